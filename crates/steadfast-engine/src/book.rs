@@ -1,0 +1,43 @@
+//! What every event does to a session, whatever the policies say.
+
+use steadfast_model::{Action, Change, Event, EventKind, Facts, Outcome, PromptOrigin, State};
+
+pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
+    let mut changes = Vec::new();
+    changes.extend(facts.rules.map(Change::RulesChanged));
+    if let Some(attended) = event.attended.filter(|attended| *attended != state.attended) {
+        changes.push(Change::Attended(attended));
+    }
+    match &event.kind {
+        EventKind::SessionStart { .. } => changes.push(Change::Started),
+        EventKind::SessionEnd { reason } => changes.push(Change::Ended { reason: reason.clone() }),
+        EventKind::Prompt { origin: PromptOrigin::Human, .. } => changes.push(Change::HumanSpoke),
+        // A background subagent that works does not make a main thread that only talks any busier.
+        EventKind::PreTool(_) if event.agent.is_none() => changes.push(Change::ToolCalled),
+        EventKind::PostTool(result) => match (&result.outcome, &result.call.action) {
+            (Outcome::Interrupted, _) => changes.push(Change::Interrupted),
+            (Outcome::Ok, Action::Ask) if !state.attended => changes.push(Change::Attended(true)),
+            _ => {}
+        },
+        EventKind::SubagentStart => {
+            changes.extend(event.agent.as_ref().map(|agent| Change::SubagentStarted(agent.id.clone())));
+        }
+        EventKind::SubagentStop(_) => {
+            changes.extend(event.agent.as_ref().map(|agent| Change::SubagentStopped(agent.id.clone())));
+        }
+        EventKind::Interrupt => changes.push(Change::Interrupted),
+        EventKind::Prompt { .. }
+        | EventKind::Command { .. }
+        | EventKind::PreTool(_)
+        | EventKind::Permission(_)
+        | EventKind::ToolBatch { .. }
+        | EventKind::Stop(_)
+        | EventKind::StopFailed { .. }
+        | EventKind::PreCompact { .. }
+        | EventKind::PostCompact { .. }
+        | EventKind::Notification { .. }
+        | EventKind::ConfigChange { .. }
+        | EventKind::TaskChanged(_) => {}
+    }
+    changes
+}

@@ -1,0 +1,68 @@
+//! A tool call that runs `steadfast` leaves a claim, so that the command knows on whose behalf it runs.
+
+use steadfast_model::{Action, Claim, Effect, Event, EventKind, ToolCall};
+
+/// The name of our MCP server in every host's settings.
+const SERVER: &str = "steadfast";
+
+pub(crate) fn effects(event: &Event) -> Vec<Effect> {
+    let effect = match &event.kind {
+        EventKind::PreTool(call) => claim(event, call).map(Effect::LeaveClaim),
+        EventKind::PostTool(result) => claim(event, &result.call).map(|claim| Effect::DropClaim { call: claim.call }),
+        _ => None,
+    };
+    effect.into_iter().collect()
+}
+
+fn claim(event: &Event, call: &ToolCall) -> Option<Claim> {
+    let command = match &call.action {
+        Action::Shell { command } if runs_steadfast(command) => command.clone(),
+        Action::Mcp { server, tool } if server == SERVER => tool.clone(),
+        _ => return None,
+    };
+    Some(Claim {
+        call: call.id.clone()?,
+        session: event.session.clone(),
+        agent: event.agent.as_ref().map(|agent| agent.id.clone()),
+        host: event.host,
+        cwd: event.cwd.clone(),
+        command,
+        at: event.at,
+    })
+}
+
+/// The word `steadfast`, plain or at the end of a path. A claim too many is harmless: nobody takes it.
+fn runs_steadfast(command: &str) -> bool {
+    command.match_indices("steadfast").any(|(start, word)| {
+        let before = command[..start].chars().next_back();
+        let after = command[start + word.len()..].chars().next();
+        let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        !before.is_some_and(inside) && !after.is_some_and(|c| inside(c) || c == '.' || c == '/')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_runs_steadfast_is_seen_however_it_is_spelled() {
+        for command in [
+            "steadfast task done 1",
+            "cd x && steadfast task list",
+            "/usr/local/bin/steadfast task start 2",
+            "'steadfast' task next",
+            "FOO=1 ./bin/steadfast mcp",
+        ] {
+            assert!(runs_steadfast(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_file_or_a_crate_of_that_name_is_not_it() {
+        for command in ["cat steadfast.toml", "cargo test -p steadfast-hook", "ls crates/steadfast/src", "unsteadfast"]
+        {
+            assert!(!runs_steadfast(command), "{command}");
+        }
+    }
+}

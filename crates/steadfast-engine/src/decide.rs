@@ -1,0 +1,111 @@
+use steadfast_model::{Answer, Change, Direction, Effect, Event, Facts, Mode, Needs, Opinion, Ruling, State, Verdict};
+
+use crate::{POLICIES, book, claim, repeat};
+
+/// All that follows from one event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decision {
+    pub opinions: Vec<Opinion>,
+    pub answer: Answer,
+    pub changes: Vec<Change>,
+    pub effects: Vec<Effect>,
+}
+
+/// What has to be known before [`decide`].
+pub fn needs(state: &State, event: &Event) -> Needs {
+    if repeat::answered(state, event).is_some() {
+        return Needs::default();
+    }
+    POLICIES.iter().map(|policy| policy.needs(state, event)).fold(Needs::default(), Needs::and)
+}
+
+/// What to answer, and what that changes.
+///
+/// Policies are asked in their order, each with the same view of the world; the strictest verdict wins.
+pub fn decide(state: &State, event: &Event, facts: &Facts) -> Decision {
+    if let Some(answer) = repeat::answered(state, event) {
+        return Decision { changes: repeat::again(state, event), answer, ..Decision::default() };
+    }
+
+    let mut decision =
+        Decision { changes: book::keep(state, event, facts), effects: claim::effects(event), ..Decision::default() };
+    // Policies judge the session as this event left it: a prompt of the human re-arms the stop gate, then it is asked.
+    let mut state = state.clone();
+    for change in &decision.changes {
+        state.apply(change);
+    }
+
+    for policy in POLICIES {
+        let judgement = policy.judge(&state, event, facts);
+        decision.changes.extend(judgement.changes);
+        decision.effects.extend(judgement.effects);
+        if judgement.verdict == Verdict::Pass {
+            continue;
+        }
+        let mode = policy.mode(&state.rules);
+        decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
+        decision.opinions.push(Opinion { policy: policy.name(), mode, verdict: judgement.verdict });
+    }
+    if !state.attended {
+        decision.answer.ruling = unattended(decision.answer.ruling);
+    }
+
+    decision.changes.extend(repeat::remember(event, &decision.answer));
+    decision
+}
+
+/// What is left of a verdict in a policy's mode.
+fn tie(verdict: Verdict, mode: Mode) -> Verdict {
+    match (mode, verdict) {
+        (Mode::Observe, _) => Verdict::Pass,
+        (Mode::Advise, Verdict::Deny { reason } | Verdict::Ask { reason }) => Verdict::Context(reason),
+        // Said to the agent at its stop, it would keep the agent going.
+        (Mode::Advise, Verdict::Continue { reason }) => Verdict::Note(reason),
+        (Mode::Advise | Mode::Enforce, verdict) => verdict,
+    }
+}
+
+/// Nobody is there to be asked.
+fn unattended(ruling: Ruling) -> Ruling {
+    match ruling {
+        Ruling::Ask { reason, falls: Direction::Gate | Direction::Advice } => Ruling::Deny { reason },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn observing_says_nothing_and_advising_never_refuses() {
+        let reason = || "because".to_owned();
+        let all = [
+            Verdict::Note(reason()),
+            Verdict::Context(reason()),
+            Verdict::Ask { reason: reason() },
+            Verdict::Continue { reason: reason() },
+            Verdict::Deny { reason: reason() },
+        ];
+        let tied = |mode| all.clone().map(|verdict| tie(verdict, mode));
+        assert_eq!(tied(Mode::Observe), [const { Verdict::Pass }; 5]);
+        assert_eq!(
+            tied(Mode::Advise),
+            [
+                Verdict::Note(reason()),
+                Verdict::Context(reason()),
+                Verdict::Context(reason()),
+                Verdict::Note(reason()),
+                Verdict::Context(reason()),
+            ]
+        );
+        assert_eq!(tied(Mode::Enforce), all);
+    }
+
+    #[test]
+    fn without_a_human_asking_is_denying() {
+        let ask = Ruling::Ask { reason: "r".into(), falls: Direction::Advice };
+        assert_eq!(unattended(ask), Ruling::Deny { reason: "r".into() });
+        assert_eq!(unattended(Ruling::Continue { reason: "r".into() }), Ruling::Continue { reason: "r".into() });
+    }
+}

@@ -1,0 +1,11 @@
+//! The rules. Pure: no file, no clock, no randomness. The same state, event and facts give the same decision,
+//! whether they come from a hook, from a replayed transcript or from a test.
+
+mod book;
+mod claim;
+mod decide;
+mod policy;
+mod repeat;
+
+pub use decide::{Decision, decide, needs};
+pub use policy::{Judgement, POLICIES, Policy};

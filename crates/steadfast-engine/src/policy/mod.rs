@@ -1,0 +1,36 @@
+//! The policies, one file each, in the order in which they are asked.
+
+use steadfast_model::{Change, Direction, Effect, Event, Facts, Mode, Needs, PolicyName, Rules, State, Verdict};
+
+mod completion;
+
+pub const POLICIES: [&dyn Policy; 1] = [&completion::Completion];
+
+/// One rule of the house. It judges; what its mode leaves of the verdict, and what the others say, is not its business.
+pub trait Policy: Sync {
+    fn name(&self) -> PolicyName;
+
+    /// Which way it falls when it cannot be expressed.
+    fn direction(&self) -> Direction;
+
+    fn mode(&self, rules: &Rules) -> Mode;
+
+    /// What it must know for this event. Cheap: asked for every tool call.
+    fn needs(&self, state: &State, event: &Event) -> Needs;
+
+    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement;
+}
+
+/// What a policy says of an event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    pub verdict: Verdict,
+    pub changes: Vec<Change>,
+    pub effects: Vec<Effect>,
+}
+
+impl Judgement {
+    fn of(verdict: Verdict) -> Self {
+        Self { verdict, ..Self::default() }
+    }
+}

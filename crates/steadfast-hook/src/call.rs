@@ -1,0 +1,68 @@
+use std::ffi::OsString;
+
+use steadfast_model::{Host, UnknownName, Via};
+
+/// `steadfast hook --host H --via V EVENT`, as it stands in a host's settings. Read by hand: an argument parser costs
+/// more than all the rest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub host: Host,
+    pub via: Via,
+    /// The event in the host's spelling.
+    pub event: String,
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    #[error(transparent)]
+    Unknown(#[from] UnknownName),
+    #[error("`{0}` is missing, expected `steadfast hook --host HOST --via WIRING EVENT`")]
+    Missing(&'static str),
+    #[error("`{0}` is unexpected, expected `steadfast hook --host HOST --via WIRING EVENT`")]
+    Unexpected(String),
+}
+
+impl Call {
+    /// Reads what follows `steadfast hook`.
+    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, CallError> {
+        let (mut host, mut via, mut event) = (None, None, None);
+        let mut arguments = arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned());
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--host" => host = Some(arguments.next().ok_or(CallError::Missing("HOST"))?.parse()?),
+                "--via" => via = Some(arguments.next().ok_or(CallError::Missing("WIRING"))?.parse()?),
+                _ if argument.starts_with('-') || event.is_some() => return Err(CallError::Unexpected(argument)),
+                _ => event = Some(argument),
+            }
+        }
+        Ok(Self {
+            host: host.ok_or(CallError::Missing("--host"))?,
+            via: via.ok_or(CallError::Missing("--via"))?,
+            event: event.ok_or(CallError::Missing("EVENT"))?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Call, CallError> {
+        Call::parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn the_installed_command_is_read() {
+        let call = Call { host: Host::Codex, via: Via::User, event: "Stop".into() };
+        assert_eq!(parse("--host codex --via user Stop"), Ok(call));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let said = |line| parse(line).unwrap_err().to_string();
+        assert!(said("--host emacs --via user Stop").starts_with("unknown host `emacs`"));
+        assert!(said("--host codex Stop").starts_with("`--via` is missing"));
+        assert!(said("--host codex --via user").starts_with("`EVENT` is missing"));
+        assert!(said("--host codex --via user Stop Stop").starts_with("`Stop` is unexpected"));
+    }
+}

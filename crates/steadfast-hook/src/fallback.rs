@@ -1,0 +1,20 @@
+use steadfast_hosts::encode;
+use steadfast_model::{Answer, EventName, Ruling};
+use steadfast_store::{Gate, Place, log_line};
+
+use crate::call::Call;
+use crate::supervise::Surroundings;
+
+/// The answer when there is none: from arguments, environment and gate markers alone.
+///
+/// Advice fails silent. Before a tool, a closed gate fails closed.
+pub(crate) fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<String> {
+    let directories = [Some(&around.cwd), around.project.as_ref()];
+    let mut places = directories.into_iter().flatten();
+    let place = places.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;
+    log_line(&place, around.now, &format!("{} {} {}: {why}", call.host, call.via, call.event));
+    let event = EventName::parse(&call.event).filter(|event| event.is_before_tool())?;
+    let gate = Gate::before(&place, around.session.as_ref())?;
+    let reason = format!("{} (steadfast could not look at this call: {why})", gate.reason);
+    encode(call.host, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
+}

@@ -1,0 +1,15 @@
+//! The hot path: bytes in, bytes out, in about the time an empty process takes.
+//!
+//! [`answer`] never fails, never hangs and never panics outward. What goes wrong on the way to a verdict ends in
+//! [`fallback`]: silence, or, before a tool and behind a closed gate, a refusal.
+
+mod call;
+mod facts;
+mod fallback;
+mod privacy;
+mod step;
+mod supervise;
+
+pub use call::{Call, CallError};
+pub use step::{StepError, drain, step};
+pub use supervise::{Surroundings, answer};

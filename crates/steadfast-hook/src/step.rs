@@ -1,0 +1,118 @@
+use std::time::{Duration, Instant};
+
+use steadfast_engine::{Decision, decide, needs};
+use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Record, State};
+use steadfast_store::ledger::{Claiming, Ledger, LedgerError};
+use steadfast_store::{ConfigFiles, Place, SessionError, SessionFiles, drop_claim, leave_claim, log_line, read_lines};
+
+use crate::facts;
+
+/// How long one event waits for another of the same session.
+const LOCK_WAIT: Duration = Duration::from_millis(200);
+
+/// How long the start of a session may spend on journals other sessions left behind.
+const DRAIN_ALL: Duration = Duration::from_millis(250);
+
+#[derive(Debug, thiserror::Error)]
+pub enum StepError {
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error("cannot read a journal: {0}")]
+    Journal(#[from] std::io::Error),
+}
+
+/// Takes a session one event further: look, decide, write down, act.
+///
+/// Hooks and commands both come through here. If the event could not be written down, nothing was decided: a refusal
+/// that is not on the account must not be given.
+pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
+    if matches!(event.kind, EventKind::SessionStart { .. }) {
+        drain_all(place, event.at);
+    }
+    let files = SessionFiles::of(place, &event.session);
+    let fresh = || State::new(event.session.clone(), event.host, event.at);
+
+    let before = files.peek().unwrap_or_else(fresh);
+    let world = Facts {
+        rules: facts::rules(place, config, &before, event.at),
+        plan: facts::plan(place, needs(&before, &event)),
+    };
+    let (_, decision) = files.update(LOCK_WAIT, fresh, |state| {
+        let facts = still_asked(state, &event, &world);
+        let decision = decide(state, &event, &facts);
+        (record(event.clone(), facts, &decision), decision)
+    })?;
+
+    for effect in &decision.effects {
+        if let Err(error) = act(place, effect, event.at) {
+            log_line(place, event.at, &format!("effect {effect:?}: {error}"));
+        }
+    }
+    if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. })
+        && let Err(error) = Ledger::open(&place.state).map_err(StepError::from).and_then(|mut l| drain(&files, &mut l))
+    {
+        // Whoever opens the ledger next drains it.
+        log_line(place, event.at, &format!("the journal was not drained: {error}"));
+    }
+    Ok(decision.answer)
+}
+
+/// What was looked up before the lock, seen from the state under it: another event may have come between.
+fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
+    let plan = match (needs(state, event).plan, &world.plan) {
+        (false, _) => Fact::NotAsked,
+        (true, Fact::NotAsked) => Fact::Unknown("it was not looked up in time".into()),
+        (true, plan) => plan.clone(),
+    };
+    Facts { rules: world.rules.filter(|new| new.stamp != state.rules_stamp), plan }
+}
+
+fn record(event: Event, facts: Facts, decision: &Decision) -> Record {
+    let Decision { opinions, answer, changes, effects } = decision.clone();
+    Record { event, facts, opinions, answer, changes, effects }
+}
+
+fn act(place: &Place, effect: &Effect, now: Millis) -> Result<(), StepError> {
+    match effect {
+        Effect::TakePlan { plan, session } => {
+            Ledger::open(&place.state)?.take_plan(plan, session, Claiming::UnlessHeld, now)?;
+        }
+        Effect::LeaveClaim(claim) => leave_claim(place, claim)?,
+        Effect::DropClaim { call } => drop_claim(place, call)?,
+    }
+    Ok(())
+}
+
+/// Brings a session's journal into the ledger, and begins it anew where it has grown large.
+pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), StepError> {
+    let known = ledger.drained(files.session())?;
+    let offset = known.as_ref().map_or(0, |cursor| cursor.offset);
+    let (mut first, mut lines) = read_lines(files.dir(), offset)?;
+    if offset > 0 && known.as_ref().is_some_and(|cursor| cursor.file_start != first) {
+        // The journal was begun anew since.
+        (first, lines) = read_lines(files.dir(), 0)?;
+    }
+    if !lines.is_empty() {
+        ledger.drain(files.session(), first, lines)?;
+    }
+    if let Some(cursor) = ledger.drained(files.session())? {
+        files.rotate(cursor.sequence, Duration::ZERO)?;
+    }
+    Ok(())
+}
+
+/// Journals of sessions that died, or whose last stop found the ledger locked. As many as there is time for.
+fn drain_all(place: &Place, now: Millis) {
+    let started = Instant::now();
+    let Ok(mut ledger) = Ledger::open(&place.state) else { return };
+    for files in SessionFiles::all(place) {
+        if started.elapsed() > DRAIN_ALL {
+            return;
+        }
+        if let Err(error) = drain(&files, &mut ledger) {
+            log_line(place, now, &format!("the journal of {} was not drained: {error}", files.session()));
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Claude Code.
+
+mod wire;
+
+pub(crate) use wire::{TEXT_LIMIT, action, can, mcp, origin, shell};

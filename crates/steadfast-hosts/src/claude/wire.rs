@@ -1,0 +1,64 @@
+use steadfast_model::{Action, EventName, PromptOrigin};
+
+use crate::shape::{Can, ToolInput, cut};
+
+/// Claude Code cuts what a hook says at 10,000 characters.
+pub(crate) const TEXT_LIMIT: usize = 9_500;
+
+/// Longest command kept of a tool call, in bytes.
+pub(crate) const COMMAND_LIMIT: usize = 16_384;
+
+pub(crate) fn can(event: EventName) -> Can {
+    match event {
+        EventName::SessionStart
+        | EventName::SubagentStart
+        | EventName::PostToolUse
+        | EventName::PostToolUseFailure
+        | EventName::PostToolBatch => Can::CONTEXT,
+        EventName::UserPromptSubmit | EventName::UserPromptExpansion => Can::CONTEXT.and_deny(),
+        EventName::PreToolUse => Can::CONTEXT.and_deny().and_ask(),
+        EventName::PermissionRequest => Can::DENY.and_ask(),
+        EventName::PreCompact | EventName::ConfigChange => Can::DENY,
+        EventName::Stop | EventName::SubagentStop => Can::GO_ON,
+        EventName::PostCompact | EventName::Notification => Can::NOTE,
+        EventName::SessionEnd | EventName::StopFailure | EventName::Interrupt => Can::NOTHING,
+    }
+}
+
+pub(crate) fn action(tool: &str, input: &ToolInput<'_>) -> Action {
+    match tool {
+        "Bash" | "PowerShell" => shell(input),
+        "Write" | "Edit" | "MultiEdit" => Action::Write { paths: paths([input.file_path]) },
+        "NotebookEdit" => Action::Write { paths: paths([input.notebook_path]) },
+        "Read" => Action::Read { paths: paths([input.file_path]) },
+        "Glob" | "Grep" | "LS" => Action::Read { paths: paths([input.path]) },
+        "Agent" | "Task" => Action::Delegate { agent_type: ToolInput::text(input.subagent_type).unwrap_or_default() },
+        "AskUserQuestion" => Action::Ask,
+        "ExitPlanMode" => Action::LeavePlan,
+        _ => mcp(tool).unwrap_or(Action::Other),
+    }
+}
+
+/// Who speaks in a prompt. A notification of a background task holds what a subagent wrote: not the human.
+pub(crate) fn origin(text: &str, source: Option<&str>) -> PromptOrigin {
+    if text.trim_start().starts_with("<task-notification>") {
+        return PromptOrigin::Notification;
+    }
+    match source {
+        Some("system" | "loop_wakeup" | "schedule_wakeup" | "poll_event") => PromptOrigin::Machine,
+        _ => PromptOrigin::Human,
+    }
+}
+
+pub(crate) fn shell(input: &ToolInput<'_>) -> Action {
+    Action::Shell { command: cut(&ToolInput::text(input.command).unwrap_or_default(), COMMAND_LIMIT) }
+}
+
+pub(crate) fn mcp(tool: &str) -> Option<Action> {
+    let (server, tool) = tool.strip_prefix("mcp__")?.split_once("__")?;
+    Some(Action::Mcp { server: server.to_owned(), tool: tool.to_owned() })
+}
+
+fn paths<const N: usize>(fields: [Option<&serde_json::value::RawValue>; N]) -> Vec<String> {
+    fields.into_iter().filter_map(ToolInput::text).collect()
+}

@@ -1,0 +1,5 @@
+//! Codex.
+
+mod wire;
+
+pub(crate) use wire::{TEXT_LIMIT, action, can};

@@ -1,0 +1,66 @@
+use steadfast_model::{Action, EventName};
+
+use crate::claude;
+use crate::shape::{Can, ToolInput};
+
+/// Codex cuts what a hook says at 2,500 tokens; four characters to a token is the usual measure, three a safe one.
+pub(crate) const TEXT_LIMIT: usize = 7_500;
+
+/// Codex drops an answer that holds a field it does not expect at that event: this table is all it is ever told.
+pub(crate) fn can(event: EventName) -> Can {
+    match event {
+        EventName::SessionStart | EventName::SubagentStart | EventName::PostToolUse => Can::CONTEXT,
+        EventName::UserPromptSubmit | EventName::PreToolUse => Can::CONTEXT.and_deny(),
+        EventName::PermissionRequest => Can::DENY.and_ask(),
+        EventName::Stop | EventName::SubagentStop => Can::GO_ON,
+        EventName::PreCompact | EventName::PostCompact | EventName::Interrupt => Can::NOTE,
+        EventName::SessionEnd
+        | EventName::UserPromptExpansion
+        | EventName::PostToolUseFailure
+        | EventName::PostToolBatch
+        | EventName::StopFailure
+        | EventName::Notification
+        | EventName::ConfigChange => Can::NOTHING,
+    }
+}
+
+pub(crate) fn action(tool: &str, input: &ToolInput<'_>) -> Action {
+    match tool {
+        "Bash" => claude::shell(input),
+        "apply_patch" => Action::Write { paths: patched(&ToolInput::text(input.command).unwrap_or_default()) },
+        "view_image" => Action::Read { paths: ToolInput::text(input.path).into_iter().collect() },
+        "spawn_agent" => Action::Delegate { agent_type: ToolInput::text(input.agent_type).unwrap_or_default() },
+        "request_user_input" => Action::Ask,
+        _ => claude::mcp(tool).unwrap_or(Action::Other),
+    }
+}
+
+/// The files a patch touches, at most a thousand.
+fn patched(patch: &str) -> Vec<String> {
+    const HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+    let mut paths: Vec<String> = Vec::new();
+    for line in patch.lines() {
+        let path = HEADS.iter().find_map(|head| line.trim_start().strip_prefix(head));
+        if let Some(path) = path.map(str::trim)
+            && !paths.iter().any(|known| known == path)
+        {
+            paths.push(path.to_owned());
+        }
+        if paths.len() == 1_000 {
+            break;
+        }
+    }
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_names_every_file_it_touches_once() {
+        let patch = "*** Begin Patch\n*** Update File: src/a.rs\n*** Move to: src/b.rs\n@@\n-x\n+*** not a head\n\
+                     *** Add File: c.txt\n+hi\n*** Delete File: d.txt\n*** Update File: c.txt\n*** End Patch\n";
+        assert_eq!(patched(patch), ["src/a.rs", "src/b.rs", "c.txt", "d.txt"]);
+    }
+}

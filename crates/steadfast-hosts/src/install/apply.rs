@@ -1,0 +1,85 @@
+//! Carrying a plan out: all of it, or nothing.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::change::{FileChange, Plan};
+use super::error::InstallError;
+use super::file;
+use super::lock::FolderLock;
+
+/// Claude Code holds its lock for milliseconds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A change that was carried out: what was there, and what is there now.
+struct Written<'a> {
+    change: &'a FileChange,
+    before: Option<Vec<u8>>,
+    after: Option<Vec<u8>>,
+    folders: Vec<PathBuf>,
+}
+
+/// Writes all changes of a plan. Where one fails, those before it are put back.
+pub fn apply(plan: &Plan) -> Result<(), InstallError> {
+    let mut written = Vec::new();
+    for change in plan.in_order() {
+        match write(change) {
+            Ok(done) => written.push(done),
+            Err(error) => return Err(put_back(error, written)),
+        }
+    }
+    for done in &written {
+        remove_empty(&done.change.folders);
+    }
+    Ok(())
+}
+
+fn write(change: &FileChange) -> Result<Written<'_>, InstallError> {
+    let _lock = change.lock.as_deref().map(|lock| FolderLock::take(lock, LOCK_PATIENCE)).transpose()?;
+    let folders = file::missing_folders(&change.path);
+    let before = file::read(&change.path)?;
+    let after = match () {
+        () if before == change.before => change.after.clone(),
+        () if change.edits.is_empty() => return Err(InstallError::Changed { path: change.path.clone() }),
+        () => change.redo(before.as_deref())?,
+    };
+    set(change, after.as_deref())?;
+    Ok(Written { change, before, after, folders })
+}
+
+fn set(change: &FileChange, content: Option<&[u8]>) -> Result<(), InstallError> {
+    let done = match content {
+        Some(content) => file::replace(&change.path, content, change.access),
+        None if file::read(&change.path)?.is_none() => Ok(()),
+        None => file::remove(&change.path),
+    };
+    done.map_err(|source| InstallError::Write { path: change.path.clone(), source })
+}
+
+fn put_back(error: InstallError, written: Vec<Written<'_>>) -> InstallError {
+    if written.is_empty() {
+        return error;
+    }
+    let mut restored = 0;
+    let mut unrestored = Vec::new();
+    for done in written.into_iter().rev() {
+        let lock = done.change.lock.as_deref().map(|lock| FolderLock::take(lock, LOCK_PATIENCE)).transpose();
+        let ours = lock.is_ok() && file::read(&done.change.path).is_ok_and(|content| content == done.after);
+        if ours && set(done.change, done.before.as_deref()).is_ok() {
+            restored += 1;
+            drop(lock);
+            remove_empty(&done.folders);
+        } else {
+            unrestored.push(done.change.path.clone());
+        }
+    }
+    InstallError::Undone { source: Box::new(error), restored, unrestored }
+}
+
+/// A folder that holds anything is not removed, which is all that is wanted.
+fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        let _ = fs::remove_dir(folder);
+    }
+}

@@ -1,0 +1,96 @@
+use std::path::{Path, PathBuf};
+
+use super::file::{Access, utf8};
+use super::slot::{Remembered, Slot};
+use super::{InstallError, SettingsError};
+
+/// One file, as it is and as it is to be. Nothing is written before all changes of a plan are known.
+#[derive(Clone, Debug)]
+pub struct FileChange {
+    pub path: PathBuf,
+    /// Nothing: there is no such file.
+    pub before: Option<Vec<u8>>,
+    /// Nothing: the file goes.
+    pub after: Option<Vec<u8>>,
+    pub what: &'static str,
+    pub(super) access: Access,
+    /// Folders that go with the file where they are empty, the innermost first.
+    pub(super) folders: Vec<PathBuf>,
+    pub(super) lock: Option<PathBuf>,
+    /// How to come to `after` from something else than `before`, for a file that its host writes at any time.
+    pub(super) edits: Vec<Edit>,
+}
+
+/// What is to be done, and what is to be remembered about it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The hosts' files: what a human wants to see.
+    pub changes: Vec<FileChange>,
+    pub(super) records: Vec<FileChange>,
+    pub(super) direction: Direction,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    In,
+    Out,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Edit {
+    pub(super) slot: Slot,
+    pub(super) direction: Direction,
+    pub(super) before: Option<String>,
+}
+
+impl Plan {
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.records.is_empty()
+    }
+
+    /// A record without its change does no harm, a change without its record cannot be undone exactly: the records are
+    /// there first and gone last.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = &FileChange> {
+        let (first, last) = match self.direction {
+            Direction::In => (&self.records, &self.changes),
+            Direction::Out => (&self.changes, &self.records),
+        };
+        first.iter().chain(last)
+    }
+}
+
+impl FileChange {
+    pub(super) fn new(
+        path: &Path,
+        before: Option<Vec<u8>>,
+        after: Option<Vec<u8>>,
+        what: &'static str,
+        access: Access,
+    ) -> Self {
+        let (folders, edits) = (Vec::new(), Vec::new());
+        Self { path: path.to_owned(), before, after, what, access, folders, lock: None, edits }
+    }
+
+    /// The same edits on what is there now.
+    pub(super) fn redo(&self, content: Option<&[u8]>) -> Result<Option<Vec<u8>>, InstallError> {
+        let mut text = match content {
+            Some(content) => utf8(&self.path, content)?.to_owned(),
+            None if self.after.is_none() => return Ok(None),
+            None => String::new(),
+        };
+        for edit in &self.edits {
+            text = edit.apply(&text).map_err(|source| InstallError::Settings { path: self.path.clone(), source })?;
+        }
+        Ok(Some(text.into_bytes()))
+    }
+}
+
+impl Edit {
+    fn apply(&self, text: &str) -> Result<String, SettingsError> {
+        let remembered = Remembered { before: self.before.as_deref(), after: None };
+        match self.direction {
+            Direction::In => self.slot.part.merge(text, remembered),
+            Direction::Out => self.slot.part.strip(text, remembered),
+        }
+    }
+}

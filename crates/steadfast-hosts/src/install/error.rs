@@ -1,0 +1,53 @@
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a settings text was not edited. The messages begin with line and column, to stand after a path and a colon.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SettingsError {
+    #[error("{line}:{column}: {problem}")]
+    Syntax { line: usize, column: usize, problem: String },
+    #[error("{line}:{column}: `{place}` is {found}, expected {expected}")]
+    Shape { line: usize, column: usize, place: String, found: &'static str, expected: &'static str },
+    #[error("{line}:{column}: the key `{key}` stands here a second time")]
+    Duplicate { line: usize, column: usize, key: String },
+    #[error("{line}:{column}: `{place}` is another program's")]
+    Taken { line: usize, column: usize, place: String },
+}
+
+/// Why nothing, or not everything, was installed or taken out.
+#[derive(Debug, Error)]
+pub enum InstallError {
+    #[error("{}:{source}", path.display())]
+    Settings { path: PathBuf, source: SettingsError },
+    #[error("{}: not valid UTF-8 at byte {at}", path.display())]
+    Encoding { path: PathBuf, at: usize },
+    #[error("{}: not a file", path.display())]
+    NotAFile { path: PathBuf },
+    #[error("{}: the file is read-only", path.display())]
+    ReadOnly { path: PathBuf },
+    #[error("{}: the path is not valid UTF-8, settings cannot hold it", path.display())]
+    Path { path: PathBuf },
+    #[error("{}: cannot read: {source}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{}: not a record of ours: {source}", path.display())]
+    Record { path: PathBuf, source: serde_json::Error },
+    #[error("{}: changed since it was read", path.display())]
+    Changed { path: PathBuf },
+    #[error("{}: locked by another program for more than {seconds} s", path.display())]
+    Locked { path: PathBuf, seconds: u64 },
+    #[error("{}: cannot write: {source}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("{source}; {}", rolled_back(*restored, unrestored))]
+    Undone { source: Box<Self>, restored: usize, unrestored: Vec<PathBuf> },
+}
+
+fn rolled_back(restored: usize, unrestored: &[PathBuf]) -> String {
+    let files = |count: usize| if count == 1 { "file" } else { "files" };
+    if unrestored.is_empty() {
+        return format!("put back {restored} {} already written", files(restored));
+    }
+    let names: Vec<_> = unrestored.iter().map(|path| path.display().to_string()).collect();
+    format!("put back {restored} {}, could not put back {}", files(restored), names.join(", "))
+}

@@ -1,0 +1,113 @@
+//! Our hooks in a settings file. Claude Code and Codex share its shape:
+//! `{"hooks": {"<event>": [{"matcher"?, "hooks": [handler, …]}, …]}}`.
+
+use steadfast_model::Host;
+
+use super::error::SettingsError;
+use super::json::{Document, Node, Step, Value};
+use super::original::Original;
+use super::wiring::{HookLine, Wiring, is_ours, lines};
+
+const HOOKS: Step<'static> = Step::Key("hooks");
+
+/// A handler of ours: in which group of its event, and where in that group.
+type Place = (usize, usize);
+
+pub(super) fn merge(document: &mut Document, wiring: &Wiring) -> Result<(), SettingsError> {
+    document.expect(&[], "an object", |node| node.members().is_some())?;
+    if document.get(&[HOOKS])?.is_none() {
+        let events =
+            lines(wiring.host).iter().map(|line| (line.event.as_str(), Value::List(vec![wiring.group(*line)])));
+        return document.insert(&[], "hooks", &Value::object(events));
+    }
+    document.expect(&[HOOKS], "an object", |node| node.members().is_some())?;
+    for line in lines(wiring.host) {
+        merge_event(document, wiring, *line)?;
+    }
+    let registered = |event: &str| lines(wiring.host).iter().any(|line| line.event.as_str() == event);
+    for event in events(document)?.into_iter().filter(|event| !registered(event)) {
+        strip_event(document, wiring.host, &event, &Original::default())?;
+    }
+    Ok(())
+}
+
+fn merge_event(document: &mut Document, wiring: &Wiring, line: HookLine) -> Result<(), SettingsError> {
+    let event = Step::Key(line.event.as_str());
+    if document.get(&[HOOKS, event])?.is_none() {
+        return document.insert(&[HOOKS], line.event.as_str(), &Value::List(vec![wiring.group(line)]));
+    }
+    let groups = document.expect(&[HOOKS, event], "an array", |node| node.elements().is_some())?;
+    let places = places_of_ours(groups, wiring.host);
+    let Some(((group, handler), surplus)) = places.split_first() else {
+        return document.append(&[HOOKS, event], &wiring.group(line));
+    };
+    for place in surplus.iter().rev() {
+        remove_handler(document, event, *place)?;
+    }
+    let ours = [HOOKS, event, Step::Index(*group), HOOKS, Step::Index(*handler)];
+    update_handler(document, &ours, &wiring.handler_members(line))
+}
+
+/// Only what differs is touched, so an entry that is right keeps its bytes, and whatever a user added stays.
+fn update_handler(
+    document: &mut Document,
+    handler: &[Step<'_>],
+    members: &[(&'static str, Value)],
+) -> Result<(), SettingsError> {
+    for (key, value) in members {
+        let path = [handler, &[Step::Key(key)]].concat();
+        match document.get(&path)? {
+            None => document.insert(handler, key, value)?,
+            Some(node) if !node.reads_as(value) => document.replace(&path, value)?,
+            Some(_) => {}
+        }
+    }
+    let in_args = members.iter().any(|(key, _)| *key == "args");
+    let args = [handler, &[Step::Key("args")]].concat();
+    if !in_args && document.get(&args)?.is_some() {
+        document.remove(&args)?;
+    }
+    Ok(())
+}
+
+/// Takes all our handlers out, and of the containers those that were not there before us.
+pub(super) fn strip(document: &mut Document, host: Host, original: &Original) -> Result<(), SettingsError> {
+    for event in events(document)? {
+        strip_event(document, host, &event, original)?;
+    }
+    Ok(())
+}
+
+fn strip_event(document: &mut Document, host: Host, event: &str, original: &Original) -> Result<(), SettingsError> {
+    let event = Step::Key(event);
+    let Some(groups) = document.get(&[HOOKS, event])? else { return Ok(()) };
+    let places = places_of_ours(groups, host);
+    for place in places.iter().rev() {
+        remove_handler(document, event, *place)?;
+    }
+    if places.is_empty() { Ok(()) } else { original.give_back(document, &[HOOKS, event]) }
+}
+
+fn remove_handler(document: &mut Document, event: Step<'_>, (group, handler): Place) -> Result<(), SettingsError> {
+    let group = [HOOKS, event, Step::Index(group)];
+    let handlers = [group.as_slice(), &[HOOKS]].concat();
+    document.remove(&[handlers.as_slice(), &[Step::Index(handler)]].concat())?;
+    // We never join a group, so one that held nothing else was ours.
+    if document.get(&handlers)?.is_some_and(Node::is_empty) { document.remove(&group) } else { Ok(()) }
+}
+
+/// What has another shape than a hook is nobody's of ours.
+fn places_of_ours(groups: &Node, host: Host) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (group, node) in groups.elements().unwrap_or_default().iter().enumerate() {
+        let handlers = node.member("hooks").and_then(Node::elements).unwrap_or_default();
+        let ours = handlers.iter().enumerate().filter(|(_, handler)| is_ours(handler, host));
+        places.extend(ours.map(|(handler, _)| (group, handler)));
+    }
+    places
+}
+
+fn events(document: &Document) -> Result<Vec<String>, SettingsError> {
+    let members = document.get(&[HOOKS])?.and_then(Node::members).unwrap_or_default();
+    Ok(members.iter().map(|member| member.key.clone()).collect())
+}

@@ -1,0 +1,47 @@
+//! Wiring Steadfast into a host and out again.
+//!
+//! A [`Scope`] says whom it is for and so which files; a [`Wiring`] what goes into them. [`plan_install`] and
+//! [`plan_uninstall`] read and compute, [`apply`] writes. What was there before us is kept in a record, so that
+//! uninstalling gives it back. Nothing here prints, or looks at the environment.
+
+mod apply;
+mod binary;
+mod change;
+mod error;
+mod file;
+mod homes;
+mod hooks;
+mod json;
+mod lock;
+mod original;
+mod plan;
+mod position;
+mod record;
+mod scope;
+mod server;
+mod server_toml;
+mod shell_word;
+mod slot;
+mod stop_cap;
+mod wiring;
+
+#[cfg(test)]
+mod tests;
+
+pub use apply::apply;
+pub use binary::{BinaryError, find_binary, is_on_path};
+pub use change::{FileChange, Plan};
+pub use error::{InstallError, SettingsError};
+pub use homes::{Homes, detect};
+pub use plan::{Request, plan_install, plan_uninstall};
+pub use scope::{Place, Scope};
+pub use stop_cap::VARIABLE as STOP_BLOCK_CAP;
+pub use wiring::{HookLine, SERVER, Wiring, lines};
+
+use slot::{Part, Remembered};
+
+/// A settings file of Claude Code (or a hooks file of Codex) with our hooks in it. Whatever the text, this comes back;
+/// and what comes back is JSON.
+pub fn merge_claude_settings(text: &str, wiring: &Wiring) -> Result<String, SettingsError> {
+    Part::Hooks(wiring.clone()).merge(text, Remembered::default())
+}

@@ -1,0 +1,205 @@
+//! What installing and uninstalling would change. Reads files, writes none.
+
+use std::path::{Path, PathBuf};
+
+use steadfast_model::Host;
+
+use super::change::{Direction, Edit, FileChange, Plan};
+use super::error::InstallError;
+use super::file::{self, Access};
+use super::record::{Before, Record, file_of};
+use super::scope::{Place, Scope};
+use super::slot::{Keeper, Remembered, Slot};
+
+/// What `init` was asked for.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    pub hosts: &'a [Host],
+    pub scope: Scope,
+    pub place: &'a Place,
+    /// As `find_binary` found it; a shared file names the program instead.
+    pub binary: &'a Path,
+    /// Raises Claude Code's own bound of refusals to stop, for all Stop hooks.
+    pub stop_block_cap: Option<u32>,
+}
+
+pub fn plan_install(request: &Request<'_>) -> Result<Plan, InstallError> {
+    let place = request.place;
+    let mut drafts = Drafts::new(Direction::In);
+    for host in request.hosts {
+        for slot in request.scope.slots(*host, place, request.binary, request.stop_block_cap)? {
+            install_slot(&mut drafts, &slot, place)?;
+        }
+    }
+    drafts.into_plan()
+}
+
+fn install_slot(drafts: &mut Drafts, slot: &Slot, place: &Place) -> Result<(), InstallError> {
+    let in_settings = |source| InstallError::Settings { path: slot.path.clone(), source };
+    let record_file = file_of(slot, place);
+    let record = Record::read(&record_file)?;
+    let current = drafts.current(&slot.path)?;
+    let remembered = record.as_ref().map(Record::remembered).unwrap_or_default();
+    let merged = slot.part.merge(current.as_deref().unwrap_or_default(), remembered).map_err(in_settings)?;
+    let before = before_us(slot, record.as_ref(), current.as_deref()).map_err(in_settings)?;
+    let mut users = record.as_ref().map(|record| record.users.clone()).unwrap_or_default();
+    if !users.contains(&place.root) {
+        users.push(place.root.clone());
+    }
+    let folders = match &record {
+        Some(record) if before == Before::Absent => {
+            [record.folders.clone(), file::missing_folders(&slot.path)].concat()
+        }
+        _ => file::missing_folders(&slot.path),
+    };
+    let new = Record {
+        path: slot.path.clone(),
+        slot: slot.part.name(),
+        before,
+        after: (!slot.living).then(|| merged.clone()),
+        folders,
+        users,
+    };
+    if record.as_ref() != Some(&new) {
+        drafts.remember(&record_file, &new)?;
+    }
+    drafts.set(slot, Some(merged), remembered)
+}
+
+/// What would be there without us. If nobody touched the file since, that is what was there the first time.
+fn before_us(
+    slot: &Slot,
+    record: Option<&Record>,
+    current: Option<&str>,
+) -> Result<Before, super::error::SettingsError> {
+    let Some(current) = current else { return Ok(Before::Absent) };
+    if let Some(record) = record.filter(|record| record.after.as_deref() == Some(current)) {
+        return Ok(record.before.clone());
+    }
+    let remembered = record.map(Record::remembered).unwrap_or_default();
+    let bare = slot.part.strip(current, remembered)?;
+    let was_absent = record.is_some_and(|record| record.before == Before::Absent);
+    Ok(match () {
+        () if was_absent && slot.part.is_bare(&bare) => Before::Absent,
+        () if slot.living => Before::Outline(slot.part.outline(&bare)?),
+        () => Before::Text(bare),
+    })
+}
+
+/// `in_use` says whether a checkout that relied on a file of the user still does.
+pub fn plan_uninstall(
+    hosts: &[Host],
+    scopes: &[Scope],
+    place: &Place,
+    in_use: &dyn Fn(&Path) -> bool,
+) -> Result<Plan, InstallError> {
+    let mut drafts = Drafts::new(Direction::Out);
+    let mut seen = Vec::new();
+    for host in hosts {
+        for scope in scopes {
+            // What is taken out is known by its shape, not by its path.
+            for slot in scope.slots(*host, place, Path::new("steadfast"), None)? {
+                let key = file_of(&slot, place);
+                if !seen.contains(&key) {
+                    uninstall_slot(&mut drafts, &slot, place, in_use)?;
+                    seen.push(key);
+                }
+            }
+        }
+    }
+    drafts.into_plan()
+}
+
+fn uninstall_slot(
+    drafts: &mut Drafts,
+    slot: &Slot,
+    place: &Place,
+    in_use: &dyn Fn(&Path) -> bool,
+) -> Result<(), InstallError> {
+    let record_file = file_of(slot, place);
+    let record = Record::read(&record_file)?;
+    if let Some(record) = &record {
+        let relies = |user: &&PathBuf| **user != place.root && in_use(user);
+        let users: Vec<_> = record.users.iter().filter(relies).cloned().collect();
+        if !users.is_empty() {
+            let kept = Record { users, ..record.clone() };
+            return if kept == *record { Ok(()) } else { drafts.remember(&record_file, &kept) };
+        }
+        drafts.forget(&record_file, record)?;
+    }
+    let Some(current) = drafts.current(&slot.path)? else { return Ok(()) };
+    let remembered = record.as_ref().map(Record::remembered).unwrap_or_default();
+    let untouched = record.as_ref().filter(|record| record.after.as_deref() == Some(&*current));
+    let after = match untouched.map(|record| &record.before) {
+        Some(Before::Absent) => None,
+        Some(Before::Text(text)) => Some(text.clone()),
+        Some(Before::Outline(_)) | None => {
+            let bare = slot.part.strip(&current, remembered);
+            let bare = bare.map_err(|source| InstallError::Settings { path: slot.path.clone(), source })?;
+            let was_absent = record.as_ref().is_some_and(|record| record.before == Before::Absent);
+            (!was_absent || !slot.part.is_bare(&bare)).then_some(bare)
+        }
+    };
+    drafts.set(slot, after, remembered)
+}
+
+/// The files as they would be. Two slots may share a file: the second sees what the first made of it.
+struct Drafts {
+    direction: Direction,
+    changes: Vec<FileChange>,
+    records: Vec<FileChange>,
+}
+
+impl Drafts {
+    fn new(direction: Direction) -> Self {
+        Self { direction, changes: Vec::new(), records: Vec::new() }
+    }
+
+    fn current(&self, path: &Path) -> Result<Option<String>, InstallError> {
+        let drafted = self.changes.iter().find(|change| change.path == path);
+        let content = match drafted {
+            Some(change) => change.after.clone(),
+            None => file::read(path)?,
+        };
+        content.map(|content| file::utf8(path, &content).map(str::to_owned)).transpose()
+    }
+
+    fn set(&mut self, slot: &Slot, after: Option<String>, remembered: Remembered<'_>) -> Result<(), InstallError> {
+        let after = after.map(String::into_bytes);
+        let edit = Edit { slot: slot.clone(), direction: self.direction, before: remembered.before.map(str::to_owned) };
+        let edits = if slot.living { vec![edit] } else { Vec::new() };
+        if let Some(change) = self.changes.iter_mut().find(|change| change.path == slot.path) {
+            change.after = after;
+            change.edits.extend(edits);
+            return Ok(());
+        }
+        let access = match slot.keeper {
+            Keeper::Repository => Access::Open,
+            Keeper::User => Access::Private,
+        };
+        let change = FileChange::new(&slot.path, file::read(&slot.path)?, after, slot.part.what(), access);
+        self.changes.push(FileChange { lock: slot.lock(), edits, ..change });
+        Ok(())
+    }
+
+    fn remember(&mut self, file: &Path, record: &Record) -> Result<(), InstallError> {
+        let after = Some(record.to_text(file)?.into_bytes());
+        self.records.push(FileChange::new(file, file::read(file)?, after, "record", Access::Private));
+        Ok(())
+    }
+
+    /// With the record go the folders that were made for its file, if nothing else came into them.
+    fn forget(&mut self, file: &Path, record: &Record) -> Result<(), InstallError> {
+        let change = FileChange::new(file, file::read(file)?, None, "record", Access::Private);
+        self.records.push(FileChange { folders: record.folders.clone(), ..change });
+        Ok(())
+    }
+
+    fn into_plan(mut self) -> Result<Plan, InstallError> {
+        self.changes.retain(|change| change.before != change.after);
+        if let Some(change) = self.changes.iter().find(|change| file::is_read_only(&change.path)) {
+            return Err(InstallError::ReadOnly { path: change.path.clone() });
+        }
+        Ok(Plan { changes: self.changes, records: self.records, direction: self.direction })
+    }
+}

@@ -1,0 +1,75 @@
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::InstallError;
+use super::scope::Place;
+use super::slot::{Keeper, Remembered, Slot};
+
+/// What was there before us, in one slot of one file, and who asked for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub(super) path: PathBuf,
+    pub(super) slot: String,
+    pub(super) before: Before,
+    /// The file as we left it. Absent for a file that its host keeps rewriting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) after: Option<String>,
+    /// The folders we made for the file, the innermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) folders: Vec<PathBuf>,
+    /// The checkouts that rely on it.
+    pub(super) users: Vec<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Before {
+    Absent,
+    Text(String),
+    /// Only the containers on our way: the rest of the file may hold secrets.
+    Outline(String),
+}
+
+impl Record {
+    pub(super) fn read(file: &Path) -> Result<Option<Self>, InstallError> {
+        let bytes = match fs::read(file) {
+            Ok(bytes) => bytes,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+            Err(source) => return Err(InstallError::Read { path: file.to_owned(), source }),
+        };
+        let record = serde_json::from_slice(&bytes);
+        record.map(Some).map_err(|source| InstallError::Record { path: file.to_owned(), source })
+    }
+
+    pub(super) fn to_text(&self, file: &Path) -> Result<String, InstallError> {
+        let text = serde_json::to_string_pretty(self);
+        text.map(|text| text + "\n").map_err(|source| InstallError::Record { path: file.to_owned(), source })
+    }
+
+    pub(super) fn remembered(&self) -> Remembered<'_> {
+        let before = match &self.before {
+            Before::Absent => None,
+            Before::Text(text) | Before::Outline(text) => Some(text.as_str()),
+        };
+        Remembered { before, after: self.after.as_deref() }
+    }
+}
+
+/// Where the record of a slot is kept.
+pub(super) fn file_of(slot: &Slot, place: &Place) -> PathBuf {
+    let folder = match slot.keeper {
+        Keeper::Repository => &place.repository_records,
+        Keeper::User => &place.user_records,
+    };
+    let key = format!("{}\n{}", slot.path.display(), slot.part.name());
+    let name = slot.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    folder.join(format!("{}-{:016x}.json", name.trim_start_matches('.'), fnv1a(key.as_bytes())))
+}
+
+/// Names a file for as long as it lives, which the hashers of the standard library do not promise.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,147 @@
+use std::path::PathBuf;
+
+use super::error::SettingsError;
+use super::json::{Document, Node};
+use super::original::{Original, outline};
+use super::wiring::Wiring;
+use super::{hooks, server, server_toml, stop_cap};
+
+/// One place of ours in one file.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub(super) path: PathBuf,
+    pub(super) part: Part,
+    pub(super) keeper: Keeper,
+    /// The host itself writes this file all the time. So its bytes never stay as we left them, and it holds things
+    /// that are not ours to copy.
+    pub(super) living: bool,
+}
+
+/// Whose file it is: where its record is kept, and who may read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keeper {
+    Repository,
+    User,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    Hooks(Wiring),
+    Server { servers: Vec<String>, program: String },
+    ServerToml { program: String },
+}
+
+/// What a record tells about a file: as it was before us, and as we left it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Remembered<'a> {
+    pub(super) before: Option<&'a str>,
+    pub(super) after: Option<&'a str>,
+}
+
+impl Slot {
+    pub(super) fn still(path: PathBuf, part: Part, keeper: Keeper) -> Self {
+        Self { path, part, keeper, living: false }
+    }
+
+    pub(super) fn living(path: PathBuf, part: Part) -> Self {
+        Self { path, part, keeper: Keeper::User, living: true }
+    }
+
+    /// Claude Code takes this lock before it writes its file. Codex has none.
+    pub(super) fn lock(&self) -> Option<PathBuf> {
+        let takes_lock = self.living && matches!(self.part, Part::Server { .. });
+        takes_lock.then(|| {
+            let mut lock = self.path.clone().into_os_string();
+            lock.push(".lock");
+            lock.into()
+        })
+    }
+}
+
+impl Part {
+    pub(super) fn what(&self) -> &'static str {
+        match self {
+            Self::Hooks(_) => "hooks",
+            Self::Server { .. } | Self::ServerToml { .. } => "MCP server",
+        }
+    }
+
+    /// Tells apart the parts of ours in one file.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Hooks(_) => "hooks".to_owned(),
+            Self::Server { servers, .. } => servers.join("\n"),
+            Self::ServerToml { .. } => "mcp_servers".to_owned(),
+        }
+    }
+
+    pub(super) fn merge(&self, text: &str, remembered: Remembered<'_>) -> Result<String, SettingsError> {
+        match self {
+            Self::Hooks(wiring) => {
+                let mut document = Document::parse_settings(text)?;
+                hooks::merge(&mut document, wiring)?;
+                match wiring.stop_block_cap {
+                    Some(cap) => stop_cap::raise(&mut document, cap)?,
+                    None => {
+                        let original = Original::from_text(remembered.before);
+                        stop_cap::give_back(&mut document, &original, remembered.after)?;
+                    }
+                }
+                Ok(document.into_text())
+            }
+            Self::Server { servers, program } => {
+                let mut document = Document::parse_settings(text)?;
+                server::merge(&mut document, &keys(servers), program)?;
+                Ok(document.into_text())
+            }
+            Self::ServerToml { program } => server_toml::merge(text, program),
+        }
+    }
+
+    /// The text without what is ours. A text that holds nothing of ours comes back as it is.
+    pub(super) fn strip(&self, text: &str, remembered: Remembered<'_>) -> Result<String, SettingsError> {
+        if let Self::ServerToml { .. } = self {
+            return server_toml::strip(text);
+        }
+        let original = Original::from_text(remembered.before);
+        let mut document = Document::parse_settings(text)?;
+        let had_content = !document.root().is_empty();
+        match self {
+            Self::Hooks(wiring) => {
+                hooks::strip(&mut document, wiring.host, &original)?;
+                stop_cap::give_back(&mut document, &original, remembered.after)?;
+            }
+            Self::Server { servers, .. } => server::strip(&mut document, &keys(servers), &original)?,
+            Self::ServerToml { .. } => {}
+        }
+        match remembered.before {
+            _ if !had_content => Ok(text.to_owned()),
+            // Such a text is no JSON, and still what was there.
+            Some(before) if before.trim().is_empty() && document.root().is_empty() => Ok(before.to_owned()),
+            _ => Ok(document.into_text()),
+        }
+    }
+
+    /// Whether a text says nothing at all.
+    pub(super) fn is_bare(&self, text: &str) -> bool {
+        match self {
+            Self::ServerToml { .. } => text.trim().is_empty(),
+            Self::Hooks(_) | Self::Server { .. } => {
+                Document::parse_settings(text).is_ok_and(|document| Node::is_empty(document.root()))
+            }
+        }
+    }
+
+    /// As much of a text as `strip` will want to know.
+    pub(super) fn outline(&self, text: &str) -> Result<String, SettingsError> {
+        match self {
+            Self::Hooks(_) => outline(text, &["hooks"]),
+            Self::Server { servers, .. } => outline(text, &keys(servers)),
+            Self::ServerToml { .. } => Ok(String::new()),
+        }
+    }
+}
+
+fn keys(servers: &[String]) -> Vec<&str> {
+    servers.iter().map(String::as_str).collect()
+}

@@ -1,0 +1,132 @@
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What a host writes to a hook's standard input. Nothing is required here and no field has a required type: what an
+/// event cannot do without is asked for by whoever reads it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Input<'a> {
+    #[serde(borrow)]
+    pub(crate) session_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) cwd: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) prompt_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) turn_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) permission_mode: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) agent_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) agent_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) reason: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) prompt: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) command_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) tool_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) tool_input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) tool_use_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) tool_calls: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) duration_ms: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) is_interrupt: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) stop_hook_active: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) last_assistant_message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) background_tasks: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) session_crons: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) trigger: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) notification_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) file_path: Option<&'a RawValue>,
+    /// Cursor runs the hooks of `.claude/settings.json` too, and says who it is.
+    #[serde(borrow)]
+    pub(crate) cursor_version: Option<&'a RawValue>,
+}
+
+/// The parts of a tool's input that say what it does. Contents are skipped, not read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ToolInput<'a> {
+    #[serde(borrow)]
+    pub(crate) file_path: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) notebook_path: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) path: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) command: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) subagent_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) agent_type: Option<&'a RawValue>,
+}
+
+/// A field read as `T`, or nothing where it is absent or of another type.
+pub(crate) fn read<'a, T: Deserialize<'a>>(field: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(field?.get()).ok()
+}
+
+/// A text field. Hosts have sent numbers where names were expected.
+pub(crate) fn text(field: Option<&RawValue>) -> Option<String> {
+    let raw = field?.get();
+    match raw.as_bytes().first()? {
+        b'"' => serde_json::from_str(raw).ok(),
+        b'0'..=b'9' | b'-' => Some(raw.to_owned()),
+        _ => None,
+    }
+}
+
+impl Input<'_> {
+    pub(crate) fn flag(field: Option<&RawValue>) -> bool {
+        read::<bool>(field).unwrap_or(false)
+    }
+
+    pub(crate) fn text(field: Option<&RawValue>) -> Option<String> {
+        text(field)
+    }
+
+    /// How many elements a list has; nothing where it is no list.
+    pub(crate) fn length(field: Option<&RawValue>) -> Option<usize> {
+        read::<Vec<serde::de::IgnoredAny>>(field).map(|list| list.len())
+    }
+
+    /// A list of objects of which `pick` reads what it needs.
+    pub(crate) fn list<'a, T: Deserialize<'a>>(field: Option<&'a RawValue>) -> Option<Vec<T>> {
+        let items: Vec<&RawValue> = read(field)?;
+        Some(items.into_iter().filter_map(|item| serde_json::from_str(item.get()).ok()).collect())
+    }
+
+    /// The tool's input, which some hosts send as an object and some as a text that holds one.
+    pub(crate) fn tool_input<T>(&self, look: impl FnOnce(&ToolInput<'_>) -> T) -> T {
+        let raw = self.tool_input.map(RawValue::get).unwrap_or_default();
+        if raw.starts_with('"') {
+            let inner: String = serde_json::from_str(raw).unwrap_or_default();
+            return look(&serde_json::from_str(&inner).unwrap_or_default());
+        }
+        look(&serde_json::from_str(raw).unwrap_or_default())
+    }
+}
+
+impl ToolInput<'_> {
+    pub(crate) fn text(field: Option<&RawValue>) -> Option<String> {
+        text(field)
+    }
+}

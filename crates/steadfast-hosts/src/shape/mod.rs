@@ -1,0 +1,12 @@
+//! The JSON shape that Claude Code coined and most hosts follow. Reading it is shared and liberal; which parts of an
+//! answer a host understands is that host's own table ([`Can`]), because one unknown field makes Codex drop the whole.
+
+mod can;
+mod input;
+mod output;
+mod text;
+
+pub(crate) use can::Can;
+pub(crate) use input::{Input, ToolInput};
+pub(crate) use output::write;
+pub(crate) use text::{cut, cut_front};

@@ -1,0 +1,85 @@
+use serde::Serialize;
+use steadfast_model::{Answer, EventName, Ruling};
+
+use super::cut;
+
+/// What a host reads from a hook's standard output. Only what [`super::Can`] allows is ever filled in.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Output<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<Specific<'a>>,
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Specific<'a> {
+    hook_event_name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<Permission<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Permission<'a> {
+    behavior: &'static str,
+    message: &'a str,
+}
+
+/// Writes an answer that has fallen to what the host can express; nothing at all where there is nothing to say.
+pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<String> {
+    let context = answer.context.as_deref().map(|text| cut(text, limit));
+    let note = answer.note.as_deref().map(|text| cut(text, limit));
+    let reason = match &answer.ruling {
+        Ruling::Pass => String::new(),
+        Ruling::Ask { reason, .. } | Ruling::Continue { reason } | Ruling::Deny { reason } => cut(reason, limit),
+    };
+
+    let mut specific = Specific { hook_event_name: event.as_str(), ..Specific::default() };
+    let mut speaks = false;
+    let mut output = Output { system_message: note.as_deref(), ..Output::default() };
+    match (&answer.ruling, event) {
+        // At a permission request the host asks anyway.
+        (Ruling::Pass, _) | (Ruling::Ask { .. }, EventName::PermissionRequest) => {}
+        (Ruling::Deny { .. }, EventName::PermissionRequest) => {
+            specific.decision = Some(Permission { behavior: "deny", message: &reason });
+            speaks = true;
+        }
+        (Ruling::Deny { .. }, EventName::PreToolUse) => {
+            specific.permission_decision = Some("deny");
+            specific.permission_decision_reason = Some(&reason);
+            speaks = true;
+        }
+        (Ruling::Ask { .. }, _) => {
+            specific.permission_decision = Some("ask");
+            specific.permission_decision_reason = Some(&reason);
+            speaks = true;
+        }
+        (Ruling::Continue { .. } | Ruling::Deny { .. }, _) => {
+            output.decision = Some("block");
+            output.reason = Some(&reason);
+        }
+    }
+    if let Some(context) = &context {
+        specific.additional_context = Some(context);
+        speaks = true;
+    }
+    if speaks {
+        output.hook_specific_output = Some(specific);
+    }
+    if output.decision.is_none() && output.system_message.is_none() && output.hook_specific_output.is_none() {
+        return None;
+    }
+    serde_json::to_string(&output).ok()
+}

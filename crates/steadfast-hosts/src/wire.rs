@@ -1,0 +1,181 @@
+//! From a host's bytes to an event, and from an answer to a host's bytes.
+
+use steadfast_model::{
+    Agent, AgentId, Answer, Background, Event, EventKind, EventName, Host, Millis, Outcome, SessionId, StartSource,
+    Stopping, ToolCall, ToolResult, ToolUseId, Via,
+};
+
+use crate::shape::{Can, Input, cut, cut_front, write};
+use crate::{claude, codex};
+
+/// Bounds on what is kept of an event, in bytes.
+mod bound {
+    pub(super) const NAME: usize = 256;
+    pub(super) const PATH: usize = 4_096;
+    pub(super) const PROMPT: usize = 16_384;
+    /// The end of the message: that is where a promise stands.
+    pub(super) const MESSAGE: usize = 4_096;
+    pub(super) const ERROR: usize = 1_024;
+    pub(super) const BACKGROUND: usize = 32;
+}
+
+/// What the process around a hook knows and the payload may lack.
+#[derive(Clone, Debug)]
+pub struct Around {
+    pub at: Millis,
+    pub cwd: String,
+    /// The session, as the host's environment names it.
+    pub session: Option<SessionId>,
+    /// Whether a human sits before it, as the host's environment says.
+    pub attended: Option<bool>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum WireError {
+    #[error("`{0}` is no event of this host")]
+    UnknownEvent(String),
+    #[error("the payload is empty")]
+    Empty,
+    #[error("the payload is no JSON object: {0}")]
+    NotJson(#[from] serde_json::Error),
+    #[error("the payload has no usable `{0}`")]
+    Missing(&'static str),
+    #[error("the payload comes from another host, {0}")]
+    OtherHost(&'static str),
+}
+
+/// Reads one event. Liberal: unknown fields are passed over, and a field of another type counts as absent.
+pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around) -> Result<Event, WireError> {
+    let name = EventName::parse(name).ok_or_else(|| WireError::UnknownEvent(cut(name, bound::NAME)))?;
+    let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
+    if payload.iter().all(u8::is_ascii_whitespace) {
+        return Err(WireError::Empty);
+    }
+    let input: Input<'_> = serde_json::from_slice(payload)?;
+    if input.cursor_version.is_some() {
+        return Err(WireError::OtherHost("Cursor"));
+    }
+    let session = named(input.session_id).map(SessionId::new).or_else(|| around.session.clone());
+    let session = session.filter(|id| !id.as_str().is_empty()).ok_or(WireError::Missing("session_id"))?;
+
+    Ok(Event {
+        at: around.at,
+        host,
+        via,
+        session,
+        agent: agent(&input),
+        cwd: Input::text(input.cwd).map_or_else(|| around.cwd.clone(), |cwd| cut(&cwd, bound::PATH)),
+        turn: named(input.prompt_id).or_else(|| named(input.turn_id)),
+        planning: Input::text(input.permission_mode).as_deref() == Some("plan"),
+        attended: around.attended,
+        kind: kind(host, name, &input)?,
+    })
+}
+
+/// Writes what is to be said to the host, or nothing.
+pub fn encode(host: Host, event: EventName, answer: &Answer) -> Option<String> {
+    if answer.is_pass() {
+        return None;
+    }
+    let (can, limit) = match host {
+        Host::Claude | Host::Sim => (claude::can(event), claude::TEXT_LIMIT),
+        Host::Codex => (codex::can(event), codex::TEXT_LIMIT),
+    };
+    write(event, &Can::fall(can, answer), limit)
+}
+
+fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, WireError> {
+    Ok(match name {
+        EventName::SessionStart => EventKind::SessionStart {
+            source: match Input::text(input.source).as_deref() {
+                Some("startup") => StartSource::Startup,
+                Some("resume") => StartSource::Resume,
+                Some("clear") => StartSource::Clear,
+                Some("compact") => StartSource::Compact,
+                Some("fork") => StartSource::Fork,
+                _ => StartSource::Other,
+            },
+        },
+        EventName::SessionEnd => EventKind::SessionEnd { reason: named(input.reason).unwrap_or_default() },
+        EventName::UserPromptSubmit => {
+            let text = Input::text(input.prompt).ok_or(WireError::Missing("prompt"))?;
+            let origin = claude::origin(&text, Input::text(input.source).as_deref());
+            EventKind::Prompt { text: cut(&text, bound::PROMPT), origin }
+        }
+        EventName::UserPromptExpansion => EventKind::Command { name: named(input.command_name).unwrap_or_default() },
+        EventName::PreToolUse => EventKind::PreTool(call(host, input)?),
+        EventName::PermissionRequest => EventKind::Permission(call(host, input)?),
+        EventName::PostToolUse => result(host, input, Outcome::Ok)?,
+        EventName::PostToolUseFailure => {
+            let error = Input::text(input.error).unwrap_or_default();
+            let outcome = if Input::flag(input.is_interrupt) {
+                Outcome::Interrupted
+            } else {
+                Outcome::Failed { error: cut(&error, bound::ERROR) }
+            };
+            result(host, input, outcome)?
+        }
+        EventName::PostToolBatch => EventKind::ToolBatch {
+            calls: Input::length(input.tool_calls).and_then(|length| u32::try_from(length).ok()).unwrap_or(0),
+        },
+        EventName::Stop => EventKind::Stop(stopping(input)),
+        EventName::StopFailure => {
+            EventKind::StopFailed { error: cut(&Input::text(input.error).unwrap_or_default(), bound::ERROR) }
+        }
+        EventName::SubagentStart => EventKind::SubagentStart,
+        EventName::SubagentStop => EventKind::SubagentStop(stopping(input)),
+        EventName::PreCompact => EventKind::PreCompact { trigger: named(input.trigger).unwrap_or_default() },
+        EventName::PostCompact => EventKind::PostCompact { trigger: named(input.trigger).unwrap_or_default() },
+        EventName::Notification => {
+            EventKind::Notification { topic: named(input.notification_type).unwrap_or_default() }
+        }
+        EventName::ConfigChange => EventKind::ConfigChange {
+            source: named(input.source).unwrap_or_default(),
+            path: cut(&Input::text(input.file_path).unwrap_or_default(), bound::PATH),
+        },
+        EventName::Interrupt => EventKind::Interrupt,
+    })
+}
+
+fn agent(input: &Input<'_>) -> Option<Agent> {
+    Some(Agent { id: AgentId::new(named(input.agent_id)?), agent_type: named(input.agent_type).unwrap_or_default() })
+}
+
+fn call(host: Host, input: &Input<'_>) -> Result<ToolCall, WireError> {
+    let tool = named(input.tool_name).ok_or(WireError::Missing("tool_name"))?;
+    let action = input.tool_input(|fields| match host {
+        Host::Claude | Host::Sim => claude::action(&tool, fields),
+        Host::Codex => codex::action(&tool, fields),
+    });
+    Ok(ToolCall { id: named(input.tool_use_id).map(ToolUseId::new), tool, action })
+}
+
+fn result(host: Host, input: &Input<'_>, outcome: Outcome) -> Result<EventKind, WireError> {
+    let millis = Input::text(input.duration_ms).and_then(|millis| millis.parse().ok());
+    Ok(EventKind::PostTool(ToolResult { call: call(host, input)?, outcome, millis }))
+}
+
+fn stopping(input: &Input<'_>) -> Stopping {
+    #[derive(Default, serde::Deserialize)]
+    #[serde(default)]
+    struct Task {
+        #[serde(rename = "type")]
+        what: String,
+        status: String,
+    }
+    let background = Input::list::<Task>(input.background_tasks).map(|tasks| {
+        let kept = tasks.into_iter().take(bound::BACKGROUND);
+        kept.map(|task| Background { what: cut(&task.what, bound::NAME), status: cut(&task.status, bound::NAME) })
+            .collect()
+    });
+    Stopping {
+        again: Input::flag(input.stop_hook_active),
+        last_message: Input::text(input.last_assistant_message).map(|text| cut_front(&text, bound::MESSAGE)),
+        background,
+        wakeups: Input::length(input.session_crons).and_then(|length| u32::try_from(length).ok()).unwrap_or(0),
+    }
+}
+
+fn named(field: Option<&serde_json::value::RawValue>) -> Option<String> {
+    Input::text(field).map(|text| cut(&text, bound::NAME))
+}

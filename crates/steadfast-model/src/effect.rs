@@ -1,0 +1,29 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, Host, Millis, PlanId, SessionId, ToolUseId};
+
+/// What is done after a decision is journalled. Idempotent: it may be done twice, by whoever comes next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// This session works on that plan from now on, unless a living session already does.
+    TakePlan { plan: PlanId, session: SessionId },
+    /// A call is about to run `steadfast`: leave who it is for the command to find.
+    LeaveClaim(Claim),
+    /// That call is over.
+    DropClaim { call: ToolUseId },
+}
+
+/// Who is behind a call that runs `steadfast`. It dies with the call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    pub call: ToolUseId,
+    pub session: SessionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    pub host: Host,
+    pub cwd: String,
+    /// What the call runs, so that of two claims the right one is taken.
+    pub command: String,
+    pub at: Millis,
+}

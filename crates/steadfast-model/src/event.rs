@@ -1,0 +1,257 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, Host, Millis, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult, Via};
+
+/// What came in: from a host's hook, or from a command that changed a task of a session's plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub at: Millis,
+    pub host: Host,
+    pub via: Via,
+    pub session: SessionId,
+    /// The subagent it happened in; the main thread has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Agent>,
+    pub cwd: String,
+    /// What the host calls this turn: a prompt id, a turn id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+    /// The host is in plan mode.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub planning: bool,
+    /// A human sits before it, says the host. Not every host says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attended: Option<bool>,
+    pub kind: EventKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agent {
+    pub id: AgentId,
+    /// As the host spells it, plugin-qualified or not; empty for the host's own errands (compaction).
+    pub agent_type: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    SessionStart {
+        source: StartSource,
+    },
+    SessionEnd {
+        reason: String,
+    },
+    Prompt {
+        text: String,
+        origin: PromptOrigin,
+    },
+    /// A slash command the human typed, before it is expanded.
+    Command {
+        name: String,
+    },
+    PreTool(ToolCall),
+    /// The host is about to ask the human for permission.
+    Permission(ToolCall),
+    PostTool(ToolResult),
+    /// All calls of one model answer are back.
+    ToolBatch {
+        calls: u32,
+    },
+    Stop(Stopping),
+    /// The turn ended on an error of the model's service.
+    StopFailed {
+        error: String,
+    },
+    SubagentStart,
+    SubagentStop(Stopping),
+    PreCompact {
+        trigger: String,
+    },
+    PostCompact {
+        trigger: String,
+    },
+    Notification {
+        topic: String,
+    },
+    ConfigChange {
+        source: String,
+        path: String,
+    },
+    /// The human stopped the turn.
+    Interrupt,
+    /// A command changed a task of the plan this session owns.
+    TaskChanged(TaskChanged),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartSource {
+    Startup,
+    Resume,
+    Clear,
+    Compact,
+    Fork,
+    /// One this version does not know.
+    Other,
+}
+
+/// Who is speaking in a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptOrigin {
+    Human,
+    /// The host tells of a background task; the text holds what a subagent wrote.
+    Notification,
+    /// A schedule, a wake-up, the host itself.
+    Machine,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stopping {
+    /// The host says that a hook already kept this turn going. Recorded, never decisive.
+    pub again: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_message: Option<String>,
+    /// What still runs and will wake the session. `None`: this host does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<Vec<Background>>,
+    /// Scheduled wake-ups.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wakeups: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Background {
+    /// `subagent`, `shell`, …
+    pub what: String,
+    pub status: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskChanged {
+    pub plan: PlanId,
+    pub task: TaskId,
+    pub status: Status,
+    /// The first time this task was closed (`done` or `blocked`), and a human put it into the plan: worth budget.
+    pub earned: bool,
+}
+
+impl Background {
+    pub fn is_running(&self) -> bool {
+        !matches!(self.status.as_str(), "completed" | "failed" | "killed" | "cancelled" | "canceled" | "done")
+    }
+}
+
+/// The events by name, as most hosts spell them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventName {
+    SessionStart,
+    SessionEnd,
+    UserPromptSubmit,
+    UserPromptExpansion,
+    PreToolUse,
+    PermissionRequest,
+    PostToolUse,
+    PostToolUseFailure,
+    PostToolBatch,
+    Stop,
+    StopFailure,
+    SubagentStart,
+    SubagentStop,
+    PreCompact,
+    PostCompact,
+    Notification,
+    ConfigChange,
+    Interrupt,
+}
+
+impl EventName {
+    pub const ALL: [Self; 18] = [
+        Self::SessionStart,
+        Self::SessionEnd,
+        Self::UserPromptSubmit,
+        Self::UserPromptExpansion,
+        Self::PreToolUse,
+        Self::PermissionRequest,
+        Self::PostToolUse,
+        Self::PostToolUseFailure,
+        Self::PostToolBatch,
+        Self::Stop,
+        Self::StopFailure,
+        Self::SubagentStart,
+        Self::SubagentStop,
+        Self::PreCompact,
+        Self::PostCompact,
+        Self::Notification,
+        Self::ConfigChange,
+        Self::Interrupt,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SessionStart => "SessionStart",
+            Self::SessionEnd => "SessionEnd",
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::UserPromptExpansion => "UserPromptExpansion",
+            Self::PreToolUse => "PreToolUse",
+            Self::PermissionRequest => "PermissionRequest",
+            Self::PostToolUse => "PostToolUse",
+            Self::PostToolUseFailure => "PostToolUseFailure",
+            Self::PostToolBatch => "PostToolBatch",
+            Self::Stop => "Stop",
+            Self::StopFailure => "StopFailure",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop => "SubagentStop",
+            Self::PreCompact => "PreCompact",
+            Self::PostCompact => "PostCompact",
+            Self::Notification => "Notification",
+            Self::ConfigChange => "ConfigChange",
+            Self::Interrupt => "Interrupt",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|event| event.as_str() == name)
+    }
+
+    /// Refusing here keeps a tool from running.
+    pub fn is_before_tool(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::PermissionRequest)
+    }
+}
+
+impl EventKind {
+    /// One word for a log. A command's event has no name among the hosts'.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::SessionStart { .. } => "SessionStart",
+            Self::SessionEnd { .. } => "SessionEnd",
+            Self::Prompt { .. } => "UserPromptSubmit",
+            Self::Command { .. } => "UserPromptExpansion",
+            Self::PreTool(_) => "PreToolUse",
+            Self::Permission(_) => "PermissionRequest",
+            Self::PostTool(_) => "PostToolUse",
+            Self::ToolBatch { .. } => "PostToolBatch",
+            Self::Stop(_) => "Stop",
+            Self::StopFailed { .. } => "StopFailure",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop(_) => "SubagentStop",
+            Self::PreCompact { .. } => "PreCompact",
+            Self::PostCompact { .. } => "PostCompact",
+            Self::Notification { .. } => "Notification",
+            Self::ConfigChange { .. } => "ConfigChange",
+            Self::Interrupt => "Interrupt",
+            Self::TaskChanged(_) => "TaskChanged",
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}

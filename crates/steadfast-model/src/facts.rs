@@ -1,0 +1,101 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Millis, PlanId, Rules, SessionId, TaskLine};
+
+/// What has to be known for an event. For most tool events: nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The plan of this worktree.
+    pub plan: bool,
+}
+
+impl Needs {
+    pub fn and(self, other: Self) -> Self {
+        Self { plan: self.plan || other.plan }
+    }
+}
+
+/// Something about the world, or that it is not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact<T> {
+    #[default]
+    NotAsked,
+    /// Why not.
+    Unknown(String),
+    Known(T),
+}
+
+impl<T> Fact<T> {
+    pub fn is_not_asked(&self) -> bool {
+        matches!(self, Self::NotAsked)
+    }
+}
+
+/// What the world said before a decision. Journalled with it, so that a replay is exact.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The configuration, where it is not the one the session's state knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<NewRules>,
+    /// The plan of this worktree, if there is one.
+    #[serde(default = "not_asked", skip_serializing_if = "Fact::is_not_asked")]
+    pub plan: Fact<Option<PlanView>>,
+}
+
+fn not_asked() -> Fact<Option<PlanView>> {
+    Fact::NotAsked
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewRules {
+    /// Tells this version of the configuration files from any other.
+    pub stamp: u64,
+    pub rules: Rules,
+}
+
+/// The little of a plan that a decision needs; also the content of a plan's slice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanView {
+    pub id: PlanId,
+    pub title: String,
+    pub worktree: String,
+    /// The session that works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<SessionId>,
+    /// The owner's session is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner_ended: Option<OwnerEnd>,
+    pub counts: Counts,
+    /// The first few open tasks, what to do next first.
+    pub open: Vec<TaskLine>,
+}
+
+impl PlanView {
+    /// How many open tasks a view carries.
+    pub const SHOWN: usize = 6;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnerEnd {
+    pub reason: String,
+    pub at: Millis,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    pub pending: u32,
+    pub in_progress: u32,
+    pub done: u32,
+    pub blocked: u32,
+}
+
+impl Counts {
+    pub fn open(self) -> u32 {
+        self.pending + self.in_progress
+    }
+
+    pub fn all(self) -> u32 {
+        self.open() + self.done + self.blocked
+    }
+}

@@ -1,0 +1,100 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since 1970. Time comes with an event; nothing in the quiet half asks a clock while it decides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Millis(pub i64);
+
+impl Millis {
+    /// How long ago `earlier` was, never negative: clocks are set back.
+    pub fn since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0).max(0)
+    }
+}
+
+/// As RFC 3339 writes it, in UTC.
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.div_euclid(1_000);
+        let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+        // Years are counted from March, so that a leap day is the last of its year.
+        let from_march = days + 719_468;
+        let (era, of_era) = (from_march.div_euclid(146_097), from_march.rem_euclid(146_097));
+        let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let shifted = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * shifted + 2) / 5 + 1;
+        let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+        let year = year_of_era + era * 400 + i64::from(month <= 2);
+        let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            pub fn new(text: impl Into<String>) -> Self {
+                Self(text.into())
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// One conversation of a host, as the host names it.
+    SessionId
+);
+id!(
+    /// A subagent inside a session.
+    AgentId
+);
+id!(
+    /// One tool call.
+    ToolUseId
+);
+id!(
+    /// A compiled spec, or the plain list of a worktree.
+    PlanId
+);
+id!(
+    /// A task inside a plan: `3`, `2.1`, `2.1a`.
+    TaskId
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_written_as_a_date() {
+        let dates = [0, 951_782_400_000, 1_795_392_000_123, -1, 4_102_444_799_000].map(|at| Millis(at).to_string());
+        assert_eq!(
+            dates,
+            [
+                "1970-01-01T00:00:00Z",
+                "2000-02-29T00:00:00Z",
+                "2026-11-23T00:00:00Z",
+                "1969-12-31T23:59:59Z",
+                "2099-12-31T23:59:59Z"
+            ]
+        );
+    }
+}

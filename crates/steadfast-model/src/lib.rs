@@ -1,0 +1,33 @@
+//! The nouns of Steadfast. Plain data: no file, no clock, no process.
+//!
+//! An [`Event`] came in from a host, [`Facts`] say what the world looked like, a [`Verdict`] goes out, and [`Change`]s
+//! move a session's [`State`] on. Everything that decides lives in `steadfast-engine`, everything that stores in
+//! `steadfast-store`.
+
+mod effect;
+mod event;
+mod facts;
+mod hash;
+mod host;
+mod id;
+mod policy;
+mod record;
+mod settings;
+mod state;
+mod task;
+mod tool;
+mod verdict;
+
+pub use effect::{Claim, Effect};
+pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged};
+pub use facts::{Counts, Fact, Facts, Needs, NewRules, OwnerEnd, PlanView};
+pub use hash::fnv;
+pub use host::{Host, UnknownName, Via};
+pub use id::{AgentId, Millis, PlanId, SessionId, TaskId, ToolUseId};
+pub use policy::{Direction, Mode, PolicyName};
+pub use record::{Entry, Opinion, Record};
+pub use settings::{ModeOptions, Options, Rules, Settings, Source, Sourced, StopOptions, StopRules};
+pub use state::{Change, LastStop, Release, STATE_VERSION, Seen, State, StopCount};
+pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
+pub use tool::{Action, Outcome, ToolCall, ToolResult};
+pub use verdict::{Answer, Ruling, Verdict};

@@ -1,0 +1,40 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Answer, Change, Effect, Event, Facts, Mode, PolicyName, State, Verdict};
+
+/// One line of a session's journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry {
+    /// Where a rotated journal begins: everything before it, folded.
+    Snapshot(Box<State>),
+    Record(Box<Record>),
+}
+
+/// An event with all that followed from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    pub event: Event,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub facts: Facts,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opinions: Vec<Opinion>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub answer: Answer,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect>,
+}
+
+/// What one policy said, before its mode tied its hands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opinion {
+    pub policy: PolicyName,
+    pub mode: Mode,
+    pub verdict: Verdict,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,202 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentId, Answer, Host, Millis, NewRules, Rules, SessionId, Via};
+
+/// Goes up when an older binary could misread the state.
+pub const STATE_VERSION: u32 = 1;
+
+/// How many answers to tool events are remembered, for the same event coming twice. More than one model answer makes
+/// calls at once.
+const REMEMBERED: usize = 32;
+
+/// What deciding needs to know of a session. The fold of its journal, and nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    pub version: u32,
+    pub session: SessionId,
+    pub host: Host,
+    /// The sequence of the last journal line that is in here.
+    pub sequence: u64,
+    pub started_at: Millis,
+    pub last_at: Millis,
+    #[serde(default)]
+    pub rules: Rules,
+    /// The version of the configuration files that `rules` are from.
+    #[serde(default)]
+    pub rules_stamp: u64,
+    #[serde(default)]
+    pub stop: StopCount,
+    #[serde(default)]
+    pub prompts: u64,
+    #[serde(default)]
+    pub tool_calls: u64,
+    /// Subagents that started and did not stop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subagents: Vec<AgentId>,
+    /// The human stopped the turn and has not spoken since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// A sign of a human was seen: the host says so, or a dialog was answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub attended: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<Seen>,
+}
+
+/// The stop gate's account between two prompts of the human.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StopCount {
+    /// Refusals since the human last spoke.
+    pub refused: u32,
+    /// What closed tasks gave back.
+    pub earned: u32,
+    /// Refusals in a row without a tool call in between.
+    pub idle: u32,
+    /// Let go, until the human speaks again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released: Option<Release>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastStop>,
+}
+
+/// Why a stop was let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    /// Nothing is open.
+    Complete,
+    /// What is left is blocked.
+    AllBlocked,
+    /// The budget is spent, or the agent only talks. Never `complete`.
+    Capped,
+    /// Something else will go on: a background task, plan mode, the human.
+    Yielded,
+}
+
+impl Release {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::AllBlocked => "all blocked",
+            Self::Capped => "capped",
+            Self::Yielded => "yielded",
+        }
+    }
+}
+
+/// The last stop and through which wirings it has been answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LastStop {
+    pub key: u64,
+    pub vias: Vec<Via>,
+    pub answer: Answer,
+}
+
+/// A tool event that was answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    pub key: u64,
+    #[serde(default, skip_serializing_if = "Answer::is_pass")]
+    pub answer: Answer,
+}
+
+/// One step of a session's state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    Started,
+    Ended {
+        reason: String,
+    },
+    RulesChanged(NewRules),
+    HumanSpoke,
+    ToolCalled,
+    Answered(Seen),
+    SubagentStarted(AgentId),
+    SubagentStopped(AgentId),
+    Interrupted,
+    Attended(bool),
+    StopRefused,
+    StopReleased(Release),
+    /// The answer to a stop, for the same stop through another wiring.
+    StopAnswered(LastStop),
+    /// A task closed and gives refusals back.
+    Earned(u32),
+}
+
+impl State {
+    pub fn new(session: SessionId, host: Host, at: Millis) -> Self {
+        Self {
+            version: STATE_VERSION,
+            session,
+            host,
+            sequence: 0,
+            started_at: at,
+            last_at: at,
+            rules: Rules::default(),
+            rules_stamp: 0,
+            stop: StopCount::default(),
+            prompts: 0,
+            tool_calls: 0,
+            subagents: Vec::new(),
+            interrupted: false,
+            attended: false,
+            ended: None,
+            seen: Vec::new(),
+        }
+    }
+
+    pub fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Started => self.ended = None,
+            Change::Ended { reason } => self.ended = Some(reason.clone()),
+            Change::RulesChanged(new) => {
+                self.rules = new.rules;
+                self.rules_stamp = new.stamp;
+            }
+            Change::HumanSpoke => {
+                self.prompts += 1;
+                self.interrupted = false;
+                self.subagents.clear();
+                self.stop = StopCount::default();
+            }
+            Change::ToolCalled => {
+                self.tool_calls += 1;
+                self.stop.idle = 0;
+                self.stop.last = None;
+            }
+            Change::Answered(seen) => {
+                if self.seen.len() >= REMEMBERED {
+                    self.seen.remove(0);
+                }
+                self.seen.push(seen.clone());
+            }
+            Change::SubagentStarted(agent) => {
+                if !self.subagents.contains(agent) {
+                    self.subagents.push(agent.clone());
+                }
+            }
+            Change::SubagentStopped(agent) => self.subagents.retain(|running| running != agent),
+            Change::Interrupted => self.interrupted = true,
+            Change::Attended(attended) => self.attended = *attended,
+            Change::StopRefused => {
+                self.stop.refused = self.stop.refused.saturating_add(1);
+                self.stop.idle = self.stop.idle.saturating_add(1);
+            }
+            Change::StopReleased(release) => self.stop.released = Some(*release),
+            Change::StopAnswered(last) => self.stop.last = Some(last.clone()),
+            Change::Earned(refusals) => self.stop.earned = self.stop.earned.saturating_add(*refusals),
+        }
+    }
+
+    /// Folds one journal line in.
+    pub fn advance(&mut self, sequence: u64, at: Millis, changes: &[Change]) {
+        for change in changes {
+            self.apply(change);
+        }
+        self.sequence = sequence;
+        self.last_at = self.last_at.max(at);
+    }
+}

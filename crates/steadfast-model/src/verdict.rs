@@ -1,0 +1,160 @@
+use serde::{Deserialize, Serialize};
+
+use crate::Direction;
+
+/// What one policy says of one event, host-neutral. Ordered: the strictest wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    #[default]
+    Pass,
+    /// For the human only.
+    Note(String),
+    /// For the agent.
+    Context(String),
+    /// The human shall say.
+    Ask { reason: String },
+    /// The agent may not stop yet.
+    Continue { reason: String },
+    /// It does not happen.
+    Deny { reason: String },
+}
+
+impl Verdict {
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Note(_) => "note",
+            Self::Context(_) => "context",
+            Self::Ask { .. } => "ask",
+            Self::Continue { .. } => "continue",
+            Self::Deny { .. } => "deny",
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Pass => "",
+            Self::Note(text) | Self::Context(text) => text,
+            Self::Ask { reason } | Self::Continue { reason } | Self::Deny { reason } => reason,
+        }
+    }
+}
+
+/// What all policies together say: one ruling, with what there is to tell the agent and the human beside it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    #[serde(default, skip_serializing_if = "Ruling::is_pass")]
+    pub ruling: Ruling,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ruling {
+    #[default]
+    Pass,
+    Ask {
+        reason: String,
+        /// Where it falls at a host that cannot ask.
+        falls: Direction,
+    },
+    Continue {
+        reason: String,
+    },
+    Deny {
+        reason: String,
+    },
+}
+
+impl Ruling {
+    pub fn is_pass(&self) -> bool {
+        *self == Self::Pass
+    }
+}
+
+impl Answer {
+    pub fn is_pass(&self) -> bool {
+        self.ruling.is_pass() && self.context.is_none() && self.note.is_none()
+    }
+
+    /// Adds one policy's verdict: the strictest ruling stays, contexts and notes are joined.
+    pub fn add(&mut self, verdict: Verdict, falls: Direction) {
+        let ruling = match verdict {
+            Verdict::Pass => return,
+            Verdict::Note(text) => return join(&mut self.note, &text),
+            Verdict::Context(text) => return join(&mut self.context, &text),
+            Verdict::Ask { reason } => Ruling::Ask { reason, falls },
+            Verdict::Continue { reason } => Ruling::Continue { reason },
+            Verdict::Deny { reason } => Ruling::Deny { reason },
+        };
+        // Of two equally strict ones the earlier policy's stays.
+        if ruling.rank() > self.ruling.rank() {
+            self.ruling = ruling;
+        }
+    }
+
+    /// The same answer for the same event through another wiring; what the agent was told is not told again.
+    pub fn repeated(&self) -> Self {
+        Self { ruling: self.ruling.clone(), context: None, note: None }
+    }
+}
+
+impl Ruling {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Pass => 0,
+            Self::Ask { .. } => 1,
+            Self::Continue { .. } => 2,
+            Self::Deny { .. } => 3,
+        }
+    }
+}
+
+fn join(slot: &mut Option<String>, text: &str) {
+    match slot {
+        Some(present) => {
+            present.push('\n');
+            present.push_str(text);
+        }
+        None => *slot = Some(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_are_ordered_by_strictness() {
+        let reason = || "r".to_owned();
+        let strictest = [
+            Verdict::Context(reason()),
+            Verdict::Deny { reason: reason() },
+            Verdict::Pass,
+            Verdict::Continue { reason: reason() },
+            Verdict::Note(reason()),
+            Verdict::Ask { reason: reason() },
+        ]
+        .into_iter()
+        .max();
+        assert_eq!(strictest, Some(Verdict::Deny { reason: reason() }));
+    }
+
+    #[test]
+    fn the_strictest_ruling_wins_and_contexts_are_joined() {
+        let mut answer = Answer::default();
+        answer.add(Verdict::Context("one".into()), Direction::Advice);
+        answer.add(Verdict::Deny { reason: "first".into() }, Direction::Advice);
+        answer.add(Verdict::Ask { reason: "weaker".into() }, Direction::Advice);
+        answer.add(Verdict::Deny { reason: "second".into() }, Direction::Advice);
+        answer.add(Verdict::Context("two".into()), Direction::Advice);
+        assert_eq!(
+            answer,
+            Answer { ruling: Ruling::Deny { reason: "first".into() }, context: Some("one\ntwo".into()), note: None }
+        );
+    }
+}

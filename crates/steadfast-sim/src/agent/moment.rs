@@ -1,0 +1,113 @@
+//! What happens while the agent runs, for whoever watches.
+
+use std::fmt;
+
+/// Whose doing it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Who {
+    Main,
+    Subagent { id: String, kind: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moment {
+    SessionStarted {
+        source: &'static str,
+    },
+    /// The human's words, or the host's notice about work in the background.
+    Prompted {
+        text: String,
+    },
+    PromptRefused {
+        reason: String,
+    },
+    Said {
+        who: Who,
+        text: String,
+    },
+    ToolStarting {
+        who: Who,
+        tool: String,
+        target: String,
+    },
+    ToolDenied {
+        who: Who,
+        tool: String,
+        target: String,
+        reason: String,
+    },
+    ToolRan {
+        who: Who,
+        tool: String,
+        target: String,
+        output: String,
+    },
+    ToolFailed {
+        who: Who,
+        tool: String,
+        target: String,
+        error: String,
+    },
+    SubagentStarted {
+        who: Who,
+    },
+    SubagentEnded {
+        who: Who,
+    },
+    /// A hook gave this to the model.
+    ContextReceived {
+        event: &'static str,
+        text: String,
+    },
+    /// A hook gave this to the human.
+    Note {
+        text: String,
+    },
+    HookFailed {
+        event: &'static str,
+        problem: String,
+    },
+    Compacted,
+    StopTried {
+        who: Who,
+        message: String,
+    },
+    StopRefused {
+        who: Who,
+        reason: String,
+    },
+    /// The host's own limit of refusals in a row was reached.
+    StopOverridden {
+        refusals: u32,
+    },
+    ModelFailed {
+        status: u16,
+    },
+    Ended(Ending),
+}
+
+/// How a run came to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The agent stopped, and nobody objected.
+    Stopped,
+    /// The hook still objected, but the host's limit of refusals was reached.
+    Overridden,
+    /// A hook answered `continue: false`.
+    Halted { reason: String },
+    /// A hook refused the human's prompt.
+    PromptRefused { reason: String },
+    /// The model's API failed.
+    ModelFailed { status: u16 },
+    /// The agent went on for more turns than it was given.
+    TurnLimit,
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Main => formatter.write_str("main"),
+            Self::Subagent { id, .. } => formatter.write_str(id),
+        }
+    }
+}

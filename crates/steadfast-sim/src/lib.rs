@@ -1,0 +1,13 @@
+//! The scripted model and the simulated agent.
+//!
+//! A [`Scenario`] says what a model answers, turn by turn, without naming a host. The [`model::ScriptedModel`] plays
+//! it to a real host over HTTP; the [`agent::Agent`] plays it without any host, firing the same hooks in the same order.
+
+pub mod agent;
+mod ids;
+pub mod model;
+pub mod scenario;
+
+pub use agent::{Agent, AgentError, Ending, HookCommand, Moment, Who};
+pub use model::{Request, ScriptedModel, Track};
+pub use scenario::{Action, Fault, Scenario, ScenarioError, Then, Turn};

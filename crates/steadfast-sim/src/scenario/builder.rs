@@ -1,0 +1,148 @@
+//! Scenarios written in Rust: each call is one turn, `turn` takes one with parallel calls.
+
+use serde_json::Value;
+
+use super::{Action, Fault, Scenario, Then, Turn};
+
+impl Scenario {
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), prompt: String::new(), turns: Vec::new(), subagent: Vec::new(), then: Then::Repeat }
+    }
+
+    #[must_use]
+    pub fn prompt(mut self, text: impl Into<String>) -> Self {
+        self.prompt = text.into();
+        self
+    }
+
+    #[must_use]
+    pub fn turn(mut self, turn: Turn) -> Self {
+        self.turns.push(turn);
+        self
+    }
+
+    /// Says this and calls nothing: the model's turn ends.
+    #[must_use]
+    pub fn say(self, text: impl Into<String>) -> Self {
+        self.turn(Turn::saying(text))
+    }
+
+    #[must_use]
+    pub fn shell(self, command: impl Into<String>) -> Self {
+        self.turn(Turn::doing([Action::shell(command)]))
+    }
+
+    #[must_use]
+    pub fn write(self, path: impl Into<String>, content: impl Into<String>) -> Self {
+        self.turn(Turn::doing([Action::write(path, content)]))
+    }
+
+    #[must_use]
+    pub fn edit(self, path: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> Self {
+        self.turn(Turn::doing([Action::edit(path, old, new)]))
+    }
+
+    #[must_use]
+    pub fn read(self, path: impl Into<String>) -> Self {
+        self.turn(Turn::doing([Action::read(path)]))
+    }
+
+    #[must_use]
+    pub fn tool(self, name: impl Into<String>, input: Value) -> Self {
+        self.turn(Turn::doing([Action::tool(name, input)]))
+    }
+
+    #[must_use]
+    pub fn agent(self, kind: impl Into<String>, prompt: impl Into<String>) -> Self {
+        self.turn(Turn::doing([Action::agent(kind, prompt)]))
+    }
+
+    #[must_use]
+    pub fn agent_in_background(self, kind: impl Into<String>, prompt: impl Into<String>) -> Self {
+        self.turn(Turn::doing([Action::agent_in_background(kind, prompt)]))
+    }
+
+    #[must_use]
+    pub fn compact(self) -> Self {
+        self.turn(Turn::doing([Action::Compact {}]))
+    }
+
+    #[must_use]
+    pub fn fail(self, status: u16, times: u32) -> Self {
+        self.turn(Turn { fail: Some(Fault { status, times }), ..Turn::default() })
+    }
+
+    /// The human types `prompt` after a stop that was let go, and the model answers with `text`.
+    #[must_use]
+    pub fn human(self, prompt: impl Into<String>, text: impl Into<String>) -> Self {
+        self.turn(Turn { prompt: Some(prompt.into()), ..Turn::saying(text) })
+    }
+
+    #[must_use]
+    pub fn subagent(mut self, turns: impl IntoIterator<Item = Turn>) -> Self {
+        self.subagent = turns.into_iter().collect();
+        self
+    }
+
+    #[must_use]
+    pub fn then(mut self, then: Then) -> Self {
+        self.then = then;
+        self
+    }
+}
+
+impl Turn {
+    #[must_use]
+    pub fn saying(text: impl Into<String>) -> Self {
+        Self { say: Some(text.into()), ..Self::default() }
+    }
+
+    #[must_use]
+    pub fn doing(actions: impl IntoIterator<Item = Action>) -> Self {
+        Self::default().calling(actions)
+    }
+
+    #[must_use]
+    pub fn calling(mut self, actions: impl IntoIterator<Item = Action>) -> Self {
+        self.actions.extend(actions);
+        self
+    }
+}
+
+impl Action {
+    #[must_use]
+    pub fn shell(command: impl Into<String>) -> Self {
+        Self::Shell(command.into())
+    }
+
+    #[must_use]
+    pub fn write(path: impl Into<String>, content: impl Into<String>) -> Self {
+        Self::Write { path: path.into(), content: content.into() }
+    }
+
+    #[must_use]
+    pub fn edit(path: impl Into<String>, old: impl Into<String>, new: impl Into<String>) -> Self {
+        Self::Edit { path: path.into(), old: old.into(), new: new.into() }
+    }
+
+    #[must_use]
+    pub fn read(path: impl Into<String>) -> Self {
+        Self::Read(path.into())
+    }
+
+    #[must_use]
+    pub fn tool(name: impl Into<String>, input: Value) -> Self {
+        Self::Tool { name: name.into(), input }
+    }
+
+    #[must_use]
+    pub fn agent(kind: impl Into<String>, prompt: impl Into<String>) -> Self {
+        Self::Agent { kind: kind.into(), prompt: prompt.into(), background: false }
+    }
+
+    #[must_use]
+    pub fn agent_in_background(kind: impl Into<String>, prompt: impl Into<String>) -> Self {
+        Self::Agent { kind: kind.into(), prompt: prompt.into(), background: true }
+    }
+}

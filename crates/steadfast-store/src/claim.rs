@@ -1,0 +1,53 @@
+//! Who is behind a running call of `steadfast`.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use steadfast_model::{Claim, Millis, SessionId, ToolUseId};
+
+use crate::place::{Place, create_private_dir, file_name, replace};
+
+/// A call that was refused or killed leaves its claim behind; after this long nobody takes it any more.
+const LIFE_MS: i64 = 15 * 60 * 1_000;
+
+pub fn leave_claim(place: &Place, claim: &Claim) -> io::Result<()> {
+    let path = path(place, &claim.call);
+    if let Some(folder) = path.parent() {
+        create_private_dir(folder)?;
+    }
+    replace(&path, &serde_json::to_vec(claim)?)
+}
+
+pub fn drop_claim(place: &Place, call: &ToolUseId) -> io::Result<()> {
+    match fs::remove_file(path(place, call)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// The claim of the call that runs this command: of the living ones of this checkout that name the command's words,
+/// the newest. The session narrows it down where the environment names one.
+pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: Millis) -> Option<Claim> {
+    let folder = fs::read_dir(place.state.join("claims")).ok()?;
+    let mut found: Option<Claim> = None;
+    for file in folder.flatten() {
+        let Some(claim) = fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Claim>(&bytes).ok())
+        else {
+            continue;
+        };
+        if now.since(claim.at) > LIFE_MS {
+            let _ = fs::remove_file(file.path());
+            continue;
+        }
+        let fits = claim.command.contains(words) && session.is_none_or(|session| *session == claim.session);
+        if fits && found.as_ref().is_none_or(|newest| claim.at > newest.at) {
+            found = Some(claim);
+        }
+    }
+    found
+}
+
+fn path(place: &Place, call: &ToolUseId) -> PathBuf {
+    place.state.join("claims").join(file_name(call.as_str()))
+}

@@ -1,0 +1,110 @@
+//! `steadfast.toml`, and the user's own file under it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use steadfast_model::{Options, Settings, Source, fnv};
+
+/// The project's configuration, beside its sources.
+pub const PROJECT_FILE: &str = "steadfast.toml";
+
+/// Where the configuration of a checkout is read from.
+#[derive(Clone, Debug)]
+pub struct ConfigFiles {
+    user: Option<PathBuf>,
+    project: PathBuf,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{}:{line}:{column}: {message}", path.display())]
+    Invalid { path: PathBuf, line: usize, column: usize, message: String },
+}
+
+impl ConfigFiles {
+    /// `user` is the folder of the user's configuration, e.g. `~/.config/steadfast`.
+    pub fn of(root: &Path, user: Option<&Path>) -> Self {
+        Self { user: user.map(|folder| folder.join(PROJECT_FILE)), project: root.join(PROJECT_FILE) }
+    }
+
+    pub fn load(&self) -> Result<Settings, ConfigError> {
+        let mut settings = Settings::default();
+        if let Some(options) = self.user.as_deref().map(read).transpose()?.flatten() {
+            settings = settings.combine(&options, Source::User);
+        }
+        if let Some(options) = read(&self.project)? {
+            settings = settings.combine(&options, Source::Project);
+        }
+        Ok(settings)
+    }
+
+    /// A number that changes when a file does: two `stat` instead of two reads for every tool call. Never zero, which
+    /// is the stamp of a session that has not looked yet.
+    pub fn stamp(&self) -> u64 {
+        let mut seen = [[0; 16]; 2];
+        for (path, seen) in self.user.iter().chain([&self.project]).zip(&mut seen) {
+            let Ok(file) = fs::metadata(path) else { continue };
+            let changed = file.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+            seen[..8].copy_from_slice(&file.len().to_ne_bytes());
+            seen[8..].copy_from_slice(&changed.map_or(0, |at| at.as_nanos() as u64).to_ne_bytes());
+        }
+        fnv(seen.iter().map(|seen| &seen[..])) | 1
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Options>, ConfigError> {
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
+        Ok(text) => text,
+    };
+    toml::from_str(&text).map(Some).map_err(|error| {
+        let before = &text[..error.span().map_or(0, |span| text.floor_char_boundary(span.start))];
+        ConfigError::Invalid {
+            path: path.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before.chars().rev().take_while(|c| *c != '\n').count() + 1,
+            message: error.message().to_owned(),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(text: &str) -> (tempfile::TempDir, ConfigFiles) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(PROJECT_FILE), text).unwrap();
+        let files = ConfigFiles::of(dir.path(), None);
+        (dir, files)
+    }
+
+    #[test]
+    fn what_a_file_says_holds() {
+        let (_dir, files) = project("[mode]\ncompletion = \"observe\"\n\n[stop]\nmax_idle = 5\n");
+        let settings = files.load().unwrap();
+        assert_eq!(settings.stop_max_idle.value, 5);
+        assert_eq!(settings.mode_completion.source, Source::Project);
+        assert_eq!(settings.stop_max_cycles.source, Source::Default);
+    }
+
+    #[test]
+    fn a_wrong_file_is_named_with_its_place() {
+        let (dir, files) = project("[stop]\nmax_cycles = 3\nmax_idel = 5\n");
+        let said = files.load().unwrap_err().to_string().replace(&dir.path().display().to_string(), "");
+        assert!(said.starts_with("/steadfast.toml:3:1: unknown field `max_idel`"), "{said}");
+    }
+
+    #[test]
+    fn the_stamp_changes_with_the_file() {
+        let (dir, files) = project("");
+        let before = files.stamp();
+        assert_eq!(files.stamp(), before);
+        fs::write(dir.path().join(PROJECT_FILE), "[stop]\n").unwrap();
+        assert_ne!(files.stamp(), before);
+    }
+}

@@ -1,0 +1,67 @@
+//! Our words and numbers in the columns of a row.
+
+use rusqlite::Row;
+use rusqlite::types::Type;
+use steadfast_model::{Millis, PlanId, SessionId, TaskId};
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+#[error("`{0}` is none of the words that can stand here")]
+struct ForeignWord(String);
+
+/// One of `all`, by its name.
+pub(super) fn word<T: Copy>(
+    row: &Row<'_>,
+    index: usize,
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> rusqlite::Result<T> {
+    named(index, row.get(index)?, all, name)
+}
+
+pub(super) fn optional_word<T: Copy>(
+    row: &Row<'_>,
+    index: usize,
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> rusqlite::Result<Option<T>> {
+    row.get::<_, Option<String>>(index)?.map(|text| named(index, text, all, name)).transpose()
+}
+
+fn named<T: Copy>(index: usize, text: String, all: &[T], name: fn(T) -> &'static str) -> rusqlite::Result<T> {
+    all.iter()
+        .copied()
+        .find(|word| name(*word) == text)
+        .ok_or_else(|| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(ForeignWord(text))))
+}
+
+pub(super) fn json<T: serde::de::DeserializeOwned>(index: usize, text: &str) -> rusqlite::Result<T> {
+    serde_json::from_str(text)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
+}
+
+pub(super) fn millis(row: &Row<'_>, index: usize) -> rusqlite::Result<Millis> {
+    row.get(index).map(Millis)
+}
+
+pub(super) fn task_id(row: &Row<'_>, index: usize) -> rusqlite::Result<TaskId> {
+    row.get::<_, String>(index).map(TaskId::new)
+}
+
+pub(super) fn plan_id(row: &Row<'_>, index: usize) -> rusqlite::Result<PlanId> {
+    row.get::<_, String>(index).map(PlanId::new)
+}
+
+pub(super) fn session_id(row: &Row<'_>, index: usize) -> rusqlite::Result<SessionId> {
+    row.get::<_, String>(index).map(SessionId::new)
+}
+
+pub(super) fn count(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(index)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, number))
+}
+
+/// Columns hold signed numbers. No count of ours comes near the border.
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,191 @@
+//! Journals into the ledger. What a line does and how far the journal is read are one commit: whoever dies when, every
+//! line is applied exactly once.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use steadfast_model::{Effect, Entry, Record, SessionId};
+
+use super::column::{count, signed};
+use super::error::Fault;
+use super::owner::{self, Claiming};
+use super::session::{self, SessionRow};
+use super::slice::Touched;
+use super::{Ledger, LedgerError, history};
+
+/// One line of a session's journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub sequence: u64,
+    /// Where the next line begins, in bytes.
+    pub end: u64,
+    pub entry: Entry,
+}
+
+/// How far a session's journal is in the ledger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    pub sequence: u64,
+    /// Which file `offset` is about: a rotated journal starts elsewhere.
+    pub file_start: u64,
+    pub offset: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drained {
+    pub sequence: u64,
+    pub offset: u64,
+    /// Lines that were new.
+    pub applied: u64,
+}
+
+impl Ledger {
+    /// `None`: nothing of this session yet.
+    pub fn drained(&self, session: &SessionId) -> Result<Option<Cursor>, LedgerError> {
+        self.read(|connection| cursor(connection, session))
+    }
+
+    /// Applies the lines that are not in the ledger yet, in order and without a gap, or none of them.
+    pub fn drain(
+        &mut self,
+        session: &SessionId,
+        file_start: u64,
+        lines: impl IntoIterator<Item = Line>,
+    ) -> Result<Drained, LedgerError> {
+        let before = self.drained(session)?;
+        // A sole writer pays two fsyncs when it closes: with nothing new nothing is written.
+        let mut lines =
+            lines.into_iter().skip_while(|line| before.is_some_and(|c| c.covers(line, file_start))).peekable();
+        if lines.peek().is_none() {
+            let (sequence, offset) = before.map_or((0, 0), |cursor| (cursor.sequence, cursor.offset));
+            return Ok(Drained { sequence, offset, applied: 0 });
+        }
+        self.write(|transaction, touched| {
+            let mut drain = Drain::begin(transaction, session, file_start)?;
+            for line in lines {
+                drain.line(transaction, touched, line)?;
+            }
+            drain.finish(transaction, touched)
+        })
+    }
+}
+
+impl Cursor {
+    fn covers(&self, line: &Line, file_start: u64) -> bool {
+        line.sequence < self.sequence
+            || (line.sequence == self.sequence && file_start == self.file_start && line.end <= self.offset)
+    }
+}
+
+struct Drain<'a> {
+    session: &'a SessionId,
+    row: Option<SessionRow>,
+    /// Whether the ledger knew this session before.
+    known: bool,
+    was_ended: bool,
+    cursor: Cursor,
+    applied: u64,
+}
+
+impl<'a> Drain<'a> {
+    fn begin(connection: &Connection, session: &'a SessionId, file_start: u64) -> Result<Self, Fault> {
+        // Read again, now under the lock: another process may have drained meanwhile.
+        let before = cursor(connection, session)?;
+        let row = session::find(connection, session)?;
+        Ok(Self {
+            session,
+            known: before.is_some(),
+            was_ended: row.as_ref().is_some_and(|row| row.ended.is_some()),
+            row,
+            cursor: before.unwrap_or(Cursor { sequence: 0, file_start, offset: 0 }).in_file(file_start),
+            applied: 0,
+        })
+    }
+
+    fn line(&mut self, transaction: &Transaction<'_>, touched: &mut Touched, line: Line) -> Result<(), Fault> {
+        if line.sequence < self.cursor.sequence {
+            return Ok(());
+        }
+        if line.sequence > self.cursor.sequence {
+            self.require_next(&line)?;
+            match &line.entry {
+                Entry::Record(record) => self.record(transaction, touched, line.sequence, record)?,
+                Entry::Snapshot(state) if !self.known => {
+                    self.row = Some(SessionRow::from_state(self.session, state));
+                }
+                Entry::Snapshot(_) => {}
+            }
+            self.applied += 1;
+            self.known = true;
+        }
+        self.cursor = Cursor { sequence: line.sequence, offset: self.cursor.offset.max(line.end), ..self.cursor };
+        Ok(())
+    }
+
+    /// A ledger that is younger than the session starts at the snapshot its journal begins with.
+    fn require_next(&self, line: &Line) -> Result<(), Fault> {
+        let expected = self.cursor.sequence + 1;
+        let starts_here = !self.known && matches!(line.entry, Entry::Snapshot(_));
+        if line.sequence == expected || starts_here {
+            return Ok(());
+        }
+        Err(LedgerError::Gap { session: self.session.clone(), expected, found: line.sequence }.into())
+    }
+
+    fn record(
+        &mut self,
+        transaction: &Transaction<'_>,
+        touched: &mut Touched,
+        sequence: u64,
+        record: &Record,
+    ) -> Result<(), Fault> {
+        let event = &record.event;
+        self.row.get_or_insert_with(|| SessionRow::new(self.session, event.host, event.at)).fold(record);
+        history::insert(transaction, self.session, sequence, record)?;
+        for effect in &record.effects {
+            match effect {
+                // A plan that is gone cannot be taken, and need not be.
+                Effect::TakePlan { plan, session } => {
+                    owner::take(transaction, touched, plan, session, Claiming::UnlessHeld, event.at)?;
+                }
+                // Claims are files beside the journal.
+                Effect::LeaveClaim(_) | Effect::DropClaim { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self, transaction: &Transaction<'_>, touched: &mut Touched) -> Result<Drained, Fault> {
+        if let Some(row) = &self.row {
+            session::put(transaction, row)?;
+            if row.ended.is_some() || self.was_ended {
+                for plan in session::plans_of(transaction, self.session)? {
+                    touched.plan(&plan);
+                }
+            }
+        }
+        let Cursor { sequence, file_start, offset } = self.cursor;
+        transaction
+            .prepare_cached(
+                "INSERT INTO drained (session, sequence, file_start, \"offset\") VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (session) DO UPDATE
+                 SET sequence = excluded.sequence, file_start = excluded.file_start, \"offset\" = excluded.\"offset\"",
+            )?
+            .execute(params![self.session.as_str(), signed(sequence), signed(file_start), signed(offset)])?;
+        Ok(Drained { sequence, offset, applied: self.applied })
+    }
+}
+
+impl Cursor {
+    /// In another file the reading begins at its first byte.
+    fn in_file(self, file_start: u64) -> Self {
+        if self.file_start == file_start { self } else { Self { file_start, offset: 0, ..self } }
+    }
+}
+
+fn cursor(connection: &Connection, session: &SessionId) -> Result<Option<Cursor>, Fault> {
+    Ok(connection
+        .prepare_cached("SELECT sequence, file_start, \"offset\" FROM drained WHERE session = ?1")?
+        .query_row([session.as_str()], |row| {
+            Ok(Cursor { sequence: count(row, 0)?, file_start: count(row, 1)?, offset: count(row, 2)? })
+        })
+        .optional()?)
+}

@@ -1,0 +1,143 @@
+use std::error::Error;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+use steadfast_model::{Millis, PlanId, SessionId, Status, TaskId};
+use thiserror::Error;
+
+/// What the database said, without saying which database.
+pub(super) type Source = Box<dyn Error + Send + Sync>;
+
+#[derive(Debug, Error)]
+pub enum LedgerError {
+    #[error("there is no ledger at `{}` yet", path.display())]
+    Missing { path: PathBuf },
+    #[error(
+        "the ledger `{}` is of version {found}, this steadfast knows versions up to {known}: update steadfast",
+        path.display()
+    )]
+    Newer { path: PathBuf, found: i64, known: i64 },
+    #[error(
+        "the ledger `{}` is of version {found} and has to be migrated to {known}, which takes a command that writes",
+        path.display()
+    )]
+    Older { path: PathBuf, found: i64, known: i64 },
+    #[error("the ledger `{}` is damaged", path.display())]
+    Damaged { path: PathBuf, source: Source },
+    #[error("the ledger `{}` is locked by another process", path.display())]
+    Locked { path: PathBuf },
+    #[error("the disk is full, the ledger `{}` cannot grow", path.display())]
+    Full { path: PathBuf },
+    #[error("the ledger `{}` cannot be written: read-only", path.display())]
+    ReadOnly { path: PathBuf },
+    #[error("the ledger `{}` cannot be opened", path.display())]
+    Unreachable { path: PathBuf, source: Source },
+    #[error("the ledger `{}` failed", path.display())]
+    Failed { path: PathBuf, source: Source },
+
+    #[error("there is no plan `{plan}`")]
+    UnknownPlan { plan: PlanId },
+    #[error("there is no task `{task}` in plan `{plan}`{}", Nearest(near))]
+    UnknownTask { plan: PlanId, task: TaskId, near: Vec<TaskId> },
+    #[error("a task cannot be blocked by `{dependency}`: there is no such task in plan `{plan}`{}", Nearest(near))]
+    UnknownDependency { plan: PlanId, dependency: TaskId, near: Vec<TaskId> },
+    #[error("there already is a task `{task}` in plan `{plan}`")]
+    DuplicateTask { plan: PlanId, task: TaskId },
+    #[error("task `{task}` cannot go from {} to {}", from.as_str(), to.as_str())]
+    IllegalMove { task: TaskId, from: Status, to: Status },
+    #[error("the lease on task `{task}` is lost: token {token} is not the one it is held with")]
+    StaleFence { task: TaskId, token: u64 },
+    #[error("the journal of session `{session}` has a gap: line {expected} is missing before line {found}")]
+    Gap { session: SessionId, expected: u64, found: u64 },
+}
+
+#[derive(Debug, Error)]
+pub enum LeaseError {
+    #[error("`{holder}` holds it")]
+    Held { holder: String, until: Millis },
+    #[error("the lease on task `{task}` is lost: token {token} is not the one it is held with")]
+    Lost { task: TaskId, token: u64 },
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+struct Nearest<'a>(&'a [TaskId]);
+
+impl fmt::Display for Nearest<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, id) in self.0.iter().enumerate() {
+            write!(f, "{} `{id}`", if index == 0 { "; near it:" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// What can go wrong inside a transaction: the database does, or we refuse.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Sql(rusqlite::Error),
+    Refused(LedgerError),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl From<LedgerError> for Fault {
+    fn from(error: LedgerError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl Fault {
+    pub(super) fn is_locked(&self) -> bool {
+        matches!(self.code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
+
+    pub(super) fn cannot_open(&self) -> bool {
+        matches!(self.code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly))
+    }
+
+    fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Sql(error) => error.sqlite_error_code(),
+            Self::Refused(_) => None,
+        }
+    }
+
+    pub(super) fn at(self, path: &Path) -> LedgerError {
+        let code = self.code();
+        let error = match self {
+            Self::Refused(error) => return error,
+            Self::Sql(error) => error,
+        };
+        let path = path.to_owned();
+        match code {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LedgerError::Locked { path },
+            Some(ErrorCode::DiskFull) => LedgerError::Full { path },
+            Some(ErrorCode::ReadOnly) => LedgerError::ReadOnly { path },
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                LedgerError::Unreachable { path, source: error.into() }
+            }
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                LedgerError::Damaged { path, source: error.into() }
+            }
+            // A value that is none of ours: something else wrote it.
+            None if is_foreign(&error) => LedgerError::Damaged { path, source: error.into() },
+            _ => LedgerError::Failed { path, source: error.into() },
+        }
+    }
+}
+
+fn is_foreign(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
+}

@@ -1,0 +1,121 @@
+//! Who may work on a task for a while. Every lease has a higher token than all before it on that task, so that one who
+//! slept through its end cannot write over its successor.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use steadfast_model::{Millis, PlanId, TaskId};
+
+use super::column::{count, millis, signed};
+use super::error::Fault;
+use super::{LeaseError, Ledger, LedgerError, task};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub plan: PlanId,
+    pub task: TaskId,
+    pub holder: String,
+    pub token: u64,
+    pub expires_at: Millis,
+}
+
+impl Lease {
+    pub fn fence(&self) -> Fence {
+        Fence { token: self.token }
+    }
+}
+
+/// The token a change is made under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fence {
+    pub token: u64,
+}
+
+/// A row of the table: the last lease that was given.
+struct Last {
+    /// None: given back.
+    holder: Option<String>,
+    token: u64,
+    expires_at: Millis,
+}
+
+impl Ledger {
+    /// The same holder asking again gets a new token too: it may be the one that came back after a crash.
+    pub fn acquire_lease(
+        &mut self,
+        plan: &PlanId,
+        task: &TaskId,
+        holder: &str,
+        ttl_ms: u64,
+        now: Millis,
+    ) -> Result<Lease, LeaseError> {
+        self.write(|transaction, _| {
+            let token = match last(transaction, plan, task)? {
+                None => {
+                    task::find(transaction, plan, task)?;
+                    1
+                }
+                Some(Last { holder: Some(other), expires_at, .. }) if other != holder && expires_at > now => {
+                    return Ok(Err(LeaseError::Held { holder: other, until: expires_at }));
+                }
+                Some(last) => last.token + 1,
+            };
+            let expires_at = after(now, ttl_ms);
+            transaction
+                .prepare_cached(
+                    "INSERT INTO lease (plan, task, holder, token, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (plan, task) DO UPDATE
+                     SET holder = excluded.holder, token = excluded.token, expires_at = excluded.expires_at",
+                )?
+                .execute(params![plan.as_str(), task.as_str(), holder, signed(token), expires_at.0])?;
+            Ok(Ok(Lease { plan: plan.clone(), task: task.clone(), holder: holder.to_owned(), token, expires_at }))
+        })?
+    }
+
+    /// Also after it ran out, as long as nobody else has it.
+    pub fn renew_lease(&mut self, lease: &Lease, ttl_ms: u64, now: Millis) -> Result<Lease, LeaseError> {
+        let expires_at = after(now, ttl_ms);
+        let renewed = self.write(|transaction, _| {
+            Ok(transaction
+                .prepare_cached(
+                    "UPDATE lease SET expires_at = ?4
+                     WHERE plan = ?1 AND task = ?2 AND token = ?3 AND holder IS NOT NULL",
+                )?
+                .execute(params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token), expires_at.0])?)
+        })?;
+        if renewed == 0 { Err(lost(lease)) } else { Ok(Lease { expires_at, ..lease.clone() }) }
+    }
+
+    /// Twice is once.
+    pub fn release_lease(&mut self, lease: &Lease) -> Result<(), LeaseError> {
+        let released = self.write(|transaction, _| {
+            Ok(transaction
+                .prepare_cached("UPDATE lease SET holder = NULL WHERE plan = ?1 AND task = ?2 AND token = ?3")?
+                .execute(params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token)])?)
+        })?;
+        if released == 0 { Err(lost(lease)) } else { Ok(()) }
+    }
+}
+
+/// Refuses a token that is not the one the task is held with. One that ran out still counts while nobody else asked.
+pub(super) fn check(connection: &Connection, plan: &PlanId, task: &TaskId, fence: Fence) -> Result<(), Fault> {
+    match last(connection, plan, task)? {
+        Some(Last { holder: Some(_), token, .. }) if token == fence.token => Ok(()),
+        _ => Err(LedgerError::StaleFence { task: task.clone(), token: fence.token }.into()),
+    }
+}
+
+fn last(connection: &Connection, plan: &PlanId, task: &TaskId) -> Result<Option<Last>, Fault> {
+    Ok(connection
+        .prepare_cached("SELECT holder, token, expires_at FROM lease WHERE plan = ?1 AND task = ?2")?
+        .query_row([plan.as_str(), task.as_str()], |row| {
+            Ok(Last { holder: row.get(0)?, token: count(row, 1)?, expires_at: millis(row, 2)? })
+        })
+        .optional()?)
+}
+
+fn after(now: Millis, ttl_ms: u64) -> Millis {
+    Millis(now.0.saturating_add(signed(ttl_ms)))
+}
+
+fn lost(lease: &Lease) -> LeaseError {
+    LeaseError::Lost { task: lease.task.clone(), token: lease.token }
+}

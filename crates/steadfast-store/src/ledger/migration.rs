@@ -1,0 +1,55 @@
+//! Forward only: a database is as far as its `user_version` says, and each file takes it one further.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::LedgerError;
+use super::error::Fault;
+
+pub(super) const MIGRATIONS: [&str; 2] =
+    [include_str!("../../migrations/0001_plan.sql"), include_str!("../../migrations/0002_session.sql")];
+
+pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;
+
+pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
+    // Not `pragma_query_value`: this reads the header and leaves the schema alone.
+    Ok(connection.query_row("PRAGMA user_version", (), |row| row.get(0))?)
+}
+
+/// Brings the database to [`KNOWN`]. Several processes may try at once: one does it, the others find it done.
+pub(super) fn migrate(connection: &mut Connection, path: &Path, busy: Duration) -> Result<(), Fault> {
+    if missing(connection, path)?.is_empty() {
+        return Ok(());
+    }
+    enter_wal(connection, busy)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for migration in missing(&transaction, path)? {
+        transaction.execute_batch(migration)?;
+    }
+    transaction.pragma_update(None, "user_version", KNOWN)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn missing(connection: &Connection, path: &Path) -> Result<&'static [&'static str], Fault> {
+    let found = version(connection)?;
+    let newer = || LedgerError::Newer { path: path.to_owned(), found, known: KNOWN };
+    let from = usize::try_from(found).map_err(|_| newer())?;
+    Ok(MIGRATIONS.get(from..).ok_or_else(newer)?)
+}
+
+/// SQLite does not wait for its busy time while it changes the journal's mode, so we do.
+fn enter_wal(connection: &Connection, busy: Duration) -> Result<(), Fault> {
+    let until = Instant::now() + busy;
+    loop {
+        let entered: Result<String, _> = connection.query_row("PRAGMA journal_mode = WAL", (), |row| row.get(0));
+        match entered.map_err(Fault::from) {
+            Ok(_) => return Ok(()),
+            Err(fault) if fault.is_locked() && Instant::now() < until => thread::sleep(Duration::from_millis(2)),
+            Err(fault) => return Err(fault),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The ledger: plans, tasks, leases and evidence in SQLite.
+//!
+//! Every query of the house is in this tree, and no type of the database leaves it: a PostgreSQL twin would stand
+//! beside it with the same doors. [`Ledger::write`] is the one way to change something. It is one transaction, and
+//! after the commit it replaces the slices of the plans that changed.
+
+mod column;
+mod drain;
+mod error;
+mod history;
+mod lease;
+mod migration;
+mod nearest;
+mod open;
+mod order;
+mod owner;
+mod plan;
+mod session;
+mod slice;
+mod status;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+pub use drain::{Cursor, Drained, Line};
+pub use error::{LeaseError, LedgerError};
+pub use history::{HistoryFilter, HistoryLine};
+pub use lease::{Fence, Lease};
+pub use open::{BUSY, OpenMode, OpenOptions};
+pub use owner::{Claiming, Taken};
+pub use session::SessionRow;
+pub use slice::{SliceError, read_slices};
+pub use status::{Changed, StatusChange};
+pub use task::{Blocked, NewTask};
+
+use error::Fault;
+use slice::Touched;
+
+// Up to 3.51.2 a WAL that is reset while another connection writes can lose a commit.
+const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003, "SQLite 3.51.3 or newer is needed");
+
+/// One connection to `state.db`.
+#[derive(Debug)]
+pub struct Ledger {
+    connection: Connection,
+    path: PathBuf,
+    state_dir: PathBuf,
+    slice_failure: Option<SliceError>,
+}
+
+impl Ledger {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Why the last slice could not be written, once. The commit before it stands.
+    pub fn take_slice_failure(&mut self) -> Option<SliceError> {
+        self.slice_failure.take()
+    }
+
+    /// Several queries that see the same moment.
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, LedgerError> {
+        let attempt = || {
+            let transaction = self.connection.unchecked_transaction()?;
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        attempt().map_err(|fault: Fault| fault.at(&self.path))
+    }
+
+    /// All or nothing. The lock is taken at the start: a reader that wants to write halfway could only fail.
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &mut Touched) -> Result<T, Fault>,
+    ) -> Result<T, LedgerError> {
+        let mut touched = Touched::default();
+        let attempt = || {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let value = work(&transaction, &mut touched)?;
+            transaction.commit()?;
+            Ok(value)
+        };
+        let value = attempt().map_err(|fault: Fault| fault.at(&self.path))?;
+        self.replace_slices(&touched);
+        Ok(value)
+    }
+}

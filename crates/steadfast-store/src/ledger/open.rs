@@ -1,0 +1,163 @@
+//! The one door to `state.db`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::Fault;
+use super::migration::{self, KNOWN};
+use super::{Ledger, LedgerError};
+
+/// How long to wait for another writer. A hook waits for us, and a human behind it.
+pub const BUSY: Duration = Duration::from_millis(250);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenOptions {
+    pub busy: Duration,
+    pub mode: OpenMode,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMode {
+    /// Created when missing, migrated when older.
+    ReadWrite,
+    ReadOnly,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { busy: BUSY, mode: OpenMode::ReadWrite }
+    }
+}
+
+impl Ledger {
+    pub fn open(state_dir: &Path) -> Result<Self, LedgerError> {
+        Self::open_with(state_dir, OpenOptions::default())
+    }
+
+    /// `None` when there is no ledger yet.
+    pub fn open_read_only(state_dir: &Path) -> Result<Option<Self>, LedgerError> {
+        match Self::open_with(state_dir, OpenOptions { mode: OpenMode::ReadOnly, ..OpenOptions::default() }) {
+            Ok(ledger) => Ok(Some(ledger)),
+            Err(LedgerError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub fn open_with(state_dir: &Path, options: OpenOptions) -> Result<Self, LedgerError> {
+        let path = state_dir.join("state.db");
+        let connection = match options.mode {
+            OpenMode::ReadWrite => writable(&path, options.busy),
+            OpenMode::ReadOnly => readable(&path, options.busy),
+        };
+        let connection = connection.map_err(|fault| fault.at(&path))?;
+        Ok(Self { connection, path, state_dir: state_dir.to_owned(), slice_failure: None })
+    }
+}
+
+fn writable(path: &Path, busy: Duration) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = match connect(path, flags, busy) {
+        Err(fault) if fault.cannot_open() => create(path, flags, busy)?,
+        connection => connection?,
+    };
+    migration::migrate(&mut connection, path, busy)?;
+    // In WAL mode a commit that a power cut undoes is undone whole, journal cursor included.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    Ok(connection)
+}
+
+fn readable(path: &Path, busy: Duration) -> Result<Connection, Fault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let attempt = connect(path, flags, busy).and_then(|connection| Ok((migration::version(&connection)?, connection)));
+    let (found, connection) = match attempt {
+        Err(fault) if fault.cannot_open() => match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(LedgerError::Missing { path: path.to_owned() }.into());
+            }
+            Err(error) => return Err(unreachable(path, error)),
+            Ok(_) if is_quiet(path) => {
+                let connection = connect(&immutable(path), flags | OpenFlags::SQLITE_OPEN_URI, busy)?;
+                (migration::version(&connection)?, connection)
+            }
+            Ok(_) => return Err(fault),
+        },
+        attempt => attempt?,
+    };
+    let path = path.to_owned();
+    match found {
+        KNOWN => Ok(connection),
+        // Somebody is just creating it.
+        0 => Err(LedgerError::Missing { path }.into()),
+        found if found > KNOWN => Err(LedgerError::Newer { path, found, known: KNOWN }.into()),
+        found => Err(LedgerError::Older { path, found, known: KNOWN }.into()),
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, Fault> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(busy)?;
+    Ok(connection)
+}
+
+/// Nothing is in the WAL, so the database file alone is the whole truth.
+fn is_quiet(path: &Path) -> bool {
+    let mut wal = path.as_os_str().to_owned();
+    wal.push("-wal");
+    fs::metadata(PathBuf::from(wal)).map_or(true, |wal| wal.len() == 0)
+}
+
+/// In a directory where we may write nothing (a sandbox, another user's) SQLite cannot set up its shared memory. It can
+/// then read only what it is told will not change. A writer outside may break that promise: a read is over in a
+/// millisecond, and the worst is one answer that says `damaged`.
+fn immutable(path: &Path) -> PathBuf {
+    let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => uri.push(char::from(*byte)),
+            _ => uri.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    PathBuf::from(uri)
+}
+
+/// SQLite gives its other files the permissions of the first, which is why they are set before anything is written.
+///
+/// The file is not ours to open, not even to create it: closing any descriptor of it would drop the locks of all
+/// connections this process has.
+fn create(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, Fault> {
+    if let Some(directory) = path.parent() {
+        private_directory(directory).map_err(|error| unreachable(path, error))?;
+    }
+    let connection = connect(path, flags | OpenFlags::SQLITE_OPEN_CREATE, busy)?;
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+        .map_err(|error| unreachable(path, error))?;
+    Ok(connection)
+}
+
+pub(super) fn private_directory(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(path)
+}
+
+pub(super) fn private_file(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+fn unreachable(path: &Path, error: io::Error) -> Fault {
+    let path = path.to_owned();
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LedgerError::Full { path }.into(),
+        io::ErrorKind::ReadOnlyFilesystem => LedgerError::ReadOnly { path }.into(),
+        _ => LedgerError::Unreachable { path, source: error.into() }.into(),
+    }
+}

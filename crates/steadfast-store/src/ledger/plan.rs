@@ -1,0 +1,178 @@
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use steadfast_model::{AddedBy, Counts, Millis, OwnerEnd, PlanId, PlanView, SessionId, Status, TaskLine};
+
+use super::column::{plan_id, task_id, word};
+use super::error::Fault;
+use super::task::READY;
+use super::{Ledger, LedgerError};
+
+/// A plan as it is put into the ledger.
+pub(super) struct NewPlan<'a> {
+    pub(super) id: &'a PlanId,
+    pub(super) worktree: &'a str,
+    pub(super) title: &'a str,
+    /// The spec it was compiled from.
+    pub(super) source: Option<&'a str>,
+    pub(super) added_by: AddedBy,
+}
+
+impl Ledger {
+    /// The plain list of a worktree, made when it is not there yet. Title and author are those of the first call.
+    pub fn list_plan(
+        &mut self,
+        worktree: &str,
+        title: &str,
+        added_by: AddedBy,
+        now: Millis,
+    ) -> Result<PlanId, LedgerError> {
+        self.write(|transaction, touched| {
+            let mut number = 1;
+            loop {
+                let id = list_id(worktree, number);
+                match worktree_of(transaction, &id)? {
+                    Some(present) if present == worktree => return Ok(id),
+                    Some(_) => number += 1,
+                    None => {
+                        insert(transaction, &NewPlan { id: &id, worktree, title, source: None, added_by }, now)?;
+                        touched.plan(&id);
+                        return Ok(id);
+                    }
+                }
+            }
+        })
+    }
+
+    /// The plan of this worktree: of those with open tasks the newest, else the newest of all.
+    pub fn plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
+        self.read(|connection| match newest(connection, worktree)? {
+            Some(plan) => view(connection, &plan),
+            None => Ok(None),
+        })
+    }
+}
+
+pub(super) fn insert(transaction: &Transaction<'_>, plan: &NewPlan<'_>, now: Millis) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO plan (id, worktree, title, source, added_by, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![plan.id.as_str(), plan.worktree, plan.title, plan.source, plan.added_by.as_str(), now.0])?;
+    Ok(())
+}
+
+/// A number above 1 is only for the second of two worktrees with the same hash.
+fn list_id(worktree: &str, number: u32) -> PlanId {
+    let hash = hash(worktree);
+    PlanId::new(if number == 1 { format!("list-{hash:08x}") } else { format!("list-{hash:08x}-{number}") })
+}
+
+/// FNV-1a, 32 bits: the same on every machine and in every version.
+fn hash(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+fn worktree_of(connection: &Connection, plan: &PlanId) -> Result<Option<String>, Fault> {
+    Ok(connection
+        .prepare_cached("SELECT worktree FROM plan WHERE id = ?1")?
+        .query_row([plan.as_str()], |row| row.get(0))
+        .optional()?)
+}
+
+pub(super) fn require(connection: &Connection, plan: &PlanId) -> Result<(), Fault> {
+    match worktree_of(connection, plan)? {
+        Some(_) => Ok(()),
+        None => Err(LedgerError::UnknownPlan { plan: plan.clone() }.into()),
+    }
+}
+
+fn newest(connection: &Connection, worktree: &str) -> Result<Option<PlanId>, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT plan.id FROM plan WHERE plan.worktree = ?1
+             ORDER BY EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id AND task.status IN ('pending', 'in_progress')) DESC,
+                      plan.created_at DESC, plan.id DESC
+             LIMIT 1",
+        )?
+        .query_row([worktree], |row| plan_id(row, 0))
+        .optional()?)
+}
+
+pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<PlanView>, Fault> {
+    let head = connection
+        .prepare_cached(
+            "SELECT plan.title, plan.worktree, plan.owner, session.ended_at, session.end_reason
+             FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1",
+        )?
+        .query_row([plan.as_str()], |row| {
+            let owner_ended = match row.get::<_, Option<i64>>(3)? {
+                Some(at) => {
+                    Some(OwnerEnd { reason: row.get::<_, Option<String>>(4)?.unwrap_or_default(), at: Millis(at) })
+                }
+                None => None,
+            };
+            Ok(PlanView {
+                id: plan.clone(),
+                title: row.get(0)?,
+                worktree: row.get(1)?,
+                owner: row.get::<_, Option<String>>(2)?.map(SessionId::new),
+                owner_ended,
+                counts: Counts::default(),
+                open: Vec::new(),
+            })
+        })
+        .optional()?;
+    let Some(mut view) = head else { return Ok(None) };
+    view.counts = counts(connection, plan)?;
+    view.open = open(connection, plan, view.counts)?;
+    Ok(Some(view))
+}
+
+fn counts(connection: &Connection, plan: &PlanId) -> Result<Counts, Fault> {
+    let mut counts = Counts::default();
+    let mut statement =
+        connection.prepare_cached("SELECT status, COUNT(*) FROM task WHERE plan = ?1 GROUP BY status")?;
+    let mut rows = statement.query([plan.as_str()])?;
+    while let Some(row) = rows.next()? {
+        let count = row.get(1)?;
+        match word(row, 0, &Status::ALL, Status::as_str)? {
+            Status::Pending => counts.pending = count,
+            Status::InProgress => counts.in_progress = count,
+            Status::Done => counts.done = count,
+            Status::Blocked => counts.blocked = count,
+        }
+    }
+    Ok(counts)
+}
+
+/// What is being done, then what can be begun. Both are empty while something is open only when all of it waits for a
+/// blocked task.
+fn open(connection: &Connection, plan: &PlanId, counts: Counts) -> Result<Vec<TaskLine>, Fault> {
+    let mut open = Vec::new();
+    if counts.in_progress > 0 {
+        lines(connection, plan, Status::InProgress, "status = 'in_progress'", &mut open)?;
+    }
+    if counts.pending > 0 && open.len() < PlanView::SHOWN {
+        lines(connection, plan, Status::Pending, READY, &mut open)?;
+    }
+    Ok(open)
+}
+
+fn lines(
+    connection: &Connection,
+    plan: &PlanId,
+    status: Status,
+    condition: &str,
+    open: &mut Vec<TaskLine>,
+) -> Result<(), Fault> {
+    let room = i64::try_from(PlanView::SHOWN - open.len()).unwrap_or(0);
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT id, title FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id LIMIT ?2"
+    ))?;
+    let rows = statement.query_map(params![plan.as_str(), room], |row| {
+        Ok(TaskLine { id: task_id(row, 0)?, title: row.get(1)?, status })
+    })?;
+    for line in rows {
+        open.push(line?);
+    }
+    Ok(())
+}

@@ -1,0 +1,147 @@
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use steadfast_model::{Change, EventKind, Fact, Host, Millis, OwnerEnd, PlanId, Record, Ruling, SessionId, State};
+
+use super::column::{count, millis, plan_id, session_id, signed, word};
+use super::error::Fault;
+use super::{Ledger, LedgerError};
+
+/// A session as far as its journal is drained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub host: Host,
+    /// The worktree of its plan; before a plan is known, where it first did something.
+    pub worktree: Option<String>,
+    pub started_at: Millis,
+    pub last_at: Millis,
+    pub ended: Option<OwnerEnd>,
+    pub prompts: u64,
+    pub tool_calls: u64,
+    pub refusals: u64,
+}
+
+const COLUMNS: &str = "id, host, worktree, started_at, last_at, ended_at, end_reason, prompts, tool_calls, refusals";
+
+impl Ledger {
+    /// The one that did something last first.
+    pub fn sessions(&self) -> Result<Vec<SessionRow>, LedgerError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare_cached(&format!("SELECT {COLUMNS} FROM session ORDER BY last_at DESC, id"))?;
+            let rows = statement.query_map([], from_row)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+impl SessionRow {
+    pub(super) fn new(id: &SessionId, host: Host, at: Millis) -> Self {
+        Self {
+            id: id.clone(),
+            host,
+            worktree: None,
+            started_at: at,
+            last_at: at,
+            ended: None,
+            prompts: 0,
+            tool_calls: 0,
+            refusals: 0,
+        }
+    }
+
+    /// What a rotated journal says of the lines that are gone. Of refusals it knows those since the last prompt.
+    pub(super) fn from_state(id: &SessionId, state: &State) -> Self {
+        let ended = state.ended.clone().map(|reason| OwnerEnd { reason, at: state.last_at });
+        Self {
+            last_at: state.last_at,
+            ended,
+            prompts: state.prompts,
+            tool_calls: state.tool_calls,
+            refusals: u64::from(state.stop.refused),
+            ..Self::new(id, state.host, state.started_at)
+        }
+    }
+
+    /// Counts by changes, not by events: the same event through two wirings changes something once.
+    pub(super) fn fold(&mut self, record: &Record) {
+        let event = &record.event;
+        self.last_at = self.last_at.max(event.at);
+        if let Fact::Known(Some(plan)) = &record.facts.plan {
+            self.worktree = Some(plan.worktree.clone());
+        } else if self.worktree.is_none() {
+            self.worktree = Some(event.cwd.clone());
+        }
+        match &event.kind {
+            EventKind::SessionStart { .. } => self.ended = None,
+            EventKind::SessionEnd { reason } => self.ended = Some(OwnerEnd { reason: reason.clone(), at: event.at }),
+            _ => {}
+        }
+        let changed =
+            |wanted: fn(&Change) -> bool| record.changes.iter().filter(|change| wanted(change)).count() as u64;
+        self.prompts += changed(|change| matches!(change, Change::HumanSpoke));
+        self.tool_calls += changed(|change| matches!(change, Change::ToolCalled));
+        self.refusals += u64::from(is_refusal(record));
+    }
+}
+
+/// A repeated answer has no opinions behind it, and is no second refusal.
+fn is_refusal(record: &Record) -> bool {
+    match record.answer.ruling {
+        Ruling::Deny { .. } | Ruling::Continue { .. } => !record.opinions.is_empty(),
+        Ruling::Pass | Ruling::Ask { .. } => false,
+    }
+}
+
+pub(super) fn find(connection: &Connection, id: &SessionId) -> Result<Option<SessionRow>, Fault> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM session WHERE id = ?1"))?
+        .query_row([id.as_str()], from_row)
+        .optional()?)
+}
+
+pub(super) fn put(transaction: &Transaction<'_>, row: &SessionRow) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(&format!(
+            "INSERT INTO session ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             ON CONFLICT (id) DO UPDATE SET worktree = excluded.worktree, last_at = excluded.last_at,
+                 ended_at = excluded.ended_at, end_reason = excluded.end_reason, prompts = excluded.prompts,
+                 tool_calls = excluded.tool_calls, refusals = excluded.refusals"
+        ))?
+        .execute(params![
+            row.id.as_str(),
+            row.host.as_str(),
+            row.worktree,
+            row.started_at.0,
+            row.last_at.0,
+            row.ended.as_ref().map(|end| end.at.0),
+            row.ended.as_ref().map(|end| end.reason.as_str()),
+            signed(row.prompts),
+            signed(row.tool_calls),
+            signed(row.refusals),
+        ])?;
+    Ok(())
+}
+
+pub(super) fn plans_of(connection: &Connection, id: &SessionId) -> Result<Vec<PlanId>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT id FROM plan WHERE owner = ?1")?;
+    let rows = statement.query_map([id.as_str()], |row| plan_id(row, 0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    let ended = match row.get::<_, Option<i64>>(5)? {
+        Some(at) => Some(OwnerEnd { at: Millis(at), reason: row.get::<_, Option<String>>(6)?.unwrap_or_default() }),
+        None => None,
+    };
+    Ok(SessionRow {
+        id: session_id(row, 0)?,
+        host: word(row, 1, &Host::ALL, Host::as_str)?,
+        worktree: row.get(2)?,
+        started_at: millis(row, 3)?,
+        last_at: millis(row, 4)?,
+        ended,
+        prompts: count(row, 7)?,
+        tool_calls: count(row, 8)?,
+        refusals: count(row, 9)?,
+    })
+}

@@ -1,0 +1,77 @@
+use rusqlite::{Transaction, params};
+use steadfast_model::{AddedBy, Millis, PlanId, Status, Task, TaskId};
+
+use super::error::Fault;
+use super::lease::{self, Fence};
+use super::{Ledger, LedgerError, task};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusChange {
+    pub to: Status,
+    /// Why it is blocked; kept until it is not any more.
+    pub reason: Option<String>,
+    /// With a lease: only while it is held. A human needs none.
+    pub fence: Option<Fence>,
+    pub now: Millis,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    /// As it is now.
+    pub task: Task,
+    pub from: Status,
+    /// Closed for the first time ever, and a human put it into the plan.
+    pub earned: bool,
+}
+
+impl Ledger {
+    /// Moves a task on. To the status it already has: nothing happens. Who may unblock is the caller's to know.
+    pub fn set_status(&mut self, plan: &PlanId, id: &TaskId, change: StatusChange) -> Result<Changed, LedgerError> {
+        self.write(|transaction, touched| {
+            let task = task::find(transaction, plan, id)?;
+            let from = task.status;
+            if let Some(fence) = change.fence {
+                lease::check(transaction, plan, id, fence)?;
+            }
+            if from == change.to {
+                return Ok(Changed { task, from, earned: false });
+            }
+            if !is_legal(from, change.to) {
+                return Err(LedgerError::IllegalMove { task: id.clone(), from, to: change.to }.into());
+            }
+            let earned = close_first(transaction, &task, &change)? && task.added_by == AddedBy::Human;
+            update(transaction, &task, &change)?;
+            touched.plan(plan);
+            Ok(Changed { task: task::find(transaction, plan, id)?, from, earned })
+        })
+    }
+}
+
+fn is_legal(from: Status, to: Status) -> bool {
+    use Status::{Blocked, Done, InProgress, Pending};
+    match from {
+        Pending => matches!(to, InProgress | Done | Blocked),
+        InProgress => matches!(to, Done | Blocked | Pending),
+        Blocked => matches!(to, Pending | InProgress),
+        Done => matches!(to, Pending),
+    }
+}
+
+/// Whether this change is the one that closes the task for the first time.
+fn close_first(transaction: &Transaction<'_>, task: &Task, change: &StatusChange) -> Result<bool, Fault> {
+    if !change.to.is_closed() {
+        return Ok(false);
+    }
+    let rows = transaction
+        .prepare_cached("UPDATE task SET first_closed_at = ?3 WHERE plan = ?1 AND id = ?2 AND first_closed_at IS NULL")?
+        .execute(params![task.plan.as_str(), task.id.as_str(), change.now.0])?;
+    Ok(rows == 1)
+}
+
+fn update(transaction: &Transaction<'_>, task: &Task, change: &StatusChange) -> Result<(), Fault> {
+    let reason = change.reason.as_deref().filter(|_| change.to == Status::Blocked);
+    transaction
+        .prepare_cached("UPDATE task SET status = ?3, block_reason = ?4, updated_at = ?5 WHERE plan = ?1 AND id = ?2")?
+        .execute(params![task.plan.as_str(), task.id.as_str(), change.to.as_str(), reason, change.now.0])?;
+    Ok(())
+}

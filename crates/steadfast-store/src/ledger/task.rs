@@ -1,0 +1,247 @@
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use steadfast_model::{AddedBy, Millis, PlanId, Status, Task, TaskId, TaskKind, TaskType};
+
+use super::column::{json, millis, optional_word, task_id, word};
+use super::error::Fault;
+use super::nearest::nearest;
+use super::order::{leading_number, position};
+use super::{Ledger, LedgerError, plan};
+
+/// A task as it is put into a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewTask {
+    /// None: the next whole number that is free.
+    pub id: Option<TaskId>,
+    pub title: String,
+    pub files: Vec<String>,
+    pub verify: Option<String>,
+    pub notes: Option<String>,
+    pub blocked_by: Vec<TaskId>,
+    pub task_type: Option<TaskType>,
+    pub added_by: AddedBy,
+}
+
+impl NewTask {
+    pub fn new(title: impl Into<String>, added_by: AddedBy) -> Self {
+        Self {
+            id: None,
+            title: title.into(),
+            files: Vec::new(),
+            verify: None,
+            notes: None,
+            blocked_by: Vec::new(),
+            task_type: None,
+            added_by,
+        }
+    }
+}
+
+/// A task that was set aside, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blocked {
+    pub task: TaskId,
+    pub reason: Option<String>,
+}
+
+const COLUMNS: &str =
+    "id, title, kind, type, files, notes, verify, status, stuck_count, wave, added_by, created_at, updated_at";
+
+/// Pending, and all it waits for is done.
+pub(super) const READY: &str = "status = 'pending' AND NOT EXISTS (
+    SELECT 1 FROM dependency JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
+    WHERE dependency.plan = task.plan AND dependency.task = task.id AND before.status <> 'done')";
+
+impl Ledger {
+    pub fn add_task(&mut self, plan: &PlanId, new: NewTask, now: Millis) -> Result<Task, LedgerError> {
+        self.write(|transaction, touched| {
+            plan::require(transaction, plan)?;
+            let id = match new.id.clone() {
+                Some(id) if exists(transaction, plan, &id)? => {
+                    return Err(LedgerError::DuplicateTask { plan: plan.clone(), task: id }.into());
+                }
+                Some(id) => id,
+                None => free_number(transaction, plan)?,
+            };
+            for dependency in &new.blocked_by {
+                if !exists(transaction, plan, dependency)? {
+                    let near = nearest(dependency, ids(transaction, plan)?);
+                    let (plan, dependency) = (plan.clone(), dependency.clone());
+                    return Err(LedgerError::UnknownDependency { plan, dependency, near }.into());
+                }
+            }
+            insert(transaction, plan, &id, &new, now)?;
+            touched.plan(plan);
+            find(transaction, plan, &id)
+        })
+    }
+
+    /// All of them, the way people count.
+    pub fn tasks(&self, plan: &PlanId) -> Result<Vec<Task>, LedgerError> {
+        self.read(|connection| {
+            plan::require(connection, plan)?;
+            select(connection, plan, "TRUE", "")
+        })
+    }
+
+    pub fn task(&self, plan: &PlanId, id: &TaskId) -> Result<Task, LedgerError> {
+        self.read(|connection| find(connection, plan, id))
+    }
+
+    /// What can be begun now.
+    pub fn ready(&self, plan: &PlanId) -> Result<Vec<Task>, LedgerError> {
+        self.read(|connection| {
+            plan::require(connection, plan)?;
+            select(connection, plan, READY, "")
+        })
+    }
+
+    /// The first of [`Self::ready`].
+    pub fn next(&self, plan: &PlanId) -> Result<Option<Task>, LedgerError> {
+        self.read(|connection| {
+            plan::require(connection, plan)?;
+            Ok(select(connection, plan, READY, "LIMIT 1")?.into_iter().next())
+        })
+    }
+
+    pub fn blocked(&self, plan: &PlanId) -> Result<Vec<Blocked>, LedgerError> {
+        self.read(|connection| {
+            plan::require(connection, plan)?;
+            let mut statement = connection.prepare_cached(
+                "SELECT id, block_reason FROM task WHERE plan = ?1 AND status = 'blocked' ORDER BY position, id",
+            )?;
+            let rows = statement
+                .query_map([plan.as_str()], |row| Ok(Blocked { task: task_id(row, 0)?, reason: row.get(1)? }))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, new: &NewTask, now: Millis) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO task (plan, id, position, title, kind, type, files, notes, verify, status, added_by, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)",
+        )?
+        .execute(params![
+            plan.as_str(),
+            id.as_str(),
+            position(id),
+            new.title,
+            TaskKind::Main.as_str(),
+            new.task_type.map(TaskType::as_str),
+            serde_json::Value::from(new.files.as_slice()).to_string(),
+            new.notes,
+            new.verify,
+            Status::Pending.as_str(),
+            new.added_by.as_str(),
+            now.0,
+        ])?;
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO dependency (plan, task, blocked_by) VALUES (?1, ?2, ?3) ON CONFLICT (plan, task, blocked_by) DO NOTHING",
+    )?;
+    for dependency in &new.blocked_by {
+        statement.execute(params![plan.as_str(), id.as_str(), dependency.as_str()])?;
+    }
+    Ok(())
+}
+
+/// One more than the highest number any id begins with: `3` beside `2.1`, never a new parent for it.
+fn free_number(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> {
+    // Positions of ids that begin with a number are below `:`, the byte after `9`.
+    let last = connection
+        .prepare_cached("SELECT id FROM task WHERE plan = ?1 AND position < ':' ORDER BY position DESC LIMIT 1")?
+        .query_row([plan.as_str()], |row| task_id(row, 0))
+        .optional()?;
+    let mut number = last.as_ref().and_then(leading_number).unwrap_or(0);
+    loop {
+        number = number.wrapping_add(1);
+        let id = TaskId::new(number.to_string());
+        if !exists(connection, plan, &id)? {
+            return Ok(id);
+        }
+    }
+}
+
+fn exists(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<bool, Fault> {
+    Ok(connection
+        .prepare_cached("SELECT 1 FROM task WHERE plan = ?1 AND id = ?2")?
+        .exists([plan.as_str(), id.as_str()])?)
+}
+
+fn ids(connection: &Connection, plan: &PlanId) -> Result<Vec<TaskId>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT id FROM task WHERE plan = ?1 ORDER BY position, id")?;
+    let rows = statement.query_map([plan.as_str()], |row| task_id(row, 0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn find(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Task, Fault> {
+    let found = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM task WHERE plan = ?1 AND id = ?2"))?
+        .query_row([plan.as_str(), id.as_str()], |row| from_row(plan, row))
+        .optional()?;
+    let Some(mut task) = found else { return Err(unknown(connection, plan, id)?.into()) };
+    let mut statement = connection.prepare_cached(
+        "SELECT dependency.blocked_by FROM dependency
+         JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
+         WHERE dependency.plan = ?1 AND dependency.task = ?2 ORDER BY before.position, before.id",
+    )?;
+    let rows = statement.query_map([plan.as_str(), id.as_str()], |row| task_id(row, 0))?;
+    task.blocked_by = rows.collect::<Result<_, _>>()?;
+    Ok(task)
+}
+
+pub(super) fn unknown(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<LedgerError, Fault> {
+    plan::require(connection, plan)?;
+    let near = nearest(id, ids(connection, plan)?);
+    Ok(LedgerError::UnknownTask { plan: plan.clone(), task: id.clone(), near })
+}
+
+fn select(connection: &Connection, plan: &PlanId, condition: &str, limit: &str) -> Result<Vec<Task>, Fault> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id {limit}"
+    ))?;
+    let rows = statement.query_map([plan.as_str()], |row| from_row(plan, row))?;
+    let mut tasks: Vec<Task> = rows.collect::<Result<_, _>>()?;
+    let mut dependencies = dependencies(connection, plan)?;
+    for task in &mut tasks {
+        task.blocked_by = dependencies.remove(&task.id).unwrap_or_default();
+    }
+    Ok(tasks)
+}
+
+fn dependencies(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskId, Vec<TaskId>>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT dependency.task, dependency.blocked_by FROM dependency
+         JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
+         WHERE dependency.plan = ?1 ORDER BY before.position, before.id",
+    )?;
+    let mut rows = statement.query([plan.as_str()])?;
+    let mut dependencies: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        dependencies.entry(task_id(row, 0)?).or_default().push(task_id(row, 1)?);
+    }
+    Ok(dependencies)
+}
+
+/// Without what it waits for, which is another table's.
+fn from_row(plan: &PlanId, row: &Row<'_>) -> rusqlite::Result<Task> {
+    Ok(Task {
+        plan: plan.clone(),
+        id: task_id(row, 0)?,
+        title: row.get(1)?,
+        kind: word(row, 2, &TaskKind::ALL, TaskKind::as_str)?,
+        task_type: optional_word(row, 3, &TaskType::ALL, TaskType::as_str)?,
+        files: json(4, &row.get::<_, String>(4)?)?,
+        notes: row.get(5)?,
+        verify: row.get(6)?,
+        blocked_by: Vec::new(),
+        status: word(row, 7, &Status::ALL, Status::as_str)?,
+        stuck_count: row.get(8)?,
+        wave: row.get(9)?,
+        added_by: word(row, 10, &AddedBy::ALL, AddedBy::as_str)?,
+        created_at: millis(row, 11)?,
+        updated_at: millis(row, 12)?,
+    })
+}

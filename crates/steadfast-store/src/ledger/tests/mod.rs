@@ -1,0 +1,111 @@
+mod crowd;
+mod draining;
+mod leases;
+mod opening;
+mod owners;
+mod plans;
+mod process;
+mod slices;
+mod speed;
+mod statuses;
+mod tasks;
+
+use std::time::Duration;
+
+use serde_json::json;
+use steadfast_model::{
+    AddedBy, Change, Effect, Entry, Event, EventKind, Millis, Mode, Opinion, PlanId, PolicyName, PromptOrigin, Record,
+    Ruling, SessionId, StartSource, Status, TaskId, Verdict,
+};
+use tempfile::TempDir;
+
+use super::{Ledger, Line, NewTask, OpenOptions, StatusChange};
+
+const WORKTREE: &str = "/home/ada/engine";
+
+fn dir() -> TempDir {
+    TempDir::new().unwrap()
+}
+
+/// For tests in which many write at once and nobody may give up.
+fn patient() -> OpenOptions {
+    OpenOptions { busy: Duration::from_secs(60), ..OpenOptions::default() }
+}
+
+fn at(millis: i64) -> Millis {
+    Millis(millis)
+}
+
+fn id(text: &str) -> TaskId {
+    TaskId::new(text)
+}
+
+fn session(name: &str) -> SessionId {
+    SessionId::new(name)
+}
+
+fn list(ledger: &mut Ledger) -> PlanId {
+    ledger.list_plan(WORKTREE, "engine", AddedBy::Human, at(1)).unwrap()
+}
+
+fn named(name: &str) -> NewTask {
+    NewTask { id: Some(id(name)), ..NewTask::new(format!("task {name}"), AddedBy::Human) }
+}
+
+fn after(name: &str, before: &[&str]) -> NewTask {
+    NewTask { blocked_by: before.iter().copied().map(TaskId::new).collect(), ..named(name) }
+}
+
+fn to(status: Status) -> StatusChange {
+    StatusChange { to: status, reason: None, fence: None, now: at(9) }
+}
+
+fn event(session: &SessionId, now: i64, kind: &EventKind) -> Event {
+    serde_json::from_value(json!({
+        "at": now, "host": "claude", "via": "local", "session": session, "cwd": WORKTREE, "kind": kind,
+    }))
+    .unwrap()
+}
+
+fn record(session: &SessionId, now: i64, kind: EventKind) -> Record {
+    serde_json::from_value(json!({ "event": event(session, now, &kind) })).unwrap()
+}
+
+fn started(session: &SessionId, now: i64) -> Record {
+    record(session, now, EventKind::SessionStart { source: StartSource::Startup })
+}
+
+fn ended(session: &SessionId, now: i64) -> Record {
+    record(session, now, EventKind::SessionEnd { reason: "exit".into() })
+}
+
+fn prompted(session: &SessionId, now: i64) -> Record {
+    let kind = EventKind::Prompt { text: "the plan".into(), origin: PromptOrigin::Human };
+    Record { changes: vec![Change::HumanSpoke], ..record(session, now, kind) }
+}
+
+fn called(session: &SessionId, now: i64) -> Record {
+    Record { changes: vec![Change::ToolCalled], ..record(session, now, EventKind::ToolBatch { calls: 1 }) }
+}
+
+fn refused(session: &SessionId, now: i64) -> Record {
+    let reason = format!("refused at {now}");
+    let verdict = Verdict::Continue { reason: reason.clone() };
+    let mut record = record(session, now, EventKind::Interrupt);
+    record.opinions = vec![Opinion { policy: PolicyName::Completion, mode: Mode::Enforce, verdict }];
+    record.answer.ruling = Ruling::Continue { reason };
+    record
+}
+
+fn taking(session: &SessionId, now: i64, plan: &PlanId) -> Record {
+    let effects = vec![Effect::TakePlan { plan: plan.clone(), session: session.clone() }];
+    Record { effects, ..prompted(session, now) }
+}
+
+/// Each line as long as ten bytes.
+fn journal(records: impl IntoIterator<Item = Record>) -> Vec<Line> {
+    (1..)
+        .zip(records)
+        .map(|(sequence, record)| Line { sequence, end: sequence * 10, entry: Entry::Record(Box::new(record)) })
+        .collect()
+}

@@ -1,0 +1,109 @@
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use steadfast_model::{OwnerEnd, PlanView};
+
+use super::super::{Claiming, read_slices};
+use super::*;
+
+#[test]
+fn a_slice_is_what_the_ledger_says_after_every_change() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let agree = |ledger: &mut Ledger| {
+        let view = ledger.plan_view(WORKTREE).unwrap();
+        assert!(ledger.take_slice_failure().is_none());
+        assert_eq!(read_slices(dir.path(), WORKTREE), view);
+    };
+    let owner = session("s");
+    let plan = list(&mut ledger);
+    agree(&mut ledger);
+    ledger.add_task(&plan, named("1"), at(1)).unwrap();
+    agree(&mut ledger);
+    ledger.set_status(&plan, &id("1"), to(Status::InProgress)).unwrap();
+    agree(&mut ledger);
+    ledger.take_plan(&plan, &owner, Claiming::UnlessHeld, at(1)).unwrap();
+    agree(&mut ledger);
+    let lines = journal([started(&owner, 1), ended(&owner, 2), started(&owner, 3)]);
+    ledger.drain(&owner, 0, lines[..2].to_vec()).unwrap();
+    agree(&mut ledger);
+    ledger.drain(&owner, 0, lines).unwrap();
+    agree(&mut ledger);
+}
+
+#[test]
+fn a_slice_follows_a_plan_that_a_drain_took() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = list(&mut ledger);
+    let owner = session("s");
+    ledger.drain(&owner, 0, journal([taking(&owner, 1, &plan), ended(&owner, 2)])).unwrap();
+    let view = read_slices(dir.path(), WORKTREE).unwrap();
+    let end = OwnerEnd { reason: "exit".into(), at: at(2) };
+    assert_eq!((view.owner, view.owner_ended), (Some(owner), Some(end)));
+}
+
+#[test]
+fn without_slices_there_is_nothing_to_read() {
+    assert_eq!(read_slices(dir().path(), WORKTREE), None);
+}
+
+#[test]
+fn a_slice_that_is_none_is_passed_over() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    list(&mut ledger);
+    fs::write(dir.path().join("plans/broken.slice"), "{").unwrap();
+    assert_eq!(read_slices(dir.path(), WORKTREE), ledger.plan_view(WORKTREE).unwrap());
+    assert_eq!(read_slices(dir.path(), "/elsewhere"), None);
+}
+
+#[test]
+fn of_several_slices_the_last_with_open_tasks_counts() {
+    let dir = dir();
+    let plans = dir.path().join("plans");
+    fs::create_dir(&plans).unwrap();
+    for (name, pending, age) in [("newest", 0, 0), ("open", 1, 10), ("old", 1, 20)] {
+        let view = json!({
+            "id": name, "title": name, "worktree": WORKTREE, "open": [],
+            "counts": { "pending": pending, "in_progress": 0, "done": 1, "blocked": 0 },
+        });
+        let path = plans.join(format!("{name}.slice"));
+        fs::write(&path, view.to_string()).unwrap();
+        fs::File::open(&path).unwrap().set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+    }
+    let seen = || read_slices(dir.path(), WORKTREE).map(|view: PlanView| view.title);
+    assert_eq!(seen().as_deref(), Some("open"));
+    fs::remove_file(plans.join("open.slice")).unwrap();
+    fs::remove_file(plans.join("old.slice")).unwrap();
+    assert_eq!(seen().as_deref(), Some("newest"));
+}
+
+#[test]
+fn a_slice_that_cannot_be_written_undoes_nothing() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    fs::write(dir.path().join("plans"), "in the way").unwrap();
+    let plan = list(&mut ledger);
+    assert!(ledger.take_slice_failure().is_some());
+    assert!(ledger.take_slice_failure().is_none(), "it is told once");
+    assert_eq!(ledger.tasks(&plan).unwrap(), []);
+}
+
+#[test]
+fn an_id_cannot_name_a_file_elsewhere() {
+    let names = ["../x", "a/b", "..", ".hidden", "ok-1_2.3", "ü", "%2f"]
+        .map(|name| super::super::slice::file_name(&PlanId::new(name)));
+    assert_eq!(
+        names,
+        [
+            "%2e.%2fx.slice",
+            "a%2fb.slice",
+            "%2e..slice",
+            "%2ehidden.slice",
+            "ok-1_2.3.slice",
+            "%c3%bc.slice",
+            "%252f.slice"
+        ]
+    );
+}

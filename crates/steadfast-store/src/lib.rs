@@ -1,0 +1,17 @@
+//! The memory of Steadfast: session files for the hot path, the ledger for everything else.
+
+mod claim;
+mod config;
+mod gate;
+mod hook_log;
+pub mod ledger;
+mod place;
+pub mod redact;
+mod session;
+
+pub use claim::{drop_claim, find_claim, leave_claim};
+pub use config::{ConfigError, ConfigFiles, PROJECT_FILE};
+pub use gate::{Gate, GateScope};
+pub use hook_log::log_line;
+pub use place::Place;
+pub use session::{SessionError, SessionFiles, read_lines};

@@ -1,0 +1,165 @@
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use steadfast_model::fnv;
+
+/// Where Steadfast keeps the truth of a repository, and the checkout it was asked from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// `<git-common-dir>/steadfast`, shared by all worktrees; outside git a folder in the user's state directory.
+    pub state: PathBuf,
+    /// The root of the checkout.
+    pub root: PathBuf,
+}
+
+impl Place {
+    /// The place `init` left behind for this directory, if it did.
+    pub fn find(cwd: &Path, user_state: Option<&Path>) -> Option<Self> {
+        if let Some(place) = in_git(cwd) {
+            return place.state.is_dir().then_some(place);
+        }
+        let user_state = user_state?;
+        cwd.ancestors().map(|root| outside_git(root, user_state)).find(|place| place.state.is_dir())
+    }
+
+    /// The place for this directory, whether it exists or not.
+    pub fn of(cwd: &Path, user_state: Option<&Path>) -> Option<Self> {
+        in_git(cwd).or_else(|| Some(outside_git(cwd, user_state?)))
+    }
+
+    pub fn create(&self) -> io::Result<()> {
+        create_private_dir(&self.state)
+    }
+
+    /// The checkout as the ledger names it: without links, so that two ways to it are one.
+    pub fn worktree(&self) -> String {
+        fs::canonicalize(&self.root).unwrap_or_else(|_| self.root.clone()).to_string_lossy().into_owned()
+    }
+
+    pub fn session_dir(&self, name: &str) -> PathBuf {
+        self.state.join("sessions").join(name)
+    }
+}
+
+/// A directory nobody else may look into.
+pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// A file nobody else may look into, when it is created.
+pub(crate) fn private_options() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Replaces a file in one step: a reader sees the old or the new, never half of one.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = path.with_extension("new");
+    let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
+    io::Write::write_all(&mut file, bytes)?;
+    drop(file);
+    rename(&draft, path)
+}
+
+/// Renames, and tries again where somebody has the target open: Windows refuses then, for a moment.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    let mut tries = 0;
+    loop {
+        match fs::rename(from, to) {
+            Err(error) if cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied && tries < 20 => {
+                tries += 1;
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            done => return done,
+        }
+    }
+}
+
+fn in_git(cwd: &Path) -> Option<Place> {
+    cwd.ancestors().find_map(|root| {
+        let git = root.join(".git");
+        let kind = fs::metadata(&git).ok()?;
+        let common = if kind.is_dir() { git } else { linked(root, &git)? };
+        Some(Place { state: common.join("steadfast"), root: root.to_owned() })
+    })
+}
+
+/// The common directory behind a `.git` file: a worktree's points to the main repository by a `commondir` file, a
+/// submodule's is its own.
+fn linked(root: &Path, file: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(file).ok()?;
+    let own = root.join(text.strip_prefix("gitdir:")?.trim());
+    match fs::read_to_string(own.join("commondir")) {
+        Ok(common) => {
+            let common = own.join(common.trim());
+            Some(fs::canonicalize(&common).unwrap_or(common))
+        }
+        Err(_) => Some(own),
+    }
+}
+
+fn outside_git(root: &Path, user_state: &Path) -> Place {
+    let name = file_name(&root.to_string_lossy());
+    Place { state: user_state.join("places").join(name), root: root.to_owned() }
+}
+
+/// A name that came from outside as the name of a file: others choose their ids, the file system its characters.
+pub(crate) fn file_name(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !text.is_empty() && text.len() <= 100 && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    let readable: String = text.chars().rev().filter(|c| plain(*c)).take(40).collect();
+    let readable: String = readable.chars().rev().collect();
+    format!("{readable}_{:016x}", fnv([text.as_bytes()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worktree_and_its_repository_share_one_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let main = dir.path().join("main");
+        let side = dir.path().join("side");
+        fs::create_dir_all(main.join(".git/worktrees/side")).unwrap();
+        fs::create_dir_all(side.join("src")).unwrap();
+        fs::write(main.join(".git/worktrees/side/commondir"), "../..\n").unwrap();
+        fs::write(side.join(".git"), format!("gitdir: {}\n", main.join(".git/worktrees/side").display())).unwrap();
+
+        let here = Place::of(&main, None).unwrap();
+        let there = Place::of(&side.join("src"), None).unwrap();
+        assert_eq!(
+            fs::canonicalize(there.state.parent().unwrap()).unwrap(),
+            fs::canonicalize(main.join(".git")).unwrap()
+        );
+        assert_eq!((here.root, there.root), (main, side));
+    }
+
+    #[test]
+    fn without_init_there_is_no_place() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join(".git")).unwrap();
+        assert_eq!(Place::find(dir.path(), None), None);
+        Place::of(dir.path(), None).unwrap().create().unwrap();
+        assert!(Place::find(dir.path(), None).is_some());
+    }
+
+    #[test]
+    fn outside_git_the_place_is_found_from_below() {
+        let dir = tempfile::tempdir().unwrap();
+        let (root, user) = (dir.path().join("work"), dir.path().join("state"));
+        fs::create_dir_all(root.join("deep/er")).unwrap();
+        let place = Place::of(&root, Some(&user)).unwrap();
+        place.create().unwrap();
+        assert_eq!(Place::find(&root.join("deep/er"), Some(&user)), Some(place));
+    }
+}

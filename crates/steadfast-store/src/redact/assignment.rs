@@ -1,0 +1,113 @@
+//! `name=value` and `name: value` in all their dresses: shell, JSON, YAML, code, query, connection string.
+
+use super::class::Class;
+use super::name::{self, Kind, Name};
+use super::scan::{Finding, Scanner};
+use super::value::{self, Setting, Value};
+use super::{header, url};
+
+const LONGEST_NAME: usize = 48;
+const MOST_BLANKS: usize = 16;
+
+/// The secret that the `=` or `:` at `at` gives to a name.
+pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
+    let separator = Separator::at(scan, at)?;
+    let left = Left::of(scan, at);
+    if separator.colon
+        && let Some(finding) = url::password_after(scan, at, left.start)
+    {
+        return Some(finding);
+    }
+    let name = name::announced_by(&scan.bytes[left.start..left.end])?;
+    let start = scan.skip_blanks(separator.end, MOST_BLANKS);
+    match name.kind {
+        Kind::Authorization => return header::credentials(scan, start, name),
+        Kind::Cookie => return header::cookies(scan, start, name),
+        Kind::Password | Kind::Token | Kind::Harmless => {}
+    }
+    let spaced = left.spaced || start > separator.end;
+    let given = !separator.colon && !spaced && !left.quoted;
+    let (setting, class) = match left.before {
+        Some(b'?' | b'&') if given => (Setting::Given, Class::Query),
+        Some(b';') if given => (Setting::Given, Class::Shell),
+        _ if given && (left.is_flag || is_upper(&scan.bytes[left.start..left.end])) => (Setting::Given, Class::Shell),
+        _ => (Setting::Bare, Class::Bare),
+    };
+    let found = value::value_at(scan, start, class);
+    value::judged(scan, found, name, setting).or_else(|| initial_value(scan, found, name))
+}
+
+/// The value behind a type: `password: &str = "x"`.
+fn initial_value(scan: &mut Scanner<'_>, declared_type: Value, name: &Name) -> Option<Finding> {
+    let equals = scan.skip_blanks(declared_type.end, MOST_BLANKS);
+    if declared_type.quoted || declared_type.start == declared_type.end || scan.byte(equals) != Some(b'=') {
+        return None;
+    }
+    let literal = value::quoted_at(scan, scan.skip_blanks(equals + 1, MOST_BLANKS))?;
+    value::judged(scan, literal, name, Setting::Quoted)
+}
+
+struct Separator {
+    colon: bool,
+    end: usize,
+}
+
+impl Separator {
+    /// `=`, `:`, `:=` or `=>`, and none of the operators that contain them.
+    fn at(scan: &Scanner<'_>, at: usize) -> Option<Self> {
+        let next = scan.byte(at + 1);
+        let before = scan.before(at);
+        match scan.byte(at)? {
+            b':' if next == Some(b':') || before == Some(b':') => None,
+            b':' if next == Some(b'=') => Some(Self { colon: true, end: at + 2 }),
+            b':' => Some(Self { colon: true, end: at + 1 }),
+            _ if matches!(next, Some(b'=' | b'~')) => None,
+            _ if matches!(before, Some(b'=' | b'!' | b'<' | b'>' | b':' | b'+' | b'-' | b'*' | b'/' | b'~' | b'^')) => {
+                None
+            }
+            _ if next == Some(b'>') => Some(Self { colon: true, end: at + 2 }),
+            _ => Some(Self { colon: false, end: at + 1 }),
+        }
+    }
+}
+
+/// What stands left of the separator.
+struct Left {
+    start: usize,
+    end: usize,
+    before: Option<u8>,
+    spaced: bool,
+    quoted: bool,
+    is_flag: bool,
+}
+
+impl Left {
+    fn of(scan: &Scanner<'_>, at: usize) -> Self {
+        let mut end = at;
+        while at - end < MOST_BLANKS && matches!(scan.before(end), Some(b' ' | b'\t')) {
+            end -= 1;
+        }
+        let spaced = end < at;
+        // `token?: string`, `env["TOKEN"] =`
+        if matches!(scan.before(end), Some(b'?' | b']')) {
+            end -= 1;
+        }
+        let quoted = matches!(scan.before(end), Some(b'"' | b'\'' | b'`'));
+        if quoted {
+            end -= 1;
+            if scan.before(end) == Some(b'\\') {
+                end -= 1;
+            }
+        }
+        let mut start = end;
+        while end - start < LONGEST_NAME && scan.before(start).is_some_and(|b| Class::Dotted.holds(b)) {
+            start -= 1;
+        }
+        let is_flag = scan.bytes[start..end].starts_with(b"-");
+        Self { start, end, before: scan.before(start), spaced, quoted, is_flag }
+    }
+}
+
+fn is_upper(name: &[u8]) -> bool {
+    !name.iter().any(u8::is_ascii_lowercase)
+}

@@ -1,0 +1,95 @@
+//! Values that stand where a secret will be, and are none.
+
+/// How much of a value is read.
+const READ: usize = 64;
+
+/// Whole values, in lower case and without `-`, `_` and spaces.
+///
+/// The second block is real passwords, in the sense that somebody's container accepts them. They are the defaults
+/// everybody knows and every README prints, so hiding them protects nothing.
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    "any", "auto", "bearer", "bool", "boolean", "bytes", "default", "disabled", "dummy", "empty", "enabled", "env",
+    "fake", "false", "fixme", "foo", "foobar", "hidden", "inherit", "int", "invalid", "masked", "mock", "mypassword",
+    "mysecret", "mytoken", "nil", "no", "none", "null", "number", "object", "off", "on", "optional", "pass", "passwd",
+    "password", "prompt", "pwd", "read", "redacted", "required", "sample", "secret", "stdin", "str", "string", "tbd",
+    "test", "testing", "text", "todo", "token", "true", "undefined", "unset", "value", "write", "yes",
+
+    "admin", "changeit", "changeme", "guest", "minioadmin", "postgres", "root",
+];
+
+/// Beginnings of placeholders, when a separator follows: `your-token`, `test_secret`.
+const FIRST_WORDS: &[&str] = &[
+    "your", "my", "test", "testing", "e2e", "dummy", "fake", "mock", "sample", "insert", "replace", "enter", "some",
+    "dev", "local", "invalid",
+];
+
+/// Whether the value is a reference, a filler or a well-known default.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(READ)];
+    refers(value) || fills(value) || is_sample(value) || is_word(value)
+}
+
+/// `$TOKEN`, `${X}`, `$(cmd)`, `{{ x }}`, `<x>`, `%s`, `@file`, `[x]`, `*****`, `--flag`.
+fn refers(value: &[u8]) -> bool {
+    let opens = match *value {
+        [b'$' | b'%', second, ..] => second.is_ascii_alphabetic() || matches!(second, b'_' | b'{' | b'(' | b'$'),
+        [b'$' | b'<' | b'{' | b'[' | b'(' | b'*' | b'-' | b'@', ..] => true,
+        _ => false,
+    };
+    opens || value.starts_with("…".as_bytes()) || value.windows(2).any(|pair| matches!(pair, b"${" | b"$(" | b"{{"))
+}
+
+/// One or two bytes over and over: `xxxx`, `....`, `x-x-x-x`.
+fn fills(value: &[u8]) -> bool {
+    let Some(&first) = value.first() else { return true };
+    let second = value.iter().find(|&&b| b != first);
+    second.is_none_or(|second| value.iter().all(|b| *b == first || b == second))
+}
+
+/// `AKIA…EXAMPLE`, `sk-ant-your-key`, `ghp_xxxxabcd`.
+pub(super) fn is_sample(value: &[u8]) -> bool {
+    let holds = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
+    holds(b"EXAMPLE") || holds(b"example") || holds(b"xxxx") || holds(b"XXXX") || holds(b"...") || says_yours(value)
+}
+
+fn says_yours(value: &[u8]) -> bool {
+    value.windows(5).any(|window| window[..4].eq_ignore_ascii_case(b"your") && matches!(window[4], b'-' | b'_'))
+}
+
+fn is_word(value: &[u8]) -> bool {
+    let mut plain = [0; READ];
+    let mut length = 0;
+    for byte in value.iter().filter(|b| !matches!(b, b'-' | b'_' | b' ')) {
+        plain[length] = byte.to_ascii_lowercase();
+        length += 1;
+    }
+    let plain = &plain[..length];
+    WORDS.iter().any(|word| word.as_bytes() == plain) || begins_as_placeholder(value)
+}
+
+fn begins_as_placeholder(value: &[u8]) -> bool {
+    let Some(end) = value.iter().position(|b| matches!(b, b'-' | b'_' | b'.' | b' ')) else { return false };
+    FIRST_WORDS.iter().any(|word| value[..end].eq_ignore_ascii_case(word.as_bytes())) && reads_as_words(value)
+}
+
+/// Whether every part between `-`, `_`, `.`, `/`, `:`, `@` and spaces is a word, a short number, or a word with a
+/// short number behind it: `db-credentials-v2`, `self.token`, `/run/secrets/db`, but no random text.
+pub(super) fn reads_as_words(value: &[u8]) -> bool {
+    let value = &value[..value.len().min(READ)];
+    value.split(|b| matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b'@' | b' ')).all(reads_as_word)
+}
+
+fn reads_as_word(part: &[u8]) -> bool {
+    const LONGEST_WORD: usize = 24;
+    const LONGEST_NUMBER: usize = 4;
+    const SHORTEST_HUMP: usize = 3;
+    let letters = part.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+    let digits = part[letters..].iter().take_while(|b| b.is_ascii_digit()).count();
+    if letters + digits < part.len() || letters > LONGEST_WORD || digits > LONGEST_NUMBER {
+        return false;
+    }
+    let word = &part[..letters];
+    let capitals = word.iter().filter(|b| b.is_ascii_uppercase()).count();
+    capitals == letters || letters >= SHORTEST_HUMP * capitals
+}

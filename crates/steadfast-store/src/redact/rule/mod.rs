@@ -1,0 +1,184 @@
+//! Secrets that show themselves by their own shape.
+
+mod table;
+
+use super::class::{Class, Runs};
+use super::scan::{Finding, Scanner};
+use super::{marker, private_key};
+pub(super) use table::RULES;
+
+/// Where a rule takes hold. Every anchor begins at the beginning of a word (no letter or digit before it).
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Anchor {
+    /// The secret begins with this text.
+    Prefix(&'static str),
+    /// The secret follows this text, which stays.
+    After(&'static str),
+    /// The secret begins with so many bytes of a class, then a separator, then this text.
+    Behind(Class, usize, usize, u8, &'static str),
+}
+
+impl Anchor {
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Prefix(text) | Self::After(text) | Self::Behind(_, _, _, _, text) => text,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part {
+    /// As many bytes of the class as there are, at least and at most so many.
+    Run(Class, usize, usize),
+    Text(&'static str),
+    /// The rest of a PEM or PGP block.
+    PrivateKeyBlock,
+}
+
+/// What the body must be besides well-formed. Fillers (`xxxx`, `EXAMPLE`) are refused for every rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    /// The anchor says enough.
+    Shape,
+    /// Letters and digits.
+    Mixed,
+    /// Upper case, lower case and digits.
+    Random,
+}
+
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) name: &'static str,
+    pub(super) anchor: Anchor,
+    pub(super) body: &'static [Part],
+    pub(super) check: Check,
+    #[cfg(test)]
+    pub(super) finds: &'static [&'static str],
+    #[cfg(test)]
+    pub(super) leaves: &'static [&'static str],
+}
+
+/// No upper bound of a run.
+pub(super) const ANY: usize = usize::MAX;
+
+/// How much of a body is read to tell it from a filler; keeps the cost of a false start constant.
+const READ: usize = 64;
+const FEWEST_DISTINCT: u32 = 5;
+
+/// The rules by the first two bytes of their anchors, made when compiling.
+struct Index {
+    second: [u128; 128],
+    first_rule: [u8; 128],
+    next_rule: [u8; RULES.len()],
+}
+
+const NONE: u8 = u8::MAX;
+static INDEX: Index = Index::new();
+
+impl Index {
+    const fn new() -> Self {
+        let mut index = Self { second: [0; 128], first_rule: [NONE; 128], next_rule: [NONE; RULES.len()] };
+        assert!(RULES.len() < NONE as usize);
+        let mut rule = RULES.len();
+        while rule > 0 {
+            rule -= 1;
+            let text = RULES[rule].anchor.text().as_bytes();
+            let first = text[0] as usize;
+            index.second[first] |= 1 << text[1];
+            index.next_rule[rule] = index.first_rule[first];
+            index.first_rule[first] = rule as u8;
+        }
+        index
+    }
+
+    fn may_begin(&self, first: u8, second: u8) -> bool {
+        first < 128 && second < 128 && self.second[first as usize] >> second & 1 == 1
+    }
+}
+
+/// The secret whose anchor is at `at`.
+pub(super) fn find(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
+    let &[first, second] = scan.bytes.get(at..at + 2)? else { return None };
+    if !INDEX.may_begin(first, second) {
+        return None;
+    }
+    let mut rule = INDEX.first_rule[first as usize];
+    while rule != NONE {
+        if scan.bytes[at..].starts_with(RULES[rule as usize].anchor.text().as_bytes())
+            && let Some(finding) = RULES[rule as usize].matched(scan, at)
+        {
+            return Some(finding);
+        }
+        rule = INDEX.next_rule[rule as usize];
+    }
+    None
+}
+
+impl Rule {
+    fn matched(&self, scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
+        let body = at + self.anchor.text().len();
+        let start = match self.anchor {
+            Anchor::Prefix(_) => at,
+            Anchor::After(_) => body,
+            Anchor::Behind(class, min, max, separator, _) => lead_start(scan, at, class, min, max, separator)?,
+        };
+        let mut end = body;
+        let mut run = 0;
+        for part in self.body {
+            match *part {
+                Part::Run(class, min, max) => {
+                    let stop = scan.runs.end(scan.bytes, run, class, end);
+                    if !(min..=max).contains(&(stop - end)) {
+                        return None;
+                    }
+                    end = stop;
+                    run += 1;
+                }
+                Part::Text(text) => {
+                    if !scan.bytes[end..].starts_with(text.as_bytes()) {
+                        return None;
+                    }
+                    end += text.len();
+                }
+                Part::PrivateKeyBlock => {
+                    return private_key::block(scan, at).map(|(start, end)| Finding { start, end, rule: self.name });
+                }
+            }
+        }
+        let cut = scan.byte(end).is_some_and(|b| b.is_ascii_alphanumeric()) || marker::opens_at(scan.bytes, end);
+        let real = !cut && self.check.passes(&scan.bytes[body..end.min(body + READ)]);
+        real.then_some(Finding { start, end, rule: self.name })
+    }
+}
+
+fn lead_start(scan: &Scanner<'_>, at: usize, class: Class, min: usize, max: usize, separator: u8) -> Option<usize> {
+    if scan.before(at) != Some(separator) {
+        return None;
+    }
+    let lead = scan.bytes[scan.floor..at - 1].iter().rev().take(max + 1).take_while(|&&b| class.holds(b)).count();
+    (min..=max).contains(&lead).then(|| at - 1 - lead)
+}
+
+impl Check {
+    fn passes(self, body: &[u8]) -> bool {
+        let mut seen = [0u128; 2];
+        let (mut digit, mut upper, mut lower) = (false, false, false);
+        for &byte in body {
+            seen[usize::from(byte >> 7)] |= 1 << (byte & 127);
+            digit |= byte.is_ascii_digit();
+            upper |= byte.is_ascii_uppercase();
+            lower |= byte.is_ascii_lowercase();
+        }
+        // A short body (a data centre's number, an empty password) has few distinct bytes by right.
+        let filler = body.len() >= 16 && seen[0].count_ones() + seen[1].count_ones() < FEWEST_DISTINCT;
+        !filler
+            && !super::placeholder::is_sample(body)
+            && match self {
+                Self::Shape => true,
+                Self::Mixed => digit && (upper || lower),
+                Self::Random => digit && upper && lower,
+            }
+    }
+}
+
+const _: () = assert!(Runs::PARTS >= 3);

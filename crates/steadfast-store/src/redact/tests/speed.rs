@@ -1,0 +1,77 @@
+//! Linear on every input. The bounds are for an unoptimised build on a busy machine; a square would take hours.
+
+use std::time::{Duration, Instant};
+
+use crate::redact::rule::RULES;
+use crate::redact::{name::NAMES, redact};
+
+const LARGE: usize = 10_000_000;
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn takes(text: &str) -> Duration {
+    let begin = Instant::now();
+    std::hint::black_box(redact(text));
+    begin.elapsed()
+}
+
+fn repeated(piece: &str, length: usize) -> String {
+    piece.repeat(length / piece.len() + 1)
+}
+
+#[test]
+fn ten_megabytes_of_trouble_take_seconds() {
+    for piece in [
+        "a",
+        "=",
+        ":",
+        "-",
+        "sk-",
+        "eyJ-",
+        "token=",
+        "password='",
+        "password=\"\\\"",
+        "://a:",
+        "://",
+        "-----BEGIN ",
+        "cookie:a=",
+        " -p",
+        " -u a:",
+        "[redacted:",
+        "\\",
+        " ",
+        "authorization:bearer ",
+        "password:a = ",
+        "AA:",
+        "a1B2c3D4/",
+    ] {
+        let time = takes(&repeated(piece, LARGE));
+        eprintln!("{piece:?}: {time:?}");
+        assert!(time < LIMIT, "{piece:?} took {time:?}");
+    }
+}
+
+#[test]
+fn doubling_a_flood_of_anchors_does_not_quadruple_the_time() {
+    let anchors = RULES.iter().map(|rule| rule.anchor.text().to_owned());
+    let names = NAMES.iter().flat_map(|name| ["=", ":", "=\"", " = '"].map(|sep| format!("{}{sep}", name.ending)));
+    for piece in anchors.chain(names) {
+        let (short, long) = (repeated(&piece, 100_000), repeated(&piece, 400_000));
+        let (short, long) = (takes(&short), takes(&long));
+        assert!(long < short * 10 + Duration::from_millis(200), "{piece:?}: {short:?}, then {long:?}");
+    }
+}
+
+#[test]
+#[ignore = "a measurement: run with --release --nocapture"]
+fn two_kilobytes_without_secrets() {
+    let text = include_str!("../scan.rs").chars().take(2048).collect::<String>();
+    let prose = include_str!("../mod.rs").chars().filter(|c| *c != '[').take(2048).collect::<String>();
+    for text in [text, prose] {
+        const ROUNDS: u32 = 20_000;
+        let begin = Instant::now();
+        for _ in 0..ROUNDS {
+            std::hint::black_box(redact(std::hint::black_box(&text)));
+        }
+        eprintln!("{} bytes: {:?}", text.len(), begin.elapsed() / ROUNDS);
+    }
+}

@@ -1,0 +1,140 @@
+//! The value behind a name: how far it goes, and whether it is a secret.
+
+use super::class::Class;
+use super::name::{Kind, Name};
+use super::placeholder::{is_placeholder, reads_as_words};
+use super::scan::{Finding, Scanner};
+use super::{marker, rule};
+
+/// How sure the surroundings are that a value is meant literally.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Setting {
+    /// `password: x`, `token=x`: as often code or prose as a value.
+    Bare,
+    /// `"password": "x"`, `token = 'x'`.
+    Quoted,
+    /// `FOO_TOKEN=x`, `--password x`, `?token=x`: nothing but a value can stand there.
+    Given,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) quoted: bool,
+}
+
+/// How much of a value is judged.
+const READ: usize = 256;
+
+/// The value that begins at `at`, quoted or of the class `unquoted`.
+pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize, unquoted: Class) -> Value {
+    if let Some(value) = quoted_at(scan, at) {
+        return value;
+    }
+    let end = scan.run_end(unquoted, at.min(scan.bytes.len()));
+    // `"{\"token\": …\"}"`: the backslash belongs to the quote behind it.
+    let end = if end > at && scan.bytes[end - 1] == b'\\' { end - 1 } else { end };
+    Value { start: at, end, quoted: false }
+}
+
+/// A value in quotes on one line; `b"…"`, `\"…\"` too.
+pub(super) fn quoted_at(scan: &Scanner<'_>, at: usize) -> Option<Value> {
+    let (quote, escaped, start) = match scan.bytes.get(at..)? {
+        [quote @ (b'"' | b'\'' | b'`'), ..] => (*quote, false, at + 1),
+        [b'\\', quote @ (b'"' | b'\''), ..] => (*quote, true, at + 2),
+        [b'b' | b'r' | b'f' | b'u', quote @ (b'"' | b'\''), ..] => (*quote, false, at + 2),
+        _ => return None,
+    };
+    let mut end = start;
+    loop {
+        match scan.bytes.get(end..) {
+            Some([b'\\', byte, ..]) if escaped && *byte == quote => break,
+            Some([b'\\', byte, ..]) if *byte != b'\n' && byte.is_ascii() => end += 2,
+            Some([b'\n', ..] | []) | None => return None,
+            Some([byte, ..]) if *byte == quote => break,
+            Some(_) => end += 1,
+        }
+    }
+    Some(Value { start, end, quoted: true })
+}
+
+/// The finding, if `value` is what `name` announces. A key that shows its own shape gives the more telling label.
+pub(super) fn judged(scan: &mut Scanner<'_>, value: Value, name: &Name, setting: Setting) -> Option<Finding> {
+    if value.start >= value.end || marker::opens_within(scan.bytes, value.start, value.end, READ) {
+        return None;
+    }
+    if let Some(finding) = rule::find(scan, value.start).filter(|f| f.start == value.start && f.end >= value.end) {
+        return Some(finding);
+    }
+    let text = &scan.bytes[value.start..value.end.min(value.start + READ)];
+    let setting = if value.quoted { setting.max(Setting::Quoted) } else { setting };
+    is_secret(text, name.kind, setting).then_some(Finding { start: value.start, end: value.end, rule: name.rule })
+}
+
+fn is_secret(text: &[u8], kind: Kind, setting: Setting) -> bool {
+    if is_placeholder(text) || points_elsewhere(text) {
+        return false;
+    }
+    let spaced = text.iter().any(u8::is_ascii_whitespace);
+    match (kind, setting) {
+        (Kind::Password, Setting::Given) => text.len() >= 4,
+        (Kind::Password, Setting::Quoted) => text.len() >= 4 && !spaced && !is_label(text) && !is_expression(text),
+        (Kind::Password, Setting::Bare) => {
+            text.len() >= 6
+                && !spaced
+                && !text.iter().all(u8::is_ascii_alphabetic)
+                && !is_code(text)
+                && !is_dotted_name(text)
+        }
+        (_, Setting::Given) => text.len() >= 6 && !spaced && !is_option_list(text),
+        (_, Setting::Quoted) => text.len() >= 8 && !spaced && !reads_as_words(text) && !is_expression(text),
+        (_, Setting::Bare) => {
+            text.len() >= 8 && !spaced && has_letter_and_digit(text) && !reads_as_words(text) && !is_code(text)
+        }
+    }
+}
+
+/// Paths, URLs and the names that secret managers give to secrets.
+fn points_elsewhere(text: &[u8]) -> bool {
+    let path = [b"/".as_slice(), b"./", b"../", b"~/"].iter().any(|root| text.starts_with(root));
+    path && reads_as_words(text.strip_prefix(b"~").unwrap_or(text))
+        || text.windows(3).any(|window| window == b"://")
+        || text.starts_with(b"arn:")
+}
+
+/// `"password": "Passwort"`: the caption of a field.
+fn is_label(text: &[u8]) -> bool {
+    let [first, rest @ ..] = text else { return false };
+    first.is_ascii_uppercase() && rest.iter().all(u8::is_ascii_lowercase)
+}
+
+/// `"password": "user.password"`, `"^(token)$"`, `"%(password)s"`.
+fn is_expression(text: &[u8]) -> bool {
+    is_dotted_name(text)
+        || holds_any_pair(text, &[b".*", b".+", b"\\s", b"\\w", b"\\d", b"\\b", b"\\|", b"()", b"[^", b"(?"])
+}
+
+fn is_code(text: &[u8]) -> bool {
+    text.iter().any(|b| matches!(b, b'(' | b'[' | b'{' | b'\\'))
+        || matches!(text.first(), Some(b'&' | b'!' | b'#' | b'|' | b'>' | b'=' | b'?' | b'/' | b':' | b'.'))
+        || holds_any_pair(text, &[b"::", b"->", b"?.", b".*", b".+", b"=="])
+}
+
+/// `self.password2`, `snake_case_name1`: more than one word, and nothing but words.
+fn is_dotted_name(text: &[u8]) -> bool {
+    text.iter().any(|b| matches!(b, b'.' | b'_' | b'-' | b'/' | b':')) && reads_as_words(text)
+}
+
+/// `docker build --secret id=npmrc,src=.npmrc`.
+fn is_option_list(text: &[u8]) -> bool {
+    [b"id=".as_slice(), b"src=", b"source=", b"type=", b"env="].iter().any(|option| text.starts_with(option))
+}
+
+fn has_letter_and_digit(text: &[u8]) -> bool {
+    text.iter().any(u8::is_ascii_digit) && text.iter().any(u8::is_ascii_alphabetic)
+}
+
+fn holds_any_pair(text: &[u8], pairs: &[&[u8; 2]]) -> bool {
+    text.windows(2).any(|window| pairs.iter().any(|pair| pair.as_slice() == window))
+}

@@ -1,0 +1,188 @@
+//! One line per event: length, sequence and checksum in hexadecimal, then JSON.
+//!
+//! ```text
+//! 000001a7 0000000000000003 5f1d9c21 {"record":{"event":{…},"changes":[…]}}
+//! ```
+//!
+//! A line is written by one `write`. Whatever a dying process leaves of it fails its checksum and is cut by the next.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use steadfast_model::{Entry, SessionId, State};
+
+use crate::ledger::Line;
+use crate::place::{private_options, rename};
+
+pub(super) const FILE: &str = "journal";
+
+/// Length of `llllllll ssssssssssssssss cccccccc `.
+const HEAD: usize = 35;
+
+/// The journal, open for its one writer.
+#[derive(Debug)]
+pub(super) struct Journal<'a> {
+    dir: &'a Path,
+    file: File,
+    end: u64,
+}
+
+impl<'a> Journal<'a> {
+    pub(super) fn open(dir: &'a Path) -> io::Result<Self> {
+        let file = private_options().read(true).append(true).create(true).open(dir.join(FILE))?;
+        let end = file.metadata()?.len();
+        Ok(Self { dir, file, end })
+    }
+
+    /// Where the last whole line ends, once the tail was read.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Hands over every whole line after `offset` and cuts what is torn behind them.
+    pub(super) fn tail(&mut self, offset: u64, mut line: impl FnMut(u64, Entry)) -> io::Result<()> {
+        if offset == self.end {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        self.file.seek(SeekFrom::Start(offset))?;
+        self.file.read_to_end(&mut bytes)?;
+        let mut at = 0;
+        while let Some((sequence, entry, length)) = parse(&bytes[at..]) {
+            line(sequence, entry);
+            at += length;
+        }
+        if at < bytes.len() {
+            self.cut(offset + at as u64, &bytes[at..])?;
+        }
+        Ok(())
+    }
+
+    /// Appends one line in one write. The outer error is ours, the inner one the disk's.
+    pub(super) fn append(&mut self, sequence: u64, entry: &Entry) -> Result<io::Result<()>, serde_json::Error> {
+        let line = format(sequence, entry)?;
+        Ok(match self.file.write_all(&line) {
+            Ok(()) => {
+                self.end += line.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // A full disk takes half a line. The next writer would cut it; better now.
+                let _ = self.file.set_len(self.end);
+                Err(error)
+            }
+        })
+    }
+
+    fn cut(&mut self, end: u64, torn: &[u8]) -> io::Result<()> {
+        // Half a line at the end is what a dying process leaves. Anything else is damage: keep it for a human.
+        if torn.iter().position(|byte| *byte == b'\n').is_some_and(|newline| newline + 1 < torn.len()) {
+            let mut kept = private_options().append(true).create(true).open(self.dir.join("journal.damaged"))?;
+            kept.write_all(torn)?;
+        }
+        self.file.set_len(end)?;
+        self.end = end;
+        Ok(())
+    }
+}
+
+/// Begins a journal anew with all that came before it folded into one line; returns where it ends.
+pub(super) fn begin(dir: &Path, state: &State) -> Result<io::Result<u64>, serde_json::Error> {
+    let line = format(state.sequence, &Entry::Snapshot(Box::new(state.clone())))?;
+    let draft = dir.join("journal.new");
+    let write = || {
+        let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
+        file.write_all(&line)?;
+        // The journal is the truth, and this is the only copy of it.
+        file.sync_all()?;
+        rename(&draft, &dir.join(FILE))?;
+        Ok(line.len() as u64)
+    };
+    Ok(write())
+}
+
+/// Every whole line after `offset`, with the sequence of the file's first line. Read without the lock: what is being
+/// written just now is not seen.
+pub fn read_lines(dir: &Path, offset: u64) -> io::Result<(u64, Vec<Line>)> {
+    let mut file = match File::open(dir.join(FILE)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((0, Vec::new())),
+        opened => opened?,
+    };
+    let mut head = [0; HEAD];
+    let first = match file.read_exact(&mut head) {
+        Ok(()) => header(&head).map_or(0, |(_, sequence, _)| sequence),
+        Err(_) => return Ok((0, Vec::new())),
+    };
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_to_end(&mut bytes)?;
+    let mut lines = Vec::new();
+    let mut at = 0;
+    while let Some((sequence, entry, length)) = parse(&bytes[at..]) {
+        at += length;
+        lines.push(Line { sequence, end: offset + at as u64, entry });
+    }
+    Ok((first, lines))
+}
+
+/// Whose journal this is, by its first line.
+pub(super) fn owner(dir: &Path) -> Option<SessionId> {
+    let (_, lines) = read_lines(dir, 0).ok()?;
+    Some(match lines.into_iter().next()?.entry {
+        Entry::Snapshot(state) => state.session,
+        Entry::Record(record) => record.event.session,
+    })
+}
+
+fn format(sequence: u64, entry: &Entry) -> Result<Vec<u8>, serde_json::Error> {
+    let mut line = vec![b' '; HEAD];
+    serde_json::to_writer(&mut line, entry)?;
+    let (length, checksum) = (line.len() - HEAD, checksum(sequence, &line[HEAD..]));
+    let head = format!("{length:08x} {sequence:016x} {checksum:08x} ");
+    line[..HEAD].copy_from_slice(head.as_bytes());
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn parse(bytes: &[u8]) -> Option<(u64, Entry, usize)> {
+    let (length, sequence, sum) = header(bytes)?;
+    let body = bytes.get(HEAD..HEAD.checked_add(length)?)?;
+    if bytes.get(HEAD + length) != Some(&b'\n') || checksum(sequence, body) != sum {
+        return None;
+    }
+    Some((sequence, serde_json::from_slice(body).ok()?, HEAD + length + 1))
+}
+
+fn header(bytes: &[u8]) -> Option<(usize, u64, u32)> {
+    let field = |from: usize, to: usize| std::str::from_utf8(bytes.get(from..to)?).ok();
+    let length = usize::from_str_radix(field(0, 8)?, 16).ok()?;
+    let sequence = u64::from_str_radix(field(9, 25)?, 16).ok()?;
+    let sum = u32::from_str_radix(field(26, 34)?, 16).ok()?;
+    Some((length, sequence, sum))
+}
+
+/// CRC-32 over the sequence and the body, so that a line cannot stand in another's place.
+fn checksum(sequence: u64, body: &[u8]) -> u32 {
+    const TABLE: [u32; 256] = {
+        let mut table = [0; 256];
+        let mut index = 0;
+        while index < 256 {
+            let mut value = index as u32;
+            let mut bit = 0;
+            while bit < 8 {
+                value = if value & 1 == 1 { 0xedb8_8320 ^ (value >> 1) } else { value >> 1 };
+                bit += 1;
+            }
+            table[index] = value;
+            index += 1;
+        }
+        table
+    };
+    let bytes = sequence.to_be_bytes();
+    let sum = bytes
+        .iter()
+        .chain(body)
+        .fold(u32::MAX, |sum, byte| TABLE[((sum ^ u32::from(*byte)) & 0xff) as usize] ^ (sum >> 8));
+    !sum
+}

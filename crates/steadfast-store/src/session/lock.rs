@@ -1,0 +1,40 @@
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use steadfast_model::SessionId;
+
+use super::SessionError;
+use crate::place::private_options;
+
+/// Held until dropped. The file is never renamed or removed while the session lives, and never read.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+/// Takes the session's lock, trying for at most `wait`.
+pub(super) fn take(dir: &Path, session: &SessionId, wait: Duration) -> Result<Lock, SessionError> {
+    let path = dir.join("lock");
+    let file = private_options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(SessionError::io("open", &path))?;
+    let mut started = None;
+    let mut pause = Duration::from_micros(100);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Lock { _file: file }),
+            Err(TryLockError::Error(error)) => return Err(SessionError::io("lock", &path)(error)),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        // The clock is asked only when somebody else is there.
+        if started.get_or_insert_with(Instant::now).elapsed() >= wait {
+            return Err(SessionError::Locked(session.clone()));
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+}

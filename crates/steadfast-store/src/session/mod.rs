@@ -1,0 +1,193 @@
+//! A session's files: the lock, the journal, and the state as its cache.
+//!
+//! The journal is the truth. Whoever writes, hook or command, goes through [`SessionFiles::update`]: lock, load, step,
+//! append, replace the cache. A process may die between any two of these; the next one replays what the cache lacks
+//! and cuts what was half written.
+
+mod cache;
+mod journal;
+mod lock;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use steadfast_model::{Entry, Record, SessionId, State};
+
+use crate::place::{Place, create_private_dir, file_name};
+use cache::Cache;
+use journal::Journal;
+
+pub use journal::read_lines;
+
+/// A drained journal past this size is begun anew.
+const ROTATE_BYTES: u64 = 1 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    #[error("another process holds the lock of session {0}")]
+    Locked(SessionId),
+    #[error("cannot {what} {}: {source}", path.display())]
+    Io { what: &'static str, path: PathBuf, source: io::Error },
+    #[error("session {session} was written by a newer version of steadfast (state {found}, known {known})")]
+    Newer { session: SessionId, found: u32, known: u32 },
+    #[error("cannot write a journal line: {0}")]
+    Unwritable(#[from] serde_json::Error),
+}
+
+impl SessionError {
+    fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Io { what, path: path.to_owned(), source }
+    }
+}
+
+/// Where one session is kept.
+#[derive(Clone, Debug)]
+pub struct SessionFiles {
+    dir: PathBuf,
+    session: SessionId,
+}
+
+impl SessionFiles {
+    pub fn of(place: &Place, session: &SessionId) -> Self {
+        Self { dir: place.session_dir(&file_name(session.as_str())), session: session.clone() }
+    }
+
+    /// All sessions that left files here.
+    pub fn all(place: &Place) -> Vec<Self> {
+        let Ok(folders) = fs::read_dir(place.state.join("sessions")) else { return Vec::new() };
+        let mut sessions: Vec<_> = folders
+            .flatten()
+            .filter_map(|folder| {
+                let dir = folder.path();
+                let session = Cache::read(&dir).map(|cache| cache.state.session).or_else(|| journal::owner(&dir))?;
+                Some(Self { dir, session })
+            })
+            .collect();
+        sessions.sort_by(|a, b| a.session.cmp(&b.session));
+        sessions
+    }
+
+    pub fn session(&self) -> &SessionId {
+        &self.session
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The state as it was a moment ago, read without the lock. Good enough to say what must be known.
+    pub fn peek(&self) -> Option<State> {
+        Cache::read(&self.dir).map(|cache| cache.state)
+    }
+
+    /// The state as the journal says, under the lock.
+    pub fn load(&self, wait: Duration) -> Result<Option<State>, SessionError> {
+        if !self.dir.is_dir() {
+            return Ok(None);
+        }
+        let _lock = lock::take(&self.dir, &self.session, wait)?;
+        let mut journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
+        self.catch_up(&mut journal)
+    }
+
+    /// Takes one step: `step` sees the state and says what goes into the journal. What it returns beside that comes
+    /// back with the state after it. Nothing was decided if this fails.
+    pub fn update<T>(
+        &self,
+        wait: Duration,
+        fresh: impl FnOnce() -> State,
+        step: impl FnOnce(&State) -> (Record, T),
+    ) -> Result<(State, T), SessionError> {
+        let lock = match lock::take(&self.dir, &self.session, wait) {
+            Err(SessionError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                create_private_dir(&self.dir).map_err(SessionError::io("create", &self.dir))?;
+                lock::take(&self.dir, &self.session, wait)?
+            }
+            taken => taken?,
+        };
+        let mut journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
+        let mut state = self.catch_up(&mut journal)?.unwrap_or_else(fresh);
+
+        let (record, result) = step(&state);
+        let sequence = state.sequence + 1;
+        let (at, changes) = (record.event.at, record.changes.clone());
+        journal
+            .append(sequence, &Entry::Record(Box::new(record)))?
+            .map_err(SessionError::io("append to the journal in", &self.dir))?;
+        state.advance(sequence, at, &changes);
+        // The journal has it: a cache that could not be replaced is only slower to read.
+        let _ = Cache { offset: journal.end(), state: state.clone() }.write(&self.dir);
+        drop(lock);
+        Ok((state, result))
+    }
+
+    /// Begins the journal anew with a snapshot, if all of it is drained and it has grown large.
+    pub fn rotate(&self, drained: u64, wait: Duration) -> Result<bool, SessionError> {
+        if fs::metadata(self.dir.join(journal::FILE)).map_or(0, |file| file.len()) <= ROTATE_BYTES {
+            return Ok(false);
+        }
+        let _lock = lock::take(&self.dir, &self.session, wait)?;
+        let mut journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
+        let Some(state) = self.catch_up(&mut journal)? else { return Ok(false) };
+        if state.sequence != drained {
+            return Ok(false);
+        }
+        let end = journal::begin(&self.dir, &state)?.map_err(SessionError::io("rotate the journal in", &self.dir))?;
+        let _ = Cache { offset: end, state }.write(&self.dir);
+        Ok(true)
+    }
+
+    /// The cache with the journal's tail folded in, or the whole journal where there is no cache that fits it.
+    fn catch_up(&self, journal: &mut Journal<'_>) -> Result<Option<State>, SessionError> {
+        let io = |error| SessionError::io("read the journal in", &self.dir)(error);
+        let cached = Cache::read(&self.dir).filter(|cache| cache.offset <= journal.end());
+        if let Some(cache) = cached {
+            let (mut state, mut fits) = (cache.state, true);
+            journal
+                .tail(cache.offset, |sequence, entry| fits &= fits && fold_next(&mut state, sequence, entry))
+                .map_err(io)?;
+            if fits {
+                return self.known_version(state).map(Some);
+            }
+        }
+        let mut state: Option<State> = None;
+        journal
+            .tail(0, |sequence, entry| match (entry, &mut state) {
+                (Entry::Snapshot(snapshot), _) => state = Some(*snapshot),
+                (Entry::Record(record), Some(state)) => {
+                    state.advance(sequence, record.event.at, &record.changes);
+                }
+                (Entry::Record(record), None) => {
+                    let mut first = State::new(record.event.session.clone(), record.event.host, record.event.at);
+                    first.advance(sequence, record.event.at, &record.changes);
+                    state = Some(first);
+                }
+            })
+            .map_err(io)?;
+        state.map(|state| self.known_version(state)).transpose()
+    }
+
+    fn known_version(&self, state: State) -> Result<State, SessionError> {
+        let (found, known) = (state.version, steadfast_model::STATE_VERSION);
+        if found > known {
+            return Err(SessionError::Newer { session: self.session.clone(), found, known });
+        }
+        Ok(state)
+    }
+}
+
+/// Folds the next line into a cached state; `false` if it is not the next one.
+fn fold_next(state: &mut State, sequence: u64, entry: Entry) -> bool {
+    match entry {
+        Entry::Record(record) if sequence == state.sequence + 1 => {
+            state.advance(sequence, record.event.at, &record.changes);
+            true
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

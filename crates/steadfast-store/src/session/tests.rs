@@ -1,0 +1,216 @@
+use std::io::Write;
+use std::time::Instant;
+
+use steadfast_model::{Answer, Change, Event, EventKind, Facts, Host, Millis, Via};
+
+use super::*;
+
+fn place() -> (tempfile::TempDir, Place) {
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place { state: dir.path().join("steadfast"), root: dir.path().to_owned() };
+    place.create().unwrap();
+    (dir, place)
+}
+
+fn files(place: &Place) -> SessionFiles {
+    SessionFiles::of(place, &SessionId::new("s-1"))
+}
+
+fn fresh() -> State {
+    State::new(SessionId::new("s-1"), Host::Sim, Millis(5))
+}
+
+fn record(changes: Vec<Change>) -> Record {
+    let event = Event {
+        at: Millis(5),
+        host: Host::Sim,
+        via: Via::Local,
+        session: SessionId::new("s-1"),
+        agent: None,
+        cwd: "/repo".into(),
+        turn: None,
+        planning: false,
+        attended: None,
+        kind: EventKind::Interrupt,
+    };
+    Record {
+        event,
+        facts: Facts::default(),
+        opinions: Vec::new(),
+        answer: Answer::default(),
+        changes,
+        effects: Vec::new(),
+    }
+}
+
+const WAIT: Duration = Duration::from_millis(200);
+
+/// One refusal, as the stop gate would count it.
+fn refuse(files: &SessionFiles) -> State {
+    files.update(WAIT, fresh, |_| (record(vec![Change::StopRefused]), ())).unwrap().0
+}
+
+fn refusals(files: &SessionFiles) -> u32 {
+    files.load(WAIT).unwrap().unwrap().stop.refused
+}
+
+fn journal(files: &SessionFiles) -> PathBuf {
+    files.dir().join(journal::FILE)
+}
+
+#[test]
+fn every_step_is_one_journal_line_without_a_gap() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    for _ in 0..5 {
+        refuse(&files);
+    }
+    let (first, lines) = read_lines(files.dir(), 0).unwrap();
+    let sequences: Vec<_> = lines.iter().map(|line| line.sequence).collect();
+    assert_eq!((first, sequences), (1, vec![1, 2, 3, 4, 5]));
+    assert_eq!(lines.last().unwrap().end, fs::metadata(journal(&files)).unwrap().len());
+}
+
+#[test]
+fn a_lost_cache_is_rebuilt_from_the_journal() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let before = refuse(&files);
+    fs::remove_file(files.dir().join("state")).unwrap();
+    assert_eq!(files.load(WAIT).unwrap(), Some(before));
+}
+
+#[test]
+fn a_cache_that_is_behind_catches_up() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let old = fs::read(files.dir().join("state")).unwrap();
+    let newest = refuse(&files);
+    fs::write(files.dir().join("state"), old).unwrap();
+    assert_eq!(files.load(WAIT).unwrap(), Some(newest));
+}
+
+#[test]
+fn a_cache_of_another_journal_is_not_believed() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    for _ in 0..3 {
+        refuse(&files);
+    }
+    let newest = fs::read(files.dir().join("state")).unwrap();
+    fs::remove_dir_all(files.dir()).unwrap();
+    refuse(&files);
+    fs::write(files.dir().join("state"), newest).unwrap();
+    assert_eq!(refusals(&files), 1);
+}
+
+#[test]
+fn half_a_line_is_cut_and_its_sequence_used_again() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let whole = fs::read(journal(&files)).unwrap();
+    for kept in 1..whole.len() {
+        let mut file = fs::OpenOptions::new().append(true).open(journal(&files)).unwrap();
+        file.write_all(&whole[..kept]).unwrap();
+        refuse(&files);
+        let (_, lines) = read_lines(files.dir(), 0).unwrap();
+        assert_eq!(lines.last().unwrap().sequence, 1 + kept as u64);
+    }
+    assert!(!files.dir().join("journal.damaged").exists());
+}
+
+#[test]
+fn damage_in_the_middle_is_kept_for_a_human() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    for _ in 0..4 {
+        refuse(&files);
+    }
+    let mut bytes = fs::read(journal(&files)).unwrap();
+    let second = read_lines(files.dir(), 0).unwrap().1[0].end as usize;
+    bytes[second + 60] ^= 1;
+    fs::write(journal(&files), &bytes).unwrap();
+    fs::remove_file(files.dir().join("state")).unwrap();
+    assert_eq!(refusals(&files), 1);
+    assert_eq!(fs::read(files.dir().join("journal.damaged")).unwrap(), &bytes[second..]);
+}
+
+#[test]
+fn a_held_lock_ends_the_waiting_in_time() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let held = lock::take(files.dir(), files.session(), WAIT).unwrap();
+    let started = Instant::now();
+    let result = files.update(WAIT, fresh, |_| (record(Vec::new()), ()));
+    assert!(matches!(result, Err(SessionError::Locked(_))));
+    assert!(started.elapsed() < Duration::from_millis(400), "{:?}", started.elapsed());
+    drop(held);
+    assert_eq!(refuse(&files).sequence, 2);
+}
+
+#[test]
+fn a_rotated_journal_goes_on_where_it_was() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    let filler = "x".repeat(50_000);
+    for _ in 0..25 {
+        let big = record(vec![Change::StopRefused, Change::Ended { reason: filler.clone() }]);
+        files.update(WAIT, fresh, |_| (big, ())).unwrap();
+    }
+    assert!(!files.rotate(24, WAIT).unwrap(), "one line is not drained");
+    assert!(files.rotate(25, WAIT).unwrap());
+    assert!(fs::metadata(journal(&files)).unwrap().len() < 100_000);
+    refuse(&files);
+    for lost_cache in [false, true] {
+        if lost_cache {
+            fs::remove_file(files.dir().join("state")).unwrap();
+        }
+        assert_eq!(refusals(&files), 26);
+    }
+    let (first, lines) = read_lines(files.dir(), 0).unwrap();
+    assert_eq!((first, lines.len(), lines[1].sequence), (25, 2, 26));
+}
+
+#[test]
+fn a_state_of_a_newer_version_is_refused_by_name() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let state = fs::read_to_string(files.dir().join("state")).unwrap().replace("\"version\":1", "\"version\":2");
+    fs::write(files.dir().join("state"), state).unwrap();
+    let said = files.load(WAIT).unwrap_err().to_string();
+    assert_eq!(said, "session s-1 was written by a newer version of steadfast (state 2, known 1)");
+}
+
+#[test]
+fn ids_that_are_no_file_names_get_folders_of_their_own() {
+    let (_dir, place) = place();
+    let ids = ["../../etc", "a/b", "a\\b", "", "ü", &"x".repeat(300)].map(SessionId::new);
+    for id in &ids {
+        let files = SessionFiles::of(&place, id);
+        assert_eq!(files.dir().parent(), Some(place.state.join("sessions").as_path()), "{id}");
+        files.update(WAIT, || State::new(id.clone(), Host::Sim, Millis(0)), |_| (record(Vec::new()), ())).unwrap();
+    }
+    let mut expected = ids.to_vec();
+    expected.sort();
+    let found: Vec<_> = SessionFiles::all(&place).iter().map(|files| files.session().clone()).collect();
+    assert_eq!(found, expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_may_read_a_session() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(files.dir()), 0o700);
+    for name in ["lock", "state", "journal"] {
+        assert_eq!(mode(&files.dir().join(name)), 0o600, "{name}");
+    }
+}

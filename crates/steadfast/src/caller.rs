@@ -1,0 +1,28 @@
+//! On whose behalf a command runs: a human at a terminal, or an agent inside a tool call.
+
+use steadfast_model::{AddedBy, Claim, SessionId};
+use steadfast_store::{Place, find_claim};
+
+use crate::surroundings;
+
+#[derive(Debug)]
+pub(crate) struct Caller {
+    pub(crate) by: AddedBy,
+    pub(crate) session: Option<SessionId>,
+}
+
+impl Caller {
+    /// The host says it by its environment, or the pre-tool hook of this very call left a claim. `words` are what the
+    /// command was called with, to tell its claim from that of a call running beside it.
+    pub(crate) fn of(place: &Place, words: &str) -> Self {
+        let named = surroundings::session();
+        let claim = find_claim(place, named.as_ref(), words, surroundings::now());
+        let inside = surroundings::inside_agent() || claim.is_some();
+        let session = claim.map(|Claim { session, .. }| session).or_else(|| named.filter(|_| inside));
+        Self { by: if inside { AddedBy::Agent } else { AddedBy::Human }, session }
+    }
+
+    pub(crate) fn is_agent(&self) -> bool {
+        self.by == AddedBy::Agent
+    }
+}

@@ -1,0 +1,48 @@
+//! The commands, one file each; a command's doc comment is its help.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::ErrorKind;
+
+mod config;
+mod task;
+
+/// Keeps coding agents on task, on scope and honest about done.
+#[derive(Debug, Parser)]
+#[command(name = "steadfast", version, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human, 64 not understood.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    #[command(subcommand)]
+    Task(task::Task),
+    #[command(subcommand)]
+    Config(config::Config),
+}
+
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.exit_code() } else { 0 });
+        }
+    };
+    let done = match cli.command {
+        Command::Task(command) => command.run(),
+        Command::Config(command) => command.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(error.kind.exit_code())
+        }
+    }
+}

@@ -1,0 +1,155 @@
+use clap::{Args, Subcommand};
+use steadfast_model::{Status, Task as LedgerTask, TaskId};
+use steadfast_store::ledger::{Changed, NewTask};
+
+use crate::error::CommandError;
+use crate::task_list::{TaskList, to_json, word};
+
+/// Works on the list of tasks of this worktree.
+#[derive(Debug, Subcommand)]
+pub(super) enum Task {
+    /// Adds a task.
+    Add(Add),
+    /// Lists all tasks.
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Lists the tasks that can be started now.
+    Ready {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Shows the task to do next.
+    Next {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Shows one task.
+    Show {
+        id: String,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Starts a task; the session that does so works on the list from then on.
+    Start { id: String },
+    /// Closes a task as done.
+    Done { id: String },
+    /// Sets a task aside that cannot go on.
+    Block {
+        id: String,
+        /// What stands in the way.
+        #[arg(long, value_name = "REASON")]
+        why: String,
+    },
+    /// Puts a blocked task back. Human only.
+    Unblock { id: String },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Add {
+    /// What is to be done, in one line.
+    title: String,
+    /// The task's id; the next free number if not given.
+    #[arg(long)]
+    id: Option<String>,
+    /// A file it is about. May be given several times.
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
+    /// A task that has to be done before it. May be given several times.
+    #[arg(long = "after", value_name = "ID")]
+    after: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Output {
+    /// Print JSON with stable keys: `{tasks: [{id, title, kind, type, phase, status, verify, blocked_by, stuck_count,
+    /// evidence}]}`.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Task {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let mut list = TaskList::here(&self.words())?;
+        match self {
+            Self::Add(add) => {
+                let task = list.add(|added_by| NewTask {
+                    id: add.id.map(TaskId::new),
+                    files: add.files,
+                    blocked_by: add.after.into_iter().map(TaskId::new).collect(),
+                    ..NewTask::new(add.title.trim(), added_by)
+                })?;
+                println!("{} {}", task.id, task.title);
+            }
+            Self::List { output } => show(&list, &list.all()?, output)?,
+            Self::Ready { output } => show(&list, &list.ready()?, output)?,
+            Self::Next { output } => show(&list, list.next()?.as_slice(), output)?,
+            Self::Show { id, output } => show(&list, &[list.find(&TaskId::new(id))?], output)?,
+            Self::Start { id } => say(&list.start(&TaskId::new(id))?, &list)?,
+            Self::Done { id } => say(&list.done(&TaskId::new(id))?, &list)?,
+            Self::Block { id, why } => say(&list.block(&TaskId::new(id), &why)?, &list)?,
+            Self::Unblock { id } => say(&list.unblock(&TaskId::new(id))?, &list)?,
+        }
+        Ok(())
+    }
+
+    /// How a call of this command is spelled, as far as a claim can tell it from another.
+    fn words(&self) -> String {
+        match self {
+            Self::Add(_) => "task add".into(),
+            Self::List { .. } => "task list".into(),
+            Self::Ready { .. } => "task ready".into(),
+            Self::Next { .. } => "task next".into(),
+            Self::Show { id, .. } => format!("task show {id}"),
+            Self::Start { id } => format!("task start {id}"),
+            Self::Done { id } => format!("task done {id}"),
+            Self::Block { id, .. } => format!("task block {id}"),
+            Self::Unblock { id } => format!("task unblock {id}"),
+        }
+    }
+}
+
+fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), CommandError> {
+    if output.json {
+        println!("{}", to_json(tasks));
+        return Ok(());
+    }
+    if tasks.is_empty() {
+        eprintln!("no tasks");
+        return Ok(());
+    }
+    let reasons = list.blocked()?;
+    let width = tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(1);
+    for task in tasks {
+        print!("{:width$}  {:<11}  {}", task.id.as_str(), word(task.status), task.title);
+        if !task.files.is_empty() {
+            print!("  [{}]", task.files.join(", "));
+        }
+        if !task.blocked_by.is_empty() && !task.status.is_closed() {
+            let after: Vec<_> = task.blocked_by.iter().map(TaskId::as_str).collect();
+            print!("  (after {})", after.join(", "));
+        }
+        let reason = reasons.iter().find(|blocked| blocked.task == task.id).and_then(|blocked| blocked.reason.as_ref());
+        if let (Status::Blocked, Some(reason)) = (task.status, reason) {
+            print!("  ({reason})");
+        }
+        println!();
+    }
+    Ok(())
+}
+
+/// One line for the task, one for what is left: the agent that closed it reads this.
+fn say(changed: &Changed, list: &TaskList) -> Result<(), CommandError> {
+    let Changed { task, .. } = changed;
+    println!("{} {}: {}", task.id, task.title, word(task.status));
+    if let Some(view) = list.view()? {
+        let counts = view.counts;
+        print!("{} of {} tasks done, {} open, {} blocked.", counts.done, counts.all(), counts.open(), counts.blocked);
+        match view.open.first() {
+            Some(next) if next.id != task.id => println!(" Next is {} {}.", next.id, next.title),
+            _ => println!(),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+use std::fmt;
+
+/// Exit code for a command line that cannot be understood.
+pub(crate) const USAGE: u8 = 64;
+
+/// What a command says when it cannot do what it was asked: what happened, and what to do.
+#[derive(Debug)]
+pub(crate) struct CommandError {
+    pub(crate) kind: ErrorKind,
+    message: String,
+    hints: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    Failure,
+    /// A rule of the house says no.
+    Refused,
+    /// Only a human can go on.
+    NeedsHuman,
+    Usage,
+}
+
+impl ErrorKind {
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
+            Self::Failure => 1,
+            Self::Refused => 2,
+            Self::NeedsHuman => 3,
+            Self::Usage => USAGE,
+        }
+    }
+}
+
+impl CommandError {
+    pub(crate) fn failure(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Failure, message)
+    }
+
+    pub(crate) fn refused(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Refused, message)
+    }
+
+    pub(crate) fn needs_human(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::NeedsHuman, message)
+    }
+
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+        self.hints.push(hint.to_string());
+        self
+    }
+
+    fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {
+        Self { kind, message: message.to_string(), hints: Vec::new() }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        for hint in &self.hints {
+            write!(f, "\n\nhint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+/// An error with all its causes in one line.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+impl From<steadfast_store::ledger::LedgerError> for CommandError {
+    fn from(error: steadfast_store::ledger::LedgerError) -> Self {
+        use steadfast_store::ledger::LedgerError as E;
+        let said = Self::failure(chain(&error));
+        match error {
+            E::Locked { .. } => said.hint("another steadfast is writing; try again in a moment"),
+            E::Damaged { path, .. } => said.hint(format!(
+                "move `{}` away and run `steadfast status`: a new ledger is made, sessions and journals are kept, tasks \
+                 have to be added again",
+                path.display()
+            )),
+            E::Full { .. } => said.hint("free some space; nothing was lost"),
+            E::UnknownTask { .. } | E::UnknownDependency { .. } => said.hint("`steadfast task list` shows all tasks"),
+            E::IllegalMove { .. } => said.hint("`steadfast task list` shows where every task stands"),
+            _ => said,
+        }
+    }
+}
+
+impl From<steadfast_hook::StepError> for CommandError {
+    fn from(error: steadfast_hook::StepError) -> Self {
+        Self::failure(chain(&error))
+    }
+}
+
+impl From<steadfast_store::ConfigError> for CommandError {
+    fn from(error: steadfast_store::ConfigError) -> Self {
+        Self::failure(error).hint("`schemas/steadfast.schema.json` lists every key; `steadfast config show` what holds")
+    }
+}

@@ -1,0 +1,65 @@
+//! The one door to the environment and the clock.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use steadfast_hook::Surroundings;
+use steadfast_model::{Millis, SessionId};
+
+pub(crate) fn now() -> Millis {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+pub(crate) fn of_hook() -> Surroundings {
+    Surroundings {
+        now: now(),
+        cwd: cwd(),
+        project: path("CLAUDE_PROJECT_DIR"),
+        session: session(),
+        attended: text("CLAUDE_CODE_SESSION_ATTENDED").and_then(|said| match said.as_str() {
+            "1" | "true" => Some(true),
+            "0" | "false" => Some(false),
+            _ => None,
+        }),
+        user_state: user_state(),
+        user_config: user_config(),
+    }
+}
+
+pub(crate) fn cwd() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+}
+
+pub(crate) fn home() -> Option<PathBuf> {
+    path("HOME").or_else(std::env::home_dir)
+}
+
+/// Where state is kept that belongs to no repository.
+pub(crate) fn user_state() -> Option<PathBuf> {
+    let base = path("XDG_STATE_HOME").or_else(|| Some(path("HOME")?.join(".local/state")))?;
+    Some(base.join("steadfast"))
+}
+
+pub(crate) fn user_config() -> Option<PathBuf> {
+    let base = path("XDG_CONFIG_HOME").or_else(|| Some(path("HOME")?.join(".config")))?;
+    Some(base.join("steadfast"))
+}
+
+/// The session this process runs in, where the host says so.
+pub(crate) fn session() -> Option<SessionId> {
+    ["CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "STEADFAST_SESSION_ID"].into_iter().find_map(text).map(SessionId::new)
+}
+
+/// Whether a host says that this process was started by its agent.
+pub(crate) fn inside_agent() -> bool {
+    ["CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "STEADFAST_SIM"].into_iter().any(|name| text(name).is_some())
+}
+
+pub(crate) fn path(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+pub(crate) fn text(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
