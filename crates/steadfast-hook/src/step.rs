@@ -13,6 +13,9 @@ const LOCK_WAIT: Duration = Duration::from_millis(200);
 /// How long the start of a session may spend on journals other sessions left behind.
 const DRAIN_ALL: Duration = Duration::from_millis(250);
 
+/// A journal this long is drained, and so bounded, also in a session that never ends.
+const STOP_DRAINS: u64 = 1 << 20;
+
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     #[error(transparent)]
@@ -50,13 +53,24 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
             log_line(place, event.at, &format!("effect {effect:?}: {error}"));
         }
     }
-    if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. })
+    if due(&files, &event.kind)
         && let Err(error) = Ledger::open(&place.state).map_err(StepError::from).and_then(|mut l| drain(&files, &mut l))
     {
         // Whoever opens the ledger next drains it.
         log_line(place, event.at, &format!("the journal was not drained: {error}"));
     }
     Ok(decision.answer)
+}
+
+/// Whether this event brings its session's journal into the ledger. A lone writer pays for two `fsync` when it closes the
+/// database: a stop does so only when there is something to show for it. Commands, and the start and the end of a
+/// session, always do.
+fn due(files: &SessionFiles, kind: &EventKind) -> bool {
+    match kind {
+        EventKind::SessionEnd { .. } => true,
+        EventKind::Stop(_) => files.journal_bytes() > STOP_DRAINS,
+        _ => false,
+    }
 }
 
 /// What was looked up before the lock, seen from the state under it: another event may have come between.

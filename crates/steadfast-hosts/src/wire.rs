@@ -1,8 +1,8 @@
 //! From a host's bytes to an event, and from an answer to a host's bytes.
 
 use steadfast_model::{
-    Agent, AgentId, Answer, Background, Event, EventKind, EventName, Host, Millis, Outcome, SessionId, StartSource,
-    Stopping, ToolCall, ToolResult, ToolUseId, Via,
+    Agent, AgentId, Answer, Background, Event, EventKind, EventName, Host, Millis, Outcome, PromptOrigin, SessionId,
+    StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via,
 };
 
 use crate::shape::{Can, Input, cut, cut_front, write};
@@ -99,7 +99,11 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
         EventName::SessionEnd => EventKind::SessionEnd { reason: named(input.reason).unwrap_or_default() },
         EventName::UserPromptSubmit => {
             let text = Input::text(input.prompt).ok_or(WireError::Missing("prompt"))?;
-            let origin = claude::origin(&text, Input::text(input.source).as_deref());
+            // Codex gives its subagents their task as a prompt: the parent speaks, not the human.
+            let origin = match input.agent_id {
+                Some(_) => PromptOrigin::Machine,
+                None => claude::origin(&text, Input::text(input.source).as_deref()),
+            };
             EventKind::Prompt { text: cut(&text, bound::PROMPT), origin }
         }
         EventName::UserPromptExpansion => EventKind::Command { name: named(input.command_name).unwrap_or_default() },

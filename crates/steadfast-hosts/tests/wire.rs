@@ -68,6 +68,13 @@ fn a_notification_of_a_background_task_is_not_the_human() {
 }
 
 #[test]
+fn a_subagents_task_is_not_the_human() {
+    let payload = br#"{"session_id":"s","agent_id":"a-1","agent_type":"worker","prompt":"do the tasks"}"#;
+    let event = decode(Host::Codex, Via::User, "UserPromptSubmit", payload, &around()).unwrap();
+    assert!(matches!(event.kind, EventKind::Prompt { origin: PromptOrigin::Machine, .. }));
+}
+
+#[test]
 fn the_compactions_own_agent_has_an_id_and_no_type() {
     let agents: Vec<_> = events(Host::Claude, CLAUDE[1]).into_iter().filter_map(|event| event.agent).collect();
     assert_eq!(agents.len(), 1);

@@ -104,12 +104,14 @@ fn accept(listener: &TcpListener, stage: &Arc<Stage>, closing: &AtomicBool) {
             // A host that hangs up in the middle of a request is none of our business.
             drop(converse(&stream, &stage));
             // The listener holds a handle too, so dropping ours would not end the connection.
+            drop(stream.shutdown(Shutdown::Both));
         };
         if let Ok(thread) = std::thread::Builder::new().spawn(serve) {
             guests.push((thread, handle));
         }
     }
     for (thread, stream) in guests {
+        drop(stream.shutdown(Shutdown::Both));
         drop(thread.join());
     }
 }

@@ -39,10 +39,12 @@ fn write(change: &FileChange) -> Result<Written<'_>, InstallError> {
     let _lock = change.lock.as_deref().map(|lock| FolderLock::take(lock, LOCK_PATIENCE)).transpose()?;
     let folders = file::missing_folders(&change.path);
     let before = file::read(&change.path)?;
-    let after = match () {
-        () if before == change.before => change.after.clone(),
-        () if change.edits.is_empty() => return Err(InstallError::Changed { path: change.path.clone() }),
-        () => change.redo(before.as_deref())?,
+    let after = if before == change.before {
+        change.after.clone()
+    } else if change.edits.is_empty() {
+        return Err(InstallError::Changed { path: change.path.clone() });
+    } else {
+        change.redo(before.as_deref())?
     };
     set(change, after.as_deref())?;
     Ok(Written { change, before, after, folders })
@@ -61,20 +63,18 @@ fn put_back(error: InstallError, written: Vec<Written<'_>>) -> InstallError {
     if written.is_empty() {
         return error;
     }
-    let mut restored = 0;
     let mut unrestored = Vec::new();
     for done in written.into_iter().rev() {
         let lock = done.change.lock.as_deref().map(|lock| FolderLock::take(lock, LOCK_PATIENCE)).transpose();
         let ours = lock.is_ok() && file::read(&done.change.path).is_ok_and(|content| content == done.after);
         if ours && set(done.change, done.before.as_deref()).is_ok() {
-            restored += 1;
             drop(lock);
             remove_empty(&done.folders);
         } else {
             unrestored.push(done.change.path.clone());
         }
     }
-    InstallError::Undone { source: Box::new(error), restored, unrestored }
+    InstallError::Undone { source: Box::new(error), unrestored }
 }
 
 /// A folder that holds anything is not removed, which is all that is wanted.

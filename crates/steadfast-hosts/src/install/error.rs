@@ -39,15 +39,14 @@ pub enum InstallError {
     Locked { path: PathBuf, seconds: u64 },
     #[error("{}: cannot write: {source}", path.display())]
     Write { path: PathBuf, source: io::Error },
-    #[error("{source}; {}", rolled_back(*restored, unrestored))]
-    Undone { source: Box<Self>, restored: usize, unrestored: Vec<PathBuf> },
+    #[error("{source}; {}", put_back(unrestored))]
+    Undone { source: Box<Self>, unrestored: Vec<PathBuf> },
 }
 
-fn rolled_back(restored: usize, unrestored: &[PathBuf]) -> String {
-    let files = |count: usize| if count == 1 { "file" } else { "files" };
+fn put_back(unrestored: &[PathBuf]) -> String {
     if unrestored.is_empty() {
-        return format!("put back {restored} {} already written", files(restored));
+        return "what was written before that is put back".to_owned();
     }
     let names: Vec<_> = unrestored.iter().map(|path| path.display().to_string()).collect();
-    format!("put back {restored} {}, could not put back {}", files(restored), names.join(", "))
+    format!("written before that and not put back: {}", names.join(", "))
 }

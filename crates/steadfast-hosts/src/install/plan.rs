@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use steadfast_model::Host;
 
 use super::change::{Direction, Edit, FileChange, Plan};
-use super::error::InstallError;
+use super::error::{InstallError, SettingsError};
 use super::file::{self, Access};
 use super::record::{Before, Record, file_of};
 use super::scope::{Place, Scope};
@@ -66,24 +66,23 @@ fn install_slot(drafts: &mut Drafts, slot: &Slot, place: &Place) -> Result<(), I
     drafts.set(slot, Some(merged), remembered)
 }
 
-/// What would be there without us. If nobody touched the file since, that is what was there the first time.
-fn before_us(
-    slot: &Slot,
-    record: Option<&Record>,
-    current: Option<&str>,
-) -> Result<Before, super::error::SettingsError> {
+/// What would be there without us. If nobody touched the file since, that is what was there the first time; and where
+/// only the host wrote around us, too.
+fn before_us(slot: &Slot, record: Option<&Record>, current: Option<&str>) -> Result<Before, SettingsError> {
     let Some(current) = current else { return Ok(Before::Absent) };
     if let Some(record) = record.filter(|record| record.after.as_deref() == Some(current)) {
         return Ok(record.before.clone());
     }
     let remembered = record.map(Record::remembered).unwrap_or_default();
     let bare = slot.part.strip(current, remembered)?;
+    if let Some(record) = record.filter(|_| slot.living && bare != current) {
+        return Ok(record.before.clone());
+    }
     let was_absent = record.is_some_and(|record| record.before == Before::Absent);
-    Ok(match () {
-        () if was_absent && slot.part.is_bare(&bare) => Before::Absent,
-        () if slot.living => Before::Outline(slot.part.outline(&bare)?),
-        () => Before::Text(bare),
-    })
+    if was_absent && slot.part.is_bare(&bare) {
+        return Ok(Before::Absent);
+    }
+    Ok(if slot.living { Before::Outline(slot.part.outline(&bare)?) } else { Before::Text(bare) })
 }
 
 /// `in_use` says whether a checkout that relied on a file of the user still does.
@@ -126,6 +125,9 @@ fn uninstall_slot(
             return if kept == *record { Ok(()) } else { drafts.remember(&record_file, &kept) };
         }
         drafts.forget(&record_file, record)?;
+        if record.before == Before::Absent {
+            drafts.absent_before_us.push(slot.path.clone());
+        }
     }
     let Some(current) = drafts.current(&slot.path)? else { return Ok(()) };
     let remembered = record.as_ref().map(Record::remembered).unwrap_or_default();
@@ -136,7 +138,7 @@ fn uninstall_slot(
         Some(Before::Outline(_)) | None => {
             let bare = slot.part.strip(&current, remembered);
             let bare = bare.map_err(|source| InstallError::Settings { path: slot.path.clone(), source })?;
-            let was_absent = record.as_ref().is_some_and(|record| record.before == Before::Absent);
+            let was_absent = drafts.absent_before_us.contains(&slot.path);
             (!was_absent || !slot.part.is_bare(&bare)).then_some(bare)
         }
     };
@@ -148,11 +150,12 @@ struct Drafts {
     direction: Direction,
     changes: Vec<FileChange>,
     records: Vec<FileChange>,
+    absent_before_us: Vec<PathBuf>,
 }
 
 impl Drafts {
     fn new(direction: Direction) -> Self {
-        Self { direction, changes: Vec::new(), records: Vec::new() }
+        Self { direction, changes: Vec::new(), records: Vec::new(), absent_before_us: Vec::new() }
     }
 
     fn current(&self, path: &Path) -> Result<Option<String>, InstallError> {

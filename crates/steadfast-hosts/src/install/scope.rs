@@ -24,7 +24,7 @@ pub enum Scope {
 #[derive(Clone, Debug)]
 pub struct Place {
     pub homes: Homes,
-    /// The root of the checkout.
+    /// The root of the checkout, links resolved.
     pub root: PathBuf,
     /// The root of the main checkout, where `root` is a linked worktree; else the same. Claude Code files a project's
     /// MCP servers under it.

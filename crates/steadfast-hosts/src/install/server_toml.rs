@@ -97,7 +97,8 @@ fn collect_blocks(text: &str, item: &Item, blocks: &mut Vec<Range<usize>>) {
             child => end = end.max(last_byte(child)),
         }
     }
-    if let Some(header) = table.span() {
+    // A table that only stands in the headers of others has a place there, and no lines.
+    if let Some(header) = table.span().filter(|_| !table.is_implicit()) {
         blocks.push(header.start..end_of_line(text, end.max(header.end)));
     }
 }

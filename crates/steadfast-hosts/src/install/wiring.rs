@@ -41,10 +41,12 @@ const CLAUDE: [HookLine; 17] = [
     line(EventName::ConfigChange),
 ];
 
+/// Codex grants no more when a session ends or is interrupted, and shows the user an error if it is asked for.
+const CODEX_AT_THE_END: u32 = 3;
+
 const CODEX: [HookLine; 12] = [
     line(EventName::SessionStart),
-    // Codex grants no more than 3 s here.
-    HookLine { event: EventName::SessionEnd, timeout: 3 },
+    HookLine { event: EventName::SessionEnd, timeout: CODEX_AT_THE_END },
     line(EventName::UserPromptSubmit),
     line(EventName::PreToolUse),
     line(EventName::PermissionRequest),
@@ -54,7 +56,7 @@ const CODEX: [HookLine; 12] = [
     line(EventName::SubagentStart),
     line(EventName::SubagentStop),
     line(EventName::Stop),
-    line(EventName::Interrupt),
+    HookLine { event: EventName::Interrupt, timeout: CODEX_AT_THE_END },
 ];
 
 /// Our hooks in one settings file of one host.

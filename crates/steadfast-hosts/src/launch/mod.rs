@@ -61,3 +61,62 @@ impl Launch {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(alone: Option<Alone>) -> LaunchOptions {
+        let (program, prompt) = ("/bin/host".into(), "- do it".to_owned());
+        LaunchOptions { program, prompt, unasked: false, settings: None, alone }
+    }
+
+    fn alone() -> Alone {
+        Alone { home: "/tmp/home".into(), model_url: "http://127.0.0.1:4000".to_owned(), path: "/bin".into() }
+    }
+
+    fn variable<'a>(launch: &'a Launch, name: &str) -> Option<&'a str> {
+        launch.env.iter().find(|(key, _)| key == name).and_then(|(_, value)| value.to_str())
+    }
+
+    #[test]
+    fn a_prompt_is_never_taken_for_an_option() {
+        for launch in [claude(&options(None)), codex(&options(None))] {
+            assert_eq!(launch.args[launch.args.len() - 2..], ["--", "- do it"]);
+        }
+    }
+
+    #[test]
+    fn nothing_dangerous_is_passed_unasked_for() {
+        for launch in [claude(&options(None)), codex(&options(None))] {
+            assert!(!launch.args.iter().any(|arg| arg.to_string_lossy().contains("dangerously")), "{launch:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_with_the_users_account_keeps_the_environment() {
+        for launch in [claude(&options(None)), codex(&options(None))] {
+            assert_eq!((launch.env, launch.clear_env), (Vec::new(), false));
+        }
+    }
+
+    #[test]
+    fn a_run_alone_sees_only_its_own_home_and_model() {
+        let claude = claude(&options(Some(alone())));
+        assert!(claude.clear_env);
+        assert_eq!(variable(&claude, "HOME"), Some("/tmp/home"));
+        assert_eq!(variable(&claude, "ANTHROPIC_BASE_URL"), Some("http://127.0.0.1:4000"));
+        let codex = codex(&options(Some(alone())));
+        assert!(codex.clear_env);
+        assert_eq!(variable(&codex, "CODEX_HOME"), Some("/tmp/home/.codex"));
+    }
+
+    #[test]
+    fn the_configuration_of_codex_names_the_model_and_the_variable_of_its_key() {
+        let config: toml_edit::DocumentMut = codex_config(&alone()).parse().unwrap();
+        let provider = &config["model_providers"]["scripted"];
+        assert_eq!(provider["base_url"].as_str(), Some("http://127.0.0.1:4000/v1"));
+        let launch = codex(&options(Some(alone())));
+        assert_eq!(variable(&launch, provider["env_key"].as_str().unwrap()), Some("dummy-key"));
+    }
+}

@@ -1,9 +1,15 @@
 //! Work that goes on while the main thread does something else.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
+use super::AgentError;
 use super::process::Running;
+use super::session::{Interrupt, Session};
 use super::subagent::Subagent;
+
+const POLL: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
 pub(super) enum Background {
@@ -36,8 +42,74 @@ impl Background {
     }
 }
 
+impl Session<'_> {
+    /// Everything in the background, as the hosts list it.
+    pub(super) fn tasks(&self) -> Vec<Value> {
+        self.background.iter().map(Background::task).collect()
+    }
+
+    /// Lets everything in the background take its turn; notices about what has ended.
+    pub(super) fn work_in_background(&mut self) -> Result<Vec<String>, Interrupt> {
+        let mut notices = Vec::new();
+        let mut index = 0;
+        while index < self.background.len() {
+            match self.advance_background(index)? {
+                Some(text) => notices.push(text),
+                None => index += 1,
+            }
+        }
+        Ok(notices)
+    }
+
+    pub(super) fn wait_for_background(&mut self) -> Result<String, Interrupt> {
+        loop {
+            for index in 0..self.background.len() {
+                if let Some(text) = self.advance_background(index)? {
+                    return Ok(text);
+                }
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// One turn of what is at `index`; if that was its last, it is taken out and the notice about it returned.
+    fn advance_background(&mut self, index: usize) -> Result<Option<String>, Interrupt> {
+        let tasks = self.tasks();
+        match self.background.remove(index) {
+            Background::Shell(mut shell) => {
+                let over = shell.running.age() > self.agent.shell_limit;
+                if !over && !shell.running.has_ended().map_err(AgentError::Background)? {
+                    self.background.insert(index, Background::Shell(shell));
+                    return Ok(None);
+                }
+                let limit = self.agent.shell_limit;
+                let finished = shell.running.finish(limit).map_err(AgentError::Background)?;
+                let how = match finished.status.and_then(|status| status.code()) {
+                    Some(code) => format!("completed (exit code {code})"),
+                    None => "was killed".to_owned(),
+                };
+                let summary = format!("Background command \"{}\" {how}", shell.description);
+                Ok(Some(notice(&shell.id, &shell.tool_use_id, &summary, None)))
+            }
+            Background::Subagent(mut subagent) => {
+                if std::mem::take(&mut subagent.fresh) {
+                    self.background.insert(index, Background::Subagent(subagent));
+                    return Ok(None);
+                }
+                let Some(said) = self.step(&mut subagent, tasks)? else {
+                    self.background.insert(index, Background::Subagent(subagent));
+                    return Ok(None);
+                };
+                let summary = format!("Agent \"{}\" finished", subagent.description);
+                let (id, call) = (&subagent.id, &subagent.tool_use_id);
+                Ok(Some(notice(id, call, &summary, Some(&said))))
+            }
+        }
+    }
+}
+
 /// What the host tells the main thread when such work has ended. It comes as a prompt, and no human wrote it.
-pub(super) fn notice(id: &str, tool_use_id: &str, summary: &str, result: Option<&str>) -> String {
+fn notice(id: &str, tool_use_id: &str, summary: &str, result: Option<&str>) -> String {
     let result = result.map_or_else(String::new, |text| format!("\n<result>{}</result>", escaped(text)));
     format!(
         "<task-notification>\n<task-id>{id}</task-id>\n<tool-use-id>{tool_use_id}</tool-use-id>\n\

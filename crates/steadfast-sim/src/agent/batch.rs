@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::background::{Background, Shell};
 use super::call::Call;
@@ -211,10 +211,5 @@ impl Session<'_> {
             "totalDurationMs": started.elapsed().as_millis() as u64,
         });
         Ok(Outcome::Done { response, text: said })
-    }
-
-    /// Everything in the background, as the hosts list it.
-    pub(super) fn tasks(&self) -> Vec<Value> {
-        self.background.iter().map(Background::task).collect()
     }
 }

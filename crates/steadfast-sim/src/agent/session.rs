@@ -1,6 +1,6 @@
 //! One session, from its start to its end: the loop of a host.
 
-use super::background::{Background, notice};
+use super::background::Background;
 use super::hook::Answer;
 use super::moment::{Ending, Moment, Who};
 use super::payload::{Envelope, Event, StopFields};
@@ -248,65 +248,6 @@ impl<'a> Session<'a> {
         let after = Event::PostCompact { trigger, summary: SUMMARY };
         let _answer = self.fire(&Who::Main, &after)?;
         Ok(())
-    }
-
-    /// Lets everything in the background take its turn; notices about what has ended.
-    fn work_in_background(&mut self) -> Result<Vec<String>, Interrupt> {
-        let mut notices = Vec::new();
-        let mut index = 0;
-        while index < self.background.len() {
-            match self.advance_background(index)? {
-                Some(text) => notices.push(text),
-                None => index += 1,
-            }
-        }
-        Ok(notices)
-    }
-
-    fn wait_for_background(&mut self) -> Result<String, Interrupt> {
-        loop {
-            for index in 0..self.background.len() {
-                if let Some(text) = self.advance_background(index)? {
-                    return Ok(text);
-                }
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-    }
-
-    /// One turn of what is at `index`; if that was its last, it is taken out and the notice about it returned.
-    fn advance_background(&mut self, index: usize) -> Result<Option<String>, Interrupt> {
-        let tasks = self.tasks();
-        match self.background.remove(index) {
-            Background::Shell(mut shell) => {
-                let over = shell.running.age() > self.agent.shell_limit;
-                if !over && !shell.running.has_ended().map_err(AgentError::Background)? {
-                    self.background.insert(index, Background::Shell(shell));
-                    return Ok(None);
-                }
-                let limit = self.agent.shell_limit;
-                let finished = shell.running.finish(limit).map_err(AgentError::Background)?;
-                let how = match finished.status.and_then(|status| status.code()) {
-                    Some(code) => format!("completed (exit code {code})"),
-                    None => "was killed".to_owned(),
-                };
-                let summary = format!("Background command \"{}\" {how}", shell.description);
-                Ok(Some(notice(&shell.id, &shell.tool_use_id, &summary, None)))
-            }
-            Background::Subagent(mut subagent) => {
-                if std::mem::take(&mut subagent.fresh) {
-                    self.background.insert(index, Background::Subagent(subagent));
-                    return Ok(None);
-                }
-                let Some(said) = self.step(&mut subagent, tasks)? else {
-                    self.background.insert(index, Background::Subagent(subagent));
-                    return Ok(None);
-                };
-                let summary = format!("Agent \"{}\" finished", subagent.description);
-                let (id, call) = (&subagent.id, &subagent.tool_use_id);
-                Ok(Some(notice(id, call, &summary, Some(&said))))
-            }
-        }
     }
 
     pub(super) fn transcript_of(&self, agent: &str) -> String {

@@ -119,6 +119,18 @@ fn without_a_cap_only_the_turn_limit_ends_it() {
 }
 
 #[test]
+fn a_context_at_stop_continues_the_run_as_in_claude_code() {
+    let answers = r#"
+[ "$1" = Stop ] && mkdir "$here/once" 2>/dev/null &&
+  echo '{"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": "by the way"}}'"#;
+    let hook = FakeHook::new(answers);
+    let (ending, moments) = run(&hook, Scenario::new("x").say("done"));
+    assert_eq!(ending, Ending::Stopped);
+    assert!(moments.contains(&Moment::StopRefused { who: Who::Main, reason: "by the way".into() }));
+    assert_eq!(stops(&hook), 2);
+}
+
+#[test]
 fn context_note_and_halt_reach_their_readers() {
     let answers = r#"
 case "$1" in

@@ -51,7 +51,7 @@ fn outline(events: &[Value], of_subagent: bool) -> Vec<String> {
         .collect()
 }
 
-/// `background_tasks` of every stop, by type.
+/// `background_tasks` of every stop of the main thread, by type.
 fn background(events: &[Value]) -> Vec<String> {
     events
         .iter()
@@ -68,6 +68,12 @@ fn background(events: &[Value]) -> Vec<String> {
             kinds.join(", ")
         })
         .collect()
+}
+
+/// Whether a subagent that stops is still listed as running, as the first one.
+fn lists_itself(events: &[Value]) -> bool {
+    let stop = events.iter().find(|event| event["hook_event_name"] == "SubagentStop").unwrap();
+    stop["background_tasks"][0]["id"] == stop["agent_id"]
 }
 
 #[test]
@@ -118,6 +124,7 @@ fn edits_failures_subagents_and_background_work_look_as_in_claude_code() {
     assert_eq!(outline(&seen, false), outline(&expected, false));
     assert_eq!(outline(&seen, true), outline(&expected, true));
     assert_eq!(background(&seen), background(&expected));
+    assert!(lists_itself(&expected) && lists_itself(&seen));
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn a_stream_builds_up_text_and_parallel_calls() {
 
 #[test]
 fn the_script_advances_on_one_connection_and_side_requests_leave_it_alone() {
-    let model = ScriptedModel::start(Scenario::new("x").say("one").say("two")).unwrap();
+    let model = ScriptedModel::start(Scenario::new("x").say("one").say("two").say("three")).unwrap();
     let mut stream = connect(&model);
     let path = "/v1/messages?beta=true";
     let side = json!({"messages": [{"role": "user", "content": "a title, please"}]});

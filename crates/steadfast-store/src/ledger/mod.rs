@@ -23,6 +23,7 @@ mod task;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -49,6 +50,7 @@ pub struct Ledger {
     connection: Connection,
     path: PathBuf,
     state_dir: PathBuf,
+    busy: Duration,
     slice_failure: Option<SliceError>,
 }
 

@@ -54,7 +54,7 @@ impl Ledger {
             OpenMode::ReadOnly => readable(&path, options.busy),
         };
         let connection = connection.map_err(|fault| fault.at(&path))?;
-        Ok(Self { connection, path, state_dir: state_dir.to_owned(), slice_failure: None })
+        Ok(Self { connection, path, state_dir: state_dir.to_owned(), busy: options.busy, slice_failure: None })
     }
 }
 
@@ -64,6 +64,10 @@ fn writable(path: &Path, busy: Duration) -> Result<Connection, Fault> {
         Err(fault) if fault.cannot_open() => create(path, flags, busy)?,
         connection => connection?,
     };
+    // SQLite opens what it may not write for reading, and would say so only at the first write.
+    if connection.is_readonly(rusqlite::MAIN_DB)? {
+        return Err(LedgerError::ReadOnly { path: path.to_owned() }.into());
+    }
     migration::migrate(&mut connection, path, busy)?;
     // In WAL mode a commit that a power cut undoes is undone whole, journal cursor included.
     connection.pragma_update(None, "synchronous", "NORMAL")?;

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use super::error::Source;
 use super::open::{private_directory, private_file};
-use super::{BUSY, Ledger, plan};
+use super::{Ledger, plan};
 
 /// The ledger has it; the slice is older than it should be.
 #[derive(Debug, Error)]
@@ -55,7 +55,8 @@ impl Ledger {
             return;
         }
         let directory = self.state_dir.join("plans");
-        let result = lock(&directory).map_err(|source| SliceError { path: directory.clone(), source: source.into() });
+        let result =
+            lock(&directory, self.busy).map_err(|source| SliceError { path: directory.clone(), source: source.into() });
         let result = result.and_then(|lock| {
             for plan in &touched.0 {
                 let path = directory.join(file_name(plan));
@@ -80,7 +81,7 @@ impl Ledger {
 
 /// Held from reading the plan to the rename: of two who committed, the later holder reads both commits, so an older view
 /// never replaces a newer one.
-fn lock(directory: &Path) -> io::Result<File> {
+fn lock(directory: &Path, busy: Duration) -> io::Result<File> {
     let path = directory.join("lock");
     let open = || private_file(File::options().append(true).create(true)).open(&path);
     let file = match open() {
@@ -90,7 +91,7 @@ fn lock(directory: &Path) -> io::Result<File> {
         }
         file => file?,
     };
-    let until = Instant::now() + BUSY;
+    let until = Instant::now() + busy;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),

@@ -3,10 +3,11 @@
 use super::class::Class;
 use super::name::{self, Kind, Name};
 use super::scan::{Finding, Scanner};
-use super::value::{self, Setting, Value};
+use super::value::{self, Setting};
 use super::{header, url};
 
 const LONGEST_NAME: usize = 48;
+const LONGEST_TYPE: usize = 32;
 const MOST_BLANKS: usize = 16;
 
 /// The secret that the `=` or `:` at `at` gives to a name.
@@ -18,12 +19,19 @@ pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     {
         return Some(finding);
     }
-    let name = name::announced_by(&scan.bytes[left.start..left.end])?;
+    let identifier = &scan.bytes[left.start..left.end];
+    let name = match left.before {
+        Some(b';') => name::announced_in_connection_string(identifier),
+        _ => name::announced_by(identifier),
+    }?;
     let start = scan.skip_blanks(separator.end, MOST_BLANKS);
     match name.kind {
         Kind::Authorization => return header::credentials(scan, start, name),
         Kind::Cookie => return header::cookies(scan, start, name),
         Kind::Password | Kind::Token | Kind::Harmless => {}
+    }
+    if left.is_closed_at(scan, start) || left.is_chosen(scan) || (separator.colon && is_verdict(scan, &left, start)) {
+        return None;
     }
     let spaced = left.spaced || start > separator.end;
     let given = !separator.colon && !spaced && !left.quoted;
@@ -34,13 +42,15 @@ pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
         _ => (Setting::Bare, Class::Bare),
     };
     let found = value::value_at(scan, start, class);
-    value::judged(scan, found, name, setting).or_else(|| initial_value(scan, found, name))
+    value::judged(scan, found, name, setting).or_else(|| initial_value(scan, start, name))
 }
 
-/// The value behind a type: `password: &str = "x"`.
-fn initial_value(scan: &mut Scanner<'_>, declared_type: Value, name: &Name) -> Option<Finding> {
-    let equals = scan.skip_blanks(declared_type.end, MOST_BLANKS);
-    if declared_type.quoted || declared_type.start == declared_type.end || scan.byte(equals) != Some(b'=') {
+/// The value behind a type: `password: &str = "x"`; `from` is where the type begins.
+fn initial_value(scan: &mut Scanner<'_>, from: usize, name: &Name) -> Option<Finding> {
+    // Letters only: whatever else stands here might be a key, and is for the scanner to find.
+    let named = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'&' | b'<' | b'>' | b':' | b'.' | b'\'' | b'_' | b' ');
+    let equals = from + scan.bytes[from..].iter().take(LONGEST_TYPE).take_while(|b| named(b)).count();
+    if equals == from || scan.byte(equals) != Some(b'=') {
         return None;
     }
     let literal = value::quoted_at(scan, scan.skip_blanks(equals + 1, MOST_BLANKS))?;
@@ -106,6 +116,29 @@ impl Left {
         let is_flag = scan.bytes[start..end].starts_with(b"-");
         Self { start, end, before: scan.before(start), spaced, quoted, is_flag }
     }
+
+    /// Whether the name is one of two values: `ok ? 'pass' : 'fail'`.
+    fn is_chosen(&self, scan: &Scanner<'_>) -> bool {
+        let mut opening = self.start.saturating_sub(1);
+        while self.start - opening < MOST_BLANKS && matches!(scan.before(opening), Some(b' ' | b'\t' | b'\\')) {
+            opening -= 1;
+        }
+        self.quoted && self.spaced && scan.before(opening) == Some(b'?')
+    }
+
+    /// Whether the quote at `start` closes one that opened before the name: `"DB_PASSWORD=" + x`.
+    fn is_closed_at(&self, scan: &Scanner<'_>, start: usize) -> bool {
+        let quote = match scan.bytes.get(start..) {
+            Some([b'\\', quote @ (b'"' | b'\''), ..] | [quote @ (b'"' | b'\''), ..]) => *quote,
+            _ => return false,
+        };
+        !self.quoted && self.before == Some(quote)
+    }
+}
+
+/// `--- PASS: TestLogin`: what test runners print.
+fn is_verdict(scan: &Scanner<'_>, left: &Left, start: usize) -> bool {
+    scan.bytes[left.start..left.end].eq_ignore_ascii_case(b"pass") && value::quoted_at(scan, start).is_none()
 }
 
 fn is_upper(name: &[u8]) -> bool {

@@ -52,7 +52,7 @@ const COMMANDS: &[Command] = &[
 ];
 
 /// How far before a flag its command is looked for; a constant, so that many flags stay linear.
-const REACH: usize = 160;
+const REACH: usize = 128;
 
 pub(super) fn uses(flag: u8) -> bool {
     matches!(flag, b'p' | b'P' | b'a' | b'w')
@@ -64,5 +64,6 @@ pub(super) fn before(scan: &Scanner<'_>, at: usize, flag: u8) -> Option<&'static
     let begin = reach.iter().rposition(|b| matches!(b, b'\n' | b';' | b'|' | b'&' | b'(')).map_or(0, |i| i + 1);
     reach[begin..]
         .split(|&b| !Class::Slug.holds(b))
+        .filter(|word| word.len() > 1)
         .find_map(|word| COMMANDS.iter().find(|c| c.flag == flag && c.word.as_bytes() == word))
 }

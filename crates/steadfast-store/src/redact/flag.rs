@@ -4,7 +4,7 @@ use super::class::Class;
 use super::name::{self, Kind, Name, Where};
 use super::scan::{Finding, Scanner};
 use super::value::{self, Setting, Value};
-use super::{command, header, rule};
+use super::{command, header, marker, rule};
 
 const LONGEST_FLAG: usize = 48;
 const LONGEST_USER: usize = 64;
@@ -50,13 +50,17 @@ fn argument(scan: &Scanner<'_>, end: usize) -> Option<usize> {
         _ => end,
     };
     let start = scan.skip_blanks(listed, MOST_BLANKS);
-    (start > end && start < scan.bytes.len()).then_some(start)
+    // A backtick is a command to the shell, and a quotation in prose ("-Pass `x` to it", in a diff).
+    (start > end && scan.byte(start).is_some_and(|b| b != b'`')).then_some(start)
 }
 
 /// `-u user:password`; not `-u 1000:1000`, `-u host:/path`, `-u https://…`.
 fn password_of_user(scan: &mut Scanner<'_>, end: usize) -> Option<Finding> {
     let start = if scan.byte(end) == Some(b'=') { end + 1 } else { argument(scan, end)? };
     let pair = value::value_at(scan, start, Class::Shell);
+    if marker::opens_within(scan.bytes, pair.start, pair.end, LONGEST_USER) {
+        return None;
+    }
     // Stripe and others take the key as the user.
     if let Some(finding) = rule::find(scan, pair.start) {
         return Some(finding);

@@ -13,7 +13,7 @@ const SHORTEST_CREDENTIALS: usize = 6;
 const SHORTEST_COOKIE: usize = 16;
 const MOST_BLANKS: usize = 4;
 /// How much of a cookie line is read for a session id.
-const READ: usize = 1024;
+const READ: usize = 512;
 
 /// The credentials of `Authorization: <scheme> <credentials>`, whose value begins at `at`.
 pub(super) fn credentials(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Option<Finding> {

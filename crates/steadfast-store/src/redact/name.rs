@@ -20,6 +20,8 @@ pub(super) enum Where {
     Anywhere,
     /// Only as a word of its own: `DB_PASS`, `dbPass`, not `compass`.
     Word,
+    /// Only as the last of several words: `DB_PWD`, not `PWD`, the working directory.
+    LastWord,
 }
 
 #[derive(Debug)]
@@ -36,7 +38,7 @@ const fn name(ending: &'static str, place: Where, kind: Kind, rule: &'static str
 }
 
 use Kind::{Authorization, Cookie, Harmless, Password, Token};
-use Where::{Anywhere, Word};
+use Where::{Anywhere, LastWord, Word};
 
 /// A longer ending goes before a shorter one that it ends with.
 pub(super) const NAMES: &[Name] = &[
@@ -46,7 +48,7 @@ pub(super) const NAMES: &[Name] = &[
     name("passcode", Anywhere, Password, "password"),
     name("dbpass", Anywhere, Password, "password"),
     name("pass", Word, Password, "password"),
-    name("pwd", Word, Password, "password"),
+    name("pwd", LastWord, Password, "password"),
     name("secretaccesskey", Anywhere, Token, "aws-secret-key"),
     name("awssecretkey", Anywhere, Token, "aws-secret-key"),
     name("ddapikey", Anywhere, Token, "datadog-key"),
@@ -118,6 +120,12 @@ pub(super) fn announced_by(identifier: &[u8]) -> Option<&'static Name> {
     (named.kind != Harmless).then_some(named)
 }
 
+/// As [`announced_by`]; between semicolons `Pwd` is a password too.
+pub(super) fn announced_in_connection_string(identifier: &[u8]) -> Option<&'static Name> {
+    static PWD: Name = name("pwd", Word, Password, "password");
+    if identifier.eq_ignore_ascii_case(b"pwd") { Some(&PWD) } else { announced_by(identifier) }
+}
+
 /// As [`announced_by`], when nothing stands before the ending: `-password`, but not `-pSECRET`.
 pub(super) fn announced_wholly_by(identifier: &[u8]) -> Option<&'static Name> {
     let letters = identifier.iter().filter(|&&b| !is_joint(b)).count();
@@ -182,6 +190,10 @@ impl Letters {
         let ending = name.ending.as_bytes();
         ending.len() <= self.length
             && ending.iter().rev().eq(&self.reversed[..ending.len()])
-            && (name.place == Anywhere || self.begins >> (ending.len() - 1) & 1 == 1)
+            && match name.place {
+                Anywhere => true,
+                Word => self.begins >> (ending.len() - 1) & 1 == 1,
+                LastWord => self.begins >> (ending.len() - 1) & 1 == 1 && self.length > ending.len(),
+            }
     }
 }

@@ -18,7 +18,7 @@ const WORDS: &[&str] = &[
     "admin", "changeit", "changeme", "guest", "minioadmin", "postgres", "root",
 ];
 
-/// Beginnings of placeholders, when a separator follows: `your-token`, `test_secret`.
+/// Beginnings of placeholders, when only words follow: `your-token`, `e2e_test_secret`.
 const FIRST_WORDS: &[&str] = &[
     "your", "my", "test", "testing", "e2e", "dummy", "fake", "mock", "sample", "insert", "replace", "enter", "some",
     "dev", "local", "invalid",
@@ -70,26 +70,32 @@ fn is_word(value: &[u8]) -> bool {
 
 fn begins_as_placeholder(value: &[u8]) -> bool {
     let Some(end) = value.iter().position(|b| matches!(b, b'-' | b'_' | b'.' | b' ')) else { return false };
-    FIRST_WORDS.iter().any(|word| value[..end].eq_ignore_ascii_case(word.as_bytes())) && reads_as_words(value)
+    FIRST_WORDS.iter().any(|word| value[..end].eq_ignore_ascii_case(word.as_bytes())) && reads_as_words(&value[end..])
 }
 
-/// Whether every part between `-`, `_`, `.`, `/`, `:`, `@` and spaces is a word, a short number, or a word with a
-/// short number behind it: `db-credentials-v2`, `self.token`, `/run/secrets/db`, but no random text.
+/// Whether every part between `-`, `_`, `.`, `/`, `:`, `@` and spaces is a short number, or a word with at most one
+/// short number in it: `db-credentials-v2`, `self.token`, `/run/secrets/db`, `Uint8Array`, but no random text.
 pub(super) fn reads_as_words(value: &[u8]) -> bool {
     let value = &value[..value.len().min(READ)];
     value.split(|b| matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b'@' | b' ')).all(reads_as_word)
 }
 
 fn reads_as_word(part: &[u8]) -> bool {
-    const LONGEST_WORD: usize = 24;
     const LONGEST_NUMBER: usize = 4;
+    const SHORTEST_HALF: usize = 4;
+    let head = part.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+    let digits = part[head..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let tail = &part[head + digits..];
+    let whole = tail.is_empty() || (head >= SHORTEST_HALF && tail.len() >= SHORTEST_HALF);
+    whole && digits <= LONGEST_NUMBER && is_spelled(&part[..head]) && is_spelled(tail)
+}
+
+/// Letters in one of the ways people write words together.
+fn is_spelled(word: &[u8]) -> bool {
+    const LONGEST: usize = 24;
     const SHORTEST_HUMP: usize = 3;
-    let letters = part.iter().take_while(|b| b.is_ascii_alphabetic()).count();
-    let digits = part[letters..].iter().take_while(|b| b.is_ascii_digit()).count();
-    if letters + digits < part.len() || letters > LONGEST_WORD || digits > LONGEST_NUMBER {
-        return false;
-    }
-    let word = &part[..letters];
     let capitals = word.iter().filter(|b| b.is_ascii_uppercase()).count();
-    capitals == letters || letters >= SHORTEST_HUMP * capitals
+    word.len() <= LONGEST
+        && word.iter().all(u8::is_ascii_alphabetic)
+        && (capitals == word.len() || word.len() >= SHORTEST_HUMP * capitals)
 }

@@ -47,26 +47,17 @@ impl<'t> Scanner<'t> {
         from + blanks.take_while(|&&b| b == b' ' || b == b'\t').count()
     }
 
-    fn word(&mut self) -> Option<Finding> {
-        let mut start = self.at;
-        let before = self.before(start);
-        if before == Some(b'-')
+    /// The secret that begins with the word at `start`, behind a byte that may change where the word begins.
+    fn word_behind_sign(&mut self, start: usize) -> Option<Finding> {
+        if self.before(start) == Some(b'-')
             && let Some(finding) = flag::value_of(self, start)
         {
             return Some(finding);
         }
-        if let Some(finding) = rule::find(self, start) {
-            return Some(finding);
-        }
-        let escape = match before {
-            Some(b'\\' | b'%' | b'[' | b';') => self.escape_length(start),
-            _ => 0,
-        };
-        if escape > 0 {
-            start += escape;
-            return rule::find(self, start);
-        }
-        None
+        rule::find(self, start).or_else(|| match self.escape_length(start) {
+            0 => None,
+            length => rule::find(self, start + length),
+        })
     }
 
     /// The length of an escape's letters at the beginning of a word, behind which the real word begins: `\n` in a
@@ -94,30 +85,70 @@ impl Iterator for Scanner<'_> {
     type Item = Finding;
 
     fn next(&mut self) -> Option<Finding> {
-        while let Some(byte) = self.byte(self.at) {
-            let found = match byte {
-                b'=' | b':' => assignment::value_at(self, self.at),
-                b'[' => {
-                    if let Some(end) = marker::end_at(self.bytes, self.at) {
-                        self.at = end;
+        let bytes = self.bytes;
+        let mut at = self.at;
+        while let Some(&byte) = bytes.get(at) {
+            let found = match sort_of(byte) {
+                Sort::Plain | Sort::Sign => None,
+                Sort::Letter if at > self.floor && matches!(sort_of(bytes[at - 1]), Sort::Sign | Sort::Bracket) => {
+                    self.word_behind_sign(at)
+                }
+                Sort::Letter => rule::find(self, at),
+                Sort::Separator => assignment::value_at(self, at),
+                Sort::Bracket => {
+                    if let Some(end) = marker::end_at(bytes, at) {
+                        at = end;
                         self.floor = end;
                         continue;
                     }
                     None
                 }
-                _ if Class::Alnum.holds(byte) => self.word(),
-                _ => None,
             };
             if let Some(finding) = found {
                 return Some(self.leave(finding));
             }
-            self.at += 1;
+            at += 1;
             if Class::Alnum.holds(byte) {
-                while self.byte(self.at).is_some_and(|b| Class::Alnum.holds(b)) {
-                    self.at += 1;
+                while bytes.get(at).is_some_and(|&b| Class::Alnum.holds(b)) {
+                    at += 1;
                 }
             }
         }
+        self.at = at;
         None
     }
+}
+
+/// What a byte is to the scanner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    Plain,
+    Letter,
+    /// `=`, `:`
+    Separator,
+    /// May open a marker, or the colour of a terminal.
+    Bracket,
+    /// A word behind it may be a flag, or begin with what is left of an escape.
+    Sign,
+}
+
+fn sort_of(byte: u8) -> Sort {
+    static SORTS: [Sort; 256] = sorts();
+    SORTS[usize::from(byte)]
+}
+
+const fn sorts() -> [Sort; 256] {
+    let mut table = [Sort::Plain; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'=' | b':' => Sort::Separator,
+            b'[' => Sort::Bracket,
+            b'-' | b'\\' | b'%' | b';' => Sort::Sign,
+            byte if byte.is_ascii_alphanumeric() => Sort::Letter,
+            _ => Sort::Plain,
+        };
+        byte += 1;
+    }
+    table
 }

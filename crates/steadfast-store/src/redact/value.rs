@@ -25,7 +25,7 @@ pub(super) struct Value {
 }
 
 /// How much of a value is judged.
-const READ: usize = 256;
+const READ: usize = 128;
 
 /// The value that begins at `at`, quoted or of the class `unquoted`.
 pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize, unquoted: Class) -> Value {
@@ -69,15 +69,13 @@ pub(super) fn judged(scan: &mut Scanner<'_>, value: Value, name: &Name, setting:
     }
     let text = &scan.bytes[value.start..value.end.min(value.start + READ)];
     let setting = if value.quoted { setting.max(Setting::Quoted) } else { setting };
-    is_secret(text, name.kind, setting).then_some(Finding { start: value.start, end: value.end, rule: name.rule })
+    let secret = is_secret(text, name.kind, setting) && (setting == Setting::Given || !repeats(text, name));
+    secret.then_some(Finding { start: value.start, end: value.end, rule: name.rule })
 }
 
 fn is_secret(text: &[u8], kind: Kind, setting: Setting) -> bool {
-    if is_placeholder(text) || points_elsewhere(text) {
-        return false;
-    }
     let spaced = text.iter().any(u8::is_ascii_whitespace);
-    match (kind, setting) {
+    let shaped = match (kind, setting) {
         (Kind::Password, Setting::Given) => text.len() >= 4,
         (Kind::Password, Setting::Quoted) => text.len() >= 4 && !spaced && !is_label(text) && !is_expression(text),
         (Kind::Password, Setting::Bare) => {
@@ -85,13 +83,24 @@ fn is_secret(text: &[u8], kind: Kind, setting: Setting) -> bool {
                 && !spaced
                 && !text.iter().all(u8::is_ascii_alphabetic)
                 && !is_code(text)
-                && !is_dotted_name(text)
+                && !is_path_of_names(text)
         }
         (_, Setting::Given) => text.len() >= 6 && !spaced && !is_option_list(text),
         (_, Setting::Quoted) => text.len() >= 8 && !spaced && !reads_as_words(text) && !is_expression(text),
         (_, Setting::Bare) => {
             text.len() >= 8 && !spaced && has_letter_and_digit(text) && !reads_as_words(text) && !is_code(text)
         }
+    };
+    shaped && !is_placeholder(text) && !points_elsewhere(text)
+}
+
+/// `privateKey: ed25519PrivateKey`, `PASSWORD: 'passwordShare'`: another name, with the announcing one in it.
+fn repeats(text: &[u8], name: &Name) -> bool {
+    let ending = name.ending.as_bytes();
+    let holds = |text: &[u8]| !ending.is_empty() && text.windows(ending.len()).any(|w| w.eq_ignore_ascii_case(ending));
+    match name.kind {
+        Kind::Password => text.iter().all(u8::is_ascii_alphabetic) && holds(text),
+        _ => text.iter().all(u8::is_ascii_alphanumeric) && holds(text),
     }
 }
 
@@ -111,18 +120,20 @@ fn is_label(text: &[u8]) -> bool {
 
 /// `"password": "user.password"`, `"^(token)$"`, `"%(password)s"`.
 fn is_expression(text: &[u8]) -> bool {
-    is_dotted_name(text)
+    is_path_of_names(text)
         || holds_any_pair(text, &[b".*", b".+", b"\\s", b"\\w", b"\\d", b"\\b", b"\\|", b"()", b"[^", b"(?"])
 }
 
+/// Brackets, operators, `enable=true`; `=` at the end is base64's.
 fn is_code(text: &[u8]) -> bool {
     text.iter().any(|b| matches!(b, b'(' | b'[' | b'{' | b'\\'))
         || matches!(text.first(), Some(b'&' | b'!' | b'#' | b'|' | b'>' | b'=' | b'?' | b'/' | b':' | b'.'))
-        || holds_any_pair(text, &[b"::", b"->", b"?.", b".*", b".+", b"=="])
+        || holds_any_pair(text, &[b"::", b"->", b"?.", b".*", b".+"])
+        || text.iter().rev().skip_while(|b| **b == b'=').any(|b| *b == b'=')
 }
 
 /// `self.password2`, `snake_case_name1`: more than one word, and nothing but words.
-fn is_dotted_name(text: &[u8]) -> bool {
+fn is_path_of_names(text: &[u8]) -> bool {
     text.iter().any(|b| matches!(b, b'.' | b'_' | b'-' | b'/' | b':')) && reads_as_words(text)
 }
 

@@ -77,6 +77,10 @@ impl SessionFiles {
         &self.dir
     }
 
+    pub fn journal_bytes(&self) -> u64 {
+        fs::metadata(self.dir.join(journal::FILE)).map_or(0, |file| file.len())
+    }
+
     /// The state as it was a moment ago, read without the lock. Good enough to say what must be known.
     pub fn peek(&self) -> Option<State> {
         Cache::read(&self.dir).map(|cache| cache.state)
@@ -125,7 +129,7 @@ impl SessionFiles {
 
     /// Begins the journal anew with a snapshot, if all of it is drained and it has grown large.
     pub fn rotate(&self, drained: u64, wait: Duration) -> Result<bool, SessionError> {
-        if fs::metadata(self.dir.join(journal::FILE)).map_or(0, |file| file.len()) <= ROTATE_BYTES {
+        if self.journal_bytes() <= ROTATE_BYTES {
             return Ok(false);
         }
         let _lock = lock::take(&self.dir, &self.session, wait)?;

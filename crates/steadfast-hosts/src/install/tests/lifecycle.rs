@@ -59,6 +59,17 @@ fn files_and_folders_that_were_not_there_go() {
 }
 
 #[test]
+fn a_file_made_for_one_scope_and_used_by_another_goes_with_both() {
+    let orders = [[Scope::Local, Scope::User], [Scope::User, Scope::Local]];
+    for order in orders {
+        let world = World::new();
+        order.into_iter().for_each(|scope| world.install(scope));
+        world.uninstall();
+        assert_eq!(world.files(), [], "{order:?}");
+    }
+}
+
+#[test]
 fn a_folder_with_something_else_in_it_stays() {
     let world = World::new();
     world.install(Scope::Local);

@@ -176,6 +176,15 @@ proptest! {
     }
 
     #[test]
+    fn taking_out_what_was_merged_gives_the_same_bytes(before in settings(), lines in any::<bool>(), gaps in any::<bool>()) {
+        let text = if lines { serde_json::to_string_pretty(&before).unwrap() } else { before.to_string() };
+        let text = if gaps { text.replace("[]", "[ ]").replace("{}", "{\n}") } else { text };
+        let merged = merge_claude_settings(&text, &wiring()).unwrap();
+        let remembered = Remembered { before: Some(&text), after: None };
+        prop_assert_eq!(Part::Hooks(wiring()).strip(&merged, remembered).unwrap(), text);
+    }
+
+    #[test]
     fn no_text_can_make_a_merge_panic_or_yield_what_is_not_json(text in r#"(\u{feff}?[\[\]{}:,"\\ \n]|"hooks"|"Stop"|"env"|null|1){0,20}"#) {
         let capped = Wiring { stop_block_cap: Some(51), ..wiring() };
         if let Ok(merged) = merge_claude_settings(&text, &capped) {

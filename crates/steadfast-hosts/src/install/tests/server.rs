@@ -1,4 +1,4 @@
-use super::super::{server_toml, slot};
+use super::super::server_toml;
 use super::*;
 
 fn toml_round_trip(before: &str) -> String {
@@ -76,8 +76,8 @@ fn a_configuration_that_is_not_toml_is_located() {
 
 fn json_server(before: &str, servers: &[&str]) -> Result<String, SettingsError> {
     let servers = servers.iter().map(|key| (*key).to_owned()).collect();
-    let part = slot::Part::Server { servers, program: "/opt/bin/steadfast".to_owned() };
-    part.merge(before, slot::Remembered::default())
+    let part = Part::Server { servers, program: "/opt/bin/steadfast".to_owned() };
+    part.merge(before, Remembered::default())
 }
 
 #[test]

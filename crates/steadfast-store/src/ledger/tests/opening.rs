@@ -58,8 +58,9 @@ fn what_was_written_is_there_after_opening_again() {
     let plan = list(&mut ledger);
     let task = ledger.add_task(&plan, named("1"), at(2)).unwrap();
     drop(ledger);
-    assert_eq!(Ledger::open(dir.path()).unwrap().tasks(&plan).unwrap(), [task.clone()]);
-    assert_eq!(Ledger::open_read_only(dir.path()).unwrap().unwrap().tasks(&plan).unwrap(), [task]);
+    for ledger in [Ledger::open(dir.path()).unwrap(), Ledger::open_read_only(dir.path()).unwrap().unwrap()] {
+        assert_eq!(ledger.task(&plan, &id("1")).unwrap(), task);
+    }
 }
 
 #[test]
@@ -249,7 +250,6 @@ fn a_ledger_can_be_read_where_nothing_can_be_written() {
 pub(super) fn read_where_nothing_can_be_written(place: &Path) {
     let ledger = Ledger::open_read_only(place).unwrap().unwrap();
     assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().title, "engine");
-    let error =
-        Ledger::open(place).and_then(|mut ledger| ledger.list_plan("/w", "w", AddedBy::Human, at(1))).unwrap_err();
-    assert!(matches!(error, LedgerError::ReadOnly { .. } | LedgerError::Unreachable { .. }), "{error:?}");
+    let error = Ledger::open(place).unwrap_err();
+    assert!(matches!(error, LedgerError::ReadOnly { .. }), "{error:?}");
 }

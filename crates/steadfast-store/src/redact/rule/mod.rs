@@ -2,9 +2,9 @@
 
 mod table;
 
-use super::class::{Class, Runs};
+use super::class::Class;
 use super::scan::{Finding, Scanner};
-use super::{marker, private_key};
+use super::{marker, placeholder, private_key};
 pub(super) use table::RULES;
 
 /// Where a rule takes hold. Every anchor begins at the beginning of a word (no letter or digit before it).
@@ -63,11 +63,12 @@ pub(super) const ANY: usize = usize::MAX;
 
 /// How much of a body is read to tell it from a filler; keeps the cost of a false start constant.
 const READ: usize = 64;
-const FEWEST_DISTINCT: u32 = 5;
+const FEWEST_DISTINCT: usize = 5;
 
 /// The rules by the first two bytes of their anchors, made when compiling.
 struct Index {
-    second: [u128; 128],
+    /// By first byte, the second bytes as bits.
+    second: [[u8; 16]; 128],
     first_rule: [u8; 128],
     next_rule: [u8; RULES.len()],
 }
@@ -77,14 +78,14 @@ static INDEX: Index = Index::new();
 
 impl Index {
     const fn new() -> Self {
-        let mut index = Self { second: [0; 128], first_rule: [NONE; 128], next_rule: [NONE; RULES.len()] };
+        let mut index = Self { second: [[0; 16]; 128], first_rule: [NONE; 128], next_rule: [NONE; RULES.len()] };
         assert!(RULES.len() < NONE as usize);
         let mut rule = RULES.len();
         while rule > 0 {
             rule -= 1;
             let text = RULES[rule].anchor.text().as_bytes();
             let first = text[0] as usize;
-            index.second[first] |= 1 << text[1];
+            index.second[first][(text[1] >> 3) as usize] |= 1 << (text[1] & 7);
             index.next_rule[rule] = index.first_rule[first];
             index.first_rule[first] = rule as u8;
         }
@@ -92,16 +93,20 @@ impl Index {
     }
 
     fn may_begin(&self, first: u8, second: u8) -> bool {
-        first < 128 && second < 128 && self.second[first as usize] >> second & 1 == 1
+        first < 128 && second < 128 && self.second[first as usize][(second >> 3) as usize] >> (second & 7) & 1 == 1
     }
 }
 
 /// The secret whose anchor is at `at`.
+#[inline]
 pub(super) fn find(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let &[first, second] = scan.bytes.get(at..at + 2)? else { return None };
-    if !INDEX.may_begin(first, second) {
-        return None;
-    }
+    if INDEX.may_begin(first, second) { find_beginning_with(scan, at, first) } else { None }
+}
+
+/// Apart from [`find`], so that the two bytes that rule out nearly every word are looked at without a call.
+#[inline(never)]
+fn find_beginning_with(scan: &mut Scanner<'_>, at: usize, first: u8) -> Option<Finding> {
     let mut rule = INDEX.first_rule[first as usize];
     while rule != NONE {
         if scan.bytes[at..].starts_with(RULES[rule as usize].anchor.text().as_bytes())
@@ -161,24 +166,20 @@ fn lead_start(scan: &Scanner<'_>, at: usize, class: Class, min: usize, max: usiz
 
 impl Check {
     fn passes(self, body: &[u8]) -> bool {
-        let mut seen = [0u128; 2];
-        let (mut digit, mut upper, mut lower) = (false, false, false);
-        for &byte in body {
-            seen[usize::from(byte >> 7)] |= 1 << (byte & 127);
-            digit |= byte.is_ascii_digit();
-            upper |= byte.is_ascii_uppercase();
-            lower |= byte.is_ascii_lowercase();
-        }
-        // A short body (a data centre's number, an empty password) has few distinct bytes by right.
-        let filler = body.len() >= 16 && seen[0].count_ones() + seen[1].count_ones() < FEWEST_DISTINCT;
-        !filler
-            && !super::placeholder::is_sample(body)
-            && match self {
-                Self::Shape => true,
-                Self::Mixed => digit && (upper || lower),
-                Self::Random => digit && upper && lower,
-            }
+        let digit = body.iter().any(u8::is_ascii_digit);
+        let upper = body.iter().any(u8::is_ascii_uppercase);
+        let lower = body.iter().any(u8::is_ascii_lowercase);
+        let sorts = match self {
+            Self::Shape => true,
+            Self::Mixed => digit && (upper || lower),
+            Self::Random => digit && upper && lower,
+        };
+        sorts && !is_filler(body) && !placeholder::is_sample(body)
     }
 }
 
-const _: () = assert!(Runs::PARTS >= 3);
+/// Few distinct bytes. A short body (the number of a data centre) has few by right.
+fn is_filler(body: &[u8]) -> bool {
+    let distinct = body.iter().enumerate().filter(|(at, byte)| !body[..*at].contains(byte)).take(FEWEST_DISTINCT);
+    body.len() >= 16 && distinct.count() < FEWEST_DISTINCT
+}

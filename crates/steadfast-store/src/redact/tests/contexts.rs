@@ -69,6 +69,7 @@ fn urls_and_connection_strings() {
     becomes("https://$U:hunter2@git.io/x.git", "https://$U:[redacted:url-password]@git.io/x.git");
     becomes("https://x-access-token:ghs_{36}@github.com", "https://x-access-token:[redacted:github-token]@github.com");
     becomes("Server=db;User Id=sa;Password=hunter;X=1", "Server=db;User Id=sa;Password=[redacted:password];X=1");
+    becomes("Server=db;Uid=sa;Pwd=hunter;", "Server=db;Uid=sa;Pwd=[redacted:password];");
     becomes("AccountName=a;AccountKey={86}==;x", "AccountName=a;AccountKey=[redacted:azure-key];x");
     becomes("https://x/y?a=1&access_token={20}&b=2", "https://x/y?a=1&access_token=[redacted:token]&b=2");
     becomes("?X-Amz-Signature={64h}", "?X-Amz-Signature=[redacted:signature]");
@@ -81,6 +82,7 @@ fn files_and_code() {
     becomes("db:\n  password: hunter2\n  port: 1", "db:\n  password: [redacted:password]\n  port: 1");
     becomes("  passwd: 'hunter'", "  passwd: '[redacted:password]'");
     becomes("aws_secret_access_key = {20}/{19}", "aws_secret_access_key = [redacted:aws-secret-key]");
+    becomes("auth: { user: 'me', pass: 'hunter2' }", "auth: { user: 'me', pass: '[redacted:password]' }");
     becomes("const apiKey = '{24}';", "const apiKey = '[redacted:api-key]';");
     becomes("token := \"{24}\"", "token := \"[redacted:token]\"");
     becomes("let password: &str = \"hunter2\";", "let password: &str = \"[redacted:password]\";");

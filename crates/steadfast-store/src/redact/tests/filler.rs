@@ -40,8 +40,8 @@ pub(super) fn filled(example: &str) -> String {
         let hole = &rest[open + 1..close];
         let digits = hole.trim_end_matches(|c: char| c.is_ascii_lowercase());
         let Ok(length) = digits.parse() else {
-            text.push_str(&rest[..=close]);
-            rest = &rest[close + 1..];
+            text.push_str(&rest[..=open]);
+            rest = &rest[open + 1..];
             continue;
         };
         let class = match &hole[digits.len()..] {

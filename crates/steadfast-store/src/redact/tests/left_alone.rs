@@ -70,6 +70,14 @@ fn code() {
         "Password::new(secret)",
         "permissions:\n  id-token: write",
         "secretKeyRef:\n  name: db-credentials\n  key: password",
+        "--- PASS: TestLogin_With2Factors/case_01 (0.02s)",
+        "privateKey: Uint8Array;",
+        "return { privateKey: ed25519PrivateKey };",
+        "PASSWORD: 'passwordShare',",
+        "verdict: ok ? 'pass' : 'fail'",
+        "-Pass `one2three` to it",
+        "`PASSWORD`: enable=true, priority=3",
+        "write(\"DB_PASSWORD=\" + \"x1y2z3\")",
         "a.pass = b.pass; compass=north; bypass=true",
     ]);
 }
@@ -95,6 +103,7 @@ fn references_and_placeholders() {
         "POSTGRES_PASSWORD=postgres",
         "TOKEN=your-token-here",
         "TOKEN=test-token",
+        "{\"secret\":\"e2e-test-secret-do-not-use-in-production\"}",
         "password: {{ vault_password }}",
         "password: !vault |",
         "token: ${{ secrets.GITHUB_TOKEN }}",
@@ -116,6 +125,8 @@ fn references_and_placeholders() {
 #[test]
 fn flags_that_only_look_like_it() {
     stays(&[
+        "print --pwd /home/me/dir",
+        "PWD=some-where-v2 make",
         "app --password-file /run/x",
         "app --password-stdin < f",
         "psql --no-password -h db",

@@ -1,0 +1,312 @@
+//! What goes wrong on the way to a verdict: silence with no gate closed, a refusal before a tool with one closed.
+
+use std::fs;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use steadfast_hook::{Call, Surroundings, answer};
+use steadfast_model::{AddedBy, Host, Millis, SessionId, State, Via};
+use steadfast_store::ledger::{Claiming, Ledger, NewTask};
+use steadfast_store::{Gate, GateScope, Place, SessionFiles};
+
+struct Repository {
+    dir: tempfile::TempDir,
+    place: Place,
+}
+
+impl Repository {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        let place = Place::of(dir.path(), None).unwrap();
+        place.create().unwrap();
+        Self { dir, place }
+    }
+
+    fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn close_gate(&self) {
+        let gate = Gate {
+            scope: GateScope::Session(SessionId::new("s-1")),
+            reason: "the plan is not approved".into(),
+            closed_at: Millis(1),
+        };
+        gate.close(&self.place).unwrap();
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            now: Millis(1_000),
+            cwd: self.root().to_owned(),
+            project: None,
+            session: None,
+            attended: None,
+            user_state: None,
+            user_config: None,
+        }
+    }
+
+    fn ask(&self, event: &str, stdin: impl Read + Send + 'static) -> Option<String> {
+        let call = Call { host: Host::Claude, via: Via::Local, event: event.into() };
+        answer(&call, self.surroundings(), stdin)
+    }
+
+    fn stop(&self) -> Option<String> {
+        self.ask("Stop", Cursor::new(self.payload("")))
+    }
+
+    fn tool(&self) -> Option<String> {
+        self.ask("PreToolUse", Cursor::new(self.payload(r#","tool_name":"Edit","tool_input":{"file_path":"a"}"#)))
+    }
+
+    fn payload(&self, more: &str) -> Vec<u8> {
+        format!("{{\"session_id\":\"s-1\",\"cwd\":{:?}{more}}}", self.root()).into_bytes()
+    }
+
+    /// A list of tasks that session `s-1` works on.
+    fn with_tasks(self, count: u32) -> Self {
+        let mut ledger = Ledger::open(&self.place.state).unwrap();
+        let plan = ledger.list_plan(&self.place.worktree(), "tasks", AddedBy::Human, Millis(1)).unwrap();
+        for n in 1..=count {
+            ledger.add_task(&plan, NewTask::new(format!("Task {n}"), AddedBy::Human), Millis(1)).unwrap();
+        }
+        ledger.take_plan(&plan, &SessionId::new("s-1"), Claiming::UnlessHeld, Millis(1)).unwrap();
+        self
+    }
+
+    fn log(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.place.state.join("hook.log")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+fn refused(said: Option<String>) -> bool {
+    said.is_some_and(|said| said.contains("\"decision\":\"block\""))
+}
+
+fn denied(said: Option<String>) -> bool {
+    said.is_some_and(|said| said.contains("\"permissionDecision\":\"deny\"") && said.contains("not approved"))
+}
+
+/// Ends in the middle of a panic of ours.
+struct Panics;
+
+impl Read for Panics {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        panic!("a bug")
+    }
+}
+
+/// A host that never closes the pipe.
+struct Hangs;
+
+impl Read for Hangs {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        std::thread::sleep(Duration::from_secs(30));
+        Ok(0)
+    }
+}
+
+fn bad_payloads() -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("empty", Vec::new()),
+        ("not JSON", b"hello".to_vec()),
+        ("a byte order mark alone", b"\xef\xbb\xbf".to_vec()),
+        ("invalid UTF-8", b"{\"session_id\":\"\xff\xfe\",\"tool_name\":\"Edit\"}".to_vec()),
+        ("50 MB", vec![b'x'; 50 << 20]),
+        ("200,000 brackets", vec![b'['; 200_000]),
+        ("200,000 nested objects", b"{\"a\":".repeat(200_000)),
+        ("no session", b"{\"tool_name\":\"Edit\"}".to_vec()),
+        ("no tool", b"{\"session_id\":\"s-1\"}".to_vec()),
+        ("fields of another type", b"{\"session_id\":{\"a\":1},\"tool_name\":[2]}".to_vec()),
+        ("a list", b"[1,2,3]".to_vec()),
+    ]
+}
+
+#[test]
+fn bad_input_is_answered_with_silence_and_one_line_in_the_log() {
+    for (name, payload) in bad_payloads() {
+        let repository = Repository::new();
+        assert_eq!(repository.ask("PreToolUse", Cursor::new(payload)), None, "{name}");
+        let log = repository.log();
+        assert_eq!(log.len(), 1, "{name}: {log:?}");
+        assert!(log[0].starts_with("1970-01-01T00:00:01Z claude local PreToolUse: the payload"), "{name}: {log:?}");
+    }
+}
+
+#[test]
+fn an_unknown_event_is_answered_with_silence() {
+    let repository = Repository::new();
+    repository.close_gate();
+    assert_eq!(repository.ask("PreBrew", Cursor::new(repository.payload(""))), None);
+    assert!(repository.log()[0].ends_with("`PreBrew` is no event of this host"), "{:?}", repository.log());
+}
+
+#[test]
+fn behind_a_closed_gate_bad_input_before_a_tool_is_denied() {
+    for (name, payload) in bad_payloads() {
+        let repository = Repository::new();
+        repository.close_gate();
+        assert!(denied(repository.ask("PreToolUse", Cursor::new(payload.clone()))), "{name}");
+        assert_eq!(repository.ask("PostToolUse", Cursor::new(payload)), None, "{name}, after the tool");
+    }
+}
+
+#[test]
+fn behind_a_closed_gate_a_panic_denies_and_without_one_it_passes() {
+    let repository = Repository::new();
+    assert_eq!(repository.ask("PreToolUse", Panics), None);
+    assert!(repository.log()[0].ends_with("panicked: a bug"), "{:?}", repository.log());
+    repository.close_gate();
+    assert!(denied(repository.ask("PreToolUse", Panics)));
+    assert_eq!(repository.ask("Stop", Panics), None);
+}
+
+#[test]
+fn a_host_that_never_closes_the_pipe_is_answered_within_a_second() {
+    let repository = Repository::new();
+    repository.close_gate();
+    let started = Instant::now();
+    assert!(denied(repository.ask("PreToolUse", Hangs)));
+    assert!(started.elapsed() < Duration::from_millis(1_200), "{:?}", started.elapsed());
+}
+
+#[test]
+fn the_session_of_an_unreadable_event_comes_from_the_environment() {
+    let repository = Repository::new();
+    repository.close_gate();
+    let call = Call { host: Host::Claude, via: Via::Local, event: "PreToolUse".into() };
+    let of = |session: &str| {
+        let around = Surroundings { session: Some(SessionId::new(session)), ..repository.surroundings() };
+        answer(&call, around, Cursor::new(b"?".to_vec()))
+    };
+    assert!(denied(of("s-1")));
+    assert_eq!(of("s-2"), None, "another session's gate does not stand before this one");
+}
+
+#[test]
+fn a_gate_is_also_closed_on_codex() {
+    let repository = Repository::new();
+    repository.close_gate();
+    let call = Call { host: Host::Codex, via: Via::User, event: "PreToolUse".into() };
+    assert!(denied(answer(&call, repository.surroundings(), Cursor::new(b"?".to_vec()))));
+}
+
+#[test]
+fn where_init_left_nothing_the_hook_ends_at_once() {
+    let repository = Repository::new();
+    fs::remove_dir_all(&repository.place.state).unwrap();
+    assert_eq!(repository.tool(), None);
+    assert_eq!(repository.ask("PreToolUse", Cursor::new(b"?".to_vec())), None);
+    assert!(!repository.place.state.exists());
+}
+
+#[test]
+fn stopping_early_is_refused_and_ends_after_three_idle_refusals() {
+    let repository = Repository::new().with_tasks(2);
+    let answers: Vec<bool> = (0..5).map(|_| refused(repository.stop())).collect();
+    assert_eq!(answers, [true, true, true, false, false]);
+}
+
+#[test]
+fn a_second_session_in_the_same_repository_stops_freely() {
+    let repository = Repository::new().with_tasks(2);
+    let other = String::from_utf8(repository.payload("")).unwrap().replace("s-1", "s-2");
+    assert_eq!(repository.ask("Stop", Cursor::new(other.into_bytes())), None);
+}
+
+#[test]
+fn a_database_held_by_another_process_is_read_all_the_same() {
+    let repository = Repository::new().with_tasks(2);
+    let held = rusqlite::Connection::open(repository.place.state.join("state.db")).unwrap();
+    held.execute_batch("BEGIN IMMEDIATE; UPDATE plan SET title = title").unwrap();
+    assert!(refused(repository.stop()));
+}
+
+#[test]
+fn a_damaged_database_is_replaced_by_its_slice() {
+    let repository = Repository::new().with_tasks(2);
+    for file in ["state.db-wal", "state.db-shm"] {
+        let _ = fs::remove_file(repository.place.state.join(file));
+    }
+    fs::write(repository.place.state.join("state.db"), vec![7; 9_000]).unwrap();
+    assert!(refused(repository.stop()));
+}
+
+#[test]
+fn without_database_and_slice_the_agent_is_let_go_and_the_human_told() {
+    let repository = Repository::new().with_tasks(2);
+    for file in ["state.db-wal", "state.db-shm"] {
+        let _ = fs::remove_file(repository.place.state.join(file));
+    }
+    fs::write(repository.place.state.join("state.db"), vec![7; 9_000]).unwrap();
+    fs::remove_dir_all(repository.place.state.join("plans")).unwrap();
+    let said = repository.stop().unwrap();
+    assert!(said.starts_with("{\"systemMessage\":\"steadfast could not look at the tasks: the ledger"), "{said}");
+}
+
+#[test]
+fn a_refusal_that_cannot_be_written_down_is_not_given() {
+    let repository = Repository::new().with_tasks(2);
+    let files = SessionFiles::of(&repository.place, &SessionId::new("s-1"));
+    fs::create_dir_all(files.dir().parent().unwrap()).unwrap();
+    // Root may write into a read-only folder; nobody can make a folder where a file is.
+    fs::write(files.dir(), "in the way").unwrap();
+    assert_eq!(repository.stop(), None);
+    assert!(repository.log()[0].contains("claude local Stop: cannot "), "{:?}", repository.log());
+}
+
+#[test]
+fn a_held_lock_lets_go_and_a_closed_gate_denies() {
+    let repository = Repository::new().with_tasks(2);
+    repository.stop();
+    let files = SessionFiles::of(&repository.place, &SessionId::new("s-1"));
+    let lock = fs::File::options().write(true).open(files.dir().join("lock")).unwrap();
+    lock.lock().unwrap();
+    let started = Instant::now();
+    assert_eq!(repository.stop(), None);
+    assert!(started.elapsed() < Duration::from_millis(600), "{:?}", started.elapsed());
+    repository.close_gate();
+    assert!(denied(repository.tool()));
+}
+
+#[test]
+fn state_deleted_in_mid_session_does_not_refund_the_budget() {
+    let repository = Repository::new().with_tasks(2);
+    repository.stop();
+    let files = SessionFiles::of(&repository.place, &SessionId::new("s-1"));
+    fs::remove_file(files.dir().join("state")).unwrap();
+    repository.stop();
+    let state: State = files.load(Duration::ZERO).unwrap().unwrap();
+    assert_eq!(state.stop.refused, 2);
+}
+
+#[test]
+fn secrets_never_reach_the_journal() {
+    let repository = Repository::new();
+    let secret = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());
+    let call =
+        format!(r#","tool_name":"Bash","tool_input":{{"command":"curl -H 'Authorization: Bearer {secret}' x"}}"#);
+    repository.ask("PreToolUse", Cursor::new(repository.payload(&call)));
+    repository.ask("UserPromptSubmit", Cursor::new(repository.payload(&format!(r#","prompt":"use {secret}""#))));
+    repository.ask("Stop", Cursor::new(repository.payload(&format!(r#","last_assistant_message":"used {secret}""#))));
+    let files = SessionFiles::of(&repository.place, &SessionId::new("s-1"));
+    let journal = fs::read_to_string(files.dir().join("journal")).unwrap();
+    assert_eq!(journal.lines().count(), 3);
+    assert!(!journal.contains(&secret), "{journal}");
+    assert!(journal.contains("[redacted:"), "{journal}");
+}
+
+#[test]
+fn a_configuration_that_does_not_parse_leaves_the_last_one_standing() {
+    let repository = Repository::new().with_tasks(2);
+    let config = repository.root().join("steadfast.toml");
+    fs::write(&config, "[stop]\nmax_idle = 1\n").unwrap();
+    assert!(refused(repository.stop()));
+    fs::write(&config, "[stop]\nmax_idle = what\n").unwrap();
+    assert!(!refused(repository.stop()), "one idle refusal was the limit, and still is");
+    assert!(repository.log().iter().any(|line| line.contains("steadfast.toml:2:12")), "{:?}", repository.log());
+}

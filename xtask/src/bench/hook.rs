@@ -1,0 +1,233 @@
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{Result, process};
+
+/// How many events the short and the long session have behind them.
+const SHORT: u32 = 10;
+const LONG: u32 = 10_000;
+
+const TASKS: u32 = 1_000;
+
+/// `cargo xtask bench hook`
+pub(crate) fn hook(arguments: &[&str]) -> Result<()> {
+    let (mut runs, mut binary) = (500, None);
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("`{argument}` wants a value"))?;
+        match *argument {
+            "--runs" => runs = value.parse()?,
+            "--binary" => binary = Some(PathBuf::from(value)),
+            other => return Err(format!("`{other}` is unexpected").into()),
+        }
+    }
+    let binary = binary.map_or_else(|| process::build("dist"), Ok)?;
+    let scene = Scene::set(&binary)?;
+    let mut rows = scene.rows();
+    let count = rows.len();
+    for round in 0..runs {
+        // Whoever follows a slow row finds cold caches: each row takes every place in turn.
+        for place in 0..count {
+            rows[(place + round as usize) % count].run(round)?;
+        }
+    }
+    print(&mut rows, runs);
+    Ok(())
+}
+
+/// A repository with a short session, a long one and a list of tasks.
+struct Scene {
+    repository: tempfile::TempDir,
+    binary: PathBuf,
+}
+
+impl Scene {
+    fn set(binary: &Path) -> Result<Self> {
+        let repository = tempfile::tempdir()?;
+        let scene = Self { repository, binary: binary.to_owned() };
+        let root = scene.repository.path();
+        process::run(Command::new("git").args(["init", "--quiet"]).arg(root))?;
+        fs::create_dir(root.join(".git/steadfast"))?;
+        // The refusing path is the long one; let it be taken every time.
+        fs::write(root.join("steadfast.toml"), "[stop]\nmax_cycles = 1000000\nmax_idle = 1000000\n")?;
+        eprintln!("preparing sessions of {SHORT} and {LONG} events and {TASKS} tasks");
+        for (session, events) in [("short", SHORT), ("long", LONG), ("stop", SHORT)] {
+            for n in 0..events {
+                let mut row = scene.hook("prepare", "PostToolUse", session, "Edit");
+                row.run(n + 1_000_000)?;
+            }
+        }
+        for n in 1..=TASKS {
+            let mut add = scene.steadfast(&["task", "add", &format!("Do the thing number {n}")]);
+            process::run(add.stdout(Stdio::null()))?;
+        }
+        let mut start = scene.steadfast(&["task", "start", "1"]);
+        process::run(start.stdout(Stdio::null()).env("STEADFAST_SIM", "1").env("STEADFAST_SESSION_ID", "stop"))?;
+        for (name, text) in [("hook.py", include_str!("hook.py")), ("hook.sh", include_str!("hook.sh"))] {
+            fs::write(root.join(name), text)?;
+        }
+        Ok(scene)
+    }
+
+    fn steadfast(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).current_dir(self.repository.path());
+        command
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let script = |name: &'static str, program: &str, file: &str| {
+            let mut row = self.hook(name, "PreToolUse", "script", "Edit");
+            row.program = program.into();
+            row.arguments = vec![self.repository.path().join(file).display().to_string()];
+            row
+        };
+        let mut rows = vec![Row::bare(self.repository.path())];
+        for (session, names) in [
+            ("short", ["Pre Edit, after 10", "Post Edit, after 10", "Pre Read, after 10", "Post Read, after 10"]),
+            (
+                "long",
+                [
+                    "Pre Edit, after 10,000",
+                    "Post Edit, after 10,000",
+                    "Pre Read, after 10,000",
+                    "Post Read, after 10,000",
+                ],
+            ),
+        ] {
+            let events =
+                [("PreToolUse", "Edit"), ("PostToolUse", "Edit"), ("PreToolUse", "Read"), ("PostToolUse", "Read")];
+            rows.extend(
+                names.into_iter().zip(events).map(|(name, (event, tool))| self.hook(name, event, session, tool)),
+            );
+        }
+        rows.push(self.hook("Pre Bash, after 10", "PreToolUse", "short", "Bash"));
+        rows.push(self.hook("Post Bash, after 10", "PostToolUse", "short", "Bash"));
+        rows.push(self.hook("Stop, 1,000 tasks", "Stop", "stop", ""));
+        rows.push(script("the same in bash and jq", "bash", "hook.sh"));
+        rows.push(script("the same in Python", "python3", "hook.py"));
+        rows
+    }
+
+    fn hook(&self, name: &'static str, event: &'static str, session: &str, tool: &str) -> Row {
+        Row {
+            name,
+            program: self.binary.clone(),
+            arguments: ["hook", "--host", "claude", "--via", "local", event].map(str::to_owned).to_vec(),
+            payload: payload(self.repository.path(), event, session, tool),
+            cwd: self.repository.path().to_owned(),
+            times: Vec::new(),
+        }
+    }
+}
+
+struct Row {
+    name: &'static str,
+    program: PathBuf,
+    arguments: Vec<String>,
+    payload: String,
+    cwd: PathBuf,
+    times: Vec<Duration>,
+}
+
+impl Row {
+    fn bare(cwd: &Path) -> Self {
+        Self {
+            name: "/bin/true",
+            program: "/bin/true".into(),
+            arguments: Vec::new(),
+            payload: String::new(),
+            cwd: cwd.to_owned(),
+            times: Vec::new(),
+        }
+    }
+
+    /// One call, timed from start to end of the process. The payload is in the pipe before the clock starts to matter:
+    /// two kilobytes fit its buffer.
+    fn run(&mut self, round: u32) -> Result<()> {
+        let payload = self.payload.replace("@ROUND@", &format!("{}-{round}", self.name));
+        let started = Instant::now();
+        let mut child = Command::new(&self.program)
+            .args(&self.arguments)
+            .current_dir(&self.cwd)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // `/bin/true` does not read.
+            let _ = stdin.write_all(payload.as_bytes());
+        }
+        let output = child.wait_with_output()?;
+        self.times.push(started.elapsed());
+        if !output.status.success() {
+            return Err(format!("{} failed: {}", self.name, output.status).into());
+        }
+        let refused = String::from_utf8_lossy(&output.stdout).contains("\"decision\":\"block\"");
+        if refused != (self.name.starts_with("Stop")) {
+            return Err(format!("{} said {:?}", self.name, String::from_utf8_lossy(&output.stdout)).into());
+        }
+        Ok(())
+    }
+
+    fn at(&self, share: f64) -> f64 {
+        let index = ((self.times.len() - 1) as f64 * share).round() as usize;
+        self.times[index].as_secs_f64() * 1e3
+    }
+}
+
+/// Two kilobytes, as a host sends them.
+fn payload(root: &Path, event: &str, session: &str, tool: &str) -> String {
+    let file = root.join("src/lib.rs");
+    let input = match tool {
+        "Bash" => {
+            serde_json::json!({"command": "cargo test --workspace 2>&1 | head -n 40", "description": "Run the tests"})
+        }
+        "Edit" => {
+            serde_json::json!({"file_path": file, "old_string": "a ".repeat(300), "new_string": "b ".repeat(300)})
+        }
+        _ => serde_json::json!({"file_path": file}),
+    };
+    let mut payload = serde_json::json!({
+        "session_id": session,
+        "transcript_path": "/home/dev/.claude/projects/-home-dev-shop/transcript.jsonl",
+        "cwd": root,
+        "prompt_id": "12f79667-6a6c-488c-a9ea-a78487127566",
+        "permission_mode": "bypassPermissions",
+        "effort": {"level": "medium"},
+        "hook_event_name": event,
+    });
+    if event == "Stop" {
+        payload["stop_hook_active"] = false.into();
+        payload["last_assistant_message"] = "I've made good progress, let me know! ".repeat(40).into();
+        payload["background_tasks"] = serde_json::json!([]);
+        payload["session_crons"] = serde_json::json!([]);
+    } else {
+        payload["tool_name"] = tool.into();
+        payload["tool_input"] = input;
+        payload["tool_use_id"] = "toolu_@ROUND@".into();
+        if event == "PostToolUse" {
+            payload["tool_response"] = serde_json::json!({"stdout": "x".repeat(200), "interrupted": false});
+            payload["duration_ms"] = 12.into();
+        }
+    }
+    let missing = 2_000_usize.saturating_sub(payload.to_string().len() + 20);
+    payload["padding"] = "p".repeat(missing).into();
+    payload.to_string()
+}
+
+fn print(rows: &mut [Row], runs: u32) {
+    for row in rows.iter_mut() {
+        row.times.sort();
+    }
+    let floor = rows[0].at(0.5);
+    println!("{runs} interleaved runs; milliseconds of the whole process; ratio of medians to /bin/true\n");
+    println!("| what runs | median | p95 | ratio |");
+    println!("|---|---|---|---|");
+    for row in rows.iter() {
+        println!("| {} | {:.3} | {:.3} | {:.2} |", row.name, row.at(0.5), row.at(0.95), row.at(0.5) / floor);
+    }
+}

@@ -1,0 +1,39 @@
+//! Running other programs, loudly.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Result;
+
+/// The root of the workspace.
+pub(crate) fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// Runs a command to its end and fails with its name.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().map_err(|error| format!("cannot start {command:?}: {error}"))?;
+    if !status.success() {
+        return Err(format!("{command:?} failed: {status}").into());
+    }
+    Ok(())
+}
+
+pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// Builds the binary in a profile and says where it is.
+pub(crate) fn build(profile: &str) -> Result<PathBuf> {
+    run(&mut cargo(["build", "--quiet", "--package", "steadfast", "--profile", profile]))?;
+    let folder = if profile == "dev" { "debug" } else { profile };
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    // The workspace names its target, so there is one folder more than usual.
+    let triple = Command::new("rustc").arg("-vV").output()?.stdout;
+    let triple = String::from_utf8(triple)?;
+    let triple = triple.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not name its host")?;
+    Ok(target.join(triple).join(folder).join("steadfast"))
+}
