@@ -76,7 +76,7 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     // Hooks in the user's own settings are called everywhere; they act only where `init` left state.
     let Some(place) = Place::find(event.cwd.as_ref(), around.user_state.as_deref()) else { return Ok(None) };
     privacy::redact(&mut event);
-    let config = ConfigFiles::of(&place.root, around.user_config.as_deref());
+    let config = ConfigFiles::of(&place, around.user_config.as_deref());
     let name = EventName::parse(&call.event).ok_or("an event without a name")?;
     let answer = step(&place, &config, event).map_err(|error| error.to_string())?;
     Ok(encode(call.host, name, &answer))

@@ -36,6 +36,8 @@ pub enum WireError {
     UnknownEvent(String),
     #[error("the payload is empty")]
     Empty,
+    #[error("the payload is no JSON object")]
+    NotAnObject,
     #[error("the payload is no JSON object: {0}")]
     NotJson(#[from] serde_json::Error),
     #[error("the payload has no usable `{0}`")]
@@ -48,8 +50,11 @@ pub enum WireError {
 pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around) -> Result<Event, WireError> {
     let name = EventName::parse(name).ok_or_else(|| WireError::UnknownEvent(cut(name, bound::NAME)))?;
     let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
-    if payload.iter().all(u8::is_ascii_whitespace) {
-        return Err(WireError::Empty);
+    match payload.trim_ascii_start().first() {
+        None => return Err(WireError::Empty),
+        // A list would be read as an object whose fields come in order.
+        Some(byte) if *byte != b'{' => return Err(WireError::NotAnObject),
+        Some(_) => {}
     }
     let input: Input<'_> = serde_json::from_slice(payload)?;
     if input.cursor_version.is_some() {

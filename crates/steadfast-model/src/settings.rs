@@ -54,6 +54,8 @@ pub enum Source {
     User,
     /// The project's `steadfast.toml`.
     Project,
+    /// The user's own for this repository, beside its state.
+    Local,
 }
 
 impl fmt::Display for Source {
@@ -62,6 +64,7 @@ impl fmt::Display for Source {
             Self::Default => "default",
             Self::User => "user",
             Self::Project => "project",
+            Self::Local => "local",
         })
     }
 }

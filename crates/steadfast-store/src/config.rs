@@ -1,4 +1,4 @@
-//! `steadfast.toml`, and the user's own file under it.
+//! `steadfast.toml`: the project's, with the user's under it and the user's own for this repository over it.
 
 use std::fs;
 use std::io;
@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use steadfast_model::{Options, Settings, Source, fnv};
 
-/// The project's configuration, beside its sources.
-pub const PROJECT_FILE: &str = "steadfast.toml";
+use crate::place::Place;
+
+/// What a configuration file is called, wherever it is.
+pub const CONFIG_FILE: &str = "steadfast.toml";
 
 /// Where the configuration of a checkout is read from.
 #[derive(Clone, Debug)]
 pub struct ConfigFiles {
-    user: Option<PathBuf>,
-    project: PathBuf,
+    /// The weakest first.
+    files: Vec<(PathBuf, Source)>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -26,26 +28,29 @@ pub enum ConfigError {
 
 impl ConfigFiles {
     /// `user` is the folder of the user's configuration, e.g. `~/.config/steadfast`.
-    pub fn of(root: &Path, user: Option<&Path>) -> Self {
-        Self { user: user.map(|folder| folder.join(PROJECT_FILE)), project: root.join(PROJECT_FILE) }
+    pub fn of(place: &Place, user: Option<&Path>) -> Self {
+        let mut files = vec![(place.root.clone(), Source::Project), (place.state.clone(), Source::Local)];
+        if let Some(user) = user {
+            files.insert(0, (user.to_owned(), Source::User));
+        }
+        Self { files: files.into_iter().map(|(folder, source)| (folder.join(CONFIG_FILE), source)).collect() }
     }
 
     pub fn load(&self) -> Result<Settings, ConfigError> {
         let mut settings = Settings::default();
-        if let Some(options) = self.user.as_deref().map(read).transpose()?.flatten() {
-            settings = settings.combine(&options, Source::User);
-        }
-        if let Some(options) = read(&self.project)? {
-            settings = settings.combine(&options, Source::Project);
+        for (path, source) in &self.files {
+            if let Some(options) = read(path)? {
+                settings = settings.combine(&options, *source);
+            }
         }
         Ok(settings)
     }
 
-    /// A number that changes when a file does: two `stat` instead of two reads for every tool call. Never zero, which
+    /// A number that changes when a file does: three `stat` instead of three reads for every tool call. Never zero, which
     /// is the stamp of a session that has not looked yet.
     pub fn stamp(&self) -> u64 {
-        let mut seen = [[0; 16]; 2];
-        for (path, seen) in self.user.iter().chain([&self.project]).zip(&mut seen) {
+        let mut seen = [[0; 16]; 3];
+        for ((path, _), seen) in self.files.iter().zip(&mut seen) {
             let Ok(file) = fs::metadata(path) else { continue };
             let changed = file.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
             seen[..8].copy_from_slice(&file.len().to_ne_bytes());
@@ -78,8 +83,9 @@ mod tests {
 
     fn project(text: &str) -> (tempfile::TempDir, ConfigFiles) {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(PROJECT_FILE), text).unwrap();
-        let files = ConfigFiles::of(dir.path(), None);
+        fs::write(dir.path().join(CONFIG_FILE), text).unwrap();
+        let place = Place { root: dir.path().to_owned(), state: dir.path().join("state") };
+        let files = ConfigFiles::of(&place, None);
         (dir, files)
     }
 
@@ -90,6 +96,17 @@ mod tests {
         assert_eq!(settings.stop_max_idle.value, 5);
         assert_eq!(settings.mode_completion.source, Source::Project);
         assert_eq!(settings.stop_max_cycles.source, Source::Default);
+    }
+
+    #[test]
+    fn the_users_own_word_for_this_repository_is_the_last() {
+        let (dir, files) = project("[stop]\nmax_idle = 5\n");
+        let before = files.stamp();
+        fs::create_dir(dir.path().join("state")).unwrap();
+        fs::write(dir.path().join("state").join(CONFIG_FILE), "[stop]\nmax_idle = 6\n").unwrap();
+        let settings = files.load().unwrap();
+        assert_eq!((settings.stop_max_idle.value, settings.stop_max_idle.source), (6, Source::Local));
+        assert_ne!(files.stamp(), before);
     }
 
     #[test]
@@ -104,7 +121,7 @@ mod tests {
         let (dir, files) = project("");
         let before = files.stamp();
         assert_eq!(files.stamp(), before);
-        fs::write(dir.path().join(PROJECT_FILE), "[stop]\n").unwrap();
+        fs::write(dir.path().join(CONFIG_FILE), "[stop]\n").unwrap();
         assert_ne!(files.stamp(), before);
     }
 }

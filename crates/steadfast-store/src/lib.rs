@@ -10,7 +10,7 @@ pub mod redact;
 mod session;
 
 pub use claim::{drop_claim, find_claim, leave_claim};
-pub use config::{ConfigError, ConfigFiles, PROJECT_FILE};
+pub use config::{CONFIG_FILE, ConfigError, ConfigFiles};
 pub use gate::{Gate, GateScope};
 pub use hook_log::log_line;
 pub use place::Place;

@@ -5,8 +5,11 @@
 
 mod caller;
 mod commands;
+mod diff;
 mod error;
+mod exclude;
 mod repository;
+mod setup;
 mod surroundings;
 mod task_list;
 

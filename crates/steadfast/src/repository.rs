@@ -23,7 +23,7 @@ impl Repository {
     }
 
     pub(crate) fn at(place: Place) -> Self {
-        let config = ConfigFiles::of(&place.root, surroundings::user_config().as_deref());
+        let config = ConfigFiles::of(&place, surroundings::user_config().as_deref());
         Self { place, config }
     }
 

@@ -1,5 +1,6 @@
 //! The one door to the environment and the clock.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -54,6 +55,10 @@ pub(crate) fn session() -> Option<SessionId> {
 /// Whether a host says that this process was started by its agent.
 pub(crate) fn inside_agent() -> bool {
     ["CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "STEADFAST_SIM"].into_iter().any(|name| text(name).is_some())
+}
+
+pub(crate) fn path_variable() -> Option<OsString> {
+    std::env::var_os("PATH")
 }
 
 pub(crate) fn path(name: &str) -> Option<PathBuf> {

@@ -119,13 +119,18 @@ impl Input<'_> {
         let raw = self.tool_input.map(RawValue::get).unwrap_or_default();
         if raw.starts_with('"') {
             let inner: String = serde_json::from_str(raw).unwrap_or_default();
-            return look(&serde_json::from_str(&inner).unwrap_or_default());
+            return look(&ToolInput::read(&inner));
         }
-        look(&serde_json::from_str(raw).unwrap_or_default())
+        look(&ToolInput::read(raw))
     }
 }
 
-impl ToolInput<'_> {
+impl<'a> ToolInput<'a> {
+    fn read(raw: &'a str) -> Self {
+        // A list would be read as an object whose fields come in order.
+        if raw.starts_with('{') { serde_json::from_str(raw).unwrap_or_default() } else { Self::default() }
+    }
+
     pub(crate) fn text(field: Option<&RawValue>) -> Option<String> {
         text(field)
     }

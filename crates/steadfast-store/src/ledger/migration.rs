@@ -15,7 +15,6 @@ pub(super) const MIGRATIONS: [&str; 2] =
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;
 
 pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
-    // Not `pragma_query_value`: this reads the header and leaves the schema alone.
     Ok(connection.query_row("PRAGMA user_version", (), |row| row.get(0))?)
 }
 

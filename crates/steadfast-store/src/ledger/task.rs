@@ -108,6 +108,11 @@ impl Ledger {
         })
     }
 
+    /// Whether there is any task in any plan.
+    pub fn has_tasks(&self) -> Result<bool, LedgerError> {
+        self.read(|connection| Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM task)", [], |row| row.get(0))?))
+    }
+
     pub fn blocked(&self, plan: &PlanId) -> Result<Vec<Blocked>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
@@ -150,7 +155,8 @@ fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, new: &NewTa
     Ok(())
 }
 
-/// One more than the highest number any id begins with: `3` beside `2.1`, never a new parent for it.
+/// One more than the highest number any id begins with: `3` beside `2.1`, never a new parent for it. Where that cannot
+/// be counted, the first free one.
 fn free_number(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> {
     // Positions of ids that begin with a number are below `:`, the byte after `9`.
     let last = connection

@@ -14,7 +14,7 @@ const MOST_BLANKS: usize = 16;
 pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let separator = Separator::at(scan, at)?;
     let left = Left::of(scan, at);
-    if separator.colon
+    if !separator.equals
         && let Some(finding) = url::password_after(scan, at, left.start)
     {
         return Some(finding);
@@ -30,11 +30,11 @@ pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
         Kind::Cookie => return header::cookies(scan, start, name),
         Kind::Password | Kind::Token | Kind::Harmless => {}
     }
-    if left.is_closed_at(scan, start) || left.is_chosen(scan) || (separator.colon && is_verdict(scan, &left, start)) {
+    if left.is_closed_at(scan, start) || left.is_chosen(scan) || (!separator.equals && is_verdict(scan, &left, start)) {
         return None;
     }
     let spaced = left.spaced || start > separator.end;
-    let given = !separator.colon && !spaced && !left.quoted;
+    let given = separator.equals && !spaced && !left.quoted;
     let (setting, class) = match left.before {
         Some(b'?' | b'&') if given => (Setting::Given, Class::Query),
         Some(b';') if given => (Setting::Given, Class::Shell),
@@ -58,7 +58,8 @@ fn initial_value(scan: &mut Scanner<'_>, from: usize, name: &Name) -> Option<Fin
 }
 
 struct Separator {
-    colon: bool,
+    /// A plain `=`, the only one that shells, queries and connection strings know.
+    equals: bool,
     end: usize,
 }
 
@@ -69,14 +70,14 @@ impl Separator {
         let before = scan.before(at);
         match scan.byte(at)? {
             b':' if next == Some(b':') || before == Some(b':') => None,
-            b':' if next == Some(b'=') => Some(Self { colon: true, end: at + 2 }),
-            b':' => Some(Self { colon: true, end: at + 1 }),
+            b':' if next == Some(b'=') => Some(Self { equals: false, end: at + 2 }),
+            b':' => Some(Self { equals: false, end: at + 1 }),
             _ if matches!(next, Some(b'=' | b'~')) => None,
             _ if matches!(before, Some(b'=' | b'!' | b'<' | b'>' | b':' | b'+' | b'-' | b'*' | b'/' | b'~' | b'^')) => {
                 None
             }
-            _ if next == Some(b'>') => Some(Self { colon: true, end: at + 2 }),
-            _ => Some(Self { colon: false, end: at + 1 }),
+            _ if next == Some(b'>') => Some(Self { equals: false, end: at + 2 }),
+            _ => Some(Self { equals: true, end: at + 1 }),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Commands that take a password behind a one-letter flag.
 
+use Argument::{Attached, Either, Separate};
+
 use super::class::Class;
 use super::scan::Scanner;
 
@@ -14,8 +16,8 @@ pub(super) enum Argument {
 
 #[derive(Debug)]
 pub(super) struct Command {
-    word: &'static str,
-    flag: u8,
+    pub(super) word: &'static str,
+    pub(super) flag: u8,
     pub(super) argument: Argument,
 }
 
@@ -23,9 +25,7 @@ const fn command(word: &'static str, flag: u8, argument: Argument) -> Command {
     Command { word, flag, argument }
 }
 
-use Argument::{Attached, Either, Separate};
-
-const COMMANDS: &[Command] = &[
+pub(super) const COMMANDS: &[Command] = &[
     command("mysql", b'p', Attached),
     command("mysqldump", b'p', Attached),
     command("mysqladmin", b'p', Attached),

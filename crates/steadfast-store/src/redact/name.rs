@@ -1,5 +1,8 @@
 //! Names that announce a secret: `DB_PASSWORD`, `apiKey`, `--token`.
 
+use Kind::{Authorization, Cookie, Harmless, Password, Token};
+use Where::{Anywhere, LastWord, Word};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Chosen by people: may be one short word.
@@ -36,9 +39,6 @@ pub(super) struct Name {
 const fn name(ending: &'static str, place: Where, kind: Kind, rule: &'static str) -> Name {
     Name { ending, place, kind, rule }
 }
-
-use Kind::{Authorization, Cookie, Harmless, Password, Token};
-use Where::{Anywhere, LastWord, Word};
 
 /// A longer ending goes before a shorter one that it ends with.
 pub(super) const NAMES: &[Name] = &[

@@ -7,7 +7,10 @@ use clap::{Parser, Subcommand};
 use crate::error::ErrorKind;
 
 mod config;
+mod init;
+mod status;
 mod task;
+mod uninstall;
 
 /// Keeps coding agents on task, on scope and honest about done.
 #[derive(Debug, Parser)]
@@ -20,6 +23,9 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Init),
+    Uninstall(uninstall::Uninstall),
+    Status(status::Status),
     #[command(subcommand)]
     Task(task::Task),
     #[command(subcommand)]
@@ -35,6 +41,9 @@ pub(crate) fn run() -> ExitCode {
         }
     };
     let done = match cli.command {
+        Command::Init(command) => command.run(),
+        Command::Uninstall(command) => command.run(),
+        Command::Status(command) => command.run(),
         Command::Task(command) => command.run(),
         Command::Config(command) => command.run(),
     };

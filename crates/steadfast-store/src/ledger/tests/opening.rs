@@ -198,6 +198,19 @@ fn a_ledger_locked_before_its_migration_is_given_up_too() {
 }
 
 #[test]
+fn a_migration_waits_for_who_is_writing() {
+    let dir = dir();
+    let other = Connection::open(database(&dir)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE; CREATE TABLE passing (id TEXT)").unwrap();
+    std::thread::scope(|scope| {
+        let opened = scope.spawn(|| Ledger::open_with(dir.path(), patient()).map(drop));
+        std::thread::sleep(Duration::from_millis(100));
+        other.execute_batch("ROLLBACK").unwrap();
+        opened.join().unwrap().unwrap();
+    });
+}
+
+#[test]
 fn a_full_disk_is_named_and_loses_nothing_that_was_written() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();

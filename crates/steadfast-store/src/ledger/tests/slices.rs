@@ -91,6 +91,24 @@ fn a_slice_that_cannot_be_written_undoes_nothing() {
 }
 
 #[test]
+fn two_never_write_slices_at_once() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = list(&mut ledger);
+    let other = fs::File::open(dir.path().join("plans/lock")).unwrap();
+    other.lock().unwrap();
+    let before = read_slices(dir.path(), WORKTREE);
+    ledger.add_task(&plan, named("1"), at(1)).unwrap();
+    assert!(ledger.take_slice_failure().is_some());
+    assert_eq!(read_slices(dir.path(), WORKTREE), before);
+
+    other.unlock().unwrap();
+    ledger.add_task(&plan, named("2"), at(1)).unwrap();
+    assert!(ledger.take_slice_failure().is_none());
+    assert_eq!(read_slices(dir.path(), WORKTREE), ledger.plan_view(WORKTREE).unwrap());
+}
+
+#[test]
 fn an_id_cannot_name_a_file_elsewhere() {
     let names = ["../x", "a/b", "..", ".hidden", "ok-1_2.3", "ü", "%2f"]
         .map(|name| super::super::slice::file_name(&PlanId::new(name)));

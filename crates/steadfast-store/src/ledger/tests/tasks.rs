@@ -53,11 +53,11 @@ fn a_task_without_an_id_gets_the_next_whole_number() {
     let mut ledger = Ledger::open(dir.path()).unwrap();
     let plan = list(&mut ledger);
     let mut given = Vec::new();
-    for before in [None, None, Some("2.10"), None, Some("login"), None, Some("99999999999999999999999"), None] {
+    for before in [None, Some("7.10"), Some("login"), None, Some("99999999999999999999999"), None] {
         let new = NewTask { id: before.map(TaskId::new), ..NewTask::new("t", AddedBy::Human) };
         given.push(ledger.add_task(&plan, new, at(1)).unwrap().id.to_string());
     }
-    assert_eq!(given, ["1", "2", "2.10", "3", "login", "4", "99999999999999999999999", "5"]);
+    assert_eq!(given, ["1", "7.10", "login", "8", "99999999999999999999999", "2"]);
 }
 
 #[test]

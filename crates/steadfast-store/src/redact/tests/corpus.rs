@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::redact::redact;
 
-/// Of 4,785 commands; each was looked at, and holds a password or key in plain sight.
-const MOST_TOUCHED_PER_MILLE: usize = 5;
+/// None of the 4,785 is touched today; one in a thousand is where a new rule has to explain itself.
+const MOST_TOUCHED_PER_MILLE: usize = 1;
 
 #[test]
 fn ordinary_commands_stay_as_they_are() {
@@ -26,15 +26,15 @@ fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
-        plain.push(match (char, char == '\\') {
-            (_, true) => match chars.next() {
+        plain.push(if char != '\\' {
+            char
+        } else {
+            match chars.next() {
                 Some('n') => '\n',
                 Some('t') => '\t',
                 Some('r') => '\r',
-                Some(other) => other,
-                None => '\\',
-            },
-            (char, false) => char,
+                other => other.unwrap_or('\\'),
+            }
         });
     }
     plain

@@ -5,6 +5,7 @@ mod corpus;
 mod filler;
 mod left_alone;
 mod misses;
+mod names;
 mod properties;
 mod rules;
 mod speed;

@@ -37,15 +37,6 @@ fn no_rule_stands_in_the_shadow_of_a_shorter_one_above_it() {
 }
 
 #[test]
-fn no_name_stands_in_the_shadow_of_a_shorter_one_above_it() {
-    for (row, name) in NAMES.iter().enumerate() {
-        for above in &NAMES[..row] {
-            assert!(!name.ending.ends_with(above.ending), "{} is behind {}", name.ending, above.ending);
-        }
-    }
-}
-
-#[test]
 fn names_of_rules_are_what_a_marker_can_hold() {
     for name in RULES.iter().map(|rule| rule.name).chain(NAMES.iter().map(|name| name.rule)) {
         assert!(name.len() <= 40 && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));

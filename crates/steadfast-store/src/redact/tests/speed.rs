@@ -1,12 +1,13 @@
-//! Linear on every input. The bounds are for an unoptimised build on a busy machine; a square would take hours.
+//! Linear on every input. The bounds are for a busy machine; a square would take hours.
 
 use std::time::{Duration, Instant};
 
 use crate::redact::rule::RULES;
 use crate::redact::{name::NAMES, redact};
 
-const LARGE: usize = 10_000_000;
-const LIMIT: Duration = Duration::from_secs(60);
+/// Ten megabytes; one where nothing is optimised.
+const LARGE: usize = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };
+const LIMIT: Duration = Duration::from_secs(20);
 
 fn takes(text: &str) -> Duration {
     let begin = Instant::now();
@@ -19,7 +20,7 @@ fn repeated(piece: &str, length: usize) -> String {
 }
 
 #[test]
-fn ten_megabytes_of_trouble_take_seconds() {
+fn megabytes_of_trouble_take_seconds() {
     for piece in [
         "a",
         "=",
@@ -51,13 +52,14 @@ fn ten_megabytes_of_trouble_take_seconds() {
 }
 
 #[test]
-fn doubling_a_flood_of_anchors_does_not_quadruple_the_time() {
+fn four_times_the_anchors_take_no_sixteen_times_as_long() {
     let anchors = RULES.iter().map(|rule| rule.anchor.text().to_owned());
     let names = NAMES.iter().flat_map(|name| ["=", ":", "=\"", " = '"].map(|sep| format!("{}{sep}", name.ending)));
     for piece in anchors.chain(names) {
-        let (short, long) = (repeated(&piece, 100_000), repeated(&piece, 400_000));
-        let (short, long) = (takes(&short), takes(&long));
-        assert!(long < short * 10 + Duration::from_millis(200), "{piece:?}: {short:?}, then {long:?}");
+        let (short, long) = (repeated(&piece, 10_000), repeated(&piece, 40_000));
+        let limit = takes(&short) * 10 + Duration::from_millis(20);
+        let linear = (0..3).any(|_| takes(&long) < limit);
+        assert!(linear, "{piece:?} takes over {limit:?}");
     }
 }
 

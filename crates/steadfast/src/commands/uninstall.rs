@@ -1,0 +1,54 @@
+use clap::Args;
+use steadfast_hosts::install::{self, Scope};
+use steadfast_model::Host;
+use steadfast_store::Place;
+
+use crate::diff;
+use crate::error::CommandError;
+use crate::exclude::Exclude;
+use crate::setup::{self, Setup};
+use crate::surroundings;
+
+/// Takes Steadfast out of this repository and gives back what was there. Human only.
+#[derive(Debug, Args)]
+pub(super) struct Uninstall {
+    /// Show what would change, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Delete tasks, history and journals too. Without it they are kept, and `init` brings them back.
+    #[arg(long)]
+    purge: bool,
+}
+
+impl Uninstall {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        setup::only_for_humans("uninstall")?;
+        let setup = Setup::here()?;
+        let user_state = surroundings::user_state();
+        let in_use = |root: &std::path::Path| Place::find(root, user_state.as_deref()).is_some();
+        let hosts = [Host::Claude, Host::Codex];
+        let plan = install::plan_uninstall(&hosts, &Scope::ALL, &setup.install, &in_use).map_err(setup::refusal)?;
+        for change in &plan.changes {
+            diff::print(&change.path, change.before.as_deref(), change.after.as_deref());
+        }
+        if self.dry_run {
+            eprintln!("nothing was changed: this was a dry run over {} files", plan.changes.len());
+            return Ok(());
+        }
+        install::apply(&plan).map_err(setup::refusal)?;
+        if let Some(exclude) = Exclude::of(&setup.place) {
+            exclude.remove()?;
+        }
+        let kept = setup.put_away(self.purge)?;
+        match (plan.changes.len(), kept) {
+            (0, None) => println!("nothing of Steadfast was left here"),
+            (changes, None) => println!("{changes} files are as they were before"),
+            (changes, Some(kept)) => println!(
+                "{changes} files are as they were before. Tasks and history are kept in `{}`; `steadfast uninstall \
+                 --purge` deletes them.",
+                kept.display()
+            ),
+        }
+        Ok(())
+    }
+}

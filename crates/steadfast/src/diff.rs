@@ -1,0 +1,14 @@
+//! What would change in a file, as `diff -u` shows it.
+
+use std::path::Path;
+
+use similar::TextDiff;
+
+pub(crate) fn print(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) {
+    let name = path.display().to_string();
+    let nothing = "/dev/null".to_owned();
+    let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+    let (old, new) = (text(before), text(after));
+    let header = (if before.is_some() { &name } else { &nothing }, if after.is_some() { &name } else { &nothing });
+    print!("{}", TextDiff::from_lines(&old, &new).unified_diff().context_radius(2).header(header.0, header.1));
+}

@@ -1,0 +1,157 @@
+//! A repository before, while and after Steadfast is in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use steadfast_hosts::install::{self, Homes, InstallError};
+use steadfast_model::Host;
+use steadfast_store::Place;
+use steadfast_store::ledger::Ledger;
+
+use crate::error::{CommandError, chain};
+use crate::surroundings;
+
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) place: Place,
+    pub(crate) install: install::Place,
+}
+
+impl Setup {
+    pub(crate) fn here() -> Result<Self, CommandError> {
+        let cwd = surroundings::cwd();
+        let cwd = fs::canonicalize(&cwd).unwrap_or(cwd);
+        let no_home = || CommandError::failure("`HOME` is not set, so there is nowhere to keep anything");
+        let home = surroundings::home().ok_or_else(no_home)?;
+        let user_state = surroundings::user_state().ok_or_else(no_home)?;
+        let place = Place::of(&cwd, Some(&user_state)).ok_or_else(no_home)?;
+        let install = install::Place {
+            homes: Homes {
+                home,
+                claude_config_dir: surroundings::path("CLAUDE_CONFIG_DIR"),
+                codex_home: surroundings::path("CODEX_HOME"),
+                path: surroundings::path_variable(),
+            },
+            root: place.root.clone(),
+            main_root: main_root(&place),
+            repository_records: user_state.join("install").join("repositories").join(record_name(&place)),
+            user_records: user_state.join("install"),
+        };
+        Ok(Self { place, install })
+    }
+
+    /// The hosts in use on this machine.
+    pub(crate) fn detected(&self) -> Result<Vec<Host>, CommandError> {
+        let hosts = install::detect(&self.install.homes, &self.install.root);
+        if hosts.is_empty() {
+            return Err(CommandError::failure("neither Claude Code nor Codex is found")
+                .hint("`steadfast init --host claude` or `--host codex` wires one that comes later"));
+        }
+        Ok(hosts)
+    }
+
+    /// State that an earlier `uninstall` kept.
+    pub(crate) fn bring_back(&self) -> Result<(), CommandError> {
+        let kept = self.kept();
+        if kept.is_dir() && !self.place.state.exists() {
+            fs::rename(&kept, &self.place.state)
+                .map_err(|error| CommandError::failure(format!("cannot bring back `{}`: {error}", kept.display())))?;
+        }
+        Ok(())
+    }
+
+    /// Takes the state out of the hooks' way: where it is not, they do nothing. What holds tasks is kept, and where.
+    pub(crate) fn put_away(&self, purge: bool) -> Result<Option<PathBuf>, CommandError> {
+        let kept = self.kept();
+        let failed =
+            |error| CommandError::failure(format!("cannot put away `{}`: {error}", self.place.state.display()));
+        if purge {
+            for folder in [&self.place.state, &kept] {
+                if folder.exists() {
+                    fs::remove_dir_all(folder).map_err(failed)?;
+                }
+            }
+            return Ok(None);
+        }
+        if !self.place.state.exists() {
+            return Ok(kept.exists().then_some(kept));
+        }
+        if !self.holds_tasks() {
+            fs::remove_dir_all(&self.place.state).map_err(failed)?;
+            return Ok(None);
+        }
+        if kept.exists() {
+            fs::remove_dir_all(&kept).map_err(failed)?;
+        }
+        fs::rename(&self.place.state, &kept).map_err(failed)?;
+        Ok(Some(kept))
+    }
+
+    /// A ledger that cannot be read may hold some.
+    fn holds_tasks(&self) -> bool {
+        match Ledger::open_read_only(&self.place.state) {
+            Ok(None) => false,
+            Ok(Some(ledger)) => ledger.has_tasks().unwrap_or(true),
+            Err(_) => true,
+        }
+    }
+
+    fn kept(&self) -> PathBuf {
+        self.place.state.with_extension("kept")
+    }
+}
+
+/// The main checkout of a linked worktree; else the checkout itself.
+fn main_root(place: &Place) -> PathBuf {
+    let git = place.state.parent().filter(|git| git.file_name().is_some_and(|name| name == ".git"));
+    git.and_then(Path::parent).map_or_else(|| place.root.clone(), Path::to_owned)
+}
+
+/// A name for what is remembered about a checkout.
+fn record_name(place: &Place) -> String {
+    let root = place.worktree();
+    let name = place.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    format!("{plain}-{:016x}", steadfast_model::fnv([root.as_bytes()]))
+}
+
+/// Refuses a human's command inside an agent's tool call, as far as the environment tells.
+pub(crate) fn only_for_humans(command: &str) -> Result<(), CommandError> {
+    if surroundings::inside_agent() {
+        return Err(CommandError::refused(format!(
+            "`steadfast {command}` is for a human, and this is an agent's call"
+        ))
+        .hint(format!("a human runs `steadfast {command}` in a terminal of their own")));
+    }
+    Ok(())
+}
+
+pub(crate) fn refusal(error: InstallError) -> CommandError {
+    let said = CommandError::failure(chain(&error));
+    match error {
+        InstallError::Settings { path, .. } => {
+            said.hint(format!("nothing was written; mend `{}` and try again", path.display()))
+        }
+        InstallError::Changed { .. } | InstallError::Locked { .. } => said.hint("close the host and try again"),
+        InstallError::ReadOnly { path } => {
+            said.hint(format!("nothing was written; make `{}` writable and try again", path.display()))
+        }
+        _ => said,
+    }
+}
+
+pub(crate) fn parse_host(text: &str) -> Result<Host, String> {
+    match text.parse() {
+        Ok(Host::Sim) => Err("the simulated agent needs no wiring".into()),
+        Ok(host) => Ok(host),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+pub(crate) fn full_name(host: Host) -> &'static str {
+    match host {
+        Host::Claude => "Claude Code",
+        Host::Codex => "Codex",
+        Host::Sim => "the simulated agent",
+    }
+}
