@@ -1,5 +1,8 @@
 //! The chores of the workspace: `cargo xtask <chore>`.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk")]
+#![expect(clippy::disallowed_methods, reason = "chores run programs")]
+
 mod bench;
 mod process;
 

@@ -40,7 +40,7 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
     let before = files.peek().unwrap_or_else(fresh);
     let world = Facts {
         rules: facts::rules(place, config, &before, event.at),
-        plan: facts::plan(place, needs(&before, &event)),
+        plan: facts::plan(place, needs(&before, &event), event.at),
     };
     let (_, decision) = files.update(LOCK_WAIT, fresh, |state| {
         let facts = still_asked(state, &event, &world);
@@ -90,8 +90,8 @@ fn record(event: Event, facts: Facts, decision: &Decision) -> Record {
 
 fn act(place: &Place, effect: &Effect, now: Millis) -> Result<(), StepError> {
     match effect {
-        Effect::TakePlan { plan, session } => {
-            Ledger::open(&place.state)?.take_plan(plan, session, Claiming::UnlessHeld, now)?;
+        Effect::TakePlan { plan, session, silent } => {
+            Ledger::open(&place.state)?.take_plan(plan, session, Claiming::of(silent.as_ref()), now)?;
         }
         Effect::LeaveClaim(claim) => leave_claim(place, claim)?,
         Effect::DropClaim { call } => drop_claim(place, call)?,
@@ -109,6 +109,8 @@ pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), StepError>
         (first, lines) = read_lines(files.dir(), 0)?;
     }
     if !lines.is_empty() {
+        // What the ledger has must not vanish from the journal with the power: its sequence would be given twice.
+        files.sync()?;
         ledger.drain(files.session(), first, lines)?;
     }
     if let Some(cursor) = ledger.drained(files.session())? {

@@ -1,5 +1,8 @@
 //! What goes wrong on the way to a verdict: silence with no gate closed, a refusal before a tool with one closed.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "the test is another process at the database")]
+
 use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::Path;

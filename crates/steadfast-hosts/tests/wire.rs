@@ -1,5 +1,7 @@
 //! What the hosts really sent, and what they are told.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;

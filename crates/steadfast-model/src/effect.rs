@@ -7,7 +7,13 @@ use crate::{AgentId, Host, Millis, PlanId, SessionId, ToolUseId};
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// This session works on that plan from now on, unless a living session already does.
-    TakePlan { plan: PlanId, session: SessionId },
+    TakePlan {
+        plan: PlanId,
+        session: SessionId,
+        /// An owner that has not been heard of for so long that it does not count as living.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        silent: Option<SessionId>,
+    },
     /// A call is about to run `steadfast`: leave who it is for the command to find.
     LeaveClaim(Claim),
     /// That call is over.

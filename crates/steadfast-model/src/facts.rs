@@ -71,11 +71,17 @@ pub struct PlanView {
     pub open: Vec<TaskLine>,
 }
 
+impl OwnerEnd {
+    /// The reason of an owner whose end nobody saw.
+    pub const SILENT: &str = "silent";
+}
+
 impl PlanView {
     /// How many open tasks a view carries.
     pub const SHOWN: usize = 6;
 }
 
+/// How a session ended, in the host's word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnerEnd {
     pub reason: String,

@@ -1,5 +1,7 @@
 //! Plays a scenario to a real host by hand: `scripted_model SCENARIO [RECORD]` prints its address and ends with stdin.
 
+#![expect(clippy::print_stdout, reason = "whoever starts it reads where it listens")]
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Read;

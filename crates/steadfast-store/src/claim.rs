@@ -48,6 +48,12 @@ pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: 
     found
 }
 
+/// The claim of a call that its host names.
+pub fn claim_of_call(place: &Place, call: &ToolUseId) -> Option<Claim> {
+    let bytes = fs::read(path(place, call)).ok()?;
+    serde_json::from_slice::<Claim>(&bytes).ok().filter(|claim| claim.call == *call)
+}
+
 fn path(place: &Place, call: &ToolUseId) -> PathBuf {
     place.state.join("claims").join(file_name(call.as_str()))
 }

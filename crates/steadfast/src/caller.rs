@@ -22,6 +22,12 @@ impl Caller {
         Self { by: if inside { AddedBy::Agent } else { AddedBy::Human }, session }
     }
 
+    /// A tool call over MCP is an agent's. The environment names the session that the server was started in, which may
+    /// have ended since (`/clear`): only the claim says whose call it is.
+    pub(crate) fn behind(claim: Option<Claim>) -> Self {
+        Self { by: AddedBy::Agent, session: claim.map(|Claim { session, .. }| session) }
+    }
+
     pub(crate) fn is_agent(&self) -> bool {
         self.by == AddedBy::Agent
     }

@@ -3,6 +3,8 @@
 //! `steadfast hook` is called by a host for every event and must cost what an empty process costs: it is taken before
 //! an argument parser exists. Everything else is a command for people and agents.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the binary is the only room that prints")]
+
 mod caller;
 mod commands;
 mod diff;

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use steadfast_hook::step;
 use steadfast_model::{
-    AddedBy, Event, EventKind, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId, TaskType, Via,
+    AddedBy, Event, EventKind, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId, TaskType, ToolUseId, Via,
 };
-use steadfast_store::SessionFiles;
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, StatusChange};
+use steadfast_store::{Place, SessionFiles, claim_of_call, find_claim};
 
 use crate::caller::Caller;
 use crate::error::CommandError;
@@ -32,6 +32,23 @@ impl TaskList {
         let worktree = repository.place.worktree();
         let caller = Caller::of(&repository.place, words);
         Ok(Self { repository, ledger, worktree, caller })
+    }
+
+    /// The list that a tool call over MCP is about: of the worktree its session is in by now, which need not be the one
+    /// the server was started in. A host that does not name its calls is taken at the newest claim of that tool, which
+    /// may be another session's if both call it at once.
+    pub(crate) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Self, CommandError> {
+        let started_in = Repository::here()?;
+        let claim = match call {
+            Some(call) => claim_of_call(&started_in.place, call),
+            None => find_claim(&started_in.place, None, tool, surroundings::now()),
+        };
+        let user_state = surroundings::user_state();
+        let place = claim.as_ref().and_then(|claim| Place::find(claim.cwd.as_ref(), user_state.as_deref()));
+        let repository = place.map_or(started_in, Repository::at);
+        let ledger = repository.ledger()?;
+        let worktree = repository.place.worktree();
+        Ok(Self { repository, ledger, worktree, caller: Caller::behind(claim) })
     }
 
     pub(crate) fn all(&self) -> Result<Vec<Task>, CommandError> {
@@ -74,6 +91,9 @@ impl TaskList {
             return Err(only_a_human_unblocks(id));
         }
         self.take(&task.plan, Claiming::EvenIfHeld)?;
+        if task.status == Status::Done {
+            self.change(id, Status::Pending, None)?;
+        }
         self.change(id, Status::InProgress, None)
     }
 
@@ -96,6 +116,21 @@ impl TaskList {
         }
         self.take(&self.plan()?, Claiming::UnlessHeld)?;
         self.change(id, Status::Blocked, Some(why.to_owned()))
+    }
+
+    /// One line for the task, one for what is left: the agent that changed it reads this.
+    pub(crate) fn report(&self, changed: &Changed) -> Result<String, CommandError> {
+        let Changed { task, .. } = changed;
+        let mut text = format!("{} {}: {}", task.id, task.title, word(task.status));
+        if let Some(view) = self.view()? {
+            let PlanView { counts, open, .. } = view;
+            let (done, all) = (counts.done, counts.all());
+            text += &format!("\n{done} of {all} tasks done, {} open, {} blocked.", counts.open(), counts.blocked);
+            if let Some(next) = open.first().filter(|next| next.id != task.id) {
+                text += &format!(" Next is {} {}.", next.id, next.title);
+            }
+        }
+        Ok(text)
     }
 
     pub(crate) fn unblock(&mut self, id: &TaskId) -> Result<Changed, CommandError> {
@@ -146,7 +181,7 @@ impl TaskList {
     }
 
     /// A session that touches the tasks works on them.
-    fn take(&mut self, plan: &PlanId, claiming: Claiming) -> Result<(), CommandError> {
+    fn take(&mut self, plan: &PlanId, claiming: Claiming<'_>) -> Result<(), CommandError> {
         if let Some(session) = &self.caller.session {
             self.ledger.take_plan(plan, session, claiming, surroundings::now())?;
         }

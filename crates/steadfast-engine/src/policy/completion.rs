@@ -5,7 +5,7 @@
 //! in a row without a tool call end it at once. What ends this way is `capped`, never `complete`.
 
 use steadfast_model::{
-    Background, Change, Direction, Effect, Event, EventKind, Fact, Facts, Mode, Needs, PlanView, PolicyName,
+    Background, Change, Direction, Effect, Event, EventKind, Fact, Facts, Mode, Needs, OwnerEnd, PlanView, PolicyName,
     PromptOrigin, Release, Rules, StartSource, State, Status, Stopping, TaskLine, Verdict,
 };
 
@@ -66,7 +66,8 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
             return Judgement::of(Verdict::Note(format!("steadfast could not look at the tasks: {why}")));
         }
     };
-    if plan.counts.open() == 0 {
+    // What is open and cannot be started waits for something that is blocked.
+    if plan.counts.open() == 0 || plan.open.is_empty() {
         return closed(state, plan);
     }
     if state.stop.released == Some(Release::Capped) {
@@ -97,18 +98,18 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
     Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], effects: Vec::new() }
 }
 
-/// Nothing is open: done, or all that is left is blocked.
+/// Nothing is left for the agent: all is done, or what is left is blocked, by itself or through another.
 fn closed(state: &State, plan: &PlanView) -> Judgement {
-    if plan.counts.blocked == 0 {
+    let left = plan.counts.all() - plan.counts.done;
+    if left == 0 {
         return released(Release::Complete, Verdict::Pass);
     }
     if state.stop.released == Some(Release::AllBlocked) {
         return Judgement::default();
     }
     let note = format!(
-        "steadfast lets this session stop as all blocked: {} of {} tasks are blocked, {} done. `steadfast task list` \
-         shows why.",
-        plan.counts.blocked,
+        "steadfast lets this session stop as all blocked: {left} of {} tasks are blocked, {} done. `steadfast task \
+         list` shows why.",
         plan.counts.all(),
         plan.counts.done
     );
@@ -153,10 +154,15 @@ fn prompt(event: &Event, text: &str, facts: &Facts) -> Judgement {
 }
 
 fn take(event: &Event, plan: &PlanView) -> Judgement {
+    let silent = plan.owner_ended.as_ref().is_some_and(|end| end.reason == OwnerEnd::SILENT);
     Judgement {
         verdict: Verdict::Context(owned(plan)),
         changes: Vec::new(),
-        effects: vec![Effect::TakePlan { plan: plan.id.clone(), session: event.session.clone() }],
+        effects: vec![Effect::TakePlan {
+            plan: plan.id.clone(),
+            session: event.session.clone(),
+            silent: plan.owner.clone().filter(|_| silent),
+        }],
     }
 }
 

@@ -52,6 +52,7 @@ fn is_stale(lock: &Path) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a stale lock needs a clock")]
 mod tests {
     use super::*;
 

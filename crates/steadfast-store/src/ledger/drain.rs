@@ -143,8 +143,8 @@ impl<'a> Drain<'a> {
         for effect in &record.effects {
             match effect {
                 // A plan that is gone cannot be taken, and need not be.
-                Effect::TakePlan { plan, session } => {
-                    owner::take(transaction, touched, plan, session, Claiming::UnlessHeld, event.at)?;
+                Effect::TakePlan { plan, session, silent } => {
+                    owner::take(transaction, touched, plan, session, Claiming::of(silent.as_ref()), event.at)?;
                 }
                 // Claims are files beside the journal.
                 Effect::LeaveClaim(_) | Effect::DropClaim { .. } => {}

@@ -1,5 +1,7 @@
 //! The one door to `state.db`.
 
+#![expect(clippy::disallowed_methods, reason = "this is the door")]
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -7,10 +7,19 @@ use super::{Ledger, LedgerError};
 
 /// Whether a living session loses its plan to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claiming {
+pub enum Claiming<'a> {
     UnlessHeld,
+    /// Unless held, but this owner has not been heard of for so long that it counts as gone.
+    FromSilent(&'a SessionId),
     /// Someone started a task of it, or loaded it: whoever works on it has it.
     EvenIfHeld,
+}
+
+impl<'a> Claiming<'a> {
+    /// Politely, past an owner that counts as gone.
+    pub fn of(silent: Option<&'a SessionId>) -> Self {
+        silent.map_or(Self::UnlessHeld, Self::FromSilent)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +35,7 @@ impl Ledger {
         &mut self,
         plan: &PlanId,
         session: &SessionId,
-        claiming: Claiming,
+        claiming: Claiming<'_>,
         now: Millis,
     ) -> Result<Taken, LedgerError> {
         self.write(|transaction, touched| {
@@ -42,13 +51,15 @@ pub(super) fn take(
     touched: &mut Touched,
     plan: &PlanId,
     session: &SessionId,
-    claiming: Claiming,
+    claiming: Claiming<'_>,
     now: Millis,
 ) -> Result<Option<Taken>, Fault> {
-    let Some(owner) = owner(transaction, plan)? else { return Ok(None) };
+    let Some((owner, since)) = owner(transaction, plan)? else { return Ok(None) };
     match owner {
         Owner::Living(id) | Owner::Ended(id) if id == *session => return Ok(Some(Taken::Already)),
-        Owner::Living(other) if claiming == Claiming::UnlessHeld => return Ok(Some(Taken::HeldBy(other))),
+        // A journal that is drained late does not undo what happened since.
+        Owner::Living(other) | Owner::Ended(other) if since > now => return Ok(Some(Taken::HeldBy(other))),
+        Owner::Living(other) if keeps(claiming, &other) => return Ok(Some(Taken::HeldBy(other))),
         Owner::Living(_) | Owner::Ended(_) | Owner::Nobody => {}
     }
     transaction.prepare_cached("UPDATE plan SET owner = ?2, owner_since = ?3 WHERE id = ?1")?.execute(params![
@@ -60,6 +71,15 @@ pub(super) fn take(
     Ok(Some(Taken::Yes))
 }
 
+/// Whether a living owner keeps its plan.
+fn keeps(claiming: Claiming<'_>, owner: &SessionId) -> bool {
+    match claiming {
+        Claiming::UnlessHeld => true,
+        Claiming::FromSilent(silent) => silent != owner,
+        Claiming::EvenIfHeld => false,
+    }
+}
+
 enum Owner {
     Nobody,
     /// Its end was not seen. A session whose journal was never drained lives too.
@@ -67,19 +87,22 @@ enum Owner {
     Ended(SessionId),
 }
 
-fn owner(connection: &Connection, plan: &PlanId) -> Result<Option<Owner>, Fault> {
+/// The owner, and since when.
+fn owner(connection: &Connection, plan: &PlanId) -> Result<Option<(Owner, Millis)>, Fault> {
     Ok(connection
         .prepare_cached(
-            "SELECT plan.owner, session.ended_at FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1",
+            "SELECT plan.owner, session.ended_at, plan.owner_since FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1",
         )?
         .query_row([plan.as_str()], |row| {
             let owner = row.get::<_, Option<String>>(0)?.map(SessionId::new);
             let ended_at: Option<i64> = row.get(1)?;
-            Ok(match (owner, ended_at) {
+            let since = Millis(row.get::<_, Option<i64>>(2)?.unwrap_or(0));
+            let owner = match (owner, ended_at) {
                 (None, _) => Owner::Nobody,
                 (Some(owner), None) => Owner::Living(owner),
                 (Some(owner), Some(_)) => Owner::Ended(owner),
-            })
+            };
+            Ok((owner, since))
         })
         .optional()?)
 }

@@ -22,6 +22,7 @@ mod private_key;
 mod rule;
 mod scan;
 #[cfg(test)]
+#[expect(clippy::print_stderr, reason = "a test says what it found in the corpus")]
 mod tests;
 mod url;
 mod value;

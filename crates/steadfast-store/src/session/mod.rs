@@ -77,6 +77,11 @@ impl SessionFiles {
         &self.dir
     }
 
+    /// Brings the journal to the disk.
+    pub fn sync(&self) -> io::Result<()> {
+        fs::File::open(self.dir.join(journal::FILE))?.sync_data()
+    }
+
     pub fn journal_bytes(&self) -> u64 {
         fs::metadata(self.dir.join(journal::FILE)).map_or(0, |file| file.len())
     }

@@ -7,7 +7,10 @@ use clap::{Parser, Subcommand};
 use crate::error::ErrorKind;
 
 mod config;
+mod demo;
 mod init;
+mod mcp;
+mod sim;
 mod status;
 mod task;
 mod uninstall;
@@ -30,6 +33,10 @@ enum Command {
     Task(task::Task),
     #[command(subcommand)]
     Config(config::Config),
+    Mcp(mcp::Mcp),
+    Demo(demo::Demo),
+    #[command(hide = true)]
+    Sim(sim::Sim),
 }
 
 pub(crate) fn run() -> ExitCode {
@@ -46,6 +53,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Status(command) => command.run(),
         Command::Task(command) => command.run(),
         Command::Config(command) => command.run(),
+        Command::Mcp(command) => command.run(),
+        Command::Demo(command) => command.run(),
+        Command::Sim(command) => command.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

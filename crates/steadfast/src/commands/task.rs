@@ -139,17 +139,7 @@ fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), Com
     Ok(())
 }
 
-/// One line for the task, one for what is left: the agent that closed it reads this.
 fn say(changed: &Changed, list: &TaskList) -> Result<(), CommandError> {
-    let Changed { task, .. } = changed;
-    println!("{} {}: {}", task.id, task.title, word(task.status));
-    if let Some(view) = list.view()? {
-        let counts = view.counts;
-        print!("{} of {} tasks done, {} open, {} blocked.", counts.done, counts.all(), counts.open(), counts.blocked);
-        match view.open.first() {
-            Some(next) if next.id != task.id => println!(" Next is {} {}.", next.id, next.title),
-            _ => println!(),
-        }
-    }
+    println!("{}", list.report(changed)?);
     Ok(())
 }

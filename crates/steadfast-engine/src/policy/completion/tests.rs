@@ -113,6 +113,31 @@ fn what_is_left_is_blocked_lets_go_and_tells_the_human_once() {
 }
 
 #[test]
+fn tasks_that_wait_for_a_blocked_one_are_blocked_too() {
+    let mut behind = plan(Some(ME), 2, 3, 1);
+    behind.open.clear();
+    let mut state = fresh();
+    let said = go(&mut state, &stopping(), &knowing(behind)).answer;
+    assert!(said.note.is_some_and(|note| note.contains("3 of 6 tasks are blocked, 3 done")));
+    assert_eq!(state.stop.released, Some(Release::AllBlocked));
+}
+
+#[test]
+fn the_plan_of_an_owner_that_fell_silent_is_offered_and_taken_from_it_alone() {
+    let mut silent = plan(Some("session-0"), 2, 1, 0);
+    silent.owner_ended = Some(OwnerEnd { reason: OwnerEnd::SILENT.into(), at: Millis(1) });
+    let facts = knowing(silent);
+    let start = event(EventKind::SessionStart { source: StartSource::Startup });
+    assert!(decide(&fresh(), &start, &facts).answer.context.is_some_and(|text| text.contains("no session works on")));
+    let take = Effect::TakePlan {
+        plan: PlanId::new("list"),
+        session: SessionId::new(ME),
+        silent: Some(SessionId::new("session-0")),
+    };
+    assert_eq!(decide(&fresh(), &prompted("do the tasks"), &facts).effects, [take]);
+}
+
+#[test]
 fn a_plan_of_another_session_or_of_nobody_does_not_hold() {
     for owner in [None, Some("session-2")] {
         assert_eq!(verdict(&fresh(), &stopping(), &knowing(plan(owner, 3, 0, 0))), Verdict::Pass);
@@ -296,7 +321,7 @@ fn a_cleared_session_inherits_and_a_fork_does_not() {
     ended.owner_ended = Some(OwnerEnd { reason: "clear".into(), at: Millis(900) });
     let facts = knowing(ended);
     let effects = |source| decide(&fresh(), &event(EventKind::SessionStart { source }), &facts).effects;
-    let take = Effect::TakePlan { plan: PlanId::new("list"), session: SessionId::new(ME) };
+    let take = Effect::TakePlan { plan: PlanId::new("list"), session: SessionId::new(ME), silent: None };
     assert_eq!(effects(StartSource::Clear), [take]);
     assert_eq!(effects(StartSource::Fork), []);
     assert_eq!(effects(StartSource::Startup), []);

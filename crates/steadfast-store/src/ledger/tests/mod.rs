@@ -98,7 +98,7 @@ fn refused(session: &SessionId, now: i64) -> Record {
 }
 
 fn taking(session: &SessionId, now: i64, plan: &PlanId) -> Record {
-    let effects = vec![Effect::TakePlan { plan: plan.clone(), session: session.clone() }];
+    let effects = vec![Effect::TakePlan { plan: plan.clone(), session: session.clone(), silent: None }];
     Record { effects, ..prompted(session, now) }
 }
 

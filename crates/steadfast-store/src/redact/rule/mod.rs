@@ -107,14 +107,20 @@ pub(super) fn find(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
 /// Apart from [`find`], so that the two bytes that rule out nearly every word are looked at without a call.
 #[inline(never)]
 fn find_beginning_with(scan: &mut Scanner<'_>, at: usize, first: u8) -> Option<Finding> {
-    let mut rule = INDEX.first_rule[first as usize];
-    while rule != NONE {
-        if scan.bytes[at..].starts_with(RULES[rule as usize].anchor.text().as_bytes())
-            && let Some(finding) = RULES[rule as usize].matched(scan, at)
+    let text = &scan.bytes[at..];
+    let mut row = INDEX.first_rule[first as usize];
+    while row != NONE {
+        let rule = &RULES[row as usize];
+        let anchor = rule.anchor.text().as_bytes();
+        // Three bytes by hand: comparing whole anchors is a call each, and took a third of the time.
+        let near = text.get(1) == anchor.get(1) && (anchor.len() < 3 || text.get(2) == anchor.get(2));
+        if near
+            && text.starts_with(anchor)
+            && let Some(finding) = rule.matched(scan, at)
         {
             return Some(finding);
         }
-        rule = INDEX.next_rule[rule as usize];
+        row = INDEX.next_rule[row as usize];
     }
     None
 }

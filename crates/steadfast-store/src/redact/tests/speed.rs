@@ -36,6 +36,7 @@ fn megabytes_of_trouble_take_seconds() {
         "-----BEGIN ",
         "cookie:a=",
         " -p",
+        " -px",
         " -u a:",
         "[redacted:",
         "\\",

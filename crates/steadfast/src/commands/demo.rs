@@ -1,0 +1,142 @@
+use std::io;
+use std::path::PathBuf;
+
+use anstyle::Style;
+use clap::Args;
+use steadfast_model::{Counts, Host};
+use steadfast_store::ledger::Ledger;
+
+use crate::error::CommandError;
+use crate::surroundings;
+use host::{Performance, find_program};
+use journal::Journal;
+use sandbox::Sandbox;
+use scene::{Attempt, Scene};
+use stream::Stream;
+use timeline::Timeline;
+
+mod host;
+mod journal;
+mod sandbox;
+mod scene;
+mod script;
+mod stream;
+mod timeline;
+
+/// Shows an agent that stops early and is sent back, in a temporary repository.
+///
+/// The agent follows a script; hooks, ledger and refusal are the real ones. Nothing outside the temporary folder is
+/// written, no account is needed, and no model is asked.
+#[derive(Debug, Args)]
+pub(super) struct Demo {
+    /// Who plays the agent: `sim`, or the real `claude` or `codex` with a scripted model.
+    #[arg(long, value_name = "HOST", default_value = "sim")]
+    host: Host,
+    /// The host's program, where it is not on the PATH.
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
+    /// Do not pause between lines. There are no pauses where the output is not a terminal.
+    #[arg(long)]
+    fast: bool,
+}
+
+impl Demo {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        match self.play() {
+            Err(End::Unread) | Ok(()) => Ok(()),
+            Err(End::Failed(error)) => Err(error),
+        }
+    }
+
+    fn play(self) -> Result<(), End> {
+        let program = find_program(self.host, self.program)?;
+        let sandbox = Sandbox::new()?;
+        let mut timeline = Timeline::new(surroundings::now(), self.fast);
+        let player = match self.host {
+            Host::Sim => "A simulated agent",
+            Host::Claude => "Claude Code, with a scripted model,",
+            Host::Codex => "Codex, with a scripted model,",
+        };
+        timeline.paragraph(
+            Style::new(),
+            &format!(
+                "{player} is given three tasks in a temporary repository. Its words are scripted; the hooks, the \
+                 ledger and what they say are Steadfast's own."
+            ),
+        )?;
+        timeline.blank()?;
+
+        let mut performance = Performance::start(self.host, program, &sandbox)?;
+        let mut stream = Stream::new(self.host, &sandbox.repository);
+        let mut journal = Journal::new(sandbox.place.clone());
+        let mut said = None;
+        while let Some(line) = performance.next()? {
+            for scene in stream.read(&line.text) {
+                for (at, scene) in journal.scenes(line.at, said.as_deref()) {
+                    timeline.show(at, &scene)?;
+                }
+                timeline.show(line.at, &scene)?;
+                if let Scene::Said { text } = scene {
+                    said = Some(text);
+                }
+            }
+        }
+        for (at, scene) in journal.rest() {
+            timeline.show(at, &scene)?;
+        }
+        timeline.blank()?;
+        close(&mut timeline, &journal.attempts, counts(&sandbox)?, &performance)
+    }
+}
+
+/// Why the demo is over before its end.
+enum End {
+    /// Nobody reads it any more.
+    Unread,
+    Failed(CommandError),
+}
+
+impl From<io::Error> for End {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Unread,
+            _ => Self::Failed(CommandError::failure(format!("cannot print: {error}"))),
+        }
+    }
+}
+
+impl From<CommandError> for End {
+    fn from(error: CommandError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What the ledger says at the end.
+fn counts(sandbox: &Sandbox) -> Result<Counts, CommandError> {
+    let ledger = Ledger::open(&sandbox.place.state)?;
+    Ok(ledger.plan_view(&sandbox.place.worktree())?.map(|view| view.counts).unwrap_or_default())
+}
+
+fn close(timeline: &mut Timeline, attempts: &[Attempt], end: Counts, host: &Performance) -> Result<(), End> {
+    let refusals = attempts.iter().filter(|attempt| attempt.refused).count();
+    let Some(first) = attempts.first().filter(|attempt| attempt.refused) else {
+        return Err(host.failure("the host ended without asking whether its agent may stop").into());
+    };
+    let bold = Style::new().bold();
+    let Attempt { message, counts: Counts { done, .. }, .. } = first;
+    timeline.paragraph(
+        Style::new(),
+        &format!("Without Steadfast: {done} of {} tasks done, and \"{message}\"", first.counts.all()),
+    )?;
+    let times = if refusals == 1 { "1 refusal".to_owned() } else { format!("{refusals} refusals") };
+    timeline.paragraph(bold, &format!("With Steadfast: {} of {} tasks done, after {times}.", end.done, end.all()))?;
+    timeline.blank()?;
+    timeline.paragraph(
+        Style::new(),
+        "The temporary repository is removed. `steadfast init` wires your own; it shows what it changes first.",
+    )?;
+    if end.open() > 0 {
+        return Err(host.failure("the host ended although tasks are open").into());
+    }
+    Ok(())
+}

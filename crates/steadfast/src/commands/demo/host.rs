@@ -1,0 +1,194 @@
+//! The host that plays the scenario: the simulated agent, or a real program against the scripted model.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use steadfast_hosts::install::{self, Homes, Request, Scope};
+use steadfast_hosts::launch::{self, Alone, Launch, LaunchOptions};
+use steadfast_model::{Host, Millis};
+use steadfast_sim::ScriptedModel;
+
+use super::sandbox::Sandbox;
+use super::script;
+use crate::error::{CommandError, chain};
+use crate::surroundings;
+
+/// A scripted session takes a real host 2 to 5 seconds.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A host at work; dropped, it is ended.
+#[derive(Debug)]
+pub(super) struct Performance {
+    child: Child,
+    lines: Receiver<Line>,
+    deadline: Instant,
+    errors: PathBuf,
+    _model: Option<ScriptedModel>,
+}
+
+/// What the host wrote, and when.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) at: Millis,
+    pub(super) text: String,
+}
+
+/// The program of a real host; none for the simulated agent, which is this one.
+pub(super) fn find_program(host: Host, named: Option<PathBuf>) -> Result<Option<PathBuf>, CommandError> {
+    let (name, package) = match host {
+        Host::Sim => return Ok(None),
+        Host::Claude => ("claude", "@anthropic-ai/claude-code"),
+        Host::Codex => ("codex", "@openai/codex"),
+    };
+    let hint = format!(
+        "`npm install --global {package}` installs it, `--program PATH` names one that is elsewhere; `steadfast demo` \
+         alone needs neither"
+    );
+    if let Some(program) = named {
+        return match fs::canonicalize(&program) {
+            Ok(program) if program.is_file() => Ok(Some(program)),
+            _ => Err(CommandError::failure(format!("`{}` is not a program", program.display())).hint(hint)),
+        };
+    }
+    let file_name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    let folders = surroundings::path("PATH").unwrap_or_default();
+    std::env::split_paths(folders.as_os_str())
+        .map(|folder| surroundings::cwd().join(folder).join(&file_name))
+        .find(|program| program.is_file())
+        .map(Some)
+        .ok_or_else(|| CommandError::failure(format!("`{name}` is not on the PATH")).hint(hint))
+}
+
+impl Performance {
+    pub(super) fn start(host: Host, program: Option<PathBuf>, sandbox: &Sandbox) -> Result<Self, CommandError> {
+        let (launch, model) = match program {
+            None => (simulated(sandbox)?, None),
+            Some(program) => {
+                let model = ScriptedModel::start(script::scenario())
+                    .map_err(|error| CommandError::failure(format!("cannot start the scripted model: {error}")))?;
+                (real(host, program, sandbox, &model)?, Some(model))
+            }
+        };
+        let failed =
+            |error| CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()));
+        let errors = sandbox.root.join("stderr");
+        let mut child = Command::new(&launch.program)
+            .args(&launch.args)
+            .current_dir(&sandbox.repository)
+            .env_clear()
+            .envs(sandbox.env())
+            .envs(launch.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(fs::File::create(&errors).map_err(failed)?)
+            .spawn()
+            .map_err(failed)?;
+        let (sender, lines) = channel();
+        if let Some(stdout) = child.stdout.take() {
+            std::thread::spawn(move || {
+                for text in BufReader::new(stdout).lines().map_while(Result::ok) {
+                    if sender.send(Line { at: surroundings::now(), text }).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Ok(Self { child, lines, deadline: Instant::now() + LIMIT, errors, _model: model })
+    }
+
+    /// The next line; none when the host has ended.
+    pub(super) fn next(&mut self) -> Result<Option<Line>, CommandError> {
+        match self.lines.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
+            Ok(line) => Ok(Some(line)),
+            Err(RecvTimeoutError::Disconnected) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(self.failure(&format!("the host did not come to an end within {} seconds", LIMIT.as_secs())))
+            }
+        }
+    }
+
+    /// `message` with the last that the host said on its standard error.
+    pub(super) fn failure(&self, message: &str) -> CommandError {
+        let error = CommandError::failure(message);
+        let said = fs::read_to_string(&self.errors).unwrap_or_default();
+        match said.lines().rev().find(|line| !line.trim().is_empty()) {
+            Some(line) => error.hint(format!("the host's last words: {}", line.trim())),
+            None => error,
+        }
+    }
+}
+
+impl Drop for Performance {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn simulated(sandbox: &Sandbox) -> Result<Launch, CommandError> {
+    let file = sandbox.root.join("scenario.json");
+    let failed = |error| CommandError::failure(format!("cannot write the scenario: {error}"));
+    let text = serde_json::to_vec(&script::scenario()).map_err(|error| failed(error.into()))?;
+    fs::write(&file, text).map_err(failed)?;
+    Ok(Launch {
+        program: sandbox.steadfast.clone(),
+        args: [OsString::from("sim"), "--scenario".into(), file.into()].into(),
+        env: Vec::new(),
+        clear_env: true,
+    })
+}
+
+fn real(host: Host, program: PathBuf, sandbox: &Sandbox, model: &ScriptedModel) -> Result<Launch, CommandError> {
+    let alone = Alone { home: sandbox.home.clone(), model_url: model.url(), path: sandbox.path.clone() };
+    if host == Host::Codex {
+        let folder = sandbox.home.join(".codex");
+        let config = folder.join("config.toml");
+        fs::create_dir(&folder)
+            .and_then(|()| fs::write(&config, launch::codex_config(&alone)))
+            .map_err(|error| CommandError::failure(format!("cannot write `{}`: {error}", config.display())))?;
+    }
+    wire(host, sandbox)?;
+    let options = LaunchOptions {
+        program,
+        prompt: script::PROMPT.to_owned(),
+        unasked: true,
+        settings: None,
+        alone: Some(alone),
+    };
+    Ok(match host {
+        Host::Codex => launch::codex(&options),
+        Host::Claude | Host::Sim => launch::claude(&options),
+    })
+}
+
+/// As `init` wires a repository, with the program where it is: nobody builds it anew while the demo plays.
+fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
+    let records = |name: &str| -> PathBuf { Path::new(&sandbox.home).join(".local/state/steadfast").join(name) };
+    let place = install::Place {
+        homes: Homes {
+            home: sandbox.home.clone(),
+            claude_config_dir: None,
+            codex_home: None,
+            path: Some(sandbox.path.clone()),
+        },
+        root: sandbox.repository.clone(),
+        main_root: sandbox.repository.clone(),
+        repository_records: records("install/repository"),
+        user_records: records("install"),
+    };
+    let request = Request {
+        hosts: &[host],
+        scope: Scope::Local,
+        place: &place,
+        binary: &sandbox.steadfast,
+        stop_block_cap: None,
+    };
+    install::plan_install(&request)
+        .and_then(|plan| install::apply(&plan))
+        .map_err(|error| CommandError::failure(chain(&error)))
+}

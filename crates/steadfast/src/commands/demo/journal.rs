@@ -1,0 +1,100 @@
+//! What Steadfast saw and said, from the journal of the session: the same for every host.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+
+use steadfast_model::{Change, Counts, Entry, EventKind, Fact, Millis, Record, Ruling};
+use steadfast_store::{Place, SessionFiles, read_lines};
+
+use super::scene::{Attempt, Scene};
+
+#[derive(Debug)]
+pub(super) struct Journal {
+    place: Place,
+    /// How far each session's journal is read.
+    read: BTreeMap<PathBuf, u64>,
+    records: VecDeque<Record>,
+    pub(super) attempts: Vec<Attempt>,
+}
+
+impl Journal {
+    pub(super) fn new(place: Place) -> Self {
+        Self { place, read: BTreeMap::new(), records: VecDeque::new(), attempts: Vec::new() }
+    }
+
+    /// The scenes up to `until`. A stop waits for the words it came with: the host may print those late.
+    pub(super) fn scenes(&mut self, until: Millis, said: Option<&str>) -> Vec<(Millis, Scene)> {
+        self.look();
+        let mut scenes = Vec::new();
+        while let Some(record) = self.records.pop_front() {
+            let early = match &record.event.kind {
+                EventKind::Stop(stopping) => stopping.last_message.as_deref().is_some_and(|last| said != Some(last)),
+                _ => false,
+            };
+            if record.event.at > until || (early && until != Millis(i64::MAX)) {
+                self.records.push_front(record);
+                break;
+            }
+            self.tell(&record, &mut scenes);
+        }
+        scenes
+    }
+
+    /// All that is left.
+    pub(super) fn rest(&mut self) -> Vec<(Millis, Scene)> {
+        self.scenes(Millis(i64::MAX), None)
+    }
+
+    fn look(&mut self) {
+        for files in SessionFiles::all(&self.place) {
+            let offset = self.read.entry(files.dir().to_owned()).or_default();
+            // What cannot be read now is read the next time.
+            let Ok((_, lines)) = read_lines(files.dir(), *offset) else { continue };
+            for line in lines {
+                *offset = line.end;
+                if let Entry::Record(record) = line.entry {
+                    self.records.push_back(*record);
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, record: &Record, scenes: &mut Vec<(Millis, Scene)>) {
+        let at = record.event.at;
+        let mut show = |scene| scenes.push((at, scene));
+        let answer = &record.answer;
+        match &record.event.kind {
+            EventKind::Prompt { text, .. } => show(Scene::Asked { text: text.clone() }),
+            EventKind::Stop(stopping) if record.event.agent.is_none() => {
+                show(Scene::WantsToStop);
+                let release = record.changes.iter().find_map(|change| match change {
+                    Change::StopReleased(release) => Some(*release),
+                    _ => None,
+                });
+                let refused = if let Ruling::Continue { reason } = &answer.ruling {
+                    show(Scene::Refused { reason: reason.clone() });
+                    true
+                } else {
+                    show(Scene::LetGo { release });
+                    false
+                };
+                let message = stopping.last_message.clone().unwrap_or_default();
+                self.attempts.push(Attempt { message, counts: counts(record), refused });
+            }
+            _ => {}
+        }
+        if let Some(text) = &answer.context {
+            show(Scene::Informed { text: text.clone() });
+        }
+        if let Some(text) = &answer.note {
+            show(Scene::Noted { text: text.clone() });
+        }
+    }
+}
+
+fn counts(record: &Record) -> Counts {
+    match &record.facts.plan {
+        Fact::Known(Some(plan)) => plan.counts,
+        Fact::Known(None) | Fact::NotAsked | Fact::Unknown(_) => Counts::default(),
+    }
+}

@@ -1,0 +1,156 @@
+//! The temporary repository the demo plays in, and everything around it. Nothing outside is written.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use steadfast_store::Place;
+use tempfile::TempDir;
+
+use super::script::TASKS;
+use crate::error::CommandError;
+use crate::surroundings;
+
+#[derive(Debug)]
+pub(super) struct Sandbox {
+    pub(super) root: PathBuf,
+    /// This program, under the name by which agents call it.
+    pub(super) steadfast: PathBuf,
+    pub(super) repository: PathBuf,
+    pub(super) home: PathBuf,
+    /// `PATH`, with this program first.
+    pub(super) path: OsString,
+    pub(super) place: Place,
+    // Fields are dropped in order: first what we remove, then what removes the rest.
+    _folder: TempDir,
+    _sweeper: Option<Sweeper>,
+}
+
+impl Sandbox {
+    /// An empty git repository with Steadfast set up, and the tasks in its list.
+    pub(super) fn new() -> Result<Self, CommandError> {
+        let failed = |error: std::io::Error| CommandError::failure(format!("cannot make a temporary folder: {error}"));
+        let folder = tempfile::Builder::new().prefix("steadfast-demo-").tempdir().map_err(failed)?;
+        let sweeper = Sweeper::start(folder.path());
+        let root = folder.path().canonicalize().map_err(failed)?;
+        let [repository, home, bin] = ["durations", "home", "bin"].map(|name| root.join(name));
+        for path in [&repository, &home, &bin, &root.join("tmp")] {
+            fs::create_dir(path).map_err(failed)?;
+        }
+        let steadfast = bin.join("steadfast").with_extension(std::env::consts::EXE_EXTENSION);
+        std::env::current_exe().and_then(|program| link(&program, &steadfast)).map_err(failed)?;
+        let paths = surroundings::path("PATH").unwrap_or_default();
+        let paths = [bin].into_iter().chain(std::env::split_paths(paths.as_os_str()));
+        let path = std::env::join_paths(paths)
+            .map_err(|error| CommandError::failure(format!("the temporary folder cannot go on the PATH: {error}")))?;
+        // A login shell reads the machine's profile, which may set PATH anew.
+        let quoted = root.join("bin").display().to_string().replace('\'', r"'\''");
+        let profile = format!("PATH='{quoted}':\"$PATH\"\n");
+        for name in [".profile", ".zprofile"] {
+            fs::write(home.join(name), &profile).map_err(failed)?;
+        }
+        let place = Place { state: repository.join(".git/steadfast"), root: repository.clone() };
+        let sandbox =
+            Self { root, steadfast, repository, home, path, place, _folder: folder, _sweeper: sweeper };
+        sandbox.fill()?;
+        Ok(sandbox)
+    }
+
+    fn fill(&self) -> Result<(), CommandError> {
+        self.run("git", &["init", "--quiet"])
+            .map_err(|error| error.hint("the demo plays in a git repository: `git` has to be installed"))?;
+        self.place
+            .create()
+            .map_err(|error| CommandError::failure(format!("cannot set up the temporary repository: {error}")))?;
+        for task in &TASKS {
+            self.run(&self.steadfast, &["task", "add", task.title, "--file", task.file])?;
+        }
+        Ok(())
+    }
+
+    /// What every process in here sees besides what it needs by its own.
+    pub(super) fn env(&self) -> Vec<(String, OsString)> {
+        let own = |name: &str, folder: &Path| (name.to_owned(), folder.into());
+        vec![
+            own("HOME", &self.home),
+            ("PATH".to_owned(), self.path.clone()),
+            own("TMPDIR", &self.root.join("tmp")),
+            own("XDG_CACHE_HOME", &self.home.join(".cache")),
+            own("XDG_CONFIG_HOME", &self.home.join(".config")),
+            own("XDG_DATA_HOME", &self.home.join(".local/share")),
+            own("XDG_STATE_HOME", &self.home.join(".local/state")),
+            ("GIT_CONFIG_NOSYSTEM".to_owned(), "1".into()),
+        ]
+    }
+
+    fn run(&self, program: impl AsRef<Path>, arguments: &[&str]) -> Result<(), CommandError> {
+        let program = program.as_ref();
+        let call = format!("`{} {}`", program.display(), arguments.join(" "));
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(&self.repository)
+            .env_clear()
+            .envs(self.env())
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| CommandError::failure(format!("cannot run {call}: {error}")))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(CommandError::failure(format!("{call} failed: {}", said.trim())))
+    }
+}
+
+#[cfg(unix)]
+fn link(program: &Path, name: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(program, name)
+}
+
+#[cfg(not(unix))]
+fn link(program: &Path, name: &Path) -> std::io::Result<()> {
+    fs::copy(program, name).map(drop)
+}
+
+/// A process that sees us end, by Ctrl-C too, and removes what we could not. It waits for its input to close, and a
+/// process that dies closes everything.
+#[derive(Debug)]
+struct Sweeper {
+    process: Child,
+    lifeline: Option<ChildStdin>,
+}
+
+impl Sweeper {
+    #[cfg(unix)]
+    fn start(folder: &Path) -> Option<Self> {
+        use std::os::unix::process::CommandExt;
+
+        // What an agent started may still be writing when we are gone.
+        let script = r#"cat >/dev/null; rm -rf -- "$1" 2>/dev/null || { sleep 1; rm -rf -- "$1"; }"#;
+        let mut process = Command::new("sh")
+            .args(["-c", script, "sh"])
+            .arg(folder)
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .ok()?;
+        let lifeline = process.stdin.take();
+        Some(Self { process, lifeline })
+    }
+
+    #[cfg(not(unix))]
+    fn start(_folder: &Path) -> Option<Self> {
+        None
+    }
+}
+
+impl Drop for Sweeper {
+    fn drop(&mut self) {
+        drop(self.lifeline.take());
+        let _ = self.process.wait();
+    }
+}

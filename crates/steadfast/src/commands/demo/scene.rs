@@ -1,0 +1,43 @@
+use steadfast_model::{Counts, Release};
+
+/// One thing the timeline shows.
+#[derive(Debug)]
+pub(super) enum Scene {
+    Asked {
+        text: String,
+    },
+    Said {
+        text: String,
+    },
+    Ran {
+        command: String,
+        output: String,
+    },
+    Wrote {
+        path: String,
+        lines: usize,
+    },
+    /// Steadfast gives the agent something to know.
+    Informed {
+        text: String,
+    },
+    WantsToStop,
+    Refused {
+        reason: String,
+    },
+    LetGo {
+        release: Option<Release>,
+    },
+    /// Steadfast tells the human.
+    Noted {
+        text: String,
+    },
+}
+
+/// How things stood when the agent wanted to stop.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    pub(super) message: String,
+    pub(super) counts: Counts,
+    pub(super) refused: bool,
+}

@@ -1,0 +1,178 @@
+//! The timeline as it is printed: when, who, what.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use steadfast_model::{Millis, Release};
+
+use super::scene::Scene;
+
+const WIDTH: usize = 100;
+const NARROW: usize = 40;
+
+/// Where the text of a line begins: after `12.34s  steadfast  `.
+const INDENT: usize = 19;
+
+/// Between two lines on a terminal, so that a person can follow.
+const PAUSE: Duration = Duration::from_millis(200);
+
+pub(super) struct Timeline {
+    out: anstream::AutoStream<io::Stdout>,
+    start: Millis,
+    width: usize,
+    pause: Duration,
+}
+
+#[derive(Clone, Copy)]
+enum Actor {
+    Human,
+    Agent,
+    Host,
+    Steadfast,
+}
+
+impl Actor {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Agent => "agent",
+            Self::Host => "host",
+            Self::Steadfast => "steadfast",
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::Human => Style::new().bold(),
+            Self::Agent => AnsiColor::Cyan.on_default(),
+            Self::Host => Style::new().dimmed(),
+            Self::Steadfast => AnsiColor::Green.on_default().bold(),
+        }
+    }
+}
+
+const PLAIN: Style = Style::new();
+const FAINT: Style = Style::new().dimmed();
+const REFUSAL: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Part of an entry: its lines begin with `mark`.
+struct Part<'a> {
+    style: Style,
+    mark: &'static str,
+    text: &'a str,
+}
+
+impl Timeline {
+    pub(super) fn new(start: Millis, fast: bool) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).filter(|_| terminal);
+        Self {
+            out: anstream::stdout(),
+            start,
+            width: columns.unwrap_or(WIDTH).clamp(NARROW, WIDTH),
+            pause: if terminal && !fast { PAUSE } else { Duration::ZERO },
+        }
+    }
+
+    pub(super) fn show(&mut self, at: Millis, scene: &Scene) -> io::Result<()> {
+        let plain = |text| Part { style: PLAIN, mark: "", text };
+        let quote = |style, text| Part { style, mark: "| ", text };
+        match scene {
+            Scene::Asked { text } => self.entry(at, Actor::Human, &[plain(text)]),
+            Scene::Said { text } => self.entry(at, Actor::Agent, &[plain(&format!("\"{text}\""))]),
+            Scene::Ran { command, output } => {
+                let output = Part { style: FAINT, mark: "  ", text: output };
+                self.entry(at, Actor::Agent, &[plain(&format!("runs `{command}`")), output])
+            }
+            Scene::Wrote { path, lines } => {
+                self.entry(at, Actor::Agent, &[plain(&format!("writes {path} ({lines} lines)"))])
+            }
+            Scene::Informed { text } => {
+                self.entry(at, Actor::Steadfast, &[plain("tells the agent:"), quote(PLAIN, text)])
+            }
+            Scene::WantsToStop => self.entry(at, Actor::Host, &[plain("the agent wants to stop")]),
+            Scene::Refused { reason } => {
+                let heading = Part { style: REFUSAL, mark: "", text: "refuses the stop. The agent gets:" };
+                self.entry(at, Actor::Steadfast, &[heading, quote(REFUSAL, reason)])
+            }
+            Scene::LetGo { release } => {
+                let text = match release {
+                    Some(Release::Complete) => "lets the agent stop: complete, nothing is open",
+                    Some(Release::AllBlocked) => "lets the agent stop: all that is left is blocked",
+                    Some(Release::Capped) => "lets the agent stop: capped, not complete",
+                    Some(Release::Yielded) => "lets the agent wait",
+                    None => "lets the agent stop",
+                };
+                self.entry(at, Actor::Steadfast, &[plain(text)])
+            }
+            Scene::Noted { text } => self.entry(at, Actor::Steadfast, &[plain("notes:"), quote(PLAIN, text)]),
+        }
+    }
+
+    /// A paragraph over the whole width.
+    pub(super) fn paragraph(&mut self, style: Style, text: &str) -> io::Result<()> {
+        for line in wrap(text, self.width) {
+            writeln!(self.out, "{style}{line}{style:#}")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn blank(&mut self) -> io::Result<()> {
+        writeln!(self.out)
+    }
+
+    fn entry(&mut self, at: Millis, actor: Actor, parts: &[Part<'_>]) -> io::Result<()> {
+        let seconds = at.since(self.start).max(0) as f64 / 1000.0;
+        let (name, style) = (actor.name(), actor.style());
+        write!(self.out, "{FAINT}{seconds:5.2}s{FAINT:#}  {style}{name:<9}{style:#}  ")?;
+        let mut first = true;
+        for Part { style, mark, text } in parts {
+            for line in wrap(text, self.width - INDENT - mark.len()) {
+                if !first {
+                    write!(self.out, "{:INDENT$}", "")?;
+                }
+                first = false;
+                writeln!(self.out, "{style}{mark}{line}{style:#}")?;
+            }
+        }
+        self.out.flush()?;
+        std::thread::sleep(self.pause);
+        Ok(())
+    }
+}
+
+/// The text in lines of at most `width` characters; a longer word is a line of its own.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.lines() {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_filled_and_never_longer_than_the_width() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("one\ntwo", 7), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_word_that_does_not_fit_is_a_line_of_its_own() {
+        assert_eq!(wrap("a incomprehensible b", 6), ["a", "incomprehensible", "b"]);
+    }
+}

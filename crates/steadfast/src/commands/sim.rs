@@ -1,0 +1,143 @@
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::{Value, json};
+use steadfast_sim::agent::Work;
+use steadfast_sim::{Agent, Ending, HookCommand, Moment, Scenario};
+
+use crate::error::CommandError;
+use crate::surroundings;
+
+/// Runs the simulated agent in this directory: the host `sim`.
+///
+/// Prints one JSON object a line on standard output, `{moment, …}`, as things happen. Exits with 0 when the agent
+/// stopped and nobody objected, else with 1.
+#[derive(Debug, Args)]
+pub(super) struct Sim {
+    /// What the agent says and does; without it, it works through the tasks of the ledger. `${CWD}` and `${STEADFAST}`
+    /// are filled in.
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
+    /// What the human asks first.
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// The session's id; a new one if not given.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// How many refusals to stop it grants in a row; 0 is no limit.
+    #[arg(long, value_name = "N")]
+    stop_cap: Option<u32>,
+}
+
+/// Names the plan, so the session takes it.
+const PROMPT: &str = "Do the tasks.";
+
+/// What a host around this process says of itself. To commands and hooks, empty is the same as absent.
+const OF_OTHER_HOSTS: [&str; 7] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_PROJECT_DIR",
+    "CODEX_HOME",
+    "CODEX_SANDBOX",
+    "CODEX_THREAD_ID",
+];
+
+impl Sim {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let ending = self
+            .agent()?
+            .run(&mut |moment| {
+                // Whoever started the agent may have gone; it goes on, as a host does.
+                let _ = writeln!(std::io::stdout(), "{}", line(moment));
+            })
+            .map_err(CommandError::failure)?;
+        match ending {
+            Ending::Stopped => Ok(()),
+            other => Err(CommandError::failure(format!("the session did not end by itself: {}", word(&other)))),
+        }
+    }
+
+    fn agent(self) -> Result<Agent, CommandError> {
+        let program = std::env::current_exe()
+            .map_err(|error| CommandError::failure(format!("cannot find this program: {error}")))?;
+        let steadfast = program.display().to_string();
+        let cwd = surroundings::cwd();
+        let work = match self.scenario {
+            Some(file) => {
+                let values = [("CWD", cwd.display().to_string()), ("STEADFAST", steadfast)];
+                let values: BTreeMap<_, _> = values.map(|(name, value)| (name.to_owned(), value)).into();
+                let scenario = Scenario::load(&file, &values).map_err(CommandError::failure)?;
+                let prompt = self.prompt.unwrap_or_else(|| scenario.prompt.clone());
+                Work::Scenario(Scenario { prompt, ..scenario })
+            }
+            None => Work::Ledger { steadfast, prompt: self.prompt.unwrap_or_else(|| PROMPT.to_owned()) },
+        };
+        let hook = HookCommand::new(program, ["hook", "--host", "sim", "--via", "local"]);
+        let mut agent = Agent::new(hook, cwd, work);
+        agent.env = OF_OTHER_HOSTS.map(|name| (name.to_owned(), String::new())).into();
+        agent.session = self.session.unwrap_or(agent.session);
+        agent.stop_cap = self.stop_cap.unwrap_or(agent.stop_cap);
+        Ok(agent)
+    }
+}
+
+fn line(moment: &Moment) -> Value {
+    match moment {
+        Moment::SessionStarted { source } => json!({"moment": "session_started", "source": source}),
+        Moment::Prompted { text } => json!({"moment": "prompted", "text": text}),
+        Moment::PromptRefused { reason } => json!({"moment": "prompt_refused", "reason": reason}),
+        Moment::Said { who, text } => json!({"moment": "said", "who": who.to_string(), "text": text}),
+        Moment::ToolStarting { who, tool, target } => {
+            json!({"moment": "tool_starting", "who": who.to_string(), "tool": tool, "target": target})
+        }
+        Moment::ToolDenied { who, tool, target, reason } => {
+            json!({"moment": "tool_denied", "who": who.to_string(), "tool": tool, "target": target, "reason": reason})
+        }
+        Moment::ToolRan { who, tool, target, output } => {
+            json!({"moment": "tool_ran", "who": who.to_string(), "tool": tool, "target": target, "output": output})
+        }
+        Moment::ToolFailed { who, tool, target, error } => {
+            json!({"moment": "tool_failed", "who": who.to_string(), "tool": tool, "target": target, "error": error})
+        }
+        Moment::SubagentStarted { who } => json!({"moment": "subagent_started", "who": who.to_string()}),
+        Moment::SubagentEnded { who } => json!({"moment": "subagent_ended", "who": who.to_string()}),
+        Moment::ContextReceived { event, text } => {
+            json!({"moment": "context_received", "event": event, "text": text})
+        }
+        Moment::Note { text } => json!({"moment": "note", "text": text}),
+        Moment::HookFailed { event, problem } => {
+            json!({"moment": "hook_failed", "event": event, "problem": problem})
+        }
+        Moment::Compacted => json!({"moment": "compacted"}),
+        Moment::StopTried { who, message } => {
+            json!({"moment": "stop_tried", "who": who.to_string(), "message": message})
+        }
+        Moment::StopRefused { who, reason } => {
+            json!({"moment": "stop_refused", "who": who.to_string(), "reason": reason})
+        }
+        Moment::StopOverridden { refusals } => json!({"moment": "stop_overridden", "refusals": refusals}),
+        Moment::ModelFailed { status } => json!({"moment": "model_failed", "status": status}),
+        Moment::Ended(ending) => {
+            let (reason, status) = match ending {
+                Ending::Halted { reason } | Ending::PromptRefused { reason } => (Some(reason), None),
+                Ending::ModelFailed { status } => (None, Some(status)),
+                Ending::Stopped | Ending::Overridden | Ending::TurnLimit => (None, None),
+            };
+            json!({"moment": "ended", "ending": word(ending), "reason": reason, "status": status})
+        }
+    }
+}
+
+fn word(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Stopped => "stopped",
+        Ending::Overridden => "overridden",
+        Ending::Halted { .. } => "halted",
+        Ending::PromptRefused { .. } => "prompt_refused",
+        Ending::ModelFailed { .. } => "model_failed",
+        Ending::TurnLimit => "turn_limit",
+    }
+}

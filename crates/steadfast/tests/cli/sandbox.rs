@@ -1,0 +1,138 @@
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+use steadfast_model::{Entry, SessionId, State};
+use steadfast_store::{Place, SessionFiles, read_lines};
+
+/// A repository and a home of their own, and the binary as a user has it: on the PATH, outside any build folder.
+pub(crate) struct Sandbox {
+    dir: tempfile::TempDir,
+}
+
+impl Sandbox {
+    /// A fresh git repository.
+    pub(crate) fn bare() -> Self {
+        let dir = tempfile::Builder::new().prefix("steadfast-cli").tempdir().unwrap();
+        let sandbox = Self { dir };
+        for folder in [sandbox.root(), sandbox.home(), sandbox.dir.path().join("bin")] {
+            fs::create_dir(folder).unwrap();
+        }
+        // A copy costs 40 MB for a debug build; a link to a build folder would be refused by `init`.
+        if fs::hard_link(env!("CARGO_BIN_EXE_steadfast"), sandbox.binary()).is_err() {
+            fs::copy(env!("CARGO_BIN_EXE_steadfast"), sandbox.binary()).unwrap();
+        }
+        let init = Command::new("git").args(["init", "--quiet"]).arg(sandbox.root()).status().unwrap();
+        assert!(init.success());
+        sandbox
+    }
+
+    /// One in which a human ran `init`.
+    pub(crate) fn new() -> Self {
+        let sandbox = Self::bare();
+        sandbox.ok(&["init", "--host", "claude", "--yes"]);
+        sandbox
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.dir.path().join("repo")
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    pub(crate) fn binary(&self) -> PathBuf {
+        self.dir.path().join("bin/steadfast")
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        Place::of(&self.root(), None).unwrap()
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(self.binary());
+        let path = format!("{}:/usr/bin:/bin", self.dir.path().join("bin").display());
+        command.current_dir(self.root()).env_clear().env("HOME", self.home()).env("PATH", path).stdin(Stdio::null());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command().args(arguments).output().unwrap()
+    }
+
+    /// What a command that must succeed prints.
+    pub(crate) fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The exit code and what a command that must fail says, without the paths of this sandbox.
+    pub(crate) fn fails(&self, arguments: &[&str]) -> (i32, String) {
+        let output = self.run(arguments);
+        assert!(!output.status.success(), "{arguments:?} succeeded");
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.code().unwrap(), said.replace(&self.dir.path().display().to_string(), ""))
+    }
+
+    /// The same as an agent inside a tool call of session `session`.
+    pub(crate) fn as_agent(&self, session: &str, arguments: &[&str]) -> Output {
+        let mut command = self.command();
+        command.args(arguments).env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", session);
+        command.output().unwrap()
+    }
+
+    /// Starts a hook with its payload.
+    pub(crate) fn start_hook(&self, event: &str, payload: &Value) -> Child {
+        let mut child = self
+            .command()
+            .args(["hook", "--host", "claude", "--via", "local", event])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // One that was killed by the test does not read.
+        let _ = child.stdin.take().unwrap().write_all(payload.to_string().as_bytes());
+        child
+    }
+
+    pub(crate) fn hook(&self, event: &str, session: &str, mut more: Value) -> String {
+        more["session_id"] = session.into();
+        more["cwd"] = self.root().to_str().into();
+        let output = self.start_hook(event, &more).wait_with_output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Whether stopping is refused.
+    pub(crate) fn stop_is_refused(&self, session: &str) -> bool {
+        let stop = serde_json::json!({"stop_hook_active": false, "background_tasks": []});
+        self.hook("Stop", session, stop).contains("\"decision\":\"block\"")
+    }
+
+    pub(crate) fn session(&self, session: &str) -> SessionFiles {
+        SessionFiles::of(&self.place(), &SessionId::new(session))
+    }
+}
+
+/// What must hold of a session's files, whoever died when: no gap in the journal, and the snapshot is its fold.
+pub(crate) fn check_session(files: &SessionFiles) -> State {
+    let wait = std::time::Duration::from_secs(2);
+    let state = files.load(wait).unwrap().unwrap();
+    let (_, lines) = read_lines(files.dir(), 0).unwrap();
+    for (expected, line) in (1..).zip(&lines) {
+        assert_eq!(line.sequence, expected, "the journal of {} has a gap", files.session());
+        assert!(matches!(line.entry, Entry::Record(_)));
+    }
+    assert_eq!(lines.last().unwrap().sequence, state.sequence);
+    remove(&files.dir().join("state"));
+    assert_eq!(files.load(wait).unwrap(), Some(state.clone()), "the snapshot is not the fold of the journal");
+    state
+}
+
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path);
+}

@@ -1,0 +1,156 @@
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+fn with_tasks(titles: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    for title in titles {
+        sandbox.ok(&["task", "add", title]);
+    }
+    sandbox
+}
+
+fn status_of(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let list: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
+    let field = |task: &Value, name: &str| task[name].as_str().unwrap().to_owned();
+    list["tasks"].as_array().unwrap().iter().map(|task| (field(task, "id"), field(task, "status"))).collect()
+}
+
+#[test]
+fn a_task_goes_its_way_and_each_step_says_what_is_left() {
+    let sandbox = with_tasks(&["Write the parser", "Write its tests"]);
+    insta::assert_snapshot!(sandbox.ok(&["task", "list"]), @r"
+    1  pending      Write the parser
+    2  pending      Write its tests
+    ");
+    insta::assert_snapshot!(sandbox.ok(&["task", "start", "1"]), @r"
+    1 Write the parser: in progress
+    0 of 2 tasks done, 2 open, 0 blocked.
+    ");
+    insta::assert_snapshot!(sandbox.ok(&["task", "done", "1"]), @r"
+    1 Write the parser: done
+    1 of 2 tasks done, 1 open, 0 blocked. Next is 2 Write its tests.
+    ");
+    insta::assert_snapshot!(sandbox.ok(&["task", "block", "2", "--why", "no fixtures"]), @r"
+    2 Write its tests: blocked
+    1 of 2 tasks done, 0 open, 1 blocked.
+    ");
+    insta::assert_snapshot!(sandbox.ok(&["task", "list"]), @r"
+    1  done         Write the parser
+    2  blocked      Write its tests  (no fixtures)
+    ");
+}
+
+#[test]
+fn the_json_of_a_list_has_the_keys_it_promises() {
+    let sandbox = with_tasks(&["One"]);
+    sandbox.ok(&["task", "done", "1"]);
+    let list: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
+    let task = list["tasks"][0].as_object().unwrap();
+    for key in ["id", "title", "kind", "type", "phase", "status", "verify", "blocked_by", "stuck_count", "evidence"] {
+        assert!(task.contains_key(key), "{key}");
+    }
+    assert_eq!(task["evidence"]["class"], "claimed");
+}
+
+#[test]
+fn errors_name_the_thing_and_the_next_command() {
+    let sandbox = with_tasks(&["One"]);
+    let (code, said) = sandbox.fails(&["task", "done", "11"]);
+    assert_eq!(code, 1);
+    assert!(said.starts_with("error: there is no task `11` in plan `list-"), "{said}");
+    assert!(said.ends_with("; near it: `1`\n\nhint: `steadfast task list` shows all tasks\n"), "{said}");
+    assert_eq!(sandbox.fails(&["task", "frobnicate"]).0, 64);
+    assert_eq!(sandbox.fails(&["task", "block", "1", "--why", " "]).0, 64);
+    let bare = Sandbox::bare();
+    insta::assert_snapshot!(bare.fails(&["task", "list"]).1, @r"
+    error: steadfast is not set up for `/repo`
+
+    hint: `steadfast init` sets it up; it shows what it changes first
+    ");
+}
+
+#[test]
+fn a_task_that_waits_for_another_is_not_ready() {
+    let sandbox = with_tasks(&["First"]);
+    sandbox.ok(&["task", "add", "Second", "--after", "1"]);
+    insta::assert_snapshot!(sandbox.ok(&["task", "ready"]), @"1  pending      First");
+    sandbox.ok(&["task", "done", "1"]);
+    insta::assert_snapshot!(sandbox.ok(&["task", "next"]), @"2  pending      Second  (after 1)");
+}
+
+#[test]
+fn only_a_human_puts_a_blocked_task_back() {
+    let sandbox = with_tasks(&["One"]);
+    sandbox.ok(&["task", "block", "1", "--why", "broken"]);
+    for arguments in [["task", "unblock", "1"], ["task", "start", "1"], ["task", "done", "1"]] {
+        let output = sandbox.as_agent("s-1", &arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+    sandbox.ok(&["task", "unblock", "1"]);
+    assert_eq!(status_of(&sandbox), [("1".to_owned(), "pending".to_owned())]);
+}
+
+#[test]
+fn the_session_that_starts_a_task_is_held_and_another_is_not() {
+    let sandbox = with_tasks(&["One", "Two"]);
+    assert!(!sandbox.stop_is_refused("s-1"), "nobody works on them yet");
+    assert!(sandbox.as_agent("s-1", &["task", "start", "1"]).status.success());
+    assert!(sandbox.stop_is_refused("s-1"));
+    assert!(!sandbox.stop_is_refused("s-2"));
+    for id in ["1", "2"] {
+        assert!(sandbox.as_agent("s-1", &["task", "done", id]).status.success());
+    }
+    assert!(!sandbox.stop_is_refused("s-1"));
+}
+
+#[test]
+fn a_command_without_a_session_in_its_environment_takes_the_claim_of_its_call() {
+    let sandbox = with_tasks(&["One", "Two"]);
+    let call =
+        |command: &str, id: &str| json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": command}});
+    sandbox.hook("PreToolUse", "s-1", call("steadfast task start 1", "call-1"));
+    sandbox.hook("PreToolUse", "s-2", call("steadfast task list", "call-2"));
+    sandbox.ok(&["task", "start", "1"]);
+    sandbox.hook("PostToolUse", "s-1", call("steadfast task start 1", "call-1"));
+    assert!(sandbox.stop_is_refused("s-1"));
+    assert!(!sandbox.stop_is_refused("s-2"));
+
+    sandbox.ok(&["task", "add", "By a human, after the call"]);
+    let list: Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
+    assert_eq!(list["plan"]["owner"], "s-1");
+}
+
+#[test]
+fn what_the_human_added_gives_refusals_back_and_what_the_agent_added_does_not() {
+    let sandbox = with_tasks(&["Human's", "Human's too"]);
+    assert!(sandbox.as_agent("s-1", &["task", "start", "1"]).status.success());
+    assert!(sandbox.as_agent("s-1", &["task", "add", "Agent's"]).status.success());
+    assert!(sandbox.stop_is_refused("s-1"));
+    let earned = || sandbox.session("s-1").peek().unwrap().stop.earned;
+    sandbox.as_agent("s-1", &["task", "done", "3"]);
+    assert_eq!(earned(), 0);
+    sandbox.as_agent("s-1", &["task", "done", "1"]);
+    assert_eq!(earned(), 3);
+    sandbox.ok(&["task", "start", "1"]);
+    sandbox.ok(&["task", "done", "1"]);
+    assert_eq!(earned(), 3, "a task that was opened again is not paid for twice");
+}
+
+#[test]
+fn a_prompt_that_names_the_tasks_takes_them() {
+    let sandbox = with_tasks(&["One"]);
+    let said = sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": "Please do the tasks."}));
+    assert!(said.contains("Steadfast holds the tasks of this session: 1 of 1 tasks is open: 1 One."), "{said}");
+    assert!(sandbox.stop_is_refused("s-1"));
+}
+
+#[test]
+fn a_cleared_session_hands_its_tasks_to_the_next() {
+    let sandbox = with_tasks(&["One"]);
+    sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": "Please do the tasks."}));
+    sandbox.hook("SessionEnd", "s-1", json!({"reason": "clear"}));
+    let said = sandbox.hook("SessionStart", "s-2", json!({"source": "clear"}));
+    assert!(said.contains("the tasks of this session"), "{said}");
+    assert!(sandbox.stop_is_refused("s-2"));
+}

@@ -1,0 +1,153 @@
+use std::fs;
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn a_settings_file_that_does_not_parse_is_named_and_nothing_is_written() {
+    let sandbox = Sandbox::bare();
+    let settings = sandbox.root().join(".claude/settings.local.json");
+    fs::create_dir(settings.parent().unwrap()).unwrap();
+    let text = "{\n  \"model\": \"opus\",\n  // mine\n}\n";
+    fs::write(&settings, text).unwrap();
+    let (code, said) = sandbox.fails(&["init", "--host", "claude", "--yes"]);
+    assert_eq!(code, 1);
+    assert!(said.starts_with("error: /repo/.claude/settings.local.json:3:3: "), "{said}");
+    assert!(said.contains("hint: nothing was written"), "{said}");
+    assert_eq!(fs::read_to_string(&settings).unwrap(), text);
+    assert!(!sandbox.place().state.exists());
+}
+
+#[test]
+fn init_then_uninstall_leaves_every_byte_as_it_was() {
+    for scope in [None, Some("--shared"), Some("--user")] {
+        let sandbox = Sandbox::bare();
+        let write = |path: std::path::PathBuf, text: &str| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(sandbox.root().join(".claude/settings.local.json"), "{\"hooks\":{\"Stop\":[]},\r\n\t\"x\" : [1,2]}");
+        write(sandbox.root().join(".claude/settings.json"), "{}");
+        write(sandbox.home().join(".codex/config.toml"), "model = \"x\"   # mine\n\n[a]\nb = 1");
+        write(sandbox.home().join(".claude.json"), "{\n    \"numStartups\": 3\n}\n");
+        let before = files(&sandbox);
+        let mut arguments = vec!["init", "--host", "claude", "--host", "codex", "--yes"];
+        arguments.extend(scope);
+        sandbox.ok(&arguments);
+        let between = files(&sandbox);
+        assert_ne!(before, between);
+        sandbox.ok(&arguments);
+        assert_eq!(files(&sandbox), between, "a second `init` changes nothing");
+        sandbox.ok(&["uninstall"]);
+        assert_eq!(files(&sandbox), before, "{scope:?}");
+    }
+}
+
+/// Every file of the repository and the home, except what Steadfast remembers about itself.
+fn files(sandbox: &Sandbox) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![sandbox.root(), sandbox.home()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() && !path.ends_with(".local/state/steadfast") && !path.ends_with(".git/steadfast") {
+                folders.push(path);
+            } else if path.is_file() {
+                found.push((path.clone(), fs::read(path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_dry_run_shows_the_difference_and_changes_nothing() {
+    let sandbox = Sandbox::bare();
+    let before = files(&sandbox);
+    let shown = sandbox.ok(&["init", "--host", "claude", "--dry-run"]);
+    assert!(
+        shown.contains("+            \"args\": [\"hook\", \"--host\", \"claude\", \"--via\", \"local\", \"Stop\"],"),
+        "{shown}"
+    );
+    assert_eq!(files(&sandbox), before);
+    assert!(!sandbox.place().state.exists());
+}
+
+#[test]
+fn without_a_terminal_and_without_yes_nothing_is_changed() {
+    let sandbox = Sandbox::bare();
+    let (code, said) = sandbox.fails(&["init", "--host", "claude"]);
+    assert_eq!(code, 3);
+    assert!(said.contains("nobody is there to ask"), "{said}");
+    assert!(!sandbox.place().state.exists());
+}
+
+#[test]
+fn a_binary_in_a_build_folder_is_refused() {
+    let sandbox = Sandbox::bare();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_steadfast"))
+        .args(["init", "--host", "claude", "--yes"])
+        .current_dir(sandbox.root())
+        .env_clear()
+        .env("HOME", sandbox.home())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("build folder") && said.contains("cargo install --path crates/steadfast"), "{said}");
+}
+
+#[test]
+fn an_agent_may_not_set_up_or_take_out() {
+    let sandbox = Sandbox::new();
+    for command in ["init", "uninstall"] {
+        let output = sandbox.as_agent("s-1", &[command]);
+        assert_eq!(output.status.code(), Some(2), "{command}");
+    }
+}
+
+#[test]
+fn the_block_cap_is_raised_only_for_eight_or_more_and_said_aloud() {
+    for (max_idle, raised) in [(7, false), (8, true)] {
+        let sandbox = Sandbox::bare();
+        fs::write(sandbox.root().join("steadfast.toml"), format!("[stop]\nmax_idle = {max_idle}\n")).unwrap();
+        let output = sandbox.run(&["init", "--host", "claude", "--yes"]);
+        let (said, shown) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
+        assert_eq!(shown.contains("\"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP\": \"9\""), raised, "{shown}");
+        assert_eq!(said.contains("frees other Stop hooks"), raised, "{said}");
+    }
+}
+
+#[test]
+fn the_mode_is_kept_for_this_repository_alone() {
+    let sandbox = Sandbox::bare();
+    sandbox.ok(&["init", "--host", "claude", "--yes", "--mode", "observe"]);
+    let shown = sandbox.ok(&["config", "show"]);
+    assert!(shown.starts_with("mode.completion    \"observe\"  local"), "{shown}");
+    sandbox.ok(&["task", "add", "One"]);
+    sandbox.as_agent("s-1", &["task", "start", "1"]);
+    assert!(!sandbox.stop_is_refused("s-1"));
+}
+
+#[test]
+fn uninstall_keeps_tasks_and_init_brings_them_back() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let said = sandbox.ok(&["uninstall"]);
+    assert!(said.contains("Tasks and history are kept"), "{said}");
+    assert!(!sandbox.stop_is_refused("s-1"), "hooks that are still called do nothing");
+    sandbox.ok(&["init", "--host", "claude", "--yes"]);
+    assert!(sandbox.ok(&["task", "list"]).contains("One"));
+    sandbox.ok(&["uninstall", "--purge"]);
+    assert!(!sandbox.place().state.with_extension("kept").exists());
+}
+
+#[test]
+fn the_help_names_what_exists_and_a_wrong_word_is_not_understood() {
+    let sandbox = Sandbox::bare();
+    let help = sandbox.ok(&["--help"]);
+    for command in ["init", "uninstall", "status", "task", "config", "mcp", "demo"] {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{command}: {help}");
+    }
+    assert_eq!(sandbox.fails(&["fly"]).0, 64);
+}
