@@ -1,17 +1,30 @@
-//! The chores of the workspace: `cargo xtask <chore>`.
+//! The chores of the workspace: `cargo xtask CHORE`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk")]
-#![expect(clippy::disallowed_methods, reason = "chores run programs")]
+#![expect(clippy::disallowed_methods, reason = "chores run programs and read the environment")]
 
 mod bench;
+mod boundary;
+mod fuzz;
+mod generate;
+mod instructions;
 mod process;
+mod skip;
+mod soak;
+mod test;
 
 use std::process::ExitCode;
 
 const HELP: &str = "\
 usage: cargo xtask CHORE
 
-  bench hook   what a hook costs beside an empty process (`--runs N`, `--binary PATH`)
+  test                 everything CI runs: formatting, lints, generated files, boundaries, unit, property and
+                       end-to-end tests, a bounded fuzz, the instruction count
+  bench hook           what a hook costs beside an empty process (--runs N, --binary PATH)
+  generate [--check]   writes what is generated, or says what is out of date
+  instructions [--set] counts the instructions of one hook call and compares with the kept count
+  fuzz [SECONDS]       every fuzz target for so long, 60 by default
+  soak [ROUNDS]        the long loops: kills, crowds, fuzz; 2,000 rounds by default
 ";
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -20,7 +33,16 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
+        ["test"] => test::test(),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
+        ["generate"] => generate::generate(generate::Doing::Write),
+        ["generate", "--check"] => generate::generate(generate::Doing::Check),
+        ["instructions"] => instructions::instructions(instructions::Doing::Compare),
+        ["instructions", "--set"] => instructions::instructions(instructions::Doing::Keep),
+        ["fuzz"] => fuzz::fuzz(60),
+        ["fuzz", seconds] => seconds.parse().map_err(Into::into).and_then(fuzz::fuzz),
+        ["soak"] => soak::soak(2_000),
+        ["soak", rounds] => rounds.parse().map_err(Into::into).and_then(soak::soak),
         _ => {
             eprint!("{HELP}");
             return ExitCode::from(64);

@@ -31,9 +31,12 @@ pub(crate) fn build(profile: &str) -> Result<PathBuf> {
     run(&mut cargo(["build", "--quiet", "--package", "steadfast", "--profile", profile]))?;
     let folder = if profile == "dev" { "debug" } else { profile };
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    // The workspace names its target, so there is one folder more than usual.
-    let triple = Command::new("rustc").arg("-vV").output()?.stdout;
-    let triple = String::from_utf8(triple)?;
-    let triple = triple.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not name its host")?;
-    Ok(target.join(triple).join(folder).join("steadfast"))
+    Ok(target.join(triple()?).join(folder).join("steadfast"))
+}
+
+/// The target's name. The workspace names its target, so there is one folder more than usual.
+pub(crate) fn triple() -> Result<String> {
+    let said = String::from_utf8(Command::new("rustc").arg("-vV").output()?.stdout)?;
+    let triple = said.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not name its host")?;
+    Ok(triple.to_owned())
 }

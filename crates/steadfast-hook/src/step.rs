@@ -42,11 +42,16 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
         rules: facts::rules(place, config, &before, event.at),
         plan: facts::plan(place, needs(&before, &event), event.at),
     };
-    let (_, decision) = files.update(LOCK_WAIT, fresh, |state| {
+    let updated = files.update(LOCK_WAIT, fresh, |state| {
         let facts = still_asked(state, &event, &world);
         let decision = decide(state, &event, &facts);
         (record(event.clone(), facts, &decision), decision)
-    })?;
+    });
+    if let Err(SessionError::Locked(_)) = &updated {
+        files.leave_late(&event)?;
+    }
+    let (_, decision) = updated?;
+    take_in_late(&files)?;
 
     for effect in &decision.effects {
         if let Err(error) = act(place, effect, event.at) {
@@ -83,6 +88,21 @@ fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
     Facts { rules: world.rules.filter(|new| new.stamp != state.rules_stamp), plan }
 }
 
+/// Gives late events their place in the journal. What they were answered is past: nothing is looked up for them, so no
+/// refusal is counted that was not given.
+fn take_in_late(files: &SessionFiles) -> Result<(), StepError> {
+    for late in files.late() {
+        let event = &late.event;
+        let fresh = || State::new(event.session.clone(), event.host, event.at);
+        files.update(LOCK_WAIT, fresh, |state| {
+            let decision = decide(state, event, &Facts::default());
+            (record(event.clone(), Facts::default(), &decision), ())
+        })?;
+        late.done()?;
+    }
+    Ok(())
+}
+
 fn record(event: Event, facts: Facts, decision: &Decision) -> Record {
     let Decision { opinions, answer, changes, effects } = decision.clone();
     Record { event, facts, opinions, answer, changes, effects }
@@ -101,6 +121,7 @@ fn act(place: &Place, effect: &Effect, now: Millis) -> Result<(), StepError> {
 
 /// Brings a session's journal into the ledger, and begins it anew where it has grown large.
 pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), StepError> {
+    take_in_late(files)?;
     let known = ledger.drained(files.session())?;
     let offset = known.as_ref().map_or(0, |cursor| cursor.offset);
     let (mut first, mut lines) = read_lines(files.dir(), offset)?;

@@ -277,6 +277,26 @@ fn a_held_lock_lets_go_and_a_closed_gate_denies() {
 }
 
 #[test]
+fn an_event_that_came_too_late_for_the_lock_is_journalled_by_the_next() {
+    let repository = Repository::new().with_tasks(2);
+    repository.stop();
+    let files = SessionFiles::of(&repository.place, &SessionId::new("s-1"));
+    let lock = fs::File::options().write(true).open(files.dir().join("lock")).unwrap();
+    lock.lock().unwrap();
+    repository.tool();
+    assert_eq!(repository.stop(), None);
+    drop(lock);
+    assert!(refused(repository.stop()));
+    let state: State = files.load(Duration::ZERO).unwrap().unwrap();
+    assert_eq!(
+        (state.sequence, state.tool_calls, state.stop.refused),
+        (4, 1, 2),
+        "the late stop was let go, so it is not on the account"
+    );
+    assert_eq!(files.late().len(), 0);
+}
+
+#[test]
 fn state_deleted_in_mid_session_does_not_refund_the_budget() {
     let repository = Repository::new().with_tasks(2);
     repository.stop();

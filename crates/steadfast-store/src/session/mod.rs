@@ -6,6 +6,7 @@
 
 mod cache;
 mod journal;
+mod late;
 mod lock;
 
 use std::fs;

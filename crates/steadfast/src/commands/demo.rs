@@ -60,10 +60,14 @@ impl Demo {
         timeline.paragraph(
             Style::new(),
             &format!(
-                "{player} is given three tasks in a temporary repository. Its words are scripted; the hooks, the \
-                 ledger and what they say are Steadfast's own."
+                "{player} works in a temporary repository. What it does is scripted; the hooks, the ledger and what \
+                 they say are the real Steadfast. A human has written this list with `steadfast task add`:"
             ),
         )?;
+        timeline.blank()?;
+        for (task, id) in script::TASKS.iter().zip(1..) {
+            timeline.paragraph(Style::new(), &format!("{id}. {}", task.title))?;
+        }
         timeline.blank()?;
 
         let mut performance = Performance::start(self.host, program, &sandbox)?;
@@ -118,22 +122,28 @@ fn counts(sandbox: &Sandbox) -> Result<Counts, CommandError> {
 }
 
 fn close(timeline: &mut Timeline, attempts: &[Attempt], end: Counts, host: &Performance) -> Result<(), End> {
-    let refusals = attempts.iter().filter(|attempt| attempt.refused).count();
-    let Some(first) = attempts.first().filter(|attempt| attempt.refused) else {
+    let refusals: Vec<_> = attempts.iter().filter_map(|attempt| attempt.refusal.as_ref()).collect();
+    let Some(first) = attempts.first().filter(|attempt| attempt.refusal.is_some()) else {
         return Err(host.failure("the host ended without asking whether its agent may stop").into());
     };
+    if !refusals.iter().all(|reason| host.passed_on(reason)) {
+        return Err(host.failure("the host did not pass a refusal on to its model").into());
+    }
     let bold = Style::new().bold();
     let Attempt { message, counts: Counts { done, .. }, .. } = first;
     timeline.paragraph(
         Style::new(),
-        &format!("Without Steadfast: {done} of {} tasks done, and \"{message}\"", first.counts.all()),
+        &format!("Without Steadfast: {done} of {} tasks done, and the words \"{message}\"", first.counts.all()),
     )?;
-    let times = if refusals == 1 { "1 refusal".to_owned() } else { format!("{refusals} refusals") };
+    let times = match refusals.len() {
+        1 => "1 refusal".to_owned(),
+        many => format!("{many} refusals"),
+    };
     timeline.paragraph(bold, &format!("With Steadfast: {} of {} tasks done, after {times}.", end.done, end.all()))?;
     timeline.blank()?;
     timeline.paragraph(
         Style::new(),
-        "The temporary repository is removed. `steadfast init` wires your own; it shows what it changes first.",
+        "Next: `steadfast init` in a repository of yours. It shows what it changes before it does.",
     )?;
     if end.open() > 0 {
         return Err(host.failure("the host ended although tasks are open").into());

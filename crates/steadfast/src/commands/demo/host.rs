@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,9 @@ use crate::surroundings;
 /// A scripted session takes a real host 2 to 5 seconds.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// Between its last line and its end a host still asks the hook of the session's end.
+const FAREWELL: Duration = Duration::from_secs(3);
+
 /// A host at work; dropped, it is ended.
 #[derive(Debug)]
 pub(super) struct Performance {
@@ -28,7 +31,7 @@ pub(super) struct Performance {
     lines: Receiver<Line>,
     deadline: Instant,
     errors: PathBuf,
-    _model: Option<ScriptedModel>,
+    model: Option<ScriptedModel>,
 }
 
 /// What the host wrote, and when.
@@ -74,16 +77,12 @@ impl Performance {
                 (real(host, program, sandbox, &model)?, Some(model))
             }
         };
-        let failed =
-            |error| CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()));
+        let failed = |error| CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()));
         let errors = sandbox.root.join("stderr");
-        let mut child = Command::new(&launch.program)
+        let mut child = sandbox
+            .command(&launch.program)
             .args(&launch.args)
-            .current_dir(&sandbox.repository)
-            .env_clear()
-            .envs(sandbox.env())
             .envs(launch.env.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(fs::File::create(&errors).map_err(failed)?)
             .spawn()
@@ -98,18 +97,33 @@ impl Performance {
                 }
             });
         }
-        Ok(Self { child, lines, deadline: Instant::now() + LIMIT, errors, _model: model })
+        Ok(Self { child, lines, deadline: Instant::now() + LIMIT, errors, model })
     }
 
     /// The next line; none when the host has ended.
     pub(super) fn next(&mut self) -> Result<Option<Line>, CommandError> {
         match self.lines.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
             Ok(line) => Ok(Some(line)),
-            Err(RecvTimeoutError::Disconnected) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                self.wait(FAREWELL);
+                Ok(None)
+            }
             Err(RecvTimeoutError::Timeout) => {
                 Err(self.failure(&format!("the host did not come to an end within {} seconds", LIMIT.as_secs())))
             }
         }
+    }
+
+    fn wait(&mut self, limit: Duration) {
+        let deadline = Instant::now() + limit;
+        while Instant::now() < deadline && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Whether the model was told this, word for word. The simulated agent is its own model.
+    pub(super) fn passed_on(&self, reason: &str) -> bool {
+        self.model.as_ref().is_none_or(|model| model.last_request_text().contains(reason))
     }
 
     /// `message` with the last that the host said on its standard error.
@@ -153,13 +167,8 @@ fn real(host: Host, program: PathBuf, sandbox: &Sandbox, model: &ScriptedModel) 
             .map_err(|error| CommandError::failure(format!("cannot write `{}`: {error}", config.display())))?;
     }
     wire(host, sandbox)?;
-    let options = LaunchOptions {
-        program,
-        prompt: script::PROMPT.to_owned(),
-        unasked: true,
-        settings: None,
-        alone: Some(alone),
-    };
+    let options =
+        LaunchOptions { program, prompt: script::PROMPT.to_owned(), unasked: true, settings: None, alone: Some(alone) };
     Ok(match host {
         Host::Codex => launch::codex(&options),
         Host::Claude | Host::Sim => launch::claude(&options),
@@ -168,7 +177,7 @@ fn real(host: Host, program: PathBuf, sandbox: &Sandbox, model: &ScriptedModel) 
 
 /// As `init` wires a repository, with the program where it is: nobody builds it anew while the demo plays.
 fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
-    let records = |name: &str| -> PathBuf { Path::new(&sandbox.home).join(".local/state/steadfast").join(name) };
+    let records = sandbox.home.join(".local/state/steadfast/install");
     let place = install::Place {
         homes: Homes {
             home: sandbox.home.clone(),
@@ -178,8 +187,8 @@ fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
         },
         root: sandbox.repository.clone(),
         main_root: sandbox.repository.clone(),
-        repository_records: records("install/repository"),
-        user_records: records("install"),
+        repository_records: records.join("repository"),
+        user_records: records,
     };
     let request = Request {
         hosts: &[host],

@@ -71,15 +71,16 @@ impl Journal {
                     Change::StopReleased(release) => Some(*release),
                     _ => None,
                 });
-                let refused = if let Ruling::Continue { reason } = &answer.ruling {
-                    show(Scene::Refused { reason: reason.clone() });
-                    true
-                } else {
-                    show(Scene::LetGo { release });
-                    false
+                let refusal = match &answer.ruling {
+                    Ruling::Continue { reason } => Some(reason.clone()),
+                    Ruling::Pass | Ruling::Ask { .. } | Ruling::Deny { .. } => None,
                 };
+                show(match &refusal {
+                    Some(reason) => Scene::Refused { reason: reason.clone() },
+                    None => Scene::LetGo { release },
+                });
                 let message = stopping.last_message.clone().unwrap_or_default();
-                self.attempts.push(Attempt { message, counts: counts(record), refused });
+                self.attempts.push(Attempt { message, counts: counts(record), refusal });
             }
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
@@ -51,8 +52,7 @@ impl Sandbox {
             fs::write(home.join(name), &profile).map_err(failed)?;
         }
         let place = Place { state: repository.join(".git/steadfast"), root: repository.clone() };
-        let sandbox =
-            Self { root, steadfast, repository, home, path, place, _folder: folder, _sweeper: sweeper };
+        let sandbox = Self { root, steadfast, repository, home, path, place, _folder: folder, _sweeper: sweeper };
         sandbox.fill()?;
         Ok(sandbox)
     }
@@ -69,30 +69,32 @@ impl Sandbox {
         Ok(())
     }
 
-    /// What every process in here sees besides what it needs by its own.
-    pub(super) fn env(&self) -> Vec<(String, OsString)> {
-        let own = |name: &str, folder: &Path| (name.to_owned(), folder.into());
-        vec![
-            own("HOME", &self.home),
-            ("PATH".to_owned(), self.path.clone()),
-            own("TMPDIR", &self.root.join("tmp")),
-            own("XDG_CACHE_HOME", &self.home.join(".cache")),
-            own("XDG_CONFIG_HOME", &self.home.join(".config")),
-            own("XDG_DATA_HOME", &self.home.join(".local/share")),
-            own("XDG_STATE_HOME", &self.home.join(".local/state")),
-            ("GIT_CONFIG_NOSYSTEM".to_owned(), "1".into()),
-        ]
+    /// A process in the repository that sees nothing of the world outside: no account, no settings, and no agent
+    /// around the demo.
+    #[expect(clippy::disallowed_methods, reason = "the demo shows processes at work")]
+    pub(super) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.repository)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("PATH", &self.path)
+            .env("TMPDIR", self.root.join("tmp"))
+            .env("XDG_CACHE_HOME", self.home.join(".cache"))
+            .env("XDG_CONFIG_HOME", self.home.join(".config"))
+            .env("XDG_DATA_HOME", self.home.join(".local/share"))
+            .env("XDG_STATE_HOME", self.home.join(".local/state"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .stdin(Stdio::null());
+        command
     }
 
     fn run(&self, program: impl AsRef<Path>, arguments: &[&str]) -> Result<(), CommandError> {
         let program = program.as_ref();
         let call = format!("`{} {}`", program.display(), arguments.join(" "));
-        let output = Command::new(program)
+        let output = self
+            .command(program)
             .args(arguments)
-            .current_dir(&self.repository)
-            .env_clear()
-            .envs(self.env())
-            .stdin(Stdio::null())
             .output()
             .map_err(|error| CommandError::failure(format!("cannot run {call}: {error}")))?;
         if output.status.success() {
@@ -123,11 +125,12 @@ struct Sweeper {
 
 impl Sweeper {
     #[cfg(unix)]
+    #[expect(clippy::disallowed_methods, reason = "only another process outlives this one")]
     fn start(folder: &Path) -> Option<Self> {
         use std::os::unix::process::CommandExt;
 
-        // What an agent started may still be writing when we are gone.
-        let script = r#"cat >/dev/null; rm -rf -- "$1" 2>/dev/null || { sleep 1; rm -rf -- "$1"; }"#;
+        // Without a word from us, what the agent started may still be writing when we are gone.
+        let script = r#"read -r _ && exec rm -rf -- "$1"; rm -rf -- "$1"; sleep 1; rm -rf -- "$1""#;
         let mut process = Command::new("sh")
             .args(["-c", script, "sh"])
             .arg(folder)
@@ -150,7 +153,9 @@ impl Sweeper {
 
 impl Drop for Sweeper {
     fn drop(&mut self) {
-        drop(self.lifeline.take());
+        if let Some(mut lifeline) = self.lifeline.take() {
+            let _ = lifeline.write_all(b"done\n");
+        }
         let _ = self.process.wait();
     }
 }

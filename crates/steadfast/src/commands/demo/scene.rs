@@ -39,5 +39,6 @@ pub(super) enum Scene {
 pub(super) struct Attempt {
     pub(super) message: String,
     pub(super) counts: Counts,
-    pub(super) refused: bool,
+    /// What it was told, if it was sent back.
+    pub(super) refusal: Option<String>,
 }

@@ -82,18 +82,21 @@ impl Timeline {
             Scene::Asked { text } => self.entry(at, Actor::Human, &[plain(text)]),
             Scene::Said { text } => self.entry(at, Actor::Agent, &[plain(&format!("\"{text}\""))]),
             Scene::Ran { command, output } => {
-                let output = Part { style: FAINT, mark: "  ", text: output };
+                let last = cut(output.lines().next_back().unwrap_or_default(), self.width - INDENT - 2);
+                let output = Part { style: FAINT, mark: "  ", text: &last };
                 self.entry(at, Actor::Agent, &[plain(&format!("runs `{command}`")), output])
             }
             Scene::Wrote { path, lines } => {
                 self.entry(at, Actor::Agent, &[plain(&format!("writes {path} ({lines} lines)"))])
             }
             Scene::Informed { text } => {
-                self.entry(at, Actor::Steadfast, &[plain("tells the agent:"), quote(PLAIN, text)])
+                // Two lines, with room for what wrapping leaves over.
+                let text = cut(&format!("tells the agent: {text}"), 2 * (self.width - INDENT) - 15);
+                self.entry(at, Actor::Steadfast, &[plain(&text)])
             }
-            Scene::WantsToStop => self.entry(at, Actor::Host, &[plain("the agent wants to stop")]),
+            Scene::WantsToStop => self.entry(at, Actor::Host, &[plain("asks: may the agent stop?")]),
             Scene::Refused { reason } => {
-                let heading = Part { style: REFUSAL, mark: "", text: "refuses the stop. The agent gets:" };
+                let heading = Part { style: REFUSAL, mark: "", text: "refuses. What the agent gets:" };
                 self.entry(at, Actor::Steadfast, &[heading, quote(REFUSAL, reason)])
             }
             Scene::LetGo { release } => {
@@ -142,6 +145,17 @@ impl Timeline {
     }
 }
 
+/// As much of the text as one line holds.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut line: String = text.chars().take(width - 1).collect();
+    line.truncate(line.rfind(' ').unwrap_or(line.len()));
+    line.push('…');
+    line
+}
+
 /// The text in lines of at most `width` characters; a longer word is a line of its own.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
@@ -169,6 +183,12 @@ mod tests {
     fn lines_are_filled_and_never_longer_than_the_width() {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("one\ntwo", 7), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_cut_text_ends_between_words_and_says_so() {
+        assert_eq!(cut("one two three", 9), "one two…");
+        assert_eq!(cut("one two", 7), "one two");
     }
 
     #[test]

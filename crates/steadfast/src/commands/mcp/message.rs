@@ -118,7 +118,8 @@ mod tests {
     fn an_id_comes_back_as_it_was() {
         for id in ["1", "\"a\"", "0", "18446744073709551615"] {
             let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"echo","params":{{"a":1}}}}"#);
-            let expected = json!({"jsonrpc": "2.0", "id": serde_json::from_str::<Value>(id).unwrap(), "result": {"a": 1}});
+            let expected =
+                json!({"jsonrpc": "2.0", "id": serde_json::from_str::<Value>(id).unwrap(), "result": {"a": 1}});
             assert_eq!(said(&line), Some(expected));
         }
     }

@@ -1,0 +1,386 @@
+//! The MCP server, spoken to over pipes like a host does.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+struct Server {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Server {
+    fn start(sandbox: &Sandbox) -> Self {
+        Self::spawn(sandbox.command())
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Self { child, input, output }
+    }
+
+    fn write(&mut self, line: &[u8]) {
+        self.input.write_all(line).unwrap();
+        self.input.write_all(b"\n").unwrap();
+    }
+
+    fn read(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let request = json!({"jsonrpc": "2.0", "id": "n-1", "method": method, "params": params});
+        self.write(request.to_string().as_bytes());
+        let answer = self.read();
+        assert_eq!(answer["id"], "n-1");
+        answer
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({"name": tool, "arguments": arguments}))["result"].clone()
+    }
+
+    /// A call that its host names, as Claude Code does.
+    fn named_call(&mut self, call: &str, tool: &str, arguments: Value) -> String {
+        let meta = json!({"claudecode/toolUseId": call, "progressToken": 2});
+        let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+        text(&self.ask("tools/call", params)["result"])
+    }
+
+    /// The exit code, and what is still on standard output and error once the host has closed its end.
+    fn close(self) -> (Option<i32>, String, String) {
+        let Self { mut child, input, mut output } = self;
+        drop(input);
+        let (mut said, mut complained) = (String::new(), String::new());
+        output.read_to_string(&mut said).unwrap();
+        child.stderr.take().unwrap().read_to_string(&mut complained).unwrap();
+        (child.wait().unwrap().code(), said, complained)
+    }
+}
+
+/// The text of a result, which must not be an error.
+fn text(result: &Value) -> String {
+    assert_eq!(result.get("isError"), None, "{result}");
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+/// The text of a result that must be an error.
+fn complaint(result: &Value) -> String {
+    assert_eq!(result["isError"], true, "{result}");
+    result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+/// What the hook of a host leaves before it makes the call.
+fn pre_tool(sandbox: &Sandbox, session: &str, call: &str, tool: &str) {
+    let tool = format!("mcp__steadfast__{tool}");
+    let said = sandbox.hook("PreToolUse", session, json!({"tool_name": tool, "tool_input": {}, "tool_use_id": call}));
+    assert_eq!(said, "");
+}
+
+fn owner(sandbox: &Sandbox) -> Value {
+    let status: Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
+    status["plan"]["owner"].clone()
+}
+
+#[test]
+fn a_handshake_agrees_on_a_revision_both_know() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    for (asked, agreed) in [
+        ("2025-11-25", "2025-11-25"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-03-26", "2025-03-26"),
+        ("2024-11-05", "2024-11-05"),
+        ("2026-07-28", "2025-11-25"),
+        ("tomorrow", "2025-11-25"),
+    ] {
+        let client = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let result = server.ask("initialize", client)["result"].clone();
+        assert_eq!(result["protocolVersion"], agreed);
+        assert_eq!(result["capabilities"], json!({"tools": {}}));
+        assert_eq!(result["serverInfo"]["name"], "steadfast");
+        assert_eq!(result.get("resultType"), None);
+    }
+    server.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    assert_eq!(server.ask("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn a_client_without_a_handshake_is_served_too() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    let meta = json!({"_meta": {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }});
+    let found = server.ask("server/discover", meta.clone())["result"].clone();
+    assert_eq!(found["supportedVersions"][0], "2026-07-28");
+    assert_eq!(found["capabilities"], json!({"tools": {}}));
+    let list = server.ask("tools/list", meta);
+    assert_eq!(names(&list).len(), 7);
+    for result in [&found, &list["result"]] {
+        assert_eq!(result["resultType"], "complete");
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(0), &json!("private")));
+        assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "steadfast");
+    }
+    let unknown = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "1900-01-01"}});
+    let error = server.ask("tools/list", unknown)["error"].clone();
+    assert_eq!(error["code"], -32_022);
+    assert_eq!(error["data"]["requested"], "1900-01-01");
+    assert_eq!(error["data"]["supported"], found["supportedVersions"]);
+}
+
+#[test]
+fn the_tools_say_what_they_take_and_that_they_destroy_nothing() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    let list = server.ask("tools/list", json!({}));
+    let expected = ["task_list", "task_ready", "task_next", "task_add", "task_start", "task_done", "task_block"];
+    assert_eq!(names(&list), expected);
+    for tool in list["result"]["tools"].as_array().unwrap() {
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+        assert_eq!(tool["annotations"]["destructiveHint"], false);
+        assert_eq!(tool["annotations"]["openWorldHint"], false);
+    }
+    let reading = list["result"]["tools"].as_array().unwrap().iter();
+    let reading = reading.filter(|tool| tool["annotations"]["readOnlyHint"] == true).count();
+    assert_eq!(reading, 3);
+    assert_eq!(list["result"]["tools"][6]["inputSchema"]["required"], json!(["id", "why"]));
+}
+
+#[test]
+fn tasks_are_added_started_closed_and_set_aside_in_the_words_of_the_command_line() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    assert_eq!(server.call("task_list", json!({}))["structuredContent"], json!({"tasks": []}));
+    assert_eq!(text(&server.call("task_add", json!({"title": " One ", "files": ["a.rs"]}))), "1 One");
+    assert_eq!(text(&server.call("task_add", json!({"title": "Two", "after": ["1"]}))), "2 Two");
+    assert_eq!(text(&server.call("task_add", json!({"title": "Three"}))), "3 Three");
+
+    let ready = server.call("task_ready", json!({}));
+    let ids = |result: &Value| -> Vec<Value> {
+        result["structuredContent"]["tasks"].as_array().unwrap().iter().map(|task| task["id"].clone()).collect()
+    };
+    assert_eq!(ids(&ready), ["1", "3"]);
+    let started = text(&server.call("task_start", json!({"id": "3"})));
+    assert_eq!(started, "3 Three: in progress\n0 of 3 tasks done, 3 open, 0 blocked.");
+    assert_eq!(ids(&server.call("task_next", json!({}))), ["3"]);
+    let done = text(&server.call("task_done", json!({"id": 1})));
+    assert_eq!(done, "1 One: done\n1 of 3 tasks done, 2 open, 0 blocked. Next is 3 Three.");
+    let blocked = text(&server.call("task_block", json!({"id": "2", "why": "no key"})));
+    assert_eq!(blocked, "2 Two: blocked\n1 of 3 tasks done, 1 open, 1 blocked. Next is 3 Three.");
+
+    let list = server.call("task_list", json!({}));
+    let printed = sandbox.ok(&["task", "list", "--json"]);
+    assert_eq!(list["structuredContent"], serde_json::from_str::<Value>(&printed).unwrap());
+    assert_eq!(text(&list), printed.trim());
+    assert_eq!(sandbox.ok(&["task", "show", "2"]), "2  blocked      Two  (no key)\n");
+}
+
+#[test]
+fn what_cannot_be_done_is_told_to_the_model() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let mut server = Server::start(&sandbox);
+    let unknown = complaint(&server.call("task_done", json!({"id": "9"})));
+    assert!(unknown.starts_with("error: there is no task `9`") && unknown.contains("hint: "), "{unknown}");
+    server.call("task_block", json!({"id": "1", "why": "no key"}));
+    // Nothing around the server says that an agent is behind it; over MCP there always is.
+    for tool in ["task_start", "task_done"] {
+        let refused = complaint(&server.call(tool, json!({"id": "1"})));
+        assert!(refused.starts_with("error: task `1` is blocked, and only a human puts it back"), "{refused}");
+    }
+    for (tool, arguments, expected) in [
+        ("task_done", json!({}), "error: `id` is missing"),
+        ("task_block", json!({"id": "1", "why": "  "}), "error: `why` is empty"),
+        ("task_add", json!({"title": "a", "verify": "true"}), "error: there is no argument `verify`"),
+        ("task_list", json!({"json": true}), "error: there is no argument `json`"),
+    ] {
+        assert_eq!(complaint(&server.call(tool, arguments)), expected);
+    }
+    for params in [
+        json!({"name": "task_unblock", "arguments": {"id": "1"}}),
+        json!({}),
+        json!({"name": "task_list", "arguments": 7}),
+    ] {
+        assert_eq!(server.ask("tools/call", params)["error"]["code"], -32_602);
+    }
+    assert_eq!(server.ask("resources/list", json!({}))["error"]["code"], -32_601);
+}
+
+#[test]
+fn garbage_is_refused_and_the_next_request_answered() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    let deep = "[".repeat(100_000).into_bytes();
+    let long = vec![b' '; (4 << 20) + 1];
+    let cases: [(&[u8], i64); 6] = [
+        (b"hello", -32_700),
+        (b"\xff\xfe", -32_700),
+        (b"{", -32_700),
+        (&deep, -32_700),
+        (b"[]", -32_600),
+        (&long, -32_600),
+    ];
+    for (line, code) in cases {
+        server.write(line);
+        let answer = server.read();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(code)));
+        assert_eq!(server.ask("ping", json!({}))["result"], json!({}));
+    }
+    server.write(br#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":2,"method":"x"}]"#);
+    let batch = server.read();
+    assert_eq!(batch[0], json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
+    assert_eq!((&batch[1]["id"], &batch[1]["error"]["code"]), (&json!(2), &json!(-32_601)));
+    assert_eq!(batch.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn the_end_of_input_is_the_end_and_nothing_else_is_said() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    server.write(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    server.write(br#"{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}"#);
+    server.write(b"");
+    // The last line without its end.
+    server.input.write_all(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).unwrap();
+    let said = "{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":{}}\n".to_owned();
+    assert_eq!(server.close(), (Some(0), said, String::new()));
+}
+
+#[test]
+fn where_steadfast_is_not_set_up_nothing_is_offered() {
+    let sandbox = Sandbox::bare();
+    let mut server = Server::start(&sandbox);
+    let hello = server.ask("initialize", json!({"protocolVersion": "2025-11-25"}));
+    assert_eq!(hello["result"].get("instructions"), None);
+    assert_eq!(server.ask("tools/list", json!({}))["result"], json!({"tools": []}));
+    let refused = complaint(&server.call("task_list", json!({})));
+    assert!(refused.starts_with("error: steadfast is not set up for "), "{refused}");
+    assert!(!sandbox.root().join(".git/steadfast").exists());
+}
+
+#[test]
+fn two_servers_write_to_one_list() {
+    let sandbox = Sandbox::new();
+    thread::scope(|scope| {
+        for name in ["a", "b"] {
+            let mut server = Server::start(&sandbox);
+            scope.spawn(move || {
+                for n in 0..20 {
+                    text(&server.call("task_add", json!({"title": format!("{name}{n}")})));
+                }
+            });
+        }
+    });
+    let mut server = Server::start(&sandbox);
+    let list = server.call("task_list", json!({}))["structuredContent"].clone();
+    let ids: Vec<_> = list["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap()).collect();
+    let expected: Vec<_> = (1..=40).map(|n| n.to_string()).collect();
+    assert_eq!(ids, expected);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_held_open_between_two_calls() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    server.call("task_add", json!({"title": "One"}));
+    let open = std::fs::read_dir(format!("/proc/{}/fd", server.child.id())).unwrap();
+    let open: Vec<_> = open.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok()).collect();
+    assert!(!open.is_empty());
+    assert!(!open.iter().any(|file| file.starts_with(sandbox.root())), "{open:?}");
+}
+
+#[test]
+fn a_call_belongs_to_the_session_whose_hook_saw_it() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    sandbox.ok(&["task", "add", "Two"]);
+    let mut server = Server::start(&sandbox);
+    // Both are about to call the same tool, and the other one did so last.
+    pre_tool(&sandbox, "s-1", "call-1", "task_done");
+    pre_tool(&sandbox, "s-2", "call-2", "task_done");
+    server.named_call("call-1", "task_done", json!({"id": "1"}));
+    assert_eq!(owner(&sandbox), "s-1");
+    assert!(sandbox.stop_is_refused("s-1"), "task 2 is open, and s-1 works on the list");
+    assert!(!sandbox.stop_is_refused("s-2"));
+}
+
+#[test]
+fn codex_names_its_calls_too() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let mut server = Server::start(&sandbox);
+    pre_tool(&sandbox, "s-1", "call_1", "task_start");
+    pre_tool(&sandbox, "s-2", "call_2", "task_start");
+    let meta = json!({"callId": "call_1", "threadId": "t", "sessionId": "t"});
+    server.ask("tools/call", json!({"name": "task_start", "arguments": {"id": "1"}, "_meta": meta}));
+    assert_eq!(owner(&sandbox), "s-1");
+}
+
+#[test]
+fn a_host_that_does_not_name_its_calls_is_known_by_the_tool() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let mut server = Server::start(&sandbox);
+    pre_tool(&sandbox, "s-1", "call-1", "task_start");
+    pre_tool(&sandbox, "s-2", "call-2", "task_list");
+    text(&server.call("task_start", json!({"id": "1"})));
+    assert_eq!(owner(&sandbox), "s-1");
+}
+
+#[test]
+fn without_hooks_a_call_works_and_belongs_to_nobody() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    // The session the server was started in may have ended long since.
+    let mut command = sandbox.command();
+    command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "s-old");
+    let mut server = Server::spawn(command);
+    pre_tool(&sandbox, "s-2", "call-2", "task_start");
+    assert!(server.named_call("call-1", "task_start", json!({"id": "1"})).starts_with("1 One: in progress"));
+    assert_eq!(owner(&sandbox), Value::Null);
+}
+
+#[test]
+fn a_session_that_went_to_another_worktree_works_on_its_list() {
+    let sandbox = Sandbox::new();
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.current_dir(sandbox.root()).args(["-c", "user.name=t", "-c", "user.email=t@localhost"]).args(arguments);
+        assert!(git.output().unwrap().status.success(), "{arguments:?}");
+    };
+    git(&["commit", "--quiet", "--allow-empty", "--message", "first"]);
+    git(&["worktree", "add", "--quiet", "../side"]);
+    let side = sandbox.root().parent().unwrap().join("side");
+    let mut server = Server::start(&sandbox);
+    let call = json!({
+        "session_id": "s-1", "cwd": side, "tool_name": "mcp__steadfast__task_add", "tool_use_id": "call-1",
+        "tool_input": {"title": "One"},
+    });
+    assert!(sandbox.start_hook("PreToolUse", &call).wait().unwrap().success());
+    assert_eq!(server.named_call("call-1", "task_add", json!({"title": "One"})), "1 One");
+
+    let printed = |directory| {
+        let output = sandbox.command().current_dir(directory).args(["task", "list"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(printed(side), "1  pending      One\n");
+    assert_eq!(printed(sandbox.root()), "");
+}

@@ -1,0 +1,91 @@
+//! How many instructions one hook call takes. Unlike milliseconds this is the same on a busy machine, so it can be kept
+//! in the repository and may not grow unnoticed.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::process::{build, root, run};
+use crate::{Result, skip};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Doing {
+    Compare,
+    Keep,
+}
+
+/// Where the count is kept.
+const KEPT: &str = "xtask/instructions.txt";
+
+/// What another C library or compiler may make of the same code.
+const TOLERANCE: f64 = 0.05;
+
+pub(crate) fn instructions(doing: Doing) -> Result<()> {
+    if !skip::has("valgrind", &["valgrind"])? {
+        return Ok(());
+    }
+    let binary = build("dist")?;
+    let count = count(&binary)?;
+    let file = root().join(KEPT);
+    if doing == Doing::Keep {
+        fs::write(&file, format!("{count}\n"))?;
+        println!("kept {count} instructions for one PreToolUse of Edit");
+        return Ok(());
+    }
+    let kept: u64 = fs::read_to_string(&file)?.trim().parse()?;
+    let share = count as f64 / kept as f64 - 1.0;
+    println!("one PreToolUse of Edit takes {count} instructions, {kept} are kept ({:+.1} %)", share * 100.0);
+    if share > TOLERANCE {
+        return Err("it grew; if that is right, `cargo xtask instructions --set` keeps the new count".into());
+    }
+    Ok(())
+}
+
+/// The call in the middle of a session, as valgrind counts it: the least of three.
+fn count(binary: &Path) -> Result<u64> {
+    // Long paths cost instructions: always the same length.
+    let folder = tempfile::Builder::new().prefix("steadfast-count-").rand_bytes(6).tempdir_in("/tmp")?;
+    run(Command::new("git").args(["init", "--quiet"]).arg(folder.path()))?;
+    fs::create_dir(folder.path().join(".git/steadfast"))?;
+    for call in 0..12 {
+        hook(&mut Command::new(binary), folder.path(), call)?;
+    }
+    let mut least = u64::MAX;
+    for call in 12..15 {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(binary);
+        let said = hook(&mut valgrind, folder.path(), call)?;
+        let collected =
+            said.lines().find_map(|line| line.split_once("Collected : ")).ok_or("valgrind counted nothing")?;
+        least = least.min(collected.1.trim().parse()?);
+    }
+    Ok(least)
+}
+
+/// Calls the hook and returns what went to standard error.
+fn hook(command: &mut Command, cwd: &Path, call: u32) -> Result<String> {
+    let payload = serde_json::json!({
+        "session_id": "4b7b445b-fd4d-46f8-bafa-bd91699a39bb",
+        "cwd": cwd,
+        "hook_event_name": "PreToolUse",
+        "permission_mode": "default",
+        "tool_name": "Edit",
+        "tool_use_id": format!("toolu_{call:04}"),
+        "tool_input": {"file_path": cwd.join("src/lib.rs"), "old_string": "a".repeat(800), "new_string": "b".repeat(800)},
+    });
+    let mut child = command
+        .args(["hook", "--host", "claude", "--via", "local", "PreToolUse"])
+        .current_dir(cwd)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    child.stdin.take().ok_or("no pipe")?.write_all(payload.to_string().as_bytes())?;
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        return Err(format!("{command:?} failed: {}", output.status).into());
+    }
+    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+}
