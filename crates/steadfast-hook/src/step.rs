@@ -3,7 +3,9 @@ use std::time::{Duration, Instant};
 use steadfast_engine::{Decision, decide, needs};
 use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Record, State};
 use steadfast_store::ledger::{Claiming, Ledger, LedgerError};
-use steadfast_store::{ConfigFiles, Place, SessionError, SessionFiles, drop_claim, leave_claim, log_line, read_lines};
+use steadfast_store::{
+    ConfigFiles, Place, SessionError, SessionFiles, drop_claim, drop_claims_of, leave_claim, log_line, read_lines,
+};
 
 use crate::facts;
 
@@ -57,6 +59,9 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
         if let Err(error) = act(place, effect, event.at) {
             log_line(place, event.at, &format!("effect {effect:?}: {error}"));
         }
+    }
+    if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. }) {
+        drop_claims_of(place, &event.session);
     }
     if due(&files, &event.kind)
         && let Err(error) = Ledger::open(&place.state).map_err(StepError::from).and_then(|mut l| drain(&files, &mut l))

@@ -26,6 +26,17 @@ pub fn drop_claim(place: &Place, call: &ToolUseId) -> io::Result<()> {
     }
 }
 
+/// Drops every claim of a session whose calls are over: one that was refused or killed says no farewell.
+pub fn drop_claims_of(place: &Place, session: &SessionId) {
+    let Ok(folder) = fs::read_dir(place.state.join("claims")) else { return };
+    for file in folder.flatten() {
+        let claim = fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Claim>(&bytes).ok());
+        if claim.is_some_and(|claim| claim.session == *session && claim.agent.is_none()) {
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}
+
 /// The claim of the call that runs this command: of the living ones of this checkout that name the command's words,
 /// the newest. The session narrows it down where the environment names one.
 pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: Millis) -> Option<Claim> {

@@ -9,7 +9,7 @@ mod place;
 pub mod redact;
 mod session;
 
-pub use claim::{claim_of_call, drop_claim, find_claim, leave_claim};
+pub use claim::{claim_of_call, drop_claim, drop_claims_of, find_claim, leave_claim};
 pub use config::{CONFIG_FILE, ConfigError, ConfigFiles};
 pub use gate::{Gate, GateScope};
 pub use hook_log::log_line;

@@ -92,6 +92,9 @@ impl From<steadfast_store::ledger::LedgerError> for CommandError {
                  have to be added again",
                 path.display()
             )),
+            E::ReadOnly { .. } => said.hint(
+                "where a sandbox keeps `.git` read-only, the tools of the MCP server `steadfast` (`task_done`, …) do the same",
+            ),
             E::Full { .. } => said.hint("free some space; nothing was lost"),
             E::UnknownTask { .. } | E::UnknownDependency { .. } => said.hint("`steadfast task list` shows all tasks"),
             E::IllegalMove { .. } => said.hint("`steadfast task list` shows where every task stands"),

@@ -1,5 +1,5 @@
 use steadfast_hook::drain;
-use steadfast_store::ledger::Ledger;
+use steadfast_store::ledger::{Ledger, LedgerError};
 use steadfast_store::{ConfigFiles, Place, SessionFiles, log_line};
 
 use crate::error::{CommandError, chain};
@@ -29,7 +29,13 @@ impl Repository {
 
     /// The ledger, with every journal in it. A journal that cannot be drained is not lost, and no reason to stop.
     pub(crate) fn ledger(&self) -> Result<Ledger, CommandError> {
-        let mut ledger = Ledger::open(&self.place.state)?;
+        let mut ledger = match Ledger::open(&self.place.state) {
+            // A sandbox may keep `.git` read-only: what only looks still works.
+            Err(error @ LedgerError::ReadOnly { .. }) => {
+                return Ledger::open_read_only(&self.place.state)?.ok_or_else(|| error.into());
+            }
+            opened => opened?,
+        };
         for files in SessionFiles::all(&self.place) {
             if let Err(error) = drain(&files, &mut ledger) {
                 let line = format!("the journal of {} was not drained: {}", files.session(), chain(&error));

@@ -79,8 +79,12 @@ impl TaskList {
 
     pub(crate) fn add(&mut self, new: impl FnOnce(AddedBy) -> NewTask) -> Result<Task, CommandError> {
         let now = surroundings::now();
+        let new = new(self.caller.by);
+        if new.title.is_empty() {
+            return Err(CommandError::usage("a task needs a title, and this one is empty"));
+        }
         let plan = self.ledger.list_plan(&self.worktree, TITLE, self.caller.by, now)?;
-        let task = self.ledger.add_task(&plan, new(self.caller.by), now)?;
+        let task = self.ledger.add_task(&plan, new, now)?;
         self.take(&plan, Claiming::UnlessHeld)?;
         Ok(task)
     }

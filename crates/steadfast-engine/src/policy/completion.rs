@@ -5,8 +5,8 @@
 //! in a row without a tool call end it at once. What ends this way is `capped`, never `complete`.
 
 use steadfast_model::{
-    Background, Change, Direction, Effect, Event, EventKind, Fact, Facts, Mode, Needs, OwnerEnd, PlanView, PolicyName,
-    PromptOrigin, Release, Rules, StartSource, State, Status, Stopping, TaskLine, Verdict,
+    Background, Change, Direction, Effect, Event, EventKind, Fact, Facts, Host, Mode, Needs, OwnerEnd, PlanView,
+    PolicyName, PromptOrigin, Release, Rules, StartSource, State, Status, Stopping, TaskLine, Verdict,
 };
 
 use super::{Judgement, Policy};
@@ -94,7 +94,7 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
         return released(Release::Capped, Verdict::Note(note));
     }
 
-    let reason = refusal(plan, state.stop.refused + 1, limit);
+    let reason = refusal(plan, event.host, state.stop.refused + 1, limit);
     Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], effects: Vec::new() }
 }
 
@@ -189,10 +189,16 @@ fn how_many_open(plan: &PlanView) -> String {
     if open == 1 { format!("1 of {all} tasks is open") } else { format!("{open} of {all} tasks are open") }
 }
 
-fn refusal(plan: &PlanView, refusal: u32, limit: u32) -> String {
+fn refusal(plan: &PlanView, host: Host, refusal: u32, limit: u32) -> String {
+    // In Codex's sandbox the shell cannot write the ledger; the MCP server can.
+    let tools = match host {
+        Host::Codex => " The MCP tools `task_done` and `task_block` do the same where the shell is read-only.",
+        Host::Claude | Host::Sim => "",
+    };
     let next = plan.open.first().map(|task| {
         format!(
-            " Next is {id}. `steadfast task done {id}` closes it, `steadfast task block {id} --why REASON` sets it aside.",
+            " Next is {id}. `steadfast task done {id}` closes it, `steadfast task block {id} --why REASON` sets it \
+             aside.{tools}",
             id = task.id
         )
     });

@@ -72,7 +72,7 @@ fn call(request: &Request, action: &Action, ids: &Ids) -> Option<Value> {
             let (old, new) = (prefixed("-", old), prefixed("+", new));
             patch(ids, &format!("*** Update File: {path}\n@@\n{old}{new}"))
         }
-        Action::Tool { name, input } => function(ids, name, input),
+        Action::Tool { name, input } => tool(ids, name, input),
         Action::Agent { kind, prompt, .. } => spawn(request, ids, kind, prompt),
         Action::Compact {} => return None,
     };
@@ -84,6 +84,16 @@ fn function(ids: &Ids, name: &str, arguments: &Value) -> Value {
         "type": "function_call", "id": ids.next("fc"), "call_id": ids.next("call"), "status": "completed",
         "name": name, "arguments": arguments.to_string(),
     })
+}
+
+/// Codex keeps the tools of an MCP server in a namespace and does not know them by their flat name.
+fn tool(ids: &Ids, name: &str, input: &Value) -> Value {
+    let Some((server, inner)) = name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) else {
+        return function(ids, name, input);
+    };
+    let mut call = function(ids, inner, input);
+    call["namespace"] = format!("mcp__{server}").into();
+    call
 }
 
 /// Subagents live in a namespace. By default Codex 0.166 defers it, and takes a call of it all the same; with

@@ -62,6 +62,7 @@ fn errors_name_the_thing_and_the_next_command() {
     assert!(said.ends_with("; near it: `1`\n\nhint: `steadfast task list` shows all tasks\n"), "{said}");
     assert_eq!(sandbox.fails(&["task", "frobnicate"]).0, 64);
     assert_eq!(sandbox.fails(&["task", "block", "1", "--why", " "]).0, 64);
+    assert_eq!(sandbox.fails(&["task", "add", " "]).0, 64);
     let bare = Sandbox::bare();
     insta::assert_snapshot!(bare.fails(&["task", "list"]).1, @r"
     error: steadfast is not set up for `/repo`
@@ -119,6 +120,17 @@ fn a_command_without_a_session_in_its_environment_takes_the_claim_of_its_call() 
     sandbox.ok(&["task", "add", "By a human, after the call"]);
     let list: Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
     assert_eq!(list["plan"]["owner"], "s-1");
+}
+
+#[test]
+fn a_call_that_was_refused_leaves_no_claim_past_the_next_stop() {
+    let sandbox = with_tasks(&["One"]);
+    let call = json!({"tool_name": "Bash", "tool_use_id": "call-1", "tool_input": {"command": "steadfast task add X"}});
+    sandbox.hook("PreToolUse", "s-1", call);
+    assert!(!sandbox.stop_is_refused("s-1"));
+    sandbox.ok(&["task", "add", "By a human"]);
+    let status: Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
+    assert_eq!(status["plan"]["owner"], Value::Null);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use steadfast_model::{
-    Agent, AgentId, Counts, Host, Millis, OwnerEnd, PlanId, SessionId, StopRules, TaskChanged, TaskId, Via,
+    Agent, AgentId, Counts, Millis, OwnerEnd, PlanId, SessionId, StopRules, TaskChanged, TaskId, Via,
 };
 
 use super::*;
@@ -84,6 +84,13 @@ fn stopping_with_open_tasks_is_refused_with_the_facts() {
                     .into()
         }
     );
+}
+
+#[test]
+fn on_codex_the_way_around_its_sandbox_is_named() {
+    let codex = Event { host: Host::Codex, ..stopping() };
+    let said = verdict(&fresh(), &codex, &knowing(plan(Some(ME), 2, 3, 0)));
+    assert!(said.text().contains("MCP tools `task_done` and `task_block`"), "{}", said.text());
 }
 
 #[test]
