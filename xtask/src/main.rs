@@ -8,6 +8,7 @@ mod boundary;
 mod fuzz;
 mod generate;
 mod instructions;
+mod picture;
 mod process;
 mod skip;
 mod soak;
@@ -23,6 +24,7 @@ usage: cargo xtask CHORE
   bench hook           what a hook costs beside an empty process (--runs N, --binary PATH)
   generate [--check]   writes what is generated, or says what is out of date
   instructions [--set] counts the instructions of one hook call and compares with the kept count
+  picture              draws docs/demo.svg from what the demo prints
   fuzz [SECONDS]       every fuzz target for so long, 60 by default
   soak [ROUNDS]        the long loops: kills, crowds, fuzz; 2,000 rounds by default
 ";
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         ["generate", "--check"] => generate::generate(generate::Doing::Check),
         ["instructions"] => instructions::instructions(instructions::Doing::Compare),
         ["instructions", "--set"] => instructions::instructions(instructions::Doing::Keep),
+        ["picture"] => picture::picture(),
         ["fuzz"] => fuzz::fuzz(60),
         ["fuzz", seconds] => seconds.parse().map_err(Into::into).and_then(fuzz::fuzz),
         ["soak"] => soak::soak(2_000),

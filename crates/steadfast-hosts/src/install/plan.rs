@@ -124,7 +124,7 @@ fn uninstall_slot(
             let kept = Record { users, ..record.clone() };
             return if kept == *record { Ok(()) } else { drafts.remember(&record_file, &kept) };
         }
-        drafts.forget(&record_file, record)?;
+        drafts.forget(&record_file, record, place)?;
         if record.before == Before::Absent {
             drafts.absent_before_us.push(slot.path.clone());
         }
@@ -191,10 +191,14 @@ impl Drafts {
         Ok(())
     }
 
-    /// With the record go the folders that were made for its file, if nothing else came into them.
-    fn forget(&mut self, file: &Path, record: &Record) -> Result<(), InstallError> {
+    /// With the record go the folders that were made for its file and those of the records, if nothing else came into
+    /// them.
+    fn forget(&mut self, file: &Path, record: &Record, place: &Place) -> Result<(), InstallError> {
         let change = FileChange::new(file, file::read(file)?, None, "record", Access::Private);
-        self.records.push(FileChange { folders: record.folders.clone(), ..change });
+        let ours = |folder: &&Path| place.user_records.parent().is_some_and(|state| folder.starts_with(state));
+        let of_records = file.ancestors().skip(1).take_while(ours).map(Path::to_owned);
+        let folders = record.folders.iter().cloned().chain(of_records).collect();
+        self.records.push(FileChange { folders, ..change });
         Ok(())
     }
 
