@@ -23,13 +23,21 @@ pub(crate) fn fuzz(seconds: u32) -> Result<()> {
     for target in TARGETS {
         let corpus = folder.join("corpus").join(target);
         fs::create_dir_all(&corpus)?;
+        fs::create_dir_all(folder.join("artifacts"))?;
         eprintln!("fuzzing {target} for {seconds} s");
         run(Command::new(folder.join("target").join(triple()?).join("release").join(target))
             .current_dir(&folder)
             .arg(&corpus)
             .arg(folder.join("seeds").join(target))
             .arg(format!("-max_total_time={seconds}"))
-            .args(["-max_len=8192", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=0"]))?;
+            .args([
+                "-max_len=8192",
+                "-timeout=10",
+                "-artifact_prefix=artifacts/",
+                "-rss_limit_mb=2048",
+                "-print_final_stats=1",
+                "-verbosity=0",
+            ]))?;
     }
     Ok(())
 }

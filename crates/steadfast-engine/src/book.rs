@@ -1,6 +1,6 @@
 //! What every event does to a session, whatever the policies say.
 
-use steadfast_model::{Action, Change, Event, EventKind, Facts, Outcome, PromptOrigin, State};
+use steadfast_model::{Action, Change, Event, EventKind, Facts, Outcome, PromptOrigin, StartSource, State};
 
 pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
     let mut changes = Vec::new();
@@ -9,6 +9,8 @@ pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
         changes.push(Change::Attended(attended));
     }
     match &event.kind {
+        // A compaction is no new start: what ran before it runs on.
+        EventKind::SessionStart { source: StartSource::Compact } => {}
         EventKind::SessionStart { .. } => changes.push(Change::Started),
         EventKind::SessionEnd { reason } => changes.push(Change::Ended { reason: reason.clone() }),
         EventKind::Prompt { origin: PromptOrigin::Human, .. } => changes.push(Change::HumanSpoke),

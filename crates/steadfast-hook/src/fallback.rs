@@ -9,9 +9,8 @@ use crate::supervise::Surroundings;
 ///
 /// Advice fails silent. Before a tool, a closed gate fails closed.
 pub(crate) fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<String> {
-    let directories = [Some(&around.cwd), around.project.as_ref()];
-    let mut places = directories.into_iter().flatten();
-    let place = places.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;
+    let mut directories = around.directories(&around.cwd);
+    let place = directories.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;
     log_line(&place, around.now, &format!("{} {} {}: {why}", call.host, call.via, call.event));
     let event = EventName::parse(&call.event).filter(|event| event.is_before_tool())?;
     let gate = Gate::before(&place, around.session.as_ref())?;

@@ -1,12 +1,12 @@
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use steadfast_hosts::{Around, decode, encode};
-use steadfast_model::{EventName, Millis, SessionId};
-use steadfast_store::{ConfigFiles, Place};
+use steadfast_model::{Event, EventName, Millis, SessionId};
+use steadfast_store::{ConfigFiles, Place, SessionFiles};
 
 use crate::call::Call;
 use crate::fallback::fallback;
@@ -30,6 +30,13 @@ pub struct Surroundings {
     pub attended: Option<bool>,
     pub user_state: Option<PathBuf>,
     pub user_config: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Where to look for a place: where the event happened, where the hook was started, where the session began.
+    pub(crate) fn directories<'a>(&'a self, cwd: &'a Path) -> impl Iterator<Item = &'a Path> {
+        [Some(cwd), Some(self.cwd.as_path()), self.project.as_deref()].into_iter().flatten()
+    }
 }
 
 /// The answer to one event: what goes to standard output, or nothing.
@@ -74,12 +81,26 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     };
     let mut event = decode(call.host, call.via, &call.event, payload, &outside).map_err(|error| error.to_string())?;
     // Hooks in the user's own settings are called everywhere; they act only where `init` left state.
-    let Some(place) = Place::find(event.cwd.as_ref(), around.user_state.as_deref()) else { return Ok(None) };
+    let Some(place) = home_of(&event, around) else { return Ok(None) };
     privacy::redact(&mut event);
     let config = ConfigFiles::of(&place, around.user_config.as_deref());
     let name = EventName::parse(&call.event).ok_or("an event without a name")?;
     let answer = step(&place, &config, event).map_err(|error| error.to_string())?;
     Ok(encode(call.host, name, &answer))
+}
+
+/// Where a session is kept. It may wander (`cd` into another repository, out of all of them) and stays what it was: a
+/// place that knows it comes before one that does not.
+fn home_of(event: &Event, around: &Surroundings) -> Option<Place> {
+    let mut first = None;
+    for directory in around.directories(event.cwd.as_ref()) {
+        let Some(place) = Place::find(directory, around.user_state.as_deref()) else { continue };
+        if SessionFiles::of(&place, &event.session).dir().is_dir() {
+            return Some(place);
+        }
+        first.get_or_insert(place);
+    }
+    first
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {

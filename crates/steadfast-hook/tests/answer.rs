@@ -215,6 +215,23 @@ fn stopping_early_is_refused_and_ends_after_three_idle_refusals() {
 }
 
 #[test]
+fn a_session_that_wanders_off_is_held_all_the_same() {
+    let repository = Repository::new().with_tasks(2);
+    assert!(refused(repository.stop()));
+    let other = Repository::new();
+    for elsewhere in [std::env::temp_dir(), other.root().to_owned()] {
+        let call = Call { host: Host::Claude, via: Via::Local, event: "Stop".into() };
+        let around = Surroundings {
+            cwd: elsewhere.clone(),
+            project: Some(repository.root().to_owned()),
+            ..repository.surroundings()
+        };
+        let payload = format!("{{\"session_id\":\"s-1\",\"cwd\":{elsewhere:?}}}");
+        assert!(refused(answer(&call, around, Cursor::new(payload.into_bytes()))), "{elsewhere:?}");
+    }
+}
+
+#[test]
 fn a_second_session_in_the_same_repository_stops_freely() {
     let repository = Repository::new().with_tasks(2);
     let other = String::from_utf8(repository.payload("")).unwrap().replace("s-1", "s-2");

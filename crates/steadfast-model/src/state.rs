@@ -150,7 +150,10 @@ impl State {
 
     pub fn apply(&mut self, change: &Change) {
         match change {
-            Change::Started => self.ended = None,
+            Change::Started => {
+                self.ended = None;
+                self.subagents.clear();
+            }
             Change::Ended { reason } => self.ended = Some(reason.clone()),
             Change::RulesChanged(new) => {
                 self.rules = new.rules;
@@ -159,7 +162,6 @@ impl State {
             Change::HumanSpoke => {
                 self.prompts += 1;
                 self.interrupted = false;
-                self.subagents.clear();
                 self.stop = StopCount::default();
             }
             Change::ToolCalled => {
@@ -179,7 +181,11 @@ impl State {
                 }
             }
             Change::SubagentStopped(agent) => self.subagents.retain(|running| running != agent),
-            Change::Interrupted => self.interrupted = true,
+            Change::Interrupted => {
+                self.interrupted = true;
+                // An interrupt takes them with it, and they say no farewell.
+                self.subagents.clear();
+            }
             Change::Attended(attended) => self.attended = *attended,
             Change::StopRefused => {
                 self.stop.refused = self.stop.refused.saturating_add(1);

@@ -20,7 +20,7 @@ mod slice;
 mod status;
 mod task;
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a test is other processes, and prints figures")]
+#[expect(clippy::disallowed_methods, reason = "a test is another process at the database")]
 mod tests;
 
 use std::path::{Path, PathBuf};

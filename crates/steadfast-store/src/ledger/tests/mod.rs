@@ -6,7 +6,6 @@ mod owners;
 mod plans;
 mod process;
 mod slices;
-mod speed;
 mod statuses;
 mod tasks;
 
