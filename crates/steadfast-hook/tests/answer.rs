@@ -279,6 +279,20 @@ fn a_refusal_that_cannot_be_written_down_is_not_given() {
     assert!(repository.log()[0].contains("claude local Stop: cannot "), "{:?}", repository.log());
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn on_a_full_disk_nothing_is_refused_and_the_agent_goes_on() {
+    let repository = Repository::new().with_tasks(2);
+    let files = SessionFiles::of(&repository.place, &SessionId::new("s-1"));
+    fs::create_dir_all(files.dir()).unwrap();
+    std::os::unix::fs::symlink("/dev/full", files.dir().join("journal")).unwrap();
+    assert_eq!(repository.stop(), None);
+    assert_eq!(repository.tool(), None);
+    assert!(repository.log()[0].contains("No space left on device"), "{:?}", repository.log());
+    repository.close_gate();
+    assert!(denied(repository.tool()));
+}
+
 #[test]
 fn a_held_lock_lets_go_and_a_closed_gate_denies() {
     let repository = Repository::new().with_tasks(2);

@@ -72,6 +72,22 @@ fn errors_name_the_thing_and_the_next_command() {
 }
 
 #[test]
+fn a_damaged_ledger_is_named_with_what_to_do() {
+    let sandbox = with_tasks(&["One"]);
+    let database = sandbox.place().state.join("state.db");
+    for kind in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{kind}", database.display()));
+    }
+    std::fs::write(&database, vec![7; 9_000]).unwrap();
+    let (code, said) = sandbox.fails(&["task", "list"]);
+    assert_eq!(code, 1);
+    assert!(said.starts_with("error: the ledger `/repo/.git/steadfast/state.db` is damaged"), "{said}");
+    assert!(said.contains("hint: move `/repo/.git/steadfast/state.db` away"), "{said}");
+    std::fs::rename(&database, database.with_extension("damaged")).unwrap();
+    sandbox.ok(&["status"]);
+}
+
+#[test]
 fn a_task_that_waits_for_another_is_not_ready() {
     let sandbox = with_tasks(&["First"]);
     sandbox.ok(&["task", "add", "Second", "--after", "1"]);
