@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use steadfast_model::{Claim, Millis, SessionId, ToolUseId};
 
-use crate::place::{Place, create_private_dir, file_name, replace};
+use crate::file::{create_private_dir, file_name, replace};
+use crate::place::Place;
 
 /// A call that was refused or killed leaves its claim behind; after this long nobody takes it any more.
 const LIFE_MS: i64 = 15 * 60 * 1_000;

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{Millis, SessionId};
 
-use crate::place::{Place, create_private_dir, file_name, replace};
+use crate::file::{create_private_dir, file_name, replace};
+use crate::place::Place;
 
 /// A closed gate, for one session or for a whole checkout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,8 @@ use std::io::Write;
 
 use steadfast_model::Millis;
 
-use crate::place::{Place, private_options, rename};
+use crate::file::{private_options, rename};
+use crate::place::Place;
 
 /// What could not be done in a hook, one line each, for `doctor` and for people.
 const FILE: &str = "hook.log";

@@ -2,6 +2,7 @@
 
 mod claim;
 mod config;
+mod file;
 mod gate;
 mod hook_log;
 pub mod ledger;
@@ -14,4 +15,4 @@ pub use config::{CONFIG_FILE, ConfigError, ConfigFiles};
 pub use gate::{Gate, GateScope};
 pub use hook_log::log_line;
 pub use place::Place;
-pub use session::{SessionError, SessionFiles, read_lines};
+pub use session::{Line, SessionError, SessionFiles, read_lines};

@@ -2,7 +2,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use steadfast_model::fnv;
+use crate::file::{create_private_dir, file_name};
 
 /// Where Steadfast keeps the truth of a repository, and the checkout it was asked from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,46 +42,6 @@ impl Place {
     }
 }
 
-/// A directory nobody else may look into.
-pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
-}
-
-/// A file nobody else may look into, when it is created.
-pub(crate) fn private_options() -> fs::OpenOptions {
-    let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-/// Replaces a file in one step: a reader sees the old or the new, never half of one.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let draft = path.with_extension("new");
-    let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
-    io::Write::write_all(&mut file, bytes)?;
-    drop(file);
-    rename(&draft, path)
-}
-
-/// Renames, and tries again where somebody has the target open: Windows refuses then, for a moment.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    let mut tries = 0;
-    loop {
-        match fs::rename(from, to) {
-            Err(error) if cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied && tries < 20 => {
-                tries += 1;
-                std::thread::sleep(std::time::Duration::from_millis(2));
-            }
-            done => return done,
-        }
-    }
-}
-
 fn in_git(cwd: &Path) -> Option<Place> {
     cwd.ancestors().find_map(|root| {
         let git = root.join(".git");
@@ -108,17 +68,6 @@ fn linked(root: &Path, file: &Path) -> Option<PathBuf> {
 fn outside_git(root: &Path, user_state: &Path) -> Place {
     let name = file_name(&root.to_string_lossy());
     Place { state: user_state.join("places").join(name), root: root.to_owned() }
-}
-
-/// A name that came from outside as the name of a file: others choose their ids, the file system its characters.
-pub(crate) fn file_name(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !text.is_empty() && text.len() <= 100 && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    let readable: String = text.chars().rev().filter(|c| plain(*c)).take(40).collect();
-    let readable: String = readable.chars().rev().collect();
-    format!("{readable}_{:016x}", fnv([text.as_bytes()]))
 }
 
 #[cfg(test)]

@@ -10,15 +10,7 @@ use super::owner::{self, Claiming};
 use super::session::{self, SessionRow};
 use super::slice::Touched;
 use super::{Ledger, LedgerError, history};
-
-/// One line of a session's journal.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    pub sequence: u64,
-    /// Where the next line begins, in bytes.
-    pub end: u64,
-    pub entry: Entry,
-}
+use crate::session::Line;
 
 /// How far a session's journal is in the ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-pub use drain::{Cursor, Drained, Line};
+pub use drain::{Cursor, Drained};
 pub use error::{LeaseError, LedgerError};
 pub use history::{HistoryFilter, HistoryLine};
 pub use lease::{Fence, Lease};

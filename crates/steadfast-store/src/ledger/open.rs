@@ -12,6 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::error::Fault;
 use super::migration::{self, KNOWN};
 use super::{Ledger, LedgerError};
+use crate::file::create_private_dir;
 
 /// How long to wait for another writer. A hook waits for us, and a human behind it.
 pub const BUSY: Duration = Duration::from_millis(250);
@@ -137,26 +138,13 @@ fn immutable(path: &Path) -> PathBuf {
 /// connections this process has.
 fn create(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, Fault> {
     if let Some(directory) = path.parent() {
-        private_directory(directory).map_err(|error| unreachable(path, error))?;
+        create_private_dir(directory).map_err(|error| unreachable(path, error))?;
     }
     let connection = connect(path, flags | OpenFlags::SQLITE_OPEN_CREATE, busy)?;
     #[cfg(unix)]
     fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
         .map_err(|error| unreachable(path, error))?;
     Ok(connection)
-}
-
-pub(super) fn private_directory(path: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(path)
-}
-
-pub(super) fn private_file(options: &mut fs::OpenOptions) -> &mut fs::OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
 }
 
 fn unreachable(path: &Path, error: io::Error) -> Fault {

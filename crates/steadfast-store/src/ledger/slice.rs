@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -11,8 +11,8 @@ use steadfast_model::{PlanId, PlanView};
 use thiserror::Error;
 
 use super::error::Source;
-use super::open::{private_directory, private_file};
 use super::{Ledger, plan};
+use crate::file::{create_private_dir, private_options, replace};
 
 /// The ledger has it; the slice is older than it should be.
 #[derive(Debug, Error)]
@@ -70,12 +70,7 @@ impl Ledger {
 
     fn replace_slice(&self, id: &PlanId, path: &Path) -> Result<(), Source> {
         let Some(view) = self.read(|connection| plan::view(connection, id))? else { return Ok(()) };
-        let new = path.with_extension("slice.new");
-        let mut file = private_file(File::options().write(true).create(true).truncate(true)).open(&new)?;
-        file.write_all(&serde_json::to_vec(&view)?)?;
-        drop(file);
-        fs::rename(&new, path)?;
-        Ok(())
+        Ok(replace(path, &serde_json::to_vec(&view)?)?)
     }
 }
 
@@ -83,10 +78,10 @@ impl Ledger {
 /// never replaces a newer one.
 fn lock(directory: &Path, busy: Duration) -> io::Result<File> {
     let path = directory.join("lock");
-    let open = || private_file(File::options().append(true).create(true)).open(&path);
+    let open = || private_options().append(true).create(true).open(&path);
     let file = match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            private_directory(directory)?;
+            create_private_dir(directory)?;
             open()?
         }
         file => file?,

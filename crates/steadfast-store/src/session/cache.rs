@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use steadfast_model::State;
 
-use crate::place::replace;
+use crate::file::replace;
 
 /// The state folded up to a place in the journal.
 #[derive(Debug, Serialize, Deserialize)]

@@ -12,13 +12,21 @@ use std::path::Path;
 
 use steadfast_model::{Entry, SessionId, State};
 
-use crate::ledger::Line;
-use crate::place::{private_options, rename};
+use crate::file::{private_options, rename};
 
 pub(super) const FILE: &str = "journal";
 
 /// Length of `llllllll ssssssssssssssss cccccccc `.
 const HEAD: usize = 35;
+
+/// A line of a journal with where it ends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    pub sequence: u64,
+    /// The byte after it.
+    pub end: u64,
+    pub entry: Entry,
+}
 
 /// The journal, open for its one writer.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use steadfast_model::Event;
 
 use super::SessionFiles;
-use crate::place::{create_private_dir, replace};
+use crate::file::{create_private_dir, replace};
 
 /// How many events this process left: with its id and the time, a name of its own for each.
 static LEFT: AtomicU32 = AtomicU32::new(0);

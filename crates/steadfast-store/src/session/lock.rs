@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use steadfast_model::SessionId;
 
 use super::SessionError;
-use crate::place::private_options;
+use crate::file::private_options;
 
 /// Held until dropped. The file is never renamed or removed while the session lives, and never read.
 #[derive(Debug)]

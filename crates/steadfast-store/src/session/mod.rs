@@ -16,11 +16,12 @@ use std::time::Duration;
 
 use steadfast_model::{Entry, Record, SessionId, State};
 
-use crate::place::{Place, create_private_dir, file_name};
+use crate::file::{create_private_dir, file_name};
+use crate::place::Place;
 use cache::Cache;
 use journal::Journal;
 
-pub use journal::read_lines;
+pub use journal::{Line, read_lines};
 
 /// A drained journal past this size is begun anew.
 const ROTATE_BYTES: u64 = 1 << 20;

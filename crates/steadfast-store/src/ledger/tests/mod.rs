@@ -18,7 +18,8 @@ use steadfast_model::{
 };
 use tempfile::TempDir;
 
-use super::{Ledger, Line, NewTask, OpenOptions, StatusChange};
+use super::{Ledger, NewTask, OpenOptions, StatusChange};
+use crate::session::Line;
 
 const WORKTREE: &str = "/home/ada/engine";
 

@@ -1,0 +1,58 @@
+//! Files of ours: nobody else may read them, they are replaced in one step, and their names come from ids.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use steadfast_model::fnv;
+
+/// A directory nobody else may look into.
+pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// A file nobody else may look into, when it is created.
+pub(crate) fn private_options() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Replaces a file in one step: a reader sees the old or the new, never half of one.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = path.with_extension("new");
+    let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
+    io::Write::write_all(&mut file, bytes)?;
+    drop(file);
+    rename(&draft, path)
+}
+
+/// Renames, and tries again where somebody has the target open: Windows refuses then, for a moment.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    let mut tries = 0;
+    loop {
+        match fs::rename(from, to) {
+            Err(error) if cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied && tries < 20 => {
+                tries += 1;
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            done => return done,
+        }
+    }
+}
+
+/// A name that came from outside as the name of a file: others choose their ids, the file system its characters.
+pub(crate) fn file_name(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !text.is_empty() && text.len() <= 100 && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    let readable: String = text.chars().rev().filter(|c| plain(*c)).take(40).collect();
+    let readable: String = readable.chars().rev().collect();
+    format!("{readable}_{:016x}", fnv([text.as_bytes()]))
+}
