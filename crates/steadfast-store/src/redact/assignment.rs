@@ -139,7 +139,7 @@ impl Left {
 
 /// `--- PASS: TestLogin`: what test runners print.
 fn is_verdict(scan: &Scanner<'_>, left: &Left, start: usize) -> bool {
-    scan.bytes[left.start..left.end].eq_ignore_ascii_case(b"pass") && value::quoted_at(scan, start).is_none()
+    scan.bytes[left.start..left.end].eq_ignore_ascii_case(b"pass") && !value::opens_quoted(scan, start)
 }
 
 fn is_upper(name: &[u8]) -> bool {

@@ -4,7 +4,7 @@ use super::class::Class;
 use super::name::{self, Kind, Name, Where};
 use super::scan::{Finding, Scanner};
 use super::value::{self, Setting, Value};
-use super::{command, header, marker, rule};
+use super::{command, header};
 
 const LONGEST_FLAG: usize = 48;
 const LONGEST_USER: usize = 64;
@@ -58,13 +58,6 @@ fn argument(scan: &Scanner<'_>, end: usize) -> Option<usize> {
 fn password_of_user(scan: &mut Scanner<'_>, end: usize) -> Option<Finding> {
     let start = if scan.byte(end) == Some(b'=') { end + 1 } else { argument(scan, end)? };
     let pair = value::value_at(scan, start, Class::Shell);
-    if marker::opens_within(scan.bytes, pair.start, pair.end, LONGEST_USER) {
-        return None;
-    }
-    // Stripe and others take the key as the user.
-    if let Some(finding) = rule::find(scan, pair.start) {
-        return Some(finding);
-    }
     let text = &scan.bytes[pair.start..pair.end];
     let colon = text.iter().take(LONGEST_USER).position(|&b| b == b':')?;
     let (user, password) = (&text[..colon], &text[colon + 1..]);

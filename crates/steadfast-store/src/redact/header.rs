@@ -1,7 +1,6 @@
 //! Values of the headers that carry credentials.
 
 use super::class::Class;
-use super::marker;
 use super::name::{Kind, Name};
 use super::placeholder::{is_placeholder, reads_as_words};
 use super::scan::{Finding, Scanner};
@@ -26,8 +25,8 @@ pub(super) fn credentials(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Opt
         let token = Name { kind: Kind::Token, ..*name };
         return value::judged(scan, whole, &token, Setting::Quoted);
     }
-    let end = scan.run_end(Class::Shell, value);
-    let end = if end > value && scan.bytes[end - 1] == b'\\' { end - 1 } else { end };
+    let run_end = scan.run_end(Class::Shell, value);
+    let end = value::before_backslash(scan, value, run_end);
     let text = &scan.bytes[value..end];
     // "Authorization: Basic authentication is off" is a sentence.
     let prose = text.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_punctuation()) && reads_as_words(text);
@@ -35,22 +34,19 @@ pub(super) fn credentials(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Opt
         return None;
     }
     let token = Name { kind: Kind::Token, ..*name };
-    value::judged(scan, Value { start: value, end, quoted: false }, &token, Setting::Given)
+    value::judged(scan, Value { start: value, end, quoted: false, last_read: run_end }, &token, Setting::Given)
 }
 
 /// The whole of `Cookie: a=b; c=d`, when one of its values may be a session.
 pub(super) fn cookies(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Option<Finding> {
     let start = behind_quote(scan, at);
     let end = scan.run_end(Class::Line, start);
-    if marker::opens_within(scan.bytes, start, end, READ) {
-        return None;
-    }
     let line = &scan.bytes[start..end.min(start + READ)];
     let first_name = line.iter().take_while(|&&b| Class::Dotted.holds(b)).count();
     if first_name == 0 || line.get(first_name) != Some(&b'=') || !line.split(|&b| b == b';').any(holds_session) {
         return None;
     }
-    Some(Finding { start, end, rule: name.rule })
+    scan.untouched(end).then_some(Finding { start, end, rule: name.rule })
 }
 
 fn holds_session(pair: &[u8]) -> bool {

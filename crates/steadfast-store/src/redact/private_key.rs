@@ -7,7 +7,7 @@ const LONGEST_LABEL: usize = 64;
 const SHORTEST_LINE: usize = 16;
 
 /// The block whose `BEGIN ` is at `begin`; a block that was cut goes on to the end of the text.
-pub(super) fn block(scan: &Scanner<'_>, begin: usize) -> Option<(usize, usize)> {
+pub(super) fn block(scan: &mut Scanner<'_>, begin: usize) -> Option<(usize, usize)> {
     let start = dashes_before(scan, begin)?;
     let header = &scan.bytes[begin..scan.bytes.len().min(begin + LONGEST_LABEL)];
     let label = header.iter().position(|&b| b == b'-')?;
@@ -15,10 +15,9 @@ pub(super) fn block(scan: &Scanner<'_>, begin: usize) -> Option<(usize, usize)> 
         return None;
     }
     let body = begin + label + header[label..].iter().take_while(|&&b| b == b'-').count();
-    if !holds_key(&scan.bytes[body..]) {
-        return None;
-    }
-    Some((start, block_end(scan.bytes, body)))
+    let read = key_beginning(&scan.bytes[body..])?;
+    // What is read decides; where the block ends does not, so a marker may lie in it.
+    scan.untouched(body + read - 1).then(|| (start, block_end(scan.bytes, body).min(scan.ceiling())))
 }
 
 fn dashes_before(scan: &Scanner<'_>, begin: usize) -> Option<usize> {
@@ -28,12 +27,12 @@ fn dashes_before(scan: &Scanner<'_>, begin: usize) -> Option<usize> {
     (dashes >= 4).then(|| after - dashes)
 }
 
-/// Whether a line break (real or written `\n`) and something like base64 or a `Proc-Type:` header follow.
-fn holds_key(body: &[u8]) -> bool {
+/// The length of a line break (real or written `\n`) with something like base64 or a `Proc-Type:` header behind it.
+fn key_beginning(body: &[u8]) -> Option<usize> {
     let breaks = body.iter().take(8).take_while(|&&b| b.is_ascii_whitespace() || b == b'\\').count();
     let letters = &body[breaks..];
     let line = letters.iter().take(SHORTEST_LINE).take_while(|&&b| is_key_byte(b)).count();
-    breaks > 0 && line == SHORTEST_LINE.min(letters.len()) && line > 0
+    (breaks > 0 && line == SHORTEST_LINE.min(letters.len()) && line > 0).then_some(breaks + line)
 }
 
 fn is_key_byte(byte: u8) -> bool {

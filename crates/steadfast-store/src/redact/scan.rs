@@ -14,6 +14,15 @@ pub(super) struct Finding {
 ///
 /// Work is done only where a word begins and at `=` and `:`. Whatever is looked at ahead of that is either bounded or
 /// remembered in `runs`, which keeps the whole linear.
+///
+/// A second pass over the replaced text finds nothing, because three things hold at every such place:
+///
+/// 1. It looks back no further than `floor`. Between there and the place both passes see the same bytes.
+/// 2. It finds nothing if it had to read a marker ahead of it, or the first byte of a secret that will be one
+///    ([`Scanner::untouched`]). What it finds in the second pass it therefore finds from bytes that the first pass
+///    saw too.
+/// 3. It is looked at before a secret that is found from further left is given out (`pending`). So the text between
+///    a flag and its value is never skipped.
 #[derive(Debug)]
 pub(super) struct Scanner<'t> {
     pub(super) bytes: &'t [u8],
@@ -21,11 +30,15 @@ pub(super) struct Scanner<'t> {
     /// Nothing before this may be looked at: it is already replaced, or was so when the text came in.
     pub(super) floor: usize,
     at: usize,
+    /// Found, but not given out before the text left of it is looked at once more. The last one begins first.
+    pending: Vec<Finding>,
+    /// Where the first marker behind some former floor begins; looked up when something is found.
+    next_marker: Option<usize>,
 }
 
 impl<'t> Scanner<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { bytes: text.as_bytes(), runs: Runs::new(), floor: 0, at: 0 }
+        Self { bytes: text.as_bytes(), runs: Runs::new(), floor: 0, at: 0, pending: Vec::new(), next_marker: None }
     }
 
     pub(super) fn byte(&self, at: usize) -> Option<u8> {
@@ -35,6 +48,21 @@ impl<'t> Scanner<'t> {
     /// The byte before `at`, if it may be looked at.
     pub(super) fn before(&self, at: usize) -> Option<u8> {
         if at > self.floor { self.byte(at - 1) } else { None }
+    }
+
+    /// Whether nothing from here to `last`, the last byte that was read, is a marker or will be one.
+    pub(super) fn untouched(&mut self, last: usize) -> bool {
+        let marker = match self.next_marker {
+            Some(marker) if marker >= self.floor => marker,
+            _ => marker::first_from(self.bytes, self.floor).unwrap_or(usize::MAX),
+        };
+        self.next_marker = Some(marker);
+        last < marker && last < self.ceiling()
+    }
+
+    /// Nothing from here on may be looked at: it is found already.
+    pub(super) fn ceiling(&self) -> usize {
+        self.pending.last().map_or(usize::MAX, |finding| finding.start)
     }
 
     pub(super) fn run_end(&mut self, class: Class, from: usize) -> usize {
@@ -87,7 +115,9 @@ impl Iterator for Scanner<'_> {
     fn next(&mut self) -> Option<Finding> {
         let bytes = self.bytes;
         let mut at = self.at;
-        while let Some(&byte) = bytes.get(at) {
+        let mut end = bytes.len().min(self.ceiling());
+        while at < end {
+            let byte = bytes[at];
             let found = match sort_of(byte) {
                 Sort::Plain | Sort::Sign => None,
                 Sort::Letter if at > self.floor && matches!(sort_of(bytes[at - 1]), Sort::Sign | Sort::Bracket) => {
@@ -96,26 +126,31 @@ impl Iterator for Scanner<'_> {
                 Sort::Letter => rule::find(self, at),
                 Sort::Separator => assignment::value_at(self, at),
                 Sort::Bracket => {
-                    if let Some(end) = marker::end_at(bytes, at) {
-                        at = end;
-                        self.floor = end;
+                    if let Some(behind) = marker::end_at(bytes, at) {
+                        at = behind;
+                        self.floor = behind;
                         continue;
                     }
                     None
                 }
             };
             if let Some(finding) = found {
-                return Some(self.leave(finding));
+                if finding.start <= at {
+                    return Some(self.leave(finding));
+                }
+                end = finding.start;
+                self.pending.push(finding);
+                continue;
             }
             at += 1;
             if Class::Alnum.holds(byte) {
-                while bytes.get(at).is_some_and(|&b| Class::Alnum.holds(b)) {
+                while at < end && Class::Alnum.holds(bytes[at]) {
                     at += 1;
                 }
             }
         }
         self.at = at;
-        None
+        self.pending.pop().map(|finding| self.leave(finding))
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) fn password_after(scan: &mut Scanner<'_>, colon: usize, word: usize) 
     let user = user_start(scan, colon)?;
     let end = scan.run_end(Class::Authority, colon + 1);
     let at_sign = colon + 1 + scan.bytes[colon + 1..end].iter().rposition(|&b| b == b'@')?;
-    let password = Value { start: colon + 1, end: at_sign, quoted: false };
+    let password = Value { start: colon + 1, end: at_sign, quoted: false, last_read: end };
     // `postgres:postgres@localhost` is a default, not a secret.
     if scan.bytes[user..colon] == scan.bytes[password.start..password.end] {
         return None;

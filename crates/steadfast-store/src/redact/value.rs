@@ -3,8 +3,8 @@
 use super::class::Class;
 use super::name::{Kind, Name};
 use super::placeholder::{is_placeholder, reads_as_words};
+use super::rule;
 use super::scan::{Finding, Scanner};
-use super::{marker, rule};
 
 /// How sure the surroundings are that a value is meant literally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +22,8 @@ pub(super) struct Value {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) quoted: bool,
+    /// The last byte that had to be read to know where the value ends.
+    pub(super) last_read: usize,
 }
 
 /// How much of a value is judged.
@@ -32,20 +34,32 @@ pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize, unquoted: Class) -> Va
     if let Some(value) = quoted_at(scan, at) {
         return value;
     }
-    let end = scan.run_end(unquoted, at.min(scan.bytes.len()));
-    // `"{\"token\": …\"}"`: the backslash belongs to the quote behind it.
-    let end = if end > at && scan.bytes[end - 1] == b'\\' { end - 1 } else { end };
-    Value { start: at, end, quoted: false }
+    let run_end = scan.run_end(unquoted, at.min(scan.bytes.len()));
+    Value { start: at, end: before_backslash(scan, at, run_end), quoted: false, last_read: run_end }
+}
+
+/// The end of a run without the backslash that belongs to the quote behind it: `"{\"token\": …\"}"`.
+pub(super) fn before_backslash(scan: &Scanner<'_>, start: usize, end: usize) -> usize {
+    if end > start && scan.bytes[end - 1] == b'\\' { end - 1 } else { end }
+}
+
+/// The quote that opens a value, whether a backslash stands before it, and where the value begins.
+fn opening_quote(scan: &Scanner<'_>, at: usize) -> Option<(u8, bool, usize)> {
+    match scan.bytes.get(at..)? {
+        [quote @ (b'"' | b'\'' | b'`'), ..] => Some((*quote, false, at + 1)),
+        [b'\\', quote @ (b'"' | b'\''), ..] => Some((*quote, true, at + 2)),
+        [b'b' | b'r' | b'f' | b'u', quote @ (b'"' | b'\''), ..] => Some((*quote, false, at + 2)),
+        _ => None,
+    }
+}
+
+pub(super) fn opens_quoted(scan: &Scanner<'_>, at: usize) -> bool {
+    opening_quote(scan, at).is_some()
 }
 
 /// A value in quotes on one line; `b"…"`, `\"…\"` too.
 pub(super) fn quoted_at(scan: &Scanner<'_>, at: usize) -> Option<Value> {
-    let (quote, escaped, start) = match scan.bytes.get(at..)? {
-        [quote @ (b'"' | b'\'' | b'`'), ..] => (*quote, false, at + 1),
-        [b'\\', quote @ (b'"' | b'\''), ..] => (*quote, true, at + 2),
-        [b'b' | b'r' | b'f' | b'u', quote @ (b'"' | b'\''), ..] => (*quote, false, at + 2),
-        _ => return None,
-    };
+    let (quote, escaped, start) = opening_quote(scan, at)?;
     let mut end = start;
     loop {
         match scan.bytes.get(end..) {
@@ -56,21 +70,26 @@ pub(super) fn quoted_at(scan: &Scanner<'_>, at: usize) -> Option<Value> {
             Some(_) => end += 1,
         }
     }
-    Some(Value { start, end, quoted: true })
+    let last_read = if escaped { end + 1 } else { end };
+    Some(Value { start, end, quoted: true, last_read })
 }
 
 /// The finding, if `value` is what `name` announces. A key that shows its own shape gives the more telling label.
 pub(super) fn judged(scan: &mut Scanner<'_>, value: Value, name: &Name, setting: Setting) -> Option<Finding> {
-    if value.start >= value.end || marker::opens_within(scan.bytes, value.start, value.end, READ) {
+    if value.start >= value.end {
         return None;
     }
     if let Some(finding) = rule::find(scan, value.start).filter(|f| f.start == value.start && f.end >= value.end) {
-        return Some(finding);
+        return scan.untouched(value.last_read).then_some(finding);
     }
     let text = &scan.bytes[value.start..value.end.min(value.start + READ)];
     let setting = if value.quoted { setting.max(Setting::Quoted) } else { setting };
     let secret = is_secret(text, name.kind, setting) && (setting == Setting::Given || !repeats(text, name));
-    secret.then_some(Finding { start: value.start, end: value.end, rule: name.rule })
+    (secret && scan.untouched(value.last_read)).then_some(Finding {
+        start: value.start,
+        end: value.end,
+        rule: name.rule,
+    })
 }
 
 fn is_secret(text: &[u8], kind: Kind, setting: Setting) -> bool {

@@ -4,7 +4,7 @@ mod table;
 
 use super::class::Class;
 use super::scan::{Finding, Scanner};
-use super::{marker, placeholder, private_key};
+use super::{placeholder, private_key};
 pub(super) use table::RULES;
 
 /// Where a rule takes hold. Every anchor begins at the beginning of a word (no letter or digit before it).
@@ -156,9 +156,9 @@ impl Rule {
                 }
             }
         }
-        let cut = scan.byte(end).is_some_and(|b| b.is_ascii_alphanumeric()) || marker::opens_at(scan.bytes, end);
+        let cut = scan.byte(end).is_some_and(|b| b.is_ascii_alphanumeric());
         let real = !cut && self.check.passes(&scan.bytes[body..end.min(body + READ)]);
-        real.then_some(Finding { start, end, rule: self.name })
+        (real && scan.untouched(end)).then_some(Finding { start, end, rule: self.name })
     }
 }
 

@@ -37,6 +37,7 @@ fn flags() {
     becomes("curl --user 'alice:hun ter2' x", "curl --user 'alice:[redacted:password]' x");
     becomes("curl --user=alice:hunter2", "curl --user=alice:[redacted:password]");
     becomes("curl https://api.stripe.com -u sk_test_{24}:", "curl https://api.stripe.com -u [redacted:stripe-key]:");
+    becomes("curl -u AKIA{16u}:{20}", "curl -u [redacted:aws-access-key]:[redacted:password]");
     becomes("mysql -uroot -phunter2 db", "mysql -uroot -p[redacted:password] db");
     becomes("mysqldump -u root -p'hunter2' db", "mysqldump -u root -p'[redacted:password]' db");
     becomes("sshpass -p hunter2 ssh -p 2222 h", "sshpass -p [redacted:password] ssh -p 2222 h");

@@ -9,3 +9,4 @@ mod names;
 mod properties;
 mod rules;
 mod speed;
+mod twice;
