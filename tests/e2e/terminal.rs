@@ -6,16 +6,17 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use steadfast_hosts::launch::{LaunchOptions, claude};
+use steadfast_hosts::launch::{LaunchOptions, claude, codex};
+use steadfast_model::Host;
 use steadfast_sim::{Scenario, ScriptedModel};
 
 use crate::agents::{Program, skipped};
 use crate::journal::{Journal, LET_GO, REFUSED};
 use crate::world::{PROMPT, Scene};
 
-on!(a_compaction_that_is_typed_is_heard: claude_2_1_325, claude_2_1_197);
-on!(the_next_prompt_arms_the_stop_gate_again: claude_2_1_325, claude_2_1_197);
+on_every_host!(a_compaction_that_is_typed_is_heard, the_next_prompt_arms_the_stop_gate_again);
 on!(after_clear_the_next_session_has_the_tasks: claude_2_1_325, claude_2_1_197);
+on!(hooks_that_were_trusted_stay_so_when_init_is_run_again: codex_0_166_0);
 
 fn a_compaction_that_is_typed_is_heard(program: &Program) {
     let scene = scene(program, 0);
@@ -29,8 +30,12 @@ fn a_compaction_that_is_typed_is_heard(program: &Program) {
     terminal.until("PostCompact", 1);
     let [session] = terminal.sessions().try_into().unwrap();
     let events = session.events();
-    let compacting = events.iter().skip_while(|event| **event != "Stop").copied();
-    assert_eq!(compacting.collect::<Vec<_>>(), ["Stop", "PreCompact", "SessionStart", "PostCompact"]);
+    let compacting: Vec<_> = events.iter().skip_while(|event| **event != "Stop").copied().collect();
+    match program.host() {
+        // It starts anew with the next prompt.
+        Host::Codex => assert_eq!(compacting, ["Stop", "PreCompact", "PostCompact"]),
+        Host::Claude | Host::Sim => assert_eq!(compacting, ["Stop", "PreCompact", "SessionStart", "PostCompact"]),
+    }
 }
 
 fn the_next_prompt_arms_the_stop_gate_again(program: &Program) {
@@ -63,16 +68,44 @@ fn after_clear_the_next_session_has_the_tasks(program: &Program) {
     assert_eq!(scene.status()["plan"]["owner"], second.session());
 }
 
-/// A terminal has first-run questions that `-p` has not.
+fn hooks_that_were_trusted_stay_so_when_init_is_run_again(program: &Program) {
+    let scene = scene(program, 1);
+    let talk = || Scenario::new("talks").prompt("-").say("Let me know!");
+    let Some(first) = Terminal::open(&scene, talk()) else { return };
+    drop(first);
+    scene.init(&[]);
+    let again = Terminal::start(&scene, talk());
+    again.enter(PROMPT);
+    again.until("Stop", 4);
+    let [session] = again.sessions().try_into().unwrap();
+    assert_eq!(session.stops(), [REFUSED, REFUSED, REFUSED, LET_GO]);
+}
+
+/// A terminal has first-run questions that `-p` and `exec` have not.
 fn scene(program: &Program, tasks: usize) -> Scene {
     let scene = Scene::bare(program);
-    let answered = json!({
-        "hasCompletedOnboarding": true,
-        "theme": "dark",
-        "customApiKeyResponses": {"approved": ["dummy-key"], "rejected": []},
-        "projects": {scene.root().to_str().unwrap(): {"hasTrustDialogAccepted": true}},
-    });
-    fs::write(scene.home().join(".claude.json"), answered.to_string()).unwrap();
+    let root = scene.root();
+    match program.host() {
+        Host::Codex => {
+            let config = scene.home().join(".codex/config.toml");
+            let text = fs::read_to_string(&config).unwrap();
+            let answered = format!(
+                "[projects.\"{}\"]\ntrust_level = \"trusted\"\n\n\
+                 [notice.model_migrations]\n\"gpt-5.5\" = \"gpt-6-sol\"\n",
+                root.display()
+            );
+            fs::write(config, format!("{text}\n{answered}")).unwrap();
+        }
+        Host::Claude | Host::Sim => {
+            let answered = json!({
+                "hasCompletedOnboarding": true,
+                "theme": "dark",
+                "customApiKeyResponses": {"approved": ["dummy-key"], "rejected": []},
+                "projects": {root.to_str().unwrap(): {"hasTrustDialogAccepted": true}},
+            });
+            fs::write(scene.home().join(".claude.json"), answered.to_string()).unwrap();
+        }
+    }
     scene.init(&[]);
     for number in 1..=tasks {
         scene.steadfast(&["task", "add", &format!("piece {number}")]);
@@ -88,38 +121,80 @@ struct Terminal<'a> {
 }
 
 impl<'a> Terminal<'a> {
+    /// Started for the first time, up to where a human can type.
     fn open(scene: &'a Scene, scenario: Scenario) -> Option<Self> {
         if let Err(error) = Command::new("tmux").arg("-V").output() {
             skipped("tmux", &error);
             return None;
         }
+        let terminal = Self::start(scene, scenario);
+        match scene.program.host() {
+            Host::Codex => terminal.trust(),
+            Host::Claude | Host::Sim => terminal.until("SessionStart", 1),
+        }
+        Some(terminal)
+    }
+
+    fn start(scene: &'a Scene, scenario: Scenario) -> Self {
         let model = ScriptedModel::start(scenario).unwrap();
-        let alone = Some(scene.alone(model.url()));
         let program = scene.program.path.clone();
-        let prompt = String::new();
-        let launch = claude(&LaunchOptions { program, prompt, unasked: false, settings: None, alone });
-        let terminal = Self { scene, _model: model, socket: scene.dir().join("tmux") };
+        let alone = Some(scene.alone(model.url()));
+        let options = LaunchOptions { program, prompt: String::new(), unasked: false, settings: None, alone };
+        let (launch, args) = match scene.program.host() {
+            Host::Codex => {
+                let url = format!("model_providers.scripted.base_url=\"{}/v1\"", model.url());
+                (codex(&options), vec!["-c".to_owned(), url])
+            }
+            Host::Claude | Host::Sim => (claude(&options), vec!["--allowedTools".to_owned(), "Bash".to_owned()]),
+        };
+        // A server that is just ending still has its socket, so each has its own.
+        let socket = scene.dir().join(format!("tmux-{}", model.port()));
+        let terminal = Self { scene, _model: model, socket };
         let output = terminal
             .tmux()
             .envs(launch.env)
             .args(["-u", "-f", "/dev/null", "new-session", "-d", "-x", "160", "-y", "50", "-c"])
             .arg(scene.root())
             .arg(&launch.program)
-            .args(["--allowedTools", "Bash"])
+            .args(args)
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        terminal.until("SessionStart", 1);
-        Some(terminal)
+        terminal
+    }
+
+    /// Codex runs no hook that a human has not accepted.
+    fn trust(&self) {
+        self.wait("the question about hooks", || self.screen().contains("2. Trust all and continue"));
+        self.press("2", || self.screen().contains("› 2. Trust all"));
+        self.press("Enter", || !self.screen().contains("Hooks need review"));
+        let config = self.scene.home().join(".codex/config.toml");
+        self.wait("the trust to be written", || fs::read_to_string(&config).unwrap().contains("trusted_hash"));
     }
 
     /// Types a line once the host has room for it.
     fn enter(&self, text: &str) {
-        let typed = |screen: &str| screen.lines().any(|line| line.contains('❯') && line.contains(text));
-        self.wait("an empty input line", || self.screen().lines().any(|line| line.trim_end().ends_with('❯')));
+        let (mark, empty) = match self.scene.program.host() {
+            Host::Codex => ('›', "› Ask Codex to do anything"),
+            Host::Claude | Host::Sim => ('❯', "❯"),
+        };
+        let typed = |screen: &str| screen.lines().any(|line| line.contains(mark) && line.contains(text));
+        self.wait("an empty input line", || self.screen().lines().any(|line| line.trim_end().ends_with(empty)));
         self.send(&["-l", text]);
         self.wait("the line to be typed", || typed(&self.screen()));
         self.send(&["Enter"]);
+    }
+
+    /// Presses a key until it was heard: a host that has just drawn its first screen may still throw keys away.
+    fn press(&self, key: &str, heard: impl Fn() -> bool) {
+        self.wait(&format!("`{key}` to be heard"), || {
+            let done = heard();
+            if !done {
+                self.send(&[key]);
+                std::thread::sleep(Duration::from_millis(250));
+            }
+            done
+        });
     }
 
     /// Waits until so many of these events of the main thread have arrived, in all sessions.
@@ -160,6 +235,15 @@ impl<'a> Terminal<'a> {
 
 impl Drop for Terminal<'_> {
     fn drop(&mut self) {
+        let pane = self.tmux().args(["display-message", "-p", "#{pane_pid}"]).output();
         let _ = self.tmux().arg("kill-server").output();
+        // On its way out the host still writes into the scene, which is about to be removed.
+        let Ok(pane) = pane else { return };
+        let host = String::from_utf8_lossy(&pane.stdout).trim().to_owned();
+        let lives = || Command::new("kill").args(["-0", &host]).output().is_ok_and(|output| output.status.success());
+        let started = Instant::now();
+        while !host.is_empty() && lives() && started.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 }

@@ -8,6 +8,7 @@ use steadfast_model::Host;
 use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
 
+use crate::caller::Caller;
 use crate::error::{CommandError, chain};
 use crate::surroundings;
 
@@ -115,9 +116,10 @@ fn record_name(place: &Place) -> String {
     format!("{plain}-{:016x}", steadfast_model::fnv([root.as_bytes()]))
 }
 
-/// Refuses a human's command inside an agent's tool call, as far as the environment tells.
-pub(crate) fn only_for_humans(command: &str) -> Result<(), CommandError> {
-    if surroundings::inside_agent() {
+/// Refuses a human's command inside an agent's tool call: the environment tells, or the claim that the pre-tool hook of
+/// a call with that word in it left.
+pub(crate) fn only_for_humans(place: &Place, command: &str) -> Result<(), CommandError> {
+    if Caller::of(place, command).is_agent() {
         return Err(CommandError::refused(format!(
             "`steadfast {command}` is for a human, and this is an agent's call"
         ))

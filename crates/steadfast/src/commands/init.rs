@@ -40,8 +40,8 @@ pub(super) struct Init {
 
 impl Init {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        setup::only_for_humans("init")?;
         let setup = Setup::here()?;
+        setup::only_for_humans(&setup.place, "init")?;
         let scope = match (self.shared, self.user) {
             (true, _) => Scope::Shared,
             (_, true) => Scope::User,
@@ -153,7 +153,7 @@ fn say_done(hosts: &[Host], changes: usize, new: bool) {
         _ => println!("{names}: wired. Running sessions notice after a restart."),
     }
     if hosts.contains(&Host::Codex) {
-        println!("Codex runs hooks once you trust them: start `codex`, type `/hooks`, and accept those of steadfast.");
+        println!("Codex asks at its next start whether you trust these hooks; until you do, it does not run them.");
     }
     println!(
         "Next: `steadfast task add TITLE` adds a task; an agent that is asked to do the tasks stops when they are done."

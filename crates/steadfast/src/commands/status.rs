@@ -56,8 +56,15 @@ impl Status {
         println!("{}", repository.place.root.display());
         show_plan(plan.as_ref());
         println!();
-        if sessions.is_empty() {
-            println!("No session has been seen yet. If one is running, restart it.");
+        let uncounted = SessionFiles::all(&repository.place).len().saturating_sub(sessions.len());
+        match (sessions.is_empty(), uncounted) {
+            (true, 0) => {
+                println!("No session has been seen yet. If one is running, restart it; Codex wants its hooks trusted.");
+            }
+            (_, 0) => {}
+            (_, uncounted) => {
+                println!("{uncounted} more sessions are not in the ledger yet: it cannot be written here.")
+            }
         }
         for row in sessions.iter().take(SESSIONS) {
             let state = match (&row.ended, released(row)) {

@@ -107,6 +107,17 @@ fn an_agent_may_not_set_up_or_take_out() {
 }
 
 #[test]
+fn an_agent_that_hides_its_environment_is_known_by_the_claim_of_its_call() {
+    let sandbox = Sandbox::new();
+    let command = "env -i HOME=$HOME steadfast uninstall --purge";
+    let call = serde_json::json!({"tool_name": "Bash", "tool_use_id": "call-1", "tool_input": {"command": command}});
+    sandbox.hook("PreToolUse", "s-1", call.clone());
+    assert_eq!(sandbox.fails(&["uninstall", "--purge"]).0, 2);
+    sandbox.hook("PostToolUse", "s-1", call);
+    sandbox.ok(&["uninstall", "--purge"]);
+}
+
+#[test]
 fn the_block_cap_is_raised_only_for_eight_or_more_and_said_aloud() {
     for (max_idle, raised) in [(7, false), (8, true)] {
         let sandbox = Sandbox::bare();
