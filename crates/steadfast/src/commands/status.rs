@@ -63,7 +63,7 @@ impl Status {
             }
             (_, 0) => {}
             (_, uncounted) => {
-                println!("{uncounted} more sessions are not in the ledger yet: it cannot be written here.")
+                println!("{uncounted} more sessions are not in the ledger yet: it cannot be written here.");
             }
         }
         for row in sessions.iter().take(SESSIONS) {
