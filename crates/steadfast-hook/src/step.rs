@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use steadfast_engine::{Decision, decide, needs};
@@ -39,12 +40,13 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
     let files = SessionFiles::of(place, &event.session);
     let fresh = || State::new(event.session.clone(), event.host, event.at);
 
-    let before = files.peek().unwrap_or_else(fresh);
+    let glance = files.glance();
+    let before = glance.as_ref().map_or_else(|| Cow::Owned(fresh()), |glance| Cow::Borrowed(glance.state()));
     let world = Facts {
         rules: facts::rules(place, config, &before, event.at),
         plan: facts::plan(place, needs(&before, &event), event.at),
     };
-    let updated = files.update(LOCK_WAIT, fresh, |state| {
+    let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
         let facts = still_asked(state, &event, &world);
         let decision = decide(state, &event, &facts);
         (record(event.clone(), facts, &decision), decision)
@@ -99,7 +101,7 @@ fn take_in_late(files: &SessionFiles) -> Result<(), StepError> {
     for late in files.late() {
         let event = &late.event;
         let fresh = || State::new(event.session.clone(), event.host, event.at);
-        files.update(LOCK_WAIT, fresh, |state| {
+        files.update(LOCK_WAIT, None, fresh, |state| {
             let decision = decide(state, event, &Facts::default());
             (record(event.clone(), Facts::default(), &decision), ())
         })?;

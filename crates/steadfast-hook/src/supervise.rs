@@ -1,7 +1,9 @@
-use std::io::Read;
+use std::io::{self, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use steadfast_hosts::{Around, decode, encode};
@@ -15,6 +17,9 @@ use crate::step::step;
 
 /// However long something takes, the host has its answer by then.
 const BOUND: Duration = Duration::from_millis(950);
+
+/// Enough to look at a gate's marker.
+const CLOCK_STACK: usize = 128 << 10;
 
 /// A payload longer than this is not read to its end.
 const PAYLOAD: u64 = 64 << 20;
@@ -41,35 +46,54 @@ impl Surroundings {
 
 /// The answer to one event: what goes to standard output, or nothing.
 ///
-/// The work is done on a thread of its own, so that a host that never closes its pipe, a file system that hangs and a
-/// panic all end here.
-pub fn answer(call: &Call, around: Surroundings, mut stdin: impl Read + Send + 'static) -> Option<String> {
+/// However a host behaves, a file system hangs or our own code panics, there is an answer. The work is done here; a
+/// thread beside it keeps the time, because the other way round the work would pay for the thread. When the time is up
+/// it hands its answer to `too_late`, which has to end the process.
+pub fn answer(
+    call: &Call,
+    around: &Surroundings,
+    stdin: impl Read,
+    too_late: impl FnOnce(Option<String>) + Send + 'static,
+) -> Option<String> {
     std::panic::set_hook(Box::new(|_| {}));
-    let (sender, receiver) = sync_channel(1);
-    let worker = {
-        let (call, around) = (call.clone(), around.clone());
-        let work = move || {
-            let mut payload = Vec::with_capacity(8 << 10);
-            let said = match stdin.by_ref().take(PAYLOAD).read_to_end(&mut payload) {
-                Ok(_) => judge(&call, &around, &payload),
-                Err(error) => Err(format!("cannot read the payload: {error}")),
-            };
-            // Nobody listens any more when the time is up.
-            let _ = sender.send(said);
-        };
-        thread::Builder::new().name("hook".into()).spawn(work)
+    let answered = Arc::new(AtomicBool::new(false));
+    let clock = keep_time(call.clone(), around.clone(), Arc::clone(&answered), too_late);
+    let work = AssertUnwindSafe(|| work(call, around, stdin));
+    let said = match clock.map(|_| catch_unwind(work)) {
+        Ok(Ok(Ok(said))) => Ok(said),
+        Ok(Ok(Err(why))) => Err(why),
+        Ok(Err(panic)) => Err(format!("panicked: {}", message(&*panic))),
+        Err(error) => Err(format!("cannot start a thread: {error}")),
     };
-    let why = match receiver.recv_timeout(BOUND) {
-        Ok(Ok(said)) => return said,
-        Ok(Err(why)) => why,
-        Err(RecvTimeoutError::Timeout) => format!("no answer within {} ms", BOUND.as_millis()),
-        Err(RecvTimeoutError::Disconnected) => match worker.map(thread::JoinHandle::join) {
-            Ok(Err(panic)) => format!("panicked: {}", message(&*panic)),
-            Ok(Ok(())) => "ended without an answer".to_owned(),
-            Err(error) => format!("cannot start a thread: {error}"),
-        },
+    let said = said.unwrap_or_else(|why| fallback(call, around, &why));
+    if answered.swap(true, Ordering::AcqRel) {
+        // The other thread is answering, and the process ends with that.
+        loop {
+            thread::park();
+        }
+    }
+    said
+}
+
+fn keep_time(
+    call: Call,
+    around: Surroundings,
+    answered: Arc<AtomicBool>,
+    too_late: impl FnOnce(Option<String>) + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let wait = move || {
+        thread::sleep(BOUND);
+        if !answered.swap(true, Ordering::AcqRel) {
+            too_late(fallback(&call, &around, &format!("no answer within {} ms", BOUND.as_millis())));
+        }
     };
-    fallback(call, &around, &why)
+    thread::Builder::new().name("clock".into()).stack_size(CLOCK_STACK).spawn(wait)
+}
+
+fn work(call: &Call, around: &Surroundings, stdin: impl Read) -> Result<Option<String>, String> {
+    let mut payload = Vec::with_capacity(8 << 10);
+    stdin.take(PAYLOAD).read_to_end(&mut payload).map_err(|error| format!("cannot read the payload: {error}"))?;
+    judge(call, around, &payload)
 }
 
 fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<String>, String> {

@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::{self, Cursor, Read};
 use std::path::Path;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use steadfast_hook::{Call, Surroundings, answer};
@@ -54,7 +55,7 @@ impl Repository {
 
     fn ask(&self, event: &str, stdin: impl Read + Send + 'static) -> Option<String> {
         let call = Call { host: Host::Claude, via: Via::Local, event: event.into() };
-        answer(&call, self.surroundings(), stdin)
+        in_time(&call, self.surroundings(), stdin)
     }
 
     fn stop(&self) -> Option<String> {
@@ -84,6 +85,17 @@ impl Repository {
         let text = fs::read_to_string(self.place.state.join("hook.log")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
+}
+
+/// The answer, whichever thread has it first. One that came too late leaves the other behind, as a process would not.
+fn in_time(call: &Call, around: Surroundings, stdin: impl Read + Send + 'static) -> Option<String> {
+    let (sender, receiver) = mpsc::channel();
+    let (late, call) = (sender.clone(), call.clone());
+    std::thread::spawn(move || {
+        let said = answer(&call, &around, stdin, move |said| late.send(said).unwrap());
+        let _ = sender.send(said);
+    });
+    receiver.recv_timeout(Duration::from_secs(5)).unwrap()
 }
 
 fn refused(said: Option<String>) -> bool {
@@ -184,7 +196,7 @@ fn the_session_of_an_unreadable_event_comes_from_the_environment() {
     let call = Call { host: Host::Claude, via: Via::Local, event: "PreToolUse".into() };
     let of = |session: &str| {
         let around = Surroundings { session: Some(SessionId::new(session)), ..repository.surroundings() };
-        answer(&call, around, Cursor::new(b"?".to_vec()))
+        in_time(&call, around, Cursor::new(b"?".to_vec()))
     };
     assert!(denied(of("s-1")));
     assert_eq!(of("s-2"), None, "another session's gate does not stand before this one");
@@ -195,7 +207,7 @@ fn a_gate_is_also_closed_on_codex() {
     let repository = Repository::new();
     repository.close_gate();
     let call = Call { host: Host::Codex, via: Via::User, event: "PreToolUse".into() };
-    assert!(denied(answer(&call, repository.surroundings(), Cursor::new(b"?".to_vec()))));
+    assert!(denied(in_time(&call, repository.surroundings(), Cursor::new(b"?".to_vec()))));
 }
 
 #[test]
@@ -227,7 +239,7 @@ fn a_session_that_wanders_off_is_held_all_the_same() {
             ..repository.surroundings()
         };
         let payload = format!("{{\"session_id\":\"s-1\",\"cwd\":{elsewhere:?}}}");
-        assert!(refused(answer(&call, around, Cursor::new(payload.into_bytes()))), "{elsewhere:?}");
+        assert!(refused(in_time(&call, around, Cursor::new(payload.into_bytes()))), "{elsewhere:?}");
     }
 }
 

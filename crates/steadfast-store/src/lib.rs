@@ -15,4 +15,4 @@ pub use config::{CONFIG_FILE, ConfigError, ConfigFiles};
 pub use gate::{Gate, GateScope};
 pub use hook_log::log_line;
 pub use place::Place;
-pub use session::{Line, SessionError, SessionFiles, read_lines};
+pub use session::{Glance, Line, SessionError, SessionFiles, read_lines};

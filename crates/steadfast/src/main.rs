@@ -35,9 +35,19 @@ fn hook(arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
             return ExitCode::from(error::USAGE);
         }
     };
-    if let Some(said) = steadfast_hook::answer(&call, surroundings::of_hook(), std::io::stdin()) {
+    say(steadfast_hook::answer(&call, &surroundings::of_hook(), std::io::stdin(), too_late));
+    ExitCode::SUCCESS
+}
+
+#[expect(clippy::disallowed_methods, reason = "the thread that works does not come back")]
+fn too_late(said: Option<String>) {
+    say(said);
+    std::process::exit(0);
+}
+
+fn say(said: Option<String>) {
+    if let Some(said) = said {
         // A host that closed the pipe does not want the answer.
         let _ = std::io::Write::write_all(&mut std::io::stdout(), said.as_bytes());
     }
-    ExitCode::SUCCESS
 }

@@ -44,6 +44,16 @@ impl SessionError {
     }
 }
 
+/// A session's state with the place in the journal it is of.
+#[derive(Debug)]
+pub struct Glance(Cache);
+
+impl Glance {
+    pub fn state(&self) -> &State {
+        &self.0.state
+    }
+}
+
 /// Where one session is kept.
 #[derive(Clone, Debug)]
 pub struct SessionFiles {
@@ -90,7 +100,12 @@ impl SessionFiles {
 
     /// The state as it was a moment ago, read without the lock. Good enough to say what must be known.
     pub fn peek(&self) -> Option<State> {
-        Cache::read(&self.dir).map(|cache| cache.state)
+        self.glance().map(|glance| glance.0.state)
+    }
+
+    /// The same, to be handed to [`Self::update`]: if nobody wrote since, it need not be read again.
+    pub fn glance(&self) -> Option<Glance> {
+        Cache::read(&self.dir).map(Glance)
     }
 
     /// The state as the journal says, under the lock.
@@ -100,7 +115,7 @@ impl SessionFiles {
         }
         let _lock = lock::take(&self.dir, &self.session, wait)?;
         let mut journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
-        self.catch_up(&mut journal)
+        self.catch_up(&mut journal, None)
     }
 
     /// Takes one step: `step` sees the state and says what goes into the journal. What it returns beside that comes
@@ -108,6 +123,7 @@ impl SessionFiles {
     pub fn update<T>(
         &self,
         wait: Duration,
+        glance: Option<Glance>,
         fresh: impl FnOnce() -> State,
         step: impl FnOnce(&State) -> (Record, T),
     ) -> Result<(State, T), SessionError> {
@@ -119,7 +135,7 @@ impl SessionFiles {
             taken => taken?,
         };
         let mut journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
-        let mut state = self.catch_up(&mut journal)?.unwrap_or_else(fresh);
+        let mut state = self.catch_up(&mut journal, glance)?.unwrap_or_else(fresh);
 
         let (record, result) = step(&state);
         let sequence = state.sequence + 1;
@@ -141,7 +157,7 @@ impl SessionFiles {
         }
         let _lock = lock::take(&self.dir, &self.session, wait)?;
         let mut journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
-        let Some(state) = self.catch_up(&mut journal)? else { return Ok(false) };
+        let Some(state) = self.catch_up(&mut journal, None)? else { return Ok(false) };
         if state.sequence != drained {
             return Ok(false);
         }
@@ -151,9 +167,12 @@ impl SessionFiles {
     }
 
     /// The cache with the journal's tail folded in, or the whole journal where there is no cache that fits it.
-    fn catch_up(&self, journal: &mut Journal<'_>) -> Result<Option<State>, SessionError> {
+    fn catch_up(&self, journal: &mut Journal<'_>, glance: Option<Glance>) -> Result<Option<State>, SessionError> {
         let io = |error| SessionError::io("read the journal in", &self.dir)(error);
-        let cached = Cache::read(&self.dir).filter(|cache| cache.offset <= journal.end());
+        let cached = match glance {
+            Some(Glance(cache)) if cache.offset == journal.end() => Some(cache),
+            _ => Cache::read(&self.dir).filter(|cache| cache.offset <= journal.end()),
+        };
         if let Some(cache) = cached {
             let (mut state, mut fits) = (cache.state, true);
             journal

@@ -47,7 +47,7 @@ const WAIT: Duration = Duration::from_millis(200);
 
 /// One refusal, as the stop gate would count it.
 fn refuse(files: &SessionFiles) -> State {
-    files.update(WAIT, fresh, |_| (record(vec![Change::StopRefused]), ())).unwrap().0
+    files.update(WAIT, None, fresh, |_| (record(vec![Change::StopRefused]), ())).unwrap().0
 }
 
 fn refusals(files: &SessionFiles) -> u32 {
@@ -145,7 +145,7 @@ fn a_held_lock_ends_the_waiting_in_time() {
     refuse(&files);
     let held = lock::take(files.dir(), files.session(), WAIT).unwrap();
     let started = Instant::now();
-    let result = files.update(WAIT, fresh, |_| (record(Vec::new()), ()));
+    let result = files.update(WAIT, None, fresh, |_| (record(Vec::new()), ()));
     assert!(matches!(result, Err(SessionError::Locked(_))));
     assert!(started.elapsed() < Duration::from_millis(400), "{:?}", started.elapsed());
     drop(held);
@@ -159,7 +159,7 @@ fn a_rotated_journal_goes_on_where_it_was() {
     let filler = "x".repeat(50_000);
     for _ in 0..25 {
         let big = record(vec![Change::StopRefused, Change::Ended { reason: filler.clone() }]);
-        files.update(WAIT, fresh, |_| (big, ())).unwrap();
+        files.update(WAIT, None, fresh, |_| (big, ())).unwrap();
     }
     assert!(!files.rotate(24, WAIT).unwrap(), "one line is not drained");
     assert!(files.rotate(25, WAIT).unwrap());
@@ -193,7 +193,9 @@ fn ids_that_are_no_file_names_get_folders_of_their_own() {
     for id in &ids {
         let files = SessionFiles::of(&place, id);
         assert_eq!(files.dir().parent(), Some(place.state.join("sessions").as_path()), "{id}");
-        files.update(WAIT, || State::new(id.clone(), Host::Sim, Millis(0)), |_| (record(Vec::new()), ())).unwrap();
+        files
+            .update(WAIT, None, || State::new(id.clone(), Host::Sim, Millis(0)), |_| (record(Vec::new()), ()))
+            .unwrap();
     }
     let mut expected = ids.to_vec();
     expected.sort();
