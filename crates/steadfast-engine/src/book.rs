@@ -28,6 +28,7 @@ pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
             changes.extend(event.agent.as_ref().map(|agent| Change::SubagentStopped(agent.id.clone())));
         }
         EventKind::Interrupt => changes.push(Change::Interrupted),
+        EventKind::Paused { until } => changes.push(Change::Paused(*until)),
         EventKind::Prompt { .. }
         | EventKind::Command { .. }
         | EventKind::PreTool(_)

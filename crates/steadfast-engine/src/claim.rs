@@ -31,13 +31,19 @@ fn claim(event: &Event, call: &ToolCall) -> Option<Claim> {
     })
 }
 
-/// The word `steadfast`, plain or at the end of a path. A claim too many is harmless: nobody takes it.
+/// A claim too many is harmless: nobody takes it.
 fn runs_steadfast(command: &str) -> bool {
-    command.match_indices("steadfast").any(|(start, word)| {
-        let before = command[..start].chars().next_back();
-        let after = command[start + word.len()..].chars().next();
+    calls(command).next().is_some()
+}
+
+/// What stands before and after each word `steadfast`, plain or at the end of a path, in a command line.
+pub(crate) fn calls(command: &str) -> impl Iterator<Item = (&str, &str)> {
+    command.match_indices("steadfast").filter_map(|(start, word)| {
+        let (before, after) = (&command[..start], &command[start + word.len()..]);
         let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        !before.is_some_and(inside) && !after.is_some_and(|c| inside(c) || c == '.' || c == '/')
+        let begins = !before.ends_with(inside);
+        let ends = !after.starts_with(|c: char| inside(c) || c == '.' || c == '/');
+        (begins && ends).then_some((before, after))
     })
 }
 

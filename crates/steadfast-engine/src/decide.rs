@@ -42,7 +42,7 @@ pub fn decide(state: &State, event: &Event, facts: &Facts) -> Decision {
         if judgement.verdict == Verdict::Pass {
             continue;
         }
-        let mode = policy.mode(&state.rules);
+        let mode = if state.is_paused(event.at) { Mode::Observe } else { policy.mode(&state.rules) };
         decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
         decision.opinions.push(Opinion { policy: policy.name(), mode, verdict: judgement.verdict });
     }

@@ -30,7 +30,8 @@ pub(crate) fn redact(event: &mut Event) {
         | EventKind::Notification { .. }
         | EventKind::ConfigChange { .. }
         | EventKind::Interrupt
-        | EventKind::TaskChanged(_) => {}
+        | EventKind::TaskChanged(_)
+        | EventKind::Paused { .. } => {}
     }
 }
 

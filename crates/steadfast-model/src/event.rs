@@ -81,6 +81,10 @@ pub enum EventKind {
     Interrupt,
     /// A command changed a task of the plan this session owns.
     TaskChanged(TaskChanged),
+    /// A human wants it out of the way until then. `None`: no longer.
+    Paused {
+        until: Option<Millis>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -242,6 +246,7 @@ impl EventKind {
             Self::ConfigChange { .. } => "ConfigChange",
             Self::Interrupt => "Interrupt",
             Self::TaskChanged(_) => "TaskChanged",
+            Self::Paused { .. } => "Paused",
         }
     }
 }

@@ -4,6 +4,7 @@
 //! move a session's [`State`] on. Everything that decides lives in `steadfast-engine`, everything that stores in
 //! `steadfast-store`.
 
+mod authority;
 mod effect;
 mod event;
 mod facts;
@@ -18,6 +19,7 @@ mod task;
 mod tool;
 mod verdict;
 
+pub use authority::{Authority, COMMANDS, human_command};
 pub use effect::{Claim, Effect};
 pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged};
 pub use facts::{Counts, Fact, Facts, Needs, NewRules, OwnerEnd, PlanView};
@@ -26,7 +28,7 @@ pub use host::{Host, UnknownName, Via};
 pub use id::{AgentId, Millis, PlanId, SessionId, TaskId, ToolUseId};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
-pub use settings::{ModeOptions, Options, Rules, Settings, Source, Sourced, StopOptions, StopRules};
+pub use settings::{ModeOptions, Options, PrivacyOptions, Rules, Settings, Source, Sourced, StopOptions, StopRules};
 pub use state::{Change, LastStop, Release, STATE_VERSION, Seen, State, StopCount};
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
 pub use tool::{Action, Outcome, ToolCall, ToolResult};

@@ -8,6 +8,8 @@ use crate::UnknownName;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyName {
+    /// Steadfast's own state, and who may run which command.
+    Integrity,
     /// The stop gate.
     Completion,
 }
@@ -15,6 +17,7 @@ pub enum PolicyName {
 impl PolicyName {
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Integrity => "integrity",
             Self::Completion => "completion",
         }
     }

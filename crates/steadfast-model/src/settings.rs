@@ -14,6 +14,7 @@ use crate::Mode;
 pub struct Options {
     pub mode: ModeOptions,
     pub stop: StopOptions,
+    pub privacy: PrivacyOptions,
 }
 
 /// How far each policy may go.
@@ -21,6 +22,9 @@ pub struct Options {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ModeOptions {
+    /// Steadfast's own state, and the commands that are for a human. Default: `enforce`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub integrity: Option<Mode>,
     /// The stop gate: refuses to end a turn while tasks are open. Default: `enforce`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion: Option<Mode>,
@@ -42,6 +46,17 @@ pub struct StopOptions {
     /// overrides the ninth refusal in a row by itself; `8` or more needs `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_idle: Option<u32>,
+}
+
+/// What is kept, and for how long.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct PrivacyOptions {
+    /// How many days after its last event `steadfast clean` removes a session, with its journal and its history. Tasks,
+    /// plans and evidence are kept. Default: `30`. A session that was heard of within a day is never removed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retain_days: Option<u32>,
 }
 
 /// Where a value comes from.
@@ -91,19 +106,23 @@ impl<T> Sourced<T> {
 /// What holds: every option resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
+    pub mode_integrity: Sourced<Mode>,
     pub mode_completion: Sourced<Mode>,
     pub stop_enabled: Sourced<bool>,
     pub stop_max_cycles: Sourced<u32>,
     pub stop_max_idle: Sourced<u32>,
+    pub privacy_retain_days: Sourced<u32>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            mode_integrity: Sourced::default(Mode::Enforce),
             mode_completion: Sourced::default(Mode::Enforce),
             stop_enabled: Sourced::default(true),
             stop_max_cycles: Sourced::default(50),
             stop_max_idle: Sourced::default(3),
+            privacy_retain_days: Sourced::default(30),
         }
     }
 }
@@ -111,26 +130,35 @@ impl Default for Settings {
 impl Settings {
     /// Lays what one file says over what held before it.
     pub fn combine(mut self, options: &Options, source: Source) -> Self {
-        let Options { mode: ModeOptions { completion }, stop: StopOptions { enabled, max_cycles, max_idle } } = options;
+        let Options {
+            mode: ModeOptions { integrity, completion },
+            stop: StopOptions { enabled, max_cycles, max_idle },
+            privacy: PrivacyOptions { retain_days },
+        } = options;
+        self.mode_integrity.take(*integrity, source);
         self.mode_completion.take(*completion, source);
         self.stop_enabled.take(*enabled, source);
         self.stop_max_cycles.take(*max_cycles, source);
         self.stop_max_idle.take(*max_idle, source);
+        self.privacy_retain_days.take(*retain_days, source);
         self
     }
 
     /// Every key with its value and source, in the order of the file.
     pub fn lines(&self) -> Vec<(&'static str, String, Source)> {
         vec![
+            ("mode.integrity", format!("\"{}\"", self.mode_integrity.value), self.mode_integrity.source),
             ("mode.completion", format!("\"{}\"", self.mode_completion.value), self.mode_completion.source),
             ("stop.enabled", self.stop_enabled.value.to_string(), self.stop_enabled.source),
             ("stop.max_cycles", self.stop_max_cycles.value.to_string(), self.stop_max_cycles.source),
             ("stop.max_idle", self.stop_max_idle.value.to_string(), self.stop_max_idle.source),
+            ("privacy.retain_days", self.privacy_retain_days.value.to_string(), self.privacy_retain_days.source),
         ]
     }
 
     pub fn rules(&self) -> Rules {
         Rules {
+            integrity: self.mode_integrity.value,
             completion: self.mode_completion.value,
             stop: StopRules {
                 enabled: self.stop_enabled.value,
@@ -144,6 +172,8 @@ impl Settings {
 /// The settings a decision needs. Part of a session's state, so that a replay decides by what held then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
+    #[serde(default)]
+    pub integrity: Mode,
     pub completion: Mode,
     pub stop: StopRules,
 }
@@ -172,18 +202,21 @@ mod tests {
             ..Options::default()
         };
         let project = Options {
-            mode: ModeOptions { completion: Some(Mode::Advise) },
+            mode: ModeOptions { completion: Some(Mode::Advise), integrity: None },
             stop: StopOptions { max_cycles: Some(7), ..StopOptions::default() },
+            privacy: PrivacyOptions::default(),
         };
         let settings = Settings::default().combine(&user, Source::User).combine(&project, Source::Project);
         let seen = settings.lines();
         assert_eq!(
             seen,
             [
+                ("mode.integrity", "\"enforce\"".to_owned(), Source::Default),
                 ("mode.completion", "\"advise\"".to_owned(), Source::Project),
                 ("stop.enabled", "true".to_owned(), Source::Default),
                 ("stop.max_cycles", "7".to_owned(), Source::Project),
                 ("stop.max_idle", "5".to_owned(), Source::User),
+                ("privacy.retain_days", "30".to_owned(), Source::Default),
             ]
         );
     }

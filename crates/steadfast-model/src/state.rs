@@ -9,6 +9,9 @@ pub const STATE_VERSION: u32 = 1;
 /// calls at once.
 const REMEMBERED: usize = 32;
 
+/// How many subagents are remembered as running. One that was killed says no farewell, and must not be carried forever.
+const SUBAGENTS: usize = 256;
+
 /// What deciding needs to know of a session. The fold of its journal, and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -39,6 +42,9 @@ pub struct State {
     /// A sign of a human was seen: the host says so, or a dialog was answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub attended: bool,
+    /// Until then Steadfast only records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_until: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -118,6 +124,7 @@ pub enum Change {
     SubagentStopped(AgentId),
     Interrupted,
     Attended(bool),
+    Paused(Option<Millis>),
     StopRefused,
     StopReleased(Release),
     /// The answer to a stop, for the same stop through another wiring.
@@ -143,9 +150,15 @@ impl State {
             subagents: Vec::new(),
             interrupted: false,
             attended: false,
+            paused_until: None,
             ended: None,
             seen: Vec::new(),
         }
+    }
+
+    /// A human wants Steadfast out of the way just now.
+    pub fn is_paused(&self, now: Millis) -> bool {
+        self.paused_until.is_some_and(|until| now < until)
     }
 
     pub fn apply(&mut self, change: &Change) {
@@ -177,6 +190,9 @@ impl State {
             }
             Change::SubagentStarted(agent) => {
                 if !self.subagents.contains(agent) {
+                    if self.subagents.len() >= SUBAGENTS {
+                        self.subagents.remove(0);
+                    }
                     self.subagents.push(agent.clone());
                 }
             }
@@ -186,6 +202,7 @@ impl State {
                 // An interrupt takes them with it, and they say no farewell.
                 self.subagents.clear();
             }
+            Change::Paused(until) => self.paused_until = *until,
             Change::Attended(attended) => self.attended = *attended,
             Change::StopRefused => {
                 self.stop.refused = self.stop.refused.saturating_add(1);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use steadfast_model::{Claim, Millis, SessionId, ToolUseId};
 
-use crate::file::{create_private_dir, file_name, replace};
+use crate::file::{create_private_dir, file_name, replace, written_at};
 use crate::place::Place;
 
 /// A call that was refused or killed leaves its claim behind; after this long nobody takes it any more.
@@ -58,6 +58,17 @@ pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: 
         }
     }
     found
+}
+
+/// Claims that nobody takes any more, and what a dying process left of one.
+pub fn stale_claims(place: &Place, now: Millis) -> Vec<PathBuf> {
+    let Ok(folder) = fs::read_dir(place.state.join("claims")) else { return Vec::new() };
+    let left_at = |file: &fs::DirEntry| {
+        let claim = fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Claim>(&bytes).ok());
+        claim.map(|claim| claim.at).or_else(|| written_at(&file.metadata().ok()?))
+    };
+    let stale = |file: &fs::DirEntry| left_at(file).is_some_and(|at| now.since(at) > LIFE_MS);
+    folder.flatten().filter(stale).map(|file| file.path()).collect()
 }
 
 /// The claim of a call that its host names.

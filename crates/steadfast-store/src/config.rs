@@ -36,6 +36,11 @@ impl ConfigFiles {
         Self { files: files.into_iter().map(|(folder, source)| (folder.join(CONFIG_FILE), source)).collect() }
     }
 
+    /// The file that this source is read from.
+    pub fn path(&self, of: Source) -> Option<&Path> {
+        self.files.iter().find(|(_, source)| *source == of).map(|(path, _)| path.as_path())
+    }
+
     pub fn load(&self) -> Result<Settings, ConfigError> {
         let mut settings = Settings::default();
         for (path, source) in &self.files {
@@ -66,7 +71,12 @@ fn read(path: &Path) -> Result<Option<Options>, ConfigError> {
         Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
         Ok(text) => text,
     };
-    toml::from_str(&text).map(Some).map_err(|error| {
+    parse_options(path, &text).map(Some)
+}
+
+/// What a configuration file says. `path` is where it is, or would be.
+pub fn parse_options(path: &Path, text: &str) -> Result<Options, ConfigError> {
+    toml::from_str(text).map_err(|error| {
         let before = &text[..error.span().map_or(0, |span| text.floor_char_boundary(span.start))];
         ConfigError::Invalid {
             path: path.to_owned(),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use steadfast_model::fnv;
+use steadfast_model::{Millis, fnv};
 
 /// A directory nobody else may look into.
 pub(crate) fn create_private_dir(dir: &Path) -> io::Result<()> {
@@ -30,6 +30,21 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     io::Write::write_all(&mut file, bytes)?;
     drop(file);
     rename(&draft, path)
+}
+
+/// When a file was last written.
+pub(crate) fn written_at(file: &fs::Metadata) -> Option<Millis> {
+    let since = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok().map(Millis)
+}
+
+/// The beginning of a text, at most `bytes` long.
+pub(crate) fn cut(text: &str, bytes: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= bytes {
+        return text.into();
+    }
+    let end = text.floor_char_boundary(bytes.saturating_sub('…'.len_utf8()));
+    format!("{}…", &text[..end]).into()
 }
 
 /// Renames, and tries again where somebody has the target open: Windows refuses then, for a moment.

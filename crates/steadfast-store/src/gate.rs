@@ -42,6 +42,11 @@ impl Gate {
         }
     }
 
+    /// Whether this very gate is closed.
+    pub fn is_closed(place: &Place, scope: &GateScope) -> bool {
+        path(place, scope).exists()
+    }
+
     /// The gate that stands before this session, by the markers alone. `session` is unknown where the event could not
     /// be read: then any gate of this checkout stands. A marker that cannot be read is a closed gate.
     pub fn before(place: &Place, session: Option<&SessionId>) -> Option<Self> {

@@ -1,9 +1,10 @@
 use std::fs;
 use std::io::Write;
+use std::path::PathBuf;
 
 use steadfast_model::Millis;
 
-use crate::file::{private_options, rename};
+use crate::file::{cut, private_options, rename};
 use crate::place::Place;
 
 /// What could not be done in a hook, one line each, for `doctor` and for people.
@@ -11,14 +12,53 @@ const FILE: &str = "hook.log";
 
 const BOUND: u64 = 1 << 20;
 
+/// What is longer says no more.
+const LINE: usize = 2_048;
+
 /// Appends one line. A log that cannot be written is no reason to trouble the agent.
 pub fn log_line(place: &Place, at: Millis, text: &str) {
     let path = place.state.join(FILE);
     if fs::metadata(&path).is_ok_and(|file| file.len() > BOUND) {
-        let _ = rename(&path, &path.with_extension("log.1"));
+        let _ = rename(&path, &rotated_log(place));
     }
-    let line = format!("{at} {}\n", text.replace(['\n', '\r'], " "));
+    let line = format!("{at} {}\n", cut(text, LINE).replace(['\n', '\r'], " "));
     if let Ok(mut file) = private_options().append(true).create(true).open(path) {
         let _ = file.write_all(line.as_bytes());
+    }
+}
+
+/// Where the log before this one is, if there was one.
+pub fn rotated_log(place: &Place) -> PathBuf {
+    place.state.join("hook.log.1")
+}
+
+/// Every line of both, oldest first.
+pub fn read_log(place: &Place) -> Vec<String> {
+    let mut lines = Vec::new();
+    for path in [rotated_log(place), place.state.join(FILE)] {
+        if let Ok(bytes) = fs::read(path) {
+            lines.extend(String::from_utf8_lossy(&bytes).lines().map(str::to_owned));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_has_a_bound_however_much_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place { state: dir.path().to_owned(), root: dir.path().to_owned() };
+        let long = "a\nb".repeat(100_000);
+        for at in 0..2_000 {
+            log_line(&place, Millis(at), &long);
+        }
+        let sizes = [dir.path().join(FILE), rotated_log(&place)].map(|path| fs::metadata(path).unwrap().len());
+        assert!(sizes.iter().all(|size| *size <= BOUND + LINE as u64 + 64), "{sizes:?}");
+        let text = fs::read_to_string(dir.path().join(FILE)).unwrap();
+        assert!(text.lines().all(|line| line.len() <= LINE + 64 && line.starts_with("1970-01-01T00:00:0")));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 }

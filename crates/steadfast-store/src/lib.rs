@@ -10,9 +10,9 @@ mod place;
 pub mod redact;
 mod session;
 
-pub use claim::{claim_of_call, drop_claim, drop_claims_of, find_claim, leave_claim};
-pub use config::{CONFIG_FILE, ConfigError, ConfigFiles};
+pub use claim::{claim_of_call, drop_claim, drop_claims_of, find_claim, leave_claim, stale_claims};
+pub use config::{CONFIG_FILE, ConfigError, ConfigFiles, parse_options};
 pub use gate::{Gate, GateScope};
-pub use hook_log::log_line;
+pub use hook_log::{log_line, read_log, rotated_log};
 pub use place::Place;
-pub use session::{Glance, Line, SessionError, SessionFiles, read_lines};
+pub use session::{Glance, Keep, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};

@@ -3,6 +3,7 @@
 use steadfast_model::{AddedBy, Claim, SessionId};
 use steadfast_store::{Place, find_claim};
 
+use crate::ancestry;
 use crate::surroundings;
 
 #[derive(Debug)]
@@ -12,12 +13,13 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// The host says it by its environment, or the pre-tool hook of this very call left a claim. `words` are what the
+    /// The host says it by its environment, the pre-tool hook of this very call left a claim, or a host stands above
+    /// this process. `words` are what the
     /// command was called with, to tell its claim from that of a call running beside it.
     pub(crate) fn of(place: &Place, words: &str) -> Self {
         let named = surroundings::session();
         let claim = find_claim(place, named.as_ref(), words, surroundings::now());
-        let inside = surroundings::inside_agent() || claim.is_some();
+        let inside = surroundings::inside_agent() || claim.is_some() || ancestry::host_above().is_some();
         let session = claim.map(|Claim { session, .. }| session).or_else(|| named.filter(|_| inside));
         Self { by: if inside { AddedBy::Agent } else { AddedBy::Human }, session }
     }

@@ -97,6 +97,8 @@ impl From<steadfast_store::ledger::LedgerError> for CommandError {
             ),
             E::Full { .. } => said.hint("free some space; nothing was lost"),
             E::UnknownTask { .. } | E::UnknownDependency { .. } => said.hint("`steadfast task list` shows all tasks"),
+            E::TooLong { .. } | E::TooMany { .. } => Self { kind: ErrorKind::Usage, ..said }
+                .hint("the whole of it belongs into a file; `--file PATH` names it to whoever takes the task"),
             E::IllegalMove { .. } => said.hint("`steadfast task list` shows where every task stands"),
             _ => said,
         }

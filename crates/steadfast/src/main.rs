@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the binary is the only room that prints")]
 
+mod ancestry;
 mod caller;
 mod commands;
 mod diff;

@@ -3,8 +3,9 @@
 use steadfast_model::{Change, Direction, Effect, Event, Facts, Mode, Needs, PolicyName, Rules, State, Verdict};
 
 mod completion;
+mod integrity;
 
-pub const POLICIES: [&dyn Policy; 1] = [&completion::Completion];
+pub const POLICIES: [&dyn Policy; 2] = [&integrity::Integrity, &completion::Completion];
 
 /// One rule of the house. It judges; what its mode leaves of the verdict, and what the others say, is not its business.
 pub trait Policy: Sync {

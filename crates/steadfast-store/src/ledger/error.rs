@@ -44,6 +44,10 @@ pub enum LedgerError {
     UnknownDependency { plan: PlanId, dependency: TaskId, near: Vec<TaskId> },
     #[error("there already is a task `{task}` in plan `{plan}`")]
     DuplicateTask { plan: PlanId, task: TaskId },
+    #[error("{what} has {length} characters, and {bound} is the most")]
+    TooLong { what: &'static str, length: usize, bound: usize },
+    #[error("a task names {count} {what}, and {bound} is the most")]
+    TooMany { what: &'static str, count: usize, bound: usize },
     #[error("task `{task}` cannot go from {} to {}", from.as_str(), to.as_str())]
     IllegalMove { task: TaskId, from: Status, to: Status },
     #[error("the lease on task `{task}` is lost: token {token} is not the one it is held with")]

@@ -1,15 +1,26 @@
 use rusqlite::{Transaction, params};
 use serde::Serialize;
-use steadfast_model::{AgentId, Facts, Millis, PolicyName, Record, SessionId};
+use steadfast_model::{AgentId, Facts, Millis, Opinion, PolicyName, Record, SessionId};
 
 use super::column::{count, json, millis, session_id, signed};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
+use crate::file::cut;
+
+/// How long a reason is kept, in bytes: longer than any host takes one.
+const REASON: usize = 10_000;
+
+/// How long the facts behind it are. A view with six long titles has room; a text is kept whole or not at all.
+const FACTS: usize = 32 << 10;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryFilter {
     pub session: Option<SessionId>,
     pub policy: Option<PolicyName>,
+    /// One of these, by [`steadfast_model::Verdict::label`]. Empty: any.
+    pub verdicts: Vec<String>,
+    /// Only lines of a session behind this one of it.
+    pub after: Option<u64>,
     /// Not older than this.
     pub since: Option<Millis>,
     pub limit: u32,
@@ -17,7 +28,18 @@ pub struct HistoryFilter {
 
 impl Default for HistoryFilter {
     fn default() -> Self {
-        Self { session: None, policy: None, since: None, limit: 100 }
+        Self { session: None, policy: None, verdicts: Vec::new(), after: None, since: None, limit: 100 }
+    }
+}
+
+impl HistoryFilter {
+    /// Whether a line that is not in the ledger yet would be found.
+    pub fn takes(&self, line: &HistoryLine) -> bool {
+        self.session.as_ref().is_none_or(|session| line.session == *session)
+            && self.policy.is_none_or(|policy| line.policy == policy.as_str())
+            && (self.verdicts.is_empty() || self.verdicts.contains(&line.verdict))
+            && self.after.is_none_or(|after| line.sequence > after)
+            && self.since.is_none_or(|since| line.at >= since)
     }
 }
 
@@ -38,13 +60,36 @@ pub struct HistoryLine {
     pub facts: Option<serde_json::Value>,
 }
 
+impl HistoryLine {
+    /// What a journal's record says, as draining it would put it into the ledger.
+    pub fn of(session: &SessionId, sequence: u64, record: &Record) -> Vec<Self> {
+        let event = &record.event;
+        let facts = facts_text(&record.facts).ok().flatten().and_then(|text| serde_json::from_str(&text).ok());
+        let line = |opinion: &Opinion| Self {
+            at: event.at,
+            session: session.clone(),
+            sequence,
+            agent: event.agent.as_ref().map(|agent| agent.id.clone()),
+            event: event.kind.label().to_owned(),
+            policy: opinion.policy.as_str().to_owned(),
+            mode: opinion.mode.as_str().to_owned(),
+            verdict: opinion.verdict.label().to_owned(),
+            reason: cut(opinion.verdict.text(), REASON).into_owned(),
+            facts: facts.clone(),
+        };
+        record.opinions.iter().map(line).collect()
+    }
+}
+
 impl Ledger {
     /// Newest first.
     pub fn history(&self, filter: &HistoryFilter) -> Result<Vec<HistoryLine>, LedgerError> {
+        let verdicts = (!filter.verdicts.is_empty()).then(|| serde_json::json!(filter.verdicts).to_string());
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT at, session, sequence, agent, event, policy, mode, verdict, reason, facts FROM history
                  WHERE (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR policy = ?2) AND (?3 IS NULL OR at >= ?3)
+                     AND (?5 IS NULL OR verdict IN (SELECT value FROM json_each(?5))) AND (?6 IS NULL OR sequence > ?6)
                  ORDER BY at DESC, sequence DESC, session, policy LIMIT ?4",
             )?;
             let rows = statement.query_map(
@@ -52,7 +97,9 @@ impl Ledger {
                     filter.session.as_ref().map(SessionId::as_str),
                     filter.policy.map(PolicyName::as_str),
                     filter.since.map(|since| since.0),
-                    filter.limit
+                    filter.limit,
+                    verdicts,
+                    filter.after.map(signed),
                 ],
                 |row| {
                     Ok(HistoryLine {
@@ -99,7 +146,7 @@ pub(super) fn insert(
             opinion.policy.as_str(),
             opinion.mode.as_str(),
             opinion.verdict.label(),
-            opinion.verdict.text(),
+            cut(opinion.verdict.text(), REASON),
             facts,
         ])?;
     }
@@ -112,5 +159,6 @@ fn facts_text(facts: &Facts) -> Result<Option<String>, Fault> {
     }
     let text =
         serde_json::to_string(facts).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-    Ok(Some(text))
+    let bytes = text.len();
+    Ok(Some(if bytes > FACTS { format!("\"{bytes} bytes, too long to keep\"") } else { text }))
 }

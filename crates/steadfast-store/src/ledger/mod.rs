@@ -4,6 +4,7 @@
 //! beside it with the same doors. [`Ledger::write`] is the one way to change something. It is one transaction, and
 //! after the commit it replaces the slices of the plans that changed.
 
+mod check;
 mod column;
 mod drain;
 mod error;
@@ -15,6 +16,7 @@ mod open;
 mod order;
 mod owner;
 mod plan;
+mod retention;
 mod session;
 mod slice;
 mod status;
@@ -34,6 +36,7 @@ pub use history::{HistoryFilter, HistoryLine};
 pub use lease::{Fence, Lease};
 pub use open::{BUSY, OpenMode, OpenOptions};
 pub use owner::{Claiming, Taken};
+pub use retention::Forgotten;
 pub use session::SessionRow;
 pub use slice::{SliceError, read_slices};
 pub use status::{Changed, StatusChange};

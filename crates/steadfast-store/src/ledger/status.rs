@@ -27,6 +27,7 @@ pub struct Changed {
 impl Ledger {
     /// Moves a task on. To the status it already has: nothing happens. Who may unblock is the caller's to know.
     pub fn set_status(&mut self, plan: &PlanId, id: &TaskId, change: StatusChange) -> Result<Changed, LedgerError> {
+        task::reason_within(change.reason.as_deref().unwrap_or_default())?;
         self.write(|transaction, touched| {
             let task = task::find(transaction, plan, id)?;
             let from = task.status;

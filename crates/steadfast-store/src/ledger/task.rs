@@ -38,6 +38,43 @@ impl NewTask {
     }
 }
 
+/// How long a text of a task may be, in characters. What is longer belongs into a file that the task names.
+mod bound {
+    pub(super) const ID: usize = 100;
+    pub(super) const TITLE: usize = 500;
+    pub(super) const NOTES: usize = 4_000;
+    pub(super) const VERIFY: usize = 4_000;
+    pub(super) const PATH: usize = 4_096;
+    pub(super) const PATHS: usize = 1_000;
+    pub(super) const REASON: usize = 1_000;
+}
+
+/// Refuses what is longer than it may be.
+fn within(what: &'static str, text: &str, bound: usize) -> Result<(), LedgerError> {
+    // Bytes are never fewer than characters: most texts need not be counted.
+    let length = if text.len() <= bound { 0 } else { text.chars().count() };
+    if length > bound { Err(LedgerError::TooLong { what, length, bound }) } else { Ok(()) }
+}
+
+/// Why a task is blocked.
+pub(super) fn reason_within(reason: &str) -> Result<(), LedgerError> {
+    within("the reason of a block", reason, bound::REASON)
+}
+
+fn new_within(new: &NewTask) -> Result<(), LedgerError> {
+    within("the title of a task", &new.title, bound::TITLE)?;
+    within("the id of a task", new.id.as_ref().map_or("", TaskId::as_str), bound::ID)?;
+    within("the notes of a task", new.notes.as_deref().unwrap_or_default(), bound::NOTES)?;
+    within("the check of a task", new.verify.as_deref().unwrap_or_default(), bound::VERIFY)?;
+    for path in &new.files {
+        within("a path of a task", path, bound::PATH)?;
+    }
+    if new.files.len() > bound::PATHS {
+        return Err(LedgerError::TooMany { what: "files", count: new.files.len(), bound: bound::PATHS });
+    }
+    Ok(())
+}
+
 /// A task that was set aside, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
@@ -58,6 +95,7 @@ pub(super) const READY: &str = "status = 'pending' AND NOT EXISTS (
 
 impl Ledger {
     pub fn add_task(&mut self, plan: &PlanId, new: NewTask, now: Millis) -> Result<Task, LedgerError> {
+        new_within(&new)?;
         self.write(|transaction, touched| {
             plan::require(transaction, plan)?;
             let id = match new.id.clone() {

@@ -16,6 +16,12 @@ use crate::file::{private_options, rename};
 
 pub(super) const FILE: &str = "journal";
 
+/// What was no line and no torn end, kept for a human.
+pub(super) const DAMAGED: &str = "journal.damaged";
+
+/// How much of it: a disk that goes on failing must not fill itself with it.
+const DAMAGED_BYTES: u64 = 4 << 20;
+
 /// Length of `llllllll ssssssssssssssss cccccccc `.
 const HEAD: usize = 35;
 
@@ -86,8 +92,9 @@ impl<'a> Journal<'a> {
     fn cut(&mut self, end: u64, torn: &[u8]) -> io::Result<()> {
         // Half a line at the end is what a dying process leaves. Anything else is damage: keep it for a human.
         if torn.iter().position(|byte| *byte == b'\n').is_some_and(|newline| newline + 1 < torn.len()) {
-            let mut kept = private_options().append(true).create(true).open(self.dir.join("journal.damaged"))?;
-            kept.write_all(torn)?;
+            let mut kept = private_options().append(true).create(true).open(self.dir.join(DAMAGED))?;
+            let room = DAMAGED_BYTES.saturating_sub(kept.metadata()?.len());
+            kept.write_all(&torn[..torn.len().min(usize::try_from(room).unwrap_or(usize::MAX))])?;
         }
         self.file.set_len(end)?;
         self.end = end;

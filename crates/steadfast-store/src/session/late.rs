@@ -13,6 +13,9 @@ use crate::file::{create_private_dir, replace};
 /// How many events this process left: with its id and the time, a name of its own for each.
 static LEFT: AtomicU32 = AtomicU32::new(0);
 
+/// More than a session can miss while one process holds its lock; what holds it longer hangs.
+const BOUND: usize = 1_000;
+
 /// An event that waits for its place in the journal.
 #[derive(Debug)]
 pub struct LateEvent {
@@ -32,6 +35,9 @@ impl SessionFiles {
     pub fn leave_late(&self, event: &Event) -> io::Result<()> {
         let folder = self.dir.join("late");
         create_private_dir(&folder)?;
+        if fs::read_dir(&folder)?.count() >= BOUND {
+            return Err(io::Error::other(format!("{BOUND} events wait already")));
+        }
         let (process, count) = (std::process::id(), LEFT.fetch_add(1, Ordering::Relaxed));
         let name = format!("{:016x}-{process:08x}-{count:08x}.json", event.at.0);
         replace(&folder.join(name), &serde_json::to_vec(event)?)

@@ -8,6 +8,7 @@ mod cache;
 mod journal;
 mod late;
 mod lock;
+mod removal;
 
 use std::fs;
 use std::io;
@@ -22,6 +23,7 @@ use cache::Cache;
 use journal::Journal;
 
 pub use journal::{Line, read_lines};
+pub use removal::{Keep, Removal, sweep_removed};
 
 /// A drained journal past this size is begun anew.
 const ROTATE_BYTES: u64 = 1 << 20;
@@ -127,14 +129,7 @@ impl SessionFiles {
         fresh: impl FnOnce() -> State,
         step: impl FnOnce(&State) -> (Record, T),
     ) -> Result<(State, T), SessionError> {
-        let lock = match lock::take(&self.dir, &self.session, wait) {
-            Err(SessionError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                create_private_dir(&self.dir).map_err(SessionError::io("create", &self.dir))?;
-                lock::take(&self.dir, &self.session, wait)?
-            }
-            taken => taken?,
-        };
-        let mut journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
+        let (lock, mut journal) = self.begin(wait)?;
         let mut state = self.catch_up(&mut journal, glance)?.unwrap_or_else(fresh);
 
         let (record, result) = step(&state);
@@ -148,6 +143,31 @@ impl SessionFiles {
         let _ = Cache { offset: journal.end(), state: state.clone() }.write(&self.dir);
         drop(lock);
         Ok((state, result))
+    }
+
+    /// The lock and the journal under it, made where there are none: a session begins, or was removed just now.
+    fn begin(&self, wait: Duration) -> Result<(lock::Lock, Journal<'_>), SessionError> {
+        let missing = |error: &SessionError| {
+            matches!(error, SessionError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+        };
+        let attempt = || {
+            let lock = lock::take(&self.dir, &self.session, wait)?;
+            if lock.is_of_the_removed() {
+                return Err(SessionError::io("lock", &self.dir)(io::ErrorKind::NotFound.into()));
+            }
+            let journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
+            Ok((lock, journal))
+        };
+        let mut tries = 0;
+        loop {
+            match attempt() {
+                Err(error) if missing(&error) && tries < 3 => {
+                    tries += 1;
+                    create_private_dir(&self.dir).map_err(SessionError::io("create", &self.dir))?;
+                }
+                begun => return begun,
+            }
+        }
     }
 
     /// Begins the journal anew with a snapshot, if all of it is drained and it has grown large.

@@ -15,7 +15,7 @@ use crate::repository::Repository;
 use crate::setup::{self, Setup};
 use crate::surroundings;
 
-/// Sets Steadfast up for this repository: shows what it would change, asks, and wires the hosts in use. Human only.
+/// Sets Steadfast up for this repository: shows what it would change, asks, and wires the hosts in use.
 #[derive(Debug, Args)]
 pub(super) struct Init {
     /// Write the settings that are committed with the repository, for everyone who works in it.

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use steadfast_model::{Authority, COMMANDS};
 
 use crate::error::ErrorKind;
 
@@ -10,6 +11,7 @@ mod config;
 mod demo;
 mod init;
 mod mcp;
+mod pause;
 mod sim;
 mod status;
 mod task;
@@ -28,6 +30,8 @@ struct Cli {
 enum Command {
     Init(init::Init),
     Uninstall(uninstall::Uninstall),
+    Off(pause::Off),
+    Pause(pause::Pause),
     Status(status::Status),
     #[command(subcommand)]
     Task(task::Task),
@@ -40,7 +44,8 @@ enum Command {
 }
 
 pub(crate) fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = with_authority(Cli::command()).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
@@ -50,6 +55,8 @@ pub(crate) fn run() -> ExitCode {
     let done = match cli.command {
         Command::Init(command) => command.run(),
         Command::Uninstall(command) => command.run(),
+        Command::Off(command) => command.run(),
+        Command::Pause(command) => command.run(),
         Command::Status(command) => command.run(),
         Command::Task(command) => command.run(),
         Command::Config(command) => command.run(),
@@ -63,5 +70,46 @@ pub(crate) fn run() -> ExitCode {
             eprintln!("{error}");
             ExitCode::from(error.kind.exit_code())
         }
+    }
+}
+
+/// Says in the help what is for a human, from the one table of who may run what.
+fn with_authority(mut command: clap::Command) -> clap::Command {
+    for (words, _) in COMMANDS.iter().filter(|(_, authority)| *authority == Authority::Human) {
+        let words: Vec<&str> = words.split(' ').collect();
+        command = mark(command, &words);
+    }
+    command
+}
+
+fn mark(command: clap::Command, words: &[&str]) -> clap::Command {
+    let marked = |text: Option<&clap::builder::StyledStr>| {
+        let text = text.map(ToString::to_string).unwrap_or_default();
+        format!("{}. Human only.", text.trim_end_matches('.'))
+    };
+    match words {
+        [] => {
+            let about = marked(command.get_about());
+            match command.get_long_about().map(ToString::to_string) {
+                Some(long) => command.about(about).long_about(format!("{long}\n\nHuman only.")),
+                None => command.about(about),
+            }
+        }
+        [flag, ..] if flag.starts_with('-') => {
+            let name = flag.trim_start_matches('-').to_owned();
+            if command.get_arguments().any(|argument| argument.get_id() == name.as_str()) {
+                command.mut_arg(name, |argument| {
+                    let help = marked(argument.get_help());
+                    argument.help(help)
+                })
+            } else {
+                command
+            }
+        }
+        [name, rest @ ..] if command.find_subcommand(name).is_some() => {
+            command.mut_subcommand(*name, |inner| mark(inner, rest))
+        }
+        // In the table before it is built.
+        _ => command,
     }
 }

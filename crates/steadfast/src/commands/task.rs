@@ -42,7 +42,7 @@ pub(super) enum Task {
         #[arg(long, value_name = "REASON")]
         why: String,
     },
-    /// Puts a blocked task back. Human only.
+    /// Puts a blocked task back.
     Unblock { id: String },
 }
 

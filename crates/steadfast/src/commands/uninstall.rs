@@ -9,7 +9,7 @@ use crate::exclude::Exclude;
 use crate::setup::{self, Setup};
 use crate::surroundings;
 
-/// Takes Steadfast out of this repository and gives back what was there. Human only.
+/// Takes Steadfast out of this repository and gives back what was there.
 #[derive(Debug, Args)]
 pub(super) struct Uninstall {
     /// Show what would change, and change nothing.

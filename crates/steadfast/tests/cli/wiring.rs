@@ -134,7 +134,7 @@ fn the_mode_is_kept_for_this_repository_alone() {
     let sandbox = Sandbox::bare();
     sandbox.ok(&["init", "--host", "claude", "--yes", "--mode", "observe"]);
     let shown = sandbox.ok(&["config", "show"]);
-    assert!(shown.starts_with("mode.completion    \"observe\"  local"), "{shown}");
+    assert!(shown.contains("mode.completion    \"observe\"  local"), "{shown}");
     sandbox.ok(&["task", "add", "One"]);
     sandbox.as_agent("s-1", &["task", "start", "1"]);
     assert!(!sandbox.stop_is_refused("s-1"));
@@ -151,6 +151,59 @@ fn uninstall_keeps_tasks_and_init_brings_them_back() {
     assert!(sandbox.ok(&["task", "list"]).contains("One"));
     sandbox.ok(&["uninstall", "--purge"]);
     assert!(!sandbox.place().state.with_extension("kept").exists());
+}
+
+#[test]
+fn the_help_says_what_is_for_a_human() {
+    let sandbox = Sandbox::bare();
+    for (command, authority) in steadfast_model::COMMANDS {
+        let mut words: Vec<&str> = command.split(' ').filter(|word| !word.starts_with('-')).collect();
+        words.push("--help");
+        let output = sandbox.run(&words);
+        if !output.status.success() {
+            continue;
+        }
+        let help = String::from_utf8(output.stdout).unwrap();
+        let human = authority == steadfast_model::Authority::Human;
+        assert_eq!(help.contains("Human only."), human || command == "doctor", "{command}: {help}");
+    }
+}
+
+#[test]
+fn out_of_the_way_means_that_nothing_is_refused_and_everything_recorded() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    assert_eq!(sandbox.fails(&["off"]).0, 1, "no session is running");
+    sandbox.as_agent("s-1", &["task", "start", "1"]);
+    assert!(sandbox.stop_is_refused("s-1"));
+    let said = sandbox.ok(&["pause", "--for", "2h"]);
+    assert!(said.starts_with("Steadfast is out of the way of 1 session until 20"), "{said}");
+    assert!(!sandbox.stop_is_refused("s-1"));
+    sandbox.ok(&["pause", "--end"]);
+    assert!(sandbox.stop_is_refused("s-1"));
+    sandbox.ok(&["off", "--session", "s-1"]);
+    assert!(!sandbox.stop_is_refused("s-1"));
+    assert_eq!(sandbox.fails(&["off", "--session", "s-9"]).0, 1);
+    assert_eq!(sandbox.fails(&["pause", "--for", "soon"]).0, 64);
+    for command in ["off", "pause"] {
+        assert_eq!(sandbox.as_agent("s-1", &[command]).status.code(), Some(2), "{command}");
+    }
+}
+
+#[test]
+fn a_humans_command_is_denied_before_it_runs() {
+    let sandbox = Sandbox::new();
+    let call = |command: &str| {
+        let input = serde_json::json!({"command": command});
+        sandbox.hook(
+            "PreToolUse",
+            "s-1",
+            serde_json::json!({"tool_name": "Bash", "tool_use_id": command, "tool_input": input}),
+        )
+    };
+    assert!(call("steadfast uninstall").contains("\"permissionDecision\":\"deny\""));
+    assert_eq!(call("steadfast task list"), "");
+    assert_eq!(call("git commit -m 'explain steadfast off'"), "");
 }
 
 #[test]

@@ -1,3 +1,4 @@
+mod inspect;
 mod lifecycle;
 mod merge;
 mod refusal;

@@ -206,6 +206,30 @@ fn history_is_newest_first_and_can_be_narrowed() {
         times(HistoryFilter { policy: Some(PolicyName::Completion), limit: 1, ..HistoryFilter::default() }),
         [4]
     );
+    let verdicts = |verdict: &str| HistoryFilter { verdicts: vec![verdict.into()], ..HistoryFilter::default() };
+    assert_eq!(times(verdicts("continue")), [4, 3, 2, 1]);
+    assert_eq!(times(verdicts("deny")), [0; 0]);
+    let after = HistoryFilter { session: Some(session("a")), after: Some(1), ..HistoryFilter::default() };
+    assert_eq!(times(after), [4]);
+}
+
+#[test]
+fn a_line_that_is_not_drained_yet_is_the_one_that_draining_makes() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let lines: Vec<_> = journal([started(&s(), 1), refused(&s(), 2)]);
+    let told: Vec<HistoryLine> = lines
+        .iter()
+        .flat_map(|line| match &line.entry {
+            steadfast_model::Entry::Record(record) => HistoryLine::of(&s(), line.sequence, record),
+            steadfast_model::Entry::Snapshot(_) => Vec::new(),
+        })
+        .collect();
+    ledger.drain(&s(), 0, lines).unwrap();
+    assert_eq!(ledger.history(&HistoryFilter::default()).unwrap(), told);
+    assert!(told.iter().all(|line| HistoryFilter::default().takes(line)));
+    let not = HistoryFilter { after: Some(2), ..HistoryFilter::default() };
+    assert!(!told.iter().any(|line| not.takes(line)));
 }
 
 #[test]

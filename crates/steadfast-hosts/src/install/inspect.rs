@@ -1,0 +1,178 @@
+//! What the settings files of a host say about hooks, ours and others'. Reads, changes nothing.
+
+mod codex;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use steadfast_model::{Host, Via};
+
+use super::error::{InstallError, SettingsError};
+use super::file;
+use super::homes::{Homes, find_on_path};
+use super::json::{Document, Kind, Member, Node};
+use super::shell_word;
+use super::stop_cap;
+use super::wiring::is_ours;
+
+pub use codex::{CodexConfig, codex_configs};
+
+/// Where an administrator's settings for Claude Code are.
+const MANAGED: &str = if cfg!(target_os = "macos") {
+    "/Library/Application Support/ClaudeCode"
+} else if cfg!(windows) {
+    r"C:\Program Files\ClaudeCode"
+} else {
+    "/etc/claude-code"
+};
+
+/// A settings file of a host, as far as it is about hooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HooksFile {
+    pub host: Host,
+    pub path: PathBuf,
+    /// An administrator's, which the user cannot overrule.
+    pub managed: bool,
+    /// Our hooks in it.
+    pub ours: Vec<OurHook>,
+    /// How many Stop hooks of others are in it.
+    pub other_stop_hooks: usize,
+    /// `disableAllHooks`
+    pub disable_all: Option<bool>,
+    /// `allowManagedHooksOnly`
+    pub managed_only: bool,
+    /// `env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`
+    pub stop_block_cap: Option<u64>,
+    /// The members beside `hooks`.
+    pub other_keys: Vec<String>,
+}
+
+/// One handler of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OurHook {
+    /// As the host spells it.
+    pub event: String,
+    pub via: Via,
+    pub program: String,
+    /// In which group of its event, and where in that group.
+    pub place: (usize, usize),
+}
+
+/// The files of `host` that hold hooks for the checkout at `root`, the strongest first. One that is not there is left
+/// out, one that cannot be read is an error beside the others.
+pub fn inspect(host: Host, homes: &Homes, root: &Path) -> Vec<Result<HooksFile, InstallError>> {
+    inspect_with(host, homes, root, Path::new(MANAGED))
+}
+
+/// The program a host starts for `program` of a wiring: a path as it is, a bare name by the `PATH`.
+pub fn resolve(program: &str, homes: &Homes, cwd: &Path) -> Option<PathBuf> {
+    if program.contains(['/', '\\']) {
+        return Some(PathBuf::from(program));
+    }
+    find_on_path(program, homes.path.as_deref(), cwd)
+}
+
+pub(super) fn inspect_with(host: Host, homes: &Homes, root: &Path, managed: &Path) -> Vec<Result<HooksFile, InstallError>> {
+    let own = |paths: Vec<PathBuf>| paths.into_iter().map(|path| (path, false));
+    let files: Vec<_> = match host {
+        Host::Claude => {
+            let above = managed_files(managed).into_iter().map(|path| (path, true));
+            let paths = ["settings.local.json", "settings.json"].map(|name| root.join(".claude").join(name));
+            above.chain(own([paths.to_vec(), vec![homes.claude_dir().join("settings.json")]].concat())).collect()
+        }
+        Host::Codex => own(vec![root.join(".codex/hooks.json"), homes.codex_dir().join("hooks.json")]).collect(),
+        Host::Sim => Vec::new(),
+    };
+    // A repository at the home of the user: its settings and the user's are one file.
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut found = Vec::new();
+    for (path, managed) in files {
+        if !seen.contains(&path) {
+            found.extend(inspect_file(host, &path, managed).transpose());
+            seen.push(path);
+        }
+    }
+    found
+}
+
+/// Later files of the folder overrule earlier ones, and all of them the single file.
+fn managed_files(folder: &Path) -> Vec<PathBuf> {
+    let pieces = fs::read_dir(folder.join("managed-settings.d")).into_iter().flatten().flatten();
+    let mut files: Vec<_> = pieces.map(|piece| piece.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|kind| kind == "json"));
+    files.sort();
+    files.reverse();
+    files.push(folder.join("managed-settings.json"));
+    files
+}
+
+fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFile>, InstallError> {
+    let Some(content) = file::read(path)? else { return Ok(None) };
+    let text = file::utf8(path, &content)?;
+    let in_settings = |source: SettingsError| InstallError::Settings { path: path.to_owned(), source };
+    let document = Document::parse_settings(text).map_err(in_settings)?;
+    let root = document.root();
+    let mut read = HooksFile {
+        host,
+        path: path.to_owned(),
+        managed,
+        ours: Vec::new(),
+        other_stop_hooks: 0,
+        disable_all: root.member("disableAllHooks").and_then(|node| truth(&document, node)),
+        managed_only: root.member("allowManagedHooksOnly").and_then(|node| truth(&document, node)) == Some(true),
+        stop_block_cap: stop_block_cap(root),
+        other_keys: keys(root).filter(|key| *key != "hooks").map(str::to_owned).collect(),
+    };
+    for Member { key: event, value: groups, .. } in
+        root.member("hooks").and_then(Node::members).unwrap_or_default()
+    {
+        for (group, node) in groups.elements().unwrap_or_default().iter().enumerate() {
+            for (index, handler) in node.member("hooks").and_then(Node::elements).unwrap_or_default().iter().enumerate() {
+                match our_hook(handler, host) {
+                    Some((via, program)) => {
+                        read.ours.push(OurHook { event: event.clone(), via, program, place: (group, index) });
+                    }
+                    None if event == "Stop" => read.other_stop_hooks += 1,
+                    None => {}
+                }
+            }
+        }
+    }
+    Ok(Some(read))
+}
+
+/// Through which wiring and by which program.
+fn our_hook(handler: &Node, host: Host) -> Option<(Via, String)> {
+    if !is_ours(handler, host) {
+        return None;
+    }
+    let command = handler.member("command")?.as_str()?;
+    match handler.member("args") {
+        Some(args) => {
+            let via = args.elements()?.get(4)?.as_str()?.parse().ok()?;
+            Some((via, command.to_owned()))
+        }
+        None => {
+            let words: Vec<_> = command.rsplitn(7, ' ').collect();
+            let via = words.get(1)?.parse().ok()?;
+            Some((via, shell_word::unquote(words.last()?)?))
+        }
+    }
+}
+
+fn keys(node: &Node) -> impl Iterator<Item = &str> {
+    node.members().unwrap_or_default().iter().map(|member| member.key.as_str())
+}
+
+fn truth(document: &Document, node: &Node) -> Option<bool> {
+    matches!(node.kind, Kind::Bool).then(|| document.raw(node) == "true")
+}
+
+fn stop_block_cap(root: &Node) -> Option<u64> {
+    let node = root.member("env")?.member(stop_cap::VARIABLE)?;
+    match &node.kind {
+        Kind::String(text) => text.trim().parse().ok(),
+        Kind::Number(number) => number.as_u64(),
+        _ => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! Who may run which command. One table: the help is generated from it, the commands ask it, and the pre-tool hook
+//! sees by it what an agent is about to call.
+
+/// Who may run a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Authority {
+    /// Refused inside an agent's tool call.
+    Human,
+    /// Whoever likes.
+    Either,
+}
+
+/// The commands by their words, a flag that makes the difference among them.
+pub const COMMANDS: [(&str, Authority); 27] = [
+    ("init", Authority::Human),
+    ("uninstall", Authority::Human),
+    ("off", Authority::Human),
+    ("pause", Authority::Human),
+    ("config set", Authority::Human),
+    ("clean", Authority::Human),
+    ("doctor --fix", Authority::Human),
+    ("task unblock", Authority::Human),
+    ("doctor", Authority::Either),
+    ("status", Authority::Either),
+    ("why", Authority::Either),
+    ("log", Authority::Either),
+    ("config show", Authority::Either),
+    ("config schema", Authority::Either),
+    ("task add", Authority::Either),
+    ("task list", Authority::Either),
+    ("task ready", Authority::Either),
+    ("task next", Authority::Either),
+    ("task show", Authority::Either),
+    ("task start", Authority::Either),
+    ("task done", Authority::Either),
+    ("task block", Authority::Either),
+    ("mcp", Authority::Either),
+    ("hook", Authority::Either),
+    ("demo", Authority::Either),
+    ("sim", Authority::Either),
+    ("completions", Authority::Either),
+];
+
+/// The command of a human that these words call, if they call one. `words` are what follows `steadfast`.
+pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
+    let words: Vec<&str> = words.into_iter().collect();
+    let mut plain = words.iter().copied().filter(|word| !word.starts_with('-'));
+    let (first, second) = (plain.next()?, plain.next());
+    COMMANDS.iter().filter(|(_, authority)| *authority == Authority::Human).map(|(command, _)| *command).find(
+        |command| {
+            let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
+            name == first
+                && match rest {
+                    "" => true,
+                    flag if flag.starts_with('-') => words.contains(&flag),
+                    subcommand => second == Some(subcommand),
+                }
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_humans_command_is_known_by_its_words() {
+        let called = |line: &'static str| human_command(line.split_whitespace());
+        assert_eq!(called("uninstall --purge"), Some("uninstall"));
+        assert_eq!(called("task unblock 3"), Some("task unblock"));
+        assert_eq!(called("task --quiet unblock 3"), Some("task unblock"));
+        assert_eq!(called("doctor --json --fix"), Some("doctor --fix"));
+        assert_eq!(called("config set stop.max_idle 9"), Some("config set"));
+        for either in ["doctor", "task done 1", "task add uninstall", "config show", "status", ""] {
+            assert_eq!(called(either), None, "{either}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use steadfast_model::Fact;
+
+use crate::content::{Content, contents};
+use crate::deadline::Deadline;
+use crate::error::{ObserveError, fact};
+use crate::git::Git;
+use crate::git_path::{from_git, parts};
+use crate::object_id::ObjectId;
+use crate::private_index::{OURS, TreeId, alternate};
+use crate::raw_diff::{self, Entry, Sides};
+use crate::repository::Repository;
+use crate::status::{Line, Now, Status};
+
+/// What the files are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// The commit that is checked out, or nothing before the first one.
+    Head,
+    Commit(ObjectId),
+    /// A tree id of [`Repository::tree_id`], with the folder that was given there: its objects are kept in it.
+    Tree {
+        id: TreeId,
+        private_dir: PathBuf,
+    },
+}
+
+/// A file that is not what it was; a submodule is one path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    /// From the root of the checkout.
+    pub path: PathBuf,
+    pub kind: ChangeKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// Known to git or not.
+    Added,
+    /// Its content, its type or whether it can be executed.
+    Modified,
+    Deleted,
+}
+
+/// Whether a path changed, as far as git's answers tell.
+enum Verdict {
+    Same,
+    Changed(ChangeKind),
+    /// The content at the path decides.
+    Look,
+}
+
+impl Repository {
+    /// The files that differ from the point, sorted by path: tracked or not, staged or not, ignored ones left out.
+    ///
+    /// A path that was changed and changed back is not among them. The files are compared, not the index: what is
+    /// staged only is no change. Otherwise the word of `git status` holds: a file of another size is modified even if a
+    /// filter would undo that, and one marked `assume-unchanged` or `skip-worktree` is not looked at.
+    pub fn changed_since(&self, point: &Point, budget: Duration) -> Fact<Vec<Change>> {
+        fact(self.compare(point, Deadline::after(budget)))
+    }
+
+    /// `git status` looks at every file once, and takes no lock when told so; `git diff` would take one. So files are
+    /// compared with `HEAD` in any case, `HEAD` with the point by their trees, and content is looked at only where
+    /// both differ.
+    fn compare(&self, point: &Point, deadline: Deadline) -> Result<Vec<Change>, ObserveError> {
+        let status = self.status(deadline)?;
+        let since = self.trees_since(point, status.head.as_ref(), deadline)?;
+        let mut changes = Vec::new();
+        let mut unread = Vec::new();
+        let paths = since.keys().chain(status.lines.keys().filter(|path| !since.contains_key(*path)));
+        for path in paths.filter(|path| !path.starts_with(OURS)) {
+            let line = status.lines.get(path);
+            match verdict(since.get(path), line) {
+                Verdict::Same => {}
+                Verdict::Changed(kind) => changes.push(Change { path: path.clone(), kind }),
+                Verdict::Look => unread.push(path.clone()),
+            }
+        }
+        let now = contents(&self.root, &unread, deadline)?;
+        for (path, now) in unread.into_iter().zip(now) {
+            let was = was(since.get(&path), status.lines.get(&path));
+            if let Some(kind) = was.and_then(|was| difference(was, &now)) {
+                changes.push(Change { path, kind });
+            }
+        }
+        changes.sort();
+        Ok(changes)
+    }
+
+    fn status(&self, deadline: Deadline) -> Result<Status, ObserveError> {
+        let (_, common_dir) = self.checkout()?;
+        let untracked = if may_cache_untracked(common_dir) { "normal" } else { "all" };
+        let answer = Git::at(&self.root)
+            .call("status")
+            .args(["--porcelain=v2", "-z", "--branch", "--no-ahead-behind", "--no-renames", "--ignore-submodules=none"])
+            .args([format!("--untracked-files={untracked}")])
+            .answer(deadline)?;
+        let mut status = Status::read(&answer)?;
+        let folders: Vec<PathBuf> = std::mem::take(&mut status.folders);
+        for path in self.untracked_in(&folders, deadline)? {
+            status.untracked(path);
+        }
+        Ok(status)
+    }
+
+    /// The files in folders that git does not know. A repository in one of them is one path.
+    fn untracked_in(&self, folders: &[PathBuf], deadline: Deadline) -> Result<Vec<PathBuf>, ObserveError> {
+        // More names than this may not fit on a command line; then all of the checkout is asked for.
+        const MOST: usize = 500;
+        let (nested, plain): (Vec<_>, Vec<_>) =
+            folders.iter().partition(|dir| self.root.join(dir).join(".git").exists());
+        let mut files: Vec<PathBuf> = nested.into_iter().map(|dir| dir.components().collect()).collect();
+        if !plain.is_empty() {
+            let specs = plain.iter().take(if plain.len() > MOST { 0 } else { MOST }).map(|dir| only(dir));
+            let list = ["--others", "--exclude-standard", "-z", "--"].map(OsString::from).into_iter().chain(specs);
+            let answer = Git::at(&self.root).call("ls-files").args(list).answer(deadline)?;
+            files.extend(parts(&answer).map(|path| from_git(path).components().collect::<PathBuf>()));
+        }
+        Ok(files)
+    }
+
+    /// What differs between the trees of the point and of `HEAD`.
+    fn trees_since(
+        &self,
+        point: &Point,
+        head: Option<&ObjectId>,
+        deadline: Deadline,
+    ) -> Result<BTreeMap<PathBuf, Sides>, ObserveError> {
+        let git = Git::at(&self.root);
+        let (git, id) = match point {
+            Point::Head => return Ok(BTreeMap::new()),
+            Point::Commit(id) if Some(id) == head => return Ok(BTreeMap::new()),
+            Point::Commit(id) => (git, id),
+            Point::Tree { id, private_dir } => {
+                (git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", alternate(&private_dir.join("objects"))), id.object())
+            }
+        };
+        let head = head.cloned().unwrap_or_else(|| id.empty_tree_like());
+        let answer = git
+            .call("diff-tree")
+            .args(["-r", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=none"])
+            .args([id.as_str(), head.as_str(), "--"])
+            .answer(deadline)?;
+        raw_diff::read(&answer)
+    }
+}
+
+/// A pathspec that means this folder and nothing else, whatever characters it is made of.
+pub(crate) fn only(path: &Path) -> OsString {
+    let mut spec = OsString::from(":(top,literal)");
+    spec.push(path);
+    spec
+}
+
+/// Git's cache of unknown files knows folders as wholes; asked for single files, git would not use it. Where there is
+/// no cache, one question is cheaper than two.
+fn may_cache_untracked(common_dir: &Path) -> bool {
+    let config = fs::read(common_dir.join("config")).unwrap_or_default().to_ascii_lowercase();
+    [&b"untrackedcache"[..], b"manyfiles"].iter().any(|key| config.windows(key.len()).any(|window| window == *key))
+}
+
+fn was<'a>(since: Option<&'a Sides>, line: Option<&'a Line>) -> Option<&'a Entry> {
+    match since {
+        Some(sides) => sides.before.as_ref(),
+        None => line.and_then(|line| line.head.as_ref()),
+    }
+}
+
+fn verdict(since: Option<&Sides>, line: Option<&Line>) -> Verdict {
+    let known = |now: Option<&Entry>| match (was(since, line), now) {
+        (None, None) => Verdict::Same,
+        (None, Some(_)) => Verdict::Changed(ChangeKind::Added),
+        (Some(_), None) => Verdict::Changed(ChangeKind::Deleted),
+        (Some(was), Some(now)) if was == now => Verdict::Same,
+        (Some(_), Some(_)) => Verdict::Changed(ChangeKind::Modified),
+    };
+    let Some(line) = line else { return known(since.and_then(|sides| sides.after.as_ref())) };
+    match (&line.now, was(since, Some(line))) {
+        (Now::Gone, _) => known(None),
+        (Now::Entry(now), _) => known(Some(now)),
+        (_, None) => Verdict::Changed(ChangeKind::Added),
+        (Now::Dirty, Some(_)) => Verdict::Changed(ChangeKind::Modified),
+        (Now::NotHead(_), Some(_)) if since.is_none() => Verdict::Changed(ChangeKind::Modified),
+        (Now::NotHead(mode) | Now::Unread(Some(mode)), Some(was)) if *mode != was.mode => {
+            Verdict::Changed(ChangeKind::Modified)
+        }
+        (Now::NotHead(_) | Now::Unread(_), Some(_)) => Verdict::Look,
+    }
+}
+
+/// Types are compared, the executable bit is not: where it matters git has said so, and where git knows nothing of the
+/// file it may be one of those that a foreign file system invents.
+fn difference(was: &Entry, now: &Content) -> Option<ChangeKind> {
+    match now {
+        Content::Missing => Some(ChangeKind::Deleted),
+        Content::Is(kind, id) => (was.mode.entry_type() != *kind || was.id != *id).then_some(ChangeKind::Modified),
+    }
+}

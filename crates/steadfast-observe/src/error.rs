@@ -1,0 +1,53 @@
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use steadfast_model::Fact;
+
+use crate::git::MINIMUM;
+
+/// Why something is not known.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ObserveError {
+    #[error("not a git repository")]
+    NotARepository,
+    #[error("a bare repository has no checkout")]
+    Bare,
+    #[error("over its time budget of {} ms", .0.as_millis())]
+    OverBudget(Duration),
+    #[error("`git` is not on the PATH")]
+    GitMissing,
+    #[error("git {found} is too old: {MINIMUM} or newer is needed")]
+    GitTooOld { found: String },
+    #[error("`git {command}` failed: {said}")]
+    GitFailed { command: String, said: String },
+    #[error("`git {command}` gave an answer that cannot be read: {part}")]
+    Unreadable { command: &'static str, part: String },
+    #[error("`{}` is outside of the checkout", .0.display())]
+    Outside(PathBuf),
+    #[error("`{}` is neither a file, a folder nor a link", .0.display())]
+    Special(PathBuf),
+    #[error("`{}`: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("a thread or process could not be watched: {0}")]
+    Process(#[from] io::Error),
+}
+
+impl ObserveError {
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn unreadable(command: &'static str, part: &[u8]) -> Self {
+        const SHOWN: usize = 200;
+        let part = String::from_utf8_lossy(&part[..part.len().min(SHOWN)]).into_owned();
+        Self::Unreadable { command, part }
+    }
+}
+
+pub(crate) fn fact<T>(found: Result<T, ObserveError>) -> Fact<T> {
+    match found {
+        Ok(value) => Fact::Known(value),
+        Err(error) => Fact::Unknown(error.to_string()),
+    }
+}

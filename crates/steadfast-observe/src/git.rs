@@ -1,0 +1,215 @@
+//! The door to the git command line.
+//!
+//! Every call leaves the user's git as it is: no optional lock, no hook, no pager, no prompt, no fetch. Where the
+//! repository lies is found by git itself from the folder it runs in, so that its own refusal of a stranger's
+//! repository (`safe.directory`) holds; variables of the caller that point elsewhere are cleared.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::deadline::Deadline;
+use crate::error::ObserveError;
+use crate::process::{Ended, Running};
+
+/// The oldest git with all the options that are used here (`add --sparse`).
+pub(crate) const MINIMUM: Version = Version { major: 2, minor: 34 };
+
+/// `git rev-parse --local-env-vars`, and what changes the meaning of a path. Settings given by `GIT_CONFIG_*` stay:
+/// a container says there whose repositories are safe.
+const CLEARED: [&str; 21] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ATTR_SOURCE",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIFF_OPTS",
+    "GIT_DIR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Version {
+    major: u32,
+    minor: u32,
+}
+
+impl Version {
+    /// `git version 2.39.5 (Apple Git-154)`
+    fn read(said: &str) -> Option<(Self, &str)> {
+        let found = said.strip_prefix("git version ")?.split_whitespace().next()?;
+        let mut numbers = found.split('.').map(|number| number.parse().ok());
+        Some((Self { major: numbers.next()??, minor: numbers.next()?? }, found))
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// One call of git.
+#[derive(Debug)]
+pub(crate) struct Git {
+    command: Command,
+    name: &'static str,
+    input: Vec<u8>,
+    dir: std::path::PathBuf,
+}
+
+impl Git {
+    pub(crate) fn at(dir: &Path) -> Self {
+        let mut command = program("git");
+        for name in CLEARED {
+            command.env_remove(name);
+        }
+        command
+            .env("LC_ALL", "C")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            .current_dir(dir)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // As an option too: a git that does not know it, and would take the lock, fails instead.
+            .args(["--no-optional-locks", "--no-pager", "-c", "core.hooksPath=/dev/null"]);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        Self { command, name: "", input: Vec::new(), dir: dir.to_owned() }
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// A setting for this call alone.
+    pub(crate) fn setting(mut self, setting: &str) -> Self {
+        self.command.args(["-c", setting]);
+        self
+    }
+
+    pub(crate) fn call(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self.command.arg(name);
+        self
+    }
+
+    pub(crate) fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn input(mut self, input: Vec<u8>) -> Self {
+        self.input = input;
+        self.command.stdin(Stdio::piped());
+        self
+    }
+
+    /// Git holds this file open as long as it runs.
+    pub(crate) fn holding(mut self, file: File) -> Self {
+        self.command.stdin(file);
+        self
+    }
+
+    /// What it says, when it succeeds.
+    pub(crate) fn answer(self, deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
+        self.answer_with(&[0], deadline)
+    }
+
+    /// What it says, when it ends with one of these exit codes.
+    pub(crate) fn answer_with(self, fine: &[i32], deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
+        let (dir, name) = (self.dir.clone(), self.name);
+        let ended = self.run(deadline)?;
+        if ended.status.code().is_some_and(|code| fine.contains(&code)) {
+            return Ok(ended.stdout);
+        }
+        too_old(&dir, deadline)?;
+        let complaint = ended.complaint();
+        let line = complaint.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+        let said = line.or_else(|| complaint.lines().next()).map_or_else(|| ended.status.to_string(), str::to_owned);
+        Err(ObserveError::GitFailed { command: name.to_owned(), said })
+    }
+
+    fn run(mut self, deadline: Deadline) -> Result<Ended, ObserveError> {
+        deadline.left()?;
+        let child = self.command.spawn().map_err(|error| match error.kind() {
+            // The same error says that the folder is gone.
+            io::ErrorKind::NotFound if self.dir.is_dir() => ObserveError::GitMissing,
+            _ => ObserveError::File { path: self.dir.clone(), source: error },
+        })?;
+        // The command keeps our end of what it handed on.
+        drop(self.command);
+        Running::watch(child).finish(self.input, deadline)
+    }
+}
+
+/// The version costs a process of its own, so it is asked for only when a call failed: the options we use make an old
+/// git fail.
+fn too_old(dir: &Path, deadline: Deadline) -> Result<(), ObserveError> {
+    let mut asked = Git::at(dir);
+    asked.command = program("git");
+    asked.command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(ended) = asked.run(deadline) else { return Ok(()) };
+    match Version::read(&String::from_utf8_lossy(&ended.stdout)) {
+        Some((version, found)) if version < MINIMUM => Err(ObserveError::GitTooOld { found: found.to_owned() }),
+        _ => Ok(()),
+    }
+}
+
+/// Ends every process of a group. The standard library can only end the leader; the shell's own `kill` needs no other
+/// program to be installed.
+#[cfg(unix)]
+pub(crate) fn end_group(leader: u32) -> Option<Child> {
+    let quiet = Stdio::null;
+    program("sh")
+        .args(["-c", &format!("kill -9 -{leader}")])
+        .stdin(quiet())
+        .stdout(quiet())
+        .stderr(quiet())
+        .spawn()
+        .ok()
+}
+
+#[cfg(not(unix))]
+pub(crate) fn end_group(_leader: u32) -> Option<Child> {
+    None
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn program(name: &str) -> Command {
+    Command::new(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_with_whatever_a_vendor_adds() {
+        let read = |said| Version::read(said).map(|(version, found)| (version >= MINIMUM, found));
+        assert_eq!(
+            ["git version 2.39.5 (Apple Git-154)\n", "git version 2.9.windows.1", "git version 3.0.rc1", "hello"]
+                .map(read),
+            [Some((true, "2.39.5")), Some((false, "2.9.windows.1")), Some((true, "3.0.rc1")), None]
+        );
+    }
+}

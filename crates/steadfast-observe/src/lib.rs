@@ -1,0 +1,30 @@
+//! What the world says: the only room that runs git or looks at files.
+//!
+//! A [`Repository`] is found by reading `.git`, without running git. Whatever is asked of it comes with a time budget
+//! and is answered with a [`Fact`](steadfast_model::Fact): known, or unknown with the reason. Nothing here waits past
+//! its budget, and nothing here writes to or locks the user's git.
+
+mod branch;
+mod change;
+mod content;
+mod deadline;
+mod error;
+mod git;
+mod git_path;
+mod location;
+mod object_id;
+mod private_index;
+mod process;
+mod raw_diff;
+mod repository;
+mod sha256;
+mod stat;
+mod status;
+
+pub use branch::Branch;
+pub use change::{Change, ChangeKind, Point};
+pub use deadline::TOOL_EVENT;
+pub use object_id::{NotAnId, ObjectId};
+pub use private_index::TreeId;
+pub use repository::{Kind, Repository};
+pub use stat::{FileKind, Stat};

@@ -1,0 +1,107 @@
+//! A process that is watched: read while it runs, ended with its group when its time is over.
+
+use std::io::{self, Read, Write};
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use crate::deadline::Deadline;
+use crate::error::ObserveError;
+use crate::git;
+
+/// An answer longer than this is none: 64 MiB are half a million changed files.
+const LONGEST_ANSWER: u64 = 64 << 20;
+const LONGEST_COMPLAINT: u64 = 4 << 10;
+
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: Vec<u8>,
+    stderr: Receiver<Vec<u8>>,
+}
+
+impl Ended {
+    /// What it said on stderr. A process it left behind may hold the pipe open, so this waits for a moment only.
+    pub(crate) fn complaint(&self) -> String {
+        let said = self.stderr.recv_timeout(Duration::from_millis(5)).unwrap_or_default();
+        String::from_utf8_lossy(&said).into_owned()
+    }
+}
+
+/// A child that does not outlive this value unless it has ended by itself.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Option<Child>,
+}
+
+impl Running {
+    pub(crate) fn watch(child: Child) -> Self {
+        Self { child: Some(child) }
+    }
+
+    /// Feeds it, reads it, waits for its end; whoever is late is ended.
+    pub(crate) fn finish(mut self, input: Vec<u8>, deadline: Deadline) -> Result<Ended, ObserveError> {
+        let Some(child) = self.child.as_mut() else { return Err(deadline.passed()) };
+        if let Some(mut stdin) = child.stdin.take() {
+            // Fed from a thread of its own: both pipes may be full at once.
+            thread::Builder::new().spawn(move || {
+                // A reader that went away says why through its exit code.
+                let _ = stdin.write_all(&input);
+            })?;
+        }
+        let stdout = child.stdout.take().map(|pipe| read(pipe, LONGEST_ANSWER)).transpose()?;
+        let stderr = child.stderr.take().map(|pipe| read(pipe, LONGEST_COMPLAINT)).transpose()?;
+        let (Some(stdout), Some(stderr)) = (stdout, stderr) else { return Err(deadline.passed()) };
+        let answer = match stdout.recv_timeout(deadline.left()?) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout) => return Err(deadline.passed()),
+            Err(RecvTimeoutError::Disconnected) => Vec::new(),
+        };
+        let status = end_of(child, deadline)?;
+        self.child = None;
+        Ok(Ended { status, stdout: answer, stderr })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(mut child) = self.child.take() else { return };
+        // The leader first, by its id: that is one system call. Until it is waited for, its id is not given away, so
+        // the group that is ended next is the right one.
+        let _ = child.kill();
+        let group = git::end_group(child.id());
+        let _ = thread::Builder::new().spawn(move || {
+            if let Some(mut killer) = group {
+                let _ = killer.wait();
+            }
+            let _ = child.wait();
+        });
+    }
+}
+
+/// The pipe closed, so the end is near: it is looked for often at first.
+fn end_of(child: &mut Child, deadline: Deadline) -> Result<ExitStatus, ObserveError> {
+    let mut pause = Duration::from_micros(20);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        thread::sleep(pause.min(deadline.left()?));
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+}
+
+/// Keeps the first `longest` bytes and reads on past them, so that the writer is never stopped by a full pipe.
+fn read(mut pipe: impl Read + Send + 'static, longest: u64) -> io::Result<Receiver<Vec<u8>>> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    thread::Builder::new().spawn(move || {
+        let mut bytes = Vec::new();
+        let read = (&mut pipe).take(longest).read_to_end(&mut bytes);
+        if read.is_ok() && io::copy(&mut pipe, &mut io::sink()).is_ok_and(|more| more == 0 || longest < LONGEST_ANSWER)
+        {
+            let _ = sender.send(bytes);
+        }
+    })?;
+    Ok(receiver)
+}

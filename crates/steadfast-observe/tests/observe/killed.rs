@@ -1,0 +1,72 @@
+//! Whoever dies when: the user's git is as it was, and the next call works.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use steadfast_observe::{Point, Repository};
+
+use crate::again::run;
+use crate::sandbox::{LONG, Sandbox, command, known};
+use crate::trees::contents;
+
+const ROUNDS: u64 = 50;
+
+#[test]
+fn kill_9_at_any_moment_leaves_no_lock_in_the_users_git() {
+    let sandbox = Sandbox::new();
+    (0..1_500).for_each(|n| {
+        sandbox.write(format!("many/{}/{n}", n % 50), n.to_string());
+    });
+    sandbox.commit();
+    let dot_git = sandbox.root.join(".git");
+    let before = contents(&dot_git);
+    let mut chance = 0x9e37_79b9_u64;
+    for round in 0..ROUNDS {
+        let mut child = run("works_until_killed", &sandbox.root).stdout(Stdio::piped()).spawn().unwrap();
+        wait_for_the_first_answer(&mut child);
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        std::thread::sleep(Duration::from_micros((chance >> 33) % 60_000));
+        // Every other time the git it runs dies too, and leaves its own lock in our private folder.
+        if round % 2 == 1 {
+            children(child.id()).iter().for_each(|pid| drop(command("kill").args(["-9", pid]).output()));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(locks(&dot_git, &dot_git.join("steadfast")), Vec::<PathBuf>::new(), "in round {round}");
+    }
+    let private = dot_git.join("steadfast/tree");
+    let repository = Repository::find(&sandbox.root);
+    sandbox.write("busy.txt", "at the end");
+    let tree = known(repository.tree_id(&private, LONG));
+    assert_eq!(tree, sandbox.fresh_tree());
+    assert_eq!(known(repository.changed_since(&Point::Head, LONG)).len(), 1);
+    assert_eq!(contents(&dot_git), before);
+    assert_eq!(locks(&dot_git, Path::new("/nowhere")), Vec::<PathBuf>::new());
+    assert_eq!(sandbox.git(&["fsck", "--strict", "--no-progress"]), "");
+    sandbox.commit();
+}
+
+fn wait_for_the_first_answer(child: &mut Child) {
+    let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().starts_with("= ")));
+}
+
+fn children(pid: u32) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+fn locks(dir: &Path, but: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path()).filter(|path| path != but);
+    entries
+        .flat_map(|path| match path.is_dir() {
+            true => locks(&path, but),
+            false => vec![path],
+        })
+        .filter(|path| path.extension().is_some_and(|extension| extension == "lock"))
+        .collect()
+}

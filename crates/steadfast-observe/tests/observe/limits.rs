@@ -1,0 +1,134 @@
+//! Git that is absent, old, slow or led astray.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use steadfast_observe::{Point, TOOL_EVENT};
+
+use crate::again::ask;
+use crate::sandbox::{LONG, Sandbox, unknown};
+
+impl Sandbox {
+    /// A folder for the PATH in which `git` is this script.
+    fn with_git(&self, script: &str) -> PathBuf {
+        let dir = self.dir.path().join("bin");
+        fs::create_dir(&dir).unwrap();
+        fs::write(dir.join("git"), format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(dir.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        dir
+    }
+}
+
+#[test]
+fn without_git_a_branch_is_still_read_and_the_rest_is_unknown() {
+    let sandbox = Sandbox::new();
+    let answers = ask(&sandbox.root, LONG, &[("PATH", Path::new("/nowhere"))]);
+    assert_eq!(answers[..2], [r#"Known(Named("main"))"#, r#"Unknown("`git` is not on the PATH")"#]);
+}
+
+#[test]
+fn an_old_git_is_named() {
+    let sandbox = Sandbox::new();
+    let script = "[ \"$1\" = --version ] && echo git version 2.20.1 && exit\necho unknown option >&2; exit 129";
+    let path = sandbox.with_git(script);
+    let answers = ask(&sandbox.root, LONG, &[("PATH", path.as_ref())]);
+    assert_eq!(answers[1], r#"Unknown("git 2.20.1 is too old: 2.34 or newer is needed")"#);
+}
+
+#[test]
+fn what_git_says_when_it_fails_is_the_reason() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".git/index", "damaged");
+    let why = unknown(sandbox.repository().changed_since(&Point::Head, LONG));
+    assert!(why.starts_with("`git status` failed: ") && why.contains("index"), "{why}");
+}
+
+#[test]
+fn a_git_that_hangs_is_ended_with_all_it_started() {
+    let sandbox = Sandbox::new();
+    let pids = sandbox.dir.path().join("pids");
+    let script = format!("/bin/sleep 600 & echo $! $$ > {}; wait", pids.display());
+    let path = sandbox.with_git(&script);
+    let budget = Duration::from_millis(400);
+    let path = format!("{}:/bin:/usr/bin", path.display());
+    let answers = ask(&sandbox.root, budget, &[("PATH", path.as_ref())]);
+    assert_eq!(answers[1], r#"Unknown("over its time budget of 400 ms")"#);
+    let took: u64 = answers[2].parse().unwrap();
+    assert!((400..600).contains(&took), "{took} ms");
+    let pids = fs::read_to_string(pids).unwrap();
+    let until = Instant::now() + Duration::from_secs(10);
+    for pid in pids.split_whitespace() {
+        while alive(pid) {
+            assert!(Instant::now() < until, "{pid} still runs");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Neither gone nor only waiting to be buried.
+fn alive(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+#[test]
+fn a_git_that_leaves_somebody_behind_is_not_waited_for() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.with_git("/bin/sleep 3 >/dev/null & exit 0");
+    let answers = ask(&sandbox.root, LONG, &[("PATH", path.as_ref())]);
+    let took: u64 = answers[2].parse().unwrap();
+    assert!(answers[1] == "Known([])" && took < 2_500, "{answers:?}");
+}
+
+#[test]
+fn a_spent_budget_starts_nothing() {
+    let sandbox = Sandbox::new();
+    let repository = sandbox.repository();
+    let over = "over its time budget of 0 ms";
+    assert_eq!(unknown(repository.changed_since(&Point::Head, Duration::ZERO)), over);
+    assert_eq!(unknown(repository.object_ids(&["a.txt"], Duration::ZERO)), over);
+    assert_eq!(unknown(repository.tree_id(&sandbox.private_dir(), Duration::ZERO)), over);
+}
+
+#[test]
+fn the_budget_of_a_tool_event_leaves_room_below_its_limit() {
+    assert!(TOOL_EVENT + Duration::from_millis(25) < Duration::from_millis(150));
+}
+
+#[test]
+fn variables_that_point_elsewhere_are_not_followed() {
+    let (sandbox, other) = (Sandbox::new(), Sandbox::new());
+    sandbox.write("new.txt", "");
+    let elsewhere = [
+        ("GIT_DIR", &*other.root.join(".git")),
+        ("GIT_WORK_TREE", &other.root),
+        ("GIT_INDEX_FILE", Path::new("/nowhere/index")),
+        ("GIT_LITERAL_PATHSPECS", Path::new("1")),
+    ];
+    let answers = ask(&sandbox.root, LONG, &elsewhere);
+    assert_eq!(answers[1], r#"Known([Change { path: "new.txt", kind: Added }])"#);
+}
+
+#[test]
+fn settings_of_the_user_do_not_change_an_answer() {
+    let sandbox = Sandbox::new();
+    for setting in [
+        "status.showUntrackedFiles=no",
+        "status.renames=copies",
+        "status.branch=true",
+        "color.ui=always",
+        "status.showStash=true",
+        "status.relativePaths=true",
+        "status.submoduleSummary=true",
+        "core.pager=false",
+    ] {
+        let (name, value) = setting.split_once('=').unwrap();
+        sandbox.git(&["config", name, value]);
+    }
+    sandbox.git(&["mv", "a.txt", "c.txt"]);
+    sandbox.write("new.txt", "");
+    let changes = sandbox.changed(&Point::Head).into_iter().map(|(path, _)| path).collect::<Vec<_>>();
+    assert_eq!(changes, ["a.txt", "c.txt", "new.txt"]);
+}

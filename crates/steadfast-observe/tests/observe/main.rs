@@ -1,0 +1,17 @@
+//! The facts, asked of real repositories with the real git.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "the tests set repositories up with git, and run themselves again")]
+#![expect(clippy::print_stdout, reason = "a test that was run again answers on stdout")]
+
+mod again;
+mod branches;
+mod changes;
+mod kept_index;
+mod killed;
+mod limits;
+mod objects;
+mod places;
+mod sandbox;
+mod stats;
+mod trees;

@@ -1,0 +1,79 @@
+//! What the ledger forgets: sessions and what was said in them. Plans, tasks and evidence stay.
+
+use rusqlite::params;
+use steadfast_model::{Millis, SessionId};
+
+use super::column::session_id;
+use super::slice::Touched;
+use super::{Ledger, LedgerError, session};
+
+/// How much was forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    pub sessions: usize,
+    /// Lines of the history.
+    pub lines: usize,
+}
+
+impl Ledger {
+    /// Sessions that did nothing since then, as far as their journals are drained.
+    pub fn silent_since(&self, since: Millis) -> Result<Vec<SessionId>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT id FROM session WHERE last_at < ?1 ORDER BY id")?;
+            let rows = statement.query_map([since.0], |row| session_id(row, 0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// How many lines of the history are about these sessions.
+    pub fn history_of(&self, sessions: &[SessionId]) -> Result<usize, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT COUNT(*) FROM history WHERE session = ?1")?;
+            let mut lines = 0;
+            for id in sessions {
+                lines += statement.query_row([id.as_str()], |row| row.get::<_, u32>(0))? as usize;
+            }
+            Ok(lines)
+        })
+    }
+
+    /// Forgets these sessions. A plan of theirs is nobody's then: an owner that cannot be found would count as living.
+    pub fn forget(&mut self, sessions: &[SessionId]) -> Result<Forgotten, LedgerError> {
+        let mut forgotten = Forgotten::default();
+        if sessions.is_empty() {
+            return Ok(forgotten);
+        }
+        self.write(|transaction, touched: &mut Touched| {
+            let delete = |table: &str, key: &str, id: &SessionId| {
+                let sql = format!("DELETE FROM {table} WHERE {key} = ?1");
+                transaction.prepare_cached(&sql)?.execute([id.as_str()])
+            };
+            for id in sessions {
+                forgotten.lines += delete("history", "session", id)?;
+                forgotten.sessions += delete("session", "id", id)?;
+                delete("drained", "session", id)?;
+            }
+            for id in sessions {
+                for plan in session::plans_of(transaction, id)? {
+                    touched.plan(&plan);
+                }
+                transaction
+                    .prepare_cached("UPDATE plan SET owner = NULL, owner_since = NULL WHERE owner = ?1")?
+                    .execute(params![id.as_str()])?;
+            }
+            Ok(())
+        })?;
+        Ok(forgotten)
+    }
+
+    /// Gives back the room of what was forgotten, and with it the last of its bytes. Whoever writes meanwhile waits.
+    pub fn compact(&mut self) -> Result<(), LedgerError> {
+        let work = || {
+            self.connection.execute_batch("VACUUM")?;
+            // A reader beside us keeps the log; whoever closes last takes it away.
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?;
+            Ok(())
+        };
+        work().map_err(|fault: super::error::Fault| fault.at(&self.path))
+    }
+}

@@ -1,0 +1,72 @@
+use std::fmt;
+
+use super::here::Here;
+
+/// How much a finding matters, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Severity {
+    /// Steadfast does not work.
+    Error,
+    /// It works, and something will go wrong or already did.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+/// Mends what a finding is about; says what it did, or why it could not.
+pub(super) type Fix = fn(&Here) -> Result<String, String>;
+
+/// One thing that was found.
+#[derive(Clone, Debug)]
+pub(super) struct Finding {
+    pub(super) code: &'static str,
+    pub(super) severity: Severity,
+    pub(super) message: String,
+    pub(super) hint: String,
+    pub(super) fix: Option<Fix>,
+}
+
+impl Severity {
+    pub(super) const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Note];
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+
+    /// `1 error`, `2 errors`.
+    pub(super) fn counted(self, count: usize) -> String {
+        several(count, self.as_str())
+    }
+}
+
+impl Finding {
+    pub(super) fn error(code: &'static str, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
+        Self::new(code, Severity::Error, message, hint)
+    }
+
+    pub(super) fn warning(code: &'static str, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
+        Self::new(code, Severity::Warning, message, hint)
+    }
+
+    pub(super) fn note(code: &'static str, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
+        Self::new(code, Severity::Note, message, hint)
+    }
+
+    /// What `--fix` does about it.
+    pub(super) fn mended_by(self, fix: Fix) -> Self {
+        Self { fix: Some(fix), ..self }
+    }
+
+    fn new(code: &'static str, severity: Severity, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
+        Self { code, severity, message: message.to_string(), hint: hint.to_string(), fix: None }
+    }
+}
+
+/// `1 session`, `2 sessions`.
+pub(super) fn several(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}

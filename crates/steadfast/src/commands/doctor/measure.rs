@@ -1,0 +1,49 @@
+use std::path::Path;
+use std::time::Duration;
+
+use steadfast_store::Place;
+
+use super::program;
+
+/// An empty process, to compare with.
+const EMPTY: &str = "/bin/true";
+
+/// Enough for a middle value to hold still.
+const RUNS: usize = 20;
+
+/// What a hook costs on this machine, beside a process that does nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cost {
+    pub(super) hook: Duration,
+    pub(super) empty: Duration,
+}
+
+impl Cost {
+    /// Measured in a repository of its own, in a temporary folder: nothing of the user's is touched. `None` where that
+    /// cannot be done.
+    pub(super) fn measure() -> Option<Self> {
+        let this = std::env::current_exe().ok()?;
+        let folder = tempfile::Builder::new().prefix("steadfast-doctor-").tempdir().ok()?;
+        let root = folder.path();
+        std::fs::create_dir(root.join(".git")).ok()?;
+        Place::of(root, None)?.create().ok()?;
+        let payload = serde_json::json!({"session_id": "doctor", "cwd": root, "message": "measured"}).to_string();
+        let (mut hooks, mut empties) = (Vec::with_capacity(RUNS), Vec::with_capacity(RUNS));
+        // In turns, so that whatever else the machine does falls on both.
+        for _ in 0..RUNS {
+            empties.push(program::time(Path::new(EMPTY), &[], &payload, root)?);
+            let hook = ["hook", "--host", "sim", "--via", "local", "Notification"];
+            hooks.push(program::time(&this, &hook, &payload, root)?);
+        }
+        Some(Self { hook: middle(hooks), empty: middle(empties) })
+    }
+
+    pub(super) fn ratio(self) -> f64 {
+        self.hook.as_secs_f64() / self.empty.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+}
+
+fn middle(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}

@@ -1,0 +1,109 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use steadfast_model::SessionId;
+use steadfast_store::ledger::HistoryFilter;
+use steadfast_store::{SessionFiles, read_log};
+
+use super::line::{Columns, Line};
+use super::{newest, problems};
+use crate::error::CommandError;
+use crate::history::History;
+use crate::output::{Reader, put, wait};
+
+const POLL: Duration = Duration::from_millis(300);
+
+/// Shows what there is, then what comes, until nobody reads any more.
+pub(super) fn follow(
+    history: History,
+    filter: HistoryFilter,
+    with_problems: bool,
+    json: bool,
+) -> Result<(), CommandError> {
+    let mut follower = Follower { history, filter, shown: HashMap::new(), problem: None };
+    let mut lines = follower.begin()?;
+    if with_problems {
+        follower.problem = read_log(&follower.history.repository.place).pop();
+        lines.extend(problems(&follower.history, follower.filter.since));
+    }
+    let lines = newest(lines, follower.filter.limit);
+    let mut columns = Columns::growing(&lines);
+    let mut reader = put(&columns.show(&lines, json))?;
+    while reader == Reader::Here {
+        reader = wait(POLL);
+        if reader == Reader::Gone {
+            break;
+        }
+        let mut lines = follower.news()?;
+        if with_problems {
+            lines.extend(follower.new_problems());
+        }
+        if !lines.is_empty() {
+            let lines = newest(lines, u32::MAX);
+            columns.fit(&lines);
+            reader = put(&columns.show(&lines, json))?;
+        }
+    }
+    Ok(())
+}
+
+struct Follower {
+    history: History,
+    filter: HistoryFilter,
+    shown: HashMap<SessionId, Shown>,
+    /// The last line of `hook.log` that was seen.
+    problem: Option<String>,
+}
+
+/// How far a session's journal was shown.
+#[derive(Clone, Copy, Default)]
+struct Shown {
+    sequence: u64,
+    /// Its length then: most journals rest, and are not read again.
+    bytes: u64,
+}
+
+impl Follower {
+    /// The lines up to now. Where each journal ends is asked first: what comes meanwhile is news.
+    fn begin(&mut self) -> Result<Vec<Line>, CommandError> {
+        for files in self.sessions() {
+            let sequence = self.history.end(&files)?;
+            self.shown.insert(files.session().clone(), Shown { sequence, bytes: 0 });
+        }
+        let mut lines = self.history.lines(&self.filter)?;
+        lines.retain(|line| self.shown.get(&line.session).is_none_or(|shown| line.sequence <= shown.sequence));
+        Ok(lines.into_iter().map(Line::Verdict).collect())
+    }
+
+    fn news(&mut self) -> Result<Vec<Line>, CommandError> {
+        let mut lines = Vec::new();
+        for files in self.sessions() {
+            let shown = self.shown.get(files.session()).copied().unwrap_or_default();
+            let bytes = files.journal_bytes();
+            if bytes == shown.bytes {
+                continue;
+            }
+            let session = Some(files.session().clone());
+            let filter =
+                HistoryFilter { session, after: Some(shown.sequence), limit: u32::MAX, ..self.filter.clone() };
+            lines.extend(self.history.news(&files, &filter)?.into_iter().map(Line::Verdict));
+            let sequence = self.history.end(&files)?;
+            self.shown.insert(files.session().clone(), Shown { sequence, bytes });
+        }
+        Ok(lines)
+    }
+
+    fn sessions(&self) -> Vec<SessionFiles> {
+        let mut sessions = SessionFiles::all(&self.history.repository.place);
+        sessions.retain(|files| self.filter.session.as_ref().is_none_or(|session| session == files.session()));
+        sessions
+    }
+
+    fn new_problems(&mut self) -> Vec<Line> {
+        let lines = read_log(&self.history.repository.place);
+        let seen = self.problem.as_ref().and_then(|last| lines.iter().rposition(|line| line == last));
+        let new = &lines[seen.map_or(0, |seen| seen + 1)..];
+        self.problem = lines.last().cloned().or(self.problem.take());
+        new.iter().filter_map(|line| Line::problem(line)).collect()
+    }
+}

@@ -1,0 +1,121 @@
+use clap::Args;
+use steadfast_hook::step;
+use steadfast_model::{Event, EventKind, Millis, SessionId, State, Via};
+use steadfast_store::SessionFiles;
+
+use crate::error::CommandError;
+use crate::repository::Repository;
+use crate::setup;
+use crate::surroundings;
+
+/// Takes Steadfast out of the way of the running sessions, for good.
+#[derive(Debug, Args)]
+pub(super) struct Off {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Takes Steadfast out of the way of the running sessions for a while.
+#[derive(Debug, Args)]
+pub(super) struct Pause {
+    /// For how long: `90s`, `10m`, `2h`.
+    #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
+    duration: i64,
+    /// End a pause, or an `off`, now.
+    #[arg(long, conflicts_with = "duration")]
+    end: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    /// This session alone. [default: every running session of this repository]
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+/// A session that was not heard of for so long is not running.
+const SILENCE_MS: i64 = 24 * 60 * 60 * 1_000;
+
+impl Off {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let paused = self.which.pause("off", Some(Millis(i64::MAX)))?;
+        println!(
+            "Steadfast is out of the way of {}: it records and refuses nothing. `steadfast pause --end` brings it back.",
+            sessions(paused)
+        );
+        Ok(())
+    }
+}
+
+impl Pause {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        if self.end {
+            let paused = self.which.pause("pause", None)?;
+            println!("Steadfast is back for {}.", sessions(paused));
+            return Ok(());
+        }
+        let until = Millis(surroundings::now().0.saturating_add(self.duration));
+        let paused = self.which.pause("pause", Some(until))?;
+        println!("Steadfast is out of the way of {} until {until}: it records and refuses nothing.", sessions(paused));
+        Ok(())
+    }
+}
+
+impl Which {
+    /// Tells each of the sessions; returns how many there were.
+    fn pause(&self, command: &'static str, until: Option<Millis>) -> Result<usize, CommandError> {
+        let repository = Repository::here()?;
+        setup::only_for_humans(&repository.place, command)?;
+        let now = surroundings::now();
+        let wanted = self.session.as_deref().map(SessionId::new);
+        let meant = |state: &State| match &wanted {
+            Some(id) => state.session == *id,
+            None => state.ended.is_none() && now.since(state.last_at) < SILENCE_MS,
+        };
+        let states: Vec<State> =
+            SessionFiles::all(&repository.place).iter().filter_map(SessionFiles::peek).filter(meant).collect();
+        if states.is_empty() {
+            let said = match &wanted {
+                Some(id) => CommandError::failure(format!("there is no session `{id}` here")),
+                None => CommandError::failure("no session is running here"),
+            };
+            return Err(said.hint("`steadfast status` lists the sessions of this repository"));
+        }
+        for state in &states {
+            let event = Event {
+                at: now,
+                host: state.host,
+                via: Via::Local,
+                session: state.session.clone(),
+                agent: None,
+                cwd: repository.place.worktree(),
+                turn: None,
+                planning: false,
+                attended: None,
+                kind: EventKind::Paused { until },
+            };
+            step(&repository.place, &repository.config, event)?;
+        }
+        Ok(states.len())
+    }
+}
+
+fn sessions(count: usize) -> String {
+    if count == 1 { "1 session".into() } else { format!("{count} sessions") }
+}
+
+/// Milliseconds of `90s`, `10m`, `2h`.
+fn parse_duration(text: &str) -> Result<i64, String> {
+    let expected = || format!("`{text}` is no time; expected a number with `s`, `m` or `h`, such as `10m`");
+    let unit = text.chars().last().ok_or_else(expected)?;
+    let scale = match unit {
+        's' => 1_000,
+        'm' => 60_000,
+        'h' => 3_600_000,
+        _ => return Err(expected()),
+    };
+    let number: i64 = text[..text.len() - 1].parse().map_err(|_| expected())?;
+    number.checked_mul(scale).filter(|millis| *millis > 0).ok_or_else(expected)
+}
