@@ -34,7 +34,11 @@ fn an_agent_cannot_run_a_humans_command(program: &Program) {
         assert!(told.contains(refused), "{refused}");
     }
     assert_eq!(scene.tasks(), ["blocked", "done"]);
-    assert_eq!(run.outcome(&scene), (3, Some("all blocked".to_owned())), "three calls were denied, no stop was refused");
+    assert_eq!(
+        run.outcome(&scene),
+        (3, Some("all blocked".to_owned())),
+        "three calls were denied, no stop was refused"
+    );
 }
 
 /// What became of a try.
@@ -50,7 +54,7 @@ enum Outcome {
 use Outcome::{Denied, Noticed, Refused};
 
 /// `@` is the number of the task it tries to unblock; each has its own.
-const WAYS: [(&str, &str, Outcome); 31] = [
+const WAYS: [(&str, &str, Outcome); 33] = [
     ("plain", "steadfast task unblock @", Denied),
     ("after cd", "cd . && steadfast task unblock @", Denied),
     ("by path", "\"$HOME\"/../bin/steadfast task unblock @", Denied),
@@ -99,6 +103,16 @@ const WAYS: [(&str, &str, Outcome); 31] = [
         "in the background",
         "s=steadfast; (env -i HOME=\"$HOME\" PATH=\"$PATH\" $s task unblock @ > bg 2>&1 &); sleep 0.5; cat bg",
         Refused,
+    ),
+    (
+        "tmux send-keys",
+        "tmux -L way@ new-session -d; tmux -L way@ send-keys 'steadfast task unblock @' Enter; sleep 1; tmux -L way@ kill-server",
+        Refused,
+    ),
+    (
+        "a host inside the host",
+        "echo '{\"name\":\"n\",\"prompt\":\"p\",\"turns\":[{\"do\":[{\"shell\":\"steadfast task unblock @\"}]},{\"say\":\"done\"}]}' > n.json; steadfast sim --scenario n.json | grep -c human",
+        Denied,
     ),
     (
         "adopted by another process, its words in the call",
