@@ -1,7 +1,8 @@
 //! Each fact's time beside git's own for the same question, on generated repositories.
 //!
 //! `cargo run --release -p steadfast-observe --example observe_bench -- [FILES]...` (1000, 10000 and 100000 unless
-//! given). Both are asked in turn, so that what disturbs the machine disturbs both; medians are shown.
+//! given). Both are asked in turn, so that what disturbs the machine disturbs both; medians are shown, the difference
+//! being that of the pairs.
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made is none")]
 #![expect(clippy::disallowed_methods, reason = "git's own time is what we compare with")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -118,11 +119,9 @@ impl Bench {
                 times[which].push(began.elapsed().as_secs_f64() * 1e3);
             }
         }
-        let [ours, git] = times.map(|mut times| {
-            times.sort_by(f64::total_cmp);
-            times[times.len() / 2]
-        });
-        println!("| {} | {name} | {ours:.2} | {git:.2} | {:+.2} |", self.files, ours - git);
+        let pairs = times[0].iter().zip(&times[1]).map(|(ours, git)| ours - git).collect();
+        let [ours, git] = times.map(median);
+        println!("| {} | {name} | {ours:.2} | {git:.2} | {:+.2} |", self.files, median(pairs));
     }
 
     /// How long a tool event waits at the most, whether it gets its answer or not.
@@ -176,6 +175,11 @@ impl Bench {
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
 fn known<T>(fact: Fact<T>) -> T {

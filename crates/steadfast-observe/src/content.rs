@@ -157,7 +157,7 @@ fn hash_files(root: &Path, files: &[&Path], deadline: Deadline) -> Result<Vec<Ob
 
 /// Git would follow a link that is named to it, so it is given the text.
 fn hash_text(root: &Path, text: Vec<u8>, deadline: Deadline) -> Result<ObjectId, ObserveError> {
-    let answer = Git::at(root).call("hash-object").args(["--no-filters", "--stdin"]).input(text).answer(deadline)?;
+    let answer = Git::at(root).call("hash-object").args(["--stdin"]).input(text).answer(deadline)?;
     ObjectId::from_git(answer.trim_ascii()).ok_or_else(|| ObserveError::unreadable("hash-object", &answer))
 }
 

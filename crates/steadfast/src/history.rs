@@ -41,31 +41,35 @@ impl History {
 
     /// Newest first.
     pub(crate) fn lines(&self, filter: &HistoryFilter) -> Result<Vec<HistoryLine>, CommandError> {
-        let mut lines = match &self.ledger {
-            Some(ledger) => ledger.history(filter)?,
-            None => Vec::new(),
-        };
-        for files in SessionFiles::all(&self.repository.place) {
-            if filter.session.as_ref().is_none_or(|session| session == files.session()) {
-                lines.extend(self.undrained(&files)?.into_iter().filter(|line| filter.takes(line)));
-            }
-        }
-        lines.sort_by(|a, b| newest_first(a).cmp(&newest_first(b)));
-        lines.truncate(usize::try_from(filter.limit).unwrap_or(usize::MAX));
-        Ok(lines)
+        let mut sessions = SessionFiles::all(&self.repository.place);
+        sessions.retain(|files| filter.session.as_ref().is_none_or(|session| session == files.session()));
+        self.of(&sessions, filter)
     }
 
-    /// What one session was told behind line `after` of its journal.
-    pub(crate) fn news(&mut self, files: &SessionFiles, filter: &HistoryFilter) -> Result<Vec<HistoryLine>, CommandError> {
+    /// Brings a journal into the ledger. What cannot be is read from the journal.
+    pub(crate) fn catch_up(&mut self, files: &SessionFiles) {
         if let Some(ledger) = &mut self.ledger {
-            // What cannot be drained is read from the journal.
             let _ = drain(files, ledger);
         }
-        let mut lines = match &self.ledger {
-            Some(ledger) => ledger.history(filter)?,
-            None => Vec::new(),
-        };
-        lines.extend(self.undrained(files)?.into_iter().filter(|line| filter.takes(line)));
+    }
+
+    /// What was said, with the journals of these sessions.
+    pub(crate) fn of(
+        &self,
+        sessions: &[SessionFiles],
+        filter: &HistoryFilter,
+    ) -> Result<Vec<HistoryLine>, CommandError> {
+        let mut lines = Vec::new();
+        // Journals first: what another process drains meanwhile is then there twice, not missing.
+        for files in sessions {
+            lines.extend(self.undrained(files)?.into_iter().filter(|line| filter.takes(line)));
+        }
+        if let Some(ledger) = &self.ledger {
+            lines.extend(ledger.history(filter)?);
+        }
+        lines.sort_by(|a, b| newest_first(a).cmp(&newest_first(b)));
+        lines.dedup_by(|a, b| newest_first(a) == newest_first(b));
+        lines.truncate(usize::try_from(filter.limit).unwrap_or(usize::MAX));
         Ok(lines)
     }
 

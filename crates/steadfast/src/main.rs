@@ -11,10 +11,13 @@ mod commands;
 mod diff;
 mod error;
 mod exclude;
+mod history;
+mod output;
 mod repository;
 mod setup;
 mod surroundings;
 mod task_list;
+mod when;
 
 use std::process::ExitCode;
 

@@ -72,7 +72,12 @@ pub fn resolve(program: &str, homes: &Homes, cwd: &Path) -> Option<PathBuf> {
     find_on_path(program, homes.path.as_deref(), cwd)
 }
 
-pub(super) fn inspect_with(host: Host, homes: &Homes, root: &Path, managed: &Path) -> Vec<Result<HooksFile, InstallError>> {
+pub(super) fn inspect_with(
+    host: Host,
+    homes: &Homes,
+    root: &Path,
+    managed: &Path,
+) -> Vec<Result<HooksFile, InstallError>> {
     let own = |paths: Vec<PathBuf>| paths.into_iter().map(|path| (path, false));
     let files: Vec<_> = match host {
         Host::Claude => {
@@ -123,11 +128,10 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         stop_block_cap: stop_block_cap(root),
         other_keys: keys(root).filter(|key| *key != "hooks").map(str::to_owned).collect(),
     };
-    for Member { key: event, value: groups, .. } in
-        root.member("hooks").and_then(Node::members).unwrap_or_default()
-    {
+    for Member { key: event, value: groups, .. } in root.member("hooks").and_then(Node::members).unwrap_or_default() {
         for (group, node) in groups.elements().unwrap_or_default().iter().enumerate() {
-            for (index, handler) in node.member("hooks").and_then(Node::elements).unwrap_or_default().iter().enumerate() {
+            for (index, handler) in node.member("hooks").and_then(Node::elements).unwrap_or_default().iter().enumerate()
+            {
                 match our_hook(handler, host) {
                     Some((via, program)) => {
                         read.ours.push(OurHook { event: event.clone(), via, program, place: (group, index) });

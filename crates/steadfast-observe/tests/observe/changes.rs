@@ -5,6 +5,7 @@ use steadfast_observe::ChangeKind::{Added, Deleted, Modified};
 use steadfast_observe::{Change, ChangeKind, Point, Repository};
 
 use crate::sandbox::{LONG, Sandbox, changed, git, known, os, unknown};
+use crate::trees::contents;
 
 fn expect(list: &[(&str, ChangeKind)]) -> Vec<(String, ChangeKind)> {
     list.iter().map(|(path, kind)| ((*path).to_owned(), *kind)).collect()
@@ -41,6 +42,18 @@ fn what_was_changed_back_is_no_change_though_the_index_differs() {
     assert_eq!(sandbox.changed(&Point::Head), []);
     sandbox.write("src/b.txt", "other");
     assert_eq!(sandbox.changed(&Point::Head), expect(&[("src/b.txt", Modified)]));
+}
+
+#[test]
+fn the_users_index_is_not_refreshed() {
+    let sandbox = Sandbox::new();
+    let dot_git = sandbox.root.join(".git");
+    // The same content at another time: a plain `git status` would note that down.
+    let file = fs::File::options().write(true).open(sandbox.root.join("a.txt")).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH + LONG).unwrap();
+    let before = contents(&dot_git);
+    assert_eq!(sandbox.changed(&Point::Head), []);
+    assert_eq!(contents(&dot_git), before);
 }
 
 #[test]
@@ -126,7 +139,9 @@ fn a_submodule_is_one_path_whatever_happens_inside() {
     sandbox.commit();
     assert_eq!(sandbox.changed(&Point::Commit(before.clone())), expect(&[("sub", Modified)]));
     git(&sandbox.root.join("sub"), &["checkout", "--quiet", "HEAD~"]);
-    assert_eq!(sandbox.changed(&Point::Commit(before)), []);
+    assert_eq!(sandbox.changed(&Point::Commit(before.clone())), []);
+    sandbox.write("sub/new.txt", "");
+    assert_eq!(sandbox.changed(&Point::Commit(before)), expect(&[("sub", Modified)]));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use steadfast_observe::{Point, Repository};
 
 use crate::again::run;
-use crate::sandbox::{LONG, Sandbox, command, known};
+use crate::sandbox::{LONG, Sandbox, command, known, unknown};
 use crate::trees::contents;
 
 const ROUNDS: u64 = 50;
@@ -29,11 +30,12 @@ fn kill_9_at_any_moment_leaves_no_lock_in_the_users_git() {
         wait_for_the_first_answer(&mut child);
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_micros((chance >> 33) % 60_000));
-        // Every other time the git it runs dies too, and leaves its own lock in our private folder.
+        // Every other time the git it runs dies first.
         if round % 2 == 1 {
-            children(child.id()).iter().for_each(|pid| drop(command("kill").args(["-9", pid]).output()));
+            kill_with_children(child.id());
+        } else {
+            child.kill().unwrap();
         }
-        child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(locks(&dot_git, &dot_git.join("steadfast")), Vec::<PathBuf>::new(), "in round {round}");
     }
@@ -49,15 +51,36 @@ fn kill_9_at_any_moment_leaves_no_lock_in_the_users_git() {
     sandbox.commit();
 }
 
+#[test]
+fn a_git_that_outlives_its_caller_keeps_its_lock() {
+    let sandbox = Sandbox::new();
+    let began = sandbox.dir.path().join("began");
+    sandbox.git(&["config", "filter.slow.clean", &format!("touch '{}'; sleep 2; cat", began.display())]);
+    sandbox.write(".gitattributes", "slow.txt filter=slow\n").write("slow.txt", "");
+    let mut child = run("works_until_killed", &sandbox.root).stdout(Stdio::null()).spawn().unwrap();
+    while !began.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let private = sandbox.root.join(".git/steadfast/tree");
+    let lock = || fs::metadata(private.join("index.lock")).unwrap().ino();
+    let before = lock();
+    let asked = |budget| sandbox.repository().tree_id(&private, budget);
+    assert_eq!(unknown(asked(Duration::from_millis(100))), "over its time budget of 100 ms");
+    assert_eq!(lock(), before);
+    assert_eq!(known(asked(LONG)), sandbox.fresh_tree());
+}
+
 fn wait_for_the_first_answer(child: &mut Child) {
     let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().starts_with("= ")));
 }
 
-fn children(pid: u32) -> Vec<String> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
-    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+/// By the shell alone: until another program has started, that git would have ended by itself.
+fn kill_with_children(pid: u32) {
+    let script = "for list in /proc/$0/task/*/children; do read pids < $list; kill -9 $pids; done; kill -9 $0";
+    command("sh").args(["-c", script, &pid.to_string()]).stderr(Stdio::null()).status().unwrap();
 }
 
 fn locks(dir: &Path, but: &Path) -> Vec<PathBuf> {

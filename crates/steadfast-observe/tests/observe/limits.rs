@@ -57,7 +57,20 @@ fn a_git_that_hangs_is_ended_with_all_it_started() {
     assert_eq!(answers[1], r#"Unknown("over its time budget of 400 ms")"#);
     let took: u64 = answers[2].parse().unwrap();
     assert!((400..600).contains(&took), "{took} ms");
-    let pids = fs::read_to_string(pids).unwrap();
+    assert_dead(&fs::read_to_string(pids).unwrap());
+}
+
+#[test]
+fn a_git_that_hangs_is_ended_where_no_shell_is_found() {
+    let sandbox = Sandbox::new();
+    let pids = sandbox.dir.path().join("pids");
+    let path = sandbox.with_git(&format!("echo $$ > {}; exec /bin/sleep 600", pids.display()));
+    let answers = ask(&sandbox.root, Duration::from_millis(400), &[("PATH", path.as_ref())]);
+    assert_eq!(answers[1], r#"Unknown("over its time budget of 400 ms")"#);
+    assert_dead(&fs::read_to_string(pids).unwrap());
+}
+
+fn assert_dead(pids: &str) {
     let until = Instant::now() + Duration::from_secs(10);
     for pid in pids.split_whitespace() {
         while alive(pid) {

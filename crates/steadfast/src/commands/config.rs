@@ -1,9 +1,16 @@
-use clap::Subcommand;
+mod file;
+mod schema;
+
+use clap::{Args, Subcommand};
+use steadfast_model::{Settings, Source};
 
 use crate::error::CommandError;
 use crate::repository::Repository;
+use crate::setup::{self, Setup};
 
-/// Shows the configuration.
+pub(super) use file::set;
+
+/// Shows and changes the configuration.
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {
     /// Shows every key with its value and where it comes from.
@@ -12,26 +19,94 @@ pub(super) enum Config {
         #[arg(long)]
         json: bool,
     },
+    /// Sets a key, by default for you in this repository alone. Everything else in the file stays as it is.
+    Set(Set),
+    /// Prints the JSON schema of `steadfast.toml`, for an editor.
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Set {
+    /// As `steadfast config show` spells it: `stop.max_idle`.
+    key: String,
+    /// As TOML has it; a text needs no quotes.
+    #[arg(allow_hyphen_values = true)]
+    value: String,
+    /// In the `steadfast.toml` that is committed with the repository.
+    #[arg(long, conflicts_with = "user")]
+    project: bool,
+    /// In your own file for all repositories.
+    #[arg(long)]
+    user: bool,
 }
 
 impl Config {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let Self::Show { json } = self;
-        let lines = Repository::here()?.config.load()?.lines();
-        if json {
-            let lines: Vec<_> = lines
-                .into_iter()
-                .map(|(key, value, source)| {
-                    let value: serde_json::Value = serde_json::from_str(&value).unwrap_or_default();
-                    serde_json::json!({"key": key, "value": value, "source": source})
-                })
-                .collect();
-            println!("{}", serde_json::Value::from(lines));
-            return Ok(());
+        match self {
+            Self::Show { json } => show(json),
+            Self::Set(set) => set.run(),
+            Self::Schema => {
+                print!("{}", schema::TEXT);
+                Ok(())
+            }
         }
-        for (key, value, source) in lines {
-            println!("{key:<18} {value:<10} {source}");
+    }
+}
+
+impl Set {
+    fn run(self) -> Result<(), CommandError> {
+        let place = Setup::here()?.place;
+        setup::only_for_humans(&place, "config set")?;
+        let (layer, repository) = match (self.project, self.user) {
+            (true, _) => (Source::Project, Repository::at(place)),
+            (_, true) => (Source::User, Repository::at(place)),
+            _ => (Source::Local, Repository::here()?),
+        };
+        let config = &repository.config;
+        let path = config
+            .path(layer)
+            .ok_or_else(|| CommandError::failure("`HOME` is not set, so there is nowhere to keep your settings"))?;
+        set(path, &self.key, &self.value)?;
+        eprintln!("written to `{}`", path.display());
+        let holds = config.load()?.lines().into_iter().find(|(key, ..)| *key == self.key);
+        let Some((key, value, source)) = holds else { return Ok(()) };
+        print_line(key, &value, source);
+        if source != layer
+            && let Some(other) = config.path(source)
+        {
+            eprintln!(
+                "note: `{}` says {value} and comes before the {layer} settings; what was set holds where it does not",
+                other.display()
+            );
         }
         Ok(())
     }
+}
+
+fn show(json: bool) -> Result<(), CommandError> {
+    let lines = Repository::here()?.config.load()?.lines();
+    if json {
+        let lines: Vec<_> = lines
+            .into_iter()
+            .map(|(key, value, source)| {
+                let value: serde_json::Value = serde_json::from_str(&value).unwrap_or_default();
+                serde_json::json!({"key": key, "value": value, "source": source})
+            })
+            .collect();
+        println!("{}", serde_json::Value::from(lines));
+        return Ok(());
+    }
+    for (key, value, source) in lines {
+        print_line(key, &value, source);
+    }
+    Ok(())
+}
+
+fn print_line(key: &str, value: &str, source: Source) {
+    println!("{key:<20} {value:<10} {source}");
+}
+
+/// Every key there is.
+fn keys() -> Vec<&'static str> {
+    Settings::default().lines().into_iter().map(|(key, ..)| key).collect()
 }

@@ -13,6 +13,7 @@ use steadfast_store::Place;
 
 use crate::error::CommandError;
 use crate::setup::{self, Setup};
+use crate::surroundings;
 use checks::CHECKS;
 use finding::{Finding, Severity};
 use here::Here;
@@ -33,17 +34,18 @@ pub(super) struct Doctor {
 impl Doctor {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let mut setup = Setup::here()?;
+        // Outside git a folder above may be the one that was set up.
+        let found = Place::find(&setup.place.root, surroundings::user_state().as_deref());
+        let set_up = found.is_some();
+        if let Some(place) = found {
+            setup.install.root.clone_from(&place.root);
+            setup.place = place;
+        }
         if self.fix {
             setup::only_for_humans(&setup.place, "doctor --fix")?;
         }
-        let findings = match found(&setup) {
-            None => vec![checks::not_set_up(&setup.place)],
-            Some(place) => {
-                setup.install.root.clone_from(&place.root);
-                setup.place = place;
-                examine(&Here::look(setup), self.fix)
-            }
-        };
+        let findings =
+            if set_up { examine(&Here::look(setup), self.fix) } else { vec![checks::not_set_up(&setup.place)] };
         if self.json {
             print_json(&findings);
         } else {
@@ -54,12 +56,6 @@ impl Doctor {
             errors => Err(CommandError::failure(format!("{} found", Severity::Error.counted(errors)))),
         }
     }
-}
-
-/// Outside git a folder above may be the one that was set up.
-fn found(setup: &Setup) -> Option<Place> {
-    let user_state = crate::surroundings::user_state();
-    Place::find(&setup.place.root, user_state.as_deref())
 }
 
 fn examine(here: &Here, fix: bool) -> Vec<Finding> {

@@ -1,12 +1,11 @@
-use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use steadfast_hosts::install::{self, Request, Scope};
 use steadfast_model::{Host, Mode};
+use steadfast_store::CONFIG_FILE;
 use steadfast_store::ledger::Ledger;
-use steadfast_store::{CONFIG_FILE, Place};
 
 use crate::diff;
 use crate::error::{CommandError, chain};
@@ -90,7 +89,7 @@ impl Init {
         })?;
         Ledger::open(&setup.place.state)?;
         if let Some(mode) = self.mode {
-            keep_mode(&setup.place, mode)?;
+            super::config::set(&setup.place.state.join(CONFIG_FILE), "mode.completion", mode.as_str())?;
         }
         install::apply(&plan).map_err(setup::refusal)?;
         if let Some(exclude) = &exclude {
@@ -125,12 +124,6 @@ fn stop_block_cap(setup: &Setup) -> Result<Option<u32>, CommandError> {
     const CLAUDES_OWN: u32 = 8;
     let max_idle = Repository::at(setup.place.clone()).config.load()?.stop_max_idle.value;
     Ok((max_idle >= CLAUDES_OWN).then(|| max_idle.saturating_add(1)))
-}
-
-fn keep_mode(place: &Place, mode: Mode) -> Result<(), CommandError> {
-    let path = place.state.join(CONFIG_FILE);
-    fs::write(&path, format!("[mode]\ncompletion = \"{mode}\"\n"))
-        .map_err(|error| CommandError::failure(format!("cannot write `{}`: {error}", path.display())))
 }
 
 fn confirm(changes: usize) -> Result<(), CommandError> {

@@ -77,7 +77,7 @@ impl Log {
         }
         let lines = newest(lines, self.limit);
         if lines.is_empty() {
-            eprintln!("nothing was said that fits");
+            eprintln!("no verdicts");
         }
         put(&Columns::fitting(&lines, surroundings::now()).show(&lines, self.json))?;
         Ok(())

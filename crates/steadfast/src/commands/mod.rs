@@ -7,19 +7,35 @@ use steadfast_model::{Authority, COMMANDS};
 
 use crate::error::ErrorKind;
 
+mod clean;
+mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod init;
+mod log;
 mod mcp;
 mod pause;
 mod sim;
 mod status;
 mod task;
 mod uninstall;
+mod why;
+
+/// What this binary was built from; `build.rs` knows.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit ",
+    env!("STEADFAST_COMMIT"),
+    "\ntarget ",
+    env!("STEADFAST_TARGET"),
+    "\nprofile ",
+    env!("STEADFAST_PROFILE"),
+);
 
 /// Keeps coding agents on task, on scope and honest about done.
 #[derive(Debug, Parser)]
-#[command(name = "steadfast", version, max_term_width = 100)]
+#[command(name = "steadfast", version, long_version = LONG_VERSION, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 done, 1 failed, 2 refused by a rule, 3 needs a human, 64 not understood.")]
 struct Cli {
     #[command(subcommand)]
@@ -32,11 +48,16 @@ enum Command {
     Uninstall(uninstall::Uninstall),
     Off(pause::Off),
     Pause(pause::Pause),
+    Doctor(doctor::Doctor),
     Status(status::Status),
+    Why(why::Why),
+    Log(log::Log),
     #[command(subcommand)]
     Task(task::Task),
     #[command(subcommand)]
     Config(config::Config),
+    Clean(clean::Clean),
+    Completions(completions::Completions),
     Mcp(mcp::Mcp),
     Demo(demo::Demo),
     #[command(hide = true)]
@@ -57,9 +78,14 @@ pub(crate) fn run() -> ExitCode {
         Command::Uninstall(command) => command.run(),
         Command::Off(command) => command.run(),
         Command::Pause(command) => command.run(),
+        Command::Doctor(command) => command.run(),
         Command::Status(command) => command.run(),
+        Command::Why(command) => command.run(),
+        Command::Log(command) => command.run(),
         Command::Task(command) => command.run(),
         Command::Config(command) => command.run(),
+        Command::Clean(command) => command.run(),
+        Command::Completions(command) => command.run(&with_authority(Cli::command())),
         Command::Mcp(command) => command.run(),
         Command::Demo(command) => command.run(),
         Command::Sim(command) => command.run(),

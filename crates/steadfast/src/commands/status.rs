@@ -1,6 +1,9 @@
+use std::time::Duration;
+
 use clap::Args;
-use serde_json::json;
-use steadfast_model::{PlanView, Status as TaskStatus};
+use serde_json::{Value, json};
+use steadfast_model::{Fact, Millis, PlanView, Release, State, Status as TaskStatus};
+use steadfast_observe::{Branch, Point, Repository as Checkout};
 use steadfast_store::SessionFiles;
 use steadfast_store::ledger::SessionRow;
 
@@ -8,12 +11,13 @@ use crate::error::CommandError;
 use crate::repository::Repository;
 use crate::surroundings;
 use crate::task_list::word;
+use crate::when::ago;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
 pub(super) struct Status {
-    /// Print JSON with stable keys: `{root, state, plan, sessions: [{id, host, started_at, last_at, ended, prompts,
-    /// tool_calls, refusals, released}]}`.
+    /// Print JSON with stable keys: `{root, state, branch, changed, plan, needs_human: [text], sessions: [{id, host,
+    /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until}]}`.
     #[arg(long)]
     json: bool,
 }
@@ -21,74 +25,136 @@ pub(super) struct Status {
 /// How many sessions are shown, the newest first.
 const SESSIONS: usize = 8;
 
+/// A human waits for this; git on a very large repository may take longer, and then it is left out.
+const BUDGET: Duration = Duration::from_secs(1);
+
+/// A session as its row and its files tell.
+struct Seen {
+    row: SessionRow,
+    state: Option<State>,
+}
+
 impl Status {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = Repository::here()?;
         let ledger = repository.ledger()?;
         let plan = ledger.plan_view(&repository.place.worktree())?;
-        let sessions = ledger.sessions()?;
-        let released = |row: &SessionRow| {
-            let state = SessionFiles::of(&repository.place, &row.id).peek()?;
-            state.stop.released.map(steadfast_model::Release::as_str)
+        let all = SessionFiles::all(&repository.place);
+        let sessions: Vec<Seen> = ledger
+            .sessions()?
+            .into_iter()
+            .map(|row| Seen { state: SessionFiles::of(&repository.place, &row.id).peek(), row })
+            .collect();
+        let checkout = Checkout::find(&repository.place.root);
+        let branch = branch(&checkout);
+        let changed = match checkout.changed_since(&Point::Head, BUDGET) {
+            Fact::Known(changes) => Some(changes.len()),
+            Fact::Unknown(_) | Fact::NotAsked => None,
         };
+        let needs = needs_human(plan.as_ref(), &sessions);
         if self.json {
-            let sessions: Vec<_> = sessions
-                .iter()
-                .map(|row| {
-                    json!({
-                        "id": row.id,
-                        "host": row.host,
-                        "started_at": row.started_at,
-                        "last_at": row.last_at,
-                        "ended": row.ended.as_ref().map(|end| &end.reason),
-                        "prompts": row.prompts,
-                        "tool_calls": row.tool_calls,
-                        "refusals": row.refusals,
-                        "released": released(row),
-                    })
-                })
-                .collect();
             let place = &repository.place;
-            println!("{}", json!({"root": place.root, "state": place.state, "plan": plan, "sessions": sessions}));
+            let sessions: Vec<Value> = sessions.iter().map(Seen::to_json).collect();
+            println!(
+                "{}",
+                json!({"root": place.root, "state": place.state, "branch": branch, "changed": changed, "plan": plan,
+                    "needs_human": needs, "sessions": sessions})
+            );
             return Ok(());
         }
 
-        println!("{}", repository.place.root.display());
+        print!("{}", repository.place.root.display());
+        if let Some(branch) = branch {
+            print!(" on {branch}");
+        }
+        match changed {
+            Some(0) => println!(", nothing changed"),
+            Some(1) => println!(", 1 file changed"),
+            Some(count) => println!(", {count} files changed"),
+            None => println!(),
+        }
         show_plan(plan.as_ref());
+        for need in needs {
+            println!("needs a human: {need}");
+        }
         println!();
-        let uncounted = SessionFiles::all(&repository.place).len().saturating_sub(sessions.len());
-        match (sessions.is_empty(), uncounted) {
-            (true, 0) => {
-                println!("No session has been seen yet. If one is running, restart it; Codex wants its hooks trusted.");
-            }
-            (_, 0) => {}
-            (_, uncounted) => {
-                println!("{uncounted} more sessions are not in the ledger yet: it cannot be written here.");
-            }
-        }
-        for row in sessions.iter().take(SESSIONS) {
-            let state = match (&row.ended, released(row)) {
-                (Some(_), Some(release)) => format!("ended, {release}"),
-                (Some(end), None) => format!("ended ({})", end.reason),
-                (None, Some(release)) => format!("stopped, {release}"),
-                (None, None) => "working".to_owned(),
-            };
-            let ago = surroundings::now().since(row.last_at) / 1_000;
-            println!(
-                "{:<6} {}  {state}, {} ago: {} prompts, {} tool calls, {} refusals",
-                row.host.as_str(),
-                row.id,
-                duration(ago),
-                row.prompts,
-                row.tool_calls,
-                row.refusals
-            );
-        }
-        if sessions.len() > SESSIONS {
-            println!("and {} more; `steadfast status --json` lists all", sessions.len() - SESSIONS);
-        }
+        show_sessions(&sessions, all.len().saturating_sub(sessions.len()));
         Ok(())
     }
+}
+
+impl Seen {
+    fn released(&self) -> Option<Release> {
+        self.state.as_ref()?.stop.released
+    }
+
+    fn is_capped(&self) -> bool {
+        self.released() == Some(Release::Capped)
+    }
+
+    fn paused_until(&self, now: Millis) -> Option<Millis> {
+        let state = self.state.as_ref()?;
+        state.paused_until.filter(|_| state.is_paused(now))
+    }
+
+    fn to_json(&self) -> Value {
+        let Self { row, .. } = self;
+        json!({
+            "id": row.id,
+            "host": row.host,
+            "started_at": row.started_at,
+            "last_at": row.last_at,
+            "ended": row.ended.as_ref().map(|end| &end.reason),
+            "prompts": row.prompts,
+            "tool_calls": row.tool_calls,
+            "refusals": row.refusals,
+            "released": self.released().map(Release::as_str),
+            "paused_until": self.paused_until(surroundings::now()),
+        })
+    }
+
+    /// What it does just now, in a word or two.
+    fn doing(&self, now: Millis) -> String {
+        let released = self.released().map(Release::as_str);
+        let doing = match (&self.row.ended, released) {
+            (Some(_), Some(release)) => format!("ended, {release}"),
+            (Some(end), None) => format!("ended ({})", end.reason),
+            (None, Some(release)) => format!("stopped, {release}"),
+            (None, None) => "working".to_owned(),
+        };
+        match self.paused_until(now) {
+            Some(Millis(i64::MAX)) => format!("{doing}, Steadfast is off"),
+            Some(until) => format!("{doing}, Steadfast is paused until {until}"),
+            None => doing,
+        }
+    }
+}
+
+fn branch(checkout: &Checkout) -> Option<String> {
+    match checkout.branch(BUDGET) {
+        Fact::Known(Branch::Named(name)) => Some(name),
+        Fact::Known(Branch::Detached(id)) => Some(format!("{id:.12}")),
+        Fact::Unknown(_) | Fact::NotAsked => None,
+    }
+}
+
+/// What waits for somebody.
+fn needs_human(plan: Option<&PlanView>, sessions: &[Seen]) -> Vec<String> {
+    let mut needs = Vec::new();
+    let counts = plan.map(|plan| plan.counts).unwrap_or_default();
+    if counts.blocked > 0 {
+        needs.push(format!("{} blocked, see `steadfast task list`", counts.blocked));
+    }
+    let owner = plan.and_then(|plan| plan.owner.as_ref());
+    let capped = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_capped());
+    if let Some(capped) = capped.filter(|_| counts.open() > 0) {
+        needs.push(format!(
+            "session {} was let go as capped with {} tasks open, see `steadfast why`; its next prompt arms the stop gate",
+            capped.row.id,
+            counts.open()
+        ));
+    }
+    needs
 }
 
 fn show_plan(plan: Option<&PlanView>) {
@@ -106,16 +172,33 @@ fn show_plan(plan: Option<&PlanView>) {
         let state = if next.status == TaskStatus::InProgress { word(next.status) } else { "next" };
         println!("{state}: {} {}", next.id, next.title);
     }
-    if counts.blocked > 0 {
-        println!("needs a human: {} blocked, see `steadfast task list`", counts.blocked);
-    }
 }
 
-fn duration(seconds: i64) -> String {
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3_600 => format!("{} min", seconds / 60),
-        3_600..172_800 => format!("{} h", seconds / 3_600),
-        _ => format!("{} days", seconds / 86_400),
+fn show_sessions(sessions: &[Seen], uncounted: usize) {
+    match (sessions.is_empty(), uncounted) {
+        (true, 0) => {
+            println!("No session has been seen yet. If one is running, restart it; Codex wants its hooks trusted.");
+        }
+        (_, 0) => {}
+        (_, uncounted) => {
+            println!("{uncounted} more sessions are not in the ledger yet: it cannot be written here.");
+        }
+    }
+    let now = surroundings::now();
+    for seen in sessions.iter().take(SESSIONS) {
+        let row = &seen.row;
+        println!(
+            "{:<6} {}  {}, {}: {} prompts, {} tool calls, {} refusals",
+            row.host.as_str(),
+            row.id,
+            seen.doing(now),
+            ago(now, row.last_at),
+            row.prompts,
+            row.tool_calls,
+            row.refusals
+        );
+    }
+    if sessions.len() > SESSIONS {
+        println!("and {} more; `steadfast status --json` lists all", sessions.len() - SESSIONS);
     }
 }

@@ -3,9 +3,15 @@
 #![expect(clippy::disallowed_methods, reason = "a test starts the binary")]
 #![expect(clippy::print_stderr, reason = "a loop says how far it came")]
 
+mod clean;
+mod config;
 mod crowd;
 mod demo;
+mod doctor;
+mod log;
 mod mcp;
+mod release;
 mod sandbox;
 mod tasks;
+mod why;
 mod wiring;

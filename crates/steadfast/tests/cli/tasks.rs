@@ -174,6 +174,30 @@ fn a_prompt_that_names_the_tasks_takes_them() {
 }
 
 #[test]
+fn the_status_says_where_things_stand_and_what_needs_a_human() {
+    let sandbox = with_tasks(&["One", "Two", "Three"]);
+    sandbox.as_agent("s-1", &["task", "start", "1"]);
+    sandbox.ok(&["task", "block", "3", "--why", "no key"]);
+    while sandbox.stop_is_refused("s-1") {}
+    std::fs::write(sandbox.root().join("new.txt"), "x").unwrap();
+    let shown = sandbox.ok(&["status"]);
+    let shown = shown.replace(&sandbox.root().display().to_string(), "REPO");
+    let branch = shown.split_whitespace().nth(2).unwrap_or_default().trim_end_matches(',').to_owned();
+    insta::assert_snapshot!(shown.replacen(&branch, "BRANCH", 1).replace("just now", "1 s ago"), @r"
+    REPO on BRANCH, 1 file changed
+    0 of 3 tasks done, 2 open, 1 blocked; session s-1 works on them
+    in progress: 1 One
+    needs a human: 1 blocked, see `steadfast task list`
+    needs a human: session s-1 was let go as capped with 2 tasks open, see `steadfast why`; its next prompt arms the stop gate
+
+    claude s-1  stopped, capped, 1 s ago: 0 prompts, 0 tool calls, 3 refusals
+    ");
+    let json: Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
+    assert_eq!(json["needs_human"].as_array().unwrap().len(), 2);
+    assert_eq!(json["changed"], 1);
+}
+
+#[test]
 fn a_cleared_session_hands_its_tasks_to_the_next() {
     let sandbox = with_tasks(&["One"]);
     sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": "Please do the tasks."}));

@@ -57,7 +57,8 @@ impl HookState {
             return false;
         };
         let path = Path::new(path);
-        path == file.path || fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(&file.path).is_ok_and(|f| f == path))
+        path == file.path
+            || fs::canonicalize(path).is_ok_and(|path| fs::canonicalize(&file.path).is_ok_and(|f| f == path))
     }
 }
 
@@ -86,7 +87,9 @@ fn read(path: &Path) -> Result<Option<CodexConfig>, InstallError> {
 
 /// The groups of an event, written as tables or on one line.
 fn count(groups: &Item) -> usize {
-    groups.as_array_of_tables().map_or_else(|| groups.as_array().map_or(0, toml_edit::Array::len), |tables| tables.len())
+    groups
+        .as_array_of_tables()
+        .map_or_else(|| groups.as_array().map_or(0, toml_edit::Array::len), |tables| tables.len())
 }
 
 /// `PreToolUse` as `pre_tool_use`.

@@ -54,7 +54,8 @@ fn the_strongest_file_comes_first() {
         world.write(path, r#"{"disableAllHooks":false,"allowManagedHooksOnly":true}"#);
     }
     let found = files(&world, Host::Claude);
-    let paths: Vec<_> = found.iter().map(|file| file.path.strip_prefix(&world.home).unwrap().to_str().unwrap()).collect();
+    let paths: Vec<_> =
+        found.iter().map(|file| file.path.strip_prefix(&world.home).unwrap().to_str().unwrap()).collect();
     assert_eq!(
         paths,
         [
@@ -108,7 +109,8 @@ fn codex_trusts_the_hooks_its_config_names_and_no_others() {
     let [config] = codex_configs(&place.homes, &place.root).try_into().unwrap();
     let config = config.unwrap();
     let trusted: Vec<_> = file.ours.iter().filter(|hook| config.trusts(&file, hook)).map(|hook| &*hook.event).collect();
-    let off: Vec<_> = file.ours.iter().filter(|hook| config.switches_off(&file, hook)).map(|hook| &*hook.event).collect();
+    let off: Vec<_> =
+        file.ours.iter().filter(|hook| config.switches_off(&file, hook)).map(|hook| &*hook.event).collect();
     assert_eq!((trusted, off), (vec!["PreToolUse"], vec!["Stop"]));
     assert_eq!((config.hooks, config.stop_hooks), (Some(false), 1));
 }

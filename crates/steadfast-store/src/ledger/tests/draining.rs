@@ -221,8 +221,8 @@ fn a_line_that_is_not_drained_yet_is_the_one_that_draining_makes() {
     let told: Vec<HistoryLine> = lines
         .iter()
         .flat_map(|line| match &line.entry {
-            steadfast_model::Entry::Record(record) => HistoryLine::of(&s(), line.sequence, record),
-            steadfast_model::Entry::Snapshot(_) => Vec::new(),
+            Entry::Record(record) => HistoryLine::of(&s(), line.sequence, record),
+            Entry::Snapshot(_) => Vec::new(),
         })
         .collect();
     ledger.drain(&s(), 0, lines).unwrap();

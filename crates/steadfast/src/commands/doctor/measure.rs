@@ -5,8 +5,8 @@ use steadfast_store::Place;
 
 use super::program;
 
-/// An empty process, to compare with.
-const EMPTY: &str = "/bin/true";
+/// An empty process, to compare with, where systems keep it.
+const EMPTY: [&str; 2] = ["/bin/true", "/usr/bin/true"];
 
 /// Enough for a middle value to hold still.
 const RUNS: usize = 20;
@@ -22,6 +22,7 @@ impl Cost {
     /// Measured in a repository of its own, in a temporary folder: nothing of the user's is touched. `None` where that
     /// cannot be done.
     pub(super) fn measure() -> Option<Self> {
+        let empty = EMPTY.map(Path::new).into_iter().find(|path| path.exists())?;
         let this = std::env::current_exe().ok()?;
         let folder = tempfile::Builder::new().prefix("steadfast-doctor-").tempdir().ok()?;
         let root = folder.path();
@@ -31,7 +32,7 @@ impl Cost {
         let (mut hooks, mut empties) = (Vec::with_capacity(RUNS), Vec::with_capacity(RUNS));
         // In turns, so that whatever else the machine does falls on both.
         for _ in 0..RUNS {
-            empties.push(program::time(Path::new(EMPTY), &[], &payload, root)?);
+            empties.push(program::time(empty, &[], &payload, root)?);
             let hook = ["hook", "--host", "sim", "--via", "local", "Notification"];
             hooks.push(program::time(&this, &hook, &payload, root)?);
         }

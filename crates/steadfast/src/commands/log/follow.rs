@@ -84,10 +84,12 @@ impl Follower {
                 continue;
             }
             let session = Some(files.session().clone());
-            let filter =
-                HistoryFilter { session, after: Some(shown.sequence), limit: u32::MAX, ..self.filter.clone() };
-            lines.extend(self.history.news(&files, &filter)?.into_iter().map(Line::Verdict));
+            let filter = HistoryFilter { session, after: Some(shown.sequence), limit: u32::MAX, ..self.filter.clone() };
+            self.history.catch_up(&files);
             let sequence = self.history.end(&files)?;
+            let mut new = self.history.of(std::slice::from_ref(&files), &filter)?;
+            new.retain(|line| line.sequence <= sequence);
+            lines.extend(new.into_iter().map(Line::Verdict));
             self.shown.insert(files.session().clone(), Shown { sequence, bytes });
         }
         Ok(lines)

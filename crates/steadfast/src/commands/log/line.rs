@@ -105,7 +105,8 @@ impl Columns {
     pub(super) fn fit(&mut self, lines: &[Line]) {
         for line in lines {
             let Line::Verdict(line) = line else { continue };
-            for (width, word) in self.widths.iter_mut().zip(self.clone().words(line)) {
+            let words = self.words(line);
+            for (width, word) in self.widths.iter_mut().zip(words) {
                 *width = (*width).max(word.chars().count());
             }
         }

@@ -1,0 +1,34 @@
+use std::io::{self, Write};
+
+use clap::Args;
+use clap_complete::Shell;
+
+use crate::error::CommandError;
+
+/// Prints what a shell needs to complete `steadfast`.
+#[derive(Debug, Args)]
+pub(super) struct Completions {
+    /// Which shell. For bash: `steadfast completions bash > ~/.local/share/bash-completion/completions/steadfast`.
+    shell: Shell,
+}
+
+impl Completions {
+    pub(super) fn run(self, program: &clap::Command) -> Result<(), CommandError> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut without_hidden(program), "steadfast", &mut script);
+        // A reader that has enough closes the pipe.
+        let _ = io::stdout().write_all(&script);
+        Ok(())
+    }
+}
+
+/// The scripts would offer hidden commands as well, and `clap` cannot take one out.
+fn without_hidden(program: &clap::Command) -> clap::Command {
+    let shown = program.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
+    let about = program.get_about().cloned().unwrap_or_default();
+    clap::Command::new("steadfast")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(about)
+        .args(program.get_arguments().cloned())
+        .subcommands(shown)
+}

@@ -1,0 +1,45 @@
+//! What is looked for, one function for each kind of thing. One more is one line in [`CHECKS`].
+
+mod binary;
+mod codex;
+mod config;
+mod hook;
+mod host;
+mod ledger;
+mod session;
+mod state;
+mod wiring;
+
+use super::finding::Finding;
+use super::here::Here;
+
+pub(super) use wiring::not_set_up;
+
+pub(super) type Check = fn(&Here) -> Vec<Finding>;
+
+/// In the order in which one thing needs the other.
+pub(super) const CHECKS: [Check; 23] = [
+    wiring::settings_invalid,
+    wiring::not_wired,
+    wiring::hooks_disabled,
+    wiring::wired_twice,
+    wiring::other_stop_hooks,
+    binary::binary_moved,
+    binary::binary_other,
+    host::host_versions,
+    codex::codex_hooks_file,
+    codex::codex_untrusted,
+    config::config_invalid,
+    config::config_useless,
+    state::state_on_network,
+    state::state_permissions,
+    ledger::ledger_damaged,
+    session::journal_damaged,
+    session::late_events,
+    session::leftover_sessions,
+    session::gate_left,
+    session::stale_claims,
+    session::clock_jumped,
+    hook::hook_log,
+    hook::hook_cost,
+];

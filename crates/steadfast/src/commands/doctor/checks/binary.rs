@@ -1,0 +1,92 @@
+//! The program that the hosts start.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::super::finding::Finding;
+use super::super::here::Here;
+use super::super::program;
+use super::super::version::Version;
+
+pub(super) fn binary_moved(here: &Here) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for wired in here.wired() {
+        let what = match here.resolve(wired.program) {
+            None => "is not on the PATH",
+            Some(path) if !path.exists() => "does not exist",
+            Some(path) if !is_executable(&path) => "cannot be executed",
+            Some(_) => continue,
+        };
+        findings.push(Finding::error(
+            "binary-moved",
+            format!("`{}`, which `{}` names, {what}", wired.program, wired.file.path.display()),
+            "`steadfast init` writes where it is now; bring it back if it should be there",
+        ));
+    }
+    findings
+}
+
+pub(super) fn binary_other(here: &Here) -> Vec<Finding> {
+    let Ok(this) = std::env::current_exe() else { return Vec::new() };
+    let mut programs: Vec<PathBuf> = here.wired().iter().filter_map(|wired| here.resolve(wired.program)).collect();
+    programs.sort();
+    programs.dedup();
+    programs.retain(|program| program.is_file() && is_executable(program) && !is_same_file(program, &this));
+    programs.iter().filter_map(|program| other(program, &this)).collect()
+}
+
+fn other(program: &Path, this: &Path) -> Option<Finding> {
+    let own = env!("CARGO_PKG_VERSION");
+    let hint = format!("`{} init` wires this one instead", this.display());
+    match program::version(program) {
+        Some(version) if Some(version) == Version::find(own) => Some(Finding::note(
+            "binary-other",
+            format!("the hosts start `{}`, this is `{}`; both are version {own}", program.display(), this.display()),
+            hint,
+        )),
+        Some(version) => Some(Finding::warning(
+            "binary-other",
+            format!(
+                "the hosts start `{}`, version {version}; this is `{}`, version {own}",
+                program.display(),
+                this.display()
+            ),
+            hint,
+        )),
+        None => Some(Finding::warning(
+            "binary-other",
+            format!(
+                "the hosts start `{}`, which says no version within {} s; this is `{}`, version {own}",
+                program.display(),
+                program::PATIENCE.as_secs(),
+                this.display()
+            ),
+            hint,
+        )),
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(unix)]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
+}

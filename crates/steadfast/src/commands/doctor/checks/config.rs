@@ -1,0 +1,42 @@
+//! `steadfast.toml`.
+
+use steadfast_hosts::install::STOP_BLOCK_CAP;
+use steadfast_model::Host;
+
+use super::super::finding::Finding;
+use super::super::here::Here;
+use crate::surroundings;
+
+pub(super) fn config_invalid(here: &Here) -> Vec<Finding> {
+    let Err(error) = here.repository.config.load() else { return Vec::new() };
+    vec![Finding::error(
+        "config-invalid",
+        error,
+        "`schemas/steadfast.schema.json` lists every key; until it is mended, sessions keep what they knew before",
+    )]
+}
+
+/// Claude Code lets an agent go by itself after so many refusals in a row.
+const CLAUDES_OWN: u64 = 8;
+
+pub(super) fn config_useless(here: &Here) -> Vec<Finding> {
+    let Ok(settings) = here.repository.config.load() else { return Vec::new() };
+    let max_idle = u64::from(settings.stop_max_idle.value);
+    if max_idle < CLAUDES_OWN || !here.wired_hosts().contains(&Host::Claude) {
+        return Vec::new();
+    }
+    let of_environment = surroundings::text(STOP_BLOCK_CAP).and_then(|text| text.parse().ok());
+    let cap = here.files_of(Host::Claude).find_map(|file| file.stop_block_cap).or(of_environment);
+    // Zero is no limit.
+    if cap.is_some_and(|cap| cap == 0 || cap > max_idle) {
+        return Vec::new();
+    }
+    vec![Finding::warning(
+        "config-useless",
+        format!(
+            "`max_idle` is {max_idle}, but Claude Code grants {} refusals to stop in a row: the rest has no effect",
+            cap.unwrap_or(CLAUDES_OWN)
+        ),
+        format!("`steadfast init` raises `{STOP_BLOCK_CAP}` in the settings; a `max_idle` below 8 needs nothing"),
+    )]
+}

@@ -1,0 +1,76 @@
+use clap::Args;
+use steadfast_model::SessionId;
+use steadfast_store::ledger::{HistoryFilter, HistoryLine};
+
+use crate::caller::Caller;
+use crate::error::CommandError;
+use crate::history::History;
+use crate::output::put;
+use crate::surroundings;
+use explanation::Explanation;
+
+mod explanation;
+mod story;
+
+/// Explains the last refusal: one line, then the longer story and what to do next.
+///
+/// Where a session was let go since, as capped, as all blocked, or because the tasks could not be read, that is
+/// explained. Inside an agent's session it is about that session.
+#[derive(Debug, Args)]
+pub(super) struct Why {
+    /// Of this session; the beginning of its id is enough. [default: of any, inside an agent of the agent's own]
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Print JSON with stable keys: `{at, session, sequence, agent, event, policy, mode, verdict, reason, facts, summary,
+    /// what, told: {agent, human}, budget: {refusal, limit}, since: {closed: [{id, title, status, at}], prompts,
+    /// tool_calls, released, ended}, next: [..]}`, or `null` if nothing was refused. Times are in milliseconds since
+    /// 1970.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Why {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let history = History::here()?;
+        let session = match self.session {
+            Some(beginning) => Some(history.session(&beginning)?),
+            None => surroundings::session().or_else(|| Caller::of(&history.repository.place, "why").session),
+        };
+        let now = surroundings::now();
+        let text = match (last(&history, session.clone())?, self.json) {
+            (Some(line), true) => Explanation::of(&history, line).to_json(now).to_string(),
+            (Some(line), false) => Explanation::of(&history, line).story(now),
+            (None, true) => "null".to_owned(),
+            (None, false) => nothing(session.as_ref()),
+        };
+        put(&format!("{text}\n"))?;
+        Ok(())
+    }
+}
+
+/// The last refusal, or the note that explains why there was none.
+fn last(history: &History, session: Option<SessionId>) -> Result<Option<HistoryLine>, CommandError> {
+    /// More than there are policies.
+    const ONE_EVENT: u32 = 16;
+    let verdicts = ["deny", "continue", "ask", "note"].map(str::to_owned).to_vec();
+    let filter = HistoryFilter { session, verdicts, limit: ONE_EVENT, ..HistoryFilter::default() };
+    let lines = history.lines(&filter)?;
+    let Some(newest) = lines.first() else { return Ok(None) };
+    let of_event = lines.iter().filter(|line| line.session == newest.session && line.sequence == newest.sequence);
+    // Of one event, what had an effect explains more than what only would have had one; then, the strictest.
+    Ok(of_event.max_by_key(|line| (line.mode == "enforce", strictness(&line.verdict))).cloned())
+}
+
+fn strictness(verdict: &str) -> u8 {
+    match verdict {
+        "deny" => 3,
+        "continue" => 2,
+        "ask" => 1,
+        _ => 0,
+    }
+}
+
+fn nothing(session: Option<&SessionId>) -> String {
+    let place = session.map_or_else(|| "this repository".to_owned(), |session| format!("session {session}"));
+    format!("Nothing was refused in {place}.\n\n`steadfast log` shows what sessions were told.")
+}

@@ -1,0 +1,155 @@
+use std::fs;
+
+use crate::sandbox::Sandbox;
+
+fn local(sandbox: &Sandbox) -> std::path::PathBuf {
+    sandbox.place().state.join("steadfast.toml")
+}
+
+#[test]
+fn a_key_is_set_for_this_repository_alone_and_everything_else_stays() {
+    let sandbox = Sandbox::new();
+    let text = "# mine\n[stop]  # when\nmax_idle = 3   # not more\n\n# the end\n";
+    fs::write(local(&sandbox), text).unwrap();
+    let output = sandbox.run(&["config", "set", "stop.max_idle", "5"]);
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "stop.max_idle        5          local\n");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, format!("written to `{}`\n", local(&sandbox).display()));
+    sandbox.ok(&["config", "set", "mode.completion", "advise"]);
+    assert_eq!(
+        fs::read_to_string(local(&sandbox)).unwrap(),
+        format!("{}\n[mode]\ncompletion = \"advise\"\n", text.replace("= 3", "= 5"))
+    );
+}
+
+#[test]
+fn an_unknown_key_is_answered_with_those_near_it() {
+    let sandbox = Sandbox::new();
+    let (code, said) = sandbox.fails(&["config", "set", "stop.maxidle", "5"]);
+    assert_eq!(code, 64);
+    insta::assert_snapshot!(said, @r"
+    error: there is no key `stop.maxidle`
+
+    hint: near it: `stop.max_idle`, `stop.max_cycles`, `stop.enabled`; `steadfast config show` lists every key
+    ");
+    insta::assert_snapshot!(sandbox.fails(&["config", "set", "zzz", "5"]).1, @r"
+    error: there is no key `zzz`
+
+    hint: `steadfast config show` lists every key
+    ");
+    assert!(!local(&sandbox).exists());
+}
+
+#[test]
+fn a_wrong_value_is_answered_with_what_is_expected() {
+    let sandbox = Sandbox::new();
+    let said = |key: &str, value: &str| {
+        let (code, said) = sandbox.fails(&["config", "set", key, value]);
+        assert_eq!(code, 64);
+        said
+    };
+    insta::assert_snapshot!(said("stop.max_idle", "many"), @r"
+    error: `stop.max_idle` cannot be `many`
+
+    hint: expected is a whole number from 0 to 4294967295
+    ");
+    insta::assert_snapshot!(said("mode.completion", "never"), @r"
+    error: `mode.completion` cannot be `never`
+
+    hint: expected is `observe` or `advise` or `enforce`
+    ");
+    insta::assert_snapshot!(said("stop.enabled", "1"), @r"
+    error: `stop.enabled` cannot be `1`
+
+    hint: expected is `true` or `false`
+    ");
+    said("stop.max_idle", "-1");
+    said("stop.max_idle", "5\nmax_cycles = 1");
+    assert!(!local(&sandbox).exists());
+}
+
+#[test]
+fn a_file_that_says_something_wrong_is_named_and_left_alone() {
+    let sandbox = Sandbox::new();
+    for (text, place) in [("[stop]\nmax_idle = = 3\n", "2:12"), ("[stop]\nmax_cycles = 3\nmax_idel = 5\n", "3:1")] {
+        fs::write(local(&sandbox), text).unwrap();
+        let (code, said) = sandbox.fails(&["config", "set", "stop.max_idle", "5"]);
+        assert_eq!(code, 1);
+        assert!(said.starts_with(&format!("error: /repo/.git/steadfast/steadfast.toml:{place}: ")), "{said}");
+        assert!(said.contains("hint: nothing was written; mend `/repo/.git/steadfast/steadfast.toml`"), "{said}");
+        assert_eq!(fs::read_to_string(local(&sandbox)).unwrap(), text);
+    }
+}
+
+#[test]
+fn each_layer_is_its_own_file_and_an_override_is_said_aloud() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["config", "set", "stop.max_idle", "5"]);
+    let output = sandbox.run(&["config", "set", "stop.max_idle", "6", "--project"]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "stop.max_idle        5          local\n");
+    let said =
+        String::from_utf8(output.stderr).unwrap().replace(sandbox.root().parent().unwrap().to_str().unwrap(), "");
+    insta::assert_snapshot!(said, @r"
+    written to `/repo/steadfast.toml`
+    note: `/repo/.git/steadfast/steadfast.toml` says 5 and comes before the project settings; what was set holds where it does not
+    ");
+    sandbox.ok(&["config", "set", "privacy.retain_days", "7", "--user"]);
+    assert_eq!(
+        fs::read_to_string(sandbox.home().join(".config/steadfast/steadfast.toml")).unwrap(),
+        "[privacy]\nretain_days = 7\n"
+    );
+    assert!(sandbox.ok(&["config", "show"]).contains("privacy.retain_days  7          user\n"));
+    assert_eq!(sandbox.fails(&["config", "set", "stop.max_idle", "6", "--project", "--user"]).0, 64);
+}
+
+#[test]
+fn your_own_settings_can_be_made_before_any_repository_is_set_up() {
+    let sandbox = Sandbox::bare();
+    sandbox.ok(&["config", "set", "stop.max_idle", "4", "--user"]);
+    let (code, said) = sandbox.fails(&["config", "set", "stop.max_idle", "4"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("`steadfast init` sets it up"), "{said}");
+}
+
+#[test]
+fn an_agent_may_not_set_anything() {
+    let sandbox = Sandbox::new();
+    let output = sandbox.as_agent("s-1", &["config", "set", "stop.max_idle", "0"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!local(&sandbox).exists());
+    assert!(sandbox.as_agent("s-1", &["config", "show"]).status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_behind_a_link_is_changed_where_it_is_with_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let (kept, link) = (sandbox.home().join("dotfiles.toml"), sandbox.root().join("steadfast.toml"));
+    fs::write(&kept, "").unwrap();
+    fs::set_permissions(&kept, fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink(&kept, &link).unwrap();
+    sandbox.ok(&["config", "set", "stop.max_idle", "4", "--project"]);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "[stop]\nmax_idle = 4\n");
+    assert_eq!(fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn init_sets_the_mode_and_keeps_what_else_was_set() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["config", "set", "stop.max_idle", "5"]);
+    sandbox.ok(&["init", "--host", "claude", "--yes", "--mode", "observe"]);
+    assert_eq!(
+        fs::read_to_string(local(&sandbox)).unwrap(),
+        "[stop]\nmax_idle = 5\n\n[mode]\ncompletion = \"observe\"\n"
+    );
+}
+
+#[test]
+fn the_schema_is_the_one_that_is_kept_in_the_repository() {
+    let sandbox = Sandbox::bare();
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/steadfast.schema.json");
+    assert_eq!(sandbox.ok(&["config", "schema"]), fs::read_to_string(kept).unwrap());
+}

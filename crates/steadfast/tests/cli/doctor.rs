@@ -1,0 +1,649 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Output;
+
+use serde_json::{Value, json};
+use steadfast_model::{Claim, Event, EventKind, Host, Millis, SessionId, ToolUseId, Via};
+use steadfast_store::{Gate, GateScope, leave_claim, log_line};
+
+use crate::sandbox::Sandbox;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// What `doctor` found, without the paths of this sandbox.
+fn findings(sandbox: &Sandbox) -> Vec<Value> {
+    let output = sandbox.run(&["doctor", "--json"]);
+    let said = without_paths(sandbox, &output.stdout);
+    let said: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let findings = said["findings"].as_array().unwrap().clone();
+    let errors = findings.iter().any(|finding| finding["severity"] == "error");
+    assert_eq!(said["ok"], !errors);
+    assert_eq!(output.status.code(), Some(i32::from(errors)));
+    findings
+}
+
+fn without_paths(sandbox: &Sandbox, bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace(&sandbox.root().parent().unwrap().display().to_string(), "")
+}
+
+/// All findings of one code, as people read them.
+fn found(sandbox: &Sandbox, code: &str) -> String {
+    let findings = findings(sandbox);
+    let of_code: Vec<_> = findings.iter().filter(|finding| finding["code"] == code).collect();
+    assert!(!of_code.is_empty(), "no `{code}` in {findings:#?}");
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
+    let lines = of_code.iter().map(|finding| {
+        format!("{}: {}\nhint: {}", text(finding, "severity"), text(finding, "message"), text(finding, "hint"))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn codes(sandbox: &Sandbox) -> Vec<String> {
+    findings(sandbox).iter().map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
+}
+
+fn has_session(sandbox: &Sandbox) {
+    sandbox.hook("SessionStart", "s-1", json!({"source": "startup"}));
+    sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": "Look around."}));
+    sandbox.hook("Stop", "s-1", json!({"stop_hook_active": false, "background_tasks": []}));
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A program of that name on the PATH.
+fn fake(sandbox: &Sandbox, name: &str, script: &str) {
+    let path = sandbox.binary().with_file_name(name);
+    // Written elsewhere and moved: a file that was just open for writing cannot always be executed.
+    let draft = path.with_extension("draft");
+    write(&draft, &format!("#!/bin/sh\n{script}\n"));
+    fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::rename(draft, path).unwrap();
+}
+
+fn now() -> Millis {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Millis(i64::try_from(since.as_millis()).unwrap())
+}
+
+/// Takes a session a step further at another time than now.
+fn event_at(sandbox: &Sandbox, session: &str, at: Millis) -> Event {
+    Event {
+        at,
+        host: Host::Claude,
+        via: Via::Local,
+        session: SessionId::new(session),
+        agent: None,
+        cwd: sandbox.root().display().to_string(),
+        turn: None,
+        planning: false,
+        attended: None,
+        kind: EventKind::Interrupt,
+    }
+}
+
+fn step_at(sandbox: &Sandbox, session: &str, at: Millis) {
+    let place = sandbox.place();
+    let config = steadfast_store::ConfigFiles::of(&place, None);
+    steadfast_hook::step(&place, &config, event_at(sandbox, session, at)).unwrap();
+}
+
+fn codex() -> Sandbox {
+    let sandbox = Sandbox::bare();
+    sandbox.ok(&["init", "--host", "codex", "--yes"]);
+    sandbox
+}
+
+#[test]
+fn a_sound_repository_with_a_session_has_no_error_and_no_warning() {
+    let sandbox = Sandbox::new();
+    fake(&sandbox, "claude", "echo '2.1.325 (Claude Code)'");
+    has_session(&sandbox);
+    sandbox.ok(&["task", "add", "One"]);
+    assert_eq!(codes(&sandbox), ["hook-cost"]);
+}
+
+#[test]
+fn a_sound_repository_with_codex_has_no_error_and_no_warning() {
+    let sandbox = codex();
+    fake(&sandbox, "codex", "echo codex-cli 0.166.0");
+    trust(&sandbox, |_| true);
+    let event = json!({"session_id": "c-1", "cwd": sandbox.root(), "source": "startup", "model": "m",
+        "permission_mode": "default", "transcript_path": null, "hook_event_name": "SessionStart"});
+    let mut child = sandbox
+        .command()
+        .args(["hook", "--host", "codex", "--via", "user", "SessionStart"])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.to_string().as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(codes(&sandbox), ["hook-cost"]);
+}
+
+/// As Codex does it when a human says yes, for the events that `which` takes.
+fn trust(sandbox: &Sandbox, which: impl Fn(&str) -> bool) {
+    let hooks = sandbox.home().join(".codex/hooks.json");
+    let wired: Value = serde_json::from_slice(&fs::read(&hooks).unwrap()).unwrap();
+    let mut config = fs::read_to_string(sandbox.home().join(".codex/config.toml")).unwrap();
+    for event in wired["hooks"].as_object().unwrap().keys().filter(|event| which(event)) {
+        let name: String = event
+            .char_indices()
+            .map(|(at, c)| if at > 0 && c.is_uppercase() { format!("_{c}") } else { c.to_string() })
+            .collect();
+        let key = format!("{}:{}:0:0", hooks.display(), name.to_lowercase());
+        config.push_str(&format!("\n[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:1\"\n"));
+    }
+    write(&sandbox.home().join(".codex/config.toml"), &config);
+}
+
+#[test]
+fn people_read_a_summary_and_then_the_worst_first() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.root().join("steadfast.toml"), "[stop]\nmax_idel = 3\n").unwrap();
+    let output = sandbox.run(&["doctor"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: 1 error found\n");
+    let said = without_paths(&sandbox, &output.stdout);
+    let (summary, rest) = said.split_once("\n\n").unwrap();
+    assert!(summary.starts_with("4 findings: 1 error, "), "{said}");
+    assert!(rest.starts_with("error config-invalid: /repo/steadfast.toml:2:1: unknown field `max_idel`"), "{said}");
+    assert!(rest.contains("\n    hint: `schemas/steadfast.schema.json` lists every key"), "{said}");
+}
+
+#[test]
+fn where_nothing_has_to_be_done_all_is_well() {
+    let sandbox = Sandbox::new();
+    fake(&sandbox, "claude", "echo '2.1.325 (Claude Code)'");
+    has_session(&sandbox);
+    let said = sandbox.ok(&["doctor"]);
+    assert!(said.starts_with("all well, 1 note\n\nnote hook-cost: a hook takes "), "{said}");
+    assert!(said.ends_with("\n    hint: nothing to do: this is what it should be\n"), "{said}");
+}
+
+#[test]
+fn a_repository_that_was_not_set_up() {
+    let sandbox = Sandbox::bare();
+    insta::assert_snapshot!(found(&sandbox, "not-set-up"), @r"
+    error: Steadfast is not set up for `/repo`
+    hint: `steadfast init` sets it up; it shows what it changes first
+    ");
+    assert_eq!(codes(&sandbox), ["not-set-up"]);
+}
+
+#[test]
+fn a_repository_that_no_host_calls() {
+    let sandbox = Sandbox::new();
+    fs::remove_file(sandbox.root().join(".claude/settings.local.json")).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "not-wired"), @r"
+    error: `/repo` is set up, but no host has hooks of Steadfast in its settings
+    hint: `steadfast init` wires the hosts in use; it shows what it changes first
+    ");
+}
+
+#[test]
+fn a_repository_that_a_plugin_calls_is_wired() {
+    let sandbox = Sandbox::new();
+    fs::remove_file(sandbox.root().join(".claude/settings.local.json")).unwrap();
+    let place = sandbox.place();
+    let event = Event { via: Via::Plugin, ..event_at(&sandbox, "s-1", now()) };
+    steadfast_hook::step(&place, &steadfast_store::ConfigFiles::of(&place, None), event).unwrap();
+    assert!(!codes(&sandbox).contains(&"not-wired".to_owned()));
+}
+
+#[test]
+fn settings_that_do_not_parse() {
+    let sandbox = Sandbox::new();
+    write(&sandbox.home().join(".claude/settings.json"), "{\n  oops\n}\n");
+    insta::assert_snapshot!(found(&sandbox, "settings-invalid"), @r"
+    error: /home/.claude/settings.json:2:3: unexpected `o`, expected a key in double quotes
+    hint: the host cannot read this file either; mend it, and run `steadfast init` if hooks of ours were in it
+    ");
+}
+
+#[test]
+fn a_hook_that_never_fired() {
+    insta::assert_snapshot!(found(&Sandbox::new(), "hook-never-fired"), @r"
+    warning: Claude Code is wired, but no session of it was ever seen here
+    hint: start `claude` here and say something; a session that runs already has to be restarted
+    ");
+    insta::assert_snapshot!(found(&codex(), "hook-never-fired"), @r"
+    warning: Codex is wired, but no session of it was ever seen here
+    hint: start `codex` here and trust the hooks when it asks, or with `/hooks`; `codex exec` does not ask and skips them
+    ");
+}
+
+#[test]
+fn a_host_that_is_not_used_beside_one_that_is_only_noted() {
+    let sandbox = Sandbox::bare();
+    sandbox.ok(&["init", "--host", "claude", "--host", "codex", "--yes"]);
+    has_session(&sandbox);
+    assert!(found(&sandbox, "hook-never-fired").starts_with("note: Codex is wired"));
+}
+
+#[test]
+fn a_program_that_is_gone() {
+    let sandbox = Sandbox::new();
+    rewire(&sandbox, "/nowhere/steadfast");
+    insta::assert_snapshot!(found(&sandbox, "binary-moved"), @r"
+    error: `/nowhere/steadfast`, which `/repo/.claude/settings.local.json` names, does not exist
+    hint: `steadfast init` writes where it is now; bring it back if it should be there
+    ");
+}
+
+#[test]
+fn a_program_that_cannot_be_executed() {
+    let sandbox = Sandbox::new();
+    let file = sandbox.home().join("steadfast");
+    fs::write(&file, "").unwrap();
+    rewire(&sandbox, file.to_str().unwrap());
+    assert!(
+        found(&sandbox, "binary-moved")
+            .contains("/home/steadfast`, which `/repo/.claude/settings.local.json` names, cannot be executed")
+    );
+}
+
+#[test]
+fn a_shared_wiring_whose_program_is_not_on_the_path() {
+    let sandbox = Sandbox::bare();
+    sandbox.ok(&["init", "--host", "claude", "--yes", "--shared"]);
+    let output = sandbox.command().args(["doctor", "--json"]).env("PATH", "/usr/bin:/bin").output().unwrap();
+    let said = without_paths(&sandbox, &output.stdout);
+    assert!(said.contains("`steadfast`, which `/repo/.claude/settings.json` names, is not on the PATH"), "{said}");
+}
+
+#[test]
+fn a_program_of_another_version() {
+    let sandbox = Sandbox::new();
+    let other = sandbox.home().join("steadfast");
+    for (script, severity) in [("echo steadfast 0.0.9", "warning"), ("exec sleep 9", "warning")] {
+        fake(&sandbox, "other", script);
+        fs::rename(sandbox.binary().with_file_name("other"), &other).unwrap();
+        rewire(&sandbox, other.to_str().unwrap());
+        let said = found(&sandbox, "binary-other").replace(env!("CARGO_PKG_VERSION"), "<own>");
+        assert!(said.starts_with(severity), "{said}");
+        assert!(said.ends_with("hint: `/bin/steadfast init` wires this one instead"), "{said}");
+        let words = if script.contains("0.0.9") { "version 0.0.9;" } else { "which says no version within 3 s;" };
+        assert!(said.contains(&format!("{words} this is `/bin/steadfast`, version <own>")), "{said}");
+    }
+}
+
+#[test]
+fn another_copy_of_the_same_version_is_only_noted() {
+    let sandbox = Sandbox::new();
+    let other = sandbox.home().join("steadfast");
+    fs::copy(sandbox.binary(), &other).unwrap();
+    rewire(&sandbox, other.to_str().unwrap());
+    let said = found(&sandbox, "binary-other");
+    assert!(said.starts_with("note: the hosts start `/home/steadfast`, this is `/bin/steadfast`; both are "), "{said}");
+}
+
+/// Lets the hooks name another program.
+fn rewire(sandbox: &Sandbox, program: &str) {
+    let settings = sandbox.root().join(".claude/settings.local.json");
+    let mut wired: Value = serde_json::from_slice(&fs::read(&settings).unwrap()).unwrap();
+    for groups in wired["hooks"].as_object_mut().unwrap().values_mut() {
+        groups[0]["hooks"][0]["command"] = program.into();
+    }
+    fs::write(settings, wired.to_string()).unwrap();
+}
+
+#[test]
+fn hooks_that_are_switched_off() {
+    let sandbox = Sandbox::new();
+    write(&sandbox.home().join(".claude/settings.json"), r#"{"disableAllHooks": true}"#);
+    insta::assert_snapshot!(found(&sandbox, "hooks-disabled"), @r"
+    error: `disableAllHooks` is true in `/home/.claude/settings.json`: Claude Code runs no hook
+    hint: take it out or set it to false
+    ");
+    // What is nearer overrules it.
+    write(&sandbox.root().join(".claude/settings.json"), r#"{"disableAllHooks": false}"#);
+    assert!(!codes(&sandbox).contains(&"hooks-disabled".to_owned()));
+}
+
+#[test]
+fn hooks_that_are_switched_off_in_codex() {
+    let sandbox = codex();
+    trust(&sandbox, |_| true);
+    let config = sandbox.home().join(".codex/config.toml");
+    let text = fs::read_to_string(&config).unwrap().replacen("trusted_hash", "enabled = false\ntrusted_hash", 1);
+    fs::write(&config, format!("{text}\n[features]\nhooks = false\n")).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "hooks-disabled"), @r"
+    error: `hooks` is false under `[features]` in `/home/.codex/config.toml`: Codex runs no hook
+    hint: take it out or set it to true
+    error: Codex has 1 hook of Steadfast switched off: Interrupt
+    hint: `/hooks` in Codex switches them on again
+    ");
+}
+
+#[test]
+fn a_host_that_is_wired_twice() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["init", "--host", "claude", "--yes", "--user"]);
+    insta::assert_snapshot!(found(&sandbox, "wired-twice"), @r"
+    note: Claude Code is wired more than once: local (`/repo/.claude/settings.local.json`), user (`/home/.claude/settings.json`)
+    hint: harmless: the same event is counted once. `steadfast uninstall` and one `steadfast init` leave one
+    ");
+}
+
+#[test]
+fn stop_hooks_of_others() {
+    let sandbox = Sandbox::new();
+    let hooks = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "lint"}]}]}}"#;
+    write(&sandbox.root().join(".claude/settings.json"), hooks);
+    insta::assert_snapshot!(found(&sandbox, "other-stop-hooks"), @r"
+    note: Claude Code has 1 Stop hook besides ours in `/repo/.claude/settings.json`, which may refuse to stop too
+    hint: where an agent goes on although Steadfast let it go, look there
+    ");
+}
+
+#[test]
+fn hooks_that_codex_was_not_told_to_trust() {
+    let sandbox = codex();
+    insta::assert_snapshot!(found(&sandbox, "codex-untrusted"), @r"
+    warning: Codex has not been told to trust the hooks in `/home/.codex/hooks.json`, so it does not run them
+    hint: start `codex` here and trust them when it asks, or with `/hooks`; `codex exec` does not ask
+    ");
+    trust(&sandbox, |event| event != "Stop");
+    let said = found(&sandbox, "codex-untrusted");
+    assert!(
+        said.starts_with("warning: Codex has not been told to trust 1 of 12 hooks in `/home/.codex/hooks.json`"),
+        "{said}"
+    );
+    assert!(said.contains("does not run them: Stop\n"), "{said}");
+}
+
+#[test]
+fn a_hooks_file_that_codex_ignores() {
+    let sandbox = codex();
+    let path = sandbox.home().join(".codex/hooks.json");
+    let mut hooks: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    hooks["description"] = "mine".into();
+    fs::write(path, hooks.to_string()).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "codex-hooks-file"), @r"
+    error: `/home/.codex/hooks.json` has `description` besides `hooks`: Codex then ignores the whole file
+    hint: move it elsewhere: nothing but `hooks` may stand at the top of this file
+    ");
+}
+
+#[test]
+fn hosts_that_are_too_old() {
+    let sandbox = Sandbox::new();
+    fake(&sandbox, "claude", "echo '2.1.99 (Claude Code)'");
+    insta::assert_snapshot!(found(&sandbox, "host-too-old"), @r"
+    warning: Claude Code 2.1.99 is older than 2.1.143: how many refusals to stop it grants in a row is not known, and cannot be raised
+    hint: update `/bin/claude`
+    ");
+    let sandbox = codex();
+    fake(&sandbox, "codex", "echo codex-cli 0.98.0");
+    insta::assert_snapshot!(found(&sandbox, "host-too-old"), @r"
+    warning: Codex 0.98.0 is older than 0.120.0: its hooks are off unless they are switched on, or absent
+    hint: update `/bin/codex`
+    ");
+}
+
+#[test]
+fn a_host_that_does_not_find_its_settings_from_below() {
+    let sandbox = Sandbox::new();
+    fake(&sandbox, "claude", "echo '2.1.197 (Claude Code)'");
+    insta::assert_snapshot!(found(&sandbox, "host-subfolder"), @r"
+    note: Claude Code 2.1.197 looks for `.claude/settings.local.json` only in the folder it is started in: in a folder below, it calls no hook
+    hint: start it in `/repo`, update it to 2.1.200 or newer, or wire it with `steadfast init --user`
+    ");
+    fake(&sandbox, "claude", "echo '2.1.200 (Claude Code)'");
+    assert!(!codes(&sandbox).contains(&"host-subfolder".to_owned()));
+}
+
+#[test]
+fn a_host_whose_version_is_not_known() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(found(&sandbox, "host-unknown"), @r"
+    note: Claude Code is wired, and there is no `claude` on the PATH
+    hint: without its version, what it can do is not checked; put it on the PATH if it is there
+    ");
+    fake(&sandbox, "claude", "exec sleep 30");
+    let started = std::time::Instant::now();
+    let said = found(&sandbox, "host-unknown");
+    assert!(said.starts_with("note: `/bin/claude --version` says no version within 3 s\n"), "{said}");
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+#[test]
+fn state_that_others_may_read_is_closed_by_fix() {
+    let sandbox = Sandbox::new();
+    has_session(&sandbox);
+    let state = sandbox.place().state;
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
+    let journal = sandbox.session("s-1").dir().join("journal");
+    fs::set_permissions(&journal, fs::Permissions::from_mode(0o644)).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "state-permissions"), @r"
+    warning: others may enter `/repo/.git/steadfast` and read 1 file in it
+    hint: `steadfast doctor --fix` makes it yours alone: prompts and commands of sessions are in there
+    ");
+    let output = sandbox.run(&["doctor", "--fix", "--json"]);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("state-permissions"));
+    let said = without_paths(&sandbox, &output.stderr);
+    assert_eq!(said, "fixed state-permissions: 2 files in `/repo/.git/steadfast` are yours alone\n");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&state), mode(&journal)), (0o700, 0o600));
+}
+
+#[test]
+fn a_file_behind_a_closed_folder_is_nobodys_business() {
+    let sandbox = Sandbox::bare();
+    sandbox.ok(&["init", "--host", "claude", "--yes", "--mode", "observe"]);
+    assert!(!codes(&sandbox).contains(&"state-permissions".to_owned()));
+}
+
+#[test]
+fn a_ledger_that_is_damaged() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let path = sandbox.place().state.join("state.db");
+    let mut bytes = fs::read(&path).unwrap();
+    // The first page stays, so that it opens.
+    bytes[4096..].fill(0xff);
+    fs::write(&path, &bytes).unwrap();
+    let said = found(&sandbox, "ledger-damaged");
+    assert!(said.starts_with("error: the ledger `/repo/.git/steadfast/state.db` is damaged: "), "{said}");
+    assert!(said.contains("\nhint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`"), "{said}");
+    fs::write(&path, "not a database at all, whatever its name says").unwrap();
+    assert!(found(&sandbox, "ledger-damaged").contains("is damaged: "));
+}
+
+#[test]
+fn a_ledger_that_is_newer() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.place().state.join("state.db");
+    let mut bytes = fs::read(&path).unwrap();
+    // `user_version` is a big-endian number at byte 60.
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(&path, &bytes).unwrap();
+    let said = found(&sandbox, "ledger-newer");
+    assert!(
+        said.starts_with("error: the ledger `/repo/.git/steadfast/state.db` is of version 99, this steadfast "),
+        "{said}"
+    );
+    assert!(
+        said.ends_with("hint: the stop gate reads the last slice of the plan meanwhile; commands refuse"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_ledger_that_cannot_be_read() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.place().state.join("state.db");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "ledger-unreadable"), @r"
+    error: the ledger `/repo/.git/steadfast/state.db` failed: disk I/O error: Error code 266: disk I/O error
+    hint: look at the path, its permissions and the disk; where another steadfast is writing, try again
+    ");
+}
+
+#[test]
+fn a_journal_that_was_damaged() {
+    let sandbox = Sandbox::new();
+    has_session(&sandbox);
+    fs::write(sandbox.session("s-1").dir().join("journal.damaged"), "?").unwrap();
+    insta::assert_snapshot!(found(&sandbox, "journal-damaged"), @r"
+    warning: a part of a journal could not be read and was put aside in `/repo/.git/steadfast/sessions/s-1/journal.damaged`
+    hint: something else than Steadfast wrote there, or the disk did; delete it when you have looked
+    ");
+}
+
+#[test]
+fn events_that_came_too_late_are_taken_in_by_fix() {
+    let sandbox = Sandbox::new();
+    has_session(&sandbox);
+    let files = sandbox.session("s-1");
+    files.leave_late(&event_at(&sandbox, "s-1", Millis(now().0 - 90_000))).unwrap();
+    files.leave_late(&event_at(&sandbox, "s-1", now())).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "late-events"), @r"
+    note: 1 event found a session locked and still wait for their place in its journal
+    hint: the next event of that session takes them in; `steadfast doctor --fix` does it now
+    ");
+    let output = sandbox.run(&["doctor", "--fix"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed late-events: all journals are in the ledger\n");
+    assert!(files.late().is_empty());
+    assert!(!codes(&sandbox).contains(&"late-events".to_owned()));
+}
+
+#[test]
+fn sessions_that_never_ended() {
+    let sandbox = Sandbox::new();
+    step_at(&sandbox, "s-old", Millis(now().0 - 8 * DAY_MS));
+    step_at(&sandbox, "s-young", Millis(now().0 - 6 * DAY_MS));
+    insta::assert_snapshot!(found(&sandbox, "leftover-sessions"), @r"
+    note: 1 session never ended and said nothing for more than 7 days
+    hint: their hosts were killed; they hold nothing up. `steadfast status` lists them
+    ");
+    let output = sandbox.run(&["doctor", "--fix"]);
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("fixed leftover-sessions: all journals are in the ledger")
+    );
+    assert!(sandbox.session("s-old").dir().is_dir(), "nothing is deleted");
+}
+
+#[test]
+fn a_gate_of_a_session_that_ended() {
+    let sandbox = Sandbox::new();
+    has_session(&sandbox);
+    let scope = GateScope::Session(SessionId::new("s-1"));
+    Gate { scope, reason: "the plan is not approved".into(), closed_at: Millis(0) }.close(&sandbox.place()).unwrap();
+    assert!(!codes(&sandbox).contains(&"gate-left".to_owned()), "it still runs");
+    sandbox.hook("SessionEnd", "s-1", json!({"reason": "other"}));
+    insta::assert_snapshot!(found(&sandbox, "gate-left"), @r"
+    warning: the gate of session s-1 is closed since 1970-01-01T00:00:00Z, and the session has ended
+    hint: if it is not to be resumed, delete `/repo/.git/steadfast/gates/session-s-1`
+    ");
+}
+
+#[test]
+fn claims_of_calls_that_are_over_are_removed_by_fix() {
+    let sandbox = Sandbox::new();
+    let claim = |call, age| Claim {
+        call: ToolUseId::new(call),
+        session: SessionId::new("s-1"),
+        agent: None,
+        host: Host::Claude,
+        cwd: sandbox.root().display().to_string(),
+        command: "steadfast task list".into(),
+        at: Millis(now().0 - age),
+    };
+    leave_claim(&sandbox.place(), &claim("call-1", 0)).unwrap();
+    leave_claim(&sandbox.place(), &claim("call-2", 16 * 60 * 1_000)).unwrap();
+    let torn = fs::File::create(sandbox.place().state.join("claims/call-3.new")).unwrap();
+    torn.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(16 * 60)).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "stale-claims"), @r"
+    note: 2 claims of calls that are long over
+    hint: nobody takes them any more; `steadfast doctor --fix` removes them
+    ");
+    let output = sandbox.run(&["doctor", "--fix"]);
+    // Asking who calls has already removed the one that could be read.
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed stale-claims: 1 claim removed\n");
+    assert_eq!(fs::read_dir(sandbox.place().state.join("claims")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_clock_that_jumped() {
+    let sandbox = Sandbox::new();
+    step_at(&sandbox, "s-back", now());
+    step_at(&sandbox, "s-back", Millis(now().0 - 10 * 60 * 1_000 - 500));
+    step_at(&sandbox, "s-future", Millis(now().0 + 3 * 60 * 60 * 1_000 + 500));
+    let said = found(&sandbox, "clock-jumped").replace("179 min", "180 min");
+    insta::assert_snapshot!(said, @r"
+    warning: the journal of session s-future has times 180 min in the future
+    hint: look at the clock of this machine; what is counted by time (leases, silence, claims) is off until it caught up
+    note: times in the journal of session s-back go back by 10 min
+    hint: the clock was set back, or events waited for the session's lock; the order of the lines is what counts
+    ");
+}
+
+#[test]
+fn what_hooks_could_not_do() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.place();
+    log_line(&place, Millis(now().0 - 9 * DAY_MS), "claude local Stop: no answer within 950 ms");
+    let quiet = codes(&sandbox);
+    assert!(!quiet.contains(&"hook-timed-out".to_owned()), "{quiet:?}");
+    log_line(&place, now(), "claude local Stop: no answer within 950 ms");
+    log_line(&place, now(), "configuration: cannot read it");
+    // Without the time.
+    let said = |code| {
+        let said = found(&sandbox, code);
+        let (before, after) = said.split_once("the last: ").unwrap();
+        format!("{before}the last: <time>{}", &after[20..])
+    };
+    insta::assert_snapshot!(said("hook-timed-out"), @r"
+    warning: 1 hook in the last 7 days had no answer in time; the last: <time> claude local Stop: no answer within 950 ms
+    hint: the disk or the machine was very busy, or a file system hangs; the agent went on without an answer
+    ");
+    insta::assert_snapshot!(said("hook-failed"), @r"
+    note: 1 line in the last 7 days about what a hook could not do; the last: <time> configuration: cannot read it
+    hint: `/repo/.git/steadfast/hook.log` has them all
+    ");
+}
+
+#[test]
+fn a_hook_is_measured_and_nothing_of_the_users_is_touched() {
+    let sandbox = Sandbox::new();
+    let temporary = sandbox.home().join("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let output: Output = sandbox.command().arg("doctor").env("TMPDIR", &temporary).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let line = said.lines().find(|line| line.contains("a hook takes")).unwrap();
+    let (took, rest) = line.split_once("a hook takes ").unwrap().1.split_once(" ms here, ").unwrap();
+    let (ratio, empty) = rest.split_once(" × an empty process (").unwrap();
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    assert!(number(took) > 0.0 && number(empty.trim_end_matches(" ms)")) > 0.0, "{line}");
+    assert_eq!(line.starts_with("warning hook-slow: "), number(ratio) > 4.0, "{line}");
+    assert_eq!(fs::read_dir(temporary).unwrap().count(), 0);
+    assert!(!sandbox.place().state.join("sessions").exists());
+}
+
+#[test]
+fn a_limit_that_claude_code_does_not_let_us_reach() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.root().join("steadfast.toml"), "[stop]\nmax_idle = 12\n").unwrap();
+    insta::assert_snapshot!(found(&sandbox, "config-useless"), @r"
+    warning: `max_idle` is 12, but Claude Code grants 8 refusals to stop in a row: the rest has no effect
+    hint: `steadfast init` raises `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP` in the settings; a `max_idle` below 8 needs nothing
+    ");
+    sandbox.ok(&["init", "--host", "claude", "--yes"]);
+    assert!(!codes(&sandbox).contains(&"config-useless".to_owned()));
+}
+
+#[test]
+fn an_agent_may_look_and_not_mend() {
+    let sandbox = Sandbox::new();
+    has_session(&sandbox);
+    assert_eq!(sandbox.as_agent("s-1", &["doctor"]).status.code(), Some(0));
+    let output = sandbox.as_agent("s-1", &["doctor", "--fix"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`steadfast doctor --fix` is for a human"));
+}

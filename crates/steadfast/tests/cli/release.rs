@@ -1,0 +1,58 @@
+//! What a release is: a binary that says what it is made of, and completions for every shell.
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn the_long_version_says_what_it_was_built_from_and_the_short_one_does_not() {
+    let sandbox = Sandbox::bare();
+    assert_eq!(sandbox.ok(&["-V"]), format!("steadfast {}\n", env!("CARGO_PKG_VERSION")));
+    let said = sandbox.ok(&["--version"]);
+    let lines: Vec<_> = said.lines().collect();
+    let [version, commit, target, profile] = lines[..] else { panic!("{said}") };
+    assert_eq!(version, format!("steadfast {}", env!("CARGO_PKG_VERSION")));
+    assert!(target.strip_prefix("target ").is_some_and(|name| name.matches('-').count() >= 2), "{said}");
+    assert!(profile.strip_prefix("profile ").is_some_and(|name| !name.is_empty() && name != "unknown"), "{said}");
+    let commit = commit.strip_prefix("commit ").unwrap();
+    let parts: Vec<_> = commit.split(", ").collect();
+    match parts[..] {
+        ["unknown"] => {}
+        [id, date] | [id, date, "dirty"] => {
+            assert!(id.len() >= 7 && id.chars().all(|c| c.is_ascii_hexdigit()), "{commit}");
+            assert!(date.len() == 10 && date.matches('-').count() == 2, "{commit}");
+        }
+        _ => panic!("{commit}"),
+    }
+}
+
+#[test]
+fn every_shell_gets_completions_without_what_is_hidden() {
+    let sandbox = Sandbox::bare();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = sandbox.ok(&["completions", shell]);
+        for command in ["init", "uninstall", "config", "clean", "completions"] {
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+        let hidden = script.split(|c: char| !c.is_alphanumeric()).any(|word| word == "sim");
+        assert!(!hidden, "{shell} offers what is hidden");
+    }
+}
+
+#[test]
+fn the_bash_script_completes_a_command() {
+    let sandbox = Sandbox::bare();
+    let script = sandbox.home().join("steadfast.bash");
+    std::fs::write(&script, sandbox.ok(&["completions", "bash"])).unwrap();
+    let ask = format!(
+        "source '{}'; COMP_WORDS=(steadfast con); COMP_CWORD=1; _steadfast steadfast con steadfast; echo \"${{COMPREPLY[@]}}\"",
+        script.display()
+    );
+    let output = std::process::Command::new("bash").args(["--norc", "-c", &ask]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "config\n", "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn an_unknown_shell_is_answered_with_those_there_are() {
+    let (code, said) = Sandbox::bare().fails(&["completions", "tcsh"]);
+    assert_eq!(code, 64);
+    assert!(said.contains("[possible values: bash, elvish, fish, powershell, zsh]"), "{said}");
+}
