@@ -10,6 +10,7 @@ mod generate;
 mod instructions;
 mod picture;
 mod process;
+mod release;
 mod skip;
 mod soak;
 mod test;
@@ -25,6 +26,7 @@ usage: cargo xtask CHORE
   generate [--check]   writes what is generated, or says what is out of date
   instructions [--set] counts the instructions of one hook call and compares with the kept count
   picture              draws docs/demo.svg from what the demo prints
+  release              the archive people unpack, with its checksum, in target/release-files
   fuzz [SECONDS]       every fuzz target for so long, 60 by default
   soak [ROUNDS]        the long loops: kills, crowds, fuzz; 2,000 rounds by default
 ";
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         ["instructions"] => instructions::instructions(instructions::Doing::Compare),
         ["instructions", "--set"] => instructions::instructions(instructions::Doing::Keep),
         ["picture"] => picture::picture(),
+        ["release"] => release::release(),
         ["fuzz"] => fuzz::fuzz(60),
         ["fuzz", seconds] => seconds.parse().map_err(Into::into).and_then(fuzz::fuzz),
         ["soak"] => soak::soak(2_000),

@@ -30,8 +30,12 @@ pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
 pub(crate) fn build(profile: &str) -> Result<PathBuf> {
     run(&mut cargo(["build", "--quiet", "--package", "steadfast", "--profile", profile]))?;
     let folder = if profile == "dev" { "debug" } else { profile };
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    Ok(target.join(triple()?).join(folder).join("steadfast"))
+    Ok(target().join(triple()?).join(folder).join("steadfast"))
+}
+
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// The target's name. The workspace names its target, so there is one folder more than usual.

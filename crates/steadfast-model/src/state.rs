@@ -223,3 +223,18 @@ impl State {
         self.last_at = self.last_at.max(at);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subagents_that_say_no_farewell_are_not_carried_forever() {
+        let mut state = State::new(SessionId::new("s"), Host::Sim, Millis(0));
+        for number in 0..1_000 {
+            state.apply(&Change::SubagentStarted(AgentId::new(number.to_string())));
+        }
+        assert_eq!(state.subagents.len(), SUBAGENTS);
+        assert_eq!(state.subagents.last(), Some(&AgentId::new("999")));
+    }
+}

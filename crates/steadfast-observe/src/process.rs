@@ -70,13 +70,18 @@ impl Drop for Running {
         // The leader first, by its id: that is one system call. Until it is waited for, its id is not given away, so
         // the group that is ended next is the right one.
         let _ = child.kill();
-        let group = git::end_group(child.id());
-        let _ = thread::Builder::new().spawn(move || {
-            if let Some(mut killer) = group {
-                let _ = killer.wait();
-            }
+        let (sender, ended) = mpsc::sync_channel(1);
+        let reaper = thread::Builder::new().spawn(move || {
+            let killer = git::end_group(child.id());
+            let _ = sender.send(());
+            let _ = killer.map(|mut killer| killer.wait());
             let _ = child.wait();
         });
+        // A caller that exits at once should not take the thread with it before that; but on a busy machine starting
+        // a program can take longer than the whole budget did.
+        if reaper.is_ok() {
+            let _ = ended.recv_timeout(Duration::from_millis(5));
+        }
     }
 }
 

@@ -51,7 +51,8 @@ impl FromStr for Since {
     }
 }
 
-fn span(text: &str) -> Option<i64> {
+/// Milliseconds of `30m`, `2h`, `7d`.
+pub(crate) fn span(text: &str) -> Option<i64> {
     let seconds = match text.chars().next_back()? {
         's' => 1,
         'm' => 60,

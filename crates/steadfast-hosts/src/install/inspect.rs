@@ -11,9 +11,8 @@ use super::error::{InstallError, SettingsError};
 use super::file;
 use super::homes::{Homes, find_on_path};
 use super::json::{Document, Kind, Member, Node};
-use super::shell_word;
 use super::stop_cap;
-use super::wiring::is_ours;
+use super::wiring::read_ours;
 
 pub use codex::{CodexConfig, codex_configs};
 
@@ -132,7 +131,7 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         for (group, node) in groups.elements().unwrap_or_default().iter().enumerate() {
             for (index, handler) in node.member("hooks").and_then(Node::elements).unwrap_or_default().iter().enumerate()
             {
-                match our_hook(handler, host) {
+                match read_ours(handler, host) {
                     Some((via, program)) => {
                         read.ours.push(OurHook { event: event.clone(), via, program, place: (group, index) });
                     }
@@ -143,25 +142,6 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         }
     }
     Ok(Some(read))
-}
-
-/// Through which wiring and by which program.
-fn our_hook(handler: &Node, host: Host) -> Option<(Via, String)> {
-    if !is_ours(handler, host) {
-        return None;
-    }
-    let command = handler.member("command")?.as_str()?;
-    match handler.member("args") {
-        Some(args) => {
-            let via = args.elements()?.get(4)?.as_str()?.parse().ok()?;
-            Some((via, command.to_owned()))
-        }
-        None => {
-            let words: Vec<_> = command.rsplitn(7, ' ').collect();
-            let via = words.get(1)?.parse().ok()?;
-            Some((via, shell_word::unquote(words.last()?)?))
-        }
-    }
 }
 
 fn keys(node: &Node) -> impl Iterator<Item = &str> {

@@ -7,7 +7,7 @@ use steadfast_model::{Host, Via};
 use super::error::InstallError;
 use super::homes::Homes;
 use super::slot::{Keeper, Part, Slot};
-use super::wiring::Wiring;
+use super::wiring::{SHARED_PROGRAM, Wiring};
 
 /// Whom the wiring is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ impl Scope {
     /// A shared file names the program; a path would be right on one machine only.
     fn program(self, binary: &Path) -> Result<String, InstallError> {
         match self {
-            Self::Shared => Ok("steadfast".to_owned()),
+            Self::Shared => Ok(SHARED_PROGRAM.to_owned()),
             Self::Local | Self::User => text(binary),
         }
     }

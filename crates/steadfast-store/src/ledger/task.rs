@@ -64,7 +64,7 @@ pub(super) fn reason_within(reason: &str) -> Result<(), LedgerError> {
 fn new_within(new: &NewTask) -> Result<(), LedgerError> {
     within("the title of a task", &new.title, bound::TITLE)?;
     within("the id of a task", new.id.as_ref().map_or("", TaskId::as_str), bound::ID)?;
-    within("the notes of a task", new.notes.as_deref().unwrap_or_default(), bound::NOTES)?;
+    within("the note of a task", new.notes.as_deref().unwrap_or_default(), bound::NOTES)?;
     within("the check of a task", new.verify.as_deref().unwrap_or_default(), bound::VERIFY)?;
     for path in &new.files {
         within("a path of a task", path, bound::PATH)?;

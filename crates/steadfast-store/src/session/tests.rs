@@ -216,3 +216,73 @@ fn nobody_else_may_read_a_session() {
         assert_eq!(mode(&files.dir().join(name)), 0o600, "{name}");
     }
 }
+
+#[test]
+fn a_removed_session_is_gone_and_begins_anew() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    refuse(&files);
+    let keep = |heard_since| Keep { heard_since: Millis(heard_since), damaged: true };
+    assert_eq!(files.remove(&place, keep(5)).unwrap(), Removal::Living);
+    let Removal::Removed(bytes) = files.try_remove(keep(6)).unwrap() else { panic!() };
+    assert_eq!(files.remove(&place, keep(6)).unwrap(), Removal::Removed(bytes));
+    assert_eq!((files.dir().exists(), SessionFiles::all(&place).len()), (false, 0));
+    assert_eq!(refuse(&files).sequence, 1);
+    assert_eq!(sweep_removed(&place).unwrap(), 1);
+    assert_eq!(refusals(&files), 1);
+}
+
+/// It has the file open that is taken away under it.
+#[test]
+fn who_waits_for_the_lock_of_a_session_that_is_removed_begins_it_anew() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let lock = lock::take(files.dir(), files.session(), WAIT).unwrap();
+    let waiting: Vec<_> = (0..4)
+        .map(|_| {
+            let files = files.clone();
+            std::thread::spawn(move || {
+                let step = |_: &State| (record(vec![Change::StopRefused]), ());
+                files.update(Duration::from_secs(5), None, fresh, step).unwrap().0.sequence
+            })
+        })
+        .collect();
+    std::thread::sleep(Duration::from_millis(50));
+    let removed = place.state.join("removed");
+    fs::create_dir(&removed).unwrap();
+    fs::rename(files.dir(), removed.join("s-1")).unwrap();
+    fs::remove_file(removed.join("s-1/lock")).unwrap();
+    drop(lock);
+    let mut sequences: Vec<_> = waiting.into_iter().map(|thread| thread.join().unwrap()).collect();
+    sequences.sort_unstable();
+    assert_eq!(sequences, [1, 2, 3, 4]);
+    assert_eq!(refusals(&files), 4);
+}
+
+#[test]
+fn what_is_kept_of_damage_has_a_bound() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    for _ in 0..3 {
+        let mut damage = fs::File::options().append(true).open(journal(&files)).unwrap();
+        damage.write_all(&b"no line\n".repeat(250_000)).unwrap();
+        refuse(&files);
+    }
+    assert_eq!(fs::metadata(files.dir().join(journal::DAMAGED)).unwrap().len(), 4 << 20);
+    assert_eq!(refusals(&files), 4);
+}
+
+#[test]
+fn not_more_than_a_thousand_events_wait() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    let event = record(Vec::new()).event;
+    for _ in 0..1_000 {
+        files.leave_late(&event).unwrap();
+    }
+    assert_eq!(files.leave_late(&event).unwrap_err().to_string(), "1000 events wait already");
+    assert_eq!(files.late().len(), 1_000);
+}

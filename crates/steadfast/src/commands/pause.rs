@@ -7,6 +7,7 @@ use crate::error::CommandError;
 use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
+use crate::when::span;
 
 /// Takes Steadfast out of the way of the running sessions, for good.
 #[derive(Debug, Args)]
@@ -108,14 +109,6 @@ fn sessions(count: usize) -> String {
 
 /// Milliseconds of `90s`, `10m`, `2h`.
 fn parse_duration(text: &str) -> Result<i64, String> {
-    let expected = || format!("`{text}` is no time; expected a number with `s`, `m` or `h`, such as `10m`");
-    let unit = text.chars().last().ok_or_else(expected)?;
-    let scale = match unit {
-        's' => 1_000,
-        'm' => 60_000,
-        'h' => 3_600_000,
-        _ => return Err(expected()),
-    };
-    let number: i64 = text[..text.len() - 1].parse().map_err(|_| expected())?;
-    number.checked_mul(scale).filter(|millis| *millis > 0).ok_or_else(expected)
+    let expected = || format!("`{text}` is no time; expected a number with `s`, `m`, `h` or `d`, such as `10m`");
+    span(text).filter(|millis| *millis > 0).ok_or_else(expected)
 }

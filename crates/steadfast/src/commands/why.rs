@@ -21,10 +21,10 @@ pub(super) struct Why {
     /// Of this session; the beginning of its id is enough. [default: of any, inside an agent of the agent's own]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Print JSON with stable keys: `{at, session, sequence, agent, event, policy, mode, verdict, reason, facts, summary,
-    /// what, told: {agent, human}, budget: {refusal, limit}, since: {closed: [{id, title, status, at}], prompts,
-    /// tool_calls, released, ended}, next: [..]}`, or `null` if nothing was refused. Times are in milliseconds since
-    /// 1970.
+    /// Print JSON with stable keys: `{at, session, sequence, agent, event, policy, mode, verdict, reason, facts,
+    /// summary, what, told: {agent, human}, budget: {refusal, limit}, since: {closed: [{id, title, status, at}],
+    /// prompts, tool_calls, released, ended}, next: [..]}`, or `null` if nothing was refused. Times are in milliseconds
+    /// since 1970.
     #[arg(long)]
     json: bool,
 }

@@ -207,11 +207,11 @@ fn settings_that_do_not_parse() {
 #[test]
 fn a_hook_that_never_fired() {
     insta::assert_snapshot!(found(&Sandbox::new(), "hook-never-fired"), @r"
-    warning: Claude Code is wired, but no session of it was ever seen here
+    warning: Claude Code is wired, but no session of it is known here
     hint: start `claude` here and say something; a session that runs already has to be restarted
     ");
     insta::assert_snapshot!(found(&codex(), "hook-never-fired"), @r"
-    warning: Codex is wired, but no session of it was ever seen here
+    warning: Codex is wired, but no session of it is known here
     hint: start `codex` here and trust the hooks when it asks, or with `/hooks`; `codex exec` does not ask and skips them
     ");
 }
@@ -362,10 +362,13 @@ fn a_hooks_file_that_codex_ignores() {
     let path = sandbox.home().join(".codex/hooks.json");
     let mut hooks: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     hooks["description"] = "mine".into();
+    fs::write(&path, hooks.to_string()).unwrap();
+    assert!(!codes(&sandbox).contains(&"codex-hooks-file".to_owned()));
+    hooks["$schema"] = "mine".into();
     fs::write(path, hooks.to_string()).unwrap();
     insta::assert_snapshot!(found(&sandbox, "codex-hooks-file"), @r"
-    error: `/home/.codex/hooks.json` has `description` besides `hooks`: Codex then ignores the whole file
-    hint: move it elsewhere: nothing but `hooks` may stand at the top of this file
+    error: `/home/.codex/hooks.json` has `$schema` at its top: Codex ignores the whole file
+    hint: move it elsewhere: only `hooks` and `description` may stand there
     ");
 }
 

@@ -133,8 +133,9 @@ fn the_block_cap_is_raised_only_for_eight_or_more_and_said_aloud() {
 fn the_mode_is_kept_for_this_repository_alone() {
     let sandbox = Sandbox::bare();
     sandbox.ok(&["init", "--host", "claude", "--yes", "--mode", "observe"]);
-    let shown = sandbox.ok(&["config", "show"]);
-    assert!(shown.contains("mode.completion    \"observe\"  local"), "{shown}");
+    let shown: serde_json::Value = serde_json::from_str(&sandbox.ok(&["config", "show", "--json"])).unwrap();
+    let completion = shown.as_array().unwrap().iter().find(|line| line["key"] == "mode.completion").unwrap();
+    assert_eq!((&completion["value"], &completion["source"]), (&"observe".into(), &"local".into()));
     sandbox.ok(&["task", "add", "One"]);
     sandbox.as_agent("s-1", &["task", "start", "1"]);
     assert!(!sandbox.stop_is_refused("s-1"));

@@ -5,6 +5,7 @@ mod opening;
 mod owners;
 mod plans;
 mod process;
+mod retention;
 mod slices;
 mod statuses;
 mod tasks;

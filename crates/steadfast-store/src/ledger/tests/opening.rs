@@ -220,7 +220,7 @@ fn a_full_disk_is_named_and_loses_nothing_that_was_written() {
 
     let mut written = 0;
     let error = loop {
-        match ledger.add_task(&plan, NewTask::new("x".repeat(1000), AddedBy::Human), at(1)) {
+        match ledger.add_task(&plan, NewTask::new("x".repeat(500), AddedBy::Human), at(1)) {
             Ok(_) => written += 1,
             Err(error) => break error,
         }

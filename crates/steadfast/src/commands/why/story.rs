@@ -53,7 +53,8 @@ impl Explanation {
             ("ask", true) => format!("{when} `{policy}` had a human asked about {what} of {who}: {why}"),
             ("ask", false) => {
                 format!(
-                    "{when} `{policy}` would have had a human asked about {what} of {who}, but its mode was `{mode}`: {why}"
+                    "{when} `{policy}` would have had a human asked about {what} of {who}, but its mode was `{mode}`: \
+                     {why}"
                 )
             }
             _ => format!("{when} `{policy}` noted on {what} of {who}: {why}"),

@@ -6,23 +6,19 @@ use steadfast_model::Host;
 use super::super::finding::Finding;
 use super::super::here::Here;
 
-/// Seen on 0.166.0: a file with any other member is ignored as a whole.
+/// What Codex takes at the top of a hooks file. Seen on 0.166.0: with anything else, the whole file is ignored.
+const TOP: [&str; 2] = ["description", "hooks"];
+
 pub(super) fn codex_hooks_file(here: &Here) -> Vec<Finding> {
-    here.files_of(Host::Codex)
-        .filter(|file| !file.ours.is_empty() && !file.other_keys.is_empty())
-        .map(|file| {
-            let keys: Vec<_> = file.other_keys.iter().map(|key| format!("`{key}`")).collect();
-            Finding::error(
-                "codex-hooks-file",
-                format!(
-                    "`{}` has {} besides `hooks`: Codex then ignores the whole file",
-                    file.path.display(),
-                    keys.join(", ")
-                ),
-                "move it elsewhere: nothing but `hooks` may stand at the top of this file",
-            )
-        })
-        .collect()
+    here.files_of(Host::Codex).filter(|file| !file.ours.is_empty()).filter_map(ignored).collect()
+}
+
+fn ignored(file: &HooksFile) -> Option<Finding> {
+    let keys = file.other_keys.iter().filter(|key| !TOP.contains(&key.as_str()));
+    let keys: Vec<_> = keys.map(|key| format!("`{key}`")).collect();
+    let message = format!("`{}` has {} at its top: Codex ignores the whole file", file.path.display(), keys.join(", "));
+    let hint = "move it elsewhere: only `hooks` and `description` may stand there";
+    (!keys.is_empty()).then(|| Finding::error("codex-hooks-file", message, hint))
 }
 
 /// As far as its configuration tells: whether the hooks changed since, only Codex can say.

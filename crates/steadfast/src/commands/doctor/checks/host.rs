@@ -22,7 +22,11 @@ pub(super) fn host_versions(here: &Here) -> Vec<Finding> {
 fn look_at(here: &Here, host: Host) -> Vec<Finding> {
     let name = host.as_str();
     let unknown = |message| {
-        Finding::note("host-unknown", message, "without its version, what it can do is not checked; put it on the PATH if it is there")
+        Finding::note(
+            "host-unknown",
+            message,
+            "without its version, what it can do is not checked; put it on the PATH if it is there",
+        )
     };
     let Some(program) = here.resolve(name) else {
         return vec![unknown(format!("{} is wired, and there is no `{name}` on the PATH", full_name(host)))];

@@ -59,7 +59,7 @@ fn last_came_by_plugin(here: &Here) -> bool {
 
 fn never_fired(host: Host, nobody_did: bool) -> Finding {
     let name = full_name(host);
-    let message = format!("{name} is wired, but no session of it was ever seen here");
+    let message = format!("{name} is wired, but no session of it is known here");
     let hint = match host {
         Host::Codex => {
             "start `codex` here and trust the hooks when it asks, or with `/hooks`; `codex exec` does not ask and skips \

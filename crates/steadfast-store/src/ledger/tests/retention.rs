@@ -1,0 +1,116 @@
+//! What is forgotten, and what never is; and that nothing is kept without a bound.
+
+use steadfast_model::{Fact, PlanView, TaskLine};
+
+use super::super::{Claiming, Forgotten, HistoryFilter, LedgerError, Taken, read_slices};
+use super::*;
+
+fn drained(ledger: &mut Ledger, name: &str, now: i64) -> SessionId {
+    let id = session(name);
+    ledger.drain(&id, 1, journal([started(&id, now), refused(&id, now)])).unwrap();
+    id
+}
+
+#[test]
+fn a_session_is_forgotten_with_its_history_and_no_other() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let (old, young) = (drained(&mut ledger, "old", 10), drained(&mut ledger, "young", 20));
+    assert_eq!(ledger.silent_since(at(20)).unwrap(), [old.clone()]);
+    assert_eq!(ledger.history_of(&[old.clone(), young.clone()]).unwrap(), 2);
+    assert_eq!(ledger.forget(std::slice::from_ref(&old)).unwrap(), Forgotten { sessions: 1, lines: 1 });
+    ledger.compact().unwrap();
+    let left: Vec<_> = ledger.sessions().unwrap().into_iter().map(|row| row.id).collect();
+    assert_eq!(left, [young]);
+    assert_eq!(ledger.history(&HistoryFilter::default()).unwrap().len(), 1);
+    assert_eq!(ledger.drained(&old).unwrap(), None);
+    assert_eq!(ledger.forget(&[old]).unwrap(), Forgotten::default());
+}
+
+#[test]
+fn a_plan_outlives_its_owner_and_is_free_then() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = list(&mut ledger);
+    ledger.add_task(&plan, named("1"), at(1)).unwrap();
+    let (old, new) = (drained(&mut ledger, "old", 10), session("new"));
+    ledger.take_plan(&plan, &old, Claiming::UnlessHeld, at(10)).unwrap();
+    ledger.forget(&[old]).unwrap();
+    assert_eq!(ledger.tasks(&plan).unwrap().len(), 1);
+    assert_eq!(read_slices(dir.path(), WORKTREE).unwrap().owner, None);
+    assert_eq!(ledger.take_plan(&plan, &new, Claiming::UnlessHeld, at(11)).unwrap(), Taken::Yes);
+}
+
+#[test]
+fn a_session_that_comes_back_is_drained_from_its_first_line() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let id = drained(&mut ledger, "back", 10);
+    ledger.forget(std::slice::from_ref(&id)).unwrap();
+    let again = ledger.drain(&id, 1, journal([called(&id, 99)])).unwrap();
+    assert_eq!((again.applied, ledger.sessions().unwrap()[0].tool_calls), (1, 1));
+}
+
+#[test]
+fn a_reason_and_its_facts_are_kept_within_a_bound() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let id = session("talker");
+    let mut record = refused(&id, 5);
+    record.opinions[0].verdict = Verdict::Continue { reason: "ä".repeat(50_000) };
+    let plan = PlanId::new("p");
+    let line = TaskLine { id: super::id("1"), title: "t".repeat(50_000), status: Status::Pending };
+    record.facts.plan = Fact::Known(Some(PlanView {
+        id: plan,
+        title: "engine".into(),
+        worktree: WORKTREE.into(),
+        owner: None,
+        owner_ended: None,
+        counts: steadfast_model::Counts::default(),
+        open: vec![line],
+    }));
+    ledger.drain(&id, 1, journal([record])).unwrap();
+    let kept = ledger.history(&HistoryFilter::default()).unwrap().remove(0);
+    assert!(kept.reason.len() <= 10_000 && kept.reason.ends_with("ä…"), "{}", kept.reason.len());
+    let facts = kept.facts.unwrap();
+    assert!(facts.as_str().unwrap().ends_with(" bytes, too long to keep"), "{facts}");
+}
+
+#[test]
+fn texts_of_a_task_have_a_bound_in_characters() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = list(&mut ledger);
+    let text = |length: usize| "ö".repeat(length);
+    let new = |title: usize, notes: usize| NewTask {
+        notes: Some(text(notes)),
+        ..NewTask::new(text(title), AddedBy::Human)
+    };
+    ledger.add_task(&plan, new(500, 4_000), at(1)).unwrap();
+    let refused = |error: LedgerError| error.to_string();
+    assert_eq!(
+        [
+            refused(ledger.add_task(&plan, new(501, 1), at(1)).unwrap_err()),
+            refused(ledger.add_task(&plan, new(1, 4_001), at(1)).unwrap_err()),
+            refused(ledger.add_task(&plan, NewTask { id: Some(id(&text(101))), ..new(1, 1) }, at(1)).unwrap_err()),
+            refused(ledger.add_task(&plan, NewTask { files: vec![text(4_097)], ..new(1, 1) }, at(1)).unwrap_err()),
+            refused(ledger.add_task(&plan, NewTask { verify: Some(text(4_001)), ..new(1, 1) }, at(1)).unwrap_err()),
+            refused(ledger.add_task(&plan, NewTask { files: vec![text(1); 1_001], ..new(1, 1) }, at(1)).unwrap_err()),
+            refused(
+                ledger
+                    .set_status(&plan, &id("1"), StatusChange { reason: Some(text(1_001)), ..to(Status::Blocked) })
+                    .unwrap_err()
+            ),
+        ],
+        [
+            "the title of a task has 501 characters, and 500 is the most",
+            "the note of a task has 4001 characters, and 4000 is the most",
+            "the id of a task has 101 characters, and 100 is the most",
+            "a path of a task has 4097 characters, and 4096 is the most",
+            "the check of a task has 4001 characters, and 4000 is the most",
+            "a task names 1001 files, and 1000 is the most",
+            "the reason of a block has 1001 characters, and 1000 is the most",
+        ]
+    );
+    assert_eq!(ledger.tasks(&plan).unwrap().len(), 1);
+}

@@ -1,0 +1,143 @@
+//! `cargo xtask release`: the archive people unpack, its checksum, and a proof that it runs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::process::{build, root, run, target, triple};
+use crate::{Result, skip};
+
+/// What stands beside the binary.
+const FILES: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+/// What each shell calls a file of completions.
+const COMPLETIONS: [(&str, &str); 5] = [
+    ("bash", "steadfast.bash"),
+    ("zsh", "_steadfast"),
+    ("fish", "steadfast.fish"),
+    ("powershell", "_steadfast.ps1"),
+    ("elvish", "steadfast.elv"),
+];
+
+pub(crate) fn release() -> Result<()> {
+    for (program, package) in [("tar", "tar"), ("gzip", "gzip"), ("sha256sum", "coreutils")] {
+        if !skip::has(program, &[package])? {
+            return Err(format!("`{program}` is needed for a release").into());
+        }
+    }
+    let binary = build("dist")?;
+    let said = output(Command::new(&binary).arg("--version"))?;
+    let version = output(Command::new(&binary).arg("-V"))?;
+    let version = version.trim().strip_prefix("steadfast ").ok_or("the binary does not say its version")?.to_owned();
+    if said.contains("dirty") || said.contains("commit unknown") {
+        eprintln!("note: this is not built from a commit, so it is nothing to publish:\n{said}");
+    }
+    let name = format!("steadfast-{version}-{}", triple()?);
+    let folder = target().join("release-files");
+    fs::create_dir_all(&folder)?;
+
+    let stage = tempfile::tempdir()?;
+    fill(&stage.path().join(&name), &binary)?;
+    let archive = folder.join(format!("{name}.tar.gz"));
+    pack(stage.path(), &name, commit_seconds()?, &archive)?;
+    let sums = output(Command::new("sha256sum").arg(file_name(&archive)).current_dir(&folder))?;
+    fs::write(folder.join("SHA256SUMS"), &sums)?;
+    verify(&archive, &name, &said)?;
+    print!("{}\n{sums}", archive.display());
+    Ok(())
+}
+
+fn fill(folder: &Path, binary: &Path) -> Result<()> {
+    fs::create_dir_all(folder.join("completions"))?;
+    fs::copy(binary, folder.join("steadfast"))?;
+    for file in FILES {
+        fs::copy(root().join(file), folder.join(file))?;
+    }
+    for (shell, file) in COMPLETIONS {
+        let script = output(Command::new(binary).args(["completions", shell]))?;
+        fs::write(folder.join("completions").join(file), script)?;
+    }
+    Ok(())
+}
+
+/// The same bytes for the same files, whoever packs them, where and when.
+fn pack(stage: &Path, name: &str, seconds: u64, archive: &Path) -> Result<()> {
+    let tar = archive.with_extension("");
+    let mut command = Command::new("tar");
+    command
+        .args(["--create", "--format=ustar", "--sort=name", "--owner=0", "--group=0", "--numeric-owner"])
+        .args(["--mode=u=rwX,go=rX", &format!("--mtime=@{seconds}"), "--file"])
+        .arg(&tar)
+        .arg("--directory")
+        .arg(stage)
+        .arg(name);
+    run(&mut command).map_err(|error| format!("{error} (GNU tar is needed: others cannot sort)"))?;
+    // Without a name and a time in its header.
+    run(Command::new("gzip").args(["--no-name", "--best", "--force"]).arg(&tar))
+}
+
+/// As a user does it: checks the sum, unpacks, runs.
+fn verify(archive: &Path, name: &str, said: &str) -> Result<()> {
+    let folder = archive.parent().ok_or("an archive without a folder")?;
+    run(Command::new("sha256sum").args(["--check", "--quiet", "SHA256SUMS"]).current_dir(folder))?;
+    let unpacked = tempfile::tempdir()?;
+    run(Command::new("tar").arg("--extract").arg("--file").arg(archive).arg("--directory").arg(unpacked.path()))?;
+    let found = output(Command::new(unpacked.path().join(name).join("steadfast")).arg("--version"))?;
+    if found != said {
+        return Err(format!("the unpacked binary says something else: {found}").into());
+    }
+    Ok(())
+}
+
+/// When the commit was made; without git, the epoch.
+fn commit_seconds() -> Result<u64> {
+    let git = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root()).output();
+    match git {
+        Ok(output) if output.status.success() => Ok(String::from_utf8(output.stdout)?.trim().parse()?),
+        _ => Ok(0),
+    }
+}
+
+fn output(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| format!("cannot start {command:?}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?} failed: {}", output.status).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn file_name(path: &Path) -> PathBuf {
+    path.file_name().map(PathBuf::from).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_files_make_the_same_archive_whenever_they_were_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let archives = ["one", "two"].map(|stage| {
+            let folder = dir.path().join(stage).join("steadfast-1");
+            fs::create_dir_all(&folder).unwrap();
+            let mut names = ["b", "a", "c"];
+            if stage == "two" {
+                names.reverse();
+            }
+            for name in names {
+                let path = folder.join(name);
+                fs::write(&path, name).unwrap();
+                let long_ago = std::time::UNIX_EPOCH + std::time::Duration::from_secs(stage.len() as u64 * 9_000);
+                fs::File::options().append(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+            }
+            let archive = dir.path().join(format!("{stage}.tar.gz"));
+            pack(&dir.path().join(stage), "steadfast-1", 1_700_000_000, &archive).unwrap();
+            fs::read(archive).unwrap()
+        });
+        assert_eq!(archives[0], archives[1]);
+        let list = output(Command::new("tar").args(["--list", "--verbose", "--file"]).arg(dir.path().join("one.tar.gz")));
+        let list = list.unwrap();
+        assert!(list.lines().all(|line| line.contains(" 0/0 ") && line.contains("2023-11-14")), "{list}");
+    }
+}
