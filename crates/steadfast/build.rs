@@ -1,7 +1,6 @@
 //! What the binary is built from, as constants: `steadfast --version` says it, and nothing else looks.
 
 #![expect(clippy::disallowed_methods, reason = "a build script runs git and reads what cargo tells it")]
-#![expect(clippy::print_stdout, reason = "cargo reads it")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -37,6 +37,7 @@ mod sandbox;
 mod scopes;
 mod session;
 mod stop;
+mod team;
 mod terminal;
 mod waiting;
 mod wiring;

@@ -5,6 +5,7 @@
 
 mod bench;
 mod boundary;
+mod faults;
 mod fuzz;
 mod generate;
 mod instructions;
@@ -28,6 +29,8 @@ usage: cargo xtask CHORE
   picture              draws docs/demo.svg from what the demo prints
   release              the archive people unpack, with its checksum, in target/release-files
   fuzz [SECONDS]       every fuzz target for so long, 60 by default
+  faults [ROUNDS]      kills, full disks, other clocks and versions, garbage; 50 rounds by default (--only NAME,
+                       --round N)
   soak [ROUNDS]        the long loops: kills, crowds, fuzz; 2,000 rounds by default
 ";
 
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         ["release"] => release::release(),
         ["fuzz"] => fuzz::fuzz(60),
         ["fuzz", seconds] => seconds.parse().map_err(Into::into).and_then(fuzz::fuzz),
+        ["faults", rest @ ..] => faults::faults(rest),
         ["soak"] => soak::soak(2_000),
         ["soak", rounds] => rounds.parse().map_err(Into::into).and_then(soak::soak),
         _ => {

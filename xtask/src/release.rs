@@ -136,7 +136,8 @@ mod tests {
             fs::read(archive).unwrap()
         });
         assert_eq!(archives[0], archives[1]);
-        let list = output(Command::new("tar").args(["--list", "--verbose", "--file"]).arg(dir.path().join("one.tar.gz")));
+        let list =
+            output(Command::new("tar").args(["--list", "--verbose", "--file"]).arg(dir.path().join("one.tar.gz")));
         let list = list.unwrap();
         assert!(list.lines().all(|line| line.contains(" 0/0 ") && line.contains("2023-11-14")), "{list}");
     }

@@ -5,7 +5,7 @@ use steadfast_store::ledger::{Ledger, read_slices};
 use steadfast_store::{ConfigFiles, Place, SessionFiles, log_line};
 
 /// Longer than any single tool call: an agent that works is heard of at least this often.
-const SILENCE_MS: i64 = 4 * 60 * 60 * 1_000;
+const SILENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
 /// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice.
 pub(crate) fn plan(place: &Place, needs: Needs, now: Millis) -> Fact<Option<PlanView>> {
@@ -28,7 +28,8 @@ pub(crate) fn plan(place: &Place, needs: Needs, now: Millis) -> Fact<Option<Plan
 fn heard_of(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
     if let (Some(owner), None) = (&plan.owner, &plan.owner_ended) {
         let last = SessionFiles::of(place, owner).peek().map_or(Millis(0), |state| state.last_at);
-        if now.since(last) > SILENCE_MS {
+        // Either way: a clock that was set back leaves one that died before it in the future.
+        if now.0.abs_diff(last.0) > SILENCE_MS {
             plan.owner_ended = Some(OwnerEnd { reason: OwnerEnd::SILENT.into(), at: last });
         }
     }

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_engine::{Decision, decide, needs};
 use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Record, State};
-use steadfast_store::ledger::{Claiming, Ledger, LedgerError};
+use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
 use steadfast_store::{
     ConfigFiles, Place, SessionError, SessionFiles, drop_claim, drop_claims_of, leave_claim, log_line, read_lines,
 };
@@ -132,8 +132,12 @@ pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), StepError>
     let known = ledger.drained(files.session())?;
     let offset = known.as_ref().map_or(0, |cursor| cursor.offset);
     let (mut first, mut lines) = read_lines(files.dir(), offset)?;
-    if offset > 0 && known.as_ref().is_some_and(|cursor| cursor.file_start != first) {
-        // The journal was begun anew since.
+    let goes_on = |cursor: &Cursor| match lines.first() {
+        Some(line) => cursor.file_start == first && line.sequence == cursor.sequence + 1,
+        None => cursor.file_start == first && cursor.offset == files.journal_bytes(),
+    };
+    if offset > 0 && known.as_ref().is_some_and(|cursor| !goes_on(cursor)) {
+        // The journal was begun anew since, or an older one was put back.
         (first, lines) = read_lines(files.dir(), 0)?;
     }
     if !lines.is_empty() {

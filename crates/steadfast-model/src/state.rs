@@ -5,6 +5,9 @@ use crate::{AgentId, Answer, Host, Millis, NewRules, Rules, SessionId, Via};
 /// Goes up when an older binary could misread the state.
 pub const STATE_VERSION: u32 = 1;
 
+/// No event waits so long for its place in the journal.
+const LATE_MS: i64 = 60 * 60 * 1_000;
+
 /// How many answers to tool events are remembered, for the same event coming twice. More than one model answer makes
 /// calls at once.
 const REMEMBERED: usize = 32;
@@ -220,7 +223,8 @@ impl State {
             self.apply(change);
         }
         self.sequence = sequence;
-        self.last_at = self.last_at.max(at);
+        // An event that came late does not take the time back; a clock that was set back does.
+        self.last_at = if self.last_at.since(at) > LATE_MS { at } else { self.last_at.max(at) };
     }
 }
 

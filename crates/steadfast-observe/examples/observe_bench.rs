@@ -49,6 +49,9 @@ impl Bench {
             fs::write(dir.join(format!("f{}.txt", n % 100)), format!("{n}\n")).unwrap();
         }
         self.git(&["init", "--quiet"]);
+        // The commit would start a clean-up in the background, which would run beside all that follows.
+        self.git(&["config", "gc.auto", "0"]);
+        self.git(&["config", "maintenance.auto", "false"]);
         self.git(&["add", "--all"]);
         self.git(&["-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "--quiet", "--message=x"]);
         self.git(&["update-index", "--refresh"]);

@@ -136,7 +136,7 @@ impl<'a> Drain<'a> {
             match effect {
                 // A plan that is gone cannot be taken, and need not be.
                 Effect::TakePlan { plan, session, silent } => {
-                    owner::take(transaction, touched, plan, session, Claiming::of(silent.as_ref()), event.at)?;
+                    owner::take_late(transaction, touched, plan, session, Claiming::of(silent.as_ref()), event.at)?;
                 }
                 // Claims are files beside the journal.
                 Effect::LeaveClaim(_) | Effect::DropClaim { .. } => {}

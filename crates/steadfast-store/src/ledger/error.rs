@@ -112,8 +112,14 @@ impl Fault {
         }
     }
 
+    /// SQLite tells a full disk from other failures when it writes, but not when it makes room for its shared memory.
+    fn lacks_space(&self) -> bool {
+        matches!(self, Self::Sql(rusqlite::Error::SqliteFailure(error, _))
+            if error.code == ErrorCode::DiskFull || error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+    }
+
     pub(super) fn at(self, path: &Path) -> LedgerError {
-        let code = self.code();
+        let (code, full) = (self.code(), self.lacks_space());
         let error = match self {
             Self::Refused(error) => return error,
             Self::Sql(error) => error,
@@ -121,7 +127,7 @@ impl Fault {
         let path = path.to_owned();
         match code {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LedgerError::Locked { path },
-            Some(ErrorCode::DiskFull) => LedgerError::Full { path },
+            Some(_) if full => LedgerError::Full { path },
             Some(ErrorCode::ReadOnly) => LedgerError::ReadOnly { path },
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 LedgerError::Unreachable { path, source: error.into() }

@@ -54,11 +54,9 @@ pub(super) fn take(
     claiming: Claiming<'_>,
     now: Millis,
 ) -> Result<Option<Taken>, Fault> {
-    let Some((owner, since)) = owner(transaction, plan)? else { return Ok(None) };
+    let Some((owner, _)) = owner(transaction, plan)? else { return Ok(None) };
     match owner {
         Owner::Living(id) | Owner::Ended(id) if id == *session => return Ok(Some(Taken::Already)),
-        // A journal that is drained late does not undo what happened since.
-        Owner::Living(other) | Owner::Ended(other) if since > now => return Ok(Some(Taken::HeldBy(other))),
         Owner::Living(other) if keeps(claiming, &other) => return Ok(Some(Taken::HeldBy(other))),
         Owner::Living(_) | Owner::Ended(_) | Owner::Nobody => {}
     }
@@ -69,6 +67,23 @@ pub(super) fn take(
     ])?;
     touched.plan(plan);
     Ok(Some(Taken::Yes))
+}
+
+/// The same from a journal: one that is drained late does not undo what happened since.
+pub(super) fn take_late(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    session: &SessionId,
+    claiming: Claiming<'_>,
+    then: Millis,
+) -> Result<Option<Taken>, Fault> {
+    match owner(transaction, plan)? {
+        Some((Owner::Living(other) | Owner::Ended(other), since)) if since > then && other != *session => {
+            Ok(Some(Taken::HeldBy(other)))
+        }
+        _ => take(transaction, touched, plan, session, claiming, then),
+    }
 }
 
 /// Whether a living owner keeps its plan.

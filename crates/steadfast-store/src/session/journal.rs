@@ -67,6 +67,11 @@ impl<'a> Journal<'a> {
             line(sequence, entry);
             at += length;
         }
+        // Nothing of it is torn: cut, it would be lost to the version that knows it.
+        if let Some((sequence, ..)) = whole(&bytes[at..]) {
+            let why = format!("line {sequence} is of a kind that this version does not know: update steadfast");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
         if at < bytes.len() {
             self.cut(offset + at as u64, &bytes[at..])?;
         }
@@ -161,12 +166,18 @@ fn format(sequence: u64, entry: &Entry) -> Result<Vec<u8>, serde_json::Error> {
 }
 
 fn parse(bytes: &[u8]) -> Option<(u64, Entry, usize)> {
+    let (sequence, body, length) = whole(bytes)?;
+    Some((sequence, serde_json::from_slice(body).ok()?, length))
+}
+
+/// A line as it was written, whatever it says.
+fn whole(bytes: &[u8]) -> Option<(u64, &[u8], usize)> {
     let (length, sequence, sum) = header(bytes)?;
     let body = bytes.get(HEAD..HEAD.checked_add(length)?)?;
     if bytes.get(HEAD + length) != Some(&b'\n') || checksum(sequence, body) != sum {
         return None;
     }
-    Some((sequence, serde_json::from_slice(body).ok()?, HEAD + length + 1))
+    Some((sequence, body, HEAD + length + 1))
 }
 
 fn header(bytes: &[u8]) -> Option<(usize, u64, u32)> {
@@ -178,7 +189,7 @@ fn header(bytes: &[u8]) -> Option<(usize, u64, u32)> {
 }
 
 /// CRC-32 over the sequence and the body, so that a line cannot stand in another's place.
-fn checksum(sequence: u64, body: &[u8]) -> u32 {
+pub(super) fn checksum(sequence: u64, body: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];
         let mut index = 0;

@@ -147,9 +147,7 @@ impl SessionFiles {
 
     /// The lock and the journal under it, made where there are none: a session begins, or was removed just now.
     fn begin(&self, wait: Duration) -> Result<(lock::Lock, Journal<'_>), SessionError> {
-        let missing = |error: &SessionError| {
-            matches!(error, SessionError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
-        };
+        let missing = |error: &SessionError| matches!(error, SessionError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
         let attempt = || {
             let lock = lock::take(&self.dir, &self.session, wait)?;
             if lock.is_of_the_removed() {

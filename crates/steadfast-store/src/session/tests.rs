@@ -187,6 +187,21 @@ fn a_state_of_a_newer_version_is_refused_by_name() {
 }
 
 #[test]
+fn a_whole_line_of_an_unknown_kind_is_refused_and_not_cut() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let body = r#"{"epilogue":{}}"#;
+    let sum = journal::checksum(2, body.as_bytes());
+    let mut file = fs::OpenOptions::new().append(true).open(journal(&files)).unwrap();
+    writeln!(file, "{:08x} {:016x} {sum:08x} {body}", body.len(), 2).unwrap();
+    let before = fs::read(journal(&files)).unwrap();
+    let said = files.update(WAIT, None, fresh, |_| (record(Vec::new()), ())).unwrap_err().to_string();
+    assert!(said.ends_with("line 2 is of a kind that this version does not know: update steadfast"), "{said}");
+    assert_eq!(fs::read(journal(&files)).unwrap(), before);
+}
+
+#[test]
 fn ids_that_are_no_file_names_get_folders_of_their_own() {
     let (_dir, place) = place();
     let ids = ["../../etc", "a/b", "a\\b", "", "ü", &"x".repeat(300)].map(SessionId::new);

@@ -507,7 +507,7 @@ fn events_that_came_too_late_are_taken_in_by_fix() {
     files.leave_late(&event_at(&sandbox, "s-1", Millis(now().0 - 90_000))).unwrap();
     files.leave_late(&event_at(&sandbox, "s-1", now())).unwrap();
     insta::assert_snapshot!(found(&sandbox, "late-events"), @r"
-    note: 1 event found a session locked and still wait for their place in its journal
+    note: 1 event left beside a journal, because the session was locked
     hint: the next event of that session takes them in; `steadfast doctor --fix` does it now
     ");
     let output = sandbox.run(&["doctor", "--fix"]);
@@ -563,7 +563,7 @@ fn claims_of_calls_that_are_over_are_removed_by_fix() {
     let torn = fs::File::create(sandbox.place().state.join("claims/call-3.new")).unwrap();
     torn.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(16 * 60)).unwrap();
     insta::assert_snapshot!(found(&sandbox, "stale-claims"), @r"
-    note: 2 claims of calls that are long over
+    note: 2 claims left by calls that are long over
     hint: nobody takes them any more; `steadfast doctor --fix` removes them
     ");
     let output = sandbox.run(&["doctor", "--fix"]);
@@ -604,7 +604,7 @@ fn what_hooks_could_not_do() {
     };
     insta::assert_snapshot!(said("hook-timed-out"), @r"
     warning: 1 hook in the last 7 days had no answer in time; the last: <time> claude local Stop: no answer within 950 ms
-    hint: the disk or the machine was very busy, or a file system hangs; the agent went on without an answer
+    hint: the disk or the machine was very busy, or a file system hangs; advice was lost, a closed gate held
     ");
     insta::assert_snapshot!(said("hook-failed"), @r"
     note: 1 line in the last 7 days about what a hook could not do; the last: <time> configuration: cannot read it

@@ -25,6 +25,17 @@ fn who_starts_a_task_gets_the_plan_from_a_living_owner() {
 }
 
 #[test]
+fn an_owner_from_before_the_clock_was_set_back_has_no_better_right() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = list(&mut ledger);
+    ledger.take_plan(&plan, &session("a"), Claiming::UnlessHeld, at(1_000_000)).unwrap();
+    assert_eq!(take(&mut ledger, &plan, "b", Claiming::FromSilent(&session("a"))), Taken::Yes);
+    ledger.take_plan(&plan, &session("a"), Claiming::EvenIfHeld, at(1_000_000)).unwrap();
+    assert_eq!(take(&mut ledger, &plan, "b", Claiming::EvenIfHeld), Taken::Yes);
+}
+
+#[test]
 fn the_plan_of_an_owner_that_ended_can_be_taken_until_it_resumes() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();

@@ -16,7 +16,7 @@ fn a_session_is_forgotten_with_its_history_and_no_other() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();
     let (old, young) = (drained(&mut ledger, "old", 10), drained(&mut ledger, "young", 20));
-    assert_eq!(ledger.silent_since(at(20)).unwrap(), [old.clone()]);
+    assert_eq!(ledger.silent_since(at(20)).unwrap(), std::slice::from_ref(&old));
     assert_eq!(ledger.history_of(&[old.clone(), young.clone()]).unwrap(), 2);
     assert_eq!(ledger.forget(std::slice::from_ref(&old)).unwrap(), Forgotten { sessions: 1, lines: 1 });
     ledger.compact().unwrap();
@@ -82,10 +82,8 @@ fn texts_of_a_task_have_a_bound_in_characters() {
     let mut ledger = Ledger::open(dir.path()).unwrap();
     let plan = list(&mut ledger);
     let text = |length: usize| "ö".repeat(length);
-    let new = |title: usize, notes: usize| NewTask {
-        notes: Some(text(notes)),
-        ..NewTask::new(text(title), AddedBy::Human)
-    };
+    let new =
+        |title: usize, notes: usize| NewTask { notes: Some(text(notes)), ..NewTask::new(text(title), AddedBy::Human) };
     ledger.add_task(&plan, new(500, 4_000), at(1)).unwrap();
     let refused = |error: LedgerError| error.to_string();
     assert_eq!(

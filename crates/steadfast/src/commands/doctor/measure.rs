@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use steadfast_store::Place;
@@ -11,6 +12,10 @@ const EMPTY: [&str; 2] = ["/bin/true", "/usr/bin/true"];
 /// Enough for one of them to be undisturbed.
 const RUNS: usize = 20;
 
+/// For a machine that is busy with something else.
+const ROUNDS: usize = 4;
+const PAUSE: Duration = Duration::from_millis(250);
+
 /// What a hook costs on this machine, beside a process that does nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cost {
@@ -19,9 +24,25 @@ pub(super) struct Cost {
 }
 
 impl Cost {
+    /// The best of a few rounds: what is still slow then is slow. A round that came out well is enough.
+    pub(super) fn measure(well: f64) -> Option<Self> {
+        let mut best = Self::round()?;
+        for _ in 1..ROUNDS {
+            if best.ratio() <= well {
+                break;
+            }
+            thread::sleep(PAUSE);
+            let next = Self::round()?;
+            if next.ratio() < best.ratio() {
+                best = next;
+            }
+        }
+        Some(best)
+    }
+
     /// Measured in a repository of its own, in a temporary folder: nothing of the user's is touched. `None` where that
     /// cannot be done.
-    pub(super) fn measure() -> Option<Self> {
+    fn round() -> Option<Self> {
         let empty = EMPTY.map(Path::new).into_iter().find(|path| path.exists())?;
         let this = std::env::current_exe().ok()?;
         let folder = tempfile::Builder::new().prefix("steadfast-doctor-").tempdir().ok()?;

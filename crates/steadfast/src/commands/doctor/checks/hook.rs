@@ -32,7 +32,7 @@ pub(super) fn hook_log(here: &Here) -> Vec<Finding> {
         findings.push(Finding::warning(
             "hook-timed-out",
             format!("{} in the last 7 days had no answer in time; the last: {last}", several(late.len(), "hook")),
-            "the disk or the machine was very busy, or a file system hangs; the agent went on without an answer",
+            "the disk or the machine was very busy, or a file system hangs; advice was lost, a closed gate held",
         ));
     }
     if let Some(last) = failed.last() {
@@ -52,7 +52,7 @@ pub(super) fn hook_log(here: &Here) -> Vec<Finding> {
 const SLOW: f64 = 4.0;
 
 pub(super) fn hook_cost(_here: &Here) -> Vec<Finding> {
-    Cost::measure().map(finding).into_iter().collect()
+    Cost::measure(SLOW).map(finding).into_iter().collect()
 }
 
 fn finding(cost: Cost) -> Finding {

@@ -36,8 +36,7 @@ pub(super) fn late_events(here: &Here) -> Vec<Finding> {
     if late == 0 {
         return Vec::new();
     }
-    let message =
-        format!("{} found a session locked and still wait for their place in its journal", several(late, "event"));
+    let message = format!("{} left beside a journal, because the session was locked", several(late, "event"));
     let hint = "the next event of that session takes them in; `steadfast doctor --fix` does it now";
     vec![Finding::note("late-events", message, hint).mended_by(drain)]
 }
@@ -81,7 +80,7 @@ pub(super) fn stale_claims(here: &Here) -> Vec<Finding> {
     if stale == 0 {
         return Vec::new();
     }
-    let message = format!("{} of calls that are long over", several(stale, "claim"));
+    let message = format!("{} left by calls that are long over", several(stale, "claim"));
     let hint = "nobody takes them any more; `steadfast doctor --fix` removes them";
     vec![Finding::note("stale-claims", message, hint).mended_by(drop_stale_claims)]
 }

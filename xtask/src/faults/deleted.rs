@@ -1,0 +1,71 @@
+//! All state is deleted while hooks run, and `init` begins anew.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use super::luck::Luck;
+use super::scene::Scene;
+use super::{Figures, inspect};
+use crate::Result;
+
+const LOOPS: u64 = 2;
+
+pub(super) fn deleted(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+    scene.at_work("s-1", 2)?;
+    let done = AtomicBool::new(false);
+    let events = thread::scope(|scope| {
+        let hooks: Vec<_> = (0..LOOPS)
+            .map(|own| {
+                let done = &done;
+                scope.spawn(move || hooks(scene, own, done).map_err(|error| error.to_string()))
+            })
+            .collect();
+        let begun_anew = begin_anew(scene, luck).map_err(|error| error.to_string());
+        done.store(true, Ordering::Relaxed);
+        let mut events = 0;
+        for hooks in hooks {
+            events += hooks.join().map_err(|_| "a thread panicked")??;
+        }
+        begun_anew?;
+        Ok::<u64, Box<dyn std::error::Error>>(events)
+    })?;
+
+    scene.run(&["status"])?.ok()?;
+    scene.tool("s-1", "call-after")?.silent()?;
+    scene.as_agent("s-1", &["task", "start", "1"])?.ok()?;
+    scene.stop("s-1")?.refused()?;
+    scene.run(&["status"])?.ok()?;
+    let state = inspect::session(&scene.session("s-1"))?;
+    inspect::drained(scene, &state)?;
+    inspect::ledger(scene, &["Task 1".to_owned()])?;
+    Ok(vec![("events meanwhile", events), ("events survived", state.sequence)])
+}
+
+fn begin_anew(scene: &Scene, luck: &mut Luck) -> Result<()> {
+    thread::sleep(luck.micros(20_000));
+    // A hook that is just writing may put a file into a folder that is being emptied.
+    for _ in 0..100 {
+        if fs::remove_dir_all(scene.state()).is_ok() {
+            break;
+        }
+    }
+    thread::sleep(luck.micros(5_000));
+    scene.init(1)?;
+    thread::sleep(luck.micros(10_000));
+    Ok(())
+}
+
+/// Whatever is there or not, nobody is held up: the plan that refused a stop may be gone the next moment.
+fn hooks(scene: &Scene, own: u64, done: &AtomicBool) -> Result<u64> {
+    let mut events = 0;
+    while !done.load(Ordering::Relaxed) {
+        scene.tool("s-1", &format!("call-{own}-{events}"))?.silent()?;
+        let said = scene.stop("s-1")?;
+        if said.code != Some(0) {
+            return Err(format!("a hook failed: {}", said.told()).into());
+        }
+        events += 2;
+    }
+    Ok(events)
+}

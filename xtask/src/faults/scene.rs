@@ -1,0 +1,280 @@
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use steadfast_model::SessionId;
+use steadfast_store::{ConfigFiles, Place, SessionFiles};
+
+use crate::Result;
+use crate::process::run;
+
+/// A hook answers within a second; a busy machine gets some more.
+const HOOK: Duration = Duration::from_secs(5);
+
+const COMMAND: Duration = Duration::from_secs(30);
+
+/// A repository and a home of their own, and the binary as a user has it.
+pub(super) struct Scene {
+    dir: tempfile::TempDir,
+}
+
+/// What a process printed and how it ended.
+pub(super) struct Said {
+    /// None: it was killed.
+    pub(super) code: Option<i32>,
+    pub(super) out: String,
+    pub(super) err: String,
+    pub(super) took: Duration,
+}
+
+/// A process that does not outlive its time.
+pub(super) struct Running {
+    child: Child,
+    started: Instant,
+    limit: Duration,
+    what: String,
+}
+
+impl Scene {
+    pub(super) fn new(binary: &Path) -> Result<Self> {
+        let scene = Self { dir: tempfile::Builder::new().prefix("steadfast-faults-").tempdir()? };
+        for folder in [scene.root(), scene.home(), scene.path("bin")] {
+            fs::create_dir(folder)?;
+        }
+        fs::copy(binary, scene.binary())?;
+        run(Command::new("git").args(["init", "--quiet"]).arg(scene.root()))?;
+        Ok(scene)
+    }
+
+    /// What a human does first: `init`, and as many tasks.
+    pub(super) fn init(&self, tasks: u32) -> Result<()> {
+        self.run(&["init", "--host", "claude", "--yes"])?.ok()?;
+        for n in 1..=tasks {
+            self.run(&["task", "add", &format!("Task {n}")])?.ok()?;
+        }
+        Ok(())
+    }
+
+    /// `init` with tasks that session `session` works on.
+    pub(super) fn at_work(&self, session: &str, tasks: u32) -> Result<()> {
+        self.init(tasks)?;
+        self.prompt(session, "do the tasks")?.passes()?;
+        self.as_agent(session, &["task", "start", "1"])?.ok()?;
+        Ok(())
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(super) fn root(&self) -> PathBuf {
+        self.path("repo")
+    }
+
+    pub(super) fn state(&self) -> PathBuf {
+        self.root().join(".git/steadfast")
+    }
+
+    pub(super) fn binary(&self) -> PathBuf {
+        self.path("bin/steadfast")
+    }
+
+    fn home(&self) -> PathBuf {
+        self.path("home")
+    }
+
+    pub(super) fn place(&self) -> Place {
+        Place { state: self.state(), root: self.root() }
+    }
+
+    pub(super) fn config(&self) -> ConfigFiles {
+        ConfigFiles::of(&self.place(), None)
+    }
+
+    pub(super) fn session(&self, session: &str) -> SessionFiles {
+        SessionFiles::of(&self.place(), &SessionId::new(session))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.binary());
+        let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
+        command.current_dir(self.root()).env_clear().env("HOME", self.home()).env("PATH", path);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts a command of a human, or of the agent in `session`.
+    pub(super) fn start(&self, session: Option<&str>, arguments: &[&str]) -> Result<Running> {
+        let mut command = self.command();
+        command.args(arguments);
+        if let Some(session) = session {
+            command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", session);
+        }
+        Running::start(&mut command, COMMAND, arguments.join(" "))
+    }
+
+    pub(super) fn run(&self, arguments: &[&str]) -> Result<Said> {
+        self.start(None, arguments)?.end()
+    }
+
+    pub(super) fn as_agent(&self, session: &str, arguments: &[&str]) -> Result<Said> {
+        self.start(Some(session), arguments)?.end()
+    }
+
+    /// Starts a hook that waits for its payload.
+    pub(super) fn open_hook(&self, event: &str) -> Result<Running> {
+        let mut command = self.command();
+        command.args(["hook", "--host", "claude", "--via", "local", event]).stdin(Stdio::piped());
+        Running::start(&mut command, HOOK, format!("hook {event}"))
+    }
+
+    pub(super) fn payload(&self, session: &str, mut more: Value) -> String {
+        more["session_id"] = session.into();
+        more["cwd"] = self.root().to_string_lossy().into();
+        more.to_string()
+    }
+
+    pub(super) fn start_hook(&self, event: &str, session: &str, more: Value) -> Result<Running> {
+        let mut running = self.open_hook(event)?;
+        running.feed(self.payload(session, more).as_bytes());
+        Ok(running)
+    }
+
+    pub(super) fn start_stop(&self, session: &str) -> Result<Running> {
+        self.start_hook("Stop", session, json!({"stop_hook_active": false, "background_tasks": []}))
+    }
+
+    /// `event` is `PreToolUse` or `PostToolUse`.
+    pub(super) fn start_tool(&self, event: &str, session: &str, call: &str) -> Result<Running> {
+        let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "src/lib.rs"}, "tool_use_id": call});
+        self.start_hook(event, session, edit)
+    }
+
+    pub(super) fn stop(&self, session: &str) -> Result<Said> {
+        self.start_stop(session)?.end()
+    }
+
+    pub(super) fn tool(&self, session: &str, call: &str) -> Result<Said> {
+        self.start_tool("PreToolUse", session, call)?.end()
+    }
+
+    pub(super) fn prompt(&self, session: &str, text: &str) -> Result<Said> {
+        self.start_hook("UserPromptSubmit", session, json!({"prompt": text}))?.end()
+    }
+}
+
+impl Running {
+    fn start(command: &mut Command, limit: Duration, what: String) -> Result<Self> {
+        let started = Instant::now();
+        let child = command.spawn().map_err(|error| format!("cannot start `{what}`: {error}"))?;
+        Ok(Self { child, started, limit, what })
+    }
+
+    /// Writes everything and closes the pipe. One that was killed or has answered already does not read.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        self.write(bytes);
+        self.close();
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) {
+        if let Some(pipe) = &mut self.child.stdin {
+            let _ = pipe.write_all(bytes);
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    /// Its own process and no other: the id is not given again before it was waited for.
+    pub(super) fn kill(&mut self) {
+        let _ = self.child.kill();
+    }
+
+    /// Waits. What it prints is less than a pipe holds.
+    pub(super) fn end(mut self) -> Result<Said> {
+        let status = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break status;
+            }
+            if self.started.elapsed() > self.limit {
+                self.kill();
+                self.child.wait()?;
+                return Err(format!("`{}` hangs: no end after {:?}", self.what, self.limit).into());
+            }
+            thread::sleep(Duration::from_micros(200));
+        };
+        let took = self.started.elapsed();
+        let said = Said {
+            code: status.code(),
+            out: text(self.child.stdout.take())?,
+            err: text(self.child.stderr.take())?,
+            took,
+        };
+        // 101 is a panic, and no status is a signal that nobody here sent when somebody looks at it.
+        if said.code == Some(101) || said.err.contains("panicked") {
+            return Err(format!("`{}` panicked: {}", self.what, said.err).into());
+        }
+        Ok(said)
+    }
+}
+
+impl Said {
+    /// What a command that must succeed prints.
+    pub(super) fn ok(&self) -> Result<&str> {
+        if self.code == Some(0) { Ok(&self.out) } else { Err(format!("a command failed: {}", self.told()).into()) }
+    }
+
+    /// What a command that must fail says.
+    pub(super) fn fails(&self) -> Result<&str> {
+        match self.code {
+            Some(1 | 2) => Ok(&self.err),
+            _ => Err(format!("a command did not fail as it should: {}", self.told()).into()),
+        }
+    }
+
+    pub(super) fn refuses_stop(&self) -> bool {
+        self.out.contains("\"decision\":\"block\"")
+    }
+
+    pub(super) fn denies(&self) -> bool {
+        self.out.contains("\"permissionDecision\":\"deny\"")
+    }
+
+    /// A hook that does not hold the host up: it ends well and refuses nothing.
+    pub(super) fn passes(&self) -> Result<()> {
+        if self.code == Some(0) && !self.refuses_stop() && !self.denies() {
+            return Ok(());
+        }
+        Err(format!("a hook holds its host up: {}", self.told()).into())
+    }
+
+    pub(super) fn silent(&self) -> Result<()> {
+        self.passes()?;
+        if self.out.is_empty() { Ok(()) } else { Err(format!("a hook should be silent: {}", self.told()).into()) }
+    }
+
+    /// A hook that answers as on any other day.
+    pub(super) fn refused(&self) -> Result<()> {
+        if self.code == Some(0) && self.refuses_stop() {
+            return Ok(());
+        }
+        Err(format!("the stop should be refused: {}", self.told()).into())
+    }
+
+    pub(super) fn told(&self) -> String {
+        format!("exit {:?}, stdout {:?}, stderr {:?}", self.code, self.out, self.err)
+    }
+}
+
+fn text(pipe: Option<impl Read>) -> Result<String> {
+    let mut bytes = Vec::new();
+    if let Some(mut pipe) = pipe {
+        pipe.read_to_end(&mut bytes)?;
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
