@@ -23,6 +23,8 @@ pub(crate) enum ObserveError {
     GitFailed { command: String, said: String },
     #[error("`git {command}` gave an answer that cannot be read: {part}")]
     Unreadable { command: &'static str, part: String },
+    #[error("git's answer is too long to be read")]
+    NotRead,
     #[error("`{}` is outside of the checkout", .0.display())]
     Outside(PathBuf),
     #[error("`{}` is neither a file, a folder nor a link", .0.display())]

@@ -56,7 +56,7 @@ impl Running {
         let answer = match stdout.recv_timeout(deadline.left()?) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => return Err(deadline.passed()),
-            Err(RecvTimeoutError::Disconnected) => Vec::new(),
+            Err(RecvTimeoutError::Disconnected) => return Err(ObserveError::NotRead),
         };
         let status = end_of(child, deadline)?;
         self.child = None;
@@ -97,14 +97,15 @@ fn end_of(child: &mut Child, deadline: Deadline) -> Result<ExitStatus, ObserveEr
     }
 }
 
-/// Keeps the first `longest` bytes and reads on past them, so that the writer is never stopped by a full pipe.
+/// Keeps the first `longest` bytes and reads on past them, so that the writer is never stopped by a full pipe. Of an
+/// answer a part is nothing; of a complaint it is enough.
 fn read(mut pipe: impl Read + Send + 'static, longest: u64) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = mpsc::sync_channel(1);
     thread::Builder::new().spawn(move || {
         let mut bytes = Vec::new();
-        let read = (&mut pipe).take(longest).read_to_end(&mut bytes);
-        if read.is_ok() && io::copy(&mut pipe, &mut io::sink()).is_ok_and(|more| more == 0 || longest < LONGEST_ANSWER)
-        {
+        let first = (&mut pipe).take(longest).read_to_end(&mut bytes);
+        let rest = first.and_then(|_| io::copy(&mut pipe, &mut io::sink()));
+        if rest.is_ok_and(|rest| rest == 0 || longest == LONGEST_COMPLAINT) {
             let _ = sender.send(bytes);
         }
     })?;

@@ -96,6 +96,14 @@ fn a_git_that_leaves_somebody_behind_is_not_waited_for() {
 }
 
 #[test]
+fn an_endless_answer_is_none() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.with_git("/usr/bin/head -c 68000000 /dev/zero");
+    let answers = ask(&sandbox.root, LONG, &[("PATH", path.as_ref())]);
+    assert_eq!(answers[1], r#"Unknown("git's answer is too long to be read")"#);
+}
+
+#[test]
 fn a_spent_budget_starts_nothing() {
     let sandbox = Sandbox::new();
     let repository = sandbox.repository();

@@ -248,32 +248,33 @@ fn a_removed_session_is_gone_and_begins_anew() {
     assert_eq!(refusals(&files), 1);
 }
 
-/// It has the file open that is taken away under it.
+/// It has the file open that is taken away under it, and another has begun the session anew meanwhile.
 #[test]
-fn who_waits_for_the_lock_of_a_session_that_is_removed_begins_it_anew() {
+fn who_waited_for_the_lock_of_a_removed_session_waits_for_that_of_the_new_one() {
     let (_dir, place) = place();
     let files = files(&place);
     refuse(&files);
-    let lock = lock::take(files.dir(), files.session(), WAIT).unwrap();
-    let waiting: Vec<_> = (0..4)
-        .map(|_| {
-            let files = files.clone();
-            std::thread::spawn(move || {
-                let step = |_: &State| (record(vec![Change::StopRefused]), ());
-                files.update(Duration::from_secs(5), None, fresh, step).unwrap().0.sequence
-            })
-        })
-        .collect();
+    let old = lock::take(files.dir(), files.session(), WAIT).unwrap();
+    let waiting = std::thread::spawn({
+        let files = files.clone();
+        move || {
+            let step = |_: &State| (record(vec![Change::StopRefused]), ());
+            files.update(Duration::from_secs(5), None, fresh, step).unwrap().0.sequence
+        }
+    });
     std::thread::sleep(Duration::from_millis(50));
     let removed = place.state.join("removed");
     fs::create_dir(&removed).unwrap();
     fs::rename(files.dir(), removed.join("s-1")).unwrap();
     fs::remove_file(removed.join("s-1/lock")).unwrap();
-    drop(lock);
-    let mut sequences: Vec<_> = waiting.into_iter().map(|thread| thread.join().unwrap()).collect();
-    sequences.sort_unstable();
-    assert_eq!(sequences, [1, 2, 3, 4]);
-    assert_eq!(refusals(&files), 4);
+    refuse(&files);
+    let new = lock::take(files.dir(), files.session(), WAIT).unwrap();
+    drop(old);
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(read_lines(files.dir(), 0).unwrap().1.len(), 1, "it wrote without the lock");
+    drop(new);
+    assert_eq!(waiting.join().unwrap(), 2);
+    assert_eq!(refusals(&files), 2);
 }
 
 #[test]

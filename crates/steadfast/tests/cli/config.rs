@@ -83,6 +83,15 @@ fn a_file_that_says_something_wrong_is_named_and_left_alone() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(local(&sandbox)).unwrap();
+    let (code, said) = sandbox.fails(&["config", "set", "stop.max_idle", "5"]);
+    assert_eq!(code, 1);
+    assert!(said.starts_with("error: cannot read `/repo/.git/steadfast/steadfast.toml`: "), "{said}");
+}
+
+#[test]
 fn each_layer_is_its_own_file_and_an_override_is_said_aloud() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["config", "set", "stop.max_idle", "5"]);
