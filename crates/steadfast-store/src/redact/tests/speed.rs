@@ -61,8 +61,8 @@ fn four_times_the_anchors_take_no_sixteen_times_as_long() {
     let names = NAMES.iter().flat_map(|name| ["=", ":", "=\"", " = '"].map(|sep| format!("{}{sep}", name.ending)));
     for piece in anchors.chain(names) {
         let (short, long) = (repeated(&piece, 10_000), repeated(&piece, 40_000));
-        let limit = takes(&short) * 10 + Duration::from_millis(20);
-        let linear = (0..3).any(|_| takes(&long) < limit);
-        assert!(linear, "{piece:?} takes over {limit:?}");
+        // A busy machine is slow now and then; a square is slow every time.
+        let linear = (0..25).any(|_| takes(&long) < takes(&short) * 10 + Duration::from_millis(20));
+        assert!(linear, "{piece:?} takes sixteen times as long");
     }
 }
