@@ -9,8 +9,8 @@ use steadfast_model::{Claim, Millis, SessionId, ToolUseId};
 use crate::file::{create_private_dir, file_name, replace, written_at};
 use crate::place::Place;
 
-/// A call that was refused or killed leaves its claim behind; after this long nobody takes it any more.
-const LIFE_MS: i64 = 15 * 60 * 1_000;
+/// A call that was refused or killed leaves its claim behind; after this long, by whichever clock, nobody takes it any more.
+const LIFE_MS: u64 = 15 * 60 * 1_000;
 
 pub fn leave_claim(place: &Place, claim: &Claim) -> io::Result<()> {
     let path = path(place, &claim.call);
@@ -48,7 +48,7 @@ pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: 
         else {
             continue;
         };
-        if now.since(claim.at) > LIFE_MS {
+        if now.0.abs_diff(claim.at.0) > LIFE_MS {
             let _ = fs::remove_file(file.path());
             continue;
         }
@@ -67,7 +67,7 @@ pub fn stale_claims(place: &Place, now: Millis) -> Vec<PathBuf> {
         let claim = fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Claim>(&bytes).ok());
         claim.map(|claim| claim.at).or_else(|| written_at(&file.metadata().ok()?))
     };
-    let stale = |file: &fs::DirEntry| left_at(file).is_some_and(|at| now.since(at) > LIFE_MS);
+    let stale = |file: &fs::DirEntry| left_at(file).is_some_and(|at| now.0.abs_diff(at.0) > LIFE_MS);
     folder.flatten().filter(stale).map(|file| file.path()).collect()
 }
 

@@ -6,7 +6,7 @@ use steadfast_model::{
     AddedBy, Event, EventKind, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId, TaskType, ToolUseId, Via,
 };
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, StatusChange};
-use steadfast_store::{Place, SessionFiles, claim_of_call, find_claim};
+use steadfast_store::{Place, SessionFiles, claim_of_call, find_claim, log_line};
 
 use crate::caller::Caller;
 use crate::error::CommandError;
@@ -155,7 +155,11 @@ impl TaskList {
         if changed.from != to
             && let Some(owner) = self.view()?.and_then(|view| view.owner)
         {
-            self.tell(&owner, plan, &changed)?;
+            // The ledger has it, and that is what counts. A session that was not told has less to spend, never more.
+            if let Err(error) = self.tell(&owner, plan, &changed) {
+                let line = format!("session {owner} was not told of task {id}: {error}");
+                log_line(&self.repository.place, now, &line);
+            }
         }
         Ok(changed)
     }

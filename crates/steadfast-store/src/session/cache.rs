@@ -18,7 +18,12 @@ pub(super) struct Cache {
 impl Cache {
     /// A cache that cannot be read is no cache: the journal has it all.
     pub(super) fn read(dir: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(dir.join("state")).ok()?).ok()
+        let path = dir.join("state");
+        // Opening a pipe that somebody put there would wait for a writer.
+        if !fs::metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        serde_json::from_slice(&fs::read(path).ok()?).ok()
     }
 
     pub(super) fn write(&self, dir: &Path) -> io::Result<()> {

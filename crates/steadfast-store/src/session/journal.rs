@@ -125,10 +125,12 @@ pub(super) fn begin(dir: &Path, state: &State) -> Result<io::Result<u64>, serde_
 /// Every whole line after `offset`, with the sequence of the file's first line. Read without the lock: what is being
 /// written just now is not seen.
 pub fn read_lines(dir: &Path, offset: u64) -> io::Result<(u64, Vec<Line>)> {
-    let mut file = match File::open(dir.join(FILE)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((0, Vec::new())),
-        opened => opened?,
-    };
+    let path = dir.join(FILE);
+    // A pipe would make whoever opens it wait, a device never ends.
+    if !std::fs::metadata(&path).is_ok_and(|file| file.is_file()) {
+        return Ok((0, Vec::new()));
+    }
+    let mut file = File::open(path)?;
     let mut head = [0; HEAD];
     let first = match file.read_exact(&mut head) {
         Ok(()) => header(&head).map_or(0, |(_, sequence, _)| sequence),

@@ -87,6 +87,31 @@ fn a_damaged_ledger_is_named_with_what_to_do() {
     sandbox.ok(&["status"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_session_that_cannot_be_told_does_not_undo_what_was_done() {
+    let sandbox = with_tasks(&["One"]);
+    sandbox.as_agent("s-1", &["task", "start", "1"]);
+    sandbox.stop_is_refused("s-1");
+    let journal = sandbox.session("s-1").dir().join("journal");
+    std::fs::remove_file(&journal).unwrap();
+    std::fs::create_dir(&journal).unwrap();
+    sandbox.ok(&["task", "done", "1"]);
+    assert_eq!(status_of(&sandbox), [("1".to_owned(), "done".to_owned())]);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_in_a_sessions_folder_is_not_waited_for() {
+    let sandbox = with_tasks(&["One"]);
+    let folder = sandbox.place().session_dir("strange");
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in ["state", "journal"] {
+        assert!(std::process::Command::new("mkfifo").arg(folder.join(name)).status().unwrap().success());
+    }
+    sandbox.ok(&["status"]);
+}
+
 #[test]
 fn a_task_that_waits_for_another_is_not_ready() {
     let sandbox = with_tasks(&["First"]);
