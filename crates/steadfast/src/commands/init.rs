@@ -89,7 +89,9 @@ impl Init {
         })?;
         Ledger::open(&setup.place.state)?;
         if let Some(mode) = self.mode {
-            super::config::set(&setup.place.state.join(CONFIG_FILE), "mode.completion", mode.as_str())?;
+            for policy in ["mode.integrity", "mode.completion"] {
+                super::config::set(&setup.place.state.join(CONFIG_FILE), policy, mode.as_str())?;
+            }
         }
         install::apply(&plan).map_err(setup::refusal)?;
         if let Some(exclude) = &exclude {

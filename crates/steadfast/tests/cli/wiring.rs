@@ -98,6 +98,17 @@ fn a_binary_in_a_build_folder_is_refused() {
 }
 
 #[test]
+fn without_a_home_there_is_nowhere_to_keep_anything() {
+    let sandbox = Sandbox::new();
+    for arguments in [&["init", "--host", "claude", "--yes"][..], &["config", "set", "stop.max_idle", "5", "--user"]] {
+        let output = sandbox.command().args(arguments).env_remove("HOME").output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.starts_with("error: `HOME` is not set"), "{said}");
+    }
+}
+
+#[test]
 fn an_agent_may_not_set_up_or_take_out() {
     let sandbox = Sandbox::new();
     for command in ["init", "uninstall"] {
@@ -134,8 +145,10 @@ fn the_mode_is_kept_for_this_repository_alone() {
     let sandbox = Sandbox::bare();
     sandbox.ok(&["init", "--host", "claude", "--yes", "--mode", "observe"]);
     let shown: serde_json::Value = serde_json::from_str(&sandbox.ok(&["config", "show", "--json"])).unwrap();
-    let completion = shown.as_array().unwrap().iter().find(|line| line["key"] == "mode.completion").unwrap();
-    assert_eq!((&completion["value"], &completion["source"]), (&"observe".into(), &"local".into()));
+    for key in ["mode.integrity", "mode.completion"] {
+        let line = shown.as_array().unwrap().iter().find(|line| line["key"] == key).unwrap();
+        assert_eq!((&line["value"], &line["source"]), (&"observe".into(), &"local".into()), "{key}");
+    }
     sandbox.ok(&["task", "add", "One"]);
     sandbox.as_agent("s-1", &["task", "start", "1"]);
     assert!(!sandbox.stop_is_refused("s-1"));
