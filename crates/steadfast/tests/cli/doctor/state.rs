@@ -1,0 +1,201 @@
+//! What is wrong with the state and the sessions in it.
+
+use super::*;
+
+#[test]
+fn state_that_others_may_read_is_closed_by_fix() {
+    let sandbox = Sandbox::new();
+    has_session(&sandbox);
+    let state = sandbox.place().state;
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
+    let journal = sandbox.session("s-1").dir().join("journal");
+    fs::set_permissions(&journal, fs::Permissions::from_mode(0o644)).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "state-permissions"), @r"
+    warning: others may enter `/repo/.git/steadfast` and read 1 file in it
+    hint: `steadfast doctor --fix` makes it yours alone: prompts and commands of sessions are in there
+    ");
+    let output = sandbox.run(&["doctor", "--fix", "--json"]);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("state-permissions"));
+    let said = without_paths(&sandbox, &output.stderr);
+    assert_eq!(said, "fixed state-permissions: 2 files in `/repo/.git/steadfast` are yours alone\n");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&state), mode(&journal)), (0o700, 0o600));
+}
+
+#[test]
+fn a_file_behind_a_closed_folder_is_nobodys_business() {
+    let sandbox = Sandbox::bare();
+    sandbox.ok(&["init", "--host", "claude", "--yes", "--mode", "observe"]);
+    assert!(!codes(&sandbox).contains(&"state-permissions".to_owned()));
+}
+
+#[test]
+fn a_ledger_that_is_damaged() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let path = sandbox.place().state.join("state.db");
+    let mut bytes = fs::read(&path).unwrap();
+    // The first page stays, so that it opens.
+    bytes[4096..].fill(0xff);
+    fs::write(&path, &bytes).unwrap();
+    let said = found(&sandbox, "ledger-damaged");
+    assert!(said.starts_with("error: the ledger `/repo/.git/steadfast/state.db` is damaged: "), "{said}");
+    assert!(said.contains("\nhint: move `/repo/.git/steadfast/state.db` away and run `steadfast status`"), "{said}");
+    fs::write(&path, "not a database at all, whatever its name says").unwrap();
+    assert!(found(&sandbox, "ledger-damaged").contains("is damaged: "));
+}
+
+#[test]
+fn a_ledger_that_is_newer() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.place().state.join("state.db");
+    let mut bytes = fs::read(&path).unwrap();
+    // `user_version` is a big-endian number at byte 60.
+    bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+    fs::write(&path, &bytes).unwrap();
+    let said = found(&sandbox, "ledger-newer");
+    assert!(
+        said.starts_with("error: the ledger `/repo/.git/steadfast/state.db` is of version 99, this steadfast "),
+        "{said}"
+    );
+    assert!(
+        said.ends_with("hint: the stop gate reads the last slice of the plan meanwhile; commands refuse"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_ledger_that_cannot_be_read() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.place().state.join("state.db");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "ledger-unreadable"), @r"
+    error: the ledger `/repo/.git/steadfast/state.db` failed: disk I/O error: Error code 266: disk I/O error
+    hint: look at the path, its permissions and the disk; where another steadfast is writing, try again
+    ");
+}
+
+#[test]
+fn a_journal_that_was_damaged() {
+    let sandbox = Sandbox::new();
+    has_session(&sandbox);
+    fs::write(sandbox.session("s-1").dir().join("journal.damaged"), "?").unwrap();
+    insta::assert_snapshot!(found(&sandbox, "journal-damaged"), @r"
+    warning: a part of a journal could not be read and was put aside in `/repo/.git/steadfast/sessions/s-1/journal.damaged`
+    hint: something else than Steadfast wrote there, or the disk did; delete it when you have looked
+    ");
+}
+
+#[test]
+fn events_that_came_too_late_are_taken_in_by_fix() {
+    let sandbox = Sandbox::new();
+    has_session(&sandbox);
+    let files = sandbox.session("s-1");
+    files.leave_late(&event_at(&sandbox, "s-1", Millis(now().0 - 90_000))).unwrap();
+    files.leave_late(&event_at(&sandbox, "s-1", now())).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "late-events"), @r"
+    note: 1 event left beside a journal, because the session was locked
+    hint: the next event of that session takes them in; `steadfast doctor --fix` does it now
+    ");
+    let output = sandbox.run(&["doctor", "--fix"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed late-events: all journals are in the ledger\n");
+    assert!(files.late().is_empty());
+    assert!(!codes(&sandbox).contains(&"late-events".to_owned()));
+}
+
+#[test]
+fn sessions_that_never_ended() {
+    let sandbox = Sandbox::new();
+    step_at(&sandbox, "s-old", Millis(now().0 - 8 * DAY_MS));
+    step_at(&sandbox, "s-young", Millis(now().0 - 6 * DAY_MS));
+    insta::assert_snapshot!(found(&sandbox, "leftover-sessions"), @r"
+    note: 1 session never ended and said nothing for more than 7 days
+    hint: their hosts were killed; they hold nothing up. `steadfast status` lists them
+    ");
+    let output = sandbox.run(&["doctor", "--fix"]);
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("fixed leftover-sessions: all journals are in the ledger")
+    );
+    assert!(sandbox.session("s-old").dir().is_dir(), "nothing is deleted");
+}
+
+#[test]
+fn a_gate_of_a_session_that_ended() {
+    let sandbox = Sandbox::new();
+    has_session(&sandbox);
+    let scope = GateScope::Session(SessionId::new("s-1"));
+    Gate { scope, reason: "the plan is not approved".into(), closed_at: Millis(0) }.close(&sandbox.place()).unwrap();
+    assert!(!codes(&sandbox).contains(&"gate-left".to_owned()), "it still runs");
+    sandbox.hook("SessionEnd", "s-1", json!({"reason": "other"}));
+    insta::assert_snapshot!(found(&sandbox, "gate-left"), @r"
+    warning: the gate of session s-1 is closed since 1970-01-01T00:00:00Z, and the session has ended
+    hint: if it is not to be resumed, delete `/repo/.git/steadfast/gates/session-s-1`
+    ");
+}
+
+#[test]
+fn claims_of_calls_that_are_over_are_removed_by_fix() {
+    let sandbox = Sandbox::new();
+    let claim = |call, age| Claim {
+        call: ToolUseId::new(call),
+        session: SessionId::new("s-1"),
+        agent: None,
+        host: Host::Claude,
+        cwd: sandbox.root().display().to_string(),
+        command: "steadfast task list".into(),
+        at: Millis(now().0 - age),
+    };
+    leave_claim(&sandbox.place(), &claim("call-1", 0)).unwrap();
+    leave_claim(&sandbox.place(), &claim("call-2", 16 * 60 * 1_000)).unwrap();
+    let torn = fs::File::create(sandbox.place().state.join("claims/call-3.new")).unwrap();
+    torn.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(16 * 60)).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "stale-claims"), @r"
+    note: 2 claims left by calls that are long over
+    hint: nobody takes them any more; `steadfast doctor --fix` removes them
+    ");
+    let output = sandbox.run(&["doctor", "--fix"]);
+    // Asking who calls has already removed the one that could be read.
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed stale-claims: 1 claim removed\n");
+    assert_eq!(fs::read_dir(sandbox.place().state.join("claims")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_clock_that_jumped() {
+    let sandbox = Sandbox::new();
+    step_at(&sandbox, "s-back", now());
+    step_at(&sandbox, "s-back", Millis(now().0 - 10 * 60 * 1_000 - 500));
+    step_at(&sandbox, "s-future", Millis(now().0 + 3 * 60 * 60 * 1_000 + 500));
+    let said = found(&sandbox, "clock-jumped").replace("179 min", "180 min");
+    insta::assert_snapshot!(said, @r"
+    warning: the journal of session s-future has times 180 min in the future
+    hint: look at the clock of this machine; what is counted by time (leases, silence, claims) is off until it caught up
+    note: times in the journal of session s-back go back by 10 min
+    hint: the clock was set back, or events waited for the session's lock; the order of the lines is what counts
+    ");
+}
+
+#[test]
+fn what_hooks_could_not_do() {
+    let sandbox = Sandbox::new();
+    let place = sandbox.place();
+    log_line(&place, Millis(now().0 - 9 * DAY_MS), "claude local Stop: no answer within 950 ms");
+    let quiet = codes(&sandbox);
+    assert!(!quiet.contains(&"hook-timed-out".to_owned()), "{quiet:?}");
+    log_line(&place, now(), "claude local Stop: no answer within 950 ms");
+    log_line(&place, now(), "configuration: cannot read it");
+    // Without the time.
+    let said = |code| {
+        let said = found(&sandbox, code);
+        let (before, after) = said.split_once("the last: ").unwrap();
+        format!("{before}the last: <time>{}", &after[20..])
+    };
+    insta::assert_snapshot!(said("hook-timed-out"), @r"
+    warning: 1 hook in the last 7 days had no answer in time; the last: <time> claude local Stop: no answer within 950 ms
+    hint: the disk or the machine was very busy, or a file system hangs; advice was lost, a closed gate held
+    ");
+    insta::assert_snapshot!(said("hook-failed"), @r"
+    note: 1 line in the last 7 days about what a hook could not do; the last: <time> configuration: cannot read it
+    hint: `/repo/.git/steadfast/hook.log` has them all
+    ");
+}
