@@ -25,6 +25,24 @@ pub struct Event {
     pub kind: EventKind,
 }
 
+impl Event {
+    /// An event of the main thread with nothing said about its circumstances: what a command has to tell.
+    pub fn plain(session: SessionId, host: Host, cwd: impl Into<String>, at: Millis, kind: EventKind) -> Self {
+        Self {
+            at,
+            host,
+            via: Via::Local,
+            session,
+            agent: None,
+            cwd: cwd.into(),
+            turn: None,
+            planning: false,
+            attended: None,
+            kind,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
     pub id: AgentId,

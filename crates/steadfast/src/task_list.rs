@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use steadfast_hook::step;
 use steadfast_model::{
-    AddedBy, Event, EventKind, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId, TaskType, ToolUseId, Via,
+    AddedBy, Event, EventKind, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId, TaskType, ToolUseId,
 };
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, StatusChange};
 use steadfast_store::{Place, SessionFiles, claim_of_call, find_claim, log_line};
@@ -167,23 +167,14 @@ impl TaskList {
     /// The owner's account learns of it: a closed task gives refusals back.
     fn tell(&self, owner: &SessionId, plan: PlanId, changed: &Changed) -> Result<(), CommandError> {
         let Some(state) = SessionFiles::of(&self.repository.place, owner).peek() else { return Ok(()) };
-        let event = Event {
-            at: surroundings::now(),
-            host: state.host,
-            via: Via::Local,
-            session: owner.clone(),
-            agent: None,
-            cwd: self.worktree.clone(),
-            turn: None,
-            planning: false,
-            attended: None,
-            kind: EventKind::TaskChanged(TaskChanged {
-                plan,
-                task: changed.task.id.clone(),
-                status: changed.task.status,
-                earned: changed.earned,
-            }),
-        };
+        let kind = EventKind::TaskChanged(TaskChanged {
+            plan,
+            task: changed.task.id.clone(),
+            status: changed.task.status,
+            earned: changed.earned,
+        });
+        let now = surroundings::now();
+        let event = Event::plain(owner.clone(), state.host, self.worktree.clone(), now, kind);
         step(&self.repository.place, &self.repository.config, event)?;
         Ok(())
     }

@@ -4,7 +4,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use steadfast_hook::step;
-use steadfast_model::{Event, EventKind, Host, Millis, PromptOrigin, SessionId, Stopping, Via};
+use steadfast_model::{Event, EventKind, Host, Millis, PromptOrigin, SessionId, Stopping};
 use steadfast_store::ledger::{Claiming, Ledger};
 
 use super::luck::Luck;
@@ -81,16 +81,5 @@ fn held(scene: &Scene, session: &str, rule: &str) -> Result<()> {
 }
 
 fn event(scene: &Scene, session: &str, at: Millis, kind: EventKind) -> Event {
-    Event {
-        at,
-        host: Host::Claude,
-        via: Via::Local,
-        session: SessionId::new(session),
-        agent: None,
-        cwd: scene.root().to_string_lossy().into_owned(),
-        turn: None,
-        planning: false,
-        attended: None,
-        kind,
-    }
+    Event::plain(SessionId::new(session), Host::Claude, scene.root().to_string_lossy().into_owned(), at, kind)
 }

@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use steadfast_model::{Answer, Change, Event, EventKind, Facts, Host, Millis, Via};
+use steadfast_model::{Answer, Change, Event, EventKind, Facts, Host, Millis};
 
 use super::*;
 
@@ -21,18 +21,7 @@ fn fresh() -> State {
 }
 
 fn record(changes: Vec<Change>) -> Record {
-    let event = Event {
-        at: Millis(5),
-        host: Host::Sim,
-        via: Via::Local,
-        session: SessionId::new("s-1"),
-        agent: None,
-        cwd: "/repo".into(),
-        turn: None,
-        planning: false,
-        attended: None,
-        kind: EventKind::Interrupt,
-    };
+    let event = Event::plain(SessionId::new("s-1"), Host::Sim, "/repo", Millis(5), EventKind::Interrupt);
     Record {
         event,
         facts: Facts::default(),

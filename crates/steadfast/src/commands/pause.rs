@@ -1,6 +1,6 @@
 use clap::Args;
 use steadfast_hook::step;
-use steadfast_model::{Event, EventKind, Millis, SessionId, State, Via};
+use steadfast_model::{Event, EventKind, Millis, SessionId, State};
 use steadfast_store::SessionFiles;
 
 use crate::error::CommandError;
@@ -85,18 +85,13 @@ impl Which {
             return Err(said.hint("`steadfast status` lists the sessions of this repository"));
         }
         for state in &states {
-            let event = Event {
-                at: now,
-                host: state.host,
-                via: Via::Local,
-                session: state.session.clone(),
-                agent: None,
-                cwd: repository.place.worktree(),
-                turn: None,
-                planning: false,
-                attended: None,
-                kind: EventKind::Paused { until },
-            };
+            let event = Event::plain(
+                state.session.clone(),
+                state.host,
+                repository.place.worktree(),
+                now,
+                EventKind::Paused { until },
+            );
             step(&repository.place, &repository.config, event)?;
         }
         Ok(states.len())

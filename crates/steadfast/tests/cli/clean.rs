@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use steadfast_model::{
-    Answer, Change, Event, EventKind, Facts, Host, Millis, Mode, Opinion, PolicyName, Record, SessionId, State,
-    Verdict, Via,
+    Answer, Change, Event, EventKind, Facts, Host, Millis, Mode, Opinion, PolicyName, Record, SessionId, State, Verdict,
 };
 use steadfast_store::ledger::{HistoryFilter, Ledger};
 use steadfast_store::{Gate, GateScope, SessionFiles, log_line, rotated_log};
@@ -21,18 +20,13 @@ fn now() -> i64 {
 /// One event of a session, so many days ago, that a policy had something to say to.
 fn event_of(sandbox: &Sandbox, session: &str, days: i64) -> SessionFiles {
     let (files, at) = (sandbox.session(session), Millis(now() - days * DAY));
-    let event = Event {
+    let event = Event::plain(
+        SessionId::new(session),
+        Host::Claude,
+        sandbox.root().display().to_string(),
         at,
-        host: Host::Claude,
-        via: Via::Local,
-        session: SessionId::new(session),
-        agent: None,
-        cwd: sandbox.root().display().to_string(),
-        turn: None,
-        planning: false,
-        attended: None,
-        kind: EventKind::Interrupt,
-    };
+        EventKind::Interrupt,
+    );
     let opinion = Opinion {
         policy: PolicyName::Completion,
         mode: Mode::Enforce,

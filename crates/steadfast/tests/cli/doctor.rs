@@ -73,18 +73,7 @@ fn now() -> Millis {
 
 /// Takes a session a step further at another time than now.
 fn event_at(sandbox: &Sandbox, session: &str, at: Millis) -> Event {
-    Event {
-        at,
-        host: Host::Claude,
-        via: Via::Local,
-        session: SessionId::new(session),
-        agent: None,
-        cwd: sandbox.root().display().to_string(),
-        turn: None,
-        planning: false,
-        attended: None,
-        kind: EventKind::Interrupt,
-    }
+    Event::plain(SessionId::new(session), Host::Claude, sandbox.root().display().to_string(), at, EventKind::Interrupt)
 }
 
 fn step_at(sandbox: &Sandbox, session: &str, at: Millis) {

@@ -8,18 +8,7 @@ use crate::{Decision, decide};
 const ME: &str = "session-1";
 
 fn event(kind: EventKind) -> Event {
-    Event {
-        at: Millis(1_000),
-        host: Host::Claude,
-        via: Via::Local,
-        session: SessionId::new(ME),
-        agent: None,
-        cwd: "/repo".into(),
-        turn: None,
-        planning: false,
-        attended: None,
-        kind,
-    }
+    Event::plain(SessionId::new(ME), Host::Claude, "/repo", Millis(1_000), kind)
 }
 
 fn stopping() -> Event {
