@@ -94,6 +94,8 @@ fn facts() -> impl Strategy<Value = Facts> {
                 open: (0..pending)
                     .map(|n| TaskLine { id: TaskId::new(n.to_string()), title: "t".into(), status: Status::Pending })
                     .collect(),
+                checking: Vec::new(),
+                brief: steadfast_model::Brief::default(),
             })),
         },
     })

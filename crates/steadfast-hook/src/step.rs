@@ -65,7 +65,7 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
     if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. }) {
         drop_claims_of(place, &event.session);
     }
-    if due(&files, &event.kind)
+    if (due(&files, &event.kind) || decision.effects.iter().any(Effect::is_ledgers))
         && let Err(error) = Ledger::open(&place.state).map_err(StepError::from).and_then(|mut l| drain(&files, &mut l))
     {
         // Whoever opens the ledger next drains it.
@@ -120,6 +120,8 @@ fn act(place: &Place, effect: &Effect, now: Millis) -> Result<(), StepError> {
         Effect::TakePlan { plan, session, silent } => {
             Ledger::open(&place.state)?.take_plan(plan, session, Claiming::of(silent.as_ref()), now)?;
         }
+        // Draining the journal does them.
+        Effect::BlockTask { .. } | Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
         Effect::LeaveClaim(claim) => leave_claim(place, claim)?,
         Effect::DropClaim { call } => drop_claim(place, call)?,
     }

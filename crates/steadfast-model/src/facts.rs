@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Millis, PlanId, Rules, SessionId, TaskLine};
+use crate::{Millis, PlanId, Rules, SessionId, TaskId, TaskLine};
 
 /// What has to be known for an event. For most tool events: nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +69,61 @@ pub struct PlanView {
     pub counts: Counts,
     /// The first few open tasks, what to do next first.
     pub open: Vec<TaskLine>,
+    /// Tasks whose check runs just now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checking: Vec<TaskId>,
+    #[serde(default, skip_serializing_if = "Brief::is_empty")]
+    pub brief: Brief,
+}
+
+/// What an agent has to know again after its context was cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Brief {
+    /// The file the plan was compiled from, as it was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objective: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
+    /// A promise of completion of this plan alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<String>,
+    /// The name of the phase that is worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// Its decisions, the newest last, as `what: why`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<String>,
+    /// How often in a row its agent ran out of context with nothing closed in between.
+    #[serde(default)]
+    pub checkpoints: u32,
+    /// More of the first open task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<Current>,
+}
+
+/// What is known of the first open task beside its line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Current {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+    /// How it is checked, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+    #[serde(default)]
+    pub stuck_count: u32,
+}
+
+impl Brief {
+    /// How many constraints and decisions it carries.
+    pub const SHOWN: usize = 6;
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl OwnerEnd {

@@ -5,12 +5,15 @@
 //! `steadfast-store`.
 
 mod authority;
+mod check;
 mod effect;
 mod event;
+mod evidence;
 mod facts;
 mod hash;
 mod host;
 mod id;
+mod plan;
 mod policy;
 mod record;
 mod settings;
@@ -20,12 +23,15 @@ mod tool;
 mod verdict;
 
 pub use authority::{Authority, COMMANDS, human_command};
+pub use check::Check;
 pub use effect::{Claim, Effect};
 pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged};
-pub use facts::{Counts, Fact, Facts, Needs, NewRules, OwnerEnd, PlanView};
+pub use evidence::{CheckEnd, Evidence, EvidenceClass};
+pub use facts::{Brief, Counts, Current, Fact, Facts, Needs, NewRules, OwnerEnd, PlanView};
 pub use hash::fnv;
 pub use host::{Host, UnknownName, Via};
 pub use id::{AgentId, Millis, PlanId, SessionId, TaskId, ToolUseId};
+pub use plan::{Phase, Plan, PlannedTask};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
 pub use settings::{ModeOptions, Options, PrivacyOptions, Rules, Settings, Source, Sourced, StopOptions, StopRules};

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Millis, PlanId, TaskId};
+use crate::{Check, Millis, PlanId, TaskId};
 
 /// One piece of work in a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,10 +11,15 @@ pub struct Task {
     pub kind: TaskKind,
     #[serde(rename = "type")]
     pub task_type: Option<TaskType>,
+    /// The id of its phase.
+    #[serde(default)]
+    pub phase: Option<String>,
+    /// The item of its loop phase.
+    #[serde(default)]
+    pub item: Option<u32>,
     pub files: Vec<String>,
     pub notes: Option<String>,
-    /// The command that proves it done.
-    pub verify: Option<String>,
+    pub verify: Option<Check>,
     pub blocked_by: Vec<TaskId>,
     pub status: Status,
     pub stuck_count: u32,

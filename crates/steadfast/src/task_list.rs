@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use steadfast_hook::step;
 use steadfast_model::{
-    AddedBy, Event, EventKind, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId, TaskType, ToolUseId,
+    AddedBy, Check, Event, EventKind, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId, TaskType, ToolUseId,
 };
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, StatusChange};
 use steadfast_store::{Place, SessionFiles, claim_of_call, find_claim, log_line};
@@ -234,10 +234,11 @@ pub(crate) fn to_json(tasks: &[Task]) -> Value {
                 "title": task.title,
                 "kind": task.kind,
                 "type": task.task_type.map(TaskType::as_str),
-                "phase": null,
+                "phase": task.phase,
                 "status": task.status,
                 "files": task.files,
-                "verify": task.verify,
+                "verify": task.verify.as_ref().and_then(Check::as_command),
+                "check": task.verify.as_ref().map(Check::as_str),
                 "blocked_by": task.blocked_by,
                 "stuck_count": task.stuck_count,
                 "evidence": evidence,

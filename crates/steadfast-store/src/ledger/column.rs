@@ -40,6 +40,11 @@ pub(super) fn json<T: serde::de::DeserializeOwned>(index: usize, text: &str) -> 
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
 }
 
+/// As [`json`] reads it. Data of ours is always a text.
+pub(super) fn text<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
 pub(super) fn millis(row: &Row<'_>, index: usize) -> rusqlite::Result<Millis> {
     row.get(index).map(Millis)
 }

@@ -9,7 +9,7 @@ use super::error::Fault;
 use super::owner::{self, Claiming};
 use super::session::{self, SessionRow};
 use super::slice::Touched;
-use super::{Ledger, LedgerError, history};
+use super::{Ledger, LedgerError, history, plan, progress};
 use crate::session::Line;
 
 /// How far a session's journal is in the ledger.
@@ -138,6 +138,16 @@ impl<'a> Drain<'a> {
                 Effect::TakePlan { plan, session, silent } => {
                     owner::take_late(transaction, touched, plan, session, Claiming::of(silent.as_ref()), event.at)?;
                 }
+                Effect::BlockTask { plan, task, reason } => {
+                    progress::block_late(transaction, touched, plan, task, reason, event.at)?;
+                }
+                Effect::Checkpoint { plan } if plan::is_known(transaction, plan)? => {
+                    progress::checkpoint(transaction, touched, plan, event.at)?;
+                }
+                Effect::GiveUp { plan } if plan::is_known(transaction, plan)? => {
+                    progress::give_up(transaction, touched, plan, event.at)?;
+                }
+                Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
                 // Claims are files beside the journal.
                 Effect::LeaveClaim(_) | Effect::DropClaim { .. } => {}
             }

@@ -9,8 +9,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::LedgerError;
 use super::error::Fault;
 
-pub(super) const MIGRATIONS: [&str; 2] =
-    [include_str!("../../migrations/0001_plan.sql"), include_str!("../../migrations/0002_session.sql")];
+pub(super) const MIGRATIONS: [&str; 3] = [
+    include_str!("../../migrations/0001_plan.sql"),
+    include_str!("../../migrations/0002_session.sql"),
+    include_str!("../../migrations/0003_spec.sql"),
+];
 
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;
 

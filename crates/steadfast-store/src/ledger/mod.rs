@@ -6,8 +6,11 @@
 
 mod check;
 mod column;
+mod decision;
 mod drain;
 mod error;
+mod evidence;
+mod frozen;
 mod history;
 mod lease;
 mod migration;
@@ -16,9 +19,11 @@ mod open;
 mod order;
 mod owner;
 mod plan;
+mod progress;
 mod retention;
 mod session;
 mod slice;
+mod spec;
 mod status;
 mod task;
 #[cfg(test)]
@@ -30,15 +35,19 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub use decision::Decision;
 pub use drain::{Cursor, Drained};
 pub use error::{LeaseError, LedgerError};
+pub use evidence::{Recorded, Running};
 pub use history::{HistoryFilter, HistoryLine};
 pub use lease::{Fence, Lease};
 pub use open::{BUSY, OpenMode, OpenOptions};
 pub use owner::{Claiming, Taken};
+pub use progress::{Checkpoint, Started};
 pub use retention::Forgotten;
 pub use session::SessionRow;
 pub use slice::{SliceError, read_slices};
+pub use spec::{Head, Loaded, Loading, PlanRow};
 pub use status::{Changed, StatusChange};
 pub use task::{Blocked, NewTask};
 

@@ -1,10 +1,13 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use steadfast_model::{AddedBy, Counts, Millis, OwnerEnd, PlanId, PlanView, SessionId, Status, TaskLine};
+use steadfast_model::{
+    AddedBy, Brief, Check, Counts, Current, Millis, OwnerEnd, PlanId, PlanView, SessionId, Status, Task, TaskLine,
+};
 
 use super::column::{plan_id, task_id, word};
 use super::error::Fault;
+use super::spec::{self, Head};
 use super::task::READY;
-use super::{Ledger, LedgerError};
+use super::{Ledger, LedgerError, decision, evidence, progress, task};
 
 /// A plan as it is put into the ledger.
 pub(super) struct NewPlan<'a> {
@@ -30,7 +33,7 @@ impl Ledger {
             loop {
                 let id = list_id(worktree, number);
                 match worktree_of(transaction, &id)? {
-                    Some(present) if present == worktree => return Ok(id),
+                    Some(present) if present == worktree && !is_cleared(transaction, &id)? => return Ok(id),
                     Some(_) => number += 1,
                     None => {
                         insert(transaction, &NewPlan { id: &id, worktree, title, source: None, added_by }, now)?;
@@ -71,11 +74,21 @@ fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-fn worktree_of(connection: &Connection, plan: &PlanId) -> Result<Option<String>, Fault> {
+pub(super) fn worktree_of(connection: &Connection, plan: &PlanId) -> Result<Option<String>, Fault> {
     Ok(connection
         .prepare_cached("SELECT worktree FROM plan WHERE id = ?1")?
         .query_row([plan.as_str()], |row| row.get(0))
         .optional()?)
+}
+
+fn is_cleared(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
+    Ok(connection
+        .prepare_cached("SELECT cleared_at IS NOT NULL FROM plan WHERE id = ?1")?
+        .query_row([plan.as_str()], |row| row.get(0))?)
+}
+
+pub(super) fn is_known(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
+    Ok(worktree_of(connection, plan)?.is_some())
 }
 
 pub(super) fn require(connection: &Connection, plan: &PlanId) -> Result<(), Fault> {
@@ -85,10 +98,10 @@ pub(super) fn require(connection: &Connection, plan: &PlanId) -> Result<(), Faul
     }
 }
 
-fn newest(connection: &Connection, worktree: &str) -> Result<Option<PlanId>, Fault> {
+pub(super) fn newest(connection: &Connection, worktree: &str) -> Result<Option<PlanId>, Fault> {
     Ok(connection
         .prepare_cached(
-            "SELECT plan.id FROM plan WHERE plan.worktree = ?1
+            "SELECT plan.id FROM plan WHERE plan.worktree = ?1 AND plan.cleared_at IS NULL
              ORDER BY EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id AND task.status IN ('pending', 'in_progress')) DESC,
                       plan.created_at DESC, plan.id DESC
              LIMIT 1",
@@ -101,7 +114,7 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
     let head = connection
         .prepare_cached(
             "SELECT plan.title, plan.worktree, plan.owner, session.ended_at, session.end_reason
-             FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1",
+             FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1 AND plan.cleared_at IS NULL",
         )?
         .query_row([plan.as_str()], |row| {
             let owner_ended = match row.get::<_, Option<i64>>(3)? {
@@ -118,13 +131,51 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
                 owner_ended,
                 counts: Counts::default(),
                 open: Vec::new(),
+                checking: Vec::new(),
+                brief: Brief::default(),
             })
         })
         .optional()?;
     let Some(mut view) = head else { return Ok(None) };
     view.counts = counts(connection, plan)?;
     view.open = open(connection, plan, view.counts)?;
+    view.checking = evidence::checking(connection, plan)?;
+    view.brief = brief(connection, plan, &view)?;
     Ok(Some(view))
+}
+
+/// What an agent has to know again. A plain list has a current task at most.
+fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<Brief, Fault> {
+    let source: Option<String> = connection
+        .prepare_cached("SELECT source FROM plan WHERE id = ?1")?
+        .query_row([plan.as_str()], |row| row.get(0))?;
+    let current = match view.open.first() {
+        Some(line) => Some(task::find(connection, plan, &line.id)?),
+        None => None,
+    };
+    let mut brief = Brief { spec: source, current: current.as_ref().map(current_of), ..Brief::default() };
+    if brief.spec.is_none() {
+        return Ok(brief);
+    }
+    let Head { description, mut constraints, promise, phases, .. } = spec::head(connection, plan)?;
+    constraints.truncate(Brief::SHOWN);
+    let phase = current.and_then(|task| task.phase);
+    brief.decisions = decision::last_of(connection, plan, phase.as_deref(), Brief::SHOWN)?;
+    brief.phase = phases.into_iter().find(|known| Some(&known.id) == phase.as_ref()).map(|known| known.name);
+    brief.objective = description.or_else(|| Some(view.title.clone()));
+    brief.constraints = constraints;
+    brief.promise = promise;
+    brief.checkpoints = progress::last_checkpoint(connection, plan)?.map_or(0, |last| last.without_progress);
+    Ok(brief)
+}
+
+fn current_of(task: &Task) -> Current {
+    Current {
+        files: task.files.clone(),
+        notes: task.notes.clone(),
+        check: task.verify.as_ref().map(Check::describe),
+        stuck_count: task.stuck_count,
+    }
 }
 
 fn counts(connection: &Connection, plan: &PlanId) -> Result<Counts, Fault> {

@@ -69,7 +69,13 @@ impl Ledger {
     }
 
     fn replace_slice(&self, id: &PlanId, path: &Path) -> Result<(), Source> {
-        let Some(view) = self.read(|connection| plan::view(connection, id))? else { return Ok(()) };
+        let Some(view) = self.read(|connection| plan::view(connection, id))? else {
+            // A cleared plan has none: nobody is held by it.
+            return match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+                _ => Ok(()),
+            };
+        };
         Ok(replace(path, &serde_json::to_vec(&view)?)?)
     }
 }

@@ -3,6 +3,7 @@ use steadfast_model::{AddedBy, Millis, PlanId, Status, Task, TaskId};
 
 use super::error::Fault;
 use super::lease::{self, Fence};
+use super::slice::Touched;
 use super::{Ledger, LedgerError, task};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,24 +29,48 @@ impl Ledger {
     /// Moves a task on. To the status it already has: nothing happens. Who may unblock is the caller's to know.
     pub fn set_status(&mut self, plan: &PlanId, id: &TaskId, change: StatusChange) -> Result<Changed, LedgerError> {
         task::reason_within(change.reason.as_deref().unwrap_or_default())?;
-        self.write(|transaction, touched| {
-            let task = task::find(transaction, plan, id)?;
-            let from = task.status;
-            if let Some(fence) = change.fence {
-                lease::check(transaction, plan, id, fence)?;
-            }
-            if from == change.to {
-                return Ok(Changed { task, from, earned: false });
-            }
-            if !is_legal(from, change.to) {
-                return Err(LedgerError::IllegalMove { task: id.clone(), from, to: change.to }.into());
-            }
-            let earned = close_first(transaction, &task, &change)? && task.added_by == AddedBy::Human;
-            update(transaction, &task, &change)?;
-            touched.plan(plan);
-            Ok(Changed { task: task::find(transaction, plan, id)?, from, earned })
-        })
+        self.write(|transaction, touched| self::change(transaction, touched, plan, id, &change))
     }
+}
+
+pub(super) fn change(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    id: &TaskId,
+    change: &StatusChange,
+) -> Result<Changed, Fault> {
+    let task = task::find(transaction, plan, id)?;
+    let from = task.status;
+    if let Some(fence) = change.fence {
+        lease::check(transaction, plan, id, fence)?;
+    }
+    if from == change.to {
+        return Ok(Changed { task, from, earned: false });
+    }
+    if !is_legal(from, change.to) {
+        return Err(LedgerError::IllegalMove { task: id.clone(), from, to: change.to }.into());
+    }
+    let earned = close_first(transaction, &task, change)? && task.added_by == AddedBy::Human;
+    update(transaction, &task, change)?;
+    match (from == Status::Done, change.to == Status::Done) {
+        (false, true) => tell_waiting(transaction, &task, -1)?,
+        (true, false) => tell_waiting(transaction, &task, 1)?,
+        _ => {}
+    }
+    touched.plan(plan);
+    Ok(Changed { task: task::find(transaction, plan, id)?, from, earned })
+}
+
+/// Those that wait for it wait for one less, or for one more.
+fn tell_waiting(transaction: &Transaction<'_>, task: &Task, more: i64) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "UPDATE task SET waits = waits + ?3
+             WHERE plan = ?1 AND id IN (SELECT task FROM dependency WHERE plan = ?1 AND blocked_by = ?2)",
+        )?
+        .execute(params![task.plan.as_str(), task.id.as_str(), more])?;
+    Ok(())
 }
 
 fn is_legal(from: Status, to: Status) -> bool {

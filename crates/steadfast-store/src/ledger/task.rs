@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
-use steadfast_model::{AddedBy, Millis, PlanId, Status, Task, TaskId, TaskKind, TaskType};
+use steadfast_model::{AddedBy, Check, Millis, PlanId, Status, Task, TaskId, TaskKind, TaskType};
 
-use super::column::{json, millis, optional_word, task_id, word};
+use super::column::{json, millis, optional_word, task_id, text, word};
 use super::error::Fault;
 use super::nearest::nearest;
 use super::order::{leading_number, position};
@@ -16,7 +16,7 @@ pub struct NewTask {
     pub id: Option<TaskId>,
     pub title: String,
     pub files: Vec<String>,
-    pub verify: Option<String>,
+    pub verify: Option<Check>,
     pub notes: Option<String>,
     pub blocked_by: Vec<TaskId>,
     pub task_type: Option<TaskType>,
@@ -50,10 +50,14 @@ mod bound {
 }
 
 /// Refuses what is longer than it may be.
-fn within(what: &'static str, text: &str, bound: usize) -> Result<(), LedgerError> {
+pub(super) fn within(what: &'static str, text: &str, bound: usize) -> Result<(), LedgerError> {
     // Bytes are never fewer than characters: most texts need not be counted.
     let length = if text.len() <= bound { 0 } else { text.chars().count() };
     if length > bound { Err(LedgerError::TooLong { what, length, bound }) } else { Ok(()) }
+}
+
+pub(super) fn notes_within(notes: &str) -> Result<(), LedgerError> {
+    within("the note of a task", notes, bound::NOTES)
 }
 
 /// Why a task is blocked.
@@ -61,11 +65,11 @@ pub(super) fn reason_within(reason: &str) -> Result<(), LedgerError> {
     within("the reason of a block", reason, bound::REASON)
 }
 
-fn new_within(new: &NewTask) -> Result<(), LedgerError> {
+pub(super) fn new_within(new: &NewTask) -> Result<(), LedgerError> {
     within("the title of a task", &new.title, bound::TITLE)?;
     within("the id of a task", new.id.as_ref().map_or("", TaskId::as_str), bound::ID)?;
-    within("the note of a task", new.notes.as_deref().unwrap_or_default(), bound::NOTES)?;
-    within("the check of a task", new.verify.as_deref().unwrap_or_default(), bound::VERIFY)?;
+    notes_within(new.notes.as_deref().unwrap_or_default())?;
+    within("the check of a task", new.verify.as_ref().and_then(Check::as_command).unwrap_or_default(), bound::VERIFY)?;
     for path in &new.files {
         within("a path of a task", path, bound::PATH)?;
     }
@@ -82,16 +86,10 @@ pub struct Blocked {
     pub reason: Option<String>,
 }
 
-const COLUMNS: &str =
-    "id, title, kind, type, files, notes, verify, status, stuck_count, wave, added_by, created_at, updated_at";
+const COLUMNS: &str = "id, title, kind, type, files, notes, verify, status, stuck_count, wave, added_by, created_at, updated_at, phase, item";
 
-/// Pending, and all it waits for is done.
-///
-/// Not a join: without statistics the planner walks all tasks of the plan for each, 110 ms for a chain of 1,000.
-pub(super) const READY: &str = "status = 'pending' AND NOT EXISTS (
-    SELECT 1 FROM dependency WHERE dependency.plan = task.plan AND dependency.task = task.id AND 'done' <> (
-        SELECT before.status FROM task AS before
-        WHERE before.plan = dependency.plan AND before.id = dependency.blocked_by))";
+/// Pending, and all it waits for is done. There is an index for exactly this.
+pub(super) const READY: &str = "status = 'pending' AND waits = 0";
 
 impl Ledger {
     pub fn add_task(&mut self, plan: &PlanId, new: NewTask, now: Millis) -> Result<Task, LedgerError> {
@@ -113,6 +111,7 @@ impl Ledger {
                 }
             }
             insert(transaction, plan, &id, &new, now)?;
+            count_waits(transaction, plan, &id)?;
             touched.plan(plan);
             find(transaction, plan, &id)
         })
@@ -122,7 +121,7 @@ impl Ledger {
     pub fn tasks(&self, plan: &PlanId) -> Result<Vec<Task>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
-            select(connection, plan, "TRUE", "")
+            all(connection, plan)
         })
     }
 
@@ -134,7 +133,7 @@ impl Ledger {
     pub fn ready(&self, plan: &PlanId) -> Result<Vec<Task>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
-            select(connection, plan, READY, "")
+            ready(connection, plan, "")
         })
     }
 
@@ -142,7 +141,7 @@ impl Ledger {
     pub fn next(&self, plan: &PlanId) -> Result<Option<Task>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
-            Ok(select(connection, plan, READY, "LIMIT 1")?.into_iter().next())
+            Ok(ready(connection, plan, "LIMIT 1")?.into_iter().next())
         })
     }
 
@@ -179,7 +178,7 @@ fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, new: &NewTa
             new.task_type.map(TaskType::as_str),
             serde_json::Value::from(new.files.as_slice()).to_string(),
             new.notes,
-            new.verify,
+            new.verify.as_ref().map(text),
             Status::Pending.as_str(),
             new.added_by.as_str(),
             now.0,
@@ -190,6 +189,20 @@ fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, new: &NewTa
     for dependency in &new.blocked_by {
         statement.execute(params![plan.as_str(), id.as_str(), dependency.as_str()])?;
     }
+    Ok(())
+}
+
+/// A task that is new waits for what is not done yet.
+fn count_waits(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "UPDATE task SET waits = (
+                SELECT COUNT(*) FROM dependency
+                JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
+                WHERE dependency.plan = ?1 AND dependency.task = ?2 AND before.status <> 'done')
+             WHERE plan = ?1 AND id = ?2",
+        )?
+        .execute(params![plan.as_str(), id.as_str()])?;
     Ok(())
 }
 
@@ -229,14 +242,18 @@ pub(super) fn find(connection: &Connection, plan: &PlanId, id: &TaskId) -> Resul
         .query_row([plan.as_str(), id.as_str()], |row| from_row(plan, row))
         .optional()?;
     let Some(mut task) = found else { return Err(unknown(connection, plan, id)?.into()) };
+    task.blocked_by = blocked_by(connection, plan, id)?;
+    Ok(task)
+}
+
+fn blocked_by(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Vec<TaskId>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT dependency.blocked_by FROM dependency
          JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
          WHERE dependency.plan = ?1 AND dependency.task = ?2 ORDER BY before.position, before.id",
     )?;
     let rows = statement.query_map([plan.as_str(), id.as_str()], |row| task_id(row, 0))?;
-    task.blocked_by = rows.collect::<Result<_, _>>()?;
-    Ok(task)
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn unknown(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<LedgerError, Fault> {
@@ -245,17 +262,31 @@ pub(super) fn unknown(connection: &Connection, plan: &PlanId, id: &TaskId) -> Re
     Ok(LedgerError::UnknownTask { plan: plan.clone(), task: id.clone(), near })
 }
 
-fn select(connection: &Connection, plan: &PlanId, condition: &str, limit: &str) -> Result<Vec<Task>, Fault> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id {limit}"
-    ))?;
-    let rows = statement.query_map([plan.as_str()], |row| from_row(plan, row))?;
-    let mut tasks: Vec<Task> = rows.collect::<Result<_, _>>()?;
+pub(super) fn all(connection: &Connection, plan: &PlanId) -> Result<Vec<Task>, Fault> {
+    let mut tasks = select(connection, plan, "TRUE", "")?;
     let mut dependencies = dependencies(connection, plan)?;
     for task in &mut tasks {
         task.blocked_by = dependencies.remove(&task.id).unwrap_or_default();
     }
     Ok(tasks)
+}
+
+/// What can be begun, each with what it waited for.
+fn ready(connection: &Connection, plan: &PlanId, limit: &str) -> Result<Vec<Task>, Fault> {
+    let mut tasks = select(connection, plan, READY, limit)?;
+    for task in &mut tasks {
+        task.blocked_by = blocked_by(connection, plan, &task.id)?;
+    }
+    Ok(tasks)
+}
+
+/// Without what they wait for.
+fn select(connection: &Connection, plan: &PlanId, condition: &str, limit: &str) -> Result<Vec<Task>, Fault> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id {limit}"
+    ))?;
+    let rows = statement.query_map([plan.as_str()], |row| from_row(plan, row))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn dependencies(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskId, Vec<TaskId>>, Fault> {
@@ -280,9 +311,11 @@ fn from_row(plan: &PlanId, row: &Row<'_>) -> rusqlite::Result<Task> {
         title: row.get(1)?,
         kind: word(row, 2, &TaskKind::ALL, TaskKind::as_str)?,
         task_type: optional_word(row, 3, &TaskType::ALL, TaskType::as_str)?,
+        phase: row.get(13)?,
+        item: row.get(14)?,
         files: json(4, &row.get::<_, String>(4)?)?,
         notes: row.get(5)?,
-        verify: row.get(6)?,
+        verify: row.get::<_, Option<String>>(6)?.map(|text| json(6, &text)).transpose()?,
         blocked_by: Vec::new(),
         status: word(row, 7, &Status::ALL, Status::as_str)?,
         stuck_count: row.get(8)?,

@@ -1,5 +1,5 @@
 use steadfast_model::{
-    Agent, AgentId, Counts, Millis, OwnerEnd, PlanId, SessionId, StopRules, TaskChanged, TaskId, Via,
+    Agent, AgentId, Brief, Counts, Millis, OwnerEnd, PlanId, SessionId, StopRules, TaskChanged, TaskId, Via,
 };
 
 use super::*;
@@ -38,6 +38,8 @@ fn plan(owner: Option<&str>, pending: u32, done: u32, blocked: u32) -> PlanView 
         owner_ended: None,
         counts: Counts { pending: pending.saturating_sub(1), in_progress: pending.min(1), done, blocked },
         open: open.collect(),
+        checking: Vec::new(),
+        brief: Brief::default(),
     }
 }
 

@@ -84,6 +84,11 @@ fn a_view_shows_what_is_in_progress_then_what_is_ready() {
             line("2", Status::Pending),
             line("4", Status::Pending),
         ],
+        checking: Vec::new(),
+        brief: steadfast_model::Brief {
+            current: Some(steadfast_model::Current::default()),
+            ..steadfast_model::Brief::default()
+        },
     };
     assert_eq!(ledger.plan_view(WORKTREE).unwrap(), Some(view));
 }

@@ -68,6 +68,8 @@ fn a_reason_and_its_facts_are_kept_within_a_bound() {
         owner_ended: None,
         counts: steadfast_model::Counts::default(),
         open: vec![line],
+        checking: Vec::new(),
+        brief: steadfast_model::Brief::default(),
     }));
     ledger.drain(&id, 1, journal([record])).unwrap();
     let kept = ledger.history(&HistoryFilter::default()).unwrap().remove(0);
@@ -92,7 +94,15 @@ fn texts_of_a_task_have_a_bound_in_characters() {
             refused(ledger.add_task(&plan, new(1, 4_001), at(1)).unwrap_err()),
             refused(ledger.add_task(&plan, NewTask { id: Some(id(&text(101))), ..new(1, 1) }, at(1)).unwrap_err()),
             refused(ledger.add_task(&plan, NewTask { files: vec![text(4_097)], ..new(1, 1) }, at(1)).unwrap_err()),
-            refused(ledger.add_task(&plan, NewTask { verify: Some(text(4_001)), ..new(1, 1) }, at(1)).unwrap_err()),
+            refused(
+                ledger
+                    .add_task(
+                        &plan,
+                        NewTask { verify: Some(steadfast_model::Check::command(text(4_001))), ..new(1, 1) },
+                        at(1)
+                    )
+                    .unwrap_err()
+            ),
             refused(ledger.add_task(&plan, NewTask { files: vec![text(1); 1_001], ..new(1, 1) }, at(1)).unwrap_err()),
             refused(
                 ledger

@@ -1,0 +1,51 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Check, TaskId, TaskKind, TaskType};
+
+/// A compiled spec: what goes into the ledger, with generated tasks in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    pub feature: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What must not happen, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
+    /// How its author knows that it is done, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<String>,
+    /// A promise of completion beside the configured ones, the text of the tag only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<String>,
+    pub phases: Vec<Phase>,
+    /// In the order they are worked on; what a task waits for is in here, too.
+    pub tasks: Vec<PlannedTask>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    pub id: String,
+    pub name: String,
+    /// A loop phase does its tasks once for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<String>,
+}
+
+/// A task before it is in a ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedTask {
+    pub id: TaskId,
+    pub title: String,
+    pub kind: TaskKind,
+    #[serde(rename = "type")]
+    pub task_type: Option<TaskType>,
+    /// The id of its phase.
+    pub phase: Option<String>,
+    /// The item of its loop phase, by its place in [`Phase::items`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<u32>,
+    pub files: Vec<String>,
+    pub notes: Option<String>,
+    pub verify: Option<Check>,
+    pub blocked_by: Vec<TaskId>,
+}

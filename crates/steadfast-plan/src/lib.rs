@@ -1,0 +1,1 @@
+//! SPEC.md and SPEC.json to a checked task graph: parse, lint, expand. Pure.

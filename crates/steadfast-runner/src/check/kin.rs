@@ -1,0 +1,95 @@
+//! The processes that a check started, found by descent.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
+
+use super::report::LeftBehind;
+
+const LONGEST_NAME: usize = 120;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kin {
+    supervisor: Pid,
+    /// The first process of the check; its group has the same number.
+    leader: Pid,
+    watcher: Pid,
+}
+
+/// What `/proc/<pid>/stat` says.
+struct Entry {
+    pid: Pid,
+    parent: i32,
+    group: i32,
+    dead: bool,
+}
+
+impl Kin {
+    pub(crate) fn of(leader: Pid, watcher: Pid) -> Self {
+        Self { supervisor: rustix::process::getpid(), leader, watcher }
+    }
+
+    /// What runs besides the leader. What has ended is taken off the list of processes. Nothing where there is no
+    /// `/proc`.
+    pub(crate) fn alive(&self) -> Vec<Pid> {
+        let entries = entries();
+        let mut family = BTreeSet::from([self.supervisor.as_raw_pid()]);
+        let mut grown = true;
+        while grown {
+            grown = false;
+            for entry in &entries {
+                let ours = family.contains(&entry.parent) || entry.group == self.leader.as_raw_pid();
+                if ours && entry.pid != self.watcher {
+                    grown |= family.insert(entry.pid.as_raw_pid());
+                }
+            }
+        }
+        let others = entries.into_iter().filter(|entry| {
+            family.contains(&entry.pid.as_raw_pid()) && entry.pid != self.supervisor && entry.pid != self.leader
+        });
+        let mut alive = Vec::new();
+        for entry in others {
+            if !entry.dead {
+                alive.push(entry.pid);
+            } else if entry.parent == self.supervisor.as_raw_pid() {
+                let _ = waitpid(Some(entry.pid), WaitOptions::NOHANG);
+            }
+        }
+        alive
+    }
+
+    /// The group, and whoever left it. The leader has not been waited for, so the number of the group is still its own.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(self.leader, signal);
+        for pid in self.alive() {
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+pub(crate) fn describe(pid: Pid) -> LeftBehind {
+    let words = fs::read(format!("/proc/{}/cmdline", pid.as_raw_pid())).unwrap_or_default();
+    let words = String::from_utf8_lossy(&words).replace(['\0', '\n'], " ");
+    let mut command: String = words.trim().chars().take(LONGEST_NAME).collect();
+    if command.is_empty() {
+        command = "a process without a name".to_owned();
+    }
+    LeftBehind { pid: pid.as_raw_pid(), command, ended: false }
+}
+
+fn entries() -> Vec<Entry> {
+    let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
+    folder.flatten().filter_map(|found| entry(found.file_name().to_str()?)).collect()
+}
+
+fn entry(name: &str) -> Option<Entry> {
+    let pid = Pid::from_raw(name.parse().ok()?)?;
+    let stat = fs::read(format!("/proc/{name}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // The name of the program is in parentheses and may hold anything.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let mut fields = fields.split(' ');
+    let dead = matches!(fields.next()?, "Z" | "X" | "x");
+    Some(Entry { pid, dead, parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
+}

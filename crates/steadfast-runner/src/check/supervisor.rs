@@ -1,0 +1,253 @@
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getsid, setsid, waitid};
+use steadfast_model::CheckEnd;
+
+use super::kin::{Kin, describe};
+use super::report::{CheckReport, CheckRun, LeftBehind};
+use super::shell::{Started, start};
+use super::tail::Tail;
+
+/// How often it is looked whether the check ended or is to be stopped, while its output does not say so.
+const TICK: Duration = Duration::from_millis(50);
+/// What the check started may end by itself for so long after it.
+const SETTLE: Duration = Duration::from_millis(500);
+/// Between the request to end and the end.
+const GRACE: Duration = Duration::from_secs(2);
+/// What was killed is gone by then, unless the kernel holds it.
+const KILLED: Duration = Duration::from_secs(2);
+
+/// A process whose only work is to run checks: it leads a session without a terminal and inherits what a check leaves
+/// behind.
+///
+/// It ends every process beneath itself, so it must have none of its own. A signal that ends it, `KILL` too, ends the
+/// check within a second or two: a watcher sees to that.
+#[derive(Debug)]
+pub struct Supervisor(());
+
+#[derive(Debug, thiserror::Error)]
+pub enum NoSupervisor {
+    #[error("this process cannot leave its terminal, because it leads a group: start it without a group of its own")]
+    LeadsGroup,
+    #[error("this process cannot inherit what a check leaves behind: {0}")]
+    NotInherited(std::io::Error),
+}
+
+impl Supervisor {
+    /// Makes this process one. To be called once, before any child and any thread.
+    pub fn begin() -> Result<Self, NoSupervisor> {
+        if setsid().is_err() && getsid(None).ok() != Some(getpid()) {
+            return Err(NoSupervisor::LeadsGroup);
+        }
+        #[cfg(target_os = "linux")]
+        rustix::process::set_child_subreaper(Some(getpid())).map_err(|error| NoSupervisor::NotInherited(error.into()))?;
+        Ok(Self(()))
+    }
+
+    /// Runs a check to its end. Returns within its limit and five seconds. When `stop` becomes true, the check is ended
+    /// as at its limit.
+    pub fn run(&mut self, run: &CheckRun, stop: &AtomicBool) -> CheckReport {
+        if !run.directory.is_dir() {
+            return CheckReport::not_started(format!("`{}` is no folder", run.directory.display()));
+        }
+        let began = Instant::now();
+        match start(run) {
+            Ok(started) => Running::of(started, run, began).finish(stop),
+            Err(error) => CheckReport::not_started(format!("`/bin/sh` could not be started: {error}")),
+        }
+    }
+}
+
+enum Cause {
+    Itself,
+    Limit,
+    Told,
+}
+
+struct Running {
+    started: Started,
+    leader: Pid,
+    kin: Kin,
+    tail: Tail,
+    /// All who could write have closed the pipe.
+    silent: bool,
+    buffer: Vec<u8>,
+    pause: Duration,
+    began: Instant,
+    limit: Duration,
+}
+
+impl Running {
+    fn of(started: Started, run: &CheckRun, began: Instant) -> Self {
+        let leader = pid(started.child.id());
+        Self {
+            kin: Kin::of(leader, pid(started.watcher.id())),
+            leader,
+            started,
+            tail: Tail::of(run.tail),
+            silent: false,
+            buffer: vec![0; 64 << 10],
+            pause: Duration::from_micros(100),
+            began,
+            limit: run.limit,
+        }
+    }
+
+    fn finish(mut self, stop: &AtomicBool) -> CheckReport {
+        let cause = self.watch(stop);
+        let seconds = self.began.elapsed().as_secs_f64();
+        let mut left = Vec::new();
+        match cause {
+            Cause::Itself => {
+                self.listen(SETTLE, |running| running.silent && running.kin.alive().is_empty());
+                left.extend(self.kin.alive().into_iter().map(describe));
+                if left.is_empty() && !self.silent {
+                    // Without `/proc` the open pipe is all that tells.
+                    left.push(LeftBehind {
+                        pid: self.leader.as_raw_pid(),
+                        command: "something that holds its output open".to_owned(),
+                        ended: false,
+                    });
+                }
+                if !left.is_empty() {
+                    self.end();
+                }
+            }
+            Cause::Limit | Cause::Told => self.end(),
+        }
+        self.kin.signal(Signal::KILL);
+        // What is in the pipe now is the last there is.
+        self.listen(Duration::from_millis(100), |running| running.silent || !running.readable(Duration::ZERO));
+        let alive = self.kin.alive();
+        if !matches!(cause, Cause::Itself) {
+            // Killed, and there all the same.
+            left.extend(alive.iter().map(|pid| describe(*pid)));
+        }
+        for entry in &mut left {
+            entry.ended = !alive.iter().any(|pid| pid.as_raw_pid() == entry.pid);
+        }
+        drop(self.started.watcher);
+        let status = self.started.child.try_wait().ok().flatten();
+        let end = match cause {
+            Cause::Itself => status.map_or(CheckEnd::Lost, end_of),
+            Cause::Limit => CheckEnd::TimedOut,
+            Cause::Told => CheckEnd::Lost,
+        };
+        let note = note(&cause, self.limit, &left);
+        let (output_tail, output_bytes) = self.tail.finish();
+        CheckReport { end, seconds, output_tail, output_bytes, left_behind: left, note }
+    }
+
+    fn watch(&mut self, stop: &AtomicBool) -> Cause {
+        loop {
+            if self.exited() {
+                return Cause::Itself;
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Cause::Told;
+            }
+            let Some(left) = self.limit.checked_sub(self.began.elapsed()).filter(|left| !left.is_zero()) else {
+                return Cause::Limit;
+            };
+            self.read(left.min(TICK));
+        }
+    }
+
+    /// Asks all of it to end, waits, and ends it.
+    fn end(&mut self) {
+        self.kin.signal(Signal::TERM);
+        // What is stopped does not hear.
+        self.kin.signal(Signal::CONT);
+        let gone = |running: &mut Self| running.exited() && running.kin.alive().is_empty();
+        if !self.listen(GRACE, gone) {
+            let until = Instant::now() + KILLED;
+            // Again and again: what forks while it is looked for is found in the next round.
+            while Instant::now() < until && !gone(self) {
+                self.kin.signal(Signal::KILL);
+                self.listen(Duration::from_millis(20), gone);
+            }
+        }
+    }
+
+    /// Reads on until something holds, or for so long. Whether it held.
+    fn listen(&mut self, time: Duration, holds: impl Fn(&mut Self) -> bool) -> bool {
+        let until = Instant::now() + time;
+        self.pause = Duration::from_micros(500);
+        while !holds(self) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            self.read(left.min(Duration::from_millis(10)));
+        }
+        true
+    }
+
+    /// Reads what there is; waits for at most so long when there is nothing.
+    fn read(&mut self, wait: Duration) {
+        if self.silent {
+            // The end of the check is near, or it went on without its output.
+            thread::sleep(self.pause.min(wait));
+            self.pause = (self.pause * 2).min(TICK);
+            return;
+        }
+        if !self.readable(wait) {
+            return;
+        }
+        match self.started.output.read(&mut self.buffer) {
+            Ok(0) => self.silent = true,
+            Ok(read) => self.tail.push(&self.buffer[..read]),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => self.silent = true,
+        }
+    }
+
+    fn readable(&self, wait: Duration) -> bool {
+        let mut pipe = [PollFd::new(&self.started.output, PollFlags::IN)];
+        let wait = Timespec { tv_sec: i64::try_from(wait.as_secs()).unwrap_or(1), tv_nsec: wait.subsec_nanos().into() };
+        poll(&mut pipe, Some(&wait)).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Looked at, not waited for: until the end its number must not be given away.
+    fn exited(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(self.leader), look), Ok(None))
+    }
+}
+
+fn note(cause: &Cause, limit: Duration, left: &[LeftBehind]) -> Option<String> {
+    let mut parts = Vec::new();
+    match cause {
+        Cause::Itself => {}
+        Cause::Limit => parts.push(format!("ended at its time limit of {} s", limit.as_secs_f64())),
+        Cause::Told => parts.push("its supervisor was told to stop".to_owned()),
+    }
+    if let Some(first) = left.first() {
+        let others = match left.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        let what = if left.iter().all(|entry| entry.ended) { "ended" } else { "not all of it could be ended" };
+        parts.push(format!("left `{}`{others} running: {what}", first.command));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+fn end_of(status: ExitStatus) -> CheckEnd {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => CheckEnd::Exited(code),
+        (None, Some(signal)) => CheckEnd::Signalled(signal),
+        (None, None) => CheckEnd::Lost,
+    }
+}
+
+/// A child has a number that is one.
+fn pid(id: u32) -> Pid {
+    i32::try_from(id).ok().and_then(Pid::from_raw).unwrap_or(Pid::INIT)
+}

@@ -1,0 +1,84 @@
+//! What was decided, and why.
+
+use rusqlite::{Connection, params};
+use steadfast_model::{AddedBy, Millis, PlanId};
+
+use super::column::{millis, word};
+use super::error::Fault;
+use super::task::within;
+use super::{Ledger, LedgerError, plan};
+
+/// How long each half of a decision may be, in characters.
+const BOUND: usize = 1_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub phase: Option<String>,
+    pub what: String,
+    pub why: String,
+    pub added_by: AddedBy,
+    pub at: Millis,
+}
+
+impl Ledger {
+    pub fn decide(&mut self, plan: &PlanId, decision: &Decision) -> Result<(), LedgerError> {
+        within("a decision", &decision.what, BOUND)?;
+        within("the reason of a decision", &decision.why, BOUND)?;
+        self.write(|transaction, touched| {
+            plan::require(transaction, plan)?;
+            transaction
+                .prepare_cached(
+                    "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
+                     SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM decision WHERE plan = ?1",
+                )?
+                .execute(params![
+                    plan.as_str(),
+                    decision.phase,
+                    decision.what,
+                    decision.why,
+                    decision.added_by.as_str(),
+                    decision.at.0
+                ])?;
+            touched.plan(plan);
+            Ok(())
+        })
+    }
+
+    /// The oldest first.
+    pub fn decisions(&self, plan: &PlanId) -> Result<Vec<Decision>, LedgerError> {
+        self.read(|connection| {
+            plan::require(connection, plan)?;
+            let mut statement = connection.prepare_cached(
+                "SELECT phase, what, why, added_by, at FROM decision WHERE plan = ?1 ORDER BY number",
+            )?;
+            let rows = statement.query_map([plan.as_str()], |row| {
+                Ok(Decision {
+                    phase: row.get(0)?,
+                    what: row.get(1)?,
+                    why: row.get(2)?,
+                    added_by: word(row, 3, &AddedBy::ALL, AddedBy::as_str)?,
+                    at: millis(row, 4)?,
+                })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+/// The last few of a phase, the newest last, each in one line.
+pub(super) fn last_of(
+    connection: &Connection,
+    plan: &PlanId,
+    phase: Option<&str>,
+    most: usize,
+) -> Result<Vec<String>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT what, why FROM decision WHERE plan = ?1 AND phase IS ?2 ORDER BY number DESC LIMIT ?3",
+    )?;
+    let rows = statement.query_map(params![plan.as_str(), phase, i64::try_from(most).unwrap_or(i64::MAX)], |row| {
+        Ok(format!("{}: {}", row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    })?;
+    let mut lines: Vec<String> = rows.collect::<Result<_, _>>()?;
+    lines.reverse();
+    Ok(lines)
+}

@@ -1,0 +1,217 @@
+//! What a task's end rests on. Evidence and the status it leads to are one commit.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use serde::{Deserialize, Serialize};
+use steadfast_model::{CheckEnd, Evidence, Millis, PlanId, Status, TaskId, fnv};
+
+use super::column::{json, millis, task_id, text};
+use super::error::Fault;
+use super::status::{self, Changed, StatusChange};
+use super::{Ledger, LedgerError, task};
+
+/// How many pieces of evidence of one task are kept, the last ones.
+const KEPT: i64 = 20;
+
+/// A check that runs, or was left behind by a supervisor that died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Running {
+    pub task: TaskId,
+    /// Of the folder and the lock that its supervisor holds.
+    pub name: String,
+    pub started_at: Millis,
+}
+
+/// What evidence did to its task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    pub changed: Changed,
+    /// How often in a row the check failed in this very way.
+    pub same_failure: u32,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Failure {
+    kind: u64,
+    times: u32,
+}
+
+impl Ledger {
+    /// One check of a task runs at a time. `Err`: that one does already.
+    pub fn begin_check(
+        &mut self,
+        plan: &PlanId,
+        id: &TaskId,
+        name: &str,
+        now: Millis,
+    ) -> Result<Result<(), Running>, LedgerError> {
+        self.write(|transaction, touched| {
+            task::find(transaction, plan, id)?;
+            if let Some(running) = running(transaction, plan, id)? {
+                return Ok(Err(running));
+            }
+            transaction.execute(
+                "INSERT INTO running (plan, task, name, started_at) VALUES (?1, ?2, ?3, ?4)",
+                params![plan.as_str(), id.as_str(), name, now.0],
+            )?;
+            touched.plan(plan);
+            Ok(Ok(()))
+        })
+    }
+
+    /// A check that ended without a word: its supervisor is gone.
+    pub fn drop_check(&mut self, plan: &PlanId, id: &TaskId, name: &str) -> Result<bool, LedgerError> {
+        self.write(|transaction, touched| {
+            touched.plan(plan);
+            forget(transaction, plan, id, name)
+        })
+    }
+
+    pub fn running(&self, plan: &PlanId) -> Result<Vec<Running>, LedgerError> {
+        self.read(|connection| all_running(connection, plan))
+    }
+
+    /// Keeps it, and closes the task it speaks for; a failed one leaves it open and counts. `check` is the name of the
+    /// run it comes from: one that was given up meanwhile changes nothing.
+    pub fn record(
+        &mut self,
+        plan: &PlanId,
+        id: &TaskId,
+        check: Option<&str>,
+        evidence: &Evidence,
+    ) -> Result<Option<Recorded>, LedgerError> {
+        self.write(|transaction, touched| {
+            if let Some(name) = check
+                && !forget(transaction, plan, id, name)?
+            {
+                return Ok(None);
+            }
+            touched.plan(plan);
+            let before = task::find(transaction, plan, id)?;
+            insert(transaction, plan, id, evidence)?;
+            if evidence.passed {
+                let change = StatusChange { to: Status::Done, reason: None, fence: None, now: evidence.at };
+                transaction.execute(
+                    "UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2",
+                    params![plan.as_str(), id.as_str()],
+                )?;
+                let changed = status::change(transaction, touched, plan, id, &change)?;
+                return Ok(Some(Recorded { changed, same_failure: 0 }));
+            }
+            let same_failure = count_failure(transaction, plan, id, evidence)?;
+            let changed = Changed { from: before.status, task: task::find(transaction, plan, id)?, earned: false };
+            Ok(Some(Recorded { changed, same_failure }))
+        })
+    }
+
+    /// The last evidence of each task that has any.
+    pub fn evidence(&self, plan: &PlanId) -> Result<BTreeMap<TaskId, Evidence>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT task, body FROM evidence WHERE plan = ?1 AND number = (
+                    SELECT MAX(number) FROM evidence AS last WHERE last.plan = evidence.plan AND last.task = evidence.task)",
+            )?;
+            let rows = statement
+                .query_map([plan.as_str()], |row| Ok((task_id(row, 0)?, json(1, &row.get::<_, String>(1)?)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// All that is kept of one task, the oldest first.
+    pub fn evidence_of(&self, plan: &PlanId, id: &TaskId) -> Result<Vec<Evidence>, LedgerError> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT body FROM evidence WHERE plan = ?1 AND task = ?2 ORDER BY number")?;
+            let rows = statement.query_map([plan.as_str(), id.as_str()], |row| json(0, &row.get::<_, String>(0)?))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+pub(super) fn all_running(connection: &Connection, plan: &PlanId) -> Result<Vec<Running>, Fault> {
+    let mut statement =
+        connection.prepare_cached("SELECT task, name, started_at FROM running WHERE plan = ?1 ORDER BY started_at")?;
+    let rows = statement.query_map([plan.as_str()], |row| {
+        Ok(Running { task: task_id(row, 0)?, name: row.get(1)?, started_at: millis(row, 2)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn running(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option<Running>, Fault> {
+    Ok(connection
+        .prepare_cached("SELECT name, started_at FROM running WHERE plan = ?1 AND task = ?2")?
+        .query_row([plan.as_str(), id.as_str()], |row| {
+            Ok(Running { task: id.clone(), name: row.get(0)?, started_at: millis(row, 1)? })
+        })
+        .optional()?)
+}
+
+fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, name: &str) -> Result<bool, Fault> {
+    let rows = transaction.execute(
+        "DELETE FROM running WHERE plan = ?1 AND task = ?2 AND name = ?3",
+        params![plan.as_str(), id.as_str(), name],
+    )?;
+    Ok(rows == 1)
+}
+
+fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO evidence (plan, task, number, class, passed, at, body)
+             SELECT ?1, ?2, COALESCE(MAX(number), 0) + 1, ?3, ?4, ?5, ?6 FROM evidence WHERE plan = ?1 AND task = ?2",
+        )?
+        .execute(params![
+            plan.as_str(),
+            id.as_str(),
+            evidence.class.as_str(),
+            evidence.passed,
+            evidence.at.0,
+            text(evidence)
+        ])?;
+    transaction
+        .prepare_cached(
+            "DELETE FROM evidence WHERE plan = ?1 AND task = ?2 AND number <= (
+                SELECT MAX(number) - ?3 FROM evidence AS last WHERE last.plan = ?1 AND last.task = ?2)",
+        )?
+        .execute(params![plan.as_str(), id.as_str(), KEPT])?;
+    Ok(())
+}
+
+fn count_failure(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<u32, Fault> {
+    let kind = kind_of(evidence);
+    let before: Option<String> = transaction
+        .prepare_cached("SELECT failure FROM task WHERE plan = ?1 AND id = ?2")?
+        .query_row([plan.as_str(), id.as_str()], |row| row.get(0))?;
+    let before: Failure = before.map(|text| json(0, &text)).transpose()?.unwrap_or_default();
+    let times = if before.kind == kind { before.times.saturating_add(1) } else { 1 };
+    transaction
+        .prepare_cached(
+            "UPDATE task SET stuck_count = stuck_count + 1, failure = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2",
+        )?
+        .execute(params![plan.as_str(), id.as_str(), text(&Failure { kind, times }), evidence.at.0])?;
+    Ok(times)
+}
+
+/// Two failures are alike when they ended and spoke alike, times and other numbers aside.
+fn kind_of(evidence: &Evidence) -> u64 {
+    /// The summary of a test runner; what is above it may be anything.
+    const LINES: usize = 12;
+    let tail = evidence.output_tail.as_deref().unwrap_or_default();
+    let mut words = String::new();
+    for line in tail.lines().rev().filter(|line| !line.trim().is_empty()).take(LINES) {
+        words.extend(line.chars().filter(|c| !c.is_ascii_digit()));
+        words.push('\n');
+    }
+    let end = match evidence.end {
+        // Which way it was killed matters, its number does not tell more than its words.
+        CheckEnd::Exited(code) => format!("exited {code}"),
+        end => format!("{end:?}"),
+    };
+    fnv([end.as_bytes(), words.as_bytes()])
+}
+
+/// For the slices: which of a plan's tasks are being checked.
+pub(super) fn checking(connection: &Connection, plan: &PlanId) -> Result<Vec<TaskId>, Fault> {
+    Ok(all_running(connection, plan)?.into_iter().map(|running| running.task).collect())
+}

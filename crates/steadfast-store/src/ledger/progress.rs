@@ -1,0 +1,188 @@
+//! How a task is gone about: started, noted, given up by an agent that is gone.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Transaction, params};
+use serde::{Deserialize, Serialize};
+use steadfast_model::{AgentId, Millis, PlanId, SessionId, Status, Task, TaskId};
+
+use super::column::{json, task_id, text};
+use super::error::Fault;
+use super::slice::Touched;
+use super::status::{self, Changed, StatusChange};
+use super::{Ledger, LedgerError, task};
+
+/// How a task stood when it was last started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    pub at: Millis,
+    /// Object ids of its files by path; a missing file has none.
+    pub files: BTreeMap<String, Option<String>>,
+    /// Who did, where a session did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+}
+
+/// An agent ran out of context and put its work down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    pub at: Millis,
+    /// How many tasks were done or blocked by then.
+    pub closed: u32,
+    /// Checkpoints in a row, this one among them, with nothing closed in between.
+    pub without_progress: u32,
+}
+
+impl Ledger {
+    pub fn start_task(&mut self, plan: &PlanId, id: &TaskId, started: &Started) -> Result<Changed, LedgerError> {
+        self.write(|transaction, touched| {
+            let change = |to| StatusChange { to, reason: None, fence: None, now: started.at };
+            let from = task::find(transaction, plan, id)?.status;
+            if from == Status::Done {
+                status::change(transaction, touched, plan, id, &change(Status::Pending))?;
+            }
+            let changed = status::change(transaction, touched, plan, id, &change(Status::InProgress))?;
+            // Starting what is in progress again does not forget how it was at first.
+            transaction
+                .prepare_cached("UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2 AND (started IS NULL OR ?4)")?
+                .execute(params![plan.as_str(), id.as_str(), text(started), from != Status::InProgress])?;
+            Ok(Changed { from, ..changed })
+        })
+    }
+
+    pub fn started(&self, plan: &PlanId, id: &TaskId) -> Result<Option<Started>, LedgerError> {
+        self.read(|connection| {
+            task::find(connection, plan, id)?;
+            started(connection, plan, id)
+        })
+    }
+
+    /// Adds a line to what is known of a task.
+    pub fn note_task(&mut self, plan: &PlanId, id: &TaskId, line: &str, now: Millis) -> Result<Task, LedgerError> {
+        self.write(|transaction, touched| {
+            note(transaction, touched, plan, id, line, now)?;
+            task::find(transaction, plan, id)
+        })
+    }
+}
+
+pub(super) fn note(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    id: &TaskId,
+    line: &str,
+    now: Millis,
+) -> Result<(), Fault> {
+    let before = task::find(transaction, plan, id)?.notes.unwrap_or_default();
+    let notes = if before.is_empty() { line.to_owned() } else { format!("{before}\n{line}") };
+    task::notes_within(&notes)?;
+    transaction
+        .prepare_cached("UPDATE task SET notes = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2")?
+        .execute(params![plan.as_str(), id.as_str(), notes, now.0])?;
+    touched.plan(plan);
+    Ok(())
+}
+
+fn started(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option<Started>, Fault> {
+    let found: Option<String> = connection
+        .prepare_cached("SELECT started FROM task WHERE plan = ?1 AND id = ?2")?
+        .query_row([plan.as_str(), id.as_str()], |row| row.get(0))?;
+    Ok(found.map(|found| json(0, &found)).transpose()?)
+}
+
+/// Blocks a task that is still open. From a journal: a task that is gone or closed since stays as it is.
+pub(super) fn block_late(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    id: &TaskId,
+    reason: &str,
+    then: Millis,
+) -> Result<(), Fault> {
+    let open: bool = transaction
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM task WHERE plan = ?1 AND id = ?2
+                            AND status IN ('pending', 'in_progress') AND updated_at <= ?3)",
+        )?
+        .query_row(params![plan.as_str(), id.as_str(), then.0], |row| row.get(0))?;
+    if open {
+        let change = StatusChange { to: Status::Blocked, reason: Some(reason.to_owned()), fence: None, now: then };
+        status::change(transaction, touched, plan, id, &change)?;
+    }
+    Ok(())
+}
+
+/// The agent that had it is gone: back to where it can be begun, counted.
+pub(super) fn give_up(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    now: Millis,
+) -> Result<Vec<TaskId>, Fault> {
+    let mut statement = transaction
+        .prepare_cached("SELECT id FROM task WHERE plan = ?1 AND status = 'in_progress' ORDER BY position, id")?;
+    let rows = statement.query_map([plan.as_str()], |row| task_id(row, 0))?;
+    let ids: Vec<TaskId> = rows.collect::<Result<_, _>>()?;
+    for id in &ids {
+        stuck(transaction, touched, plan, id, now)?;
+        let change = StatusChange { to: Status::Pending, reason: None, fence: None, now };
+        status::change(transaction, touched, plan, id, &change)?;
+    }
+    Ok(ids)
+}
+
+pub(super) fn stuck(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    id: &TaskId,
+    now: Millis,
+) -> Result<(), Fault> {
+    transaction
+        .prepare_cached("UPDATE task SET stuck_count = stuck_count + 1, updated_at = ?3 WHERE plan = ?1 AND id = ?2")?
+        .execute(params![plan.as_str(), id.as_str(), now.0])?;
+    touched.plan(plan);
+    Ok(())
+}
+
+/// Keeps a checkpoint. The second without progress counts against the task that was being done.
+pub(super) fn checkpoint(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    now: Millis,
+) -> Result<Checkpoint, Fault> {
+    let before = last_checkpoint(transaction, plan)?;
+    let closed = transaction
+        .prepare_cached("SELECT COUNT(*) FROM task WHERE plan = ?1 AND status IN ('done', 'blocked')")?
+        .query_row([plan.as_str()], |row| row.get(0))?;
+    let without_progress =
+        before.filter(|before| before.closed >= closed).map_or(0, |before| before.without_progress) + 1;
+    let kept = Checkpoint { at: now, closed, without_progress };
+    transaction
+        .prepare_cached("UPDATE plan SET checkpoint = ?2 WHERE id = ?1")?
+        .execute(params![plan.as_str(), text(&kept)])?;
+    touched.plan(plan);
+    if without_progress > 1 {
+        let current: Vec<TaskId> = {
+            let mut statement =
+                transaction.prepare_cached("SELECT id FROM task WHERE plan = ?1 AND status = 'in_progress'")?;
+            let rows = statement.query_map([plan.as_str()], |row| task_id(row, 0))?;
+            rows.collect::<Result<_, _>>()?
+        };
+        for id in &current {
+            stuck(transaction, touched, plan, id, now)?;
+        }
+    }
+    Ok(kept)
+}
+
+pub(super) fn last_checkpoint(connection: &Connection, plan: &PlanId) -> Result<Option<Checkpoint>, Fault> {
+    let found: Option<String> = connection
+        .prepare_cached("SELECT checkpoint FROM plan WHERE id = ?1")?
+        .query_row([plan.as_str()], |row| row.get(0))?;
+    Ok(found.map(|found| json(0, &found)).transpose()?)
+}

@@ -1,0 +1,326 @@
+//! Plans that come from a spec: how they get in, what they are for, and how they are put away.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use serde::{Deserialize, Serialize};
+use steadfast_model::{AddedBy, Millis, Phase, Plan, PlanId, PlannedTask, Status, Task, TaskId};
+
+use super::column::{json, text};
+use super::error::Fault;
+use super::order::position;
+use super::plan::{self, NewPlan};
+use super::task::{self, NewTask};
+use super::{Ledger, LedgerError};
+
+/// A compiled spec on its way into the ledger.
+#[derive(Clone, Copy, Debug)]
+pub struct Loading<'a> {
+    pub plan: &'a Plan,
+    pub worktree: &'a str,
+    /// The file it was compiled from, as it was named.
+    pub source: &'a str,
+    pub added_by: AddedBy,
+    /// What each command of a check stands for, as JSON.
+    pub frozen: &'a BTreeMap<String, String>,
+    pub now: Millis,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loaded {
+    New(PlanId),
+    /// This very plan is in the ledger already.
+    Same(PlanId),
+    /// The spec changed since: what did not change keeps its status and its evidence.
+    Replaced {
+        plan: PlanId,
+        kept: usize,
+    },
+}
+
+impl Loaded {
+    pub fn plan(&self) -> &PlanId {
+        match self {
+            Self::New(plan) | Self::Same(plan) | Self::Replaced { plan, .. } => plan,
+        }
+    }
+}
+
+/// What a plan is for, beside its tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<Phase>,
+}
+
+/// A plan of this worktree, as a listing shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanRow {
+    pub id: PlanId,
+    pub title: String,
+    pub source: Option<String>,
+    pub added_by: AddedBy,
+    pub head: Head,
+}
+
+impl Ledger {
+    /// The plan of the same file in the same worktree is replaced; a plan of another file stays beside it.
+    pub fn load_plan(&mut self, loading: Loading<'_>) -> Result<Loaded, LedgerError> {
+        let Loading { plan, worktree, source, added_by, frozen, now } = loading;
+        for planned in &plan.tasks {
+            task::new_within(&as_new(planned, added_by))?;
+        }
+        self.write(|transaction, touched| {
+            let before = of_source(transaction, worktree, source)?;
+            if let Some(before) = &before
+                && is_same(transaction, before, plan)?
+            {
+                return Ok(Loaded::Same(before.clone()));
+            }
+            let id = free_id(transaction, &plan.feature)?;
+            let new = NewPlan { id: &id, worktree, title: &plan.feature, source: Some(source), added_by };
+            plan::insert(transaction, &new, now)?;
+            let head = Head {
+                description: plan.description.clone(),
+                constraints: plan.constraints.clone(),
+                criteria: plan.criteria.clone(),
+                promise: plan.promise.clone(),
+                phases: plan.phases.clone(),
+            };
+            transaction.execute("UPDATE plan SET head = ?2 WHERE id = ?1", params![id.as_str(), text(&head)])?;
+            put_tasks(transaction, &id, plan, added_by, now)?;
+            for (command, definition) in frozen {
+                super::frozen::put(transaction, &id, command, definition, now)?;
+            }
+            touched.plan(&id);
+            let Some(before) = before else { return Ok(Loaded::New(id)) };
+            let kept = carry_over(transaction, &before, &id)?;
+            put_away(transaction, &before, now)?;
+            touched.plan(&before);
+            Ok(Loaded::Replaced { plan: id, kept })
+        })
+    }
+
+    /// The plan of this worktree, with what it is for.
+    pub fn plan(&self, worktree: &str) -> Result<Option<PlanRow>, LedgerError> {
+        self.read(|connection| match plan::newest(connection, worktree)? {
+            Some(plan) => row(connection, &plan).map(Some),
+            None => Ok(None),
+        })
+    }
+
+    /// Archives a plan: it is nobody's then, and kept with its evidence.
+    pub fn clear_plan(&mut self, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
+        self.write(|transaction, touched| {
+            plan::require(transaction, plan)?;
+            put_away(transaction, plan, now)?;
+            touched.plan(plan);
+            Ok(())
+        })
+    }
+}
+
+pub(super) fn head(connection: &Connection, plan: &PlanId) -> Result<Head, Fault> {
+    let text: Option<String> = connection
+        .prepare_cached("SELECT head FROM plan WHERE id = ?1")?
+        .query_row([plan.as_str()], |row| row.get(0))
+        .optional()?
+        .flatten();
+    Ok(text.map(|text| json(0, &text)).transpose()?.unwrap_or_default())
+}
+
+fn row(connection: &Connection, plan: &PlanId) -> Result<PlanRow, Fault> {
+    let (title, source, added_by) = connection
+        .prepare_cached("SELECT title, source, added_by FROM plan WHERE id = ?1")?
+        .query_row([plan.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?, super::column::word(row, 2, &AddedBy::ALL, AddedBy::as_str)?))
+        })?;
+    Ok(PlanRow { id: plan.clone(), title, source, added_by, head: head(connection, plan)? })
+}
+
+fn of_source(connection: &Connection, worktree: &str, source: &str) -> Result<Option<PlanId>, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT id FROM plan WHERE worktree = ?1 AND source = ?2 AND cleared_at IS NULL
+             ORDER BY created_at DESC, id DESC LIMIT 1",
+        )?
+        .query_row([worktree, source], |row| super::column::plan_id(row, 0))
+        .optional()?)
+}
+
+fn as_new(planned: &PlannedTask, added_by: AddedBy) -> NewTask {
+    NewTask {
+        id: Some(planned.id.clone()),
+        title: planned.title.clone(),
+        files: planned.files.clone(),
+        verify: planned.verify.clone(),
+        notes: planned.notes.clone(),
+        blocked_by: planned.blocked_by.clone(),
+        task_type: planned.task_type,
+        added_by,
+    }
+}
+
+/// Tasks first, then what they wait for: an author may name what comes later.
+fn put_tasks(
+    transaction: &Transaction<'_>,
+    id: &PlanId,
+    plan: &Plan,
+    added_by: AddedBy,
+    now: Millis,
+) -> Result<(), Fault> {
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status, waits,
+                           added_by, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15)",
+    )?;
+    for planned in &plan.tasks {
+        let mut waits: Vec<&TaskId> = planned.blocked_by.iter().collect();
+        waits.sort_unstable();
+        waits.dedup();
+        insert.execute(params![
+            id.as_str(),
+            planned.id.as_str(),
+            position(&planned.id),
+            planned.title,
+            planned.kind.as_str(),
+            planned.task_type.map(steadfast_model::TaskType::as_str),
+            planned.phase,
+            planned.item,
+            text(&planned.files),
+            planned.notes,
+            planned.verify.as_ref().map(text),
+            Status::Pending.as_str(),
+            i64::try_from(waits.len()).unwrap_or(i64::MAX),
+            added_by.as_str(),
+            now.0,
+        ])?;
+    }
+    let mut depend = transaction
+        .prepare_cached("INSERT INTO dependency (plan, task, blocked_by) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?;
+    for planned in &plan.tasks {
+        for before in &planned.blocked_by {
+            depend.execute(params![id.as_str(), planned.id.as_str(), before.as_str()])?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the ledger holds what the spec says, statuses and what was added since aside.
+fn is_same(connection: &Connection, id: &PlanId, plan: &Plan) -> Result<bool, Fault> {
+    let Head { description, constraints, criteria, promise, phases } = head(connection, id)?;
+    let same_head = description == plan.description
+        && constraints == plan.constraints
+        && criteria == plan.criteria
+        && promise == plan.promise
+        && phases == plan.phases;
+    if !same_head {
+        return Ok(false);
+    }
+    let present = task::all(connection, id)?;
+    let present: BTreeMap<&TaskId, &Task> =
+        present.iter().filter(|task| task.phase.is_some()).map(|task| (&task.id, task)).collect();
+    Ok(present.len() == plan.tasks.len()
+        && plan.tasks.iter().all(|planned| present.get(&planned.id).is_some_and(|task| says(task, planned))))
+}
+
+fn says(task: &Task, planned: &PlannedTask) -> bool {
+    let mut waits = planned.blocked_by.clone();
+    waits.sort_unstable();
+    waits.dedup();
+    let mut present = task.blocked_by.clone();
+    present.sort_unstable();
+    is_same_work(task, planned) && present == waits && task.phase == planned.phase && task.item == planned.item
+}
+
+fn is_same_work(task: &Task, planned: &PlannedTask) -> bool {
+    task.title == planned.title
+        && task.kind == planned.kind
+        && task.task_type == planned.task_type
+        && task.files == planned.files
+        && task.verify == planned.verify
+}
+
+/// Statuses, evidence and decisions of tasks that are still the same work. Returns how many were closed.
+fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> Result<usize, Fault> {
+    // `first_closed_at` comes along: a reloaded task gives no refusals back a second time.
+    let kept = transaction.execute(
+        "UPDATE task SET status = old.status, block_reason = old.block_reason, first_closed_at = old.first_closed_at,
+                stuck_count = old.stuck_count, started = old.started, failure = old.failure
+         FROM task AS old
+         WHERE task.plan = ?2 AND old.plan = ?1 AND old.id = task.id AND old.title = task.title
+           AND old.kind = task.kind AND old.type IS task.type AND old.files = task.files AND old.verify IS task.verify
+           AND old.status <> 'pending'",
+        params![before.as_str(), plan.as_str()],
+    )?;
+    transaction.execute(
+        "INSERT INTO evidence (plan, task, number, class, passed, at, body)
+         SELECT ?2, evidence.task, number, class, passed, at, body FROM evidence
+         JOIN task ON task.plan = ?2 AND task.id = evidence.task AND task.status <> 'pending'
+         WHERE evidence.plan = ?1",
+        params![before.as_str(), plan.as_str()],
+    )?;
+    transaction.execute(
+        "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
+         SELECT ?2, number, phase, what, why, added_by, at FROM decision WHERE plan = ?1",
+        params![before.as_str(), plan.as_str()],
+    )?;
+    transaction.execute(
+        "UPDATE task SET waits = (
+            SELECT COUNT(*) FROM dependency
+            JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
+            WHERE dependency.plan = task.plan AND dependency.task = task.id AND before.status <> 'done')
+         WHERE plan = ?1",
+        [plan.as_str()],
+    )?;
+    transaction.execute(
+        "UPDATE plan SET owner = (SELECT owner FROM plan WHERE id = ?1), owner_since = (SELECT owner_since FROM plan WHERE id = ?1)
+         WHERE id = ?2",
+        params![before.as_str(), plan.as_str()],
+    )?;
+    Ok(kept)
+}
+
+fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
+    transaction.execute(
+        "UPDATE plan SET cleared_at = ?2, owner = NULL, owner_since = NULL WHERE id = ?1 AND cleared_at IS NULL",
+        params![plan.as_str(), now.0],
+    )?;
+    // What a check still says of it changes nothing any more.
+    transaction.execute("DELETE FROM running WHERE plan = ?1", [plan.as_str()])?;
+    Ok(())
+}
+
+/// `auth-rework`, `auth-rework-2`: a name people can type.
+fn free_id(connection: &Connection, feature: &str) -> Result<PlanId, Fault> {
+    const LONGEST: usize = 40;
+    let mut name = String::new();
+    for c in feature.chars() {
+        if c.is_ascii_alphanumeric() {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.is_empty() && !name.ends_with('-') {
+            name.push('-');
+        }
+        if name.len() >= LONGEST {
+            break;
+        }
+    }
+    let name = name.trim_end_matches('-');
+    let name = if name.is_empty() { "plan" } else { name };
+    let mut number = 1;
+    loop {
+        let id = PlanId::new(if number == 1 { name.to_owned() } else { format!("{name}-{number}") });
+        if plan::worktree_of(connection, &id)?.is_none() {
+            return Ok(id);
+        }
+        number += 1;
+    }
+}
