@@ -6,4 +6,5 @@
 pub mod artifact;
 #[cfg(unix)]
 pub mod check;
+mod content;
 pub mod definition;

@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
 
 use super::report::LeftBehind;
 
 const LONGEST_NAME: usize = 120;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Kin {
     supervisor: Pid,
+    /// What ran beneath the supervisor before: not the check's.
+    before: BTreeSet<i32>,
     /// The first process of the check; its group has the same number.
     leader: Pid,
     watcher: Pid,
@@ -26,25 +28,17 @@ struct Entry {
 }
 
 impl Kin {
-    pub(crate) fn of(leader: Pid, watcher: Pid) -> Self {
-        Self { supervisor: rustix::process::getpid(), leader, watcher }
+    pub(crate) fn of(leader: Pid, watcher: Pid, before: BTreeSet<i32>) -> Self {
+        Self { supervisor: getpid(), before, leader, watcher }
     }
 
     /// What runs besides the leader. What has ended is taken off the list of processes. Nothing where there is no
     /// `/proc`.
     pub(crate) fn alive(&self) -> Vec<Pid> {
         let entries = entries();
-        let mut family = BTreeSet::from([self.supervisor.as_raw_pid()]);
-        let mut grown = true;
-        while grown {
-            grown = false;
-            for entry in &entries {
-                let ours = family.contains(&entry.parent) || entry.group == self.leader.as_raw_pid();
-                if ours && entry.pid != self.watcher {
-                    grown |= family.insert(entry.pid.as_raw_pid());
-                }
-            }
-        }
+        let group = self.leader.as_raw_pid();
+        let known = |pid: i32| pid == self.watcher.as_raw_pid() || self.before.contains(&pid);
+        let family = family(&entries, |entry| entry.group == group, known);
         let others = entries.into_iter().filter(|entry| {
             family.contains(&entry.pid.as_raw_pid()) && entry.pid != self.supervisor && entry.pid != self.leader
         });
@@ -66,6 +60,29 @@ impl Kin {
             let _ = kill_process(pid, signal);
         }
     }
+}
+
+/// What runs beneath this process.
+pub(crate) fn beneath() -> BTreeSet<i32> {
+    let mut family = family(&entries(), |_| false, |_| false);
+    family.remove(&getpid().as_raw_pid());
+    family
+}
+
+/// This process, those that belong to it, and all that descend from them, save some with all that is beneath those.
+fn family(entries: &[Entry], belongs: impl Fn(&Entry) -> bool, save: impl Fn(i32) -> bool) -> BTreeSet<i32> {
+    let mut family = BTreeSet::from([getpid().as_raw_pid()]);
+    let mut grown = true;
+    while grown {
+        grown = false;
+        for entry in entries {
+            let pid = entry.pid.as_raw_pid();
+            if (family.contains(&entry.parent) || belongs(entry)) && !save(pid) {
+                grown |= family.insert(pid);
+            }
+        }
+    }
+    family
 }
 
 pub(crate) fn describe(pid: Pid) -> LeftBehind {

@@ -17,19 +17,20 @@ const SHELL: &str = "/bin/sh";
 const RUN: &str = "STEADFAST_CHECK_RUN";
 
 /// The check waits for a line before it begins. When its supervisor dies before the watcher knows of it, it ends.
-const CHECK: &str = r#"read -r begin || exit 125; exec /bin/sh -c "$1" </dev/null"#;
+const CHECK: &str = r#"read -r begin || exit 125; exec "$@" </dev/null"#;
 
 /// Its input is a pipe from the supervisor. The first line is the group; when the pipe closes after that, the
 /// supervisor is gone. `/proc` is there on Linux only; elsewhere the group is all that is ended.
+/// In dash `kill -TERM -- -1` is an error, `kill -s TERM -- -1` is not.
 const WATCHER: &str = r#"trap '' HUP INT TERM
 read -r group || exit 0
 read -r over && exit 0
-kill -TERM -- "-$group"
+kill -s TERM -- "-$group"
 sleep 1
-kill -KILL -- "-$group"
+kill -s KILL -- "-$group"
 for found in $(grep -slF "$1" /proc/[0-9]*/environ); do
   found=${found#/proc/}
-  kill -KILL "${found%/environ}"
+  kill -s KILL "${found%/environ}"
 done"#;
 
 /// Nobody is there to answer: whoever asks is told so at once.
@@ -60,7 +61,8 @@ pub(crate) struct Started {
     pub(crate) watcher: Watcher,
 }
 
-pub(crate) fn start(run: &CheckRun) -> io::Result<Started> {
+/// `within` are the words of a program that starts the shell, if there is one.
+pub(crate) fn start(run: &CheckRun, within: &[String]) -> io::Result<Started> {
     let mark = format!("{RUN}={}-{:016x}", std::process::id(), RandomState::new().build_hasher().finish());
     let mut watcher = Watcher::start(&mark)?;
     let (output, writer) = io::pipe()?;
@@ -68,18 +70,22 @@ pub(crate) fn start(run: &CheckRun) -> io::Result<Started> {
         let mut command = Command::new(SHELL);
         let (name, value) = mark.split_once('=').unwrap_or((RUN, &mark));
         command
-            .args(["-c", CHECK, "sh", &run.command])
+            .args(["-c", CHECK, "sh"])
+            .args(within)
+            .args([SHELL, "-c", &run.command])
             .current_dir(&run.directory)
             .envs(ENVIRONMENT)
             .env("PWD", &run.directory)
             .env("STEADFAST_CHECK", &run.task)
             .env(name, value)
-            .envs(run.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(writer.try_clone()?)
             .stderr(writer)
             .process_group(0);
-        LEADS_ASTRAY.iter().for_each(|name| drop(command.env_remove(name)));
+        for name in LEADS_ASTRAY {
+            command.env_remove(name);
+        }
+        command.envs(run.environment.iter().map(|(name, value)| (name, value)));
         // The command holds the writing end until it is dropped.
         command.spawn()?
     };

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -9,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getsid, setsid, waitid};
 use steadfast_model::CheckEnd;
 
-use super::kin::{Kin, describe};
+use super::kin::{Kin, beneath, describe};
 use super::report::{CheckReport, CheckRun, LeftBehind};
 use super::shell::{Started, start};
 use super::tail::Tail;
@@ -26,10 +27,12 @@ const KILLED: Duration = Duration::from_secs(2);
 /// A process whose only work is to run checks: it leads a session without a terminal and inherits what a check leaves
 /// behind.
 ///
-/// It ends every process beneath itself, so it must have none of its own. A signal that ends it, `KILL` too, ends the
+/// What appears beneath it while a check runs is the check's, so it must start nothing itself meanwhile. A signal that ends it, `KILL` too, ends the
 /// check within a second or two: a watcher sees to that.
 #[derive(Debug)]
-pub struct Supervisor(());
+pub struct Supervisor {
+    within: Vec<String>,
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum NoSupervisor {
@@ -40,14 +43,21 @@ pub enum NoSupervisor {
 }
 
 impl Supervisor {
-    /// Makes this process one. To be called once, before any child and any thread.
+    /// Makes this process one. To be called once, before it has a child.
     pub fn begin() -> Result<Self, NoSupervisor> {
         if setsid().is_err() && getsid(None).ok() != Some(getpid()) {
             return Err(NoSupervisor::LeadsGroup);
         }
         #[cfg(target_os = "linux")]
-        rustix::process::set_child_subreaper(Some(getpid())).map_err(|error| NoSupervisor::NotInherited(error.into()))?;
-        Ok(Self(()))
+        rustix::process::set_child_subreaper(Some(getpid()))
+            .map_err(|error| NoSupervisor::NotInherited(error.into()))?;
+        Ok(Self { within: Vec::new() })
+    }
+
+    /// Has checks started by a program that keeps them in: its words come before `/bin/sh -c …`.
+    pub fn within(mut self, words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.within = words.into_iter().map(Into::into).collect();
+        self
     }
 
     /// Runs a check to its end. Returns within its limit and five seconds. When `stop` becomes true, the check is ended
@@ -57,8 +67,9 @@ impl Supervisor {
             return CheckReport::not_started(format!("`{}` is no folder", run.directory.display()));
         }
         let began = Instant::now();
-        match start(run) {
-            Ok(started) => Running::of(started, run, began).finish(stop),
+        let before = beneath();
+        match start(run, &self.within) {
+            Ok(started) => Running::of(started, before, run, began).finish(stop),
             Err(error) => CheckReport::not_started(format!("`/bin/sh` could not be started: {error}")),
         }
     }
@@ -84,10 +95,10 @@ struct Running {
 }
 
 impl Running {
-    fn of(started: Started, run: &CheckRun, began: Instant) -> Self {
+    fn of(started: Started, before: BTreeSet<i32>, run: &CheckRun, began: Instant) -> Self {
         let leader = pid(started.child.id());
         Self {
-            kin: Kin::of(leader, pid(started.watcher.id())),
+            kin: Kin::of(leader, pid(started.watcher.id()), before),
             leader,
             started,
             tail: Tail::of(run.tail),

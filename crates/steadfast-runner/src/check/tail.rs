@@ -11,6 +11,8 @@ pub(crate) struct Tail {
     /// A carriage return came: what follows is drawn over the line.
     returned: bool,
     escape: Escape,
+    /// Something was let go.
+    cut: bool,
     total: u64,
 }
 
@@ -33,7 +35,7 @@ const BACKSPACE: u8 = 0x08;
 
 impl Tail {
     pub(crate) fn of(keep: usize) -> Self {
-        Self { keep, text: Vec::new(), line: 0, returned: false, escape: Escape::No, total: 0 }
+        Self { keep, text: Vec::new(), line: 0, returned: false, escape: Escape::No, cut: false, total: 0 }
     }
 
     pub(crate) fn push(&mut self, mut bytes: &[u8]) {
@@ -108,6 +110,7 @@ impl Tail {
             let cut = self.text.len() - self.keep;
             self.text.drain(..cut);
             self.line = self.line.saturating_sub(cut);
+            self.cut = true;
         }
     }
 
@@ -123,12 +126,84 @@ impl Tail {
         while !text.is_char_boundary(from) {
             from += 1;
         }
-        let cut = &text[from..];
-        // What was cut in its middle says nothing, unless it is all there is.
-        let whole = match cut.split_once('\n') {
-            Some((_, rest)) if from > 0 && !rest.is_empty() && !text[..from].ends_with('\n') => rest,
-            _ => cut,
+        let kept = &text[from..];
+        // A line that was cut in its middle says nothing, unless it is all there is.
+        let whole = match kept.split_once('\n') {
+            Some((_, rest)) if self.cut || from > 0 => rest,
+            _ => kept,
         };
         (whole.to_owned(), self.total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn seen(bytes: &[u8]) -> String {
+        let mut tail = Tail::of(1 << 16);
+        tail.push(bytes);
+        tail.finish().0
+    }
+
+    #[test]
+    fn escapes_are_not_shown() {
+        let said =
+            b"\x1b[1;31mFAIL\x1b[0m \x1b]0;title\x07a\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\ \x1b(Bb\x1b7c\x1b[?25h";
+        assert_eq!(seen(said), "FAIL alink bc");
+    }
+
+    #[test]
+    fn a_line_that_is_drawn_over_is_shown_as_it_was_last() {
+        assert_eq!(seen(b"one\n10%\r50%\r100%\r\ntwo\r\nthree\r"), "one\n100%\ntwo\nthree");
+    }
+
+    #[test]
+    fn a_broken_escape_takes_no_line_with_it() {
+        assert_eq!(seen(b"a\x1b[12\nb\x1b]0;never ends\nc\x1b"), "a\nb\nc");
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced_or_left_out() {
+        assert_eq!(seen(b"a\0b\xff\xfec\x08d \xc3\xa4\tz"), "ab\u{fffd}\u{fffd}d \u{e4}\tz");
+    }
+
+    #[test]
+    fn the_end_begins_with_a_whole_line() {
+        let mut tail = Tail::of(12);
+        tail.push(b"first line\nsecond\nthird\n");
+        assert_eq!(tail.finish(), ("third".to_owned(), 24));
+    }
+
+    #[test]
+    fn of_one_long_line_the_end_is_kept() {
+        let mut tail = Tail::of(4);
+        tail.push(&[b'a'; 1_000]);
+        tail.push(b"bcd");
+        assert_eq!(tail.finish(), ("abcd".to_owned(), 1_003));
+    }
+
+    proptest! {
+        #[test]
+        fn the_parts_in_which_bytes_come_do_not_matter(bytes: Vec<u8>, size in 1_usize..7) {
+            let mut tail = Tail::of(1 << 16);
+            bytes.chunks(size).for_each(|part| tail.push(part));
+            prop_assert_eq!(tail.finish().0, seen(&bytes));
+        }
+
+        #[test]
+        fn never_more_is_kept_than_asked_for(bytes: Vec<u8>, keep in 0_usize..40) {
+            let mut tail = Tail::of(keep);
+            for part in bytes.chunks(3) {
+                tail.push(part);
+                prop_assert!(tail.text.len() <= keep * 2 + 3);
+            }
+            let (text, total) = tail.finish();
+            prop_assert!(text.len() <= keep);
+            prop_assert!(!text.chars().any(|character| character.is_control() && !matches!(character, '\n' | '\t')));
+            prop_assert_eq!(total, bytes.len() as u64);
+        }
     }
 }

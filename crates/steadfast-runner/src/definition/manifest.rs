@@ -1,0 +1,52 @@
+//! Manifests in JSON and TOML, read as one kind of value.
+
+use serde_json::Value;
+
+/// By the end of the file's name. None when it cannot be read.
+pub(crate) fn read(file: &str, text: &str) -> Option<Value> {
+    let text = text.trim_start_matches('\u{feff}');
+    if file.ends_with(".json") || file.ends_with(".jsonc") {
+        serde_json::from_str(text).ok()
+    } else {
+        toml::from_str(text).ok()
+    }
+}
+
+/// What lies beneath the keys. `tool` may be left out where a file belongs to that tool alone.
+pub(crate) fn find<'a>(manifest: &'a Value, keys: &[String]) -> Option<&'a Value> {
+    let from = |keys: &[String]| keys.iter().try_fold(manifest, |value, key| value.get(key));
+    from(keys).or_else(|| {
+        let own = keys.strip_prefix(&["tool".to_owned()])?;
+        from(own).or_else(|| from(own.get(1..)?))
+    })
+}
+
+/// An entry as one text: a command as it is, anything else as JSON with its keys in order.
+pub(crate) fn text(entry: &Value) -> String {
+    match entry {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The command lines in an entry.
+pub(crate) fn commands(entry: &Value) -> Vec<String> {
+    match entry {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(list) => list.iter().flat_map(commands).collect(),
+        Value::Object(table) => table.values().flat_map(commands).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The folders of a workspace's packages: those named, and those beneath `folder/*`.
+pub(crate) fn workspaces(manifest: &Value) -> Vec<String> {
+    let list = manifest.get("workspaces");
+    let list = list.and_then(|found| found.get("packages").or(Some(found))).and_then(Value::as_array);
+    list.into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .filter(|path| !path.starts_with('!'))
+        .map(str::to_owned)
+        .collect()
+}

@@ -1,0 +1,389 @@
+//! The programs that run something else: what they run, by their arguments.
+
+use std::path::PathBuf;
+
+use super::reference::{Entry, Run, Target, is_assignment};
+
+/// What stands behind a program that only starts another.
+pub(crate) enum Through<'a> {
+    Not,
+    Rest(&'a [String]),
+    /// Command lines.
+    Text(Vec<String>),
+}
+
+/// A program that starts what its arguments say.
+pub(crate) fn through<'a>(word: &str, arguments: &'a [String]) -> Through<'a> {
+    let first = arguments.first().map(String::as_str);
+    if is_path(word) && !is_installed(word) {
+        return Through::Not;
+    }
+    match (name_of(word), first) {
+        ("eval", _) => Through::Text(vec![arguments.join(" ")]),
+        ("exec" | "command" | "builtin" | "nohup" | "setsid" | "cross-env" | "sudo" | "xvfb-run" | "stdbuf", _)
+        | ("npx" | "bunx" | "pnpx" | "uvx" | "dotenv" | "dotenvx", _) => {
+            Through::Rest(past_flags(arguments, &["-p", "-c", "-e", "-u"]))
+        }
+        ("env", _) => {
+            let rest = past_flags(arguments, &["-u", "-C"]);
+            Through::Rest(&rest[rest.iter().take_while(|word| is_assignment(word)).count()..])
+        }
+        ("timeout" | "gtimeout", _) => Through::Rest(past_flags(arguments, &["-s", "-k"]).get(1..).unwrap_or_default()),
+        ("nice" | "ionice", _) => Through::Rest(past_flags(arguments, &["-n", "-c"])),
+        ("npm", Some("exec" | "x")) | ("pnpm" | "yarn", Some("exec" | "dlx")) => {
+            Through::Rest(past_flags(&arguments[1..], &["-w", "--workspace"]))
+        }
+        ("bun", Some("x")) | ("bundle", Some("exec")) | ("uv" | "poetry" | "conda", Some("run")) => {
+            Through::Rest(past_flags(&arguments[1..], &["--with", "--extra", "--group", "-p", "--python", "-n"]))
+        }
+        ("mise" | "direnv", Some("exec")) | ("nix", Some("develop")) => {
+            let after = arguments.iter().position(|word| matches!(word.as_str(), "--" | "-c" | "--command" | "."));
+            Through::Rest(after.map_or(&[], |at| &arguments[at + 1..]))
+        }
+        ("concurrently", _) => Through::Text(
+            past_flags(arguments, &["-n", "-c", "--names"]).iter().map(|word| spelled_out(word)).collect(),
+        ),
+        (name, _) if is_shell(name) => shell_text(arguments).map_or(Through::Not, |text| Through::Text(vec![text])),
+        _ => Through::Not,
+    }
+}
+
+/// `concurrently` has a short word for scripts.
+fn spelled_out(word: &str) -> String {
+    let short = ["npm:", "yarn:", "pnpm:", "bun:"].iter().find_map(|prefix| Some((prefix, word.strip_prefix(prefix)?)));
+    short.map_or(word.to_owned(), |(prefix, name)| format!("{} run {name}", prefix.trim_end_matches(':')))
+}
+
+/// The text of `sh -c`, `bash -lc`, `bash -euo pipefail -c`.
+fn shell_text(arguments: &[String]) -> Option<String> {
+    let (flags, rest) = shell_flags(arguments);
+    let said = flags.iter().any(|flag| flag.starts_with('-') && !flag.starts_with("--") && flag.contains('c'));
+    said.then(|| rest.first().cloned()).flatten()
+}
+
+/// The flags of a shell with their values, and what comes after them.
+fn shell_flags(arguments: &[String]) -> (&[String], &[String]) {
+    let mut at = 0;
+    while let Some(flag) = arguments.get(at).filter(|word| word.starts_with(['-', '+'])) {
+        let long = flag.starts_with("--");
+        let valued =
+            if long { matches!(flag.as_str(), "--rcfile" | "--init-file") } else { flag.ends_with(['o', 'O']) };
+        at += if valued { 2 } else { 1 };
+    }
+    arguments.split_at(at.min(arguments.len()))
+}
+
+/// What a program refers to, and from which folder it does.
+pub(crate) fn targets(word: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf, Target)> {
+    let mut found = known(name_of(word), arguments, input);
+    if is_path(word) {
+        found.push((PathBuf::new(), file(word, Run::Itself)));
+    }
+    found
+}
+
+fn is_path(word: &str) -> bool {
+    word.contains('/')
+}
+
+/// What a package manager put there is its program, not the author's.
+pub(crate) fn is_installed(path: &str) -> bool {
+    path.split('/').any(|part| matches!(part, "node_modules" | ".venv" | "venv" | ".tox" | "vendor"))
+        || ["/usr/", "/bin/", "/opt/"].iter().any(|folder| path.starts_with(folder))
+}
+
+fn known(name: &str, arguments: &[String], input: Option<&str>) -> Vec<(PathBuf, Target)> {
+    let here = |target: Target| vec![(PathBuf::new(), target)];
+    match name {
+        "npm" | "pnpm" | "yarn" | "bun" => package_scripts(name, arguments),
+        "run-s" | "run-p" | "npm-run-all" | "npm-run-all2" => {
+            let names = plain(arguments, &[]).into_iter();
+            names.map(|name| (PathBuf::new(), script(name, Everywhere::No, OrProgram::No))).collect()
+        }
+        "turbo" | "lerna" => {
+            let names = plain(arguments, &["--filter", "-F", "--scope", "--concurrency"]);
+            let names = names.into_iter().filter(|name| *name != "run");
+            names.map(|name| (PathBuf::new(), script(name, Everywhere::Yes, OrProgram::Yes))).collect()
+        }
+        "make" | "gmake" => make(arguments),
+        "just" => just(arguments),
+        "task" | "go-task" => {
+            let names = plain(before_dashes(arguments), &["-d", "--dir", "-t", "--taskfile"]);
+            let folder = value(arguments, &["-d", "--dir"]).map(PathBuf::from).unwrap_or_default();
+            let names = if names.is_empty() { vec!["default"] } else { names };
+            names.into_iter().map(|name| (folder.clone(), Target::Task { name: name.to_owned() })).collect()
+        }
+        "cargo" => cargo(arguments).map(here).unwrap_or_default(),
+        "composer" | "poe" | "pdm" | "hatch" | "rye" | "pixi" | "pipenv" | "deno" => {
+            let found = entry(name, arguments).map(here);
+            found.unwrap_or_else(|| interpreted(name, arguments, input).map(here).unwrap_or_default())
+        }
+        "go" if arguments.first().is_some_and(|word| word == "run") => {
+            let found = arguments[1..].iter().find(|word| !word.starts_with('-'));
+            found
+                .filter(|word| word.ends_with(".go"))
+                .map(|word| here(file(word, Run::Interpreter)))
+                .unwrap_or_default()
+        }
+        "source" | "." => arguments.first().map(|path| here(file(path, Run::Shell))).unwrap_or_default(),
+        _ => match WHOLE.iter().find(|(program, _)| *program == name) {
+            Some((_, path)) => here(file(path, Run::ByName)),
+            None => interpreted(name, arguments, input).map(here).unwrap_or_default(),
+        },
+    }
+}
+
+/// Programs that run one file of a fixed name, in a language we do not read.
+const WHOLE: [(&str, &str); 8] = [
+    ("rake", "Rakefile"),
+    ("nox", "noxfile.py"),
+    ("tox", "tox.ini"),
+    ("inv", "tasks.py"),
+    ("invoke", "tasks.py"),
+    ("gulp", "gulpfile.js"),
+    ("grunt", "Gruntfile.js"),
+    ("pre-commit", ".pre-commit-config.yaml"),
+];
+
+enum Everywhere {
+    Yes,
+    No,
+}
+
+enum OrProgram {
+    Yes,
+    No,
+}
+
+fn script(name: &str, everywhere: Everywhere, or_program: OrProgram) -> Target {
+    Target::PackageScript {
+        name: name.to_owned(),
+        everywhere: matches!(everywhere, Everywhere::Yes),
+        or_program: matches!(or_program, OrProgram::Yes),
+    }
+}
+
+fn file(path: &str, run: Run) -> Target {
+    Target::File { path: path.into(), run }
+}
+
+const FOLDER: [&str; 5] = ["--prefix", "-C", "--cwd", "--dir", "--cwd="];
+const WORKSPACE: [&str; 4] = ["-w", "--workspace", "--filter", "-F"];
+
+fn package_scripts(manager: &str, arguments: &[String]) -> Vec<(PathBuf, Target)> {
+    let folder = value(arguments, &FOLDER).map(PathBuf::from).unwrap_or_default();
+    let everywhere = || {
+        let all = ["-r", "--recursive", "--workspaces", "-ws", "-a", "workspaces"];
+        let flags = before_dashes(arguments);
+        let some = flags.iter().any(|word| {
+            all.contains(&word.as_str())
+                || WORKSPACE.iter().any(|flag| word == flag || word.starts_with(&format!("{flag}=")))
+        });
+        if some || flags.first().is_some_and(|word| word == "workspace") { Everywhere::Yes } else { Everywhere::No }
+    };
+    let valued: Vec<&str> = FOLDER.into_iter().chain(WORKSPACE).collect();
+    let mut words = plain(before_dashes(arguments), &valued);
+    if words.first() == Some(&"workspace") {
+        words.drain(..words.len().min(2));
+    }
+    if words.starts_with(&["workspaces", "foreach"]) {
+        words.drain(..2);
+    }
+    let found = match (manager, &words[..]) {
+        (_, ["run" | "run-script" | "rum" | "urn", name, ..]) if manager == "bun" && looks_like_file(name) => {
+            file(name, Run::Interpreter)
+        }
+        ("bun", ["run", name, ..]) => script(name, everywhere(), OrProgram::Yes),
+        ("yarn", ["run", name, ..]) => script(name, everywhere(), OrProgram::Yes),
+        (_, ["run" | "run-script" | "rum" | "urn", name, ..]) => script(name, everywhere(), OrProgram::No),
+        ("npm", ["t" | "tst" | "it" | "cit" | "install-test" | "install-ci-test", ..]) => {
+            script("test", everywhere(), OrProgram::No)
+        }
+        ("npm", [name @ ("test" | "start" | "stop" | "restart"), ..]) => script(name, everywhere(), OrProgram::No),
+        ("pnpm", ["t", ..]) => script("test", everywhere(), OrProgram::No),
+        // The test runner of bun, not a script.
+        ("npm", _) | ("bun", ["test" | "install" | "i" | "add" | "build", ..]) | (_, []) => return Vec::new(),
+        ("bun", [name, ..]) if looks_like_file(name) => file(name, Run::Interpreter),
+        (_, [name @ ("test" | "start"), ..]) => script(name, everywhere(), OrProgram::No),
+        (_, [name, ..]) => script(name, everywhere(), OrProgram::Yes),
+    };
+    vec![(folder, found)]
+}
+
+fn looks_like_file(word: &str) -> bool {
+    word.contains('/') || [".ts", ".js", ".mjs", ".cjs", ".tsx", ".jsx", ".mts"].iter().any(|end| word.ends_with(end))
+}
+
+fn make(arguments: &[String]) -> Vec<(PathBuf, Target)> {
+    let folder = value(arguments, &["-C", "--directory"]).map(PathBuf::from).unwrap_or_default();
+    let makefile = value(arguments, &["-f", "--file", "--makefile"]).map(PathBuf::from);
+    let valued = ["-C", "--directory", "-f", "--file", "--makefile", "-I", "-o", "-W", "-l"];
+    let names = plain(arguments, &valued).into_iter().filter(|word| {
+        // `-j 4`
+        !is_assignment(word) && !word.chars().all(|digit| digit.is_ascii_digit())
+    });
+    let mut names: Vec<Option<String>> = names.map(|name| Some(name.to_owned())).collect();
+    if names.is_empty() {
+        names.push(None);
+    }
+    names.into_iter().map(|name| (folder.clone(), Target::MakeTarget { file: makefile.clone(), name })).collect()
+}
+
+fn just(arguments: &[String]) -> Vec<(PathBuf, Target)> {
+    let folder = value(arguments, &["-d", "--working-directory"]).map(PathBuf::from).unwrap_or_default();
+    let justfile = value(arguments, &["-f", "--justfile"]).map(PathBuf::from);
+    let names = plain(arguments, &["-d", "--working-directory", "-f", "--justfile", "--set", "--shell"]);
+    let mut names: Vec<Option<String>> =
+        names.into_iter().filter(|word| !is_assignment(word)).map(|name| Some(name.to_owned())).collect();
+    if names.is_empty() {
+        names.push(None);
+    }
+    let recipe = |(at, name)| Target::JustRecipe { file: justfile.clone(), name, or_argument: at > 0 };
+    names.into_iter().enumerate().map(|found| (folder.clone(), recipe(found))).collect()
+}
+
+/// Commands that cargo does not let an alias replace.
+const OF_CARGO: [&str; 18] = [
+    "test", "build", "check", "clippy", "run", "fmt", "doc", "bench", "clean", "update", "fetch", "install", "publish",
+    "add", "remove", "tree", "metadata", "package",
+];
+
+fn cargo(arguments: &[String]) -> Option<Target> {
+    let arguments = before_dashes(arguments);
+    let rest = arguments
+        .strip_prefix(&arguments[..usize::from(arguments.first().is_some_and(|word| word.starts_with('+')))])?;
+    let name = *plain(rest, &["--config", "-C", "--color", "-Z"]).first()?;
+    (!OF_CARGO.contains(&name)).then(|| {
+        Target::Entry(Entry {
+            files: &[".cargo/config.toml", ".cargo/config"],
+            noun: "alias",
+            keys: vec!["alias".to_owned(), name.to_owned()],
+            name: name.to_owned(),
+            before: "cargo ",
+            or_program: true,
+        })
+    })
+}
+
+/// Entries of manifests, by the program that runs them.
+fn entry(program: &str, arguments: &[String]) -> Option<Target> {
+    let words = plain(before_dashes(arguments), &["-e", "-p", "--project", "-C", "--directory"]);
+    let (files, keys, before): (&[&str], Vec<&str>, &str) = match program {
+        "composer" => (&["composer.json"], vec!["scripts"], ""),
+        "poe" => (&["pyproject.toml", "poe_tasks.toml"], vec!["tool", "poe", "tasks"], ""),
+        "pdm" => (&["pyproject.toml"], vec!["tool", "pdm", "scripts"], ""),
+        "rye" => (&["pyproject.toml"], vec!["tool", "rye", "scripts"], ""),
+        "hatch" => (&["pyproject.toml", "hatch.toml"], vec!["tool", "hatch", "envs", "default", "scripts"], ""),
+        "pixi" => (&["pixi.toml", "pyproject.toml"], vec!["tool", "pixi", "tasks"], ""),
+        "pipenv" => (&["Pipfile"], vec!["scripts"], ""),
+        "deno" => (&["deno.json", "deno.jsonc"], vec!["tasks"], ""),
+        _ => return None,
+    };
+    let (name, or_program) = match (program, &words[..]) {
+        ("composer", ["run" | "run-script", name, ..]) | ("deno", ["task", name, ..]) => (*name, false),
+        ("composer" | "poe", [name, ..]) => (*name, program != "poe"),
+        ("pdm" | "rye" | "hatch" | "pixi" | "pipenv", ["run", name, ..]) => (*name, true),
+        ("pdm", [name, ..]) => (*name, true),
+        _ => return None,
+    };
+    let mut keys: Vec<String> = keys.into_iter().map(str::to_owned).collect();
+    let mut script = name;
+    if let ("hatch", Some((environment, inside))) = (program, name.split_once(':')) {
+        environment.clone_into(&mut keys[3]);
+        script = inside;
+    }
+    keys.push(script.to_owned());
+    let noun = if matches!(program, "poe" | "pixi" | "deno") { "task" } else { "script" };
+    Some(Target::Entry(Entry { files, noun, keys, name: name.to_owned(), before, or_program }))
+}
+
+fn is_shell(name: &str) -> bool {
+    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish")
+}
+
+/// The file that an interpreter runs.
+fn interpreted(name: &str, arguments: &[String], input: Option<&str>) -> Option<Target> {
+    if is_shell(name) {
+        let (_, rest) = shell_flags(arguments);
+        return rest.first().map(String::as_str).or(input).map(|path| file(path, Run::Shell));
+    }
+    let (valued, no_file): (&[&str], &[&str]) = match name {
+        // Tests that node runs are tests; which they are is in the command.
+        "node" | "nodejs" | "tsx" | "ts-node" | "vite-node" | "babel-node" => (
+            &["-r", "--require", "--import", "--loader", "-C", "--env-file", "-P"],
+            &["-e", "-p", "--eval", "--print", "--test"],
+        ),
+        "ruby" | "perl" | "php" | "lua" | "Rscript" | "julia" | "pwsh" | "elixir" => {
+            (&["-I", "-r", "-d"], &["-e", "-E", "-c"])
+        }
+        "deno" => {
+            let (run, rest) = arguments.split_first()?;
+            return (run == "run").then(|| interpreted("node", rest, input)).flatten();
+        }
+        _ if name.starts_with("python") || name.starts_with("pypy") => (&["-W", "-X"], &["-m", "-c"]),
+        _ => return None,
+    };
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if no_file.contains(&word.as_str()) {
+            return None;
+        }
+        if valued.contains(&word.as_str()) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return Some(file(word, Run::Interpreter));
+        }
+    }
+    input.map(|path| file(path, Run::Interpreter))
+}
+
+/// The last part of a path, as programs are known by.
+fn name_of(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}
+
+fn before_dashes(arguments: &[String]) -> &[String] {
+    let end = arguments.iter().position(|word| word == "--").unwrap_or(arguments.len());
+    &arguments[..end]
+}
+
+/// What is no flag and no value of one.
+fn plain<'a>(arguments: &'a [String], valued: &[&str]) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if valued.contains(&word.as_str()) {
+            words.next();
+        } else if !word.starts_with('-') {
+            found.push(word.as_str());
+        }
+    }
+    found
+}
+
+fn past_flags<'a>(arguments: &'a [String], valued: &[&str]) -> &'a [String] {
+    let mut rest = arguments;
+    while let Some((word, after)) = rest.split_first() {
+        rest = match word.as_str() {
+            "--" => return after,
+            flag if valued.contains(&flag) => after.get(1..).unwrap_or_default(),
+            flag if flag.starts_with('-') || is_assignment(flag) => after,
+            _ => return rest,
+        };
+    }
+    rest
+}
+
+/// The value of a flag: `-C x`, `--cwd=x`, `-Cx`.
+fn value<'a>(arguments: &'a [String], flags: &[&str]) -> Option<&'a str> {
+    let arguments = before_dashes(arguments);
+    arguments.iter().enumerate().find_map(|(at, word)| {
+        flags.iter().find_map(|flag| match word.strip_prefix(flag)? {
+            "" => arguments.get(at + 1).map(String::as_str),
+            joined => match joined.strip_prefix('=') {
+                Some(value) => Some(value),
+                None => (flag.len() == 2 && !flag.starts_with("--")).then_some(joined),
+            },
+        })
+    })
+}
