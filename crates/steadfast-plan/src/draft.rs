@@ -1,0 +1,105 @@
+use std::ops::Range;
+
+/// Where something stands in the text, in bytes.
+pub(crate) type Span = Range<usize>;
+
+/// A text and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    pub(crate) value: String,
+    pub(crate) span: Span,
+}
+
+impl Text {
+    pub(crate) fn new(value: impl Into<String>, span: Span) -> Self {
+        Self { value: value.into(), span }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.value
+    }
+}
+
+/// A spec as it was written, whatever it was written in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Draft {
+    pub(crate) feature: String,
+    pub(crate) description: Option<String>,
+    pub(crate) constraints: Vec<String>,
+    pub(crate) criteria: Vec<String>,
+    pub(crate) promise: Option<String>,
+    /// The verification commands, by their names.
+    pub(crate) commands: Vec<(Text, Text)>,
+    pub(crate) phases: Vec<DraftPhase>,
+    /// All of it.
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DraftPhase {
+    pub(crate) id: Text,
+    pub(crate) name: String,
+    /// The phases it waits for; `None` is the one before it.
+    pub(crate) after: Option<Vec<Text>>,
+    pub(crate) tasks: Vec<DraftTask>,
+    /// What is done once for each item.
+    pub(crate) each: Option<Each>,
+}
+
+/// The loop of a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Each {
+    pub(crate) items: Vec<String>,
+    pub(crate) tasks: Vec<DraftTask>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DraftTask {
+    pub(crate) id: Text,
+    pub(crate) title: Text,
+    pub(crate) task_type: Option<Text>,
+    pub(crate) files: Vec<Text>,
+    pub(crate) notes: Option<Text>,
+    pub(crate) command: Option<Text>,
+    pub(crate) criteria: Vec<String>,
+    pub(crate) after: Vec<Text>,
+}
+
+impl DraftTask {
+    pub(crate) fn new(id: Text, title: Text) -> Self {
+        Self {
+            id,
+            title,
+            task_type: None,
+            files: Vec::new(),
+            notes: None,
+            command: None,
+            criteria: Vec::new(),
+            after: Vec::new(),
+        }
+    }
+
+    /// What its author expects to see, in one text.
+    pub(crate) fn criteria(&self) -> Option<String> {
+        (!self.criteria.is_empty()).then(|| self.criteria.join("; "))
+    }
+}
+
+impl DraftPhase {
+    /// All that was authored for it, the tasks of its loop once.
+    pub(crate) fn authored(&self) -> impl Iterator<Item = &DraftTask> {
+        self.tasks.iter().chain(self.each.iter().flat_map(|each| &each.tasks))
+    }
+}
+
+/// The text inside of `<promise>…</promise>`, if it is written as a tag.
+pub(crate) fn promise(text: &str) -> Option<String> {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix('<')
+        .and_then(|rest| rest.split_once('>'))
+        .and_then(|(name, rest)| rest.strip_suffix(&format!("</{name}>")))
+        .unwrap_or(text)
+        .trim();
+    (!inner.is_empty()).then(|| inner.to_owned())
+}

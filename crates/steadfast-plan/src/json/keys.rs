@@ -1,0 +1,34 @@
+//! The keys of a SPEC.json. The published schema has the same; a test compares them.
+
+pub(crate) const SPEC: &[&str] = &[
+    "$schema",
+    "feature",
+    "description",
+    "completion_promise",
+    "context",
+    "constraints",
+    "must_not",
+    "success_criteria",
+    "verification_commands",
+    "phases",
+];
+/// What is taken out of the free `context`.
+pub(crate) const CONTEXT: &[&str] = &["constraints", "must_not", "success_criteria"];
+pub(crate) const PHASE: &[&str] = &["id", "name", "depends_on", "tasks", "loop"];
+pub(crate) const EACH: &[&str] = &["items", "tasks"];
+pub(crate) const ITEM: &[&str] = &["id", "name"];
+pub(crate) const TASK: &[&str] = &["id", "task", "type", "files", "notes", "verification", "depends_on"];
+pub(crate) const VERIFICATION: &[&str] = &["type", "command", "success_criteria"];
+
+/// Other words for a key, as people write them.
+pub(super) const ALSO: [(&str, &str); 9] = [
+    ("title", "task"),
+    ("description", "task"),
+    ("blocked_by", "depends_on"),
+    ("dependencies", "depends_on"),
+    ("verify", "verification"),
+    ("check", "verification"),
+    ("criteria", "success_criteria"),
+    ("name", "feature"),
+    ("promise", "completion_promise"),
+];

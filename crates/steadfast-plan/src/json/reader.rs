@@ -1,0 +1,165 @@
+use std::ops::Range;
+
+use jsonc_parser::ast::{Object, ObjectProp, Value};
+use jsonc_parser::common::Ranged;
+
+use super::keys::ALSO;
+use crate::draft::{Span, Text};
+use crate::near::{listed, nearest};
+use crate::problem::{Code, Findings};
+
+/// How much of a value is quoted.
+const QUOTED: usize = 40;
+
+/// Takes values out of a tree and says what was expected where something else stands.
+pub(super) struct Reader<'f> {
+    pub(super) findings: &'f mut Findings,
+    /// Where the tree begins in the file.
+    pub(super) base: usize,
+}
+
+impl Reader<'_> {
+    pub(super) fn span(&self, of: &impl Ranged) -> Span {
+        let range = of.range();
+        self.base + range.start..self.base + range.end
+    }
+
+    /// The members of an object by their keys, each key once; unknown ones are named. `null` is nothing.
+    pub(super) fn object<'v, 'a>(
+        &mut self,
+        value: &'v Value<'a>,
+        what: &str,
+        known: &[&str],
+    ) -> Option<Members<'v, 'a>> {
+        let Value::Object(object) = value else {
+            self.expected(what, "an object", value);
+            return None;
+        };
+        for member in &object.properties {
+            let key = member.name.as_str();
+            if !known.contains(&key) {
+                self.unknown(member, what, known);
+            }
+        }
+        self.once(object);
+        Some(Members { object })
+    }
+
+    /// The last of several members with one name counts, as everywhere.
+    pub(super) fn once(&mut self, object: &Object<'_>) {
+        let mut keys: Vec<&str> = object.properties.iter().map(|member| member.name.as_str()).collect();
+        keys.sort_unstable();
+        if keys.windows(2).all(|pair| pair[0] != pair[1]) {
+            return;
+        }
+        for (index, member) in object.properties.iter().enumerate() {
+            let key = member.name.as_str();
+            if object.properties[index + 1..].iter().any(|later| later.name.as_str() == key) {
+                let message = format!("the key `{key}` is here more than once; the last one counts");
+                self.findings.add(Code::DuplicateKey, &self.span(&member.name), message, "remove all but one");
+            }
+        }
+    }
+
+    fn unknown(&mut self, member: &ObjectProp<'_>, what: &str, known: &[&str]) {
+        let key = member.name.as_str();
+        let also = ALSO.iter().find(|(other, meant)| *other == key && known.contains(meant)).map(|(_, meant)| *meant);
+        let help = match also.or_else(|| nearest(key, known.iter().copied())) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("known are {}", listed(known.iter().copied())),
+        };
+        let message = format!("{what} has no key `{key}`; it is not read");
+        self.findings.add(Code::UnknownKey, &self.span(&member.name), message, help);
+    }
+
+    pub(super) fn text(&mut self, value: &Value<'_>, what: &str) -> Option<Text> {
+        match value {
+            Value::StringLit(literal) => Some(Text::new(literal.value.trim(), self.span(literal))),
+            Value::NumberLit(_) => {
+                self.expected_with(what, "a string", value, "put it in quotes");
+                None
+            }
+            _ => {
+                self.expected(what, "a string", value);
+                None
+            }
+        }
+    }
+
+    /// Several texts; one alone needs no brackets.
+    pub(super) fn texts(&mut self, value: &Value<'_>, what: &str) -> Vec<Text> {
+        match value {
+            Value::Array(array) => array
+                .elements
+                .iter()
+                .filter_map(|element| self.text(element, &format!("an entry of {what}")))
+                .filter(|text| !text.value.is_empty())
+                .collect(),
+            Value::StringLit(literal) if literal.value.trim().is_empty() => Vec::new(),
+            Value::StringLit(literal) => vec![Text::new(literal.value.trim(), self.span(literal))],
+            _ => {
+                self.expected(what, "a list of strings", value);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn array<'v, 'a>(&mut self, value: &'v Value<'a>, what: &str) -> &'v [Value<'a>] {
+        match value {
+            Value::Array(array) => &array.elements,
+            _ => {
+                self.expected(what, "a list", value);
+                &[]
+            }
+        }
+    }
+
+    pub(super) fn missing(&mut self, object: &Members<'_, '_>, what: &str, key: &str, help: &str) {
+        let span = self.span(object.object);
+        self.findings.add(Code::MissingKey, &(span.start..span.start + 1), format!("{what} has no `{key}`"), help);
+    }
+
+    pub(super) fn expected(&mut self, what: &str, expected: &str, found: &Value<'_>) {
+        self.expected_with(what, expected, found, &format!("write {expected} here"));
+    }
+
+    fn expected_with(&mut self, what: &str, expected: &str, found: &Value<'_>, help: &str) {
+        let message = format!("{what}: expected {expected}, found {}", named(found));
+        self.findings.add(Code::WrongShape, &self.span(found), message, help);
+    }
+}
+
+/// The members of an object.
+#[derive(Clone, Copy)]
+pub(super) struct Members<'v, 'a> {
+    object: &'v Object<'a>,
+}
+
+impl<'v, 'a> Members<'v, 'a> {
+    /// The last of that name, unless it is `null`.
+    pub(super) fn get(self, key: &str) -> Option<&'v Value<'a>> {
+        let member = self.object.properties.iter().rev().find(|member| member.name.as_str() == key)?;
+        (!matches!(member.value, Value::NullKeyword(_))).then_some(&member.value)
+    }
+}
+
+/// A value as a message names it.
+fn named(value: &Value<'_>) -> String {
+    match value {
+        Value::StringLit(literal) => {
+            let quoted: String = literal.value.chars().take(QUOTED).collect();
+            let more = if quoted.len() < literal.value.len() { "…" } else { "" };
+            format!("the string \"{quoted}{more}\"")
+        }
+        Value::NumberLit(number) => format!("the number {}", number.value.chars().take(QUOTED).collect::<String>()),
+        Value::BooleanLit(boolean) => format!("`{}`", boolean.value),
+        Value::Object(_) => "an object".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::NullKeyword(_) => "`null`".to_owned(),
+    }
+}
+
+/// Where the name of a member stands.
+pub(super) fn name_span(reader: &Reader<'_>, member: &ObjectProp<'_>) -> Range<usize> {
+    reader.span(&member.name)
+}

@@ -1,0 +1,116 @@
+//! What is wrong with a spec beside its spelling.
+
+use steadfast_model::TaskType;
+
+use crate::commands::Commands;
+use crate::draft::{Draft, DraftPhase, DraftTask, Text};
+use crate::graph::Graph;
+use crate::problem::{Code, Findings};
+use crate::swallow::swallowed;
+
+/// What a ledger takes, in characters.
+const ID: usize = 90;
+const TITLE: usize = 400;
+const NOTES: usize = 4_000;
+const VERIFY: usize = 4_000;
+const PATH: usize = 4_096;
+
+/// More than this is hard to see through.
+const MANY: usize = 400;
+
+/// A phase this long that changes this often between the interface and other work is looked at too often.
+const ALTERNATING: (usize, usize) = (4, 3);
+
+pub(crate) fn draft(draft: &Draft, commands: &Commands, findings: &mut Findings) {
+    for phase in &draft.phases {
+        if phase.authored().next().is_none() {
+            let message = format!("the phase `{}` has no tasks", phase.name);
+            findings.add(Code::EmptyPhase, &phase.id.span, message, "give it tasks, or take it out");
+        }
+        if let Some(each) = &phase.each
+            && each.items.is_empty()
+        {
+            let message = format!("the loop of the phase `{}` has no items", phase.name);
+            findings.add(Code::EmptyPhase, &phase.id.span, message, "list what it is done for");
+        }
+        for task in phase.authored() {
+            one(task, commands, findings);
+        }
+        alternates(phase, findings);
+    }
+}
+
+pub(crate) fn graph(graph: &Graph<'_>, findings: &mut Findings) {
+    let count = graph.tasks.len() + graph.phases.len();
+    if count > MANY {
+        let message = format!("there are {count} tasks");
+        findings.add(Code::ManyTasks, &graph.draft.span, message, "several specs are easier to see through");
+    }
+}
+
+fn one(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
+    length(&task.id, ID, "an id", findings);
+    length(&task.title, TITLE, "a title", findings);
+    if let Some(notes) = &task.notes
+        && notes.value.chars().count() > NOTES
+    {
+        let message = format!("the notes of `{}` are cut after {NOTES} characters", task.id.value);
+        findings.add(Code::CutNotes, &notes.span, message, "put the rest into a file, and name it");
+    }
+    for file in &task.files {
+        length(file, PATH, "a path", findings);
+    }
+    let has_type = |wanted: TaskType| {
+        task.task_type.as_ref().is_some_and(|name| name.value.trim().eq_ignore_ascii_case(wanted.as_str()))
+    };
+    match &task.command {
+        Some(command) => {
+            let filled = commands.fill(&command.value);
+            length(&Text::new(filled.clone(), command.span.clone()), VERIFY, "a check", findings);
+            if let Some(why) = swallowed(&filled) {
+                let message = format!("the check of `{}` says nothing: {why}", task.id.value);
+                findings.add(Code::SwallowedStatus, &command.span, message, "let the command's own status through");
+            }
+        }
+        None if has_type(TaskType::Ui) || has_type(TaskType::Docs) => {
+            if task.files.is_empty() {
+                let message = format!("`{}` names no files, and its checks look at them", task.id.value);
+                findings.add(Code::NoFiles, &task.id.span, message, "name what it changes");
+            }
+        }
+        None => {
+            let default = if task.task_type.is_some() { "test" } else { "typecheck" };
+            if commands.get(default).is_none() {
+                let message = format!("`{}` has no check: it closes on the agent's word, as `claimed`", task.id.value);
+                let help = format!("give it a verification command, or the spec a `verification_commands.{default}`");
+                findings.add(Code::NoCheck, &task.id.span, message, help);
+            }
+        }
+    }
+}
+
+fn length(text: &Text, most: usize, what: &str, findings: &mut Findings) {
+    let count = text.value.chars().count();
+    if count > most {
+        let message = format!("{what} has {count} characters, and {most} is the most");
+        findings.add(Code::TooLong, &text.span, message, "shorten it; details belong into the notes or a file");
+    }
+}
+
+/// A suggestion, never a failure.
+fn alternates(phase: &DraftPhase, findings: &mut Findings) {
+    let (tasks, changes) = ALTERNATING;
+    let kinds: Vec<(&str, &str)> = phase
+        .authored()
+        .map(|task| (task.id.as_str(), task.task_type.as_ref().map_or("none", |name| name.value.as_str())))
+        .collect();
+    let is_ui = |kind: &str| kind.eq_ignore_ascii_case("ui");
+    let flips = kinds.windows(2).filter(|pair| is_ui(pair[0].1) != is_ui(pair[1].1)).count();
+    if kinds.len() < tasks || flips < changes {
+        return;
+    }
+    let sequence: Vec<String> = kinds.iter().map(|(id, kind)| format!("{id}({kind})")).collect();
+    let message = format!("{} alternates between ui and other work: {}", phase.name, sequence.join(" → "));
+    let help = "grouping the ui tasks saves repeated looks; this is a suggestion";
+    findings.add(Code::AlternatingUi, &phase.id.span, message, help);
+}

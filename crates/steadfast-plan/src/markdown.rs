@@ -1,0 +1,475 @@
+//! SPEC.md: what people write anyway. Headings, checkboxes, tables and the fields below a task.
+//!
+//! A spec is read line by line: a task is a line, and so is the place of an error. Code fences and comments are passed
+//! over.
+
+mod fields;
+mod line;
+mod table;
+
+use std::collections::HashMap;
+
+use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text, promise};
+use crate::problem::{Code, Findings};
+use fields::{Field, field};
+use line::{Line, lines};
+use table::Columns;
+
+pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
+    let mut reader = Reader {
+        draft: Draft { span: 0..text.len().min(1), ..Draft::default() },
+        findings,
+        section: Section::Head,
+        current: None,
+        columns: None,
+        by_id: HashMap::new(),
+        paragraph: None,
+    };
+    for line in lines(text) {
+        reader.line(&line);
+    }
+    reader.close_paragraph();
+    let mut draft = reader.draft;
+    if draft.feature.is_empty() {
+        draft.feature = stem(name);
+    }
+    Some(draft)
+}
+
+/// What the lines below a heading are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    /// Before the first heading of the second level.
+    Head,
+    Description,
+    Constraints,
+    Criteria,
+    Commands,
+    /// Tasks may stand here.
+    Phase(usize),
+    /// Prose that is nobody's.
+    Other,
+}
+
+struct Reader<'f> {
+    draft: Draft,
+    findings: &'f mut Findings,
+    section: Section,
+    /// The task that fields belong to: phase and place.
+    current: Option<(usize, usize)>,
+    columns: Option<Columns>,
+    /// Tasks by their ids, and by their titles where they have none.
+    by_id: HashMap<String, (usize, usize)>,
+    /// The description as far as it is read.
+    paragraph: Option<String>,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: &Line) {
+        if !matches!(line, Line::Row { .. }) {
+            self.columns = None;
+        }
+        match line {
+            Line::Blank => self.close_paragraph(),
+            Line::Heading { level: 1, text } if self.draft.feature.is_empty() => {
+                text.as_str().trim_start_matches("SPEC:").trim().clone_into(&mut self.draft.feature);
+            }
+            Line::Heading { level, text } => self.heading(*level, text),
+            Line::Box { checked, text } => self.checkbox(*checked, text),
+            Line::Bullet { text, indent } => self.bullet(text, *indent),
+            Line::Row { cells } => self.row(cells),
+            Line::Text { text } => self.text(text),
+        }
+    }
+
+    fn heading(&mut self, level: usize, text: &Text) {
+        self.close_paragraph();
+        self.current = None;
+        if level >= 3
+            && let Some((id, title)) = numbered(text)
+        {
+            let phase = self.phase(&text.span);
+            self.task(phase, Some(id), title);
+            return;
+        }
+        let section = named_section(text.as_str());
+        match section {
+            Some(section) => self.section = section,
+            None if level <= 2 => self.section = Section::Phase(self.begin_phase(text)),
+            // A deeper heading inside a phase only structures it.
+            None if matches!(self.section, Section::Phase(_)) => {}
+            None => self.section = Section::Other,
+        }
+    }
+
+    fn begin_phase(&mut self, text: &Text) -> usize {
+        let (id, name) = phase_name(text, self.draft.phases.len() + 1);
+        self.draft.phases.push(DraftPhase { id, name, after: None, tasks: Vec::new(), each: None });
+        self.draft.phases.len() - 1
+    }
+
+    /// The phase a task stands in; one is made for a task that stands in none.
+    fn phase(&mut self, at: &Span) -> usize {
+        if let Section::Phase(index) = self.section {
+            return index;
+        }
+        let index = match self.draft.phases.iter().position(|phase| phase.id.value == "tasks") {
+            Some(index) => index,
+            None => {
+                let id = Text::new("tasks", at.clone());
+                self.draft.phases.push(DraftPhase {
+                    id,
+                    name: "Tasks".to_owned(),
+                    after: None,
+                    tasks: Vec::new(),
+                    each: None,
+                });
+                self.draft.phases.len() - 1
+            }
+        };
+        self.section = Section::Phase(index);
+        index
+    }
+
+    fn checkbox(&mut self, checked: bool, text: &Text) {
+        match self.section {
+            Section::Constraints | Section::Criteria => return self.listed(text),
+            Section::Head | Section::Description | Section::Commands | Section::Other | Section::Phase(_) => {}
+        }
+        if checked {
+            let message = "a checked box: what is done is in the ledger, and is not read from here";
+            self.findings.add(Code::CheckedBox, &text.span, message, "take the task out if it is not to be done again");
+        }
+        let (id, title) = match numbered(text) {
+            Some((id, title)) => (Some(id), title),
+            None => (None, text.clone()),
+        };
+        let phase = self.phase(&text.span);
+        self.task(phase, id, title);
+    }
+
+    fn bullet(&mut self, text: &Text, indent: usize) {
+        match self.section {
+            Section::Constraints | Section::Criteria => self.listed(text),
+            Section::Commands => self.command(text),
+            Section::Head | Section::Description => self.describe(text.as_str()),
+            Section::Phase(phase) => {
+                if self.field(text) {
+                    return;
+                }
+                // `- 1.2 Title` is a task where it stands by itself; below a task it is a note.
+                let by_itself = indent == 0 || self.current.is_none();
+                match numbered(text).filter(|_| by_itself) {
+                    Some((id, title)) => self.task(phase, Some(id), title),
+                    None => self.note(text),
+                }
+            }
+            Section::Other => {}
+        }
+    }
+
+    fn row(&mut self, cells: &[Text]) {
+        match &self.columns {
+            None => self.columns = Some(Columns::of(cells)),
+            Some(columns) if columns.is_rule(cells) => {}
+            Some(columns) => {
+                let Some(row) = columns.task(cells) else { return };
+                let phase = self.phase(&row.title.span);
+                self.task(phase, row.id, row.title);
+                for (field, text) in row.fields {
+                    self.set(field, &text);
+                }
+                self.current = None;
+            }
+        }
+    }
+
+    fn text(&mut self, text: &Text) {
+        match self.section {
+            Section::Head | Section::Description => self.describe(text.as_str()),
+            Section::Phase(_) => {
+                if !self.field(text) {
+                    self.note(text);
+                }
+            }
+            Section::Commands => self.command(text),
+            Section::Constraints | Section::Criteria => self.listed(text),
+            Section::Other => {}
+        }
+    }
+
+    fn listed(&mut self, text: &Text) {
+        let line = text.as_str().trim();
+        if line.is_empty() {
+            return;
+        }
+        match self.section {
+            Section::Constraints => self.draft.constraints.push(line.to_owned()),
+            _ => self.draft.criteria.push(line.to_owned()),
+        }
+    }
+
+    /// `test: npm test`, with or without backticks and bold.
+    fn command(&mut self, text: &Text) {
+        let Some((name, command)) = text.as_str().split_once(':') else { return };
+        let name = plain(name).to_lowercase();
+        let command = fields::unquoted(command);
+        if !name.is_empty() && !command.is_empty() {
+            self.draft.commands.push((Text::new(name, text.span.clone()), Text::new(command, text.span.clone())));
+        }
+    }
+
+    /// The first paragraph is what it is for, or the one below a heading that says so.
+    fn describe(&mut self, line: &str) {
+        if let Some(text) = line.trim().strip_prefix("Completion promise:").or(line.trim().strip_prefix("Promise:")) {
+            self.draft.promise = promise(&fields::unquoted(text));
+            return;
+        }
+        match (&mut self.paragraph, &self.draft.description) {
+            (Some(paragraph), _) => {
+                paragraph.push(' ');
+                paragraph.push_str(line.trim());
+            }
+            (None, None) => self.paragraph = Some(line.trim().to_owned()),
+            (None, Some(_)) => {}
+        }
+    }
+
+    fn close_paragraph(&mut self) {
+        if let Some(paragraph) = self.paragraph.take()
+            && self.draft.description.is_none()
+        {
+            self.draft.description = Some(paragraph);
+        }
+    }
+
+    /// A task, or more of one that was seen before: by its id, or by its title where one of both has no id.
+    fn task(&mut self, phase: usize, id: Option<Text>, title: Text) {
+        let (title, task_type) = marked(title);
+        let key = normal(title.as_str());
+        let known = match &id {
+            Some(id) => self.by_id.get(&normal(id.as_str())).copied().or_else(|| {
+                // The same title without an id: this is its id.
+                let found = *self.by_id.get(&key)?;
+                self.draft.phases[found.0].tasks[found.1].id.span.is_empty().then_some(found)
+            }),
+            None => self.by_id.get(&key).copied(),
+        };
+        let place = match known {
+            Some(place) => {
+                if let Some(id) = &id {
+                    self.draft.phases[place.0].tasks[place.1].id = id.clone();
+                }
+                place
+            }
+            None => {
+                let tasks = &mut self.draft.phases[phase].tasks;
+                // Numbered by its place; the empty span says that nobody wrote it.
+                let made =
+                    || Text::new(format!("{}.{}", phase + 1, tasks.len() + 1), title.span.start..title.span.start);
+                let id = id.clone().unwrap_or_else(made);
+                tasks.push(DraftTask::new(id, title.clone()));
+                (phase, self.draft.phases[phase].tasks.len() - 1)
+            }
+        };
+        let task = &mut self.draft.phases[place.0].tasks[place.1];
+        if task.task_type.is_none() {
+            task.task_type = task_type;
+        }
+        self.by_id.insert(normal(task.id.as_str()), place);
+        self.by_id.insert(key, place);
+        self.current = Some(place);
+    }
+
+    fn field(&mut self, text: &Text) -> bool {
+        if self.current.is_none() {
+            return self.phase_field(text);
+        }
+        match field(text) {
+            Some((field, value)) => {
+                self.set(field, &value);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// `Depends on: phase-1` below the heading of a phase.
+    fn phase_field(&mut self, text: &Text) -> bool {
+        let Section::Phase(index) = self.section else { return false };
+        match field(text) {
+            Some((Field::After, value)) => {
+                self.draft.phases[index].after = Some(fields::names(&value));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn set(&mut self, field: Field, value: &Text) {
+        let Some((phase, place)) = self.current else { return };
+        let task = &mut self.draft.phases[phase].tasks[place];
+        match field {
+            Field::Type => task.task_type = Some(Text::new(plain(value.as_str()), value.span.clone())),
+            Field::Files => {
+                for file in fields::names(value) {
+                    if !task.files.iter().any(|known| known.value == file.value) {
+                        task.files.push(file);
+                    }
+                }
+            }
+            Field::Verify => task.command = Some(Text::new(fields::unquoted(value.as_str()), value.span.clone())),
+            Field::Criteria => task.criteria.push(value.as_str().trim().to_owned()),
+            Field::After => {
+                for name in fields::names(value) {
+                    if !is_nothing(&name.value) && !task.after.iter().any(|known| known.value == name.value) {
+                        task.after.push(name);
+                    }
+                }
+            }
+            Field::Notes => self.note(value),
+        }
+    }
+
+    fn note(&mut self, text: &Text) {
+        let Some((phase, place)) = self.current else { return };
+        let line = text.as_str().trim();
+        if line.is_empty() {
+            return;
+        }
+        let task = &mut self.draft.phases[phase].tasks[place];
+        match &mut task.notes {
+            Some(notes) => {
+                notes.value.push('\n');
+                notes.value.push_str(line);
+            }
+            None => task.notes = Some(Text::new(line, text.span.clone())),
+        }
+    }
+}
+
+fn is_nothing(name: &str) -> bool {
+    matches!(name.to_lowercase().as_str(), "none" | "-" | "–" | "—" | "nothing" | "n/a")
+}
+
+/// What a heading says about the lines below it.
+fn named_section(heading: &str) -> Option<Section> {
+    let words = plain(heading).to_lowercase();
+    let words = words.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
+    let is = |names: &[&str]| names.contains(&words);
+    if is(&["objective", "goal", "goals", "overview", "summary", "description", "purpose", "what"]) {
+        Some(Section::Description)
+    } else if is(&[
+        "constraints",
+        "key constraints",
+        "must not",
+        "must nots",
+        "non-goals",
+        "non goals",
+        "out of scope",
+        "do not",
+    ]) {
+        Some(Section::Constraints)
+    } else if is(&["success criteria", "acceptance criteria", "acceptance", "definition of done", "done when"]) {
+        Some(Section::Criteria)
+    } else if is(&["verification commands", "verification", "commands", "checks"]) {
+        Some(Section::Commands)
+    } else if is(&[
+        "background",
+        "context",
+        "notes",
+        "references",
+        "risks",
+        "open questions",
+        "questions",
+        "architecture",
+        "design",
+        "appendix",
+        "changelog",
+        "introduction",
+        "motivation",
+        "dependencies",
+        "table of contents",
+    ]) {
+        Some(Section::Other)
+    } else {
+        None
+    }
+}
+
+/// `Phase 1: Codes`, `1. Codes`, `Codes`.
+fn phase_name(heading: &Text, place: usize) -> (Text, String) {
+    let text = plain(heading.as_str());
+    let lower = text.to_lowercase();
+    let rest =
+        lower.strip_prefix("phase").or_else(|| lower.strip_prefix("milestone")).or_else(|| lower.strip_prefix("stage"));
+    let number = rest.unwrap_or(&lower).trim_start();
+    let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+    let is_number = !digits.is_empty() && (rest.is_some() || number[digits.len()..].starts_with(['.', ')', ':', ' ']));
+    let id = if is_number { format!("phase-{digits}") } else { format!("phase-{place}") };
+    (Text::new(id, heading.span.clone()), text)
+}
+
+/// `1.1 Title`, `1.1: Title`, `**1.1** Title`, `Task 1.1 – Title`, `T12 Title`.
+fn numbered(text: &Text) -> Option<(Text, Text)> {
+    let whole = text.as_str();
+    let start = whole.len() - whole.trim_start_matches(['*', '_', '`', ' ', '[']).len();
+    let body = &whole[start..];
+    let skip = ["Task ", "task ", "Step ", "step "].into_iter().find(|word| body.starts_with(word)).map_or(0, str::len);
+    let body = &body[skip..];
+    let end = body.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-')).unwrap_or(body.len());
+    let id = body[..end].trim_end_matches(['.', '-']);
+    let digits = id.chars().filter(char::is_ascii_digit).count();
+    let is_id = digits > 0
+        && (id.starts_with(|c: char| c.is_ascii_digit())
+            && (id.contains('.') || skip > 0 || body[end..].starts_with([':', ')']) || body[..end].ends_with('.'))
+            || id.len() <= 6
+                && id.starts_with(|c: char| c.is_ascii_uppercase())
+                && id[1..].trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '.'));
+    if !is_id {
+        return None;
+    }
+    let rest = &body[end..];
+    let title = rest.trim_start_matches(['*', '_', '`', ']', ':', ')', '.', '-', '–', '—', '|', ' ']);
+    if title.trim().is_empty() {
+        return None;
+    }
+    let at = text.span.start;
+    let id_at = at + start + skip;
+    let title_at = at + whole.len() - title.len();
+    let title = Text::new(plain(title), title_at..title_at + title.trim_end().len());
+    Some((Text::new(id, id_at..id_at + id.len()), title))
+}
+
+/// A type in brackets at the end or the beginning: `(ui)`, `[backend]`.
+fn marked(title: Text) -> (Text, Option<Text>) {
+    let text = title.as_str().trim();
+    for (open, close) in [('(', ')'), ('[', ']')] {
+        for word in ["ui", "backend", "func", "docs"] {
+            let mark = format!("{open}{word}{close}");
+            let rest = text.strip_suffix(&mark).or_else(|| text.strip_prefix(&mark));
+            if let Some(rest) = rest {
+                let span = title.span.clone();
+                return (Text::new(rest.trim(), span.clone()), Some(Text::new(word, span)));
+            }
+        }
+    }
+    (title, None)
+}
+
+/// Without emphasis and backticks around words.
+fn plain(text: &str) -> String {
+    let text = text.replace("**", "").replace("__", "");
+    text.trim().trim_matches(['`', '*', '_']).trim().to_owned()
+}
+
+fn normal(text: &str) -> String {
+    let words = text.to_lowercase();
+    words.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
+}
+
+fn stem(name: &str) -> String {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = name.split('.').next().unwrap_or(name);
+    if stem.is_empty() || stem == "-" { "spec".to_owned() } else { stem.to_owned() }
+}

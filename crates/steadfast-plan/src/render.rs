@@ -1,0 +1,64 @@
+use std::fmt::Write;
+
+use crate::problem::Problem;
+use crate::source::Lines;
+
+/// How much of a line is shown.
+const WIDTH: usize = 100;
+/// What stays visible before the place that is meant.
+const BEFORE: usize = 40;
+
+/// The problems as a compiler shows them, with the line and a caret. `name` is the file's.
+pub fn render(problems: &[Problem], text: &str, name: &str) -> String {
+    let lines = Lines::of(text);
+    let mut shown = String::new();
+    for problem in problems {
+        one(&mut shown, problem, &lines, name);
+    }
+    shown
+}
+
+fn one(shown: &mut String, problem: &Problem, lines: &Lines<'_>, name: &str) {
+    let Problem { code, severity, line, column, message, help, span } = problem;
+    let (severity, code) = (severity.as_str(), code.as_str());
+    let line_text = lines.line(*line);
+    let (excerpt, indent) = excerpt(line_text, column - 1);
+    let end = if lines.position(span.end).0 == *line { lines.position(span.end).1 } else { column + 1 };
+    let room = excerpt.chars().count().saturating_sub(indent).max(1);
+    let carets = "^".repeat((end.saturating_sub(*column)).clamp(1, room));
+    let margin = " ".repeat(line.to_string().len());
+    let indent = " ".repeat(indent);
+    // Writing into a string does not fail.
+    let _ = writeln!(shown, "{name}:{line}:{column}: {severity}[{code}]: {}", visible(message));
+    let _ = writeln!(shown, "{margin} |\n{line} | {excerpt}\n{margin} | {indent}{carets}");
+    let _ = writeln!(shown, "{margin} = help: {}\n", visible(help));
+}
+
+/// The part of a line around a column, and how far in that column then is.
+fn excerpt(line: &str, column: usize) -> (String, usize) {
+    let length = line.chars().count();
+    let from = if length <= WIDTH { 0 } else { column.saturating_sub(BEFORE).min(length - WIDTH) };
+    let mut text: String = line.chars().skip(from).take(WIDTH).map(visible_character).collect();
+    let mut indent = column - from;
+    if from > 0 {
+        text.insert(0, '…');
+        indent += 1;
+    }
+    if from + WIDTH < length {
+        text.push('…');
+    }
+    (text, indent)
+}
+
+fn visible(text: &str) -> String {
+    text.chars().map(visible_character).collect()
+}
+
+/// What a spec holds is not for the terminal to obey.
+fn visible_character(character: char) -> char {
+    match character {
+        '\t' => ' ',
+        c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => '\u{fffd}',
+        c => c,
+    }
+}

@@ -1,0 +1,114 @@
+//! Checks whose exit status says nothing.
+
+/// Why a command line always succeeds, if it does. Quotes hide what is in them.
+pub(crate) fn swallowed(command: &str) -> Option<&'static str> {
+    let bare = without_quoted(command);
+    let fails_through = bare.contains("pipefail");
+    let words: Vec<&str> = bare.split_whitespace().collect();
+    if words.last().is_some_and(|word| *word == "&" || (word.ends_with('&') && !word.ends_with("&&"))) {
+        return Some("it goes on in the background, and nobody learns how it ends");
+    }
+    let last = bare.rsplit([';', '\n']).map(str::trim).find(|part| !part.is_empty()).unwrap_or("");
+    let after_or = last.rsplit("||").next().map(str::trim).filter(|_| last.contains("||"));
+    if let Some(rescue) = after_or
+        && succeeds(rescue)
+    {
+        return Some("`||` with something that always succeeds hides a failure");
+    }
+    if (bare.contains(';') || bare.contains('\n')) && succeeds(last) {
+        return Some("what comes last always succeeds, whatever came before it");
+    }
+    let piped = last.replace("||", "  ");
+    let mut parts = piped.split('|').map(str::trim);
+    parts.next();
+    let into = parts.next_back().and_then(|part| part.trim_start_matches('&').split_whitespace().next());
+    match into {
+        Some(program) if !fails_through && PASSES_ON.contains(&program) => {
+            Some("a pipe has the status of its last command, which reads and succeeds")
+        }
+        _ => None,
+    }
+}
+
+/// Programs that succeed whatever they read.
+const PASSES_ON: [&str; 13] =
+    ["tail", "head", "tee", "cat", "sort", "uniq", "wc", "less", "more", "sed", "awk", "tr", "cut"];
+
+fn succeeds(part: &str) -> bool {
+    let mut words = part.split_whitespace();
+    match words.next() {
+        Some("true" | ":" | "echo" | "printf") => true,
+        Some("exit" | "return") => words.next() == Some("0"),
+        _ => false,
+    }
+}
+
+/// The line with quoted parts and comments blanked out.
+fn without_quoted(command: &str) -> String {
+    let mut bare = String::new();
+    let mut quote = None;
+    let mut characters = command.chars().peekable();
+    while let Some(c) = characters.next() {
+        match (quote, c) {
+            (None, '\\') => {
+                characters.next();
+                bare.push('x');
+            }
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                bare.push('x');
+            }
+            (Some('"'), '\\') => {
+                characters.next();
+            }
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '#') if bare.is_empty() || bare.ends_with(char::is_whitespace) => {
+                while characters.next_if(|c| *c != '\n').is_some() {}
+            }
+            (None, c) => bare.push(c),
+        }
+    }
+    bare
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_that_is_swallowed_is_seen() {
+        for command in [
+            "npm test | tail -20",
+            "npm test || true",
+            "npm test || :",
+            "npm test; true",
+            "npm test ; exit 0",
+            "npm test; echo done",
+            "npm test 2>&1 | tee log",
+            "npm test &",
+            "make || echo failed",
+            "npm test\ntrue",
+        ] {
+            assert!(swallowed(command).is_some(), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_status_that_counts_is_left_alone() {
+        for command in [
+            "npm test",
+            "npm test && echo done",
+            "set -o pipefail; npm test | tail",
+            "grep -q 'a | tail' file",
+            "test \"$(ls | wc -l)\" = 3",
+            "npm test || exit 1",
+            "cargo test -- --nocapture # || true",
+            "ls | grep -q x",
+            "sh -c 'a; true' && b",
+            "echo 'x || true' > f && npm test",
+        ] {
+            assert_eq!(swallowed(command), None, "{command}");
+        }
+    }
+}
