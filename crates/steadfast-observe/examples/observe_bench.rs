@@ -1,8 +1,8 @@
 //! Each fact's time beside git's own for the same question, on generated repositories.
 //!
-//! `cargo run --release -p steadfast-observe --example observe_bench -- [FILES]...` (1000, 10000 and 100000 unless
-//! given). Both are asked in turn, so that what disturbs the machine disturbs both; medians are shown, the difference
-//! being that of the pairs.
+//! `cargo xtask bench observe [FILES]...` runs it (1000, 10000 and 100000 unless given). Both are asked in turn, so that
+//! what disturbs the machine disturbs both; medians are shown, the ratio being theirs and the difference that of the
+//! pairs.
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot be made is none")]
 #![expect(clippy::disallowed_methods, reason = "git's own time is what we compare with")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]
@@ -28,8 +28,8 @@ struct Bench {
 fn main() {
     let given: Vec<usize> = std::env::args().skip(1).map(|count| count.parse().unwrap()).collect();
     let sizes = if given.is_empty() { vec![1_000, 10_000, 100_000] } else { given };
-    println!("| files | fact | ours, ms | git, ms | difference, ms |");
-    println!("| ---: | --- | ---: | ---: | ---: |");
+    println!("| files | fact | ours, ms | git, ms | ratio | difference, ms |");
+    println!("| ---: | --- | ---: | ---: | ---: | ---: |");
     for files in sizes {
         let dir = tempfile::tempdir().unwrap();
         let bench = Bench { root: fs::canonicalize(dir.path()).unwrap().join("root"), files };
@@ -124,7 +124,7 @@ impl Bench {
         }
         let pairs = times[0].iter().zip(&times[1]).map(|(ours, git)| ours - git).collect();
         let [ours, git] = times.map(median);
-        println!("| {} | {name} | {ours:.2} | {git:.2} | {:+.2} |", self.files, median(pairs));
+        println!("| {} | {name} | {ours:.2} | {git:.2} | {:.2} | {:+.2} |", self.files, ours / git, median(pairs));
     }
 
     /// How long a tool event waits at the most, whether it gets its answer or not; and how long a mere sleep of that
@@ -145,7 +145,12 @@ impl Bench {
         }
         let [worst, asleep] = [worst, asleep].map(|time| time.as_secs_f64() * 1e3);
         let name = format!("worst of 50 with {} ms to spend, {over} unknown; a sleep", TOOL_EVENT.as_millis());
-        println!("| {} | {name} | {worst:.2} | {asleep:.2} | {:+.2} |", self.files, worst - asleep);
+        println!(
+            "| {} | {name} | {worst:.2} | {asleep:.2} | {:.2} | {:+.2} |",
+            self.files,
+            worst / asleep,
+            worst - asleep
+        );
     }
 
     fn git(&self, args: &[&str]) -> String {

@@ -42,7 +42,7 @@ impl ObserveError {
 
     pub(crate) fn unreadable(command: &'static str, part: &[u8]) -> Self {
         const SHOWN: usize = 200;
-        let part = String::from_utf8_lossy(&part[..part.len().min(SHOWN)]).into_owned();
+        let part = String::from_utf8_lossy(&part[..part.len().min(SHOWN)]).trim_end().to_owned();
         Self::Unreadable { command, part }
     }
 }

@@ -19,6 +19,7 @@ use crate::error::{ObserveError, fact};
 use crate::git::Git;
 use crate::git_path::{from_git, quoted};
 use crate::object_id::ObjectId;
+use crate::private_objects::PrivateObjects;
 use crate::repository::Repository;
 
 /// What we render for people, at the root of the checkout: never part of an answer.
@@ -47,7 +48,9 @@ impl fmt::Display for TreeId {
 
 impl Repository {
     /// The tree id of the checkout. `private_dir` is kept between calls and belongs to this worktree; two callers at
-    /// once take turns.
+    /// once take turns. What gathers in it is bounded: a tree of long ago may be one that [`Point::Tree`] does not find.
+    ///
+    /// [`Point::Tree`]: crate::Point::Tree
     ///
     /// A submodule counts by its commit: changes inside it that are not committed are not in the id.
     pub fn tree_id(&self, private_dir: &Path, budget: Duration) -> Fact<TreeId> {
@@ -66,7 +69,9 @@ impl Repository {
         }
         index.copy()?;
         index.add()?;
-        index.write().map(TreeId)
+        let tree = index.write()?;
+        index.objects.note_first();
+        Ok(TreeId(tree))
     }
 }
 
@@ -80,6 +85,7 @@ struct PrivateIndex<'a> {
     git_dir: &'a Path,
     common_dir: &'a Path,
     dir: PathBuf,
+    objects: PrivateObjects,
     lock: File,
     deadline: Deadline,
 }
@@ -90,8 +96,8 @@ impl<'a> PrivateIndex<'a> {
     fn lock(repository: &'a Repository, dir: &Path, deadline: Deadline) -> Result<Self, ObserveError> {
         let (git_dir, common_dir) = repository.checkout()?;
         let dir = std::path::absolute(dir).map_err(ObserveError::file(dir))?;
-        let objects = dir.join("objects");
-        private_dir(&objects).map_err(ObserveError::file(&objects))?;
+        let objects = PrivateObjects::of(&dir);
+        objects.make().map_err(ObserveError::file(objects.dir()))?;
         let path = dir.join("lock");
         let lock = File::options().create(true).truncate(false).read(true).write(true).open(&path);
         let lock = lock.map_err(ObserveError::file(&path))?;
@@ -104,22 +110,26 @@ impl<'a> PrivateIndex<'a> {
             }
             pause = (pause * 2).min(Duration::from_millis(20));
         }
-        let index = Self { repository, git_dir, common_dir, dir, lock, deadline };
+        let index = Self { repository, git_dir, common_dir, dir, objects, lock, deadline };
         index.clear_up_after_the_dead()?;
+        index.keep_the_bound()?;
         Ok(index)
     }
 
     fn clear_up_after_the_dead(&self) -> Result<(), ObserveError> {
-        if !remove(&self.file("index.lock"))? {
-            return Ok(());
-        }
-        // Git leaves half an object behind too. Nothing depends on these, so nothing fails for them.
-        let dirs = fs::read_dir(self.file("objects")).into_iter().flatten().flatten();
-        let files = dirs.filter_map(|dir| fs::read_dir(dir.path()).ok()).flatten().flatten();
-        for file in files.filter(|file| file.file_name().as_encoded_bytes().starts_with(b"tmp_obj_")) {
-            let _ = fs::remove_file(file.path());
+        if remove(&self.file("index.lock"))? {
+            self.objects.drop_halves();
         }
         Ok(())
+    }
+
+    /// The index goes first: without its note it is not used again, and what it leans on may go.
+    fn keep_the_bound(&self) -> Result<(), ObserveError> {
+        if !self.objects.are_too_many() {
+            return Ok(());
+        }
+        self.forget()?;
+        self.objects.throw_away().map_err(ObserveError::file(self.objects.dir()))
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -129,7 +139,7 @@ impl<'a> PrivateIndex<'a> {
     fn git(&self) -> Result<Git, ObserveError> {
         Ok(Git::at(&self.repository.root)
             .env("GIT_INDEX_FILE", self.file("index"))
-            .env("GIT_OBJECT_DIRECTORY", self.file("objects"))
+            .env("GIT_OBJECT_DIRECTORY", self.objects.dir())
             .env("GIT_ALTERNATE_OBJECT_DIRECTORIES", alternate(&self.common_dir.join("objects")))
             // A split index would put its shared half into the user's git directory.
             .setting("core.splitIndex=false")
@@ -261,13 +271,4 @@ fn remove(path: &Path) -> Result<bool, ObserveError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(ObserveError::File { path: path.to_owned(), source: error }),
     }
-}
-
-/// What it holds are copies of the user's files: nobody else may look into it.
-fn private_dir(dir: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
 }

@@ -18,19 +18,26 @@ const ROUNDS: [u32; 64] = [
 
 const BLOCK: usize = 64;
 
+/// SHA-256, piece by piece.
 #[derive(Debug)]
-pub(crate) struct Sha256 {
+pub struct Sha256 {
     state: [u32; 8],
     pending: Vec<u8>,
     length: u64,
 }
 
+impl Default for Sha256 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Sha256 {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { state: INITIAL, pending: Vec::new(), length: 0 }
     }
 
-    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
+    pub fn update(&mut self, mut bytes: &[u8]) {
         self.length += bytes.len() as u64;
         if !self.pending.is_empty() {
             let (now, later) = bytes.split_at(bytes.len().min(BLOCK - self.pending.len()));
@@ -48,7 +55,7 @@ impl Sha256 {
     }
 
     /// In hexadecimal.
-    pub(crate) fn finish(mut self) -> String {
+    pub fn finish(mut self) -> String {
         let bits = self.length * 8;
         let zeros = (BLOCK * 2 - 9 - self.pending.len()) % BLOCK;
         self.update(&[0x80]);

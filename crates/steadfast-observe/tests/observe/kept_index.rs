@@ -3,7 +3,9 @@
 use std::fs::{self, File, FileTimes};
 use std::time::Duration;
 
-use crate::sandbox::{LONG, Sandbox, known};
+use steadfast_observe::ChangeKind;
+
+use crate::sandbox::{LONG, Sandbox, known, unknown};
 
 #[test]
 fn a_file_that_is_ignored_later_leaves_the_tree() {
@@ -69,6 +71,63 @@ fn a_damaged_index_of_ours_is_made_anew() {
     let before = sandbox.tree();
     fs::write(sandbox.private_dir().join("index"), "damaged").unwrap();
     assert_eq!(sandbox.tree(), before);
+}
+
+/// More than may gather.
+const TOO_MUCH: u64 = 80 << 20;
+
+/// As git would leave it, in the directory of the objects.
+fn left_over(sandbox: &Sandbox) -> std::path::PathBuf {
+    let folder = sandbox.private_dir().join("objects/ab");
+    fs::create_dir_all(&folder).unwrap();
+    folder.join("c".repeat(38))
+}
+
+#[test]
+fn objects_that_gathered_past_the_bound_are_thrown_away_and_the_tree_is_the_same() {
+    let sandbox = Sandbox::new();
+    sandbox.write("new.txt", "new\n");
+    let before = sandbox.tree();
+    let left = left_over(&sandbox);
+    File::create(&left).unwrap().set_len(TOO_MUCH / 2).unwrap();
+    assert_eq!((sandbox.tree(), left.exists()), (before.clone(), true), "below the bound");
+    File::create(&left).unwrap().set_len(TOO_MUCH).unwrap();
+    assert_eq!((sandbox.tree(), left.exists()), (before.clone(), false), "past it");
+    // What the tree is made of was written anew.
+    assert_eq!(sandbox.listed(&before), ["100644 a.txt", "100644 new.txt", "100644 src/b.txt"]);
+    sandbox.write("new.txt", "newer\n");
+    assert_eq!(sandbox.changed(&sandbox.since(before)), [("new.txt".to_owned(), ChangeKind::Modified)]);
+}
+
+#[test]
+fn a_tree_whose_objects_were_thrown_away_is_unknown() {
+    let sandbox = Sandbox::new();
+    sandbox.write("new.txt", "new\n");
+    let before = sandbox.tree();
+    sandbox.remove("new.txt");
+    File::create(left_over(&sandbox)).unwrap().set_len(TOO_MUCH).unwrap();
+    sandbox.tree();
+    let why = unknown(sandbox.repository().changed_since(&sandbox.since(before.clone()), LONG));
+    assert!(why.starts_with("`git diff-tree` failed: ") && why.contains(&before.to_string()), "{why}");
+}
+
+#[test]
+fn large_files_that_git_does_not_know_are_not_written_with_every_call() {
+    let sandbox = Sandbox::new();
+    sandbox.git(&["config", "core.looseCompression", "0"]);
+    File::create(sandbox.root.join("large.bin")).unwrap().set_len(TOO_MUCH).unwrap();
+    sandbox.tree();
+    let large = || {
+        let folders = fs::read_dir(sandbox.private_dir().join("objects")).unwrap().flatten();
+        let files = folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten());
+        let mut large = files.map(|file| file.metadata().unwrap()).filter(|file| file.len() >= TOO_MUCH);
+        large.next().map(|file| std::os::unix::fs::MetadataExt::ino(&file))
+    };
+    let first = large();
+    assert!(first.is_some(), "it is kept as it is");
+    sandbox.write("new.txt", "new\n");
+    sandbox.tree();
+    assert_eq!(large(), first);
 }
 
 #[test]

@@ -104,6 +104,14 @@ fn an_endless_answer_is_none() {
 }
 
 #[test]
+fn an_answer_that_makes_no_sense_is_named_with_its_beginning() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.with_git("echo good morning");
+    let answers = ask(&sandbox.root, LONG, &[("PATH", path.as_ref())]);
+    assert_eq!(answers[1], r#"Unknown("`git status` gave an answer that cannot be read: good morning")"#);
+}
+
+#[test]
 fn a_spent_budget_starts_nothing() {
     let sandbox = Sandbox::new();
     let repository = sandbox.repository();

@@ -116,3 +116,9 @@ fn the_repository_is_not_written_to() {
     ids(&sandbox, &["new.txt"]);
     assert_eq!((before, Path::new(".git/index.lock").exists()), (count(), false));
 }
+
+#[test]
+fn what_is_no_id_is_named() {
+    let error = "HEAD".parse::<ObjectId>().unwrap_err();
+    assert_eq!(error.to_string(), "`HEAD` is no object id: 40 or 64 hexadecimal digits are");
+}
