@@ -1,10 +1,12 @@
 //! What every event does to a session, whatever the policies say.
 
-use steadfast_model::{Action, Change, Event, EventKind, Facts, Outcome, PromptOrigin, StartSource, State};
+use steadfast_model::{
+    Action, Answer, Change, Event, EventKind, Facts, Outcome, PromptOrigin, Ruling, StartSource, State, Status,
+};
 
 pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
     let mut changes = Vec::new();
-    changes.extend(facts.rules.map(Change::RulesChanged));
+    changes.extend(facts.rules.clone().map(Change::RulesChanged));
     if let Some(attended) = event.attended.filter(|attended| *attended != state.attended) {
         changes.push(Change::Attended(attended));
     }
@@ -24,8 +26,16 @@ pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
         EventKind::SubagentStart => {
             changes.extend(event.agent.as_ref().map(|agent| Change::SubagentStarted(agent.id.clone())));
         }
-        EventKind::SubagentStop(_) => {
-            changes.extend(event.agent.as_ref().map(|agent| Change::SubagentStopped(agent.id.clone())));
+        EventKind::TaskChanged(changed) => {
+            let task = changed.task.clone();
+            let held = state.held.iter().any(|held| held.tasks.contains(&task));
+            match &event.agent {
+                Some(agent) if changed.status == Status::InProgress => {
+                    changes.push(Change::TaskHeld { agent: agent.id.clone(), task });
+                }
+                _ if held => changes.push(Change::TaskLeft(task)),
+                _ => {}
+            }
         }
         EventKind::Interrupt => changes.push(Change::Interrupted),
         EventKind::Paused { until } => changes.push(Change::Paused(*until)),
@@ -35,12 +45,19 @@ pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
         | EventKind::Permission(_)
         | EventKind::ToolBatch { .. }
         | EventKind::Stop(_)
+        | EventKind::SubagentStop(_)
         | EventKind::StopFailed { .. }
         | EventKind::PreCompact { .. }
         | EventKind::PostCompact { .. }
         | EventKind::Notification { .. }
-        | EventKind::ConfigChange { .. }
-        | EventKind::TaskChanged(_) => {}
+        | EventKind::ConfigChange { .. } => {}
     }
     changes
+}
+
+/// What the answer makes of the event: a subagent that may not stop has not stopped.
+pub(crate) fn close(event: &Event, answer: &Answer) -> Option<Change> {
+    let agent = event.agent.as_ref()?;
+    let stopped = matches!(event.kind, EventKind::SubagentStop(_)) && !matches!(answer.ruling, Ruling::Continue { .. });
+    stopped.then(|| Change::SubagentStopped(agent.id.clone()))
 }

@@ -37,12 +37,13 @@ pub fn decide(state: &State, event: &Event, facts: &Facts) -> Decision {
 
     for policy in POLICIES {
         let judgement = policy.judge(&state, event, facts);
+        let mode = if state.is_paused(event.at) { Mode::Observe } else { policy.mode(&state.rules) };
         decision.changes.extend(judgement.changes);
-        decision.effects.extend(judgement.effects);
+        // Whoever only observes does not touch the tasks.
+        decision.effects.extend(judgement.effects.into_iter().filter(|e| mode != Mode::Observe || !e.is_ledgers()));
         if judgement.verdict == Verdict::Pass {
             continue;
         }
-        let mode = if state.is_paused(event.at) { Mode::Observe } else { policy.mode(&state.rules) };
         decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
         decision.opinions.push(Opinion { policy: policy.name(), mode, verdict: judgement.verdict });
     }
@@ -50,7 +51,8 @@ pub fn decide(state: &State, event: &Event, facts: &Facts) -> Decision {
         decision.answer.ruling = unattended(decision.answer.ruling);
     }
 
-    decision.changes.extend(repeat::remember(event, &decision.answer));
+    decision.changes.extend(repeat::remember(&state, event, &decision.answer));
+    decision.changes.extend(book::close(event, &decision.answer));
     decision
 }
 

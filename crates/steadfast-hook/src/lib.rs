@@ -7,9 +7,11 @@ mod call;
 mod facts;
 mod fallback;
 mod privacy;
+mod process;
 mod step;
 mod supervise;
 
 pub use call::{Call, CallError};
+pub use process::{HOSTS, Process, is_gone};
 pub use step::{StepError, drain, step};
 pub use supervise::{Surroundings, answer};

@@ -39,7 +39,12 @@ fn clean_action(action: &mut Action) {
     match action {
         Action::Shell { command } => clean(command),
         Action::Write { paths } | Action::Read { paths } => paths.iter_mut().for_each(clean),
-        Action::Delegate { .. } | Action::Ask | Action::LeavePlan | Action::Mcp { .. } | Action::Other => {}
+        Action::Delegate { .. }
+        | Action::Skill { .. }
+        | Action::Ask
+        | Action::LeavePlan
+        | Action::Mcp { .. }
+        | Action::Other => {}
     }
 }
 

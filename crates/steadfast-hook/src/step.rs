@@ -8,7 +8,7 @@ use steadfast_store::{
     ConfigFiles, Place, SessionError, SessionFiles, drop_claim, drop_claims_of, leave_claim, log_line, read_lines,
 };
 
-use crate::facts;
+use crate::{facts, process};
 
 /// How long one event waits for another of the same session.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -56,6 +56,9 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
     }
     let (_, decision) = updated?;
     take_in_late(&files)?;
+    if matches!(event.kind, EventKind::SessionStart { .. }) {
+        process::note(&files);
+    }
 
     for effect in &decision.effects {
         if let Err(error) = act(place, effect, event.at) {
@@ -92,7 +95,7 @@ fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
         (true, Fact::NotAsked) => Fact::Unknown("it was not looked up in time".into()),
         (true, plan) => plan.clone(),
     };
-    Facts { rules: world.rules.filter(|new| new.stamp != state.rules_stamp), plan }
+    Facts { rules: world.rules.as_ref().filter(|new| new.stamp != state.rules_stamp).cloned(), plan }
 }
 
 /// Gives late events their place in the journal. What they were answered is past: nothing is looked up for them, so no

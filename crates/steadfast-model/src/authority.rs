@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 27] = [
+pub const COMMANDS: [(&str, Authority); 41] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -20,6 +20,10 @@ pub const COMMANDS: [(&str, Authority); 27] = [
     ("clean", Authority::Human),
     ("doctor --fix", Authority::Human),
     ("task unblock", Authority::Human),
+    ("task done --force", Authority::Human),
+    ("task done --accept-check", Authority::Human),
+    ("plan clear", Authority::Human),
+    ("resume", Authority::Human),
     ("doctor", Authority::Either),
     ("status", Authority::Either),
     ("why", Authority::Either),
@@ -34,6 +38,16 @@ pub const COMMANDS: [(&str, Authority); 27] = [
     ("task start", Authority::Either),
     ("task done", Authority::Either),
     ("task block", Authority::Either),
+    ("task wait", Authority::Either),
+    ("task note", Authority::Either),
+    ("spec compile", Authority::Either),
+    ("spec count", Authority::Either),
+    ("spec lint", Authority::Either),
+    ("plan load", Authority::Either),
+    ("plan show", Authority::Either),
+    ("plan status", Authority::Either),
+    ("decide", Authority::Either),
+    ("supervise", Authority::Either),
     ("mcp", Authority::Either),
     ("hook", Authority::Either),
     ("demo", Authority::Either),
@@ -44,19 +58,14 @@ pub const COMMANDS: [(&str, Authority); 27] = [
 /// The command of a human that these words call, if they call one. `words` are what follows `steadfast`.
 pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     let words: Vec<&str> = words.into_iter().collect();
-    let mut plain = words.iter().copied().filter(|word| !word.starts_with('-'));
-    let (first, second) = (plain.next()?, plain.next());
-    COMMANDS.iter().filter(|(_, authority)| *authority == Authority::Human).map(|(command, _)| *command).find(
-        |command| {
-            let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
-            name == first
-                && match rest {
-                    "" => true,
-                    flag if flag.starts_with('-') => words.contains(&flag),
-                    subcommand => second == Some(subcommand),
-                }
-        },
-    )
+    let calls = |command: &str| {
+        let mut plain = words.iter().filter(|word| !word.starts_with('-'));
+        command
+            .split(' ')
+            .all(|word| if word.starts_with('-') { words.contains(&word) } else { plain.next() == Some(&word) })
+    };
+    let of_humans = COMMANDS.iter().filter(|(_, authority)| *authority == Authority::Human);
+    of_humans.map(|(command, _)| *command).find(|command| calls(command))
 }
 
 #[cfg(test)]
@@ -71,6 +80,7 @@ mod tests {
         assert_eq!(called("task --quiet unblock 3"), Some("task unblock"));
         assert_eq!(called("doctor --json --fix"), Some("doctor --fix"));
         assert_eq!(called("config set stop.max_idle 9"), Some("config set"));
+        assert_eq!(called("task done 1 --force"), Some("task done --force"));
         for either in ["doctor", "task done 1", "task add uninstall", "config show", "status", ""] {
             assert_eq!(called(either), None, "{either}");
         }

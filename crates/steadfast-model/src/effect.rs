@@ -19,7 +19,12 @@ pub enum Effect {
     /// The agent ran out of context and put its work down.
     Checkpoint { plan: PlanId },
     /// Who worked on that plan is gone: what it left in progress can be begun again, and is counted.
-    GiveUp { plan: PlanId },
+    GiveUp {
+        plan: PlanId,
+        /// This task alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
+    },
     /// A call is about to run `steadfast`: leave who it is for the command to find.
     LeaveClaim(Claim),
     /// That call is over.

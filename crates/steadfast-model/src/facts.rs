@@ -47,7 +47,7 @@ fn not_asked() -> Fact<Option<PlanView>> {
     Fact::NotAsked
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewRules {
     /// Tells this version of the configuration files from any other.
     pub stamp: u64,
@@ -71,9 +71,17 @@ pub struct PlanView {
     pub open: Vec<TaskLine>,
     /// Tasks whose check runs just now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub checking: Vec<TaskId>,
+    pub checking: Vec<Checking>,
     #[serde(default, skip_serializing_if = "Brief::is_empty")]
     pub brief: Brief,
+}
+
+/// A check that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checking {
+    pub task: TaskId,
+    /// The name of the run; its supervisor holds the lock of that name.
+    pub run: String,
 }
 
 /// What an agent has to know again after its context was cut.
@@ -157,6 +165,10 @@ impl Counts {
     }
 
     pub fn all(self) -> u32 {
-        self.open() + self.done + self.blocked
+        self.open() + self.closed()
+    }
+
+    pub fn closed(self) -> u32 {
+        self.done + self.blocked
     }
 }

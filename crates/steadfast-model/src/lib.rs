@@ -27,15 +27,17 @@ pub use check::Check;
 pub use effect::{Claim, Effect};
 pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged};
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
-pub use facts::{Brief, Counts, Current, Fact, Facts, Needs, NewRules, OwnerEnd, PlanView};
+pub use facts::{Brief, Checking, Counts, Current, Fact, Facts, Needs, NewRules, OwnerEnd, PlanView};
 pub use hash::fnv;
 pub use host::{Host, UnknownName, Via};
 pub use id::{AgentId, Millis, PlanId, SessionId, TaskId, ToolUseId};
 pub use plan::{Phase, Plan, PlannedTask};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
-pub use settings::{ModeOptions, Options, PrivacyOptions, Rules, Settings, Source, Sourced, StopOptions, StopRules};
-pub use state::{Change, LastStop, Release, STATE_VERSION, Seen, State, StopCount};
+pub use settings::{
+    ExitOn, ModeOptions, Options, PrivacyOptions, Rules, Settings, Source, Sourced, StopOptions, StopRules,
+};
+pub use state::{Change, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount};
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
 pub use tool::{Action, Outcome, ToolCall, ToolResult};
 pub use verdict::{Answer, Ruling, Verdict};

@@ -38,6 +38,13 @@ pub struct StopOptions {
     /// Whether stopping is looked at at all. Default: `true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
+    /// Whether tasks that are ready hold the agent. Default: `true`. With `false` only those in progress do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_ready_tasks: Option<bool>,
+    /// Whether tasks in progress hold the agent. Default: `true`. With `false` only those that are ready do, and no
+    /// subagent is held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_in_progress: Option<bool>,
     /// How many refusals to stop there may be between two prompts of the human, before what finished tasks give
     /// back. Default: `50`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +53,42 @@ pub struct StopOptions {
     /// overrides the ninth refusal in a row by itself; `8` or more needs `CLAUDE_CODE_STOP_HOOK_BLOCK_CAP`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_idle: Option<u32>,
+    /// What lets the agent stop before its refusals are spent. Default: all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_exit_on: Option<Vec<ExitOn>>,
+    /// What is a promise, as the text between `<promise>` and `</promise>`. `BLOCKED - NEEDS USER` asks for the human and
+    /// `CONTEXT LIMIT - CHECKPOINT` for a fresh session; every other text is a promise of completion and is checked
+    /// against the tasks. Default: those two, `ALL TASKS COMPLETE` and `EPIC COMPLETE`. A spec may add its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completion_promises: Option<Vec<String>>,
+}
+
+/// Something that lets the agent stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ExitOn {
+    /// Every task is done. Without it the agent has to promise completion, too.
+    AllComplete,
+    /// What is left is blocked. Without it the agent is refused until its refusals are spent.
+    AllBlocked,
+    /// The agent promised a checkpoint because its context is full. Without it that is an ordinary stop.
+    ContextCheckpoint,
+    /// The agent promised that it needs the human. Without it the task is blocked and the others still hold.
+    NeedsUser,
+}
+
+impl ExitOn {
+    pub const ALL: [Self; 4] = [Self::AllComplete, Self::AllBlocked, Self::ContextCheckpoint, Self::NeedsUser];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AllComplete => "all_complete",
+            Self::AllBlocked => "all_blocked",
+            Self::ContextCheckpoint => "context_checkpoint",
+            Self::NeedsUser => "needs_user",
+        }
+    }
 }
 
 /// What is kept, and for how long.
@@ -109,8 +152,12 @@ pub struct Settings {
     pub mode_integrity: Sourced<Mode>,
     pub mode_completion: Sourced<Mode>,
     pub stop_enabled: Sourced<bool>,
+    pub stop_check_ready_tasks: Sourced<bool>,
+    pub stop_check_in_progress: Sourced<bool>,
     pub stop_max_cycles: Sourced<u32>,
     pub stop_max_idle: Sourced<u32>,
+    pub stop_allow_exit_on: Sourced<Vec<ExitOn>>,
+    pub stop_completion_promises: Sourced<Vec<String>>,
     pub privacy_retain_days: Sourced<u32>,
 }
 
@@ -120,57 +167,113 @@ impl Default for Settings {
             mode_integrity: Sourced::default(Mode::Enforce),
             mode_completion: Sourced::default(Mode::Enforce),
             stop_enabled: Sourced::default(true),
+            stop_check_ready_tasks: Sourced::default(true),
+            stop_check_in_progress: Sourced::default(true),
             stop_max_cycles: Sourced::default(50),
             stop_max_idle: Sourced::default(3),
+            stop_allow_exit_on: Sourced::default(ExitOn::ALL.to_vec()),
+            stop_completion_promises: Sourced::default(StopRules::PROMISES.map(str::to_owned).to_vec()),
             privacy_retain_days: Sourced::default(30),
         }
     }
 }
 
 impl Settings {
-    /// Lays what one file says over what held before it.
+    /// Lays what one file says over what held before it. A list replaces the one before it.
     pub fn combine(mut self, options: &Options, source: Source) -> Self {
         let Options {
             mode: ModeOptions { integrity, completion },
-            stop: StopOptions { enabled, max_cycles, max_idle },
+            stop:
+                StopOptions {
+                    enabled,
+                    check_ready_tasks,
+                    check_in_progress,
+                    max_cycles,
+                    max_idle,
+                    allow_exit_on,
+                    completion_promises,
+                },
             privacy: PrivacyOptions { retain_days },
         } = options;
         self.mode_integrity.take(*integrity, source);
         self.mode_completion.take(*completion, source);
         self.stop_enabled.take(*enabled, source);
+        self.stop_check_ready_tasks.take(*check_ready_tasks, source);
+        self.stop_check_in_progress.take(*check_in_progress, source);
         self.stop_max_cycles.take(*max_cycles, source);
         self.stop_max_idle.take(*max_idle, source);
+        self.stop_allow_exit_on.take(allow_exit_on.clone(), source);
+        self.stop_completion_promises.take(completion_promises.clone(), source);
         self.privacy_retain_days.take(*retain_days, source);
         self
     }
 
-    /// Every key with its value and source, in the order of the file.
+    /// Every key with its value and source, in the order of the file. Values are spelled as TOML and JSON both have
+    /// them.
     pub fn lines(&self) -> Vec<(&'static str, String, Source)> {
+        fn line<T>(
+            key: &'static str,
+            Sourced { value, source }: &Sourced<T>,
+            spell: impl FnOnce(&T) -> String,
+        ) -> (&'static str, String, Source) {
+            (key, spell(value), *source)
+        }
+        let mode = |mode: &Mode| format!("\"{mode}\"");
         vec![
-            ("mode.integrity", format!("\"{}\"", self.mode_integrity.value), self.mode_integrity.source),
-            ("mode.completion", format!("\"{}\"", self.mode_completion.value), self.mode_completion.source),
-            ("stop.enabled", self.stop_enabled.value.to_string(), self.stop_enabled.source),
-            ("stop.max_cycles", self.stop_max_cycles.value.to_string(), self.stop_max_cycles.source),
-            ("stop.max_idle", self.stop_max_idle.value.to_string(), self.stop_max_idle.source),
-            ("privacy.retain_days", self.privacy_retain_days.value.to_string(), self.privacy_retain_days.source),
+            line("mode.integrity", &self.mode_integrity, mode),
+            line("mode.completion", &self.mode_completion, mode),
+            line("stop.enabled", &self.stop_enabled, bool::to_string),
+            line("stop.check_ready_tasks", &self.stop_check_ready_tasks, bool::to_string),
+            line("stop.check_in_progress", &self.stop_check_in_progress, bool::to_string),
+            line("stop.max_cycles", &self.stop_max_cycles, u32::to_string),
+            line("stop.max_idle", &self.stop_max_idle, u32::to_string),
+            line("stop.allow_exit_on", &self.stop_allow_exit_on, |exits| list(exits.iter().map(|exit| exit.as_str()))),
+            line("stop.completion_promises", &self.stop_completion_promises, |promises| {
+                list(promises.iter().map(String::as_str))
+            }),
+            line("privacy.retain_days", &self.privacy_retain_days, u32::to_string),
         ]
     }
 
     pub fn rules(&self) -> Rules {
+        let exits = &self.stop_allow_exit_on.value;
+        let promises = &self.stop_completion_promises.value;
         Rules {
             integrity: self.mode_integrity.value,
             completion: self.mode_completion.value,
             stop: StopRules {
                 enabled: self.stop_enabled.value,
+                check_ready_tasks: self.stop_check_ready_tasks.value,
+                check_in_progress: self.stop_check_in_progress.value,
                 max_cycles: self.stop_max_cycles.value,
                 max_idle: self.stop_max_idle.value,
+                exits: Some(exits).filter(|exits| !ExitOn::ALL.iter().all(|exit| exits.contains(exit))).cloned(),
+                promises: Some(promises).filter(|promises| **promises != StopRules::PROMISES).cloned(),
             },
         }
     }
 }
 
+fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    let texts: Vec<_> = texts.map(quoted).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
 /// The settings a decision needs. Part of a session's state, so that a replay decides by what held then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     #[serde(default)]
     pub integrity: Mode,
@@ -178,11 +281,48 @@ pub struct Rules {
     pub stop: StopRules,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Read with every event: what is as by default is not written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopRules {
     pub enabled: bool,
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub check_ready_tasks: bool,
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub check_in_progress: bool,
     pub max_cycles: u32,
     pub max_idle: u32,
+    /// `None`: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exits: Option<Vec<ExitOn>>,
+    /// `None`: those of [`Self::PROMISES`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promises: Option<Vec<String>>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl StopRules {
+    pub const NEEDS_USER: &str = "BLOCKED - NEEDS USER";
+    pub const CHECKPOINT: &str = "CONTEXT LIMIT - CHECKPOINT";
+    pub const PROMISES: [&str; 4] = ["ALL TASKS COMPLETE", "EPIC COMPLETE", Self::NEEDS_USER, Self::CHECKPOINT];
+
+    pub fn allows(&self, exit: ExitOn) -> bool {
+        self.exits.as_ref().is_none_or(|exits| exits.contains(&exit))
+    }
+
+    /// The texts that are promises.
+    pub fn promises(&self) -> impl Iterator<Item = &str> {
+        let by_default = if self.promises.is_none() { &Self::PROMISES[..] } else { &[] };
+        by_default.iter().copied().chain(self.promises.iter().flatten().map(String::as_str))
+    }
+}
+
+impl Default for StopRules {
+    fn default() -> Self {
+        Rules::default().stop
+    }
 }
 
 impl Default for Rules {
@@ -198,12 +338,17 @@ mod tests {
     #[test]
     fn the_project_wins_over_the_user_and_each_value_knows_its_source() {
         let user = Options {
-            stop: StopOptions { max_idle: Some(5), max_cycles: Some(9), enabled: None },
+            stop: StopOptions { max_idle: Some(5), max_cycles: Some(9), ..StopOptions::default() },
             ..Options::default()
         };
         let project = Options {
             mode: ModeOptions { completion: Some(Mode::Advise), integrity: None },
-            stop: StopOptions { max_cycles: Some(7), ..StopOptions::default() },
+            stop: StopOptions {
+                max_cycles: Some(7),
+                allow_exit_on: Some(vec![ExitOn::AllBlocked]),
+                completion_promises: Some(vec!["SHIPPED \"v1\"".into()]),
+                ..StopOptions::default()
+            },
             privacy: PrivacyOptions::default(),
         };
         let settings = Settings::default().combine(&user, Source::User).combine(&project, Source::Project);
@@ -214,10 +359,35 @@ mod tests {
                 ("mode.integrity", "\"enforce\"".to_owned(), Source::Default),
                 ("mode.completion", "\"advise\"".to_owned(), Source::Project),
                 ("stop.enabled", "true".to_owned(), Source::Default),
+                ("stop.check_ready_tasks", "true".to_owned(), Source::Default),
+                ("stop.check_in_progress", "true".to_owned(), Source::Default),
                 ("stop.max_cycles", "7".to_owned(), Source::Project),
                 ("stop.max_idle", "5".to_owned(), Source::User),
+                ("stop.allow_exit_on", "[\"all_blocked\"]".to_owned(), Source::Project),
+                ("stop.completion_promises", "[\"SHIPPED \\\"v1\\\"\"]".to_owned(), Source::Project),
                 ("privacy.retain_days", "30".to_owned(), Source::Default),
             ]
         );
+    }
+
+    #[test]
+    fn what_is_as_by_default_is_not_carried_in_every_state() {
+        assert_eq!((StopRules::default().exits, StopRules::default().promises), (None, None));
+        let said_anew = StopOptions {
+            allow_exit_on: Some(ExitOn::ALL.into_iter().rev().collect()),
+            completion_promises: Some(StopRules::PROMISES.map(str::to_owned).to_vec()),
+            ..StopOptions::default()
+        };
+        let options = Options { stop: said_anew, ..Options::default() };
+        assert_eq!(Settings::default().combine(&options, Source::User).rules(), Rules::default());
+    }
+
+    #[test]
+    fn a_list_that_was_set_is_all_that_holds() {
+        let rules = StopRules { exits: Some(vec![ExitOn::AllBlocked]), ..StopRules::default() };
+        assert_eq!(ExitOn::ALL.map(|exit| rules.allows(exit)), [false, true, false, false]);
+        let rules = StopRules { promises: Some(vec!["SHIPPED".into()]), ..StopRules::default() };
+        assert_eq!(rules.promises().collect::<Vec<_>>(), ["SHIPPED"]);
+        assert_eq!(StopRules::default().promises().collect::<Vec<_>>(), StopRules::PROMISES);
     }
 }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Answer, Host, Millis, NewRules, Rules, SessionId, Via};
+use crate::{AgentId, Answer, Host, Millis, NewRules, Rules, SessionId, TaskId, Via};
 
 /// Goes up when an older binary could misread the state.
 pub const STATE_VERSION: u32 = 1;
@@ -14,6 +14,9 @@ const REMEMBERED: usize = 32;
 
 /// How many subagents are remembered as running. One that was killed says no farewell, and must not be carried forever.
 const SUBAGENTS: usize = 256;
+
+/// How many tasks of one subagent are remembered.
+const HELD: usize = 16;
 
 /// What deciding needs to know of a session. The fold of its journal, and nothing else.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,6 +42,9 @@ pub struct State {
     /// Subagents that started and did not stop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subagents: Vec<AgentId>,
+    /// Subagents that started a task and have not closed it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<Held>,
     /// The human stopped the turn and has not spoken since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupted: bool,
@@ -63,7 +69,13 @@ pub struct StopCount {
     pub earned: u32,
     /// Refusals in a row without a tool call in between.
     pub idle: u32,
-    /// Let go, until the human speaks again.
+    /// The agent asked for the human and was told what else there is to do.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
+    /// The budget was spent. Nothing that happens to the tasks afterwards arms the gate again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub capped: bool,
+    /// Why the last stop was let go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released: Option<Release>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,9 +90,13 @@ pub enum Release {
     Complete,
     /// What is left is blocked.
     AllBlocked,
+    /// The context is full; a fresh one goes on.
+    Checkpoint,
+    /// The agent asks for the human.
+    NeedsUser,
     /// The budget is spent, or the agent only talks. Never `complete`.
     Capped,
-    /// Something else will go on: a background task, plan mode, the human.
+    /// Something else will go on: a background task, a check, plan mode, the human.
     Yielded,
 }
 
@@ -89,6 +105,8 @@ impl Release {
         match self {
             Self::Complete => "complete",
             Self::AllBlocked => "all blocked",
+            Self::Checkpoint => "checkpoint",
+            Self::NeedsUser => "needs user",
             Self::Capped => "capped",
             Self::Yielded => "yielded",
         }
@@ -101,6 +119,18 @@ pub struct LastStop {
     pub key: u64,
     pub vias: Vec<Via>,
     pub answer: Answer,
+}
+
+/// A subagent and the tasks it started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    pub agent: AgentId,
+    pub tasks: Vec<TaskId>,
+    /// How often it was refused to stop since the human last spoke.
+    #[serde(default)]
+    pub refused: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastStop>,
 }
 
 /// A tool event that was answered.
@@ -134,6 +164,21 @@ pub enum Change {
     StopAnswered(LastStop),
     /// A task closed and gives refusals back.
     Earned(u32),
+    /// The agent asked for the human while there was something else to do.
+    AskedForUser,
+    /// A subagent started a task.
+    TaskHeld {
+        agent: AgentId,
+        task: TaskId,
+    },
+    /// No subagent works on that task any more.
+    TaskLeft(TaskId),
+    SubagentRefused(AgentId),
+    /// The answer to a subagent's stop, for the same stop through another wiring.
+    SubagentAnswered {
+        agent: AgentId,
+        last: LastStop,
+    },
 }
 
 impl State {
@@ -151,6 +196,7 @@ impl State {
             prompts: 0,
             tool_calls: 0,
             subagents: Vec::new(),
+            held: Vec::new(),
             interrupted: false,
             attended: false,
             paused_until: None,
@@ -169,16 +215,18 @@ impl State {
             Change::Started => {
                 self.ended = None;
                 self.subagents.clear();
+                self.held.clear();
             }
             Change::Ended { reason } => self.ended = Some(reason.clone()),
             Change::RulesChanged(new) => {
-                self.rules = new.rules;
+                self.rules = new.rules.clone();
                 self.rules_stamp = new.stamp;
             }
             Change::HumanSpoke => {
                 self.prompts += 1;
                 self.interrupted = false;
                 self.stop = StopCount::default();
+                self.held.iter_mut().for_each(|held| held.refused = 0);
             }
             Change::ToolCalled => {
                 self.tool_calls += 1;
@@ -199,11 +247,15 @@ impl State {
                     self.subagents.push(agent.clone());
                 }
             }
-            Change::SubagentStopped(agent) => self.subagents.retain(|running| running != agent),
+            Change::SubagentStopped(agent) => {
+                self.subagents.retain(|running| running != agent);
+                self.held.retain(|held| held.agent != *agent);
+            }
             Change::Interrupted => {
                 self.interrupted = true;
                 // An interrupt takes them with it, and they say no farewell.
                 self.subagents.clear();
+                self.held.clear();
             }
             Change::Paused(until) => self.paused_until = *until,
             Change::Attended(attended) => self.attended = *attended,
@@ -211,9 +263,58 @@ impl State {
                 self.stop.refused = self.stop.refused.saturating_add(1);
                 self.stop.idle = self.stop.idle.saturating_add(1);
             }
-            Change::StopReleased(release) => self.stop.released = Some(*release),
+            Change::StopReleased(release) => {
+                self.stop.capped |= *release == Release::Capped;
+                self.stop.released = Some(*release);
+            }
             Change::StopAnswered(last) => self.stop.last = Some(last.clone()),
             Change::Earned(refusals) => self.stop.earned = self.stop.earned.saturating_add(*refusals),
+            Change::AskedForUser => self.stop.asked = true,
+            Change::TaskHeld { agent, task } => {
+                self.leave(task);
+                self.hold(agent, task);
+            }
+            Change::TaskLeft(task) => self.leave(task),
+            Change::SubagentRefused(agent) => {
+                self.stop.refused = self.stop.refused.saturating_add(1);
+                if let Some(held) = self.held_by_mut(agent) {
+                    held.refused = held.refused.saturating_add(1);
+                }
+            }
+            Change::SubagentAnswered { agent, last } => {
+                if let Some(held) = self.held_by_mut(agent) {
+                    held.last = Some(last.clone());
+                }
+            }
+        }
+    }
+
+    /// What a subagent started, if it did.
+    pub fn held_by(&self, agent: &AgentId) -> Option<&Held> {
+        self.held.iter().find(|held| held.agent == *agent)
+    }
+
+    fn held_by_mut(&mut self, agent: &AgentId) -> Option<&mut Held> {
+        self.held.iter_mut().find(|held| held.agent == *agent)
+    }
+
+    fn hold(&mut self, agent: &AgentId, task: &TaskId) {
+        if let Some(held) = self.held_by_mut(agent) {
+            if held.tasks.len() < HELD {
+                held.tasks.push(task.clone());
+            }
+            return;
+        }
+        if self.held.len() >= SUBAGENTS {
+            self.held.remove(0);
+        }
+        self.held.push(Held { agent: agent.clone(), tasks: vec![task.clone()], refused: 0, last: None });
+    }
+
+    /// An agent that closed its task and starts another has been refused as often as before.
+    fn leave(&mut self, task: &TaskId) {
+        for held in &mut self.held {
+            held.tasks.retain(|other| other != task);
         }
     }
 

@@ -31,6 +31,10 @@ pub enum Action {
     Delegate {
         agent_type: String,
     },
+    /// Reads a skill, and follows it.
+    Skill {
+        name: String,
+    },
     /// Asks the human.
     Ask,
     /// Offers a plan and leaves plan mode.

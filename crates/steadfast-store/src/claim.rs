@@ -52,7 +52,11 @@ pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: 
             let _ = fs::remove_file(file.path());
             continue;
         }
-        let fits = claim.command.contains(words) && session.is_none_or(|session| *session == claim.session);
+        // In a subagent's shell Codex names the subagent.
+        let is_its = |named: &SessionId| {
+            *named == claim.session || claim.agent.as_ref().is_some_and(|agent| agent.as_str() == named.as_str())
+        };
+        let fits = claim.command.contains(words) && session.is_none_or(is_its);
         if fits && found.as_ref().is_none_or(|newest| claim.at > newest.at) {
             found = Some(claim);
         }

@@ -1,5 +1,6 @@
 //! The memory of Steadfast: session files for the hot path, the ledger for everything else.
 
+mod check_lock;
 mod claim;
 mod config;
 mod file;
@@ -10,6 +11,7 @@ mod place;
 pub mod redact;
 mod session;
 
+pub use check_lock::{forget_check, is_check_running, lock_check};
 pub use claim::{claim_of_call, drop_claim, drop_claims_of, find_claim, leave_claim, stale_claims};
 pub use config::{CONFIG_FILE, ConfigError, ConfigFiles, parse_options};
 pub use gate::{Gate, GateScope};

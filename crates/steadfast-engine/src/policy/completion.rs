@@ -4,12 +4,20 @@
 //! task a human put into the plan, and only a prompt of the human fills the account again. Besides, `max_idle` refusals
 //! in a row without a tool call end it at once. What ends this way is `capped`, never `complete`.
 
+mod brief;
+mod promise;
+mod subagent;
+mod text;
+mod tokens;
+
 use steadfast_model::{
-    Background, Change, Direction, Effect, Event, EventKind, Fact, Facts, Host, Mode, Needs, OwnerEnd, PlanView,
+    Background, Change, Direction, Effect, Event, EventKind, ExitOn, Fact, Facts, Mode, Needs, OwnerEnd, PlanView,
     PolicyName, PromptOrigin, Release, Rules, StartSource, State, Status, Stopping, TaskLine, Verdict,
 };
 
 use super::{Judgement, Policy};
+use promise::Promise;
+use text::Ways;
 
 /// How many refusals a task gives back when it is closed for the first time.
 const GIVEN_BACK: u32 = 3;
@@ -37,6 +45,8 @@ impl Policy for Completion {
         let asks = match &event.kind {
             EventKind::Stop(_) => event.agent.is_none(),
             EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
+            EventKind::SubagentStart => is_working(event),
+            EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.held_by(&agent.id).is_some()),
             _ => false,
         };
         Needs { plan: asks && state.rules.stop.enabled }
@@ -48,8 +58,13 @@ impl Policy for Completion {
         }
         match &event.kind {
             EventKind::Stop(stopping) if event.agent.is_none() => stop(state, event, stopping, facts),
-            EventKind::SessionStart { source } => start(event, *source, facts),
-            EventKind::Prompt { text, origin: PromptOrigin::Human } => prompt(event, text, facts),
+            EventKind::SubagentStop(stopping) => subagent::stop(state, event, stopping, facts),
+            EventKind::SubagentStart if is_working(event) => {
+                let told = owned_plan(event, facts).filter(|plan| plan.counts.open() > 0).and_then(brief::subagents);
+                told.map(|text| Judgement::of(Verdict::Context(text))).unwrap_or_default()
+            }
+            EventKind::SessionStart { source } => start(state, event, *source, facts),
+            EventKind::Prompt { text, origin: PromptOrigin::Human } => prompt(state, event, text, facts),
             EventKind::TaskChanged(changed) if changed.earned => {
                 Judgement { changes: vec![Change::Earned(GIVEN_BACK)], ..Judgement::default() }
             }
@@ -58,82 +73,222 @@ impl Policy for Completion {
     }
 }
 
-fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Judgement {
-    let plan = match &facts.plan {
-        Fact::Known(Some(plan)) if plan.owner.as_ref() == Some(&event.session) => plan,
-        Fact::Known(_) | Fact::NotAsked => return Judgement::default(),
-        Fact::Unknown(why) => {
-            return Judgement::of(Verdict::Note(format!("steadfast could not look at the tasks: {why}")));
-        }
-    };
-    // What is open and cannot be started waits for something that is blocked.
-    if plan.counts.open() == 0 || plan.open.is_empty() {
-        return closed(state, plan);
-    }
-    if state.stop.released == Some(Release::Capped) {
-        return Judgement::default();
-    }
-    if waits(state, event, stopping) {
-        return released(Release::Yielded, Verdict::Pass);
-    }
-
-    let limit = state.rules.stop.max_cycles.saturating_add(state.stop.earned);
-    let capped = if state.stop.idle >= state.rules.stop.max_idle {
-        Some(format!("{} refusals in a row without a tool call", state.stop.idle))
-    } else if state.stop.refused >= limit {
-        Some(format!("{} refusals since the last prompt", state.stop.refused))
-    } else {
-        None
-    };
-    if let Some(spent) = capped {
-        let note = format!(
-            "steadfast lets this session stop as capped, not complete: {}, after {spent}. `steadfast task list` shows \
-             them; the next prompt arms the stop gate again.",
-            how_many_open(plan)
-        );
-        return released(Release::Capped, Verdict::Note(note));
-    }
-
-    let reason = refusal(plan, event.host, state.stop.refused + 1, limit);
-    Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], effects: Vec::new() }
+/// A subagent that somebody gave work, not an errand of the host's own.
+fn is_working(event: &Event) -> bool {
+    event.agent.as_ref().is_some_and(|agent| !agent.agent_type.is_empty())
 }
 
-/// Nothing is left for the agent: all is done, or what is left is blocked, by itself or through another.
-fn closed(state: &State, plan: &PlanView) -> Judgement {
-    let left = plan.counts.all() - plan.counts.done;
-    if left == 0 {
-        return released(Release::Complete, Verdict::Pass);
+fn owned_plan<'a>(event: &Event, facts: &'a Facts) -> Option<&'a PlanView> {
+    match &facts.plan {
+        Fact::Known(Some(plan)) if plan.owner.as_ref() == Some(&event.session) => Some(plan),
+        _ => None,
     }
-    if state.stop.released == Some(Release::AllBlocked) {
+}
+
+fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Judgement {
+    if let Fact::Unknown(why) = &facts.plan {
+        return Judgement::of(Verdict::Note(format!("steadfast could not look at the tasks: {why}")));
+    }
+    let Some(plan) = owned_plan(event, facts) else { return Judgement::default() };
+    let message = stopping.last_message.as_deref().unwrap_or_default();
+    let said = promise::promised(message, &state.rules.stop, plan.brief.promise.as_deref());
+    let gate = Gate { state, event, plan, said };
+
+    // What is open and cannot be started waits for something that is blocked.
+    if plan.open.is_empty() || plan.counts.open() == 0 {
+        return gate.closed(stopping);
+    }
+    if gate.is_let_go() {
         return Judgement::default();
     }
-    let note = format!(
-        "steadfast lets this session stop as all blocked: {left} of {} tasks are blocked, {} done. `steadfast task \
-         list` shows why.",
-        plan.counts.all(),
-        plan.counts.done
-    );
-    released(Release::AllBlocked, Verdict::Note(note))
+    if said == Some(Promise::Checkpoint) && state.rules.stop.allows(ExitOn::ContextCheckpoint) {
+        return gate.checkpoint();
+    }
+    if gate.waits(stopping) {
+        return released(Release::Yielded, Verdict::Pass);
+    }
+    match said {
+        Some(Promise::NeedsUser) => gate.needs_user(message),
+        _ if !gate.holds(plan) => Judgement::default(),
+        Some(Promise::Completion) => gate.refuse(text::false_promise, plan),
+        Some(Promise::Checkpoint | Promise::Waiting) | None => gate.refuse(text::open, plan),
+    }
+}
+
+/// One stop of the session that works on the plan.
+struct Gate<'a> {
+    state: &'a State,
+    event: &'a Event,
+    plan: &'a PlanView,
+    said: Option<Promise>,
+}
+
+impl Gate<'_> {
+    /// Nothing is left for the agent: all is done, or what is left is blocked, by itself or through another.
+    fn closed(&self, stopping: &Stopping) -> Judgement {
+        let Self { state, plan, said, .. } = self;
+        let rules = &state.rules.stop;
+        let missing = if plan.counts.all() == plan.counts.done {
+            let wanted = promise::of_completion(rules, plan.brief.promise.as_deref());
+            match wanted {
+                Some(promise) if !rules.allows(ExitOn::AllComplete) && *said != Some(Promise::Completion) => {
+                    text::unpromised(plan, promise)
+                }
+                _ => return released(Release::Complete, Verdict::Pass),
+            }
+        } else if rules.allows(ExitOn::AllBlocked) {
+            return self.all_blocked(plan);
+        } else {
+            text::all_blocked(plan)
+        };
+        if self.is_let_go() {
+            return Judgement::default();
+        }
+        if self.waits(stopping) {
+            return released(Release::Yielded, Verdict::Pass);
+        }
+        self.answer(&missing, plan)
+    }
+
+    fn all_blocked(&self, plan: &PlanView) -> Judgement {
+        if matches!(self.state.stop.released, Some(Release::AllBlocked | Release::NeedsUser)) {
+            return Judgement::default();
+        }
+        let promised = self.said == Some(Promise::Completion);
+        released(Release::AllBlocked, Verdict::Note(text::all_blocked_note(plan, promised)))
+    }
+
+    /// Until the human speaks.
+    fn is_let_go(&self) -> bool {
+        self.state.stop.capped || self.state.stop.released == Some(Release::NeedsUser)
+    }
+
+    /// The session is not stopping but waiting: something will wake it, or the human has taken over.
+    fn waits(&self, stopping: &Stopping) -> bool {
+        let Self { state, event, plan, said } = self;
+        let background = match &stopping.background {
+            Some(background) => background.iter().any(Background::is_running),
+            None => !state.subagents.is_empty(),
+        };
+        event.planning
+            || state.interrupted
+            || background
+            || stopping.wakeups > 0
+            || !plan.checking.is_empty()
+            || (*said == Some(Promise::Waiting) && plan.counts.blocked > 0)
+    }
+
+    /// The context is full. A fresh session goes on.
+    fn checkpoint(&self) -> Judgement {
+        let Self { plan, .. } = self;
+        let mut judgement = released(Release::Checkpoint, Verdict::Note(text::checkpoint_note(plan)));
+        judgement.effects.push(Effect::Checkpoint { plan: plan.id.clone() });
+        judgement
+    }
+
+    /// The agent asks for its human. What it was at is blocked; what else there is to do it is told once.
+    fn needs_user(&self, message: &str) -> Judgement {
+        let Self { state, plan, .. } = self;
+        let in_progress = plan.open.iter().find(|task| task.status == Status::InProgress);
+        // Asked again with nothing begun in between, it is still about the task that is blocked already.
+        let current = in_progress.or_else(|| plan.open.first().filter(|_| !state.stop.asked));
+        let reason = promise::reason(message);
+        let rest = current.map_or_else(|| (*plan).clone(), |task| without(plan, task));
+
+        let (may_go, more) = (state.rules.stop.allows(ExitOn::NeedsUser), self.holds(&rest));
+        let mut judgement = if more && !(may_go && (state.stop.asked || self.spent().is_some())) {
+            let mut refused = self.answer(&text::set_aside(current, &rest, self.ways()), &rest);
+            refused.changes.push(Change::AskedForUser);
+            refused
+        } else if may_go {
+            released(Release::NeedsUser, Verdict::Note(text::needs_user_note(current, &rest, &reason)))
+        } else if !rest.open.is_empty() {
+            Judgement::default()
+        } else if state.rules.stop.allows(ExitOn::AllBlocked) {
+            self.all_blocked(&rest)
+        } else {
+            self.answer(&text::all_blocked(&rest), &rest)
+        };
+        judgement.effects.extend(current.map(|task| Effect::BlockTask {
+            plan: plan.id.clone(),
+            task: task.id.clone(),
+            reason,
+        }));
+        judgement
+    }
+
+    /// Whether anything open is looked at.
+    fn holds(&self, plan: &PlanView) -> bool {
+        let rules = &self.state.rules.stop;
+        plan.open.iter().any(|task| match task.status {
+            Status::InProgress => rules.check_in_progress,
+            Status::Pending | Status::Done | Status::Blocked => rules.check_ready_tasks,
+        })
+    }
+
+    fn refuse(&self, text: fn(&PlanView, Ways) -> String, plan: &PlanView) -> Judgement {
+        self.answer(&text(plan, self.ways()), plan)
+    }
+
+    /// Refuses with the facts, or lets go where nothing is left on the account.
+    fn answer(&self, facts: &str, plan: &PlanView) -> Judgement {
+        if let Some(spent) = self.spent() {
+            let left = match (plan.counts.open(), plan.counts.blocked) {
+                (0, 0) => "all tasks are done, and nothing was promised".to_owned(),
+                _ => text::how_many_open(plan),
+            };
+            return released(Release::Capped, Verdict::Note(text::capped_note(&left, &spent)));
+        }
+        let reason = text::refusal(facts, self.state.stop.refused + 1, self.limit());
+        Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], effects: Vec::new() }
+    }
+
+    fn limit(&self) -> u32 {
+        self.state.rules.stop.max_cycles.saturating_add(self.state.stop.earned)
+    }
+
+    /// What the account was spent on, if nothing is left of it.
+    fn spent(&self) -> Option<String> {
+        let count = &self.state.stop;
+        if count.idle >= self.state.rules.stop.max_idle {
+            Some(format!("{} refusals in a row without a tool call", count.idle))
+        } else if count.refused >= self.limit() {
+            Some(format!("{} refusals since the last prompt", count.refused))
+        } else {
+            None
+        }
+    }
+
+    fn ways(&self) -> Ways {
+        Ways::of(self.state, self.event)
+    }
 }
 
 fn released(release: Release, verdict: Verdict) -> Judgement {
     Judgement { verdict, changes: vec![Change::StopReleased(release)], effects: Vec::new() }
 }
 
-/// The session is not stopping but waiting: something will wake it, or the human has taken over.
-fn waits(state: &State, event: &Event, stopping: &Stopping) -> bool {
-    let background = match &stopping.background {
-        Some(background) => background.iter().any(Background::is_running),
-        None => !state.subagents.is_empty(),
+/// The plan as it is when that task is blocked.
+fn without(plan: &PlanView, task: &TaskLine) -> PlanView {
+    let mut rest = plan.clone();
+    let counted = match task.status {
+        Status::InProgress => &mut rest.counts.in_progress,
+        Status::Pending | Status::Done | Status::Blocked => &mut rest.counts.pending,
     };
-    event.planning || state.interrupted || background || stopping.wakeups > 0
+    *counted = counted.saturating_sub(1);
+    rest.counts.blocked += 1;
+    if rest.open.first().is_some_and(|first| first.id == task.id) {
+        rest.brief.current = None;
+    }
+    rest.open.retain(|other| other.id != task.id);
+    rest
 }
 
 /// A new session: its own plan is put back into its context, one without a living owner is offered.
-fn start(event: &Event, source: StartSource, facts: &Facts) -> Judgement {
+fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Judgement {
     let Some(plan) = open_plan(facts) else { return Judgement::default() };
     if plan.owner.as_ref() == Some(&event.session) {
-        return Judgement::of(Verdict::Context(owned(plan)));
+        return Judgement::of(Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)));
     }
     if plan.owner.is_none() || plan.owner_ended.is_some() {
         let cleared = source == StartSource::Clear
@@ -141,22 +296,45 @@ fn start(event: &Event, source: StartSource, facts: &Facts) -> Judgement {
                 .owner_ended
                 .as_ref()
                 .is_some_and(|end| end.reason == "clear" && event.at.since(end.at) < CLEARED_MS);
-        return if cleared { take(event, plan) } else { Judgement::of(Verdict::Context(offer(plan))) };
+        // Whoever cleared the context goes on with what was begun.
+        return if cleared { take(state, event, plan) } else { Judgement::of(Verdict::Context(text::offer(plan))) };
     }
     Judgement::default()
 }
 
 /// The human names the plan: this session works on it.
-fn prompt(event: &Event, text: &str, facts: &Facts) -> Judgement {
+fn prompt(state: &State, event: &Event, text: &str, facts: &Facts) -> Judgement {
     let Some(plan) = open_plan(facts) else { return Judgement::default() };
     let free = plan.owner.is_none() || plan.owner_ended.is_some();
-    if free && names(text, plan) { take(event, plan) } else { Judgement::default() }
+    if !free || !names(text, plan) {
+        return Judgement::default();
+    }
+    let left = plan.owner_ended.is_some() && plan.owner.as_ref() != Some(&event.session);
+    if !left || plan.counts.in_progress == 0 {
+        return take(state, event, plan);
+    }
+    // What its last owner left in progress is nobody's by now.
+    let mut judgement = take(state, event, &given_up(plan));
+    judgement.effects.push(Effect::GiveUp { plan: plan.id.clone(), task: None });
+    judgement
 }
 
-fn take(event: &Event, plan: &PlanView) -> Judgement {
+fn given_up(plan: &PlanView) -> PlanView {
+    let mut plan = plan.clone();
+    plan.counts.pending += std::mem::take(&mut plan.counts.in_progress);
+    for task in plan.open.iter_mut().filter(|task| task.status == Status::InProgress) {
+        task.status = Status::Pending;
+    }
+    if let Some(current) = &mut plan.brief.current {
+        current.stuck_count += 1;
+    }
+    plan
+}
+
+fn take(state: &State, event: &Event, plan: &PlanView) -> Judgement {
     let silent = plan.owner_ended.as_ref().is_some_and(|end| end.reason == OwnerEnd::SILENT);
     Judgement {
-        verdict: Verdict::Context(owned(plan)),
+        verdict: Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)),
         changes: Vec::new(),
         effects: vec![Effect::TakePlan {
             plan: plan.id.clone(),
@@ -180,80 +358,10 @@ fn names(text: &str, plan: &PlanView) -> bool {
         return false;
     }
     let title = plan.title.to_lowercase();
+    let file = plan.brief.spec.as_deref().and_then(|spec| spec.rsplit(['/', '\\']).next()).map(str::to_lowercase);
     ["the plan", "the tasks", "the task list", "steadfast task"].iter().any(|name| text.contains(name))
         || (title.chars().count() > 3 && text.contains(&title))
-}
-
-fn how_many_open(plan: &PlanView) -> String {
-    let (open, all) = (plan.counts.open(), plan.counts.all());
-    if open == 1 { format!("1 of {all} tasks is open") } else { format!("{open} of {all} tasks are open") }
-}
-
-fn refusal(plan: &PlanView, host: Host, refusal: u32, limit: u32) -> String {
-    // In Codex's sandbox the shell cannot write the ledger; the MCP server can.
-    let tools = match host {
-        Host::Codex => " The MCP tools `task_done` and `task_block` do the same where the shell is read-only.",
-        Host::Claude | Host::Sim => "",
-    };
-    let next = plan.open.first().map(|task| {
-        format!(
-            " Next is {id}. `steadfast task done {id}` closes it, `steadfast task block {id} --why REASON` sets it \
-             aside.{tools}",
-            id = task.id
-        )
-    });
-    format!("{}{}{} (refusal {refusal} of {limit})", how_many_open(plan), list(plan), next.unwrap_or_default())
-}
-
-fn owned(plan: &PlanView) -> String {
-    format!(
-        "Steadfast holds the tasks of this session: {}{} `steadfast task list` shows all, `steadfast task done ID` \
-         closes one. The turn can end when none is open.",
-        how_many_open(plan),
-        list(plan)
-    )
-}
-
-fn offer(plan: &PlanView) -> String {
-    format!(
-        "Steadfast holds tasks for this worktree that no session works on: {}{} They concern this session only if it \
-         is asked for them; `steadfast task start ID` takes them.",
-        how_many_open(plan),
-        list(plan)
-    )
-}
-
-fn list(plan: &PlanView) -> String {
-    let mut text = String::from(": ");
-    for (index, task) in plan.open.iter().enumerate() {
-        if index > 0 {
-            text.push_str("; ");
-        }
-        line(&mut text, task);
-    }
-    let shown = u32::try_from(plan.open.len()).unwrap_or(u32::MAX);
-    let more = plan.counts.open().saturating_sub(shown);
-    if more > 0 {
-        text.push_str(&format!("; and {more} more"));
-    }
-    text.push('.');
-    text
-}
-
-fn line(text: &mut String, task: &TaskLine) {
-    /// Longer titles are cut: a refusal is read many times.
-    const TITLE: usize = 80;
-    text.push_str(task.id.as_str());
-    text.push(' ');
-    if task.title.chars().count() > TITLE {
-        text.extend(task.title.chars().take(TITLE - 1));
-        text.push('…');
-    } else {
-        text.push_str(&task.title);
-    }
-    if task.status == Status::InProgress {
-        text.push_str(" (in progress)");
-    }
+        || file.is_some_and(|file| file.chars().count() > 3 && text.contains(&file))
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ pub(crate) fn action(tool: &str, input: &ToolInput<'_>) -> Action {
         "Read" => Action::Read { paths: paths([input.file_path]) },
         "Glob" | "Grep" | "LS" => Action::Read { paths: paths([input.path]) },
         "Agent" | "Task" => Action::Delegate { agent_type: ToolInput::text(input.subagent_type).unwrap_or_default() },
+        "Skill" => Action::Skill { name: ToolInput::text(input.skill).unwrap_or_default() },
         "AskUserQuestion" => Action::Ask,
         "ExitPlanMode" => Action::LeavePlan,
         _ => mcp(tool).unwrap_or(Action::Other),

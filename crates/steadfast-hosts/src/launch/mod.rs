@@ -42,6 +42,19 @@ pub struct Alone {
     pub path: OsString,
 }
 
+/// A session that goes on with something, with the user's own account and settings: attended in this terminal, or
+/// without a human.
+pub fn go_on(host: steadfast_model::Host, prompt: &str, headless: bool) -> Launch {
+    use steadfast_model::Host;
+    let (program, mode) = match host {
+        Host::Claude | Host::Sim => ("claude", "-p"),
+        Host::Codex => ("codex", "exec"),
+    };
+    let mode = headless.then(|| OsString::from(mode));
+    let args = mode.into_iter().chain(["--".into(), prompt.into()]).collect();
+    Launch { program: program.into(), args, env: Vec::new(), clear_env: false }
+}
+
 /// What both hosts ask for and no scripted model looks at.
 const DUMMY_KEY: &str = "dummy-key";
 

@@ -77,6 +77,8 @@ pub(crate) struct ToolInput<'a> {
     pub(crate) subagent_type: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) agent_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) skill: Option<&'a RawValue>,
 }
 
 /// A field read as `T`, or nothing where it is absent or of another type.

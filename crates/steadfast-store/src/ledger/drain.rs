@@ -144,8 +144,8 @@ impl<'a> Drain<'a> {
                 Effect::Checkpoint { plan } if plan::is_known(transaction, plan)? => {
                     progress::checkpoint(transaction, touched, plan, event.at)?;
                 }
-                Effect::GiveUp { plan } if plan::is_known(transaction, plan)? => {
-                    progress::give_up(transaction, touched, plan, event.at)?;
+                Effect::GiveUp { plan, task } if plan::is_known(transaction, plan)? => {
+                    progress::give_up(transaction, touched, plan, task.as_ref(), event.at)?;
                 }
                 Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
                 // Claims are files beside the journal.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::{Deserialize, Serialize};
-use steadfast_model::{CheckEnd, Evidence, Millis, PlanId, Status, TaskId, fnv};
+use steadfast_model::{CheckEnd, Checking, Evidence, Millis, PlanId, Status, TaskId, fnv};
 
 use super::column::{json, millis, task_id, text};
 use super::error::Fault;
@@ -118,6 +118,14 @@ impl Ledger {
         })
     }
 
+    /// How often in a row its check failed in the same way, the last time among them.
+    pub fn same_failure(&self, plan: &PlanId, id: &TaskId) -> Result<u32, LedgerError> {
+        self.read(|connection| {
+            task::find(connection, plan, id)?;
+            Ok(failure(connection, plan, id)?.times)
+        })
+    }
+
     /// All that is kept of one task, the oldest first.
     pub fn evidence_of(&self, plan: &PlanId, id: &TaskId) -> Result<Vec<Evidence>, LedgerError> {
         self.read(|connection| {
@@ -180,10 +188,7 @@ fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evidence: &
 
 fn count_failure(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<u32, Fault> {
     let kind = kind_of(evidence);
-    let before: Option<String> = transaction
-        .prepare_cached("SELECT failure FROM task WHERE plan = ?1 AND id = ?2")?
-        .query_row([plan.as_str(), id.as_str()], |row| row.get(0))?;
-    let before: Failure = before.map(|text| json(0, &text)).transpose()?.unwrap_or_default();
+    let before = failure(transaction, plan, id)?;
     let times = if before.kind == kind { before.times.saturating_add(1) } else { 1 };
     transaction
         .prepare_cached(
@@ -193,6 +198,13 @@ fn count_failure(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evid
     Ok(times)
 }
 
+fn failure(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Failure, Fault> {
+    let found: Option<String> = connection
+        .prepare_cached("SELECT failure FROM task WHERE plan = ?1 AND id = ?2")?
+        .query_row([plan.as_str(), id.as_str()], |row| row.get(0))?;
+    Ok(found.map(|text| json(0, &text)).transpose()?.unwrap_or_default())
+}
+
 /// Two failures are alike when they ended and spoke alike, times and other numbers aside.
 fn kind_of(evidence: &Evidence) -> u64 {
     /// The summary of a test runner; what is above it may be anything.
@@ -200,7 +212,7 @@ fn kind_of(evidence: &Evidence) -> u64 {
     let tail = evidence.output_tail.as_deref().unwrap_or_default();
     let mut words = String::new();
     for line in tail.lines().rev().filter(|line| !line.trim().is_empty()).take(LINES) {
-        words.extend(line.chars().filter(|c| !c.is_ascii_digit()));
+        words.extend(line.chars().filter(|c| !c.is_ascii_digit() && *c != '.'));
         words.push('\n');
     }
     let end = match evidence.end {
@@ -212,6 +224,7 @@ fn kind_of(evidence: &Evidence) -> u64 {
 }
 
 /// For the slices: which of a plan's tasks are being checked.
-pub(super) fn checking(connection: &Connection, plan: &PlanId) -> Result<Vec<TaskId>, Fault> {
-    Ok(all_running(connection, plan)?.into_iter().map(|running| running.task).collect())
+pub(super) fn checking(connection: &Connection, plan: &PlanId) -> Result<Vec<Checking>, Fault> {
+    let all = all_running(connection, plan)?.into_iter();
+    Ok(all.map(|Running { task, name, .. }| Checking { task, run: name }).collect())
 }

@@ -165,7 +165,9 @@ fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<Brie
     brief.objective = description.or_else(|| Some(view.title.clone()));
     brief.constraints = constraints;
     brief.promise = promise;
-    brief.checkpoints = progress::last_checkpoint(connection, plan)?.map_or(0, |last| last.without_progress);
+    brief.checkpoints = progress::last_checkpoint(connection, plan)?
+        .filter(|last| last.closed >= view.counts.closed())
+        .map_or(0, |last| last.without_progress);
     Ok(brief)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::{Deserialize, Serialize};
 use steadfast_model::{AgentId, Millis, PlanId, SessionId, Status, Task, TaskId};
 
@@ -18,6 +18,9 @@ pub struct Started {
     pub at: Millis,
     /// Object ids of its files by path; a missing file has none.
     pub files: BTreeMap<String, Option<String>>,
+    /// The whole checkout, where it names no files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<String>,
     /// Who did, where a session did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
@@ -56,6 +59,19 @@ impl Ledger {
         self.read(|connection| {
             task::find(connection, plan, id)?;
             started(connection, plan, id)
+        })
+    }
+
+    /// The task that was done last.
+    pub fn last_done(&self, plan: &PlanId) -> Result<Option<Task>, LedgerError> {
+        self.read(|connection| {
+            let id = connection
+                .prepare_cached(
+                    "SELECT id FROM task WHERE plan = ?1 AND status = 'done' ORDER BY updated_at DESC, position DESC LIMIT 1",
+                )?
+                .query_row([plan.as_str()], |row| task_id(row, 0))
+                .optional()?;
+            id.map(|id| task::find(connection, plan, &id)).transpose()
         })
     }
 
@@ -115,16 +131,20 @@ pub(super) fn block_late(
     Ok(())
 }
 
-/// The agent that had it is gone: back to where it can be begun, counted.
+/// The agent that had it is gone: back to where it can be begun, counted. Without a task: all that are in progress. From a
+/// journal: a task that was touched since stays as it is.
 pub(super) fn give_up(
     transaction: &Transaction<'_>,
     touched: &mut Touched,
     plan: &PlanId,
+    task: Option<&TaskId>,
     now: Millis,
 ) -> Result<Vec<TaskId>, Fault> {
-    let mut statement = transaction
-        .prepare_cached("SELECT id FROM task WHERE plan = ?1 AND status = 'in_progress' ORDER BY position, id")?;
-    let rows = statement.query_map([plan.as_str()], |row| task_id(row, 0))?;
+    let mut statement = transaction.prepare_cached(
+        "SELECT id FROM task WHERE plan = ?1 AND status = 'in_progress' AND (?2 IS NULL OR id = ?2)
+             AND updated_at <= ?3 ORDER BY position, id",
+    )?;
+    let rows = statement.query_map(params![plan.as_str(), task.map(TaskId::as_str), now.0], |row| task_id(row, 0))?;
     let ids: Vec<TaskId> = rows.collect::<Result<_, _>>()?;
     for id in &ids {
         stuck(transaction, touched, plan, id, now)?;

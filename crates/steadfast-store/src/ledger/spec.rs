@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::{Deserialize, Serialize};
-use steadfast_model::{AddedBy, Millis, Phase, Plan, PlanId, PlannedTask, Status, Task, TaskId};
+use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, Status, Task, TaskId};
 
 use super::column::{json, text};
 use super::error::Fault;
 use super::order::position;
 use super::plan::{self, NewPlan};
+use super::progress::Started;
 use super::task::{self, NewTask};
 use super::{Ledger, LedgerError};
 
@@ -17,12 +18,16 @@ use super::{Ledger, LedgerError};
 #[derive(Clone, Copy, Debug)]
 pub struct Loading<'a> {
     pub plan: &'a Plan,
+    /// Over what was authored.
+    pub hash: &'a str,
     pub worktree: &'a str,
     /// The file it was compiled from, as it was named.
     pub source: &'a str,
     pub added_by: AddedBy,
     /// What each command of a check stands for, as JSON.
     pub frozen: &'a BTreeMap<String, String>,
+    /// Object ids of the files that its tasks have to change.
+    pub baseline: &'a BTreeMap<String, Option<String>>,
     pub now: Millis,
 }
 
@@ -50,6 +55,8 @@ impl Loaded {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
@@ -74,7 +81,7 @@ pub struct PlanRow {
 impl Ledger {
     /// The plan of the same file in the same worktree is replaced; a plan of another file stays beside it.
     pub fn load_plan(&mut self, loading: Loading<'_>) -> Result<Loaded, LedgerError> {
-        let Loading { plan, worktree, source, added_by, frozen, now } = loading;
+        let Loading { plan, hash, worktree, source, added_by, frozen, now, .. } = loading;
         for planned in &plan.tasks {
             task::new_within(&as_new(planned, added_by))?;
         }
@@ -89,6 +96,7 @@ impl Ledger {
             let new = NewPlan { id: &id, worktree, title: &plan.feature, source: Some(source), added_by };
             plan::insert(transaction, &new, now)?;
             let head = Head {
+                hash: Some(hash.to_owned()),
                 description: plan.description.clone(),
                 constraints: plan.constraints.clone(),
                 criteria: plan.criteria.clone(),
@@ -96,7 +104,7 @@ impl Ledger {
                 phases: plan.phases.clone(),
             };
             transaction.execute("UPDATE plan SET head = ?2 WHERE id = ?1", params![id.as_str(), text(&head)])?;
-            put_tasks(transaction, &id, plan, added_by, now)?;
+            put_tasks(transaction, &id, &loading)?;
             for (command, definition) in frozen {
                 super::frozen::put(transaction, &id, command, definition, now)?;
             }
@@ -112,6 +120,14 @@ impl Ledger {
     /// The plan of this worktree, with what it is for.
     pub fn plan(&self, worktree: &str) -> Result<Option<PlanRow>, LedgerError> {
         self.read(|connection| match plan::newest(connection, worktree)? {
+            Some(plan) => row(connection, &plan).map(Some),
+            None => Ok(None),
+        })
+    }
+
+    /// The plan that was loaded from this file.
+    pub fn plan_of(&self, worktree: &str, source: &str) -> Result<Option<PlanRow>, LedgerError> {
+        self.read(|connection| match of_source(connection, worktree, source)? {
             Some(plan) => row(connection, &plan).map(Some),
             None => Ok(None),
         })
@@ -170,17 +186,12 @@ fn as_new(planned: &PlannedTask, added_by: AddedBy) -> NewTask {
 }
 
 /// Tasks first, then what they wait for: an author may name what comes later.
-fn put_tasks(
-    transaction: &Transaction<'_>,
-    id: &PlanId,
-    plan: &Plan,
-    added_by: AddedBy,
-    now: Millis,
-) -> Result<(), Fault> {
+fn put_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &Loading<'_>) -> Result<(), Fault> {
+    let Loading { plan, added_by, baseline, now, .. } = *loading;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status, waits,
-                           added_by, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15)",
+                           started, added_by, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16)",
     )?;
     for planned in &plan.tasks {
         let mut waits: Vec<&TaskId> = planned.blocked_by.iter().collect();
@@ -200,6 +211,7 @@ fn put_tasks(
             planned.verify.as_ref().map(text),
             Status::Pending.as_str(),
             i64::try_from(waits.len()).unwrap_or(i64::MAX),
+            at_load(planned, baseline, now).as_ref().map(text),
             added_by.as_str(),
             now.0,
         ])?;
@@ -214,9 +226,26 @@ fn put_tasks(
     Ok(())
 }
 
+/// A task that has to change its files is measured from here until it is started.
+fn at_load(planned: &PlannedTask, baseline: &BTreeMap<String, Option<String>>, now: Millis) -> Option<Started> {
+    if !matches!(planned.verify, Some(Check::Changed)) || planned.files.is_empty() {
+        return None;
+    }
+    let mut files = BTreeMap::new();
+    for file in &planned.files {
+        if let Some(id) = baseline.get(file) {
+            files.insert(file.clone(), id.clone());
+        }
+        let folder = format!("{file}/");
+        let inside = baseline.range(folder.clone()..).take_while(|(path, _)| path.starts_with(&folder));
+        files.extend(inside.map(|(path, id)| (path.clone(), id.clone())));
+    }
+    (!files.is_empty()).then(|| Started { at: now, files, ..Started::default() })
+}
+
 /// Whether the ledger holds what the spec says, statuses and what was added since aside.
 fn is_same(connection: &Connection, id: &PlanId, plan: &Plan) -> Result<bool, Fault> {
-    let Head { description, constraints, criteria, promise, phases } = head(connection, id)?;
+    let Head { hash: _, description, constraints, criteria, promise, phases } = head(connection, id)?;
     let same_head = description == plan.description
         && constraints == plan.constraints
         && criteria == plan.criteria

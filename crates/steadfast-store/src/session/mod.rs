@@ -17,13 +17,15 @@ use std::time::Duration;
 
 use steadfast_model::{Entry, Record, SessionId, State};
 
-use crate::file::{create_private_dir, file_name};
+use crate::file::{create_private_dir, file_name, replace};
 use crate::place::Place;
 use cache::Cache;
 use journal::Journal;
 
 pub use journal::{Line, read_lines};
 pub use removal::{Keep, Removal, sweep_removed};
+
+const PROCESS: &str = "process";
 
 /// A drained journal past this size is begun anew.
 const ROTATE_BYTES: u64 = 1 << 20;
@@ -94,6 +96,16 @@ impl SessionFiles {
     /// Brings the journal to the disk.
     pub fn sync(&self) -> io::Result<()> {
         fs::File::open(self.dir.join(journal::FILE))?.sync_data()
+    }
+
+    /// Keeps in a few words which process the session runs in.
+    pub fn note_process(&self, words: &str) -> io::Result<()> {
+        create_private_dir(&self.dir)?;
+        replace(&self.dir.join(PROCESS), words.as_bytes())
+    }
+
+    pub fn noted_process(&self) -> Option<String> {
+        fs::read_to_string(self.dir.join(PROCESS)).ok()
     }
 
     pub fn journal_bytes(&self) -> u64 {

@@ -1,9 +1,15 @@
 use steadfast_model::{
-    Agent, AgentId, Brief, Counts, Millis, OwnerEnd, PlanId, SessionId, StopRules, TaskChanged, TaskId, Via,
+    Agent, AgentId, Brief, Checking, Counts, Host, Millis, OwnerEnd, PlanId, SessionId, StopRules, TaskChanged, TaskId,
+    Via,
 };
 
 use super::*;
 use crate::{Decision, decide};
+
+mod briefing;
+mod exits;
+mod promises;
+mod subagents;
 
 const ME: &str = "session-1";
 
@@ -18,6 +24,14 @@ fn stopping() -> Event {
         background: Some(Vec::new()),
         wakeups: 0,
     }))
+}
+
+/// A stop with these last words.
+fn saying(message: &str) -> Event {
+    let mut event = stopping();
+    let EventKind::Stop(stopping) = &mut event.kind else { unreachable!() };
+    stopping.last_message = Some(message.into());
+    event
 }
 
 fn prompted(text: &str) -> Event {
@@ -132,7 +146,43 @@ fn the_plan_of_an_owner_that_fell_silent_is_offered_and_taken_from_it_alone() {
         session: SessionId::new(ME),
         silent: Some(SessionId::new("session-0")),
     };
-    assert_eq!(decide(&fresh(), &prompted("do the tasks"), &facts).effects, [take]);
+    assert_eq!(decide(&fresh(), &prompted("do the tasks"), &facts).effects[0], take);
+}
+
+#[test]
+fn what_a_gone_owner_left_in_progress_is_given_up_and_what_was_cleared_is_not() {
+    let mut left = plan(Some("session-0"), 2, 1, 0);
+    left.owner_ended = Some(OwnerEnd { reason: "clear".into(), at: Millis(900) });
+    let given_up = Effect::GiveUp { plan: PlanId::new("list"), task: None };
+    let taken = decide(&fresh(), &prompted("do the tasks"), &knowing(left.clone()));
+    assert!(taken.effects.contains(&given_up), "{:?}", taken.effects);
+    assert!(taken.answer.context.is_some_and(|text| text.contains(": 1 Task 1; 2 Task 2.")));
+    let cleared = event(EventKind::SessionStart { source: StartSource::Clear });
+    assert!(!decide(&fresh(), &cleared, &knowing(left.clone())).effects.contains(&given_up));
+    left.owner = None;
+    left.owner_ended = None;
+    assert!(!decide(&fresh(), &prompted("do the tasks"), &knowing(left)).effects.contains(&given_up));
+}
+
+#[test]
+fn a_running_check_yields() {
+    let mut checked = plan(Some(ME), 2, 0, 0);
+    checked.checking = vec![Checking { task: TaskId::new("1"), run: "r-1".into() }];
+    let mut state = fresh();
+    assert!(go(&mut state, &stopping(), &knowing(checked)).answer.is_pass());
+    assert_eq!(state.stop.released, Some(Release::Yielded));
+}
+
+#[test]
+fn the_way_to_the_user_is_named_where_there_is_one() {
+    let said = |host, attended| {
+        let state = State { attended, ..fresh() };
+        verdict(&state, &Event { host, ..stopping() }, &knowing(plan(Some(ME), 2, 0, 0))).text().to_owned()
+    };
+    assert!(said(Host::Claude, true).contains(" sets it aside, `AskUserQuestion` asks the user. (refusal 1 of 50)"));
+    for (host, attended) in [(Host::Claude, false), (Host::Codex, true), (Host::Sim, true)] {
+        assert!(!said(host, attended).contains("AskUserQuestion"), "{host}");
+    }
 }
 
 #[test]
@@ -247,6 +297,12 @@ fn a_capped_session_stays_released_until_the_human_speaks() {
     let mut state = fresh();
     refusals_until_released(&mut state, &facts, false);
     assert_eq!(refusals_until_released(&mut state, &facts, true), 0);
+    go(&mut state, &stopping(), &knowing(plan(Some(ME), 0, 2, 0)));
+    assert_eq!(
+        refusals_until_released(&mut state, &facts, true),
+        0,
+        "nor does finishing arm it for what is added then"
+    );
     go(&mut state, &prompted("go on with it"), &Facts::default());
     assert_eq!(refusals_until_released(&mut state, &facts, false), 3);
 }
@@ -272,7 +328,7 @@ fn a_closed_task_of_the_human_gives_three_refusals_back_and_others_none() {
 fn limits_of_zero_never_refuse() {
     for (max_cycles, max_idle) in [(0, 3), (50, 0)] {
         let mut state = fresh();
-        state.rules.stop = StopRules { enabled: true, max_cycles, max_idle };
+        state.rules.stop = StopRules { max_cycles, max_idle, ..StopRules::default() };
         assert_eq!(refusals_until_released(&mut state, &knowing(plan(Some(ME), 2, 0, 0)), true), 0);
     }
 }
@@ -331,6 +387,9 @@ fn a_prompt_that_names_the_tasks_takes_them_and_a_question_does_not() {
         |text: &str, owner| !decide(&fresh(), &prompted(text), &knowing(plan(owner, 2, 0, 0))).effects.is_empty();
     assert!(takes("Please do the tasks.", None));
     assert!(takes("Carry out THE PLAN", None));
+    let mut named = plan(None, 2, 0, 0);
+    named.brief.spec = Some("docs/AUTH.md".into());
+    assert!(!decide(&fresh(), &prompted("Run auth.md"), &knowing(named)).effects.is_empty());
     assert!(!takes("What are the tasks?", None));
     assert!(!takes("fix the typo in the readme", None));
     assert!(!takes("do the tasks", Some("session-2")), "a living session keeps its plan");

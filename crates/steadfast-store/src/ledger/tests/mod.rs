@@ -1,12 +1,16 @@
 mod crowd;
 mod draining;
+mod evidences;
 mod leases;
 mod opening;
 mod owners;
 mod plans;
 mod process;
+mod progress;
+mod readiness;
 mod retention;
 mod slices;
+mod specs;
 mod statuses;
 mod tasks;
 

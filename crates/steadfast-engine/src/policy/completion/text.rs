@@ -1,0 +1,183 @@
+//! The words of the stop gate. To the agent: facts, ids first. To the human: what happened and where to look.
+
+use steadfast_model::{Event, Host, PlanView, State, Status, TaskLine};
+
+/// The ways on, as this session has them.
+#[derive(Clone, Copy)]
+pub(super) struct Ways {
+    host: Host,
+    attended: bool,
+}
+
+impl Ways {
+    pub(super) fn of(state: &State, event: &Event) -> Self {
+        Self { host: event.host, attended: state.attended }
+    }
+
+    /// What closes that task and what sets it aside.
+    fn on(self, task: &TaskLine, checked: bool) -> String {
+        let id = &task.id;
+        let closes = if checked { "closes it when its check passes" } else { "closes it" };
+        // Only Claude Code has that tool, and only where a human sits before it.
+        let asks = match self.host {
+            Host::Claude if self.attended => ", `AskUserQuestion` asks the user",
+            Host::Claude | Host::Codex | Host::Sim => "",
+        };
+        // In Codex's sandbox the shell cannot write the ledger; the MCP server can.
+        let tools = match self.host {
+            Host::Codex => " The MCP tools `task_done` and `task_block` do the same where the shell is read-only.",
+            Host::Claude | Host::Sim => "",
+        };
+        format!(
+            "`steadfast task done {id}` {closes}, `steadfast task block {id} --why REASON` sets it aside{asks}.{tools}"
+        )
+    }
+}
+
+pub(super) fn how_many_open(plan: &PlanView) -> String {
+    let (open, all) = (plan.counts.open(), plan.counts.all());
+    if open == 1 { format!("1 of {all} tasks is open") } else { format!("{open} of {all} tasks are open") }
+}
+
+/// What is open, and how to go on.
+pub(super) fn open(plan: &PlanView, ways: Ways) -> String {
+    let checked = plan.brief.current.as_ref().is_some_and(|current| current.check.is_some());
+    let next = plan.open.first().map(|task| format!(" Next is {}. {}", task.id, ways.on(task, checked)));
+    format!("{}{}{}", how_many_open(plan), list(plan), next.unwrap_or_default())
+}
+
+/// The promise was made too early.
+pub(super) fn false_promise(plan: &PlanView, ways: Ways) -> String {
+    format!("The promise of completion does not hold: {}", open(plan, ways))
+}
+
+/// The agent asked for the human, and there is something else to do.
+pub(super) fn set_aside(task: Option<&TaskLine>, rest: &PlanView, ways: Ways) -> String {
+    let aside = task.map(|task| format!("{} is blocked until the user has answered. ", task.id)).unwrap_or_default();
+    format!("{aside}{}", open(rest, ways))
+}
+
+/// All is done, and a promise is wanted.
+pub(super) fn unpromised(plan: &PlanView, promise: &str) -> String {
+    format!("All {} tasks are done. The turn ends with `<promise>{promise}</promise>`.", plan.counts.all())
+}
+
+/// What is left is blocked, and that does not suffice.
+pub(super) fn all_blocked(plan: &PlanView) -> String {
+    format!("{}. `steadfast task list` shows why.", left_blocked(plan))
+}
+
+/// The task that a subagent started and has not closed.
+pub(super) fn held(task: &TaskLine, ways: Ways) -> String {
+    let mut text = String::from("This agent started a task that is in progress: ");
+    title(&mut text, task);
+    // Subagents have no tool to ask with.
+    format!("{text}. {}", Ways { attended: false, ..ways }.on(task, false))
+}
+
+pub(super) fn refusal(text: &str, refusal: u32, limit: u32) -> String {
+    format!("{text} (refusal {refusal} of {limit})")
+}
+
+pub(super) fn capped_note(left: &str, spent: &str) -> String {
+    format!(
+        "steadfast lets this session stop as capped, not complete: {left}, after {spent}. `steadfast task list` shows \
+         them; the next prompt arms the stop gate again."
+    )
+}
+
+pub(super) fn all_blocked_note(plan: &PlanView, promised: bool) -> String {
+    let claim = if promised { ", not complete as the agent promised" } else { "" };
+    format!(
+        "steadfast lets this session stop as all blocked{claim}: {}, {} done. `steadfast task list` shows why.",
+        left_blocked(plan),
+        plan.counts.done
+    )
+}
+
+pub(super) fn needs_user_note(task: Option<&TaskLine>, rest: &PlanView, reason: &str) -> String {
+    let waits = task.map(|task| {
+        let mut line = String::from(" ");
+        title(&mut line, task);
+        format!("{line} waits for you; `steadfast task unblock {}` gives it back.", task.id)
+    });
+    let stop = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+    format!(
+        "steadfast lets this session stop as needs user: {reason}{stop}{} {}; `steadfast task list` shows them.",
+        waits.unwrap_or_default(),
+        how_many_open(rest)
+    )
+}
+
+pub(super) fn checkpoint_note(plan: &PlanView) -> String {
+    let stuck = match plan.brief.checkpoints {
+        0 => "",
+        _ => " No task was closed since the last checkpoint: what is in progress counts as stuck.",
+    };
+    format!(
+        "steadfast lets this session stop as checkpoint: its context is full, {}.{stuck} `steadfast status` shows \
+         where it stands, `steadfast resume` goes on in a fresh session.",
+        how_many_open(plan)
+    )
+}
+
+pub(super) fn owned(plan: &PlanView) -> String {
+    format!(
+        "Steadfast holds the tasks of this session: {}{} `steadfast task list` shows all, `steadfast task done ID` \
+         closes one. The turn can end when none is open.",
+        how_many_open(plan),
+        list(plan)
+    )
+}
+
+pub(super) fn offer(plan: &PlanView) -> String {
+    format!(
+        "Steadfast holds tasks for this worktree that no session works on: {}{} They concern this session only if it \
+         is asked for them; `steadfast task start ID` takes them.",
+        how_many_open(plan),
+        list(plan)
+    )
+}
+
+fn left_blocked(plan: &PlanView) -> String {
+    let all = plan.counts.all();
+    let left = all - plan.counts.done;
+    if left == 1 { format!("1 of {all} tasks is blocked") } else { format!("{left} of {all} tasks are blocked") }
+}
+
+fn list(plan: &PlanView) -> String {
+    let mut text = String::from(": ");
+    for (index, task) in plan.open.iter().enumerate() {
+        if index > 0 {
+            text.push_str("; ");
+        }
+        line(&mut text, task);
+    }
+    let shown = u32::try_from(plan.open.len()).unwrap_or(u32::MAX);
+    let more = plan.counts.open().saturating_sub(shown);
+    if more > 0 {
+        text.push_str(&format!("; and {more} more"));
+    }
+    text.push('.');
+    text
+}
+
+pub(super) fn line(text: &mut String, task: &TaskLine) {
+    title(text, task);
+    if task.status == Status::InProgress {
+        text.push_str(" (in progress)");
+    }
+}
+
+fn title(text: &mut String, task: &TaskLine) {
+    /// Longer titles are cut: a refusal is read many times.
+    const TITLE: usize = 80;
+    text.push_str(task.id.as_str());
+    text.push(' ');
+    if task.title.chars().count() > TITLE {
+        text.extend(task.title.chars().take(TITLE - 1));
+        text.push('…');
+    } else {
+        text.push_str(&task.title);
+    }
+}

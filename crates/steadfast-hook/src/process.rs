@@ -1,0 +1,119 @@
+//! The host behind a session, as a process: one that was killed says no farewell, but it is gone.
+
+use std::fs;
+
+use steadfast_store::SessionFiles;
+
+/// How far up to look for a host.
+const GENERATIONS: usize = 32;
+
+/// A process, told from a later one of the same number by when it was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    pub id: u32,
+    pub name: String,
+    pub parent: u32,
+    /// In ticks since the machine was started.
+    pub started: u64,
+}
+
+impl Process {
+    /// As the system tells: `pid (name) state parent …`, where the name may hold anything.
+    #[cfg(target_os = "linux")]
+    pub fn look(id: u32) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        let (name, rest) = (stat.get(stat.find('(')? + 1..stat.rfind(')')?)?, stat.get(stat.rfind(')')? + 1..)?);
+        let mut fields = rest.split_whitespace();
+        let parent = fields.nth(1)?.parse().ok()?;
+        let started = fields.nth(17)?.parse().ok()?;
+        Some(Self { id, name: name.to_owned(), parent, started })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn look(_id: u32) -> Option<Self> {
+        None
+    }
+
+    /// The nearest above this one that is called so.
+    #[cfg(unix)]
+    pub fn above(names: &[&str]) -> Option<Self> {
+        let mut id = std::os::unix::process::parent_id();
+        for _ in 0..GENERATIONS {
+            if id <= 1 {
+                return None;
+            }
+            let process = Self::look(id)?;
+            if names.contains(&process.name.as_str()) {
+                return Some(process);
+            }
+            id = process.parent;
+        }
+        None
+    }
+
+    #[cfg(not(unix))]
+    pub fn above(_names: &[&str]) -> Option<Self> {
+        let _ = GENERATIONS;
+        None
+    }
+}
+
+/// The hosts as processes are called.
+pub const HOSTS: [&str; 2] = ["claude", "codex"];
+
+/// Keeps which process a session runs in.
+pub(crate) fn note(files: &SessionFiles) {
+    if let Some(host) = Process::above(&HOSTS) {
+        // Without it the session counts as living until it was silent for long enough.
+        let _ = files.note_process(&format!("{} {}", host.id, host.started));
+    }
+}
+
+/// Whether the process of a session is known, and gone.
+pub fn is_gone(files: &SessionFiles) -> bool {
+    let Some(noted) = files.noted_process() else { return false };
+    let mut numbers = noted.split_whitespace().map(str::parse::<u64>);
+    let (Some(Ok(id)), Some(Ok(started))) = (numbers.next(), numbers.next()) else { return false };
+    let Ok(id) = u32::try_from(id) else { return false };
+    // Where processes cannot be looked at, not even this one can.
+    Process::look(std::process::id()).is_some() && Process::look(id).is_none_or(|process| process.started != started)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::path::PathBuf;
+
+    use steadfast_model::SessionId;
+    use steadfast_store::Place;
+
+    use super::*;
+
+    #[test]
+    fn the_line_up_to_the_first_process_can_be_read() {
+        let mut id = std::process::id();
+        while id > 1 {
+            let process = Process::look(id).unwrap();
+            assert!(!process.name.is_empty());
+            id = process.parent;
+        }
+    }
+
+    #[test]
+    fn a_session_is_gone_with_its_process_and_not_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place { state: dir.path().join("state"), root: PathBuf::from("/repo") };
+        let files = SessionFiles::of(&place, &SessionId::new("s"));
+        assert!(!is_gone(&files), "nothing is known of it");
+        let here = Process::look(std::process::id()).unwrap();
+        for (noted, gone) in [
+            (format!("{} {}", here.id, here.started), false),
+            // The number was given to another since.
+            (format!("{} {}", here.id, here.started + 1), true),
+            ("4194304000 1".to_owned(), true),
+            ("rubbish".to_owned(), false),
+        ] {
+            files.note_process(&noted).unwrap();
+            assert_eq!(is_gone(&files), gone, "{noted}");
+        }
+    }
+}
