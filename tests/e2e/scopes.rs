@@ -41,12 +41,13 @@ fn a_stop_heard_through_every_wiring_is_refused_once(program: &Program) {
 fn user_wiring_is_silent_where_init_was_never_run(program: &Program) {
     let scene = Scene::bare(program);
     scene.init(&["--user"]);
-    std::fs::rename(scene.state(), scene.dir().join("gone")).unwrap();
-    let run = scene.run(Scenario::new("talks").prompt(PROMPT).say("Let me know!"));
+    let other = scene.dir().join("other");
+    scene.git(["init", "--quiet", other.to_str().unwrap()]);
+    let run = scene.session(Scenario::new("talks").prompt(PROMPT).say("Let me know!")).at(other.clone()).run();
     assert!(run.status.success());
     assert_eq!(run.told().len(), 1);
-    assert!(!run.told()[0].contains("Steadfast"));
-    assert!(!scene.state().exists());
+    assert!(!run.requests.iter().any(|request| request.body.to_string().contains("Steadfast")));
+    assert!(!other.join(".git/steadfast").exists());
 }
 
 fn talk(scene: &Scene) -> Run {

@@ -4,6 +4,7 @@
 mod clock_back;
 mod copied;
 mod deleted;
+mod formats;
 mod full_disk;
 mod garbage;
 mod inspect;
@@ -15,6 +16,7 @@ mod scene;
 mod stdin;
 mod two_versions;
 mod upgrade;
+mod versions;
 
 use std::time::{Duration, Instant};
 
@@ -39,11 +41,12 @@ enum Needs {
 /// What is worth knowing of a round, summed over all of them.
 type Figures = Vec<(&'static str, u64)>;
 
-const FAULTS: [Fault; 10] = [
+const FAULTS: [Fault; 11] = [
     Fault { name: "kills", needs: Needs::Nothing, run: kills::kills },
     Fault { name: "full-disk", needs: Needs::Mount, run: full_disk::full_disk },
     Fault { name: "read-only", needs: Needs::Mount, run: read_only::read_only },
     Fault { name: "clock-back", needs: Needs::Nothing, run: clock_back::clock_back },
+    Fault { name: "formats", needs: Needs::Nothing, run: formats::formats },
     Fault { name: "two-versions", needs: Needs::Nothing, run: two_versions::two_versions },
     Fault { name: "upgrade", needs: Needs::Nothing, run: upgrade::upgrade },
     Fault { name: "copied", needs: Needs::Nothing, run: copied::copied },

@@ -24,6 +24,8 @@ usage: cargo xtask CHORE
   test                 everything CI runs: formatting, lints, generated files, boundaries, unit, property and
                        end-to-end tests, a bounded fuzz, the instruction count
   bench hook           what a hook costs beside an empty process (--runs N, --binary PATH)
+  bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)
+  bench observe        what a fact costs beside git's own answer; 1,000, 10,000 and 100,000 files by default (FILES...)
   generate [--check]   writes what is generated, or says what is out of date
   instructions [--set] counts the instructions of one hook call and compares with the kept count
   picture              draws docs/demo.svg from what the demo prints
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["test"] => test::test(),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
+        ["bench", "ledger", rest @ ..] => bench::ledger(rest),
+        ["bench", "observe", rest @ ..] => bench::observe(rest),
         ["generate"] => generate::generate(generate::Doing::Write),
         ["generate", "--check"] => generate::generate(generate::Doing::Check),
         ["instructions"] => instructions::instructions(instructions::Doing::Compare),

@@ -29,8 +29,8 @@ pub(crate) fn release() -> Result<()> {
     let said = output(Command::new(&binary).arg("--version"))?;
     let version = output(Command::new(&binary).arg("-V"))?;
     let version = version.trim().strip_prefix("steadfast ").ok_or("the binary does not say its version")?.to_owned();
-    if said.contains("dirty") || said.contains("commit unknown") {
-        eprintln!("note: this is not built from a commit, so it is nothing to publish:\n{said}");
+    if let Some(note) = not_from_a_commit(&said) {
+        eprintln!("{note}");
     }
     let name = format!("steadfast-{version}-{}", triple()?);
     let folder = target().join("release-files");
@@ -45,6 +45,20 @@ pub(crate) fn release() -> Result<()> {
     verify(&archive, &name, &said)?;
     print!("{}\n{sums}", archive.display());
     Ok(())
+}
+
+/// What is to be said of a binary that nobody can build again, by what it says of itself.
+fn not_from_a_commit(said: &str) -> Option<String> {
+    let commit = said.lines().find_map(|line| line.strip_prefix("commit "))?;
+    let why = match commit {
+        "unknown" => "it was built without git, or outside of its repository",
+        commit if commit.ends_with(", dirty") => "files differed from the commit",
+        _ => return None,
+    };
+    Some(format!(
+        "note: this is not built from a commit (`{commit}`: {why}), so it is nothing to publish\n\n\
+         hint: commit what `git status` shows, and run `cargo xtask release` again"
+    ))
 }
 
 fn fill(folder: &Path, binary: &Path) -> Result<()> {
@@ -114,6 +128,23 @@ fn file_name(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_not_built_from_a_commit_is_noted_with_the_next_command() {
+        let note =
+            |commit: &str| not_from_a_commit(&format!("steadfast 0.1.0\ncommit {commit}\ntarget x\nprofile dist\n"));
+        assert_eq!(note("c29007a1b2, 2026-11-15"), None);
+        assert_eq!(
+            note("unknown").unwrap(),
+            "note: this is not built from a commit (`unknown`: it was built without git, or outside of its repository), \
+             so it is nothing to publish\n\nhint: commit what `git status` shows, and run `cargo xtask release` again"
+        );
+        assert_eq!(
+            note("c29007a1b2, 2026-11-15, dirty").unwrap(),
+            "note: this is not built from a commit (`c29007a1b2, 2026-11-15, dirty`: files differed from the commit), so \
+             it is nothing to publish\n\nhint: commit what `git status` shows, and run `cargo xtask release` again"
+        );
+    }
 
     #[test]
     fn the_same_files_make_the_same_archive_whenever_they_were_written() {

@@ -1,6 +1,6 @@
 //! On whose behalf a command runs: a human at a terminal, or an agent inside a tool call.
 
-use steadfast_model::{AddedBy, Claim, SessionId};
+use steadfast_model::{AddedBy, AgentId, Claim, SessionId};
 use steadfast_store::{Place, find_claim};
 
 use crate::ancestry;
@@ -10,6 +10,8 @@ use crate::surroundings;
 pub(crate) struct Caller {
     pub(crate) by: AddedBy,
     pub(crate) session: Option<SessionId>,
+    /// The subagent of that session.
+    pub(crate) agent: Option<AgentId>,
 }
 
 impl Caller {
@@ -20,14 +22,16 @@ impl Caller {
         let named = surroundings::session();
         let claim = find_claim(place, named.as_ref(), words, surroundings::now());
         let inside = surroundings::inside_agent() || claim.is_some() || ancestry::host_above().is_some();
+        let agent = claim.as_ref().and_then(|claim| claim.agent.clone());
         let session = claim.map(|Claim { session, .. }| session).or_else(|| named.filter(|_| inside));
-        Self { by: if inside { AddedBy::Agent } else { AddedBy::Human }, session }
+        Self { by: if inside { AddedBy::Agent } else { AddedBy::Human }, session, agent }
     }
 
     /// A tool call over MCP is an agent's. The environment names the session that the server was started in, which may
     /// have ended since (`/clear`): only the claim says whose call it is.
     pub(crate) fn behind(claim: Option<Claim>) -> Self {
-        Self { by: AddedBy::Agent, session: claim.map(|Claim { session, .. }| session) }
+        let (session, agent) = claim.map_or((None, None), |Claim { session, agent, .. }| (Some(session), agent));
+        Self { by: AddedBy::Agent, session, agent }
     }
 
     pub(crate) fn is_agent(&self) -> bool {

@@ -12,3 +12,8 @@ pub(crate) fn print(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) {
     let header = (if before.is_some() { &name } else { &nothing }, if after.is_some() { &name } else { &nothing });
     print!("{}", TextDiff::from_lines(&old, &new).unified_diff().context_radius(2).header(header.0, header.1));
 }
+
+/// A file that comes or goes as a whole, in one line.
+pub(crate) fn print_whole(path: &Path, what: &str, text: &[u8]) {
+    println!("{what} skill {} ({} lines)", path.display(), text.iter().filter(|byte| **byte == b'\n').count());
+}

@@ -69,13 +69,16 @@ impl fmt::Display for CommandError {
     }
 }
 
-/// An error with all its causes in one line.
+/// An error with all its causes in one line, each said once: some have their cause in their own words.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
         cause = error.source();
     }
     text
@@ -95,6 +98,11 @@ impl From<steadfast_store::ledger::LedgerError> for CommandError {
             E::ReadOnly { .. } => said.hint(
                 "where a sandbox keeps `.git` read-only, the tools of the MCP server `steadfast` (`task_done`, …) do the same",
             ),
+            E::Unreachable { .. } | E::Failed { .. } => {
+                said.hint("look at the path, its permissions and the disk; `steadfast doctor` says more")
+            }
+            E::Older { .. } => said.hint("run `steadfast status` where the repository can be written"),
+            E::DuplicateTask { .. } => said.hint("without `--id` a task gets the next free number"),
             E::Full { .. } => said.hint("free some space; nothing was lost"),
             E::UnknownTask { .. } | E::UnknownDependency { .. } => said.hint("`steadfast task list` shows all tasks"),
             E::TooLong { .. } | E::TooMany { .. } => Self { kind: ErrorKind::Usage, ..said }
@@ -107,12 +115,32 @@ impl From<steadfast_store::ledger::LedgerError> for CommandError {
 
 impl From<steadfast_hook::StepError> for CommandError {
     fn from(error: steadfast_hook::StepError) -> Self {
-        Self::failure(chain(&error))
+        use steadfast_hook::StepError as E;
+        use steadfast_store::SessionError;
+        let said = Self::failure(chain(&error));
+        match error {
+            E::Session(SessionError::Locked(_)) => {
+                said.hint("a hook of this session is at work; try again in a moment")
+            }
+            E::Session(SessionError::Newer { .. }) => said.hint("update steadfast, or end that session"),
+            E::Ledger(error) => error.into(),
+            E::Session(_) | E::Journal(_) => {
+                said.hint("`steadfast doctor` looks at the journals and the disk they are on")
+            }
+        }
     }
 }
 
 impl From<steadfast_store::ConfigError> for CommandError {
     fn from(error: steadfast_store::ConfigError) -> Self {
-        Self::failure(error).hint("`schemas/steadfast.schema.json` lists every key; `steadfast config show` what holds")
+        let hint = match &error {
+            steadfast_store::ConfigError::Unreadable { .. } => {
+                "see to it that this is a file you may read, and try again"
+            }
+            steadfast_store::ConfigError::Invalid { .. } => {
+                "`schemas/steadfast.schema.json` lists every key; `steadfast config show` what holds"
+            }
+        };
+        Self::failure(error).hint(hint)
     }
 }

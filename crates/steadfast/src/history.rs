@@ -26,7 +26,10 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn here() -> Result<Self, CommandError> {
-        let repository = Repository::here()?;
+        Ok(Self::at(Repository::here()?))
+    }
+
+    pub(crate) fn at(repository: Repository) -> Self {
         let ledger = match repository.ledger() {
             Ok(ledger) => Some(ledger),
             Err(error) => {
@@ -36,7 +39,7 @@ impl History {
                 None
             }
         };
-        Ok(Self { repository, ledger })
+        Self { repository, ledger }
     }
 
     /// Newest first.

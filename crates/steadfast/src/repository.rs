@@ -1,6 +1,7 @@
 use steadfast_hook::drain;
+use steadfast_model::{Claim, ToolUseId};
 use steadfast_store::ledger::{Ledger, LedgerError};
-use steadfast_store::{ConfigFiles, Place, SessionFiles, log_line};
+use steadfast_store::{ConfigFiles, Place, SessionFiles, claim_of_call, find_claim, log_line};
 
 use crate::error::{CommandError, chain};
 use crate::surroundings;
@@ -20,6 +21,20 @@ impl Repository {
                 .hint("`steadfast init` sets it up; it shows what it changes first")
         })?;
         Ok(Self::at(place))
+    }
+
+    /// The repository that a tool call over MCP is about, with what its hook left: the one its session is in by now,
+    /// which need not be the one the server was started in. A host that does not name its calls is taken at the newest
+    /// claim of that tool, which may be another session's if both call it at once.
+    pub(crate) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<(Self, Option<Claim>), CommandError> {
+        let started_in = Self::here()?;
+        let claim = match call {
+            Some(call) => claim_of_call(&started_in.place, call),
+            None => find_claim(&started_in.place, None, tool, surroundings::now()),
+        };
+        let user_state = surroundings::user_state();
+        let place = claim.as_ref().and_then(|claim| Place::find(claim.cwd.as_ref(), user_state.as_deref()));
+        Ok((place.map_or(started_in, Self::at), claim))
     }
 
     pub(crate) fn at(place: Place) -> Self {

@@ -9,6 +9,7 @@ use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
 
 use crate::caller::Caller;
+use crate::diff;
 use crate::error::{CommandError, chain};
 use crate::surroundings;
 
@@ -22,7 +23,10 @@ impl Setup {
     pub(crate) fn here() -> Result<Self, CommandError> {
         let cwd = surroundings::cwd();
         let cwd = fs::canonicalize(&cwd).unwrap_or(cwd);
-        let no_home = || CommandError::failure("`HOME` is not set, so there is nowhere to keep anything");
+        let no_home = || {
+            CommandError::failure("`HOME` is not set, so there is nowhere to keep anything")
+                .hint("set `HOME` to a folder of yours and try again")
+        };
         let home = surroundings::home().ok_or_else(no_home)?;
         let user_state = surroundings::user_state().ok_or_else(no_home)?;
         let place = Place::of(&cwd, Some(&user_state)).ok_or_else(no_home)?;
@@ -55,8 +59,10 @@ impl Setup {
     pub(crate) fn bring_back(&self) -> Result<(), CommandError> {
         let kept = self.kept();
         if kept.is_dir() && !self.place.state.exists() {
-            fs::rename(&kept, &self.place.state)
-                .map_err(|error| CommandError::failure(format!("cannot bring back `{}`: {error}", kept.display())))?;
+            fs::rename(&kept, &self.place.state).map_err(|error| {
+                CommandError::failure(format!("cannot bring back `{}`: {error}", kept.display()))
+                    .hint("nothing was changed; make its folder writable and try again")
+            })?;
         }
         Ok(())
     }
@@ -64,8 +70,12 @@ impl Setup {
     /// Takes the state out of the hooks' way: where it is not, they do nothing. What holds tasks is kept, and where.
     pub(crate) fn put_away(&self, purge: bool) -> Result<Option<PathBuf>, CommandError> {
         let kept = self.kept();
-        let failed =
-            |error| CommandError::failure(format!("cannot put away `{}`: {error}", self.place.state.display()));
+        let failed = |error| {
+            CommandError::failure(format!("cannot put away `{}`: {error}", self.place.state.display())).hint(format!(
+                "the hosts call Steadfast no more; see to it that `{}` can be replaced, and try again",
+                kept.display()
+            ))
+        };
         if purge {
             for folder in [&self.place.state, &kept] {
                 if folder.exists() {
@@ -128,17 +138,46 @@ pub(crate) fn only_for_humans(place: &Place, command: &str) -> Result<(), Comman
     Ok(())
 }
 
+/// What a plan would change, and what it leaves. The whole text of a skill that comes or goes is in a dry run only: it is
+/// ours from the first line to the last, and would bury the lines that go into the user's files.
+pub(crate) fn show(plan: &install::Plan, whole: bool) {
+    for change in &plan.changes {
+        match (&change.before, &change.after) {
+            (None, Some(text)) if change.is_skill() && !whole => diff::print_whole(&change.path, "new", text),
+            (Some(text), None) if change.is_skill() && !whole => diff::print_whole(&change.path, "removed", text),
+            (before, after) => diff::print(&change.path, before.as_deref(), after.as_deref()),
+        }
+    }
+    for path in &plan.left {
+        eprintln!("note: `{}` is not as `init` writes it, and stays as it is", path.display());
+    }
+}
+
 pub(crate) fn refusal(error: InstallError) -> CommandError {
-    let said = CommandError::failure(chain(&error));
+    CommandError::failure(chain(&error)).hint(what_to_do(&error))
+}
+
+fn what_to_do(error: &InstallError) -> String {
     match error {
-        InstallError::Settings { path, .. } => {
-            said.hint(format!("nothing was written; mend `{}` and try again", path.display()))
-        }
-        InstallError::Changed { .. } | InstallError::Locked { .. } => said.hint("close the host and try again"),
+        InstallError::Settings { path, .. }
+        | InstallError::Encoding { path, .. }
+        | InstallError::NotAFile { path }
+        | InstallError::Read { path, .. } => format!("nothing was written; mend `{}` and try again", path.display()),
         InstallError::ReadOnly { path } => {
-            said.hint(format!("nothing was written; make `{}` writable and try again", path.display()))
+            format!("nothing was written; make `{}` writable and try again", path.display())
         }
-        _ => said,
+        InstallError::Path { .. } => "nothing was written; put the program where its path can be written down".into(),
+        InstallError::Record { path, .. } => {
+            format!(
+                "nothing was written; move `{}` away and try again: our hooks are known by their shape",
+                path.display()
+            )
+        }
+        InstallError::Changed { .. } | InstallError::Locked { .. } => "close the host and try again".into(),
+        InstallError::Write { path, .. } => {
+            format!("see to it that `{}` can be a file of yours, and try again", path.display())
+        }
+        InstallError::Undone { source, .. } => what_to_do(source),
     }
 }
 

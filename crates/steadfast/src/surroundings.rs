@@ -59,6 +59,14 @@ pub(crate) fn inside_agent() -> bool {
     ["CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "STEADFAST_SIM"].into_iter().any(|name| text(name).is_some())
 }
 
+/// The task whose check this process runs in.
+pub(crate) fn check() -> Option<String> {
+    text("STEADFAST_CHECK")
+}
+
+/// To a supervisor: what its check is confined to. Empty is the same as absent.
+pub(crate) const SANDBOX: &str = "STEADFAST_SANDBOX";
+
 pub(crate) fn path_variable() -> Option<OsString> {
     std::env::var_os("PATH")
 }

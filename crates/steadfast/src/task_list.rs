@@ -1,12 +1,29 @@
 //! The tasks of this worktree, as commands and the MCP server work on them.
 
-use serde_json::{Value, json};
+pub(crate) mod checking;
+mod closing;
+pub(crate) mod confinement;
+mod decisions;
+mod document;
+pub(crate) mod files;
+mod plan;
+mod report;
+mod skills;
+mod summary;
+mod supervision;
+
 use steadfast_hook::step;
 use steadfast_model::{
-    AddedBy, Check, Event, EventKind, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId, TaskType, ToolUseId,
+    AddedBy, Agent, Check, Event, EventKind, Fact, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId,
+    ToolUseId,
 };
-use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, StatusChange};
-use steadfast_store::{Place, SessionFiles, claim_of_call, find_claim, log_line};
+use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, Started, StatusChange};
+use steadfast_store::{Place, SessionFiles, log_line};
+
+pub(crate) use closing::{Asked, PATIENCE};
+pub(crate) use decisions::shown as decisions_file;
+pub(crate) use plan::LoopState;
+pub(crate) use summary::Summary;
 
 use crate::caller::Caller;
 use crate::error::CommandError;
@@ -34,21 +51,20 @@ impl TaskList {
         Ok(Self { repository, ledger, worktree, caller })
     }
 
-    /// The list that a tool call over MCP is about: of the worktree its session is in by now, which need not be the one
-    /// the server was started in. A host that does not name its calls is taken at the newest claim of that tool, which
-    /// may be another session's if both call it at once.
+    /// The list that a tool call over MCP is about.
     pub(crate) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Self, CommandError> {
-        let started_in = Repository::here()?;
-        let claim = match call {
-            Some(call) => claim_of_call(&started_in.place, call),
-            None => find_claim(&started_in.place, None, tool, surroundings::now()),
-        };
-        let user_state = surroundings::user_state();
-        let place = claim.as_ref().and_then(|claim| Place::find(claim.cwd.as_ref(), user_state.as_deref()));
-        let repository = place.map_or(started_in, Repository::at);
+        let (repository, claim) = Repository::of_tool_call(call, tool)?;
         let ledger = repository.ledger()?;
         let worktree = repository.place.worktree();
         Ok(Self { repository, ledger, worktree, caller: Caller::behind(claim) })
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.repository.place
     }
 
     pub(crate) fn all(&self) -> Result<Vec<Task>, CommandError> {
@@ -84,7 +100,10 @@ impl TaskList {
             return Err(CommandError::usage("a task needs a title, and this one is empty"));
         }
         let plan = self.ledger.list_plan(&self.worktree, TITLE, self.caller.by, now)?;
+        let command = new.verify.as_ref().and_then(Check::as_command).map(str::to_owned);
+        let frozen = plan::freeze(&self.repository.place.root, command.as_deref())?;
         let task = self.ledger.add_task(&plan, new, now)?;
+        self.ledger.freeze(&plan, &frozen, now)?;
         self.take(&plan, Claiming::UnlessHeld)?;
         Ok(task)
     }
@@ -95,22 +114,35 @@ impl TaskList {
             return Err(only_a_human_unblocks(id));
         }
         self.take(&task.plan, Claiming::EvenIfHeld)?;
-        if task.status == Status::Done {
-            self.change(id, Status::Pending, None)?;
-        }
-        self.change(id, Status::InProgress, None)
+        let changed = self.ledger.start_task(&task.plan, id, &self.standing(&task))?;
+        self.tell_owner(&changed)?;
+        self.render_decisions();
+        Ok(changed)
     }
 
-    pub(crate) fn done(&mut self, id: &TaskId) -> Result<Changed, CommandError> {
-        let task = self.find(id)?;
-        if task.status == Status::Blocked && self.caller.is_agent() {
-            return Err(only_a_human_unblocks(id));
+    /// How a task stands as it is started.
+    fn standing(&self, task: &Task) -> Started {
+        let place = &self.repository.place;
+        let files = match files::ids(&place.root, &task.files, files::ONE_TASK) {
+            Fact::Known(ids) => ids,
+            Fact::Unknown(_) | Fact::NotAsked => files::Ids::new(),
+        };
+        let needs_tree = task.files.is_empty() && task.verify == Some(Check::Changed);
+        let tree = match needs_tree.then(|| files::tree(&place.root, &place.state)) {
+            Some(Fact::Known(tree)) => Some(tree),
+            _ => None,
+        };
+        let Caller { session, agent, .. } = &self.caller;
+        Started { at: surroundings::now(), files, tree, session: session.clone(), agent: agent.clone() }
+    }
+
+    pub(crate) fn note(&mut self, id: &TaskId, line: &str) -> Result<Task, CommandError> {
+        let line = line.trim();
+        if line.is_empty() {
+            return Err(CommandError::usage("a note says something, and this one is empty"));
         }
-        self.take(&task.plan, Claiming::UnlessHeld)?;
-        if task.status == Status::Blocked {
-            self.change(id, Status::InProgress, None)?;
-        }
-        self.change(id, Status::Done, None)
+        let plan = self.plan()?;
+        Ok(self.ledger.note_task(&plan, id, line, surroundings::now())?)
     }
 
     pub(crate) fn block(&mut self, id: &TaskId, why: &str) -> Result<Changed, CommandError> {
@@ -120,21 +152,6 @@ impl TaskList {
         }
         self.take(&self.plan()?, Claiming::UnlessHeld)?;
         self.change(id, Status::Blocked, Some(why.to_owned()))
-    }
-
-    /// One line for the task, one for what is left: the agent that changed it reads this.
-    pub(crate) fn report(&self, changed: &Changed) -> Result<String, CommandError> {
-        let Changed { task, .. } = changed;
-        let mut text = format!("{} {}: {}", task.id, task.title, word(task.status));
-        if let Some(view) = self.view()? {
-            let PlanView { counts, open, .. } = view;
-            let (done, all) = (counts.done, counts.all());
-            text += &format!("\n{done} of {all} tasks done, {} open, {} blocked.", counts.open(), counts.blocked);
-            if let Some(next) = open.first().filter(|next| next.id != task.id) {
-                text += &format!(" Next is {} {}.", next.id, next.title);
-            }
-        }
-        Ok(text)
     }
 
     pub(crate) fn unblock(&mut self, id: &TaskId) -> Result<Changed, CommandError> {
@@ -152,29 +169,38 @@ impl TaskList {
         let plan = self.plan()?;
         let now = surroundings::now();
         let changed = self.ledger.set_status(&plan, id, StatusChange { to, reason, fence: None, now })?;
-        if changed.from != to
-            && let Some(owner) = self.view()?.and_then(|view| view.owner)
-        {
-            // The ledger has it, and that is what counts. A session that was not told has less to spend, never more.
-            if let Err(error) = self.tell(&owner, plan, &changed) {
-                let line = format!("session {owner} was not told of task {id}: {error}");
-                log_line(&self.repository.place, now, &line);
-            }
-        }
+        self.tell_owner(&changed)?;
+        self.render_decisions();
         Ok(changed)
     }
 
     /// The owner's account learns of it: a closed task gives refusals back.
-    fn tell(&self, owner: &SessionId, plan: PlanId, changed: &Changed) -> Result<(), CommandError> {
+    fn tell_owner(&self, changed: &Changed) -> Result<(), CommandError> {
+        if changed.from == changed.task.status {
+            return Ok(());
+        }
+        let Some(owner) = self.view()?.and_then(|view| view.owner) else { return Ok(()) };
+        // The ledger has it, and that is what counts. A session that was not told has less to spend, never more.
+        if let Err(error) = self.tell(&owner, changed) {
+            let line = format!("session {owner} was not told of task {}: {error}", changed.task.id);
+            log_line(&self.repository.place, surroundings::now(), &line);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, owner: &SessionId, changed: &Changed) -> Result<(), CommandError> {
         let Some(state) = SessionFiles::of(&self.repository.place, owner).peek() else { return Ok(()) };
         let kind = EventKind::TaskChanged(TaskChanged {
-            plan,
+            plan: changed.task.plan.clone(),
             task: changed.task.id.clone(),
             status: changed.task.status,
             earned: changed.earned,
         });
         let now = surroundings::now();
-        let event = Event::plain(owner.clone(), state.host, self.worktree.clone(), now, kind);
+        // A subagent is held by what it started, not its session.
+        let agent = self.caller.agent.clone().filter(|_| self.caller.session.as_ref() == Some(owner));
+        let agent = agent.map(|id| Agent { id, agent_type: String::new() });
+        let event = Event { agent, ..Event::plain(owner.clone(), state.host, self.worktree.clone(), now, kind) };
         step(&self.repository.place, &self.repository.config, event)?;
         Ok(())
     }
@@ -208,6 +234,10 @@ impl TaskList {
     }
 }
 
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn only_a_human_unblocks(id: &TaskId) -> CommandError {
     CommandError::refused(format!("task `{id}` is blocked, and only a human puts it back"))
         .hint(format!("a human runs `steadfast task unblock {id}`"))
@@ -219,31 +249,4 @@ pub(crate) fn word(status: Status) -> &'static str {
         Status::InProgress => "in progress",
         other => other.as_str(),
     }
-}
-
-/// Tasks in the shape that `task list --json` and the MCP tools share.
-pub(crate) fn to_json(tasks: &[Task]) -> Value {
-    let tasks: Vec<Value> = tasks
-        .iter()
-        .map(|task| {
-            // Nothing checks a task of a plain list: who closes it claims that it is done.
-            let evidence = (task.status == Status::Done)
-                .then(|| json!({"class": "claimed", "exit": null, "at": task.updated_at, "stale": false}));
-            json!({
-                "id": task.id,
-                "title": task.title,
-                "kind": task.kind,
-                "type": task.task_type.map(TaskType::as_str),
-                "phase": task.phase,
-                "status": task.status,
-                "files": task.files,
-                "verify": task.verify.as_ref().and_then(Check::as_command),
-                "check": task.verify.as_ref().map(Check::as_str),
-                "blocked_by": task.blocked_by,
-                "stuck_count": task.stuck_count,
-                "evidence": evidence,
-            })
-        })
-        .collect();
-    json!({ "tasks": tasks })
 }

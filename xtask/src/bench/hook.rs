@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::Dice;
 use crate::{Result, process};
 
 /// How many events the short and the long session have behind them.
@@ -38,20 +39,6 @@ pub(crate) fn hook(arguments: &[&str]) -> Result<()> {
     }
     print(&mut rows, runs);
     Ok(())
-}
-
-/// Always the same dice: two runs differ by the machine alone.
-struct Dice(u64);
-
-impl Dice {
-    fn shuffle(&mut self, order: &mut [usize]) {
-        for last in (1..order.len()).rev() {
-            self.0 ^= self.0 << 13;
-            self.0 ^= self.0 >> 7;
-            self.0 ^= self.0 << 17;
-            order.swap(last, (self.0 % (last as u64 + 1)) as usize);
-        }
-    }
 }
 
 /// A repository with a short session, a long one and a list of tasks.

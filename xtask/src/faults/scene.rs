@@ -2,6 +2,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,8 @@ const COMMAND: Duration = Duration::from_secs(30);
 
 /// A repository and a home of their own, and the binary as a user has it.
 pub(super) struct Scene {
-    dir: tempfile::TempDir,
+    dir: Arc<tempfile::TempDir>,
+    binary: PathBuf,
 }
 
 /// What a process printed and how it ended.
@@ -41,12 +43,22 @@ pub(super) struct Running {
 
 impl Scene {
     pub(super) fn new(binary: &Path) -> Result<Self> {
-        let scene = Self { dir: tempfile::Builder::new().prefix("steadfast-faults-").tempdir()? };
+        let dir = Arc::new(tempfile::Builder::new().prefix("steadfast-faults-").tempdir()?);
+        let scene = Self { binary: dir.path().join("bin/steadfast"), dir };
         for folder in [scene.root(), scene.home(), scene.path("bin")] {
             fs::create_dir(folder)?;
         }
         fs::copy(binary, scene.binary())?;
         run(Command::new("git").args(["init", "--quiet"]).arg(scene.root()))?;
+        Ok(scene)
+    }
+
+    /// The same repository and home, for another version of the binary.
+    pub(super) fn beside(&self, version: &str, binary: &Path) -> Result<Self> {
+        let folder = self.path("bin").join(version);
+        fs::create_dir(&folder)?;
+        let scene = Self { dir: Arc::clone(&self.dir), binary: folder.join("steadfast") };
+        fs::copy(binary, scene.binary())?;
         Ok(scene)
     }
 
@@ -80,7 +92,7 @@ impl Scene {
     }
 
     pub(super) fn binary(&self) -> PathBuf {
-        self.path("bin/steadfast")
+        self.binary.clone()
     }
 
     fn home(&self) -> PathBuf {

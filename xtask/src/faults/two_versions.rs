@@ -1,197 +1,160 @@
-//! What another version of the binary left: older state, a newer journal, a newer state, a newer ledger. The host goes
-//! on, commands say what to do, and nothing is destroyed.
+//! Two builds at work on one state at once: an older one beside this one, then this one beside a newer one. All of them
+//! let the host work, no event and no task is lost, and who cannot read what the other wrote says so and leaves it alone.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
+use std::thread;
 
-use rusqlite::Connection;
 use serde_json::Value;
-use steadfast_store::read_lines;
 
 use super::luck::Luck;
-use super::scene::Scene;
+use super::scene::{Said, Scene};
+use super::versions::versions;
 use super::{Figures, inspect};
 use crate::Result;
 
-const SESSION: &str = "s-1";
+const EVENTS: u64 = 12;
+const TASKS: u64 = 4;
+
+/// What one version did.
+#[derive(Default)]
+struct Done {
+    /// Titles of tasks that a command said it added.
+    tasks: Vec<String>,
+    refused: u64,
+}
 
 pub(super) fn two_versions(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
-    scene.at_work(SESSION, 2)?;
-    for n in 0..1 + luck.below(3) {
-        scene.tool(SESSION, &format!("call-{n}"))?.silent()?;
+    let versions = versions()?;
+    let newer = scene.beside("newer", &versions.newer)?;
+    let mut done = Done::default();
+    let mut events = 0;
+    match &versions.older {
+        Some(older) => {
+            let older = scene.beside("older", older)?;
+            older.at_work("s-1", 2)?;
+            done.add(at_once(&older, scene, ["s-1", "s-1"], luck)?);
+            events += 2 * EVENTS;
+            of_older(&older, scene, 2 * EVENTS, &done)?;
+        }
+        None => scene.at_work("s-1", 2)?,
     }
-    scene.stop(SESSION)?.refused()?;
-    older_state(scene)?;
-    more_fields(scene)?;
-    newer_state(scene)?;
-    newer_ledger(scene)?;
-    newer_journal(scene, luck)?;
-    Ok(vec![("formats", 5)])
+    newer.prompt("s-2", "look around")?.passes()?;
+    done.add(at_once(scene, &newer, ["s-1", "s-2"], luck)?);
+    of_newer(scene, &newer, events + EVENTS, &done)?;
+    Ok(vec![
+        ("events of two versions", events + 2 * EVENTS),
+        ("tasks", done.tasks.len() as u64),
+        ("commands that want an update", done.refused),
+    ])
 }
 
-/// A snapshot of before most fields were there: what it says counts, what it lacks has a default.
-fn older_state(scene: &Scene) -> Result<()> {
-    let (files, before) = (scene.session(SESSION), inspect::session(&scene.session(SESSION))?);
-    scene.tool(SESSION, "older-1")?.silent()?;
-    edit(&files.dir().join("state"), |cache| {
-        if let Some(state) = cache["state"].as_object_mut() {
-            for field in ["rules", "rules_stamp", "seen", "attended", "subagents"] {
-                state.remove(field);
+/// Both send events of their session and add tasks, each at its own pace.
+fn at_once(one: &Scene, other: &Scene, sessions: [&str; 2], luck: &mut Luck) -> Result<Done> {
+    let works = |scene: &Scene, session: &str, mut luck: Luck| -> Result<Done> {
+        let version = version_of(scene);
+        let mut done = Done::default();
+        for n in 0..EVENTS {
+            thread::sleep(luck.micros(3_000));
+            scene.tool(session, &format!("{version}-{:x}", luck.number()))?.silent()?;
+            if n % (EVENTS / TASKS) == 0 {
+                let title = format!("{version} {:x}", luck.number());
+                done.took(scene.run(&["task", "add", &title])?, title)?;
             }
         }
-    })?;
-    scene.tool(SESSION, "older-2")?.silent()?;
-    let after = inspect_loosely(scene)?;
-    if (after.sequence, after.stop.refused) != (before.sequence + 2, before.stop.refused) {
-        return Err(format!("an older snapshot was misread: {before:?}, {after:?}").into());
-    }
-    // Its fold is what counts; the older snapshot is not.
-    fs::remove_file(files.dir().join("state"))?;
-    Ok(())
-}
-
-/// A snapshot from elsewhere is no fold of this journal: only what it counts is compared.
-fn inspect_loosely(scene: &Scene) -> Result<steadfast_model::State> {
-    Ok(scene.session(SESSION).peek().ok_or("the snapshot is gone")?)
-}
-
-/// A record with fields that this version does not know.
-fn more_fields(scene: &Scene) -> Result<()> {
-    let files = scene.session(SESSION);
-    let before = inspect::session(&files)?;
-    let mut entry = last_entry(files.dir())?;
-    entry["record"]["mood"] = "bright".into();
-    entry["record"]["event"]["weather"] = serde_json::json!({"rain": true});
-    append(files.dir(), before.sequence + 1, &entry)?;
-    scene.tool(SESSION, "more-fields")?.silent()?;
-    scene.run(&["status"])?.ok()?;
-    let after = inspect::session(&files)?;
-    if after.sequence != before.sequence + 2 {
-        return Err(
-            format!("a record with more fields is not counted: {} after {}", after.sequence, before.sequence).into()
-        );
-    }
-    Ok(())
-}
-
-/// A state of the next version: nothing is decided, nothing is written, and the way back is open.
-fn newer_state(scene: &Scene) -> Result<()> {
-    let files = scene.session(SESSION);
-    scene.tool(SESSION, "newer-state")?.silent()?;
-    let (path, journal) = (files.dir().join("state"), fs::read(files.dir().join("journal"))?);
-    let snapshot = fs::read(&path)?;
-    edit(&path, |cache| {
-        cache["state"]["version"] = (steadfast_model::STATE_VERSION + 1).into();
-        cache["state"]["mood"] = "bright".into();
-    })?;
-    let newer = fs::read(&path)?;
-    scene.tool(SESSION, "newer-state-1")?.silent()?;
-    scene.stop(SESSION)?.silent()?;
-    scene.run(&["status"])?.ok()?;
-    if fs::read(files.dir().join("journal"))? != journal || fs::read(&path)? != newer {
-        return Err("the files of a newer session were written".into());
-    }
-    fs::write(&path, snapshot)?;
-    scene.stop(SESSION)?.refused()?;
-    inspect::session(&files)?;
-    Ok(())
-}
-
-/// A ledger of the next version.
-fn newer_ledger(scene: &Scene) -> Result<()> {
-    let path = scene.state().join("state.db");
-    let version = |connection: &Connection| -> Result<i64> {
-        Ok(connection.query_row("PRAGMA user_version", (), |row| row.get(0))?)
+        Ok(done)
     };
-    let known = {
-        let connection = Connection::open(&path)?;
-        let known = version(&connection)?;
-        connection.execute_batch("CREATE TABLE mood (bright INTEGER); INSERT INTO mood VALUES (1)")?;
-        connection.pragma_update(None, "user_version", known + 1)?;
-        known
-    };
-    scene.tool(SESSION, "newer-ledger")?.silent()?;
-    // The slice says what the tasks are.
-    let said = scene.stop(SESSION)?;
+    let lucks = [luck.fork(), luck.fork()];
+    thread::scope(|scope| {
+        let works = &works;
+        let pairs = [one, other].into_iter().zip(sessions).zip(lucks);
+        let threads: Vec<_> = pairs
+            .map(|((scene, session), luck)| {
+                scope.spawn(move || works(scene, session, luck).map_err(|error| error.to_string()))
+            })
+            .collect();
+        let mut done = Done::default();
+        for thread in threads {
+            done.add(thread.join().map_err(|_| "a thread panicked")??);
+        }
+        Ok(done)
+    })
+}
+
+impl Done {
+    fn add(&mut self, other: Self) {
+        self.tasks.extend(other.tasks);
+        self.refused += other.refused;
+    }
+
+    /// A task was added, or the command says that another version is needed for it.
+    fn took(&mut self, said: Said, title: String) -> Result<()> {
+        match said.code {
+            Some(0) => self.tasks.push(title),
+            _ if said.fails()?.contains("update steadfast") => self.refused += 1,
+            _ => return Err(format!("a task was not added beside another version: {}", said.told()).into()),
+        }
+        Ok(())
+    }
+}
+
+/// Its folder is named after it.
+fn version_of(scene: &Scene) -> String {
+    let binary = scene.binary();
+    let folder = binary.parent().and_then(Path::file_name).unwrap_or_default();
+    folder.to_string_lossy().replace("bin", "this")
+}
+
+/// What the older one set up and what both wrote is whole to this one; the older one still lets its host work.
+fn of_older(older: &Scene, scene: &Scene, events: u64, done: &Done) -> Result<()> {
+    scene.run(&["status"])?.ok()?;
+    let state = inspect::session(&scene.session("s-1"))?;
+    if state.tool_calls != events {
+        return Err(format!("two versions made {events} calls, {} are in the journal", state.tool_calls).into());
+    }
+    inspect::drained(scene, &state)?;
+    inspect::ledger(scene, &done.tasks)?;
+    scene.stop("s-1")?.refused()?;
+    let said = older.stop("s-1")?;
     if said.code != Some(0) {
-        return Err(format!("a newer ledger holds the host up: {}", said.told()).into());
+        return Err(format!("this version holds up the host of an older one: {}", said.told()).into());
     }
-    scene.start_hook("SessionStart", "s-2", serde_json::json!({"source": "startup"}))?.end()?.passes()?;
-    for command in [&["status"][..], &["task", "list"], &["task", "add", "New"], &["task", "done", "1"]] {
+    Ok(())
+}
+
+/// The ledger is the newer one's by now, and so is its session; what this one wrote is whole to the newer one.
+fn of_newer(scene: &Scene, newer: &Scene, events: u64, done: &Done) -> Result<()> {
+    for command in [&["status"][..], &["task", "list"], &["task", "done", "1"]] {
         let said = scene.run(command)?;
         if !said.fails()?.contains("update steadfast") {
             return Err(format!("`{}` does not say what to do: {}", command.join(" "), said.err).into());
         }
     }
-    let connection = Connection::open(&path)?;
-    let bright: i64 = connection.query_row("SELECT bright FROM mood", (), |row| row.get(0))?;
-    if (version(&connection)?, bright) != (known + 1, 1) {
-        return Err("a newer ledger was changed".into());
+    let files = scene.session("s-2");
+    let both = || ["journal", "state"].map(|name| fs::read(files.dir().join(name)).ok());
+    let before = both();
+    scene.tool("s-2", "stranger")?.silent()?;
+    scene.stop("s-2")?.silent()?;
+    if both() != before {
+        return Err("the files of a newer version's session were written".into());
     }
-    connection.execute_batch("DROP TABLE mood")?;
-    connection.pragma_update(None, "user_version", known)?;
-    drop(connection);
-    scene.run(&["status"])?.ok()?;
-    let state = inspect::session(&scene.session(SESSION))?;
-    inspect::drained(scene, &state)?;
-    inspect::ledger(scene, &["Task 1".to_owned(), "Task 2".to_owned()])
-}
-
-/// A whole line, checksum and all, of a kind that this version does not know; sometimes with known ones behind it.
-fn newer_journal(scene: &Scene, luck: &mut Luck) -> Result<()> {
-    let files = scene.session(SESSION);
-    let before = inspect::session(&files)?;
-    let known = last_entry(files.dir())?;
-    append(files.dir(), before.sequence + 1, &serde_json::json!({"epilogue": {"mood": "bright"}}))?;
-    for n in 0..luck.below(3) {
-        append(files.dir(), before.sequence + 2 + n, &known)?;
+    // From the slice, which the newer one wrote.
+    scene.stop("s-1")?.refused()?;
+    let state = inspect::session(&scene.session("s-1"))?;
+    let told: Value = serde_json::from_str(newer.run(&["status", "--json"])?.ok()?)?;
+    let calls = |session: &str| {
+        let sessions = told["sessions"].as_array().into_iter().flatten();
+        sessions.filter(|row| row["id"] == session).find_map(|row| row["tool_calls"].as_u64())
+    };
+    let found = (state.tool_calls, calls("s-1"), calls("s-2"));
+    if found != (events, Some(events), Some(EVENTS)) {
+        return Err(format!("{events} and {EVENTS} calls were made, found are {found:?}").into());
     }
-    let journal = fs::read(files.dir().join("journal"))?;
-    for n in 0..3 {
-        scene.tool(SESSION, &format!("newer-journal-{n}"))?.silent()?;
+    let listed: Value = serde_json::from_str(newer.run(&["task", "list", "--json"])?.ok()?)?;
+    let titles: Vec<_> =
+        listed["tasks"].as_array().into_iter().flatten().filter_map(|task| task["title"].as_str()).collect();
+    match done.tasks.iter().find(|title| titles.iter().filter(|found| *found == title).count() != 1) {
+        Some(lost) => Err(format!("task `{lost}` was acknowledged and is not once in {titles:?}").into()),
+        None => Ok(()),
     }
-    let said = scene.stop(SESSION)?;
-    if said.code != Some(0) {
-        return Err(format!("a newer journal holds the host up: {}", said.told()).into());
-    }
-    scene.run(&["status"])?.ok()?;
-    let (kept, damaged) = (fs::read(files.dir().join("journal"))?, fs::read(files.dir().join("journal.damaged")));
-    let found = |bytes: &[u8]| bytes.windows(8).any(|window| window == b"epilogue");
-    if !kept.starts_with(&journal) && !damaged.is_ok_and(|bytes| found(&bytes)) {
-        return Err("a line that only a newer version knows was destroyed".into());
-    }
-    Ok(())
-}
-
-fn edit(path: &Path, change: impl FnOnce(&mut Value)) -> Result<()> {
-    let mut value: Value = serde_json::from_slice(&fs::read(path)?)?;
-    change(&mut value);
-    Ok(fs::write(path, value.to_string())?)
-}
-
-fn last_entry(dir: &Path) -> Result<Value> {
-    let (_, lines) = read_lines(dir, 0)?;
-    let last = lines.into_iter().next_back().ok_or("the journal is empty")?;
-    Ok(serde_json::to_value(last.entry)?)
-}
-
-/// Appends a line as another version would.
-fn append(dir: &Path, sequence: u64, entry: &Value) -> Result<()> {
-    let body = entry.to_string();
-    let line = format!("{:08x} {sequence:016x} {:08x} {body}\n", body.len(), checksum(sequence, body.as_bytes()));
-    let mut journal = fs::File::options().append(true).open(dir.join("journal"))?;
-    Ok(journal.write_all(line.as_bytes())?)
-}
-
-/// CRC-32 over the sequence and the body, as the journal's format says.
-fn checksum(sequence: u64, body: &[u8]) -> u32 {
-    let mut sum = u32::MAX;
-    for byte in sequence.to_be_bytes().iter().chain(body) {
-        sum ^= u32::from(*byte);
-        for _ in 0..8 {
-            sum = if sum & 1 == 1 { 0xedb8_8320 ^ (sum >> 1) } else { sum >> 1 };
-        }
-    }
-    !sum
 }

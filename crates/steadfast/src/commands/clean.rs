@@ -6,7 +6,8 @@ use clap::Args;
 use steadfast_model::{Millis, SessionId};
 use steadfast_store::{Gate, GateScope, Keep, Place, Removal, SessionFiles, rotated_log, stale_claims, sweep_removed};
 
-use crate::error::{CommandError, chain};
+use crate::error::CommandError;
+use crate::output::put;
 use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
@@ -52,7 +53,7 @@ impl Clean {
 
         let mut ledger = repository.ledger()?;
         if !self.dry_run {
-            sweep_removed(place).map_err(|error| failed(&error))?;
+            sweep_removed(place).map_err(|error| failed(error.to_string()))?;
         }
         let mut found = self.sessions(place, keep);
         let folders: Vec<_> = SessionFiles::folders(place).iter().map(|files| files.session().clone()).collect();
@@ -66,7 +67,7 @@ impl Clean {
             ledger.history_of(&found.sessions)?
         } else {
             let forgotten = ledger.forget(&found.sessions)?;
-            sweep_removed(place).map_err(|error| failed(&error))?;
+            sweep_removed(place).map_err(|error| failed(error.to_string()))?;
             if forgotten.sessions > 0 {
                 // Room that could not be given back is used again.
                 let _ = ledger.compact();
@@ -81,17 +82,17 @@ impl Clean {
         let bytes = found.bytes + claim_bytes + log_bytes + before.saturating_sub(after);
         let sessions = found.sessions.len();
         if sessions + claims + logs == 0 {
-            println!("nothing to remove: no session is older than {}", of_days(days));
+            put(&format!("nothing to remove: no session is older than {}\n", of_days(days)))?;
         } else {
             let verb = if self.dry_run { "would remove" } else { "removed" };
-            println!(
-                "{verb} {} ({}), {}, {}: {}",
+            put(&format!(
+                "{verb} {} ({}), {}, {}: {}\n",
                 counted(sessions, "session", "sessions"),
                 counted(lines, "line of history", "lines of history"),
                 counted(claims, "stale claim", "stale claims"),
                 counted(logs, "rotated log", "rotated logs"),
                 size(bytes)
-            );
+            ))?;
         }
         if found.damaged > 0 {
             eprintln!(
@@ -123,7 +124,7 @@ impl Clean {
                 Ok(Removal::Living) => {}
                 Ok(Removal::Damaged) => found.damaged += 1,
                 // One that cannot be removed is no reason to keep the others.
-                Err(error) => eprintln!("note: session {id} is kept: {}", chain(&error)),
+                Err(error) => eprintln!("note: session {id} is kept: {error}"),
             }
         }
         found
@@ -135,7 +136,7 @@ impl Clean {
         for (path, _) in files.into_iter().filter(|_| !self.dry_run) {
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(CommandError::failure(format!("cannot remove `{}`: {error}", path.display())));
+                    return Err(failed(format!("cannot remove `{}`: {error}", path.display())));
                 }
                 _ => {}
             }
@@ -158,8 +159,8 @@ fn parse_days(text: &str) -> Result<u32, String> {
     number.parse::<u32>().ok().and_then(|number| number.checked_mul(days)).ok_or_else(expected)
 }
 
-fn failed(error: &steadfast_store::SessionError) -> CommandError {
-    CommandError::failure(chain(error)).hint("what was not removed yet, the next `steadfast clean` removes")
+fn failed(why: String) -> CommandError {
+    CommandError::failure(why).hint("delete it yourself if it stays; the next `steadfast clean` removes what is left")
 }
 
 /// The database with what is not yet in its file.

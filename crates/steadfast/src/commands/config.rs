@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use steadfast_model::{Settings, Source};
 
 use crate::error::CommandError;
+use crate::output::put;
 use crate::repository::Repository;
 use crate::setup::{self, Setup};
 
@@ -46,7 +47,7 @@ impl Config {
             Self::Show { json } => show(json),
             Self::Set(set) => set.run(),
             Self::Schema => {
-                print!("{}", schema::TEXT);
+                put(schema::TEXT)?;
                 Ok(())
             }
         }
@@ -63,14 +64,15 @@ impl Set {
             _ => (Source::Local, Repository::here()?),
         };
         let config = &repository.config;
-        let path = config
-            .path(layer)
-            .ok_or_else(|| CommandError::failure("`HOME` is not set, so there is nowhere to keep your settings"))?;
+        let path = config.path(layer).ok_or_else(|| {
+            CommandError::failure("`HOME` is not set, so there is nowhere to keep your settings")
+                .hint("set `HOME`, or `XDG_CONFIG_HOME` to a folder of yours")
+        })?;
         set(path, &self.key, &self.value)?;
         eprintln!("written to `{}`", path.display());
         let holds = config.load()?.lines().into_iter().find(|(key, ..)| *key == self.key);
         let Some((key, value, source)) = holds else { return Ok(()) };
-        print_line(key, &value, source);
+        put(&line(key, &value, source))?;
         if source != layer
             && let Some(other) = config.path(source)
         {
@@ -93,17 +95,16 @@ fn show(json: bool) -> Result<(), CommandError> {
                 serde_json::json!({"key": key, "value": value, "source": source})
             })
             .collect();
-        println!("{}", serde_json::Value::from(lines));
+        put(&format!("{}\n", serde_json::Value::from(lines)))?;
         return Ok(());
     }
-    for (key, value, source) in lines {
-        print_line(key, &value, source);
-    }
+    let lines: String = lines.into_iter().map(|(key, value, source)| line(key, &value, source)).collect();
+    put(&lines)?;
     Ok(())
 }
 
-fn print_line(key: &str, value: &str, source: Source) {
-    println!("{key:<20} {value:<10} {source}");
+fn line(key: &str, value: &str, source: Source) -> String {
+    format!("{key:<20} {value:<10} {source}\n")
 }
 
 /// Every key there is.

@@ -23,7 +23,7 @@ mod script;
 mod stream;
 mod timeline;
 
-/// Shows an agent that stops early and is sent back, in a temporary repository.
+/// Shows an agent that is done without being done, three times, and is sent back, in a temporary repository.
 ///
 /// The agent follows a script; hooks, ledger and refusal are the real ones. Nothing outside the temporary folder is
 /// written, no account is needed, and no model is asked.
@@ -66,7 +66,7 @@ impl Demo {
         )?;
         timeline.blank()?;
         for (task, id) in script::TASKS.iter().zip(1..) {
-            timeline.paragraph(Style::new(), &format!("{id}. {}", task.title))?;
+            timeline.paragraph(Style::new(), &format!("{id}. {} (done when `{}` passes)", task.title, task.verify))?;
         }
         timeline.blank()?;
 
@@ -139,7 +139,10 @@ fn close(timeline: &mut Timeline, attempts: &[Attempt], end: Counts, host: &Perf
         1 => "1 refusal".to_owned(),
         many => format!("{many} refusals"),
     };
-    timeline.paragraph(bold, &format!("With Steadfast: {} of {} tasks done, after {times}.", end.done, end.all()))?;
+    timeline.paragraph(
+        bold,
+        &format!("With Steadfast: {} of {} tasks done, each by its check, after {times}.", end.done, end.all()),
+    )?;
     timeline.blank()?;
     timeline.paragraph(
         Style::new(),

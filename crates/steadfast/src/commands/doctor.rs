@@ -12,6 +12,7 @@ use serde_json::json;
 use steadfast_store::Place;
 
 use crate::error::CommandError;
+use crate::output::put;
 use crate::setup::{self, Setup};
 use crate::surroundings;
 use checks::CHECKS;
@@ -46,11 +47,7 @@ impl Doctor {
         }
         let findings =
             if set_up { examine(&Here::look(setup), self.fix) } else { vec![checks::not_set_up(&setup.place)] };
-        if self.json {
-            print_json(&findings);
-        } else {
-            print(&findings);
-        }
+        put(&if self.json { to_json(&findings) } else { to_text(&findings) })?;
         match count(&findings, Severity::Error) {
             0 => Ok(()),
             errors => Err(CommandError::failure(format!("{} found", Severity::Error.counted(errors)))),
@@ -85,7 +82,7 @@ fn mend(here: &Here, findings: &[Finding]) -> bool {
     done
 }
 
-fn print_json(findings: &[Finding]) {
+fn to_json(findings: &[Finding]) -> String {
     let ok = count(findings, Severity::Error) == 0;
     let findings: Vec<_> = findings
         .iter()
@@ -93,14 +90,15 @@ fn print_json(findings: &[Finding]) {
             json!({"code": code, "severity": severity.as_str(), "message": message, "hint": hint})
         })
         .collect();
-    println!("{}", json!({"ok": ok, "findings": findings}));
+    format!("{}\n", json!({"ok": ok, "findings": findings}))
 }
 
-fn print(findings: &[Finding]) {
-    println!("{}", summary(findings));
+fn to_text(findings: &[Finding]) -> String {
+    let mut text = format!("{}\n", summary(findings));
     for Finding { code, severity, message, hint, .. } in findings {
-        println!("\n{} {code}: {message}\n    hint: {hint}", severity.as_str());
+        text += &format!("\n{} {code}: {message}\n    hint: {hint}\n", severity.as_str());
     }
+    text
 }
 
 /// `3 findings: 1 error, 2 notes`; where nothing has to be done, `all well`.

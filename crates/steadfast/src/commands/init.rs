@@ -3,13 +3,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use steadfast_hosts::install::{self, Request, Scope};
-use steadfast_model::{Host, Mode};
+use steadfast_model::{Host, Mode, Via};
 use steadfast_store::CONFIG_FILE;
 use steadfast_store::ledger::Ledger;
 
 use crate::diff;
 use crate::error::{CommandError, chain};
-use crate::exclude::Exclude;
+use crate::exclude::{Exclude, Wanted};
 use crate::repository::Repository;
 use crate::setup::{self, Setup};
 use crate::surroundings;
@@ -57,12 +57,11 @@ impl Init {
             stop_block_cap: cap.filter(|_| hosts.contains(&Host::Claude)),
         };
         let plan = install::plan_install(&request).map_err(setup::refusal)?;
-        let exclude = Exclude::of(&setup.place).filter(|_| scope == Scope::Local && hosts.contains(&Host::Claude));
-        let exclusion = exclude.as_ref().and_then(Exclude::planned);
+        let wanted = passed_over(&setup, scope, &hosts);
+        let exclude = Exclude::of(&setup.place);
+        let exclusion = exclude.as_ref().and_then(|exclude| exclude.planned(&wanted));
 
-        for change in &plan.changes {
-            diff::print(&change.path, change.before.as_deref(), change.after.as_deref());
-        }
+        setup::show(&plan, self.dry_run);
         if let (Some(exclude), Some((before, after))) = (&exclude, &exclusion) {
             diff::print(exclude.path(), before.as_deref(), Some(after));
         }
@@ -86,6 +85,7 @@ impl Init {
         setup.bring_back()?;
         setup.place.create().map_err(|error| {
             CommandError::failure(format!("cannot create `{}`: {error}", setup.place.state.display()))
+                .hint("nothing was changed; make its folder writable and try again")
         })?;
         Ledger::open(&setup.place.state)?;
         if let Some(mode) = self.mode {
@@ -95,7 +95,7 @@ impl Init {
         }
         install::apply(&plan).map_err(setup::refusal)?;
         if let Some(exclude) = &exclude {
-            exclude.add()?;
+            exclude.write_planned(&wanted)?;
         }
         say_done(&hosts, changes, new);
         Ok(())
@@ -111,13 +111,37 @@ fn binary(scope: Scope) -> Result<PathBuf, CommandError> {
         }
         return Ok("steadfast".into());
     }
-    let exe = std::env::current_exe().map_err(|error| CommandError::failure(format!("cannot find myself: {error}")))?;
+    let exe = std::env::current_exe().map_err(|error| {
+        CommandError::failure(format!("cannot find this program: {error}"))
+            .hint("`steadfast init --shared` names it without its path")
+    })?;
     let called = std::env::args_os().next().unwrap_or_default();
     install::find_binary(&called, &exe, path.as_deref(), &cwd).map_err(|error| {
         CommandError::failure(chain(&error)).hint(
             "`cargo install --path crates/steadfast --profile dist` puts it where it stays; run `steadfast init` then",
         )
     })
+}
+
+/// What git is to pass over: what is this user's own. Shared wiring is there to be committed.
+fn passed_over(setup: &Setup, scope: Scope, hosts: &[Host]) -> Wanted {
+    let mut wanted = Wanted::default();
+    for host in hosts {
+        if scope == Scope::Local {
+            wanted.hide_settings(*host);
+        }
+        match scope {
+            Scope::Shared => wanted.show_skills(*host),
+            Scope::Local | Scope::User if is_shared(setup, *host) => {}
+            Scope::Local | Scope::User => wanted.hide_skills(*host),
+        }
+    }
+    wanted
+}
+
+fn is_shared(setup: &Setup, host: Host) -> bool {
+    let files = install::inspect(host, &setup.install.homes, &setup.install.root);
+    files.iter().flatten().any(|file| file.ours.iter().any(|hook| hook.via == Via::Project))
 }
 
 /// Claude Code overrides the ninth refusal in a row by itself; only who asks for more than that needs it raised.

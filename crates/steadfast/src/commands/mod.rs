@@ -10,14 +10,19 @@ use crate::error::ErrorKind;
 mod clean;
 mod completions;
 mod config;
+mod decide;
 mod demo;
 mod doctor;
 mod init;
 mod log;
 mod mcp;
 mod pause;
+mod plan;
+mod resume;
 mod sim;
+mod spec;
 mod status;
+mod supervise;
 mod task;
 mod uninstall;
 mod why;
@@ -55,6 +60,12 @@ enum Command {
     #[command(subcommand)]
     Task(task::Task),
     #[command(subcommand)]
+    Spec(spec::Spec),
+    #[command(subcommand)]
+    Plan(plan::Plan),
+    Decide(decide::Decide),
+    Resume(resume::Resume),
+    #[command(subcommand)]
     Config(config::Config),
     Clean(clean::Clean),
     Completions(completions::Completions),
@@ -62,6 +73,8 @@ enum Command {
     Demo(demo::Demo),
     #[command(hide = true)]
     Sim(sim::Sim),
+    #[command(hide = true)]
+    Supervise(supervise::Supervise),
 }
 
 pub(crate) fn run() -> ExitCode {
@@ -83,12 +96,17 @@ pub(crate) fn run() -> ExitCode {
         Command::Why(command) => command.run(),
         Command::Log(command) => command.run(),
         Command::Task(command) => command.run(),
+        Command::Spec(command) => command.run(),
+        Command::Plan(command) => command.run(),
+        Command::Decide(command) => command.run(),
+        Command::Resume(command) => command.run(),
         Command::Config(command) => command.run(),
         Command::Clean(command) => command.run(),
         Command::Completions(command) => command.run(&with_authority(Cli::command())),
         Command::Mcp(command) => command.run(),
         Command::Demo(command) => command.run(),
         Command::Sim(command) => command.run(),
+        Command::Supervise(command) => command.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -122,14 +140,15 @@ fn mark(command: clap::Command, words: &[&str]) -> clap::Command {
             }
         }
         [flag, ..] if flag.starts_with('-') => {
-            let name = flag.trim_start_matches('-').to_owned();
-            if command.get_arguments().any(|argument| argument.get_id() == name.as_str()) {
-                command.mut_arg(name, |argument| {
+            let name = flag.trim_start_matches('-');
+            let id =
+                command.get_arguments().find(|argument| argument.get_long() == Some(name)).map(|a| a.get_id().clone());
+            match id {
+                Some(id) => command.mut_arg(id, |argument| {
                     let help = marked(argument.get_help());
                     argument.help(help)
-                })
-            } else {
-                command
+                }),
+                None => command,
             }
         }
         [name, rest @ ..] if command.find_subcommand(name).is_some() => {

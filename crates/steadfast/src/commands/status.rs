@@ -2,21 +2,21 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use steadfast_model::{Fact, Millis, PlanView, Release, State, Status as TaskStatus};
+use steadfast_model::{Fact, Millis, PlanView, Release, State, Status as TaskStatus, TaskId};
 use steadfast_observe::{Branch, Point, Repository as Checkout};
 use steadfast_store::SessionFiles;
 use steadfast_store::ledger::SessionRow;
 
 use crate::error::CommandError;
-use crate::repository::Repository;
 use crate::surroundings;
-use crate::task_list::word;
+use crate::task_list::{Summary, TaskList, word};
 use crate::when::ago;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
 pub(super) struct Status {
-    /// Print JSON with stable keys: `{root, state, branch, changed, plan, needs_human: [text], sessions: [{id, host,
+    /// Print JSON with stable keys: `{root, state, branch, changed, plan, done_by, stale: [id],
+    /// checking: [id], needs_human: [text], sessions: [{id, host,
     /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until}]}`.
     #[arg(long)]
     json: bool,
@@ -36,34 +36,35 @@ struct Seen {
 
 impl Status {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
-        let ledger = repository.ledger()?;
-        let plan = ledger.plan_view(&repository.place.worktree())?;
-        let all = SessionFiles::all(&repository.place);
+        let list = TaskList::here("status")?;
+        let (place, ledger) = (list.place(), list.ledger());
+        let plan = list.view()?;
+        let summary = list.summary()?;
+        let all = SessionFiles::all(place);
         let sessions: Vec<Seen> = ledger
             .sessions()?
             .into_iter()
-            .map(|row| Seen { state: SessionFiles::of(&repository.place, &row.id).peek(), row })
+            .map(|row| Seen { state: SessionFiles::of(place, &row.id).peek(), row })
             .collect();
-        let checkout = Checkout::find(&repository.place.root);
+        let checkout = Checkout::find(&place.root);
         let branch = branch(&checkout);
         let changed = match checkout.changed_since(&Point::Head, BUDGET) {
             Fact::Known(changes) => Some(changes.len()),
             Fact::Unknown(_) | Fact::NotAsked => None,
         };
-        let needs = needs_human(plan.as_ref(), &sessions);
+        let needs = needs_human(plan.as_ref(), &summary, &sessions);
         if self.json {
-            let place = &repository.place;
             let sessions: Vec<Value> = sessions.iter().map(Seen::to_json).collect();
             println!(
                 "{}",
                 json!({"root": place.root, "state": place.state, "branch": branch, "changed": changed, "plan": plan,
+                    "done_by": summary.done_by, "stale": summary.stale, "checking": summary.checking,
                     "needs_human": needs, "sessions": sessions})
             );
             return Ok(());
         }
 
-        print!("{}", repository.place.root.display());
+        print!("{}", place.root.display());
         if let Some(branch) = branch {
             print!(" on {branch}");
         }
@@ -73,7 +74,7 @@ impl Status {
             Some(count) => println!(", {count} files changed"),
             None => println!(),
         }
-        show_plan(plan.as_ref());
+        show_plan(plan.as_ref(), &summary);
         for need in needs {
             println!("needs a human: {need}");
         }
@@ -139,11 +140,13 @@ fn branch(checkout: &Checkout) -> Option<String> {
 }
 
 /// What waits for somebody.
-fn needs_human(plan: Option<&PlanView>, sessions: &[Seen]) -> Vec<String> {
-    let mut needs = Vec::new();
+fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) -> Vec<String> {
+    /// Of many the first; the list has all.
+    const SHOWN: usize = 6;
     let counts = plan.map(|plan| plan.counts).unwrap_or_default();
-    if counts.blocked > 0 {
-        needs.push(format!("{} blocked, see `steadfast task list`", counts.blocked));
+    let mut needs: Vec<String> = summary.needs_human.iter().take(SHOWN).cloned().collect();
+    if summary.needs_human.len() > SHOWN {
+        needs.push(format!("{} more, see `steadfast task list`", summary.needs_human.len() - SHOWN));
     }
     let owner = plan.and_then(|plan| plan.owner.as_ref());
     let capped = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_capped());
@@ -157,12 +160,15 @@ fn needs_human(plan: Option<&PlanView>, sessions: &[Seen]) -> Vec<String> {
     needs
 }
 
-fn show_plan(plan: Option<&PlanView>) {
+fn show_plan(plan: Option<&PlanView>, summary: &Summary) {
     let Some(plan) = plan else {
         println!("No tasks. `steadfast task add TITLE` adds one.");
         return;
     };
     let counts = plan.counts;
+    if let Some(spec) = &plan.brief.spec {
+        println!("{} ({spec})", plan.title);
+    }
     print!("{} of {} tasks done, {} open, {} blocked", counts.done, counts.all(), counts.open(), counts.blocked);
     match &plan.owner {
         Some(owner) if plan.owner_ended.is_none() => println!("; session {owner} works on them"),
@@ -172,6 +178,20 @@ fn show_plan(plan: Option<&PlanView>) {
         let state = if next.status == TaskStatus::InProgress { word(next.status) } else { "next" };
         println!("{state}: {} {}", next.id, next.title);
     }
+    if !summary.done_by.is_empty() {
+        let parts: Vec<String> = summary.done_by.iter().map(|(class, count)| format!("{count} {class}")).collect();
+        println!("done: {}", parts.join(", "));
+    }
+    if !summary.stale.is_empty() {
+        println!("changed since they were done: {}", ids(&summary.stale));
+    }
+    if !summary.checking.is_empty() {
+        println!("being checked: {}", ids(&summary.checking));
+    }
+}
+
+fn ids(ids: &[TaskId]) -> String {
+    ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn show_sessions(sessions: &[Seen], uncounted: usize) {

@@ -1,9 +1,9 @@
 use clap::{Args, Subcommand};
-use steadfast_model::{Status, Task as LedgerTask, TaskId};
+use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
 use steadfast_store::ledger::{Changed, NewTask};
 
 use crate::error::CommandError;
-use crate::task_list::{TaskList, to_json, word};
+use crate::task_list::{Asked, PATIENCE, TaskList, word};
 
 /// Works on the list of tasks of this worktree.
 #[derive(Debug, Subcommand)]
@@ -33,8 +33,16 @@ pub(super) enum Task {
     },
     /// Starts a task; the session that does so works on the list from then on.
     Start { id: String },
-    /// Closes a task as done.
-    Done { id: String },
+    /// Closes a task: runs its check, and closes it when that passes.
+    Done(Done),
+    /// Waits for the check of a task that runs.
+    Wait {
+        id: String,
+        #[command(flatten)]
+        patience: Patience,
+    },
+    /// Adds a line to what is known of a task.
+    Note { id: String, text: String },
     /// Sets a task aside that cannot go on.
     Block {
         id: String,
@@ -59,6 +67,38 @@ pub(super) struct Add {
     /// A task that has to be done before it. May be given several times.
     #[arg(long = "after", value_name = "ID")]
     after: Vec<String>,
+    /// The command that proves it done: it is closed when that exits with 0.
+    #[arg(long, value_name = "COMMAND")]
+    verify: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Done {
+    id: String,
+    /// A picture that shows it, taken after the change.
+    #[arg(long, value_name = "FILE")]
+    artifact: Option<std::path::PathBuf>,
+    /// Close it without its check.
+    #[arg(long, conflicts_with_all = ["artifact", "accept_check"])]
+    force: bool,
+    /// Say yes to what the check runs by now.
+    #[arg(long)]
+    accept_check: bool,
+    #[command(flatten)]
+    patience: Patience,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Patience {
+    /// How long to wait for the check; it goes on after that.
+    #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs())]
+    wait: u64,
+}
+
+impl Patience {
+    fn time(self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.wait)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -78,6 +118,7 @@ impl Task {
                     id: add.id.map(TaskId::new),
                     files: add.files,
                     blocked_by: add.after.into_iter().map(TaskId::new).collect(),
+                    verify: add.verify.map(Check::command),
                     ..NewTask::new(add.title.trim(), added_by)
                 })?;
                 println!("{} {}", task.id, task.title);
@@ -87,7 +128,26 @@ impl Task {
             Self::Next { output } => show(&list, list.next()?.as_slice(), output)?,
             Self::Show { id, output } => show(&list, &[list.find(&TaskId::new(id))?], output)?,
             Self::Start { id } => say(&list.start(&TaskId::new(id))?, &list)?,
-            Self::Done { id } => say(&list.done(&TaskId::new(id))?, &list)?,
+            Self::Done(done) => {
+                let asked = Asked {
+                    artifact: done.artifact,
+                    force: done.force,
+                    accept_check: done.accept_check,
+                    patience: done.patience.time(),
+                    // What a shell in a sandbox starts is in there too.
+                    sandbox: None,
+                };
+                let closing = list.done(&TaskId::new(done.id), &asked)?;
+                println!("{}", list.report_closing(&closing)?);
+            }
+            Self::Wait { id, patience } => {
+                let closing = list.wait(&TaskId::new(id), patience.time())?;
+                println!("{}", list.report_closing(&closing)?);
+            }
+            Self::Note { id, text } => {
+                let task = list.note(&TaskId::new(id), &text)?;
+                println!("{} {}: noted", task.id, task.title);
+            }
             Self::Block { id, why } => say(&list.block(&TaskId::new(id), &why)?, &list)?,
             Self::Unblock { id } => say(&list.unblock(&TaskId::new(id))?, &list)?,
         }
@@ -103,7 +163,9 @@ impl Task {
             Self::Next { .. } => "task next".into(),
             Self::Show { id, .. } => format!("task show {id}"),
             Self::Start { id } => format!("task start {id}"),
-            Self::Done { id } => format!("task done {id}"),
+            Self::Done(Done { id, .. }) => format!("task done {id}"),
+            Self::Wait { id, .. } => format!("task wait {id}"),
+            Self::Note { id, .. } => format!("task note {id}"),
             Self::Block { id, .. } => format!("task block {id}"),
             Self::Unblock { id } => format!("task unblock {id}"),
         }
@@ -112,7 +174,7 @@ impl Task {
 
 fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), CommandError> {
     if output.json {
-        println!("{}", to_json(tasks));
+        println!("{}", list.to_json(tasks)?);
         return Ok(());
     }
     if tasks.is_empty() {
@@ -120,8 +182,9 @@ fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), Com
         return Ok(());
     }
     let reasons = list.blocked()?;
+    let evidence = list.evidence_words(tasks)?;
     let width = tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(1);
-    for task in tasks {
+    for (index, task) in tasks.iter().enumerate() {
         print!("{:width$}  {:<11}  {}", task.id.as_str(), word(task.status), task.title);
         if !task.files.is_empty() {
             print!("  [{}]", task.files.join(", "));
@@ -133,6 +196,9 @@ fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), Com
         let reason = reasons.iter().find(|blocked| blocked.task == task.id).and_then(|blocked| blocked.reason.as_ref());
         if let (Status::Blocked, Some(reason)) = (task.status, reason) {
             print!("  ({reason})");
+        }
+        if let Some(Some(evidence)) = evidence.get(index) {
+            print!("  ({evidence})");
         }
         println!();
     }

@@ -3,7 +3,6 @@ use steadfast_hosts::install::{self, Scope};
 use steadfast_model::Host;
 use steadfast_store::Place;
 
-use crate::diff;
 use crate::error::CommandError;
 use crate::exclude::Exclude;
 use crate::setup::{self, Setup};
@@ -28,9 +27,7 @@ impl Uninstall {
         let in_use = |root: &std::path::Path| Place::find(root, user_state.as_deref()).is_some();
         let hosts = [Host::Claude, Host::Codex];
         let plan = install::plan_uninstall(&hosts, &Scope::ALL, &setup.install, &in_use).map_err(setup::refusal)?;
-        for change in &plan.changes {
-            diff::print(&change.path, change.before.as_deref(), change.after.as_deref());
-        }
+        setup::show(&plan, self.dry_run);
         if self.dry_run {
             eprintln!("nothing was changed: this was a dry run over {} files", plan.changes.len());
             return Ok(());

@@ -1,11 +1,13 @@
 use clap::Args;
-use steadfast_model::SessionId;
+use serde_json::Value;
+use steadfast_model::{SessionId, ToolUseId};
 use steadfast_store::ledger::{HistoryFilter, HistoryLine};
 
 use crate::caller::Caller;
 use crate::error::CommandError;
 use crate::history::History;
 use crate::output::put;
+use crate::repository::Repository;
 use crate::surroundings;
 use explanation::Explanation;
 
@@ -36,16 +38,36 @@ impl Why {
             Some(beginning) => Some(history.session(&beginning)?),
             None => surroundings::session().or_else(|| Caller::of(&history.repository.place, "why").session),
         };
-        let now = surroundings::now();
-        let text = match (last(&history, session.clone())?, self.json) {
-            (Some(line), true) => Explanation::of(&history, line).to_json(now).to_string(),
-            (Some(line), false) => Explanation::of(&history, line).story(now),
-            (None, true) => "null".to_owned(),
-            (None, false) => nothing(session.as_ref()),
-        };
+        let Explained { text, json } = explain(&history, session)?;
+        let text = if self.json { json.to_string() } else { text };
         put(&format!("{text}\n"))?;
         Ok(())
     }
+}
+
+/// What is said of the last refusal, to people and to programs.
+#[derive(Debug)]
+pub(super) struct Explained {
+    pub(super) text: String,
+    /// `null` if nothing was refused.
+    pub(super) json: Value,
+}
+
+/// For a tool call over MCP: of its session, and of any where no hook told whose call it is.
+pub(super) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Explained, CommandError> {
+    let (repository, claim) = Repository::of_tool_call(call, tool)?;
+    explain(&History::at(repository), claim.map(|claim| claim.session))
+}
+
+fn explain(history: &History, session: Option<SessionId>) -> Result<Explained, CommandError> {
+    let now = surroundings::now();
+    Ok(match last(history, session.clone())? {
+        Some(line) => {
+            let explanation = Explanation::of(history, line);
+            Explained { text: explanation.story(now), json: explanation.to_json(now) }
+        }
+        None => Explained { text: nothing(session.as_ref()), json: Value::Null },
+    })
 }
 
 /// The last refusal, or the note that explains why there was none.

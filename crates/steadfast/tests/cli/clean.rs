@@ -148,8 +148,7 @@ fn damaged_lines_are_kept_for_a_human_until_all_is_said() {
     let files = event_of(&sandbox, "old", 31);
     fs::write(files.dir().join("journal.damaged"), "what was this\n").unwrap();
     let output = sandbox.run(&["clean"]);
-    let said =
-        String::from_utf8(output.stderr).unwrap().replace(sandbox.root().parent().unwrap().to_str().unwrap(), "");
+    let said = sandbox.without_paths(&output.stderr);
     insta::assert_snapshot!(said, @"note: kept 1 old session with damaged lines for you to look at: `journal.damaged` in `/repo/.git/steadfast/sessions`; `--all` removes it too");
     assert_eq!(known(&sandbox).0, ["old"]);
     sandbox.ok(&["clean", "--all"]);
@@ -233,6 +232,41 @@ fn a_session_of_a_newer_version_is_kept_and_the_others_go() {
     assert!(said.starts_with("note: session newer is kept: session newer was written by a newer version"), "{said}");
     assert!(output.status.success());
     assert_eq!((sessions(&sandbox), known(&sandbox).0), (names(["newer"]), names(["newer"])));
+}
+
+#[test]
+fn what_cannot_be_removed_is_named_and_the_sessions_are_gone() {
+    let sandbox = Sandbox::new();
+    event_of(&sandbox, "old", 31);
+    fs::create_dir(rotated_log(&sandbox.place())).unwrap();
+    let (code, said) = sandbox.fails(&["clean"]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(said, @r"
+    error: cannot remove `/repo/.git/steadfast/hook.log.1`: Is a directory (os error 21)
+
+    hint: delete it yourself if it stays; the next `steadfast clean` removes what is left
+    ");
+    assert_eq!((sessions(&sandbox), known(&sandbox).0), (names([]), names([])));
+}
+
+#[test]
+fn what_cannot_be_swept_is_named_and_nothing_else_is_touched() {
+    let sandbox = Sandbox::new();
+    event_of(&sandbox, "old", 31);
+    let removed = sandbox.place().state.join("removed");
+    fs::create_dir(&removed).unwrap();
+    fs::write(removed.join("no-folder"), "what was this\n").unwrap();
+    let (code, said) = sandbox.fails(&["clean"]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(said, @r"
+    error: cannot delete /repo/.git/steadfast/removed/no-folder: Not a directory (os error 20)
+
+    hint: delete it yourself if it stays; the next `steadfast clean` removes what is left
+    ");
+    assert_eq!((sessions(&sandbox), known(&sandbox).0), (names(["old"]), names(["old"])));
+    fs::remove_file(removed.join("no-folder")).unwrap();
+    sandbox.ok(&["clean"]);
+    assert_eq!((sessions(&sandbox), removed.exists()), (names([]), false));
 }
 
 /// Dies anywhere, and the next one finishes it.

@@ -88,7 +88,41 @@ fn a_file_that_cannot_be_read_is_named() {
     fs::create_dir(local(&sandbox)).unwrap();
     let (code, said) = sandbox.fails(&["config", "set", "stop.max_idle", "5"]);
     assert_eq!(code, 1);
-    assert!(said.starts_with("error: cannot read `/repo/.git/steadfast/steadfast.toml`: "), "{said}");
+    insta::assert_snapshot!(said, @r"
+    error: cannot read `/repo/.git/steadfast/steadfast.toml`: Is a directory (os error 21)
+
+    hint: nothing was changed; see to it that this is a file in a folder of yours, with space left, and try again
+    ");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named_and_stays_as_it_was() {
+    let sandbox = Sandbox::new();
+    fs::write(local(&sandbox), "# mine\n").unwrap();
+    let output = sandbox.full(&["config", "set", "stop.max_idle", "5"]);
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
+    error: cannot write `/repo/.git/steadfast/steadfast.toml`: File too large (os error 27)
+
+    hint: nothing was changed; see to it that this is a file in a folder of yours, with space left, and try again
+    ");
+    assert_eq!(fs::read_to_string(local(&sandbox)).unwrap(), "# mine\n");
+    let left = fs::read_dir(sandbox.place().state).unwrap().flatten().map(|file| file.file_name());
+    assert_eq!(left.filter(|name| name.to_string_lossy().starts_with(".steadfast-")).count(), 0);
+}
+
+#[test]
+fn without_a_home_your_own_settings_have_no_place() {
+    let sandbox = Sandbox::new();
+    let mut command = sandbox.command();
+    command.args(["config", "set", "stop.max_idle", "5", "--user"]).env_remove("HOME");
+    let output = command.env("XDG_STATE_HOME", sandbox.home()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
+    error: `HOME` is not set, so there is nowhere to keep your settings
+
+    hint: set `HOME`, or `XDG_CONFIG_HOME` to a folder of yours
+    ");
 }
 
 #[test]
@@ -97,8 +131,7 @@ fn each_layer_is_its_own_file_and_an_override_is_said_aloud() {
     sandbox.ok(&["config", "set", "stop.max_idle", "5"]);
     let output = sandbox.run(&["config", "set", "stop.max_idle", "6", "--project"]);
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "stop.max_idle        5          local\n");
-    let said =
-        String::from_utf8(output.stderr).unwrap().replace(sandbox.root().parent().unwrap().to_str().unwrap(), "");
+    let said = sandbox.without_paths(&output.stderr);
     insta::assert_snapshot!(said, @r"
     written to `/repo/steadfast.toml`
     note: `/repo/.git/steadfast/steadfast.toml` says 5 and comes before the project settings; what was set holds where it does not
@@ -161,4 +194,52 @@ fn the_schema_is_the_one_that_is_kept_in_the_repository() {
     let sandbox = Sandbox::bare();
     let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/steadfast.schema.json");
     assert_eq!(sandbox.ok(&["config", "schema"]), fs::read_to_string(kept).unwrap());
+}
+
+#[test]
+fn lists_are_set_as_toml_has_them_and_a_wrong_member_is_answered_with_the_right_ones() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["config", "set", "stop.allow_exit_on", "[\"all_complete\", \"needs_user\"]"]);
+    sandbox.ok(&["config", "set", "stop.completion_promises", "[\"SHIPPED\"]"]);
+    assert_eq!(
+        fs::read_to_string(local(&sandbox)).unwrap(),
+        "[stop]\nallow_exit_on = [\"all_complete\", \"needs_user\"]\ncompletion_promises = [\"SHIPPED\"]\n"
+    );
+    insta::assert_snapshot!(sandbox.fails(&["config", "set", "stop.allow_exit_on", "[\"when_bored\"]"]).1, @r#"
+    error: `stop.allow_exit_on` cannot be `["when_bored"]`
+
+    hint: expected is a list like `["a", "b"]`, each `all_complete` or `all_blocked` or `context_checkpoint` or `needs_user`
+    "#);
+}
+
+#[test]
+fn every_key_of_the_stop_gate_is_shown_with_its_default() {
+    let sandbox = Sandbox::new();
+    let shown: serde_json::Value = serde_json::from_str(&sandbox.ok(&["config", "show", "--json"])).unwrap();
+    let stop: Vec<_> =
+        shown.as_array().unwrap().iter().filter(|line| line["key"].as_str().unwrap().starts_with("stop.")).collect();
+    let values: Vec<_> = stop.iter().map(|line| (line["key"].as_str().unwrap(), line["value"].clone())).collect();
+    assert_eq!(
+        values,
+        [
+            ("stop.enabled", true.into()),
+            ("stop.check_ready_tasks", true.into()),
+            ("stop.check_in_progress", true.into()),
+            ("stop.max_cycles", 50.into()),
+            ("stop.max_idle", 3.into()),
+            (
+                "stop.allow_exit_on",
+                serde_json::json!(["all_complete", "all_blocked", "context_checkpoint", "needs_user"])
+            ),
+            (
+                "stop.completion_promises",
+                serde_json::json!([
+                    "ALL TASKS COMPLETE",
+                    "EPIC COMPLETE",
+                    "BLOCKED - NEEDS USER",
+                    "CONTEXT LIMIT - CHECKPOINT"
+                ])
+            ),
+        ]
+    );
 }

@@ -9,14 +9,18 @@ use steadfast_store::{Gate, GateScope, leave_claim, log_line};
 
 use crate::sandbox::Sandbox;
 
+mod machine;
 mod state;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// What `doctor` found, without the paths of this sandbox.
 fn findings(sandbox: &Sandbox) -> Vec<Value> {
-    let output = sandbox.run(&["doctor", "--json"]);
-    let said = without_paths(sandbox, &output.stdout);
+    read(sandbox, &sandbox.run(&["doctor", "--json"]))
+}
+
+fn read(sandbox: &Sandbox, output: &Output) -> Vec<Value> {
+    let said = sandbox.without_paths(&output.stdout);
     let said: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
     let findings = said["findings"].as_array().unwrap().clone();
     let errors = findings.iter().any(|finding| finding["severity"] == "error");
@@ -25,13 +29,12 @@ fn findings(sandbox: &Sandbox) -> Vec<Value> {
     findings
 }
 
-fn without_paths(sandbox: &Sandbox, bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).replace(&sandbox.root().parent().unwrap().display().to_string(), "")
-}
-
 /// All findings of one code, as people read them.
 fn found(sandbox: &Sandbox, code: &str) -> String {
-    let findings = findings(sandbox);
+    of_code(&findings(sandbox), code)
+}
+
+fn of_code(findings: &[Value], code: &str) -> String {
     let of_code: Vec<_> = findings.iter().filter(|finding| finding["code"] == code).collect();
     assert!(!of_code.is_empty(), "no `{code}` in {findings:#?}");
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
@@ -138,7 +141,7 @@ fn people_read_a_summary_and_then_the_worst_first() {
     let output = sandbox.run(&["doctor"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "error: 1 error found\n");
-    let said = without_paths(&sandbox, &output.stdout);
+    let said = sandbox.without_paths(&output.stdout);
     let (summary, rest) = said.split_once("\n\n").unwrap();
     assert!(summary.starts_with("4 findings: 1 error, "), "{said}");
     assert!(rest.starts_with("error config-invalid: /repo/steadfast.toml:2:1: unknown field `max_idel`"), "{said}");
@@ -242,7 +245,7 @@ fn a_shared_wiring_whose_program_is_not_on_the_path() {
     let sandbox = Sandbox::bare();
     sandbox.ok(&["init", "--host", "claude", "--yes", "--shared"]);
     let output = sandbox.command().args(["doctor", "--json"]).env("PATH", "/usr/bin:/bin").output().unwrap();
-    let said = without_paths(&sandbox, &output.stdout);
+    let said = sandbox.without_paths(&output.stdout);
     assert!(said.contains("`steadfast`, which `/repo/.claude/settings.json` names, is not on the PATH"), "{said}");
 }
 

@@ -4,14 +4,18 @@
 #![expect(clippy::print_stderr, reason = "a loop says how far it came")]
 
 mod clean;
+mod closing;
 mod config;
+mod confinement;
 mod crowd;
 mod demo;
 mod doctor;
+mod errors;
 mod log;
 mod mcp;
 mod release;
 mod sandbox;
+mod skills;
 mod tasks;
 mod why;
 mod wiring;

@@ -1,21 +1,23 @@
 //! The MCP server, spoken to over pipes like a host does.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;
 
-struct Server {
+pub(crate) struct Server {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
 
 impl Server {
-    fn start(sandbox: &Sandbox) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox) -> Self {
         Self::spawn(sandbox.command())
     }
 
@@ -38,9 +40,13 @@ impl Server {
         serde_json::from_str(&line).unwrap()
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
-        let request = json!({"jsonrpc": "2.0", "id": "n-1", "method": method, "params": params});
+    fn send(&mut self, id: &str, method: &str, params: Value) {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.write(request.to_string().as_bytes());
+    }
+
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.send("n-1", method, params);
         let answer = self.read();
         assert_eq!(answer["id"], "n-1");
         answer
@@ -69,15 +75,23 @@ impl Server {
 }
 
 /// The text of a result, which must not be an error.
-fn text(result: &Value) -> String {
+pub(crate) fn text(result: &Value) -> String {
     assert_eq!(result.get("isError"), None, "{result}");
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
 /// The text of a result that must be an error.
-fn complaint(result: &Value) -> String {
+pub(crate) fn complaint(result: &Value) -> String {
     assert_eq!(result["isError"], true, "{result}");
     result["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+fn hello(revision: &str) -> Value {
+    json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+}
+
+fn capabilities() -> Value {
+    json!({"experimental": {"codex/sandbox-state-meta": {}}, "tools": {}})
 }
 
 fn names(list: &Value) -> Vec<&str> {
@@ -108,15 +122,17 @@ fn a_handshake_agrees_on_a_revision_both_know() {
         ("2026-07-28", "2025-11-25"),
         ("tomorrow", "2025-11-25"),
     ] {
-        let client = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-        let result = server.ask("initialize", client)["result"].clone();
+        let result = server.ask("initialize", hello(asked))["result"].clone();
         assert_eq!(result["protocolVersion"], agreed);
-        assert_eq!(result["capabilities"], json!({"tools": {}}));
+        assert_eq!(result["capabilities"], capabilities());
         assert_eq!(result["serverInfo"]["name"], "steadfast");
         assert_eq!(result.get("resultType"), None);
+        server.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        assert_eq!(server.ask("ping", json!({}))["result"], json!({}));
+        // Only what was agreed on has these.
+        let list = server.ask("tools/list", json!({}))["result"].clone();
+        assert_eq!((list.get("resultType"), list.get("ttlMs"), list.get("_meta")), (None, None, None), "{asked}");
     }
-    server.write(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-    assert_eq!(server.ask("ping", json!({}))["result"], json!({}));
 }
 
 #[test]
@@ -128,14 +144,19 @@ fn a_client_without_a_handshake_is_served_too() {
         "io.modelcontextprotocol/clientCapabilities": {},
     }});
     let found = server.ask("server/discover", meta.clone())["result"].clone();
-    assert_eq!(found["supportedVersions"][0], "2026-07-28");
-    assert_eq!(found["capabilities"], json!({"tools": {}}));
-    let list = server.ask("tools/list", meta);
-    assert_eq!(names(&list).len(), 7);
-    for result in [&found, &list["result"]] {
+    let revisions = json!(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
+    assert_eq!(found["supportedVersions"], revisions);
+    assert_eq!(found["capabilities"], capabilities());
+    let list = server.ask("tools/list", meta.clone());
+    assert_eq!(names(&list).len(), 12);
+    let call = server.ask("tools/call", json!({"name": "task_list", "_meta": meta["_meta"]}));
+    assert_eq!(call["result"]["structuredContent"], json!({"tasks": []}));
+    for result in [&found, &list["result"], &call["result"]] {
         assert_eq!(result["resultType"], "complete");
-        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(0), &json!("private")));
         assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "steadfast");
+    }
+    for result in [&found, &list["result"]] {
+        assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(0), &json!("private")));
     }
     let unknown = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "1900-01-01"}});
     let error = server.ask("tools/list", unknown)["error"].clone();
@@ -149,18 +170,33 @@ fn the_tools_say_what_they_take_and_that_they_destroy_nothing() {
     let sandbox = Sandbox::new();
     let mut server = Server::start(&sandbox);
     let list = server.ask("tools/list", json!({}));
-    let expected = ["task_list", "task_ready", "task_next", "task_add", "task_start", "task_done", "task_block"];
+    let expected = [
+        "task_list",
+        "task_ready",
+        "task_next",
+        "task_add",
+        "task_start",
+        "task_done",
+        "task_wait",
+        "task_note",
+        "task_block",
+        "decide",
+        "plan_status",
+        "why",
+    ];
     assert_eq!(names(&list), expected);
     for tool in list["result"]["tools"].as_array().unwrap() {
         assert_eq!(tool["inputSchema"]["type"], "object");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false);
         assert_eq!(tool["annotations"]["destructiveHint"], false);
         assert_eq!(tool["annotations"]["openWorldHint"], false);
+        let adds = ["task_add", "task_note", "decide"].iter().any(|name| tool["name"] == *name);
+        assert_eq!(tool["annotations"]["idempotentHint"], !adds, "{tool}");
     }
     let reading = list["result"]["tools"].as_array().unwrap().iter();
     let reading = reading.filter(|tool| tool["annotations"]["readOnlyHint"] == true).count();
-    assert_eq!(reading, 3);
-    assert_eq!(list["result"]["tools"][6]["inputSchema"]["required"], json!(["id", "why"]));
+    assert_eq!(reading, 5);
+    assert_eq!(list["result"]["tools"][8]["inputSchema"]["required"], json!(["id", "why"]));
 }
 
 #[test]
@@ -181,7 +217,7 @@ fn tasks_are_added_started_closed_and_set_aside_in_the_words_of_the_command_line
     assert_eq!(started, "3 Three: in progress\n0 of 3 tasks done, 3 open, 0 blocked.");
     assert_eq!(ids(&server.call("task_next", json!({}))), ["3"]);
     let done = text(&server.call("task_done", json!({"id": 1})));
-    assert_eq!(done, "1 One: done\n1 of 3 tasks done, 2 open, 0 blocked. Next is 3 Three.");
+    assert_eq!(done, "1 One: done (claimed: it has no check)\n1 of 3 tasks done, 2 open, 0 blocked. Next is 3 Three.");
     let blocked = text(&server.call("task_block", json!({"id": "2", "why": "no key"})));
     assert_eq!(blocked, "2 Two: blocked\n1 of 3 tasks done, 1 open, 1 blocked. Next is 3 Three.");
 
@@ -208,7 +244,7 @@ fn what_cannot_be_done_is_told_to_the_model() {
     for (tool, arguments, expected) in [
         ("task_done", json!({}), "error: `id` is missing"),
         ("task_block", json!({"id": "1", "why": "  "}), "error: `why` is empty"),
-        ("task_add", json!({"title": "a", "verify": "true"}), "error: there is no argument `verify`"),
+        ("task_add", json!({"title": "a", "check": "true"}), "error: there is no argument `check`"),
         ("task_list", json!({"json": true}), "error: there is no argument `json`"),
     ] {
         assert_eq!(complaint(&server.call(tool, arguments)), expected);
@@ -220,7 +256,8 @@ fn what_cannot_be_done_is_told_to_the_model() {
     ] {
         assert_eq!(server.ask("tools/call", params)["error"]["code"], -32_602);
     }
-    assert_eq!(server.ask("resources/list", json!({}))["error"]["code"], -32_601);
+    assert_eq!(server.ask("initialize", json!({}))["error"]["code"], -32_602);
+    assert_eq!(server.ask("tasks/invent", json!({}))["error"]["code"], -32_601);
 }
 
 #[test]
@@ -244,10 +281,11 @@ fn garbage_is_refused_and_the_next_request_answered() {
         assert_eq!(server.ask("ping", json!({}))["result"], json!({}));
     }
     server.write(br#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":2,"method":"x"}]"#);
-    let batch = server.read();
-    assert_eq!(batch[0], json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
-    assert_eq!((&batch[1]["id"], &batch[1]["error"]["code"]), (&json!(2), &json!(-32_601)));
-    assert_eq!(batch.as_array().unwrap().len(), 2);
+    let mut answers = [server.read(), server.read()];
+    answers.sort_by_key(|answer| answer["id"].as_i64());
+    assert_eq!(answers[0], json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
+    assert_eq!((&answers[1]["id"], &answers[1]["error"]["code"]), (&json!(2), &json!(-32_601)));
+    assert_eq!(server.ask("ping", json!({}))["result"], json!({}));
 }
 
 #[test]
@@ -259,16 +297,101 @@ fn the_end_of_input_is_the_end_and_nothing_else_is_said() {
     server.write(b"");
     // The last line without its end.
     server.input.write_all(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).unwrap();
-    let said = "{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":{}}\n".to_owned();
+    let said = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n".to_owned();
     assert_eq!(server.close(), (Some(0), said, String::new()));
+}
+
+#[test]
+fn what_was_asked_before_the_end_is_answered() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    server.send("n-1", "tools/call", json!({"name": "task_add", "arguments": {"title": "One"}}));
+    let (code, said, complained) = server.close();
+    assert_eq!((code, complained.as_str()), (Some(0), ""));
+    assert_eq!(text(&serde_json::from_str::<Value>(&said).unwrap()["result"]), "1 One");
+}
+
+#[test]
+fn when_nobody_listens_any_more_it_ends() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    server.ask("ping", json!({}));
+    let Server { mut child, mut input, output } = server;
+    drop(output);
+    input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n").unwrap();
+    // Its standard input is still open.
+    let patience = Instant::now() + Duration::from_secs(20);
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < patience, "the server is still there");
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    drop(input);
+}
+
+#[test]
+fn a_call_that_waits_holds_up_no_other() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let mut server = Server::start(&sandbox);
+    pre_tool(&sandbox, "s-1", "call-1", "task_start");
+    server.named_call("call-1", "task_start", json!({"id": "1"}));
+    // The session is told of the task, and cannot be.
+    let lock = File::open(sandbox.session("s-1").dir().join("lock")).unwrap();
+    lock.lock().unwrap();
+    server.send("slow", "tools/call", json!({"name": "task_done", "arguments": {"id": "1"}}));
+    server.send("quick", "ping", json!({}));
+    assert_eq!([server.read()["id"].clone(), server.read()["id"].clone()], ["quick", "slow"]);
+}
+
+#[test]
+fn calls_at_once_are_all_answered() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    for n in 0..300 {
+        server.send(&n.to_string(), "tools/call", json!({"name": "task_add", "arguments": {"title": "One"}}));
+    }
+    let mut ids: Vec<_> = (0..300).map(|_| text(&server.read()["result"])).collect();
+    ids.sort_by_key(|said| said.split(' ').next().unwrap().parse::<u32>().unwrap());
+    assert_eq!(ids, (1..=300).map(|n| format!("{n} One")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_session_learns_why_it_was_refused_and_not_why_another_was() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let mut server = Server::start(&sandbox);
+    let why = |server: &mut Server, session: &str, call: &str| {
+        pre_tool(&sandbox, session, call, "why");
+        let meta = json!({"claudecode/toolUseId": call});
+        server.ask("tools/call", json!({"name": "why", "_meta": meta}))["result"].clone()
+    };
+    let nothing = why(&mut server, "s-1", "call-1");
+    assert!(text(&nothing).starts_with("Nothing was refused in session s-1."), "{nothing}");
+    assert_eq!(nothing.get("structuredContent"), None);
+
+    pre_tool(&sandbox, "s-1", "call-2", "task_start");
+    server.named_call("call-2", "task_start", json!({"id": "1"}));
+    assert!(sandbox.stop_is_refused("s-1"));
+    let refused = why(&mut server, "s-1", "call-3");
+    assert!(text(&refused).contains("refused to let session s-1 stop"), "{refused}");
+    let printed: Value = serde_json::from_str(&sandbox.ok(&["why", "--json", "--session", "s-1"])).unwrap();
+    // The rest counts what happens and how long ago it was.
+    for key in ["at", "session", "sequence", "verdict", "reason", "told", "budget", "next"] {
+        assert_eq!(refused["structuredContent"][key], printed[key], "{key}");
+    }
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&refused["structuredContent"]), keys(&printed));
+
+    assert!(text(&why(&mut server, "s-2", "call-4")).starts_with("Nothing was refused in session s-2."));
 }
 
 #[test]
 fn where_steadfast_is_not_set_up_nothing_is_offered() {
     let sandbox = Sandbox::bare();
     let mut server = Server::start(&sandbox);
-    let hello = server.ask("initialize", json!({"protocolVersion": "2025-11-25"}));
-    assert_eq!(hello["result"].get("instructions"), None);
+    let welcome = server.ask("initialize", hello("2025-11-25"));
+    assert_eq!(welcome["result"].get("instructions"), None);
     assert_eq!(server.ask("tools/list", json!({}))["result"], json!({"tools": []}));
     let refused = complaint(&server.call("task_list", json!({})));
     assert!(refused.starts_with("error: steadfast is not set up for "), "{refused}");

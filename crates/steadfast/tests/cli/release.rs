@@ -24,6 +24,58 @@ fn the_long_version_says_what_it_was_built_from_and_the_short_one_does_not() {
     }
 }
 
+/// The build script, built and run as cargo does it, with its sources in a repository of their own.
+struct Script {
+    dir: tempfile::TempDir,
+}
+
+impl Script {
+    fn new() -> Self {
+        let script = Self { dir: tempfile::tempdir().unwrap() };
+        std::fs::create_dir_all(script.package()).unwrap();
+        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let mut compile = std::process::Command::new(compiler);
+        compile.args(["--edition", "2024", concat!(env!("CARGO_MANIFEST_DIR"), "/build.rs"), "-o"]);
+        assert!(compile.arg(script.dir.path().join("build")).status().unwrap().success());
+        script
+    }
+
+    fn package(&self) -> std::path::PathBuf {
+        self.dir.path().join("repo/crates/steadfast")
+    }
+
+    fn git(&self, arguments: &[&str]) {
+        let mut git = std::process::Command::new("git");
+        git.current_dir(self.dir.path().join("repo")).args(["-c", "user.name=x", "-c", "user.email=x@example.com"]);
+        assert!(git.args(arguments).status().unwrap().success());
+    }
+
+    /// What the binary would say it was built from.
+    fn commit(&self) -> String {
+        let mut script = std::process::Command::new(self.dir.path().join("build"));
+        script.current_dir(self.package()).env("TARGET", "x").env("OUT_DIR", "/t/dist/build/steadfast/out");
+        let said = String::from_utf8(script.env("GIT_CEILING_DIRECTORIES", self.dir.path()).output().unwrap().stdout);
+        let said = said.unwrap();
+        let commit = said.lines().find_map(|line| line.strip_prefix("cargo::rustc-env=STEADFAST_COMMIT="));
+        commit.unwrap_or_else(|| panic!("{said}")).to_owned()
+    }
+}
+
+#[test]
+fn a_binary_that_is_not_built_from_a_commit_says_so() {
+    let script = Script::new();
+    assert_eq!(script.commit(), "unknown", "without a repository");
+    script.git(&["init", "--quiet"]);
+    assert_eq!(script.commit(), "unknown", "before the first commit");
+    std::fs::write(script.package().join("lib.rs"), "").unwrap();
+    script.git(&["add", "--all"]);
+    script.git(&["commit", "--quiet", "--message=x"]);
+    let clean = script.commit();
+    assert!(clean.len() == "0123456789, 2026-11-15".len() && !clean.contains("dirty"), "{clean}");
+    std::fs::write(script.package().join("lib.rs"), "changed").unwrap();
+    assert_eq!(script.commit(), format!("{clean}, dirty"));
+}
+
 #[test]
 fn every_shell_gets_completions_without_what_is_hidden() {
     let sandbox = Sandbox::bare();

@@ -74,8 +74,7 @@ impl Sandbox {
     pub(crate) fn fails(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.run(arguments);
         assert!(!output.status.success(), "{arguments:?} succeeded");
-        let said = String::from_utf8(output.stderr).unwrap();
-        (output.status.code().unwrap(), said.replace(&self.dir.path().display().to_string(), ""))
+        (output.status.code().unwrap(), self.without_paths(&output.stderr))
     }
 
     /// The same as an agent inside a tool call of session `session`.
@@ -83,6 +82,30 @@ impl Sandbox {
         let mut command = self.command();
         command.args(arguments).env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", session);
         command.output().unwrap()
+    }
+
+    /// The same for a process that can make no file longer: to it, every disk is full.
+    pub(crate) fn full(&self, arguments: &[&str]) -> Output {
+        self.through("trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"", &["sh", "-c"], arguments)
+    }
+
+    /// The same on another machine: `script` mounts what makes it another, seen by this process alone, and goes on with
+    /// `exec "$0" "$@"`. None where nothing can be mounted.
+    pub(crate) fn elsewhere(&self, script: &str, arguments: &[&str]) -> Option<Output> {
+        may_mount().then(|| self.through(script, &["unshare", "--map-root-user", "--mount", "sh", "-c"], arguments))
+    }
+
+    fn through(&self, script: &str, shell: &[&str], arguments: &[&str]) -> Output {
+        let bare = self.command();
+        let mut command = Command::new(shell[0]);
+        command.env_clear().envs(bare.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.args(&shell[1..]).arg(script).arg(self.binary()).args(arguments);
+        command.current_dir(self.root()).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// What was said, without the paths of this sandbox.
+    pub(crate) fn without_paths(&self, bytes: &[u8]) -> String {
+        String::from_utf8_lossy(bytes).replace(&self.dir.path().display().to_string(), "")
     }
 
     /// Starts a hook with its payload.
@@ -116,6 +139,24 @@ impl Sandbox {
     pub(crate) fn session(&self, session: &str) -> SessionFiles {
         SessionFiles::of(&self.place(), &SessionId::new(session))
     }
+}
+
+/// Whether file systems can be mounted here. In CI that they cannot is a failure, unless `STEADFAST_NO_MOUNT` says why.
+fn may_mount() -> bool {
+    static MAY: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *MAY.get_or_init(|| {
+        let probe = ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"];
+        let may = Command::new("unshare").args(probe).output().is_ok_and(|output| output.status.success());
+        let excused = std::env::var_os("CI").is_none() || std::env::var_os("STEADFAST_NO_MOUNT").is_some();
+        assert!(
+            may || excused,
+            "nothing can be mounted; in CI nothing is skipped, and `STEADFAST_NO_MOUNT` may say why"
+        );
+        if !may {
+            eprintln!("SKIPPED: what needs another machine: nothing can be mounted here");
+        }
+        may
+    })
 }
 
 /// What must hold of a session's files, whoever died when: no gap in the journal, and the snapshot is its fold.

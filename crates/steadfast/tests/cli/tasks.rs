@@ -28,7 +28,7 @@ fn a_task_goes_its_way_and_each_step_says_what_is_left() {
     0 of 2 tasks done, 2 open, 0 blocked.
     ");
     insta::assert_snapshot!(sandbox.ok(&["task", "done", "1"]), @r"
-    1 Write the parser: done
+    1 Write the parser: done (claimed: it has no check)
     1 of 2 tasks done, 1 open, 0 blocked. Next is 2 Write its tests.
     ");
     insta::assert_snapshot!(sandbox.ok(&["task", "block", "2", "--why", "no fixtures"]), @r"
@@ -36,7 +36,7 @@ fn a_task_goes_its_way_and_each_step_says_what_is_left() {
     1 of 2 tasks done, 0 open, 1 blocked.
     ");
     insta::assert_snapshot!(sandbox.ok(&["task", "list"]), @r"
-    1  done         Write the parser
+    1  done         Write the parser  (claimed)
     2  blocked      Write its tests  (no fixtures)
     ");
 }
@@ -212,7 +212,7 @@ fn the_status_says_where_things_stand_and_what_needs_a_human() {
     REPO on BRANCH, 1 file changed
     0 of 3 tasks done, 2 open, 1 blocked; session s-1 works on them
     in progress: 1 One
-    needs a human: 1 blocked, see `steadfast task list`
+    needs a human: task 3 is blocked: no key
     needs a human: session s-1 was let go as capped with 2 tasks open, see `steadfast why`; its next prompt arms the stop gate
 
     claude s-1  stopped, capped, 1 s ago: 0 prompts, 0 tool calls, 3 refusals

@@ -237,7 +237,7 @@ fn a_session_that_was_let_go_as_all_blocked_is_explained() {
     sandbox.ok(&["task", "block", "2", "--why", "no fixtures"]);
     stop(&sandbox, "s-1");
     insta::assert_snapshot!(why(&sandbox, &[]), @r"
-    [ago] session s-1 was let go as all blocked: 1 of 2 tasks are blocked, 1 done.
+    [ago] session s-1 was let go as all blocked: 1 of 2 tasks is blocked, 1 done.
 
     Event    Stop, [time], line 4 of the journal
     Mode     enforce
@@ -247,7 +247,7 @@ fn a_session_that_was_let_go_as_all_blocked_is_explained() {
       1 of 2 tasks done, 0 open, 1 blocked
 
     The human was told:
-      steadfast lets this session stop as all blocked: 1 of 2 tasks are blocked, 1 done. `steadfast task list` shows why.
+      steadfast lets this session stop as all blocked: 1 of 2 tasks is blocked, 1 done. `steadfast task list` shows why.
 
     Since then:
       nothing yet
@@ -351,6 +351,37 @@ fn a_journal_that_was_begun_anew_leaves_what_the_ledger_knows() {
     let said = why(&sandbox, &[]);
     assert!(said.contains("\n  the journal was begun anew, more is not known\n"), "{said}");
     assert!(said.contains("(refusal 1 of 50)"), "{said}");
+}
+
+#[test]
+fn a_session_whose_files_are_gone_leaves_what_the_ledger_knows() {
+    let gone = |sandbox: &Sandbox, session: &str| {
+        sandbox.ok(&["status"]);
+        std::fs::remove_dir_all(sandbox.session(session).dir()).unwrap();
+        first_line(sandbox)
+    };
+    let sandbox = at_work();
+    while sandbox.stop_is_refused("s-1") {}
+    insta::assert_snapshot!(gone(&sandbox, "s-1"), @"[ago] session s-1 was let go as capped, not complete: 2 of 2 tasks are open and no refusal is left.");
+    let reason = || "build is not yours".to_owned();
+    record(&sandbox, Verdict::Deny { reason: reason() }, Mode::Enforce, Ruling::Deny { reason: reason() });
+    insta::assert_snapshot!(gone(&sandbox, "s-9"), @"[ago] `completion` refused an event `PreToolUse` of agent a-7 of session s-9: build is not yours");
+}
+
+#[test]
+fn a_refusal_that_a_block_has_settled_says_who_can_go_on() {
+    let sandbox = at_work();
+    stop(&sandbox, "s-1");
+    sandbox.ok(&["task", "done", "1"]);
+    sandbox.ok(&["task", "block", "2", "--why", "no fixtures"]);
+    let said = why(&sandbox, &[]);
+    insta::assert_snapshot!(said[said.find("What to do next").unwrap()..], @r"
+    What to do next:
+      `steadfast task list` shows all tasks.
+      What is left is blocked: a stop is let go.
+      `steadfast task unblock ID` puts one back; that is for a human.
+      `steadfast config show` shows the modes and limits that hold, and where they are set.
+    ");
 }
 
 #[test]

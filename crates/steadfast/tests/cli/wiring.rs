@@ -18,6 +18,26 @@ fn a_settings_file_that_does_not_parse_is_named_and_nothing_is_written() {
 }
 
 #[test]
+fn a_list_of_what_git_passes_over_that_cannot_be_written_is_named_and_left_alone() {
+    let sandbox = Sandbox::bare();
+    let exclude = sandbox.root().join(".git/info/exclude");
+    fs::remove_file(&exclude).unwrap();
+    fs::create_dir(&exclude).unwrap();
+    let (code, said) = sandbox.fails(&["init", "--host", "claude", "--yes"]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(said, @r"
+    error: cannot write `/repo/.git/info/exclude`: Is a directory (os error 21)
+
+    hint: the settings of the hosts are written; see to it that this is a file in a folder of yours, with space left, and try again
+    ");
+    assert_eq!(fs::read_dir(sandbox.root().join(".git/info")).unwrap().count(), 1, "no draft is left");
+    fs::remove_dir(&exclude).unwrap();
+    sandbox.ok(&["init", "--host", "claude", "--yes"]);
+    let lines = "# steadfast init\n/.claude/settings.local.json\n/.claude/skills/steadfast-*/\n";
+    assert_eq!(fs::read_to_string(&exclude).unwrap(), lines);
+}
+
+#[test]
 fn init_then_uninstall_leaves_every_byte_as_it_was() {
     for scope in [None, Some("--shared"), Some("--user")] {
         let sandbox = Sandbox::bare();
@@ -179,7 +199,8 @@ fn the_help_says_what_is_for_a_human() {
         }
         let help = String::from_utf8(output.stdout).unwrap();
         let human = authority == steadfast_model::Authority::Human;
-        assert_eq!(help.contains("Human only."), human || command == "doctor", "{command}: {help}");
+        let has_flag = steadfast_model::COMMANDS.iter().any(|(other, _)| other.starts_with(&format!("{command} --")));
+        assert_eq!(help.contains("Human only."), human || has_flag, "{command}: {help}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! stand; the text is edited here, because writing the document back moves comments and changes line ends.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use steadfast_store::parse_options;
@@ -10,6 +10,7 @@ use toml_edit::{Document, DocumentMut, Item, Value};
 
 use super::{keys, schema};
 use crate::error::CommandError;
+use crate::file;
 
 /// Sets a key in the file, which is made when it is not there. A file that says something wrong is left alone.
 pub(in crate::commands) fn set(path: &Path, key: &str, said: &str) -> Result<(), CommandError> {
@@ -31,7 +32,11 @@ pub(in crate::commands) fn set(path: &Path, key: &str, said: &str) -> Result<(),
             CommandError::usage(format!("`{key}` cannot be `{said}`"))
                 .hint(format!("expected is {}", schema::expected(key)))
         })?;
-    if after == before { Ok(()) } else { replace(path, &after).map_err(|error| failed("write", path, &error)) }
+    if after == before {
+        Ok(())
+    } else {
+        file::replace(path, after.as_bytes()).map_err(|error| failed("write", path, &error))
+    }
 }
 
 fn unknown(key: &str) -> CommandError {
@@ -98,28 +103,9 @@ fn newline(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-/// In one step, and where a link leads: people keep such files elsewhere.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut draft = tempfile::Builder::new().prefix(".steadfast-").suffix(".toml").tempfile_in(folder)?;
-    draft.write_all(text.as_bytes())?;
-    match fs::metadata(&path) {
-        Ok(file) => fs::set_permissions(draft.path(), file.permissions())?,
-        #[cfg(unix)]
-        Err(_) => {
-            fs::set_permissions(draft.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
-        }
-        #[cfg(not(unix))]
-        Err(_) => {}
-    }
-    draft.persist(&path).map_err(|error| error.error)?;
-    Ok(())
-}
-
 fn failed(what: &str, path: &Path, error: &io::Error) -> CommandError {
     CommandError::failure(format!("cannot {what} `{}`: {error}", path.display()))
+        .hint("nothing was changed; see to it that this is a file in a folder of yours, with space left, and try again")
 }
 
 #[cfg(test)]

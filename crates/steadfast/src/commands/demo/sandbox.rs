@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use steadfast_store::Place;
 use tempfile::TempDir;
 
-use super::script::TASKS;
+use super::script::{CHECK, TASKS};
 use crate::error::CommandError;
 use crate::surroundings;
 
@@ -63,8 +63,11 @@ impl Sandbox {
         self.place
             .create()
             .map_err(|error| CommandError::failure(format!("cannot set up the temporary repository: {error}")))?;
+        let (name, check) = CHECK;
+        fs::write(self.repository.join(name), check)
+            .map_err(|error| CommandError::failure(format!("cannot write to the temporary repository: {error}")))?;
         for task in &TASKS {
-            self.run(&self.steadfast, &["task", "add", task.title, "--file", task.file])?;
+            self.run(&self.steadfast, &["task", "add", task.title, "--file", task.file, "--verify", task.verify])?;
         }
         Ok(())
     }

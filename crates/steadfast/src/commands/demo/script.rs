@@ -7,42 +7,61 @@ pub(super) const PROMPT: &str = "Do the tasks.";
 pub(super) struct Task {
     pub(super) title: &'static str,
     pub(super) file: &'static str,
+    /// What Steadfast runs before it believes that the task is done.
+    pub(super) verify: &'static str,
     content: &'static str,
-    /// What the agent says when it begins.
-    intent: &'static str,
 }
 
 pub(super) const TASKS: [Task; 3] = [
     Task {
         title: "Parse durations such as 1h30m",
-        file: "durations/parse.py",
-        content: include_str!("project/durations/parse.py"),
-        intent: "I'll start with the parser.",
+        file: "durations/parse.sh",
+        verify: "sh check.sh parse",
+        content: include_str!("project/durations/parse.sh"),
     },
     Task {
         title: "Print a duration the way it is parsed",
-        file: "durations/show.py",
-        content: include_str!("project/durations/show.py"),
-        intent: "Two tasks are still open. Going on with the second.",
+        file: "durations/show.sh",
+        verify: "sh check.sh show",
+        content: include_str!("project/durations/show.sh"),
     },
     Task {
-        title: "Test that parsing and printing agree",
-        file: "test_durations.py",
-        content: include_str!("project/test_durations.py"),
-        intent: "Now the test.",
+        title: "Describe both in README.md",
+        file: "README.md",
+        verify: "grep -q 1h30m README.md",
+        content: include_str!("project/README.md"),
     },
 ];
 
-const TOO_EARLY: &str = "I've made good progress on the parser! Let me know if you'd like me to continue.";
+/// What the human wrote to check them by.
+pub(super) const CHECK: (&str, &str) = ("check.sh", include_str!("project/check.sh"));
 
+/// 5400 seconds are 1h90m here.
+const WRONG: &str = include_str!("project/durations/show_wrong.sh");
+
+/// The three ways to be done without being done: too early, by word, by promise.
 pub(super) fn scenario() -> Scenario {
-    let scenario = Scenario::new("demo").prompt(PROMPT);
-    let scenario = TASKS.iter().zip(1..).fold(scenario, |scenario, (task, id)| {
-        let scenario = scenario
-            .turn(Turn::saying(task.intent).calling([Action::shell(format!("steadfast task start {id}"))]))
-            .write(task.file, task.content)
-            .shell(format!("steadfast task done {id}"));
-        if id == 1 { scenario.say(TOO_EARLY) } else { scenario }
-    });
-    scenario.say("All three tasks are done: parser, printer and their test.")
+    let [parse, show, describe] = &TASKS;
+    // A script of the shell is full of what a scenario takes for its placeholders.
+    let script = |text: &str| text.replace("${", "$${");
+    let say_and_run = |text: &str, command: &str| Turn::saying(text).calling([Action::shell(command)]);
+    Scenario::new("demo")
+        .prompt(PROMPT)
+        .turn(say_and_run("I'll start with the parser.", "steadfast task start 1"))
+        .write(parse.file, script(parse.content))
+        .shell("steadfast task done 1")
+        .say("I've made good progress on the parser! Let me know if you'd like me to continue.")
+        .turn(say_and_run("Two tasks are still open. Going on with the second.", "steadfast task start 2"))
+        .write(show.file, script(WRONG))
+        .turn(say_and_run("The printer works and its tests pass.", "steadfast task done 2"))
+        .say("Everything is implemented. <promise>ALL TASKS COMPLETE</promise>")
+        .turn(
+            Turn::saying("The minutes are wrong above one hour.")
+                .calling([Action::write(show.file, script(show.content))]),
+        )
+        .shell("steadfast task done 2")
+        .turn(say_and_run("Now the description.", "steadfast task start 3"))
+        .write(describe.file, describe.content)
+        .shell("steadfast task done 3")
+        .say("<promise>ALL TASKS COMPLETE</promise>")
 }

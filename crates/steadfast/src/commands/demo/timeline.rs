@@ -82,8 +82,11 @@ impl Timeline {
             Scene::Asked { text } => self.entry(at, Actor::Human, &[plain(text)]),
             Scene::Said { text } => self.entry(at, Actor::Agent, &[plain(&format!("\"{text}\""))]),
             Scene::Ran { command, output } => {
-                let last = cut(output.lines().next_back().unwrap_or_default(), self.width - INDENT - 2);
-                let output = Part { style: FAINT, mark: "  ", text: &last };
+                // An error comes first, what is left to do last.
+                let refused = output.lines().find_map(|line| line.strip_prefix("error: "));
+                let shown = refused.or(output.lines().next_back()).unwrap_or_default();
+                let shown = cut(shown, self.width - INDENT - 2);
+                let output = Part { style: if refused.is_some() { REFUSAL } else { FAINT }, mark: "  ", text: &shown };
                 self.entry(at, Actor::Agent, &[plain(&format!("runs `{command}`")), output])
             }
             Scene::Wrote { path, lines } => {
@@ -103,6 +106,8 @@ impl Timeline {
                 let text = match release {
                     Some(Release::Complete) => "lets the agent stop: complete, nothing is open",
                     Some(Release::AllBlocked) => "lets the agent stop: all that is left is blocked",
+                    Some(Release::Checkpoint) => "lets the agent stop: its context is full, a fresh session goes on",
+                    Some(Release::NeedsUser) => "lets the agent stop: it needs you",
                     Some(Release::Capped) => "lets the agent stop: capped, not complete",
                     Some(Release::Yielded) => "lets the agent wait",
                     None => "lets the agent stop",

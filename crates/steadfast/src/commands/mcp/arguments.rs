@@ -1,14 +1,67 @@
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::error::CommandError;
 
-/// The arguments of one call, taken out one by one, so that what is left over was misspelled.
+/// What a tool takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parameter {
+    pub(super) name: &'static str,
+    about: &'static str,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// It has to be given, and is not empty.
+    Text,
+    /// It may be left out.
+    MaybeText,
+    /// None given is an empty list.
+    Texts,
+}
+
+impl Parameter {
+    pub(super) const fn text(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, kind: Kind::Text }
+    }
+
+    pub(super) const fn maybe_text(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, kind: Kind::MaybeText }
+    }
+
+    pub(super) const fn texts(name: &'static str, about: &'static str) -> Self {
+        Self { name, about, kind: Kind::Texts }
+    }
+
+    /// All of them as the schema of one object.
+    pub(super) fn schema(parameters: &[Self]) -> Map<String, Value> {
+        let property = |parameter: &Self| match parameter.kind {
+            Kind::Text | Kind::MaybeText => json!({"type": "string", "minLength": 1, "description": parameter.about}),
+            Kind::Texts => json!({"type": "array", "items": {"type": "string"}, "description": parameter.about}),
+        };
+        let required =
+            parameters.iter().filter(|parameter| parameter.kind == Kind::Text).map(|parameter| parameter.name);
+        let properties: Map<_, _> = parameters.iter().map(|given| (given.name.to_owned(), property(given))).collect();
+        Map::from_iter([
+            ("type".to_owned(), "object".into()),
+            ("properties".to_owned(), properties.into()),
+            ("required".to_owned(), required.collect()),
+            ("additionalProperties".to_owned(), false.into()),
+        ])
+    }
+}
+
+/// The arguments of one call.
 #[derive(Debug)]
 pub(super) struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    pub(super) fn new(arguments: Map<String, Value>) -> Self {
-        Self(arguments)
+    /// Whatever is no parameter was misspelled.
+    pub(super) fn new(given: Map<String, Value>, parameters: &[Parameter]) -> Result<Self, CommandError> {
+        match given.keys().find(|name| parameters.iter().all(|parameter| parameter.name != *name)) {
+            None => Ok(Self(given)),
+            Some(name) => Err(CommandError::usage(format!("there is no argument `{name}`"))),
+        }
     }
 
     pub(super) fn text(&mut self, name: &str) -> Result<String, CommandError> {
@@ -16,19 +69,15 @@ impl Arguments {
         text(name, value)
     }
 
-    /// None given is an empty list.
+    pub(super) fn maybe_text(&mut self, name: &str) -> Result<Option<String>, CommandError> {
+        self.0.remove(name).filter(|value| !value.is_null()).map(|value| text(name, value)).transpose()
+    }
+
     pub(super) fn texts(&mut self, name: &str) -> Result<Vec<String>, CommandError> {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(values)) => values.into_iter().map(|value| text(name, value)).collect(),
             Some(_) => Err(CommandError::usage(format!("`{name}` is no list"))),
-        }
-    }
-
-    pub(super) fn end(self) -> Result<(), CommandError> {
-        match self.0.keys().next() {
-            None => Ok(()),
-            Some(name) => Err(CommandError::usage(format!("there is no argument `{name}`"))),
         }
     }
 }
@@ -49,27 +98,32 @@ fn text(name: &str, value: Value) -> Result<String, CommandError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
-    fn arguments(value: Value) -> Arguments {
+    const ALL: [Parameter; 4] = [
+        Parameter::text("id", "an id"),
+        Parameter::text("why", "a reason"),
+        Parameter::texts("after", "ids"),
+        Parameter::texts("files", "paths"),
+    ];
+
+    fn arguments(value: Value) -> Result<Arguments, CommandError> {
         let Value::Object(fields) = value else { panic!("no object") };
-        Arguments::new(fields)
+        Arguments::new(fields, &ALL)
     }
 
     #[test]
     fn texts_are_trimmed_and_a_whole_number_is_one() {
-        let mut given = arguments(json!({"id": 3, "why": " waits ", "after": ["1", 2]}));
+        let mut given = arguments(json!({"id": 3, "why": " waits ", "after": ["1", 2]})).unwrap();
         assert_eq!(given.text("id").unwrap(), "3");
         assert_eq!(given.text("why").unwrap(), "waits");
         assert_eq!(given.texts("after").unwrap(), ["1", "2"]);
         assert_eq!(given.texts("files").unwrap(), Vec::<String>::new());
-        assert!(given.end().is_ok());
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         let said = |value, take: fn(&mut Arguments) -> Option<CommandError>| {
-            take(&mut arguments(value)).map(|error| error.to_string())
+            take(&mut arguments(value).unwrap()).map(|error| error.to_string())
         };
         let id = |given: &mut Arguments| given.text("id").err();
         assert_eq!(said(json!({}), id).as_deref(), Some("error: `id` is missing"));
@@ -77,7 +131,21 @@ mod tests {
         assert_eq!(said(json!({"id": 2.1}), id).as_deref(), Some("error: `id` is no text"));
         let after = |given: &mut Arguments| given.texts("after").err();
         assert_eq!(said(json!({"after": "1"}), after).as_deref(), Some("error: `after` is no list"));
-        let left = arguments(json!({"idd": "1"})).end().unwrap_err().to_string();
-        assert_eq!(left, "error: there is no argument `idd`");
+        let misspelled = arguments(json!({"idd": "1"})).unwrap_err().to_string();
+        assert_eq!(misspelled, "error: there is no argument `idd`");
+    }
+
+    #[test]
+    fn the_schema_asks_for_texts_and_lets_lists_be() {
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "id": {"type": "string", "minLength": 1, "description": "an id"},
+                "after": {"type": "array", "items": {"type": "string"}, "description": "ids"},
+            },
+            "required": ["id"],
+            "additionalProperties": false,
+        });
+        assert_eq!(Value::Object(Parameter::schema(&[ALL[0], ALL[2]])), expected);
     }
 }

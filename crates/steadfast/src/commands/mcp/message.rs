@@ -1,166 +1,131 @@
-//! JSON-RPC 2.0: a message in, its answer out.
+//! JSON-RPC 2.0: what a line says.
 
-use serde_json::{Map, Value, json};
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcError, RequestId};
+use serde_json::{Map, Value};
 
-const PARSE_ERROR: i64 = -32_700;
-const INVALID_REQUEST: i64 = -32_600;
-const METHOD_NOT_FOUND: i64 = -32_601;
-const INVALID_PARAMS: i64 = -32_602;
+/// A message, or what is answered to something that is none.
+pub(super) type Read = Result<ClientJsonRpcMessage, JsonRpcError>;
 
-#[derive(Debug, PartialEq)]
-pub(super) struct Request {
-    pub(super) method: String,
-    pub(super) params: Map<String, Value>,
-}
-
-/// Why a request has no result.
-#[derive(Debug, PartialEq)]
-pub(super) struct Fault {
-    code: i64,
-    message: String,
-    data: Option<Value>,
-}
-
-impl Fault {
-    pub(super) fn method_not_found(method: &str) -> Self {
-        Self::new(METHOD_NOT_FOUND, format!("there is no method `{method}`"))
-    }
-
-    pub(super) fn invalid_params(message: impl Into<String>) -> Self {
-        Self::new(INVALID_PARAMS, message)
-    }
-
-    pub(super) fn new(code: i64, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None }
-    }
-
-    pub(super) fn with(self, data: Value) -> Self {
-        Self { data: Some(data), ..self }
-    }
-}
-
-/// What is said to one line: nothing to a notification, a list to a batch.
-pub(super) fn answer(line: &[u8], serve: impl Fn(&Request) -> Result<Value, Fault>) -> Option<Value> {
+/// A batch is taken apart, and each of its requests answered as soon as it can be.
+pub(super) fn read(line: &[u8]) -> Vec<Read> {
     match serde_json::from_slice(line) {
-        Err(error) => Some(failure(Value::Null, Fault::new(PARSE_ERROR, format!("the line is no JSON: {error}")))),
-        Ok(Value::Array(batch)) if batch.is_empty() => Some(refuse("the batch is empty")),
-        Ok(Value::Array(batch)) => {
-            let answers: Vec<_> = batch.into_iter().filter_map(|message| answer_one(message, &serve)).collect();
-            (!answers.is_empty()).then_some(Value::Array(answers))
+        Err(error) => {
+            let error = ErrorData::parse_error(format!("the line is no JSON: {error}"), None);
+            vec![Err(JsonRpcError::new(None, error))]
         }
-        Ok(message) => answer_one(message, &serve),
+        Ok(Value::Array(batch)) if batch.is_empty() => vec![Err(refuse("the batch is empty"))],
+        Ok(Value::Array(batch)) => batch.into_iter().filter_map(read_one).collect(),
+        Ok(message) => read_one(message).into_iter().collect(),
     }
 }
 
 /// The answer to what is no request, and so has no id to answer to.
-pub(super) fn refuse(why: impl Into<String>) -> Value {
-    failure(Value::Null, Fault::new(INVALID_REQUEST, why))
+pub(super) fn refuse(why: impl Into<String>) -> JsonRpcError {
+    JsonRpcError::new(None, ErrorData::invalid_request(why.into(), None))
 }
 
-fn answer_one(message: Value, serve: &impl Fn(&Request) -> Result<Value, Fault>) -> Option<Value> {
-    let Value::Object(fields) = message else { return Some(refuse("a message is an object")) };
+/// Nothing, where nothing is to be said: an answer, since we never ask, or a notification we cannot read.
+fn read_one(message: Value) -> Option<Read> {
+    let Value::Object(fields) = &message else { return Some(Err(refuse("a message is an object"))) };
     if !fields.contains_key("method") && (fields.contains_key("result") || fields.contains_key("error")) {
-        // An answer; we never ask.
         return None;
     }
-    let id = match fields.get("id") {
-        None if fields.contains_key("method") => return None,
-        Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
-        None | Some(_) => return Some(refuse("the `id` is no text and no number")),
+    let id = match fields.get("id").map(id) {
+        None if fields.contains_key("method") => return serde_json::from_value(message).ok().map(Ok),
+        Some(Some(id)) => id,
+        None | Some(None) => return Some(Err(refuse("the `id` is no text and no whole number"))),
     };
-    Some(match read(fields).and_then(|request| serve(&request)) {
-        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-        Err(fault) => failure(id, fault),
+    Some(match fault(fields) {
+        Some(fault) => Err(JsonRpcError::new(Some(id), fault)),
+        None => serde_json::from_value(message)
+            .map_err(|error| JsonRpcError::new(Some(id), ErrorData::invalid_request(error.to_string(), None))),
     })
 }
 
-fn read(mut fields: Map<String, Value>) -> Result<Request, Fault> {
-    if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Err(Fault::new(INVALID_REQUEST, "`jsonrpc` is not \"2.0\""));
-    }
-    let Some(Value::String(method)) = fields.remove("method") else {
-        return Err(Fault::new(INVALID_REQUEST, "`method` is no text"));
-    };
-    let params = match fields.remove("params") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(params)) => params,
-        Some(_) => return Err(Fault::invalid_params("`params` is no object")),
-    };
-    Ok(Request { method, params })
+fn id(value: &Value) -> Option<RequestId> {
+    serde_json::from_value(value.clone()).ok()
 }
 
-fn failure(id: Value, Fault { code, message, data }: Fault) -> Value {
-    let mut error = json!({"code": code, "message": message});
-    if let Some(data) = data {
-        error["data"] = data;
+/// What the SDK would refuse without a reason.
+fn fault(fields: &Map<String, Value>) -> Option<ErrorData> {
+    if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Some(ErrorData::invalid_request("`jsonrpc` is not \"2.0\"", None));
     }
-    json!({"jsonrpc": "2.0", "id": id, "error": error})
+    if !fields.get("method").is_some_and(Value::is_string) {
+        return Some(ErrorData::invalid_request("`method` is no text", None));
+    }
+    let params = fields.get("params");
+    params
+        .is_some_and(|params| !params.is_object() && !params.is_null())
+        .then(|| ErrorData::invalid_params("`params` is no object", None))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rmcp::model::ErrorCode;
+    use serde_json::json;
 
-    fn said(line: &str) -> Option<Value> {
-        answer(line.as_bytes(), |request| match request.method.as_str() {
-            "echo" => Ok(Value::Object(request.params.clone())),
-            method => Err(Fault::method_not_found(method)),
-        })
-    }
-
-    /// Id and code of an answer that is an error.
-    fn error(line: &str) -> (Value, i64) {
-        let said = said(line).unwrap();
-        (said["id"].clone(), said["error"]["code"].as_i64().unwrap())
-    }
-
-    #[test]
-    fn an_id_comes_back_as_it_was() {
-        for id in ["1", "\"a\"", "0", "18446744073709551615"] {
-            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"echo","params":{{"a":1}}}}"#);
-            let expected =
-                json!({"jsonrpc": "2.0", "id": serde_json::from_str::<Value>(id).unwrap(), "result": {"a": 1}});
-            assert_eq!(said(&line), Some(expected));
+    /// Id and code of the one refusal.
+    fn refused(line: &str) -> (Option<RequestId>, ErrorCode) {
+        match read(line.as_bytes()).as_slice() {
+            [Err(refusal)] => (refusal.id.clone(), refusal.error.code),
+            other => panic!("{line}: {other:?}"),
         }
     }
 
     #[test]
-    fn notifications_and_answers_are_not_answered() {
-        for line in [
-            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
-            r#"{"jsonrpc":"2.0","method":"nonsense","params":7}"#,
-            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}"#,
-            r#"[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]"#,
+    fn an_id_is_kept_as_it_was() {
+        for id in [json!(1), json!("a"), json!(0), json!(-1), json!(i64::MAX)] {
+            let line = json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string();
+            match read(line.as_bytes()).as_slice() {
+                [Ok(message)] => assert_eq!(json!(message)["id"], id),
+                other => panic!("{line}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn notifications_are_taken_or_passed_over_and_answers_passed_over() {
+        for (line, taken) in [
+            (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, 1),
+            (r#"{"jsonrpc":"2.0","method":"nonsense","params":{}}"#, 1),
+            (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":7}"#, 0),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 0),
+            (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}"#, 0),
         ] {
-            assert_eq!(said(line), None, "{line}");
+            let read = read(line.as_bytes());
+            assert_eq!(read.len(), taken, "{line}");
+            assert!(read.iter().all(Result::is_ok), "{line}");
         }
     }
 
     #[test]
     fn what_is_no_request_is_refused_with_its_id_where_it_has_one() {
+        let three = || Some(RequestId::Number(3));
         for (line, expected) in [
-            ("hello", (Value::Null, PARSE_ERROR)),
-            ("{\"jsonrpc\":\"2.0\",\"id\":1", (Value::Null, PARSE_ERROR)),
-            ("7", (Value::Null, INVALID_REQUEST)),
-            ("[]", (Value::Null, INVALID_REQUEST)),
-            ("{}", (Value::Null, INVALID_REQUEST)),
-            (r#"{"jsonrpc":"2.0","id":null,"method":"echo"}"#, (Value::Null, INVALID_REQUEST)),
-            (r#"{"jsonrpc":"2.0","id":3}"#, (json!(3), INVALID_REQUEST)),
-            (r#"{"jsonrpc":"1.0","id":3,"method":"echo"}"#, (json!(3), INVALID_REQUEST)),
-            (r#"{"jsonrpc":"2.0","id":3,"method":7}"#, (json!(3), INVALID_REQUEST)),
-            (r#"{"jsonrpc":"2.0","id":3,"method":"echo","params":[1]}"#, (json!(3), INVALID_PARAMS)),
-            (r#"{"jsonrpc":"2.0","id":3,"method":"nonsense"}"#, (json!(3), METHOD_NOT_FOUND)),
+            ("hello", (None, ErrorCode::PARSE_ERROR)),
+            ("{\"jsonrpc\":\"2.0\",\"id\":1", (None, ErrorCode::PARSE_ERROR)),
+            ("7", (None, ErrorCode::INVALID_REQUEST)),
+            ("[]", (None, ErrorCode::INVALID_REQUEST)),
+            ("{}", (None, ErrorCode::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, (None, ErrorCode::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":3}"#, (three(), ErrorCode::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"1.0","id":3,"method":"ping"}"#, (three(), ErrorCode::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":3,"method":7}"#, (three(), ErrorCode::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":3,"method":"ping","result":{}}"#, (three(), ErrorCode::INVALID_REQUEST)),
+            (r#"{"jsonrpc":"2.0","id":3,"method":"ping","params":[1]}"#, (three(), ErrorCode::INVALID_PARAMS)),
         ] {
-            assert_eq!(error(line), expected, "{line}");
+            assert_eq!(refused(line), expected, "{line}");
         }
-        assert_eq!(error(&"[".repeat(200_000)), (Value::Null, PARSE_ERROR));
+        assert_eq!(refused(&"[".repeat(200_000)), (None, ErrorCode::PARSE_ERROR));
     }
 
     #[test]
-    fn a_batch_is_answered_with_a_list_of_what_asks_for_an_answer() {
-        let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"echo"},{"jsonrpc":"2.0","method":"echo"},7]"#;
-        let Some(Value::Array(answers)) = said(batch) else { panic!("no list") };
-        assert_eq!(answers, [json!({"jsonrpc": "2.0", "id": 1, "result": {}}), refuse("a message is an object")]);
+    fn a_batch_is_taken_apart() {
+        let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{}},7]"#;
+        let read = read(batch.as_bytes());
+        assert!(matches!(read.as_slice(), [Ok(ClientJsonRpcMessage::Request(_)), Err(_)]), "{read:?}");
     }
 }

@@ -203,6 +203,7 @@ fn what(call: &ToolCall) -> String {
         Action::Write { paths } | Action::Read { paths } => paths.join(", "),
         Action::Shell { command } => command.clone(),
         Action::Delegate { agent_type } => agent_type.clone(),
+        Action::Skill { name } => name.clone(),
         Action::Mcp { .. } | Action::Ask | Action::LeavePlan | Action::Other => String::new(),
     };
     let said = one_line(&format!("{} {object}", call.tool));

@@ -16,7 +16,7 @@ fn state_that_others_may_read_is_closed_by_fix() {
     ");
     let output = sandbox.run(&["doctor", "--fix", "--json"]);
     assert!(!String::from_utf8_lossy(&output.stdout).contains("state-permissions"));
-    let said = without_paths(&sandbox, &output.stderr);
+    let said = sandbox.without_paths(&output.stderr);
     assert_eq!(said, "fixed state-permissions: 2 files in `/repo/.git/steadfast` are yours alone\n");
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&state), mode(&journal)), (0o700, 0o600));

@@ -7,6 +7,7 @@ use steadfast_store::{Gate, GateScope, SessionFiles, read_lines};
 
 use super::super::finding::{Finding, several};
 use super::super::here::Here;
+use crate::error::CommandError;
 
 const MINUTE_MS: i64 = 60 * 1_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
@@ -53,7 +54,9 @@ pub(super) fn leftover_sessions(here: &Here) -> Vec<Finding> {
 
 /// Opening the ledger as any command does brings every journal into it, late events too.
 fn drain(here: &Here) -> Result<String, String> {
-    here.repository.ledger().map_err(|error| error.to_string())?;
+    // What to do about a ledger that cannot be opened is a finding of its own.
+    let reason = |error: CommandError| error.to_string().lines().next().unwrap_or_default().replacen("error: ", "", 1);
+    here.repository.ledger().map_err(reason)?;
     Ok("all journals are in the ledger".to_owned())
 }
 

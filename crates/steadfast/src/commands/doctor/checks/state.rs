@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::finding::{Finding, several};
+use super::super::finding::Finding;
+#[cfg(unix)]
+use super::super::finding::several;
 use super::super::here::Here;
 
 pub(super) fn state_on_network(here: &Here) -> Vec<Finding> {
@@ -42,7 +44,14 @@ fn is_remote(kind: &str) -> bool {
     named.contains(&kind) || (kind.starts_with("fuse.") && kind != "fuse.fuse-overlayfs")
 }
 
+/// Other systems keep permissions elsewhere.
+#[cfg(not(unix))]
+pub(super) fn state_permissions(_here: &Here) -> Vec<Finding> {
+    Vec::new()
+}
+
 /// Behind a folder that nobody else may enter, nobody else can read a file.
+#[cfg(unix)]
 pub(super) fn state_permissions(here: &Here) -> Vec<Finding> {
     let state = &here.place().state;
     if !is_open(state) {
@@ -58,6 +67,7 @@ pub(super) fn state_permissions(here: &Here) -> Vec<Finding> {
 }
 
 /// All that is in a folder, and in the folders in it. Links are not followed.
+#[cfg(unix)]
 fn contents(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -80,11 +90,6 @@ fn is_open(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
 }
 
-#[cfg(not(unix))]
-fn is_open(_path: &Path) -> bool {
-    false
-}
-
 #[cfg(unix)]
 fn close(here: &Here) -> Result<String, String> {
     use std::os::unix::fs::PermissionsExt;
@@ -100,11 +105,6 @@ fn close(here: &Here) -> Result<String, String> {
         }
     }
     Ok(format!("{} in `{}` are yours alone", several(closed, "file"), state.display()))
-}
-
-#[cfg(not(unix))]
-fn close(_here: &Here) -> Result<String, String> {
-    Err("this system keeps permissions elsewhere".to_owned())
 }
 
 #[cfg(test)]

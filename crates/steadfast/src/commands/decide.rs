@@ -1,0 +1,22 @@
+use clap::Args;
+
+use crate::error::CommandError;
+use crate::task_list::TaskList;
+
+/// Writes down a decision, and why: it outlives the conversation.
+#[derive(Debug, Args)]
+pub(super) struct Decide {
+    /// What was decided, in one line.
+    text: String,
+    /// Why.
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+}
+
+impl Decide {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let mut list = TaskList::here("decide")?;
+        println!("{}", list.decide(&self.text, &self.why)?);
+        Ok(())
+    }
+}

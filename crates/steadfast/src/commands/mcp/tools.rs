@@ -1,0 +1,171 @@
+//! The tools, each the command of that name: what it is called, what it takes, what it does. This table is all there is
+//! to one.
+
+use steadfast_model::{Check, TaskId};
+use steadfast_store::ledger::NewTask;
+
+use super::arguments::{Arguments, Parameter};
+use super::tool::{Call, Effect, Said, Tool};
+use crate::commands::why;
+use crate::error::CommandError;
+use crate::task_list::{Asked, PATIENCE};
+
+const ID: Parameter = Parameter::text("id", "The task's id, like 2 or 2.1.");
+
+pub(super) static TOOLS: [Tool; 12] = [
+    Tool {
+        name: "task_list",
+        about: "Lists all tasks of this worktree with their status.",
+        effect: Effect::Reads,
+        takes: &[],
+        run: |call, _| {
+            let list = call.list()?;
+            Said::tasks(&list, &list.all()?)
+        },
+    },
+    Tool {
+        name: "task_ready",
+        about: "Lists the tasks that can be started now.",
+        effect: Effect::Reads,
+        takes: &[],
+        run: |call, _| {
+            let list = call.list()?;
+            Said::tasks(&list, &list.ready()?)
+        },
+    },
+    Tool {
+        name: "task_next",
+        about: "Shows the task in progress, else the first that can be started.",
+        effect: Effect::Reads,
+        takes: &[],
+        run: |call, _| {
+            let list = call.list()?;
+            Said::tasks(&list, list.next()?.as_slice())
+        },
+    },
+    Tool {
+        name: "task_add",
+        about: "Adds a task to the list of this worktree.",
+        effect: Effect::Adds,
+        takes: &[
+            Parameter::text("title", "What is to be done, in one line."),
+            Parameter::texts("files", "The files it is about."),
+            Parameter::texts("after", "Ids of tasks that have to be done before it."),
+            Parameter::maybe_text("verify", "The command that proves it done."),
+        ],
+        run: add,
+    },
+    Tool {
+        name: "task_start",
+        about: "Starts a task; this session works on the list from then on.",
+        effect: Effect::Changes,
+        takes: &[ID],
+        run: start,
+    },
+    Tool {
+        name: "task_done",
+        about: "Closes a task: its check is run, and it is closed when that passes. Says what is left.",
+        effect: Effect::Changes,
+        takes: &[ID, Parameter::maybe_text("artifact", "A picture that shows it, where that is its check.")],
+        run: done,
+    },
+    Tool {
+        name: "task_wait",
+        about: "Waits for the check of a task that runs.",
+        effect: Effect::Changes,
+        takes: &[ID],
+        run: wait,
+    },
+    Tool {
+        name: "task_note",
+        about: "Adds a line to what is known of a task.",
+        effect: Effect::Adds,
+        takes: &[ID, Parameter::text("text", "What is to be known, in one line.")],
+        run: note,
+    },
+    Tool {
+        name: "task_block",
+        about: "Sets a task aside that cannot go on. Only a human puts it back.",
+        effect: Effect::Changes,
+        takes: &[ID, Parameter::text("why", "What stands in the way.")],
+        run: block,
+    },
+    Tool {
+        name: "decide",
+        about: "Writes down a decision, and why: it outlives the conversation.",
+        effect: Effect::Adds,
+        takes: &[
+            Parameter::text("text", "What was decided, in one line."),
+            Parameter::text("why", "Why, in one line."),
+        ],
+        run: |call, mut given| {
+            let (text, why) = (given.text("text")?, given.text("why")?);
+            call.list()?.decide(&text, &why).map(Said::Text)
+        },
+    },
+    Tool {
+        name: "plan_status",
+        about: "Shows how far the plan of this worktree is.",
+        effect: Effect::Reads,
+        takes: &[],
+        run: |call, _| call.list()?.plan_status().map(Said::Json),
+    },
+    Tool {
+        name: "why",
+        about: "Explains the last refusal of this session: what was refused, what has changed since, what to do next.",
+        effect: Effect::Reads,
+        takes: &[],
+        run: |call, _| {
+            let why::Explained { text, json } = why::of_tool_call(call.id.as_ref(), call.tool)?;
+            // Structured content is an object, and nothing is none.
+            Ok(if json.is_null() { Said::Text(text) } else { Said::Both { text, json } })
+        },
+    },
+];
+
+fn add(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
+    let (title, files, after) = (given.text("title")?, given.texts("files")?, given.texts("after")?);
+    let verify = given.maybe_text("verify")?.map(Check::command);
+    let blocked_by = after.into_iter().map(TaskId::new).collect();
+    let task = call.list()?.add(|added_by| NewTask { files, blocked_by, verify, ..NewTask::new(title, added_by) })?;
+    Ok(Said::Text(format!("{} {}", task.id, task.title)))
+}
+
+fn start(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
+    let id = TaskId::new(given.text("id")?);
+    let mut list = call.list()?;
+    let changed = list.start(&id)?;
+    Ok(Said::Text(list.report(&changed)?))
+}
+
+fn done(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
+    let id = TaskId::new(given.text("id")?);
+    let mut list = call.list()?;
+    let asked = Asked {
+        artifact: given.maybe_text("artifact")?.map(Into::into),
+        sandbox: call.sandbox.clone(),
+        ..Asked::default()
+    };
+    let closing = list.done(&id, &asked)?;
+    Ok(Said::Text(list.report_closing(&closing)?))
+}
+
+fn wait(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
+    let id = TaskId::new(given.text("id")?);
+    let mut list = call.list()?;
+    let closing = list.wait(&id, PATIENCE)?;
+    Ok(Said::Text(list.report_closing(&closing)?))
+}
+
+fn note(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
+    let (id, text) = (TaskId::new(given.text("id")?), given.text("text")?);
+    let task = call.list()?.note(&id, &text)?;
+    Ok(Said::Text(format!("{} {}: noted", task.id, task.title)))
+}
+
+fn block(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
+    let (id, why) = (TaskId::new(given.text("id")?), given.text("why")?);
+    let mut list = call.list()?;
+    let changed = list.block(&id, &why)?;
+    Ok(Said::Text(list.report(&changed)?))
+}

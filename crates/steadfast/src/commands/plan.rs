@@ -1,0 +1,180 @@
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use steadfast_model::{Status, Task, TaskKind};
+use steadfast_store::ledger::{Loaded, PlanRow};
+
+use crate::error::CommandError;
+use crate::setup;
+use crate::spec_file;
+use crate::task_list::{LoopState, TaskList, decisions_file, word};
+
+/// Works on the plan of this worktree: a spec, compiled into tasks.
+#[derive(Debug, Subcommand)]
+pub(super) enum Plan {
+    /// Loads a spec, SPEC.md or SPEC.json. What did not change since it was last loaded keeps its status.
+    Load { file: PathBuf },
+    /// Shows the plan: what it is for, its phases and its tasks.
+    Show {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Shows how far the plan is.
+    Status {
+        #[command(flatten)]
+        output: StatusOutput,
+    },
+    /// Puts the plan away, with its decisions file. Its evidence is kept.
+    Clear,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Output {
+    /// Print JSON with stable keys: `{plan, feature, spec, description, constraints, criteria, promise, phases: [{id,
+    /// name, items}], loops: [{phase, position, completed, failed}], tasks}`.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct StatusOutput {
+    /// Print JSON with stable keys: `{plan, hash, approval, gate, open, done, blocked}`.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Plan {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        match self {
+            Self::Load { file } => load(&file),
+            Self::Show { output } => show(&TaskList::here("plan show")?, output),
+            Self::Status { output } => status(&TaskList::here("plan status")?, output),
+            Self::Clear => {
+                let mut list = TaskList::here("plan clear")?;
+                setup::only_for_humans(list.place(), "plan clear")?;
+                clear(&mut list)
+            }
+        }
+    }
+}
+
+fn load(file: &std::path::Path) -> Result<(), CommandError> {
+    let compiled = spec_file::compile(file)?;
+    let mut list = TaskList::here("plan load")?;
+    let loaded = list.load(&compiled.plan, &file.to_string_lossy())?;
+    let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());
+    match &loaded {
+        Loaded::New(_) => println!("plan {plan}: {tasks} tasks in {}", phases(compiled.plan.phases.len())),
+        Loaded::Same(_) => println!("plan {plan} is loaded already, and nothing in it changed"),
+        Loaded::Replaced { kept, .. } => {
+            println!("plan {plan}: {tasks} tasks, {kept} of them as they were; the plan before it is put away");
+        }
+    }
+    println!("decisions are in {}", decisions_file(plan));
+    for warning in &compiled.warnings {
+        eprintln!("warning: {}: {}", warning.line, warning.message);
+    }
+    let unchecked = compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count();
+    if unchecked > 0 {
+        eprintln!("{unchecked} tasks have no check: they close on the agent's word, as `claimed`");
+    }
+    Ok(())
+}
+
+fn phases(count: usize) -> String {
+    if count == 1 { "1 phase".to_owned() } else { format!("{count} phases") }
+}
+
+fn show(list: &TaskList, output: Output) -> Result<(), CommandError> {
+    let plan = list.plan_row()?;
+    let tasks = list.all()?;
+    let loops = LoopState::all(&plan.head.phases, &tasks);
+    if output.json {
+        let loops: Vec<_> = loops
+            .iter()
+            .map(|state| {
+                json!({"phase": state.phase.id, "position": state.position, "completed": state.completed,
+                    "failed": state.failed})
+            })
+            .collect();
+        let PlanRow { id, title, source, head, .. } = &plan;
+        let mut shown = list.to_json(&tasks)?;
+        for (key, value) in [
+            ("plan", json!(id)),
+            ("feature", json!(title)),
+            ("spec", json!(source)),
+            ("description", json!(head.description)),
+            ("constraints", json!(head.constraints)),
+            ("criteria", json!(head.criteria)),
+            ("promise", json!(head.promise)),
+            ("phases", json!(head.phases)),
+            ("loops", json!(loops)),
+        ] {
+            shown[key] = value;
+        }
+        println!("{shown}");
+        return Ok(());
+    }
+    println!("{} ({})", plan.title, plan.id);
+    if let Some(description) = &plan.head.description {
+        println!("{description}");
+    }
+    for constraint in &plan.head.constraints {
+        println!("must hold: {constraint}");
+    }
+    for phase in &plan.head.phases {
+        println!("\n{}", if phase.name.is_empty() { &phase.id } else { &phase.name });
+        if let Some(state) = loops.iter().find(|state| state.phase.id == phase.id) {
+            let at = phase.items.get(state.position).map_or("through".to_owned(), |item| format!("at {item}"));
+            println!(
+                "  {at}; {} of {} items completed, {} failed",
+                state.completed.len(),
+                phase.items.len(),
+                state.failed.len()
+            );
+        }
+        for task in tasks.iter().filter(|task| task.phase.as_deref() == Some(&phase.id)) {
+            line(task);
+        }
+    }
+    let loose: Vec<&Task> = tasks.iter().filter(|task| task.phase.is_none()).collect();
+    if !loose.is_empty() {
+        println!();
+        loose.into_iter().for_each(line);
+    }
+    Ok(())
+}
+
+fn line(task: &Task) {
+    let mark = match task.status {
+        Status::Done => "x",
+        Status::InProgress => ">",
+        Status::Blocked => "!",
+        Status::Pending => " ",
+    };
+    let generated = if task.kind == TaskKind::Main { "" } else { "  (generated)" };
+    let open = if task.status.is_closed() { String::new() } else { format!("  {}", word(task.status)) };
+    println!("  [{mark}] {:<8} {}{generated}{open}", task.id.as_str(), task.title);
+}
+
+fn status(list: &TaskList, output: StatusOutput) -> Result<(), CommandError> {
+    if output.json {
+        println!("{}", list.plan_status()?);
+        return Ok(());
+    }
+    let plan = list.plan_row()?;
+    let counts = list.view()?.map(|view| view.counts).unwrap_or_default();
+    println!("{} ({})", plan.title, plan.id);
+    println!("{} of {} tasks done, {} open, {} blocked", counts.done, counts.all(), counts.open(), counts.blocked);
+    Ok(())
+}
+
+fn clear(list: &mut TaskList) -> Result<(), CommandError> {
+    let (plan, archived) = list.clear()?;
+    println!("plan {} is put away; its tasks and their evidence are kept", plan.id);
+    if let Some(path) = archived {
+        println!("its decisions are in {}", path.display());
+    }
+    Ok(())
+}

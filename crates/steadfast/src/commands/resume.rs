@@ -1,0 +1,85 @@
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use clap::Args;
+use steadfast_hook::is_gone;
+use steadfast_hosts::launch::{self, Launch};
+use steadfast_model::{Host, PlanView};
+use steadfast_store::SessionFiles;
+
+use crate::error::CommandError;
+use crate::repository::Repository;
+use crate::setup;
+
+/// Starts the next session on the plan of this worktree, where the last one put it down.
+#[derive(Debug, Args)]
+pub(super) struct Resume {
+    /// Which host. [default: the one that worked on it last]
+    #[arg(long, value_name = "HOST", value_parser = setup::parse_host)]
+    host: Option<Host>,
+    /// Without a human: `claude -p`, `codex exec`.
+    #[arg(long)]
+    headless: bool,
+    /// Print the command, and start nothing.
+    #[arg(long)]
+    print: bool,
+}
+
+impl Resume {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = Repository::here()?;
+        setup::only_for_humans(&repository.place, "resume")?;
+        let ledger = repository.ledger()?;
+        let plan = ledger.plan_view(&repository.place.worktree())?.filter(|plan| plan.counts.open() > 0);
+        let Some(plan) = plan else {
+            return Err(CommandError::failure("there is nothing to go on with: no task is open in this worktree")
+                .hint("`steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is"));
+        };
+        if let (Some(owner), None) = (&plan.owner, &plan.owner_ended)
+            && !is_gone(&SessionFiles::of(&repository.place, owner))
+            && !self.print
+        {
+            eprintln!("session {owner} has the plan, and its end was not seen: it keeps it while it lives");
+        }
+        let last = plan.owner.as_ref().and_then(|owner| {
+            ledger.sessions().ok()?.into_iter().find(|session| session.id == *owner).map(|session| session.host)
+        });
+        let host = self.host.or(last.filter(|host| *host != Host::Sim)).unwrap_or(Host::Claude);
+        let launch = launch::go_on(host, &prompt(&plan), self.headless);
+        drop(ledger);
+        if self.print {
+            println!("{}", shown(&launch));
+            return Ok(());
+        }
+        start(&launch)
+    }
+}
+
+/// Names the plan, so that the session takes it; the rest is put into its context when it starts.
+fn prompt(plan: &PlanView) -> String {
+    let next = plan.open.first().map(|task| format!(" Next is {} {}.", task.id, task.title)).unwrap_or_default();
+    format!(
+        "Go on with the plan \"{}\": {} of {} tasks are done.{next}",
+        plan.title,
+        plan.counts.done,
+        plan.counts.all()
+    )
+}
+
+fn shown(launch: &Launch) -> String {
+    let words = launch.args.iter().map(|word| {
+        let word = word.to_string_lossy();
+        let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=".contains(c));
+        if is_plain { word.into_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    });
+    let program = launch.program.to_string_lossy().into_owned();
+    std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The host takes this process's place: its terminal, its signals, its exit code.
+#[expect(clippy::disallowed_methods, reason = "starting the host is what this command is for")]
+fn start(launch: &Launch) -> Result<(), CommandError> {
+    let error = Command::new(&launch.program).args(&launch.args).exec();
+    Err(CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()))
+        .hint("`--host` names another; `--print` shows the command"))
+}

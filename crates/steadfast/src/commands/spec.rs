@@ -1,0 +1,145 @@
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use steadfast_model::{Check, PlannedTask, TaskKind, TaskType};
+use steadfast_plan::{Options, Problem, lint, render};
+
+use crate::error::CommandError;
+use crate::spec_file;
+
+/// Looks at a spec, SPEC.md or SPEC.json, and changes nothing.
+#[derive(Debug, Subcommand)]
+pub(super) enum Spec {
+    /// Shows the plan of a spec, with generated tasks in.
+    Compile {
+        /// The spec; `-` is standard input.
+        file: PathBuf,
+        #[command(flatten)]
+        output: CompileOutput,
+    },
+    /// Counts the tasks of its plan, generated ones among them.
+    Count {
+        /// The spec; `-` is standard input.
+        file: PathBuf,
+    },
+    /// Says what is wrong with a spec, all at once.
+    Lint {
+        /// The spec; `-` is standard input.
+        file: PathBuf,
+        #[command(flatten)]
+        output: LintOutput,
+    },
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct CompileOutput {
+    /// Print JSON with stable keys: `{feature, tasks: [{id, title, kind, type, phase, files, verify, check,
+    /// blocked_by}], warnings: [{code, message, line}]}`.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct LintOutput {
+    /// Print JSON with stable keys: `{ok, problems: [{code, severity, line, column, message, help}]}`.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Spec {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        match self {
+            Self::Compile { file, output } => compile(&file, output),
+            Self::Count { file } => {
+                println!("{}", spec_file::compile(&file)?.plan.tasks.len());
+                Ok(())
+            }
+            Self::Lint { file, output } => look(&file, output),
+        }
+    }
+}
+
+fn compile(file: &Path, output: CompileOutput) -> Result<(), CommandError> {
+    let text = spec_file::read(file)?;
+    let compiled = spec_file::compile_text(&text, file)?;
+    let plan = &compiled.plan;
+    if output.json {
+        let tasks: Vec<_> = plan.tasks.iter().map(to_json).collect();
+        let warning = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message, "line": problem.line});
+        let warnings: Vec<_> = compiled.warnings.iter().map(warning).collect();
+        println!("{}", json!({"feature": plan.feature, "tasks": tasks, "warnings": warnings}));
+        return Ok(());
+    }
+    println!("{}", plan.feature);
+    for phase in &plan.phases {
+        println!("\n{}", phase.name);
+        for task in plan.tasks.iter().filter(|task| task.phase.as_deref() == Some(&phase.id)) {
+            show(task);
+        }
+    }
+    eprint!("{}", render(&compiled.warnings, &text, &file.to_string_lossy()));
+    Ok(())
+}
+
+fn to_json(task: &PlannedTask) -> serde_json::Value {
+    json!({
+        "id": task.id,
+        "title": task.title,
+        "kind": task.kind,
+        "type": task.task_type.map(TaskType::as_str),
+        "phase": task.phase,
+        "files": task.files,
+        "notes": task.notes,
+        "verify": task.verify.as_ref().and_then(Check::as_command),
+        "check": task.verify.as_ref().map(Check::as_str),
+        "blocked_by": task.blocked_by,
+    })
+}
+
+fn show(task: &PlannedTask) {
+    let generated = if task.kind == TaskKind::Main { ' ' } else { '+' };
+    println!("{generated} {:<8} {}", task.id.as_str(), task.title);
+    let check = task.verify.as_ref().map_or("nothing: it closes on the agent's word".to_owned(), Check::describe);
+    println!("           done when: {check}");
+    if !task.blocked_by.is_empty() {
+        let after: Vec<&str> = task.blocked_by.iter().map(|id| id.as_str()).collect();
+        println!("           after: {}", after.join(", "));
+    }
+}
+
+fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
+    let text = spec_file::read(file)?;
+    let name = file.to_string_lossy();
+    let report = lint(&text, &name, &Options::default());
+    let (errors, warnings) = (report.errors(), report.warnings());
+    if output.json {
+        let problem = |problem: &Problem| {
+            json!({
+                "code": problem.code.as_str(),
+                "severity": problem.severity.as_str(),
+                "line": problem.line,
+                "column": problem.column,
+                "message": problem.message,
+                "help": problem.help,
+            })
+        };
+        let problems: Vec<_> = report.problems.iter().map(problem).collect();
+        println!("{}", json!({"ok": errors == 0, "problems": problems}));
+    } else {
+        print!("{}", render(&report.problems, &text, &name));
+    }
+    match (errors, warnings) {
+        (0, 0) if !output.json => println!("{name}: nothing is wrong with it"),
+        (0, _) => {}
+        (errors, warnings) => {
+            let hint = format!("{} and {} in `{name}`", counted(errors, "error"), counted(warnings, "warning"));
+            return Err(CommandError::failure(hint).hint("each says above what to do"));
+        }
+    }
+    Ok(())
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,65 @@
+use std::io::stdin;
+use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use steadfast_hosts::Sandbox;
+use steadfast_model::{PlanId, TaskId};
+
+use crate::error::CommandError;
+use crate::surroundings;
+use crate::task_list::TaskList;
+use crate::task_list::checking::Run;
+use crate::task_list::confinement::Confinement;
+
+/// Runs the check of a task to its end. `task done` starts it; its standard input is the lock it holds.
+#[derive(Debug, Args)]
+pub(super) struct Supervise {
+    #[arg(long)]
+    plan: String,
+    #[arg(long)]
+    task: String,
+    #[arg(long)]
+    run: String,
+    /// Start a process that does it, and end.
+    #[arg(long)]
+    leave: bool,
+}
+
+impl Supervise {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        if self.leave {
+            return self.pass_on();
+        }
+        let supervisor = steadfast_runner::check::Supervisor::begin()
+            .map_err(|error| CommandError::failure(format!("a check cannot be supervised here: {error}")))?;
+        let mut list = TaskList::here("supervise")?;
+        let run = Run { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run };
+        let mut confinement = Confinement::new(supervisor, sandbox()?.as_ref(), &list.place().root);
+        list.supervise(&run, &mut confinement, &AtomicBool::new(false))
+    }
+
+    /// The lock goes on to a process that has no parent any more when this one ends.
+    #[expect(clippy::disallowed_methods, reason = "a check runs in a process of its own")]
+    fn pass_on(&self) -> Result<(), CommandError> {
+        let failed =
+            |error: std::io::Error| CommandError::failure(format!("the supervisor cannot be started: {error}"));
+        let lock = std::os::fd::AsFd::as_fd(&stdin()).try_clone_to_owned().map_err(failed)?;
+        Command::new(std::env::current_exe().map_err(failed)?)
+            .args(["supervise", "--plan", &self.plan, "--task", &self.task, "--run", &self.run])
+            .stdin(lock)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(failed)?;
+        Ok(())
+    }
+}
+
+/// What cannot be read must not be taken for none.
+fn sandbox() -> Result<Option<Sandbox>, CommandError> {
+    let told = surroundings::text(surroundings::SANDBOX);
+    told.map(|text| serde_json::from_str(&text))
+        .transpose()
+        .map_err(|error| CommandError::failure(format!("`{}` is no sandbox: {error}", surroundings::SANDBOX)))
+}

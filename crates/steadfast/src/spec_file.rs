@@ -1,0 +1,46 @@
+//! A spec on disk.
+
+use std::fs::File;
+use std::io::{Read, stdin};
+use std::path::Path;
+
+use steadfast_plan::{Compiled, MAX_BYTES, Options, render};
+
+use crate::error::CommandError;
+
+/// The text of a spec; `-` is standard input.
+pub(crate) fn read(file: &Path) -> Result<String, CommandError> {
+    let failed =
+        |why: &dyn std::fmt::Display| CommandError::failure(format!("cannot read `{}`: {why}", file.display()));
+    let mut bytes = Vec::new();
+    let limit = MAX_BYTES as u64 + 1;
+    if file == Path::new("-") {
+        stdin().take(limit).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    } else {
+        // A pipe or a folder is no spec, and a device never ends.
+        let is_file = file.metadata().map_err(|error| failed(&error))?.is_file();
+        if !is_file {
+            return Err(failed(&"it is no file"));
+        }
+        let opened = File::open(file).map_err(|error| failed(&error))?;
+        opened.take(limit).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    }
+    if bytes.len() > MAX_BYTES {
+        return Err(failed(&format!("it is longer than {} MB", MAX_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|error| failed(&format!("it is no UTF-8 text: {}", error.utf8_error())))
+}
+
+/// Its plan; a spec with errors is refused with all of them.
+pub(crate) fn compile(file: &Path) -> Result<Compiled, CommandError> {
+    compile_text(&read(file)?, file)
+}
+
+pub(crate) fn compile_text(text: &str, file: &Path) -> Result<Compiled, CommandError> {
+    let name = file.to_string_lossy();
+    steadfast_plan::compile(text, &name, &Options::default()).map_err(|report| {
+        let problems = render(&report.problems, text, &name);
+        CommandError::failure(format!("`{name}` does not compile\n{}", problems.trim_end()))
+            .hint(format!("`steadfast spec lint {name}` says the same, and the warnings beside it"))
+    })
+}

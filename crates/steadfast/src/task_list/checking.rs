@@ -1,0 +1,78 @@
+//! A check, seen from the side that asks for it.
+//!
+//! Whoever asks takes the lock of the run and hands it to the supervisor as its standard input. The lock is free when
+//! the supervisor is gone, however it went; what the ledger says then is the result, and if it says nothing the check
+//! is lost.
+
+use std::io;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use steadfast_hosts::Sandbox;
+use steadfast_model::{Millis, PlanId, TaskId};
+use steadfast_store::{Place, forget_check, is_check_running, lock_check};
+
+use crate::error::CommandError;
+use crate::surroundings;
+
+/// One run of a check.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) plan: PlanId,
+    pub(crate) task: TaskId,
+    pub(crate) name: String,
+}
+
+impl Run {
+    pub(super) fn new(plan: &PlanId, task: &TaskId, now: Millis) -> Self {
+        let name = format!("{:x}-{:x}", now.0, std::process::id());
+        Self { plan: plan.clone(), task: task.clone(), name }
+    }
+
+    /// Starts its supervisor, which outlives this process.
+    pub(super) fn start(&self, place: &Place, sandbox: Option<&Sandbox>) -> Result<(), CommandError> {
+        let failed = |error: io::Error| {
+            CommandError::failure(format!("the check of task `{}` cannot be started: {error}", self.task))
+                .hint("`steadfast doctor` looks at the state it needs")
+        };
+        let lock = lock_check(place, &self.name).map_err(failed)?;
+        let program = std::env::current_exe().map_err(failed)?;
+        let sandbox = sandbox.map(serde_json::to_string).transpose().map_err(|error| failed(error.into()))?;
+        // It starts the supervisor and ends, so that nobody who ends this process and its children ends the check.
+        #[expect(clippy::disallowed_methods, reason = "a check runs in a process of its own")]
+        let mut middle = Command::new(program);
+        let status = middle
+            .args(["supervise", "--leave", "--plan", self.plan.as_str(), "--task", self.task.as_str()])
+            .args(["--run", &self.name])
+            .current_dir(&place.root)
+            // Not among its words, which everybody on this machine can read.
+            .env(surroundings::SANDBOX, sandbox.unwrap_or_default())
+            .stdin(lock)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .map_err(failed)?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(failed(io::Error::other(format!("its supervisor ended with {status}"))))
+        }
+    }
+
+    /// Waits until it is over, for at most so long. Whether it is.
+    pub(super) fn wait(&self, place: &Place, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        let mut pause = Duration::from_millis(1);
+        while is_check_running(place, &self.name) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            thread::sleep(pause.min(left));
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+        forget_check(place, &self.name);
+        true
+    }
+}

@@ -1,0 +1,379 @@
+//! Closing a task: by its check, by what can be looked at, by the agent's word, or by a human's.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use steadfast_hosts::Sandbox;
+use steadfast_model::{AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, Status, Task, TaskId};
+use steadfast_runner::artifact::{self, Artifact};
+use steadfast_runner::definition::{Definition, Part, State, define};
+use steadfast_store::ledger::{Changed, Claiming, Recorded};
+
+use super::checking::Run;
+use super::{TaskList, decisions, files, only_a_human_unblocks, skills};
+use crate::error::CommandError;
+use crate::surroundings;
+
+/// How long `task done` and `task wait` wait for a check: less than the hosts give a command.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+
+/// How a task is to be closed.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// A picture that shows it.
+    pub(crate) artifact: Option<PathBuf>,
+    /// A human takes it for done whatever its check says.
+    pub(crate) force: bool,
+    /// A human says yes to what the check runs by now.
+    pub(crate) accept_check: bool,
+    pub(crate) patience: Duration,
+    /// Its check runs in there.
+    pub(crate) sandbox: Option<Sandbox>,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self { artifact: None, force: false, accept_check: false, patience: PATIENCE, sandbox: None }
+    }
+}
+
+/// How that went.
+#[derive(Debug)]
+pub(crate) enum Closing {
+    Done {
+        changed: Changed,
+        evidence: Option<Evidence>,
+    },
+    /// The task stays open.
+    Failed {
+        task: Task,
+        evidence: Evidence,
+        same: u32,
+    },
+    Running {
+        task: Task,
+        since: Millis,
+    },
+}
+
+impl TaskList {
+    pub(crate) fn done(&mut self, id: &TaskId, asked: &Asked) -> Result<Closing, CommandError> {
+        let mut task = self.find(id)?;
+        if let Some(checked) = surroundings::check() {
+            return Err(CommandError::refused(format!(
+                "task `{id}` cannot be closed from within the check of task `{checked}`"
+            )));
+        }
+        if task.status == Status::Blocked && self.caller.is_agent() {
+            return Err(only_a_human_unblocks(id));
+        }
+        self.take(&task.plan, Claiming::UnlessHeld)?;
+        if task.status == Status::Done {
+            let evidence = self.ledger.evidence_of(&task.plan, id)?.pop();
+            return Ok(Closing::Done { changed: Changed { from: Status::Done, task, earned: false }, evidence });
+        }
+        if asked.force {
+            return self.force(task);
+        }
+        self.waits_for_nothing(&task)?;
+        if task.status == Status::Blocked {
+            task = self.change(id, Status::InProgress, None)?.task;
+        }
+        match task.verify.clone() {
+            Some(Check::Command { command, .. }) => self.check(task, &command, asked),
+            check => {
+                let evidence = self.look_at(&task, check.as_ref(), asked)?;
+                self.record(task, evidence)
+            }
+        }
+    }
+
+    /// Goes on waiting for a check that runs.
+    pub(crate) fn wait(&mut self, id: &TaskId, patience: Duration) -> Result<Closing, CommandError> {
+        let task = self.find(id)?;
+        let running = self.ledger.running(&task.plan)?.into_iter().find(|running| running.task == *id);
+        let Some(running) = running else {
+            let evidence = self.ledger.evidence_of(&task.plan, id)?.pop();
+            return match evidence {
+                Some(evidence) if task.status == Status::Done || !evidence.passed => Ok(self.told(task, evidence)?),
+                _ => Err(CommandError::failure(format!("no check of task `{id}` runs"))
+                    .hint(format!("`steadfast task done {id}` starts it"))),
+            };
+        };
+        let run = Run { plan: task.plan.clone(), task: id.clone(), name: running.name };
+        self.await_end(task, &run, running.started_at, patience)
+    }
+
+    fn force(&mut self, task: Task) -> Result<Closing, CommandError> {
+        if self.caller.is_agent() {
+            return Err(CommandError::refused(format!("only a human closes task `{}` without its check", task.id))
+                .hint("`steadfast task block ID --why REASON` sets it aside for one"));
+        }
+        if task.status == Status::Blocked {
+            self.change(&task.id, Status::InProgress, None)?;
+        }
+        let evidence = looked(EvidenceClass::Forced, true, "a human closed it".into());
+        self.record(task, evidence)
+    }
+
+    fn waits_for_nothing(&self, task: &Task) -> Result<(), CommandError> {
+        let mut open = Vec::new();
+        for id in &task.blocked_by {
+            if self.ledger.task(&task.plan, id)?.status != Status::Done {
+                open.push(format!("`{id}`"));
+            }
+        }
+        if open.is_empty() {
+            return Ok(());
+        }
+        Err(CommandError::failure(format!("task `{}` waits for {}", task.id, open.join(", ")))
+            .hint("`steadfast task next` shows what can be done now"))
+    }
+
+    /// Runs the check of a task, or joins the run that is under way.
+    fn check(&mut self, task: Task, command: &str, asked: &Asked) -> Result<Closing, CommandError> {
+        self.defined(&task, command, asked)?;
+        let now = surroundings::now();
+        let run = Run::new(&task.plan, &task.id, now);
+        loop {
+            match self.ledger.begin_check(&task.plan, &task.id, &run.name, now)? {
+                Ok(()) => break,
+                Err(other) => {
+                    let other_run = Run { name: other.name.clone(), ..run.clone() };
+                    if !other_run.wait(&self.repository.place, Duration::ZERO) {
+                        return self.await_end(task, &other_run, other.started_at, asked.patience);
+                    }
+                    // Its supervisor is gone; whatever it had to say is in the ledger, or lost.
+                    self.ledger.drop_check(&task.plan, &task.id, &other.name)?;
+                }
+            }
+        }
+        if let Err(error) = run.start(&self.repository.place, asked.sandbox.as_ref()) {
+            self.ledger.drop_check(&task.plan, &task.id, &run.name)?;
+            return Err(error);
+        }
+        self.await_end(task, &run, now, asked.patience)
+    }
+
+    fn await_end(&mut self, task: Task, run: &Run, since: Millis, patience: Duration) -> Result<Closing, CommandError> {
+        if !run.wait(&self.repository.place, patience) {
+            return Ok(Closing::Running { task, since });
+        }
+        let command = task.verify.as_ref().and_then(Check::as_command);
+        let lost = Evidence {
+            command: command.map(str::to_owned),
+            end: CheckEnd::Lost,
+            ..looked(EvidenceClass::Executed, false, "whoever ran it is gone, and said nothing".into())
+        };
+        // Only if the supervisor did not get to it.
+        self.ledger.record(&task.plan, &task.id, Some(&run.name), &lost)?;
+        let evidence = self.ledger.evidence_of(&task.plan, &task.id)?.pop().unwrap_or(lost);
+        self.told(task, evidence)
+    }
+
+    /// What the ledger says after a check that another process ran.
+    fn told(&self, before: Task, evidence: Evidence) -> Result<Closing, CommandError> {
+        let task = self.find(&before.id)?;
+        if evidence.passed && task.status == Status::Done {
+            let changed = Changed { from: before.status, task, earned: false };
+            return Ok(Closing::Done { changed, evidence: Some(evidence) });
+        }
+        let same = self.ledger.same_failure(&task.plan, &task.id)?;
+        Ok(Closing::Failed { task, evidence, same })
+    }
+
+    fn record(&mut self, task: Task, evidence: Evidence) -> Result<Closing, CommandError> {
+        let recorded = self.ledger.record(&task.plan, &task.id, None, &evidence)?;
+        let Some(Recorded { changed, same_failure }) = recorded else {
+            return Err(CommandError::failure(format!("task `{}` is gone", task.id)));
+        };
+        if !evidence.passed {
+            return Ok(Closing::Failed { task: changed.task, evidence, same: same_failure });
+        }
+        self.tell_owner(&changed)?;
+        self.render_decisions();
+        Ok(Closing::Done { changed, evidence: Some(evidence) })
+    }
+
+    /// Refuses a check that runs something else than it did when the plan was loaded.
+    fn defined(&mut self, task: &Task, command: &str, asked: &Asked) -> Result<(), CommandError> {
+        let root = &self.repository.place.root;
+        let now = define(root, root, command)
+            .map_err(|error| CommandError::failure(format!("what `{command}` stands for cannot be read: {error}")))?;
+        let text = serde_json::to_string(&now).unwrap_or_default();
+        let frozen = self.ledger.frozen(&task.plan, command)?;
+        let before = frozen.as_deref().and_then(|text| serde_json::from_str::<Definition>(text).ok());
+        let differences = match &before {
+            Some(before) => {
+                let [before, now] = [before, &now].map(|definition| without_work(definition, &task.files));
+                before.difference(&now)
+            }
+            None => Vec::new(),
+        };
+        if before.is_some() && differences.is_empty() {
+            return Ok(());
+        }
+        if before.is_none() || asked.accept_check {
+            if asked.accept_check && self.caller.by == AddedBy::Agent {
+                return Err(CommandError::refused("only a human says yes to a changed check"));
+            }
+            self.ledger.accept_definition(&task.plan, command, &text, surroundings::now())?;
+            return Ok(());
+        }
+        let evidence = Evidence {
+            command: Some(command.to_owned()),
+            end: CheckEnd::Redefined,
+            ..looked(EvidenceClass::Executed, false, format!("check changed: {}", differences.join("; ")))
+        };
+        self.ledger.record(&task.plan, &task.id, None, &evidence)?;
+        Err(CommandError::needs_human(format!(
+            "task `{}` stays open: its check `{command}` is not what it was when the plan was loaded: {}",
+            task.id,
+            differences.join("; ")
+        ))
+        .hint(format!("put it back, or a human says yes: `steadfast task done {} --accept-check`", task.id)))
+    }
+
+    /// What proves a task done without running anything.
+    fn look_at(&self, task: &Task, check: Option<&Check>, asked: &Asked) -> Result<Evidence, CommandError> {
+        match check {
+            None => Ok(looked(EvidenceClass::Claimed, true, "it has no check".into())),
+            Some(Check::Changed) => self.changed_since(task, &task.id, false),
+            Some(Check::Written) => self.changed_since(task, &before_in_chain(task), true),
+            Some(Check::Artifact { .. }) => self.shown(task, asked.artifact.as_deref()),
+            Some(Check::Decision) => self.decided(task),
+            Some(Check::Skills { names }) => self.used(task, names),
+            Some(Check::Command { .. }) => unreachable!("a command is run, not looked at"),
+        }
+    }
+
+    /// Whether its files are others than when `since` was started; `there`: and none is missing.
+    fn changed_since(&self, task: &Task, since: &TaskId, there: bool) -> Result<Evidence, CommandError> {
+        let started = self.ledger.started(&task.plan, since).ok().flatten();
+        let ids = match files::ids(&self.repository.place.root, &task.files, files::ONE_TASK) {
+            Fact::Known(ids) => ids,
+            Fact::Unknown(why) => {
+                return Ok(looked(EvidenceClass::Observed, false, format!("its files cannot be looked at: {why}")));
+            }
+            Fact::NotAsked => files::Ids::new(),
+        };
+        let Some(started) = started else {
+            let note = format!("it was never started, so nothing tells what changed: `steadfast task start {since}`");
+            return Ok(looked(EvidenceClass::Observed, false, note));
+        };
+        if task.files.is_empty() {
+            return Ok(self.tree_changed_since(started.tree.as_deref()));
+        }
+        let missing: Vec<&str> = ids.iter().filter(|(_, id)| id.is_none()).map(|(name, _)| name.as_str()).collect();
+        let changed = files::changed(&started.files, &ids);
+        let (passed, note) = if there && !missing.is_empty() {
+            (false, format!("missing: {}", missing.join(", ")))
+        } else if changed.is_empty() {
+            (false, format!("none of its files changed since {}: {}", started.at, task.files.join(", ")))
+        } else {
+            (true, format!("changed: {}", some(&changed)))
+        };
+        Ok(Evidence { files: ids, ..looked(EvidenceClass::Observed, passed, note) })
+    }
+
+    fn tree_changed_since(&self, before: Option<&str>) -> Evidence {
+        let place = &self.repository.place;
+        match (before, files::tree(&place.root, &place.state)) {
+            (Some(before), Fact::Known(now)) if before == now => {
+                looked(EvidenceClass::Observed, false, "nothing changed since it was started".into())
+            }
+            (Some(_), Fact::Known(now)) => {
+                Evidence { tree: Some(now), ..looked(EvidenceClass::Observed, true, "the tree changed".into()) }
+            }
+            (None, _) => looked(EvidenceClass::Claimed, true, "it names no files, and no tree was kept".into()),
+            (_, Fact::Unknown(why)) => {
+                looked(EvidenceClass::Observed, false, format!("the tree cannot be looked at: {why}"))
+            }
+            (_, Fact::NotAsked) => looked(EvidenceClass::Observed, false, "the tree was not looked at".into()),
+        }
+    }
+
+    fn shown(&self, task: &Task, artifact: Option<&Path>) -> Result<Evidence, CommandError> {
+        let Some(path) = artifact else {
+            return Err(CommandError::failure(format!("task `{}` is closed by a picture that shows it", task.id))
+                .hint(format!(
+                    "`steadfast task done {} --artifact FILE`, a screenshot taken after the change",
+                    task.id
+                )));
+        };
+        let root = &self.repository.place.root;
+        // As it is named from where the command was called.
+        let full = surroundings::cwd().join(path);
+        let shows: Vec<&str> = task.files.iter().map(String::as_str).collect();
+        Ok(match artifact::look(root, &full, &shows) {
+            Ok(Artifact { kind, width, height, id, .. }) => {
+                let note = format!("{}: {kind}, {width} × {height}, {id}", path.display());
+                let mut evidence = looked(EvidenceClass::Artifact, true, note);
+                if let Fact::Known(ids) = files::ids(root, &task.files, files::ONE_TASK) {
+                    evidence.files = ids;
+                }
+                evidence
+            }
+            Err(error) => looked(EvidenceClass::Artifact, false, error.to_string()),
+        })
+    }
+
+    fn decided(&self, task: &Task) -> Result<Evidence, CommandError> {
+        let section = decisions::section_of(self, task)?;
+        Ok(match section {
+            Ok(lines) => looked(EvidenceClass::Observed, true, format!("{lines} in its section")),
+            Err(missing) => looked(EvidenceClass::Observed, false, missing),
+        })
+    }
+
+    fn used(&self, task: &Task, names: &[String]) -> Result<Evidence, CommandError> {
+        let since = self.ledger.started(&task.plan, &task.id)?.map_or(task.created_at, |started| started.at);
+        let session = self.caller.session.as_ref();
+        Ok(match skills::used(&self.repository.place, session, names, since) {
+            skills::Seen::All => looked(EvidenceClass::Observed, true, format!("used: {}", names.join(", "))),
+            skills::Seen::Without(missing) => {
+                let missing: Vec<String> = missing.into_iter().map(|name| format!("/{name}")).collect();
+                looked(EvidenceClass::Observed, false, format!("not used since it was started: {}", missing.join(", ")))
+            }
+            skills::Seen::CannotTell(why) => looked(EvidenceClass::Claimed, true, why),
+        })
+    }
+}
+
+/// Evidence for which nothing ran.
+fn looked(class: EvidenceClass, passed: bool, note: String) -> Evidence {
+    Evidence {
+        class,
+        passed,
+        end: CheckEnd::Looked,
+        command: None,
+        seconds: None,
+        output_tail: None,
+        tree: None,
+        files: files::Ids::new(),
+        note: Some(note),
+        at: surroundings::now(),
+    }
+}
+
+/// A script that the task is to write is its work, and no part of how it is checked. What a manifest runs is.
+fn without_work(definition: &Definition, files: &[String]) -> Definition {
+    let is_work = |part: &Part| {
+        !matches!(part.state, State::Text(_)) && files.iter().any(|file| Path::new(&part.file).starts_with(file))
+    };
+    Definition { parts: definition.parts.iter().filter(|part| !is_work(part)).cloned().collect() }
+}
+
+/// `2.1` for `2.1a`: a generated task is named after the one before it.
+fn before_in_chain(task: &Task) -> TaskId {
+    TaskId::new(task.id.as_str().trim_end_matches(|c: char| c.is_ascii_lowercase()))
+}
+
+fn some(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let mut text = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN {
+        text += &format!(" and {} more", names.len() - SHOWN);
+    }
+    text
+}

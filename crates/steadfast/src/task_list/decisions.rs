@@ -1,0 +1,206 @@
+//! The decisions file of a plan: `.steadfast/decisions/<plan>.md`, for people and agents to read and to write in.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use steadfast_model::{AddedBy, PlanId, PlanView, Task};
+use steadfast_store::ledger::{Decision, Head, PlanRow};
+use steadfast_store::log_line;
+
+use super::document::{self, Known, KnownPhase};
+use super::{TaskList, one_line};
+use crate::error::CommandError;
+use crate::surroundings;
+
+/// What we render for people, at the root of the checkout.
+const FOLDER: &str = ".steadfast";
+
+/// A file somebody may write in is not read past this.
+const LONGEST: u64 = 1 << 20;
+
+impl TaskList {
+    pub(crate) fn decide(&mut self, what: &str, why: &str) -> Result<String, CommandError> {
+        let (what, why) = (one_line(what), one_line(why));
+        if what.is_empty() || why.is_empty() {
+            return Err(CommandError::usage("a decision says what, and `--why` says why: one of them is empty"));
+        }
+        let plan = self.plan()?;
+        let phase = self.phase()?;
+        let decision = Decision {
+            phase: phase.clone(),
+            what: what.clone(),
+            why,
+            added_by: self.caller.by,
+            at: surroundings::now(),
+        };
+        self.ledger.decide(&plan, &decision)?;
+        self.render_decisions();
+        let phases = self.plan_row()?.head.phases;
+        Ok(match phases.iter().find(|known| Some(&known.id) == phase.as_ref()) {
+            Some(phase) => format!("decided for {}: {what}", label(phase)),
+            None => format!("decided: {what}"),
+        })
+    }
+
+    /// Brings the file and the ledger together. A file that cannot be written is no reason to fail: the ledger has it.
+    pub(crate) fn render_decisions(&mut self) {
+        if let Err(error) = self.sync_decisions() {
+            let line = format!("the decisions file was not written: {error}");
+            log_line(&self.repository.place, surroundings::now(), &line);
+        }
+    }
+
+    fn sync_decisions(&mut self) -> Result<(), CommandError> {
+        let Some(plan) = self.ledger.plan(&self.worktree)?.filter(|plan| plan.source.is_some()) else { return Ok(()) };
+        let Some(view) = self.view()? else { return Ok(()) };
+        let path = path(&self.repository.place.root, &plan.id);
+        let present = read(&path).map_err(|error| unreadable(&path, &error))?;
+        if let Some(present) = &present {
+            self.take_in(&plan, present)?;
+        }
+        let known = known(&plan, &view, self.ledger.decisions(&plan.id)?, self.last_done(&plan.id)?.as_ref());
+        let text = document::render(present.as_deref(), &known);
+        if present.as_ref() != Some(&text) {
+            write(&path, &text)
+                .map_err(|error| CommandError::failure(format!("cannot write `{}`: {error}", path.display())))?;
+        }
+        Ok(())
+    }
+
+    /// What was written into the file by hand is known to the ledger too.
+    fn take_in(&mut self, plan: &PlanRow, text: &str) -> Result<(), CommandError> {
+        let known = self.ledger.decisions(&plan.id)?;
+        for phase in &plan.head.phases {
+            for line in document::bullets(text, label(phase)) {
+                let is_known = known.iter().any(|decision| said(decision) == line);
+                if !is_known {
+                    let (what, why) = line.split_once(": ").unwrap_or((&line, "not said"));
+                    let decision = Decision {
+                        phase: Some(phase.id.clone()),
+                        what: what.chars().take(1_000).collect(),
+                        why: why.chars().take(1_000).collect(),
+                        added_by: AddedBy::Agent,
+                        at: surroundings::now(),
+                    };
+                    self.ledger.decide(&plan.id, &decision)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The phase of the task that is being done.
+    fn phase(&self) -> Result<Option<String>, CommandError> {
+        Ok(self.next()?.and_then(|task| task.phase))
+    }
+
+    fn last_done(&self, plan: &PlanId) -> Result<Option<Task>, CommandError> {
+        Ok(self.ledger.last_done(plan)?)
+    }
+}
+
+/// How much stands in the section of a task's phase, or what is missing.
+pub(super) fn section_of(list: &TaskList, task: &Task) -> Result<Result<String, String>, CommandError> {
+    let plan = list.ledger.plan(&list.worktree)?;
+    let phases = plan.as_ref().map(|plan| plan.head.phases.as_slice()).unwrap_or_default();
+    let Some(phase) = phases.iter().find(|phase| Some(&phase.id) == task.phase.as_ref()) else {
+        return Ok(Err("its phase is not in the plan".into()));
+    };
+    let path = path(&list.repository.place.root, &task.plan);
+    let text = read(&path).map_err(|error| unreadable(&path, &error))?.unwrap_or_default();
+    let name = label(phase);
+    Ok(match document::bullets(&text, name).len() {
+        0 => Err(format!(
+            "nothing stands under `## {}` in `{}`: `steadfast decide TEXT --why TEXT` adds a line",
+            document::heading(name),
+            shown(&task.plan)
+        )),
+        1 => Ok("1 decision".into()),
+        count => Ok(format!("{count} decisions")),
+    })
+}
+
+/// The file as people name it, from the root of the checkout.
+pub(crate) fn shown(plan: &PlanId) -> String {
+    format!("{FOLDER}/decisions/{plan}.md")
+}
+
+pub(crate) fn path(root: &Path, plan: &PlanId) -> PathBuf {
+    root.join(FOLDER).join("decisions").join(format!("{plan}.md"))
+}
+
+/// Puts the file of a cleared plan away, beside its ledger.
+pub(crate) fn archive(root: &Path, state: &Path, plan: &PlanId) -> io::Result<Option<PathBuf>> {
+    let from = path(root, plan);
+    let Some(text) = read(&from)? else { return Ok(None) };
+    let to = state.join("archive").join(format!("{plan}.md"));
+    write_file(&to, &text)?;
+    fs::remove_file(&from)?;
+    Ok(Some(to))
+}
+
+fn known(plan: &PlanRow, view: &PlanView, decisions: Vec<Decision>, last: Option<&Task>) -> Known {
+    let Head { description, constraints, criteria, phases, .. } = plan.head.clone();
+    let named = |task: &steadfast_model::TaskLine| format!("{} {}", task.id, task.title);
+    let mut state = vec![format!("Phase: {}", view.brief.phase.as_deref().unwrap_or("-"))];
+    state.push(format!("Last completed: {}", last.map_or("-".into(), |task| format!("{} {}", task.id, task.title))));
+    state.push(format!("Next: {}", view.open.first().map_or("-".into(), named)));
+    state.push(format!("{} of {} tasks done, {} blocked", view.counts.done, view.counts.all(), view.counts.blocked));
+    let of_phase = |phase: &steadfast_model::Phase| KnownPhase {
+        name: label(phase).to_owned(),
+        decisions: decisions.iter().filter(|decision| decision.phase.as_ref() == Some(&phase.id)).map(said).collect(),
+    };
+    Known {
+        feature: plan.title.clone(),
+        objective: description.unwrap_or_else(|| plan.title.clone()),
+        constraints,
+        criteria,
+        phases: phases.iter().map(of_phase).collect(),
+        state,
+    }
+}
+
+fn label(phase: &steadfast_model::Phase) -> &str {
+    if phase.name.trim().is_empty() { &phase.id } else { phase.name.trim() }
+}
+
+fn said(decision: &Decision) -> String {
+    format!("{}: {}", decision.what, decision.why)
+}
+
+fn read(path: &Path) -> io::Result<Option<String>> {
+    match fs::metadata(path) {
+        Ok(file) if file.len() > LONGEST => Err(io::Error::other("it is longer than a megabyte")),
+        Ok(_) => fs::read_to_string(path).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    write_file(path, text)?;
+    // Rendered files are nobody's commit.
+    if let Some(folder) = path.ancestors().find(|folder| folder.ends_with(FOLDER)) {
+        let ignore = folder.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(ignore, "*\n")?;
+        }
+    }
+    Ok(())
+}
+
+/// In one step: a reader sees the old or the new.
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let draft = path.with_extension("md.new");
+    fs::write(&draft, text)?;
+    fs::rename(draft, path)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::failure(format!("cannot read `{}`: {error}", path.display()))
+        .hint("it is written anew when it is not there")
+}

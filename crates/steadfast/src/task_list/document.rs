@@ -1,0 +1,194 @@
+//! The decisions file as text: what we keep current in it, and what is somebody's own.
+
+use std::fmt::Write;
+
+/// What the file is to say, from the ledger.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    pub(super) feature: String,
+    pub(super) objective: String,
+    pub(super) constraints: Vec<String>,
+    pub(super) criteria: Vec<String>,
+    pub(super) phases: Vec<KnownPhase>,
+    /// The lines under the last heading.
+    pub(super) state: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownPhase {
+    pub(super) name: String,
+    /// `what: why`, the oldest first.
+    pub(super) decisions: Vec<String>,
+}
+
+const STATE: &str = "Current State";
+
+/// The heading of a phase's decisions.
+pub(super) fn heading(phase: &str) -> String {
+    format!("{phase} Decisions")
+}
+
+/// A file that is new, or the present one with what it lacks: nothing of anybody's is taken out of it.
+pub(super) fn render(present: Option<&str>, known: &Known) -> String {
+    let mut sections = match present {
+        Some(text) if !text.trim().is_empty() => Section::all(text),
+        _ => template(known),
+    };
+    for (index, phase) in known.phases.iter().enumerate() {
+        let title = heading(&phase.name);
+        let place = sections.iter().position(|section| section.is(&title));
+        let place = place.unwrap_or_else(|| {
+            let before = known.phases[..index].iter().rev().map(|phase| heading(&phase.name));
+            let after = before.into_iter().find_map(|title| sections.iter().position(|section| section.is(&title)));
+            let state = sections.iter().position(|section| section.is(STATE)).unwrap_or(sections.len());
+            let place = after.map_or(state, |after| after + 1);
+            sections.insert(place, Section::new(&title, Vec::new()));
+            place
+        });
+        let present = sections[place].bullets();
+        let missing = phase.decisions.iter().filter(|decision| !present.contains(*decision));
+        let lines: Vec<String> = missing.map(|decision| format!("- {decision}")).collect();
+        sections[place].append(lines);
+    }
+    let state = Section::new(STATE, known.state.clone());
+    match sections.iter().position(|section| section.is(STATE)) {
+        Some(place) => sections[place] = state,
+        None => sections.push(state),
+    }
+    let mut text = String::new();
+    for section in &sections {
+        section.write(&mut text);
+    }
+    text
+}
+
+/// The decisions under a phase's heading, placeholders aside.
+pub(super) fn bullets(text: &str, phase: &str) -> Vec<String> {
+    let title = heading(phase);
+    Section::all(text).iter().find(|section| section.is(&title)).map(Section::bullets).unwrap_or_default()
+}
+
+fn template(known: &Known) -> Vec<Section> {
+    let list = |lines: &[String], none: &str| match lines {
+        [] => vec![none.to_owned()],
+        lines => lines.iter().map(|line| format!("- {line}")).collect(),
+    };
+    vec![
+        Section { title: None, lines: vec![format!("# Execution Context: {}", known.feature), String::new()] },
+        Section::new("Objective", vec![known.objective.clone()]),
+        Section::new("Key Constraints", list(&known.constraints, "None stated.")),
+        Section::new("Success Criteria", list(&known.criteria, "Every task's check passes.")),
+    ]
+}
+
+/// A heading of the second level and what stands under it.
+#[derive(Debug)]
+struct Section {
+    /// None: what stands before the first.
+    title: Option<String>,
+    lines: Vec<String>,
+}
+
+impl Section {
+    fn new(title: &str, mut lines: Vec<String>) -> Self {
+        lines.push(String::new());
+        Self { title: Some(title.to_owned()), lines }
+    }
+
+    fn all(text: &str) -> Vec<Self> {
+        let mut sections = vec![Self { title: None, lines: Vec::new() }];
+        for line in text.lines() {
+            match line.strip_prefix("## ") {
+                Some(title) => sections.push(Self { title: Some(title.trim().to_owned()), lines: Vec::new() }),
+                None => {
+                    if let Some(last) = sections.last_mut() {
+                        last.lines.push(line.to_owned());
+                    }
+                }
+            }
+        }
+        sections
+    }
+
+    fn is(&self, title: &str) -> bool {
+        self.title.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(title))
+    }
+
+    fn bullets(&self) -> Vec<String> {
+        let bullet = |line: &String| {
+            let text = line.trim_start().strip_prefix(['-', '*'])?.trim();
+            (!text.is_empty() && !text.starts_with('[')).then(|| text.to_owned())
+        };
+        self.lines.iter().filter_map(bullet).collect()
+    }
+
+    /// After its last line that says something; a placeholder gives way.
+    fn append(&mut self, lines: Vec<String>) {
+        if lines.is_empty() {
+            return;
+        }
+        self.lines.retain(|line| !line.trim_start().starts_with("- ["));
+        let end = self.lines.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
+        self.lines.splice(end..end, lines);
+    }
+
+    fn write(&self, text: &mut String) {
+        if let Some(title) = &self.title {
+            let _ = writeln!(text, "## {title}");
+        }
+        for line in &self.lines {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known() -> Known {
+        let phase = |name: &str, decisions: &[&str]| KnownPhase {
+            name: name.into(),
+            decisions: decisions.iter().map(|line| (*line).to_owned()).collect(),
+        };
+        Known {
+            feature: "Login".into(),
+            objective: "People can log in.".into(),
+            constraints: vec!["The schema stays.".into()],
+            criteria: Vec::new(),
+            phases: vec![phase("Phase 0", &["Argon2: it is kept"]), phase("Phase 1", &[])],
+            state: vec!["Next: 0.1".into()],
+        }
+    }
+
+    #[test]
+    fn a_new_file_has_every_section() {
+        insta::assert_snapshot!(render(None, &known()));
+    }
+
+    #[test]
+    fn what_somebody_wrote_stays_and_the_state_is_replaced() {
+        let mine = "# Mine\nwords\n## Phase 0 Decisions\n- Mine: because\n\n## Notes\nkeep me\n## Current State\nold\n";
+        insta::assert_snapshot!(render(Some(mine), &known()));
+    }
+
+    #[test]
+    fn rendering_twice_changes_nothing() {
+        for present in [
+            None,
+            Some("# Mine\n## Current State\nold"),
+            Some("no heading at all"),
+            Some("## phase 0 decisions\n- [Decision]: [Rationale]"),
+        ] {
+            let once = render(present, &known());
+            assert_eq!(render(Some(&once), &known()), once);
+        }
+    }
+
+    #[test]
+    fn a_placeholder_is_no_decision() {
+        let text = "## Phase 0 Decisions\n- [Decision]: [Rationale]\n- \n* Real: because\n";
+        assert_eq!(bullets(text, "Phase 0"), ["Real: because"]);
+        assert!(bullets(text, "Phase 1").is_empty());
+    }
+}

@@ -1,0 +1,228 @@
+//! How a task is closed: what its check does to it, and what a check may do.
+
+use std::fs;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+/// A task with a check, about a file.
+fn with_check(command: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "Write it", "--file", "it.txt", "--verify", command]);
+    sandbox
+}
+
+fn said(sandbox: &Sandbox, output: &Output) -> String {
+    let text = sandbox.without_paths(&[output.stdout.as_slice(), output.stderr.as_slice()].concat());
+    // Times differ.
+    let mut shown = String::new();
+    for word in text.split_inclusive([' ', '\n', ')', ';']) {
+        let bare = word.trim_end_matches([' ', '\n', ')', ';']);
+        let is_time = bare.contains('.') && bare.parse::<f64>().is_ok();
+        shown += if is_time { "T" } else { bare };
+        shown += &word[bare.len()..];
+    }
+    shown
+}
+
+fn closed(sandbox: &Sandbox, more: &[&str]) -> String {
+    said(sandbox, &sandbox.run(&[&["task", "done", "1"], more].concat()))
+}
+
+fn task(sandbox: &Sandbox) -> Value {
+    let list: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
+    list["tasks"][0].clone()
+}
+
+fn eventually(mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < until, "it did not happen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_check_that_fails_leaves_the_task_open_and_the_third_time_is_named() {
+    let sandbox = with_check("echo looking; grep -q done it.txt");
+    insta::assert_snapshot!(closed(&sandbox, &[]), @r"
+    error: task `1` stays open: `echo looking; grep -q done it.txt` exited with 2
+      the end of its output:
+        looking
+        grep: it.txt: No such file or directory
+    ");
+    closed(&sandbox, &[]);
+    insta::assert_snapshot!(closed(&sandbox, &[]), @r"
+    error: task `1` stays open: `echo looking; grep -q done it.txt` exited with 2; the 3rd time in the same way
+      the end of its output:
+        looking
+        grep: it.txt: No such file or directory
+
+    hint: trying the same again changes nothing: another way, or `steadfast task block 1 --why REASON`
+    ");
+    let open = task(&sandbox);
+    assert_eq!((&open["status"], &open["stuck_count"]), (&json!("pending"), &json!(3)));
+    fs::write(sandbox.root().join("it.txt"), "done").unwrap();
+    insta::assert_snapshot!(closed(&sandbox, &[]), @r"
+    1 Write it: done (`echo looking; grep -q done it.txt` passed in T s)
+    1 of 1 tasks done, 0 open, 0 blocked.
+    ");
+    let done = task(&sandbox);
+    assert_eq!((&done["status"], &done["evidence"]["class"]), (&json!("done"), &json!("executed")));
+    assert_eq!((&done["evidence"]["exit"], &done["evidence"]["stale"]), (&json!(0), &json!(false)));
+    assert_eq!(done["evidence"]["tree"].as_str().unwrap().len(), 40);
+    fs::write(sandbox.root().join("it.txt"), "other").unwrap();
+    assert_eq!(task(&sandbox)["evidence"]["stale"], true);
+    insta::assert_snapshot!(sandbox.ok(&["task", "list"]), @r"
+    1  done         Write it  [it.txt]  (executed, stale: its files changed since)
+    ");
+}
+
+#[test]
+fn every_end_of_a_check_is_defined() {
+    let ends = [
+        "kill -9 $$",
+        "exit 7",
+        "/no/such/program",
+        "read answer </dev/tty",
+        "yes | head -c 100000000; echo; exit 3",
+        "printf 'a\\000b\\377c\\033[31mred\\033[0m\\n'; exit 1",
+        "setsid sleep 300 & exit 0",
+        "date +%N >> it.txt",
+        "grep -q done it.txt || echo done > it.txt",
+    ];
+    let mut all = String::new();
+    for end in ends {
+        let sandbox = with_check(end);
+        all += &format!("$ {end}\n{}\n", closed(&sandbox, &[]));
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn a_check_that_takes_long_is_running_and_the_session_may_wait_for_it() {
+    let sandbox = with_check("echo $$ > pid; while [ ! -e go ]; do sleep 0.05; done");
+    sandbox.hook("SessionStart", "me", json!({"source": "startup"}));
+    sandbox.as_agent("me", &["task", "start", "1"]);
+    assert!(sandbox.stop_is_refused("me"));
+    let started = sandbox.as_agent("me", &["task", "done", "1", "--wait", "1"]);
+    assert_eq!(started.status.code(), Some(1));
+    insta::assert_snapshot!(said(&sandbox, &started), @r"
+    error: running: task `1` is open until its check `echo $$ > pid; while [ ! -e go ]; do sleep T; done` is through; it was started 1 s ago
+
+    hint: `steadfast task wait 1` waits for it
+    ");
+    assert!(!sandbox.stop_is_refused("me"), "a session whose check runs is waiting");
+    assert!(sandbox.ok(&["status"]).contains("being checked: 1"));
+    // A second one joins the first.
+    let joined = sandbox.run(&["task", "done", "1", "--wait", "0"]);
+    assert!(String::from_utf8_lossy(&joined.stderr).contains("running"));
+    fs::write(sandbox.root().join("go"), "").unwrap();
+    insta::assert_snapshot!(said(&sandbox, &sandbox.run(&["task", "wait", "1"])), @r"
+    1 Write it: done (`echo $$ > pid; while [ ! -e go ]; do sleep T; done` passed in T s)
+    1 of 1 tasks done, 0 open, 0 blocked.
+    ");
+    assert_eq!(task(&sandbox)["status"], "done");
+    assert!(!sandbox.stop_is_refused("me"));
+}
+
+#[test]
+fn a_check_whose_supervisor_died_is_lost_and_can_be_run_again() {
+    let sandbox = with_check("[ -e go ] || { echo $PPID > supervisor; echo $$ > pid; sleep 300; }");
+    sandbox.run(&["task", "done", "1", "--wait", "0"]);
+    let file = |name: &str| fs::read_to_string(sandbox.root().join(name)).unwrap_or_default().trim().to_owned();
+    eventually(|| !file("pid").is_empty());
+    let (supervisor, check) = (file("supervisor"), file("pid"));
+    assert!(Command::new("kill").args(["-9", &supervisor]).status().unwrap().success());
+    insta::assert_snapshot!(said(&sandbox, &sandbox.run(&["task", "wait", "1"])), @r"
+    error: task `1` stays open: `[ -e go ] || { echo $PPID > supervisor; echo $$ > pid; sleep 300; }` did not get to its end (whoever ran it is gone, and said nothing)
+    ");
+    eventually(|| !fs::exists(format!("/proc/{check}")).unwrap());
+    fs::write(sandbox.root().join("go"), "").unwrap();
+    sandbox.ok(&["task", "done", "1"]);
+}
+
+#[test]
+fn a_check_cannot_close_its_own_task() {
+    let sandbox = with_check("steadfast task done 1");
+    insta::assert_snapshot!(closed(&sandbox, &[]), @r"
+    error: task `1` stays open: `steadfast task done 1` exited with 2
+      the end of its output:
+        error: task `1` cannot be closed from within the check of task `1`
+    ");
+}
+
+#[test]
+fn a_task_waits_for_those_before_it() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    sandbox.ok(&["task", "add", "Two", "--after", "1"]);
+    insta::assert_snapshot!(sandbox.fails(&["task", "done", "2"]).1, @r"
+    error: task `2` waits for `1`
+
+    hint: `steadfast task next` shows what can be done now
+    ");
+}
+
+#[test]
+fn only_a_human_closes_a_task_without_its_check() {
+    let sandbox = with_check("false");
+    let refused = sandbox.as_agent("me", &["task", "done", "1", "--force"]);
+    assert_eq!(refused.status.code(), Some(2));
+    insta::assert_snapshot!(said(&sandbox, &refused), @r"
+    error: only a human closes task `1` without its check
+
+    hint: `steadfast task block ID --why REASON` sets it aside for one
+    ");
+    assert_eq!(task(&sandbox)["status"], "pending");
+    sandbox.ok(&["task", "done", "1", "--force"]);
+    assert_eq!(task(&sandbox)["evidence"]["class"], "forced");
+}
+
+#[test]
+fn a_check_that_is_made_to_pass_is_no_evidence() {
+    let sandbox = Sandbox::new();
+    let manifest = |test: &str, more: &str| {
+        let text = format!("{{\"scripts\": {{\"test\": \"{test}\"}}{more}}}");
+        fs::write(sandbox.root().join("package.json"), text).unwrap();
+    };
+    manifest("vitest run", "");
+    sandbox.ok(&["task", "add", "Write it", "--verify", "npm test"]);
+    manifest("true", "");
+    let refused = sandbox.as_agent("me", &["task", "done", "1"]);
+    assert_eq!(refused.status.code(), Some(3));
+    insta::assert_snapshot!(said(&sandbox, &refused), @r"
+    error: task `1` stays open: its check `npm test` is not what it was when the plan was loaded: package.json script `test` was `vitest run`, is `true`
+
+    hint: put it back, or a human says yes: `steadfast task done 1 --accept-check`
+    ");
+    let accepted = sandbox.as_agent("me", &["task", "done", "1", "--accept-check"]);
+    assert_eq!(accepted.status.code(), Some(2), "only a human says yes");
+    assert!(sandbox.ok(&["status"]).contains("--accept-check"));
+    // A dependency is no change of the check: it runs, and finds no vitest, or no npm.
+    manifest("vitest run", ", \"dependencies\": {\"left-pad\": \"1\"}");
+    assert!(closed(&sandbox, &[]).contains("`npm test` exited with 127"));
+}
+
+#[test]
+fn a_note_is_kept_with_its_task() {
+    let sandbox = with_check("true");
+    sandbox.ok(&["task", "note", "1", "the fixtures are in tests/data"]);
+    assert_eq!(task(&sandbox)["notes"], "the fixtures are in tests/data");
+    insta::assert_snapshot!(sandbox.fails(&["task", "note", "1", " "]).1, @r"
+    error: a note says something, and this one is empty
+    ");
+}
+
+#[test]
+fn there_is_nothing_to_wait_for_when_no_check_runs() {
+    let sandbox = with_check("true");
+    insta::assert_snapshot!(sandbox.fails(&["task", "wait", "1"]).1, @r"
+    error: no check of task `1` runs
+
+    hint: `steadfast task done 1` starts it
+    ");
+}

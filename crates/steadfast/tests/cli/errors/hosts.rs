@@ -1,0 +1,285 @@
+//! What `init` and `uninstall` find in the settings of hosts, and what keeps them from writing.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{fails, failure};
+use crate::sandbox::Sandbox;
+
+const INIT: [&str; 4] = ["init", "--host", "claude", "--yes"];
+
+fn settings(sandbox: &Sandbox) -> PathBuf {
+    let folder = sandbox.root().join(".claude");
+    fs::create_dir_all(&folder).unwrap();
+    folder.join("settings.local.json")
+}
+
+/// What `init` says to settings that hold this.
+fn with_settings(text: impl AsRef<[u8]>) -> String {
+    let sandbox = Sandbox::bare();
+    fs::write(settings(&sandbox), &text).unwrap();
+    let said = fails(&sandbox, &INIT);
+    assert_eq!(fs::read(settings(&sandbox)).unwrap(), text.as_ref());
+    said
+}
+
+#[test]
+fn settings_that_are_not_what_they_should_be() {
+    insta::assert_snapshot!(with_settings("{\n  \"hooks\": []\n}\n"), @r"
+    exit 1
+    error: /repo/.claude/settings.local.json:2:12: `hooks` is an array, expected an object
+
+    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    ");
+    insta::assert_snapshot!(with_settings("{\n  \"hooks\": {},\n  \"hooks\": {}\n}\n"), @r"
+    exit 1
+    error: /repo/.claude/settings.local.json:3:3: the key `hooks` stands here a second time
+
+    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    ");
+    insta::assert_snapshot!(with_settings("{\n  \"model\": \"op"), @r"
+    exit 1
+    error: /repo/.claude/settings.local.json:2:12: a string without its closing quote
+
+    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    ");
+    insta::assert_snapshot!(with_settings(b"{\"model\": \"\xff\"}"), @r"
+    exit 1
+    error: /repo/.claude/settings.local.json: not valid UTF-8 at byte 11
+
+    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    ");
+}
+
+#[test]
+fn a_server_of_our_name_that_is_not_ours() {
+    let sandbox = Sandbox::bare();
+    let config = sandbox.home().join(".codex/config.toml");
+    fs::create_dir(config.parent().unwrap()).unwrap();
+    fs::write(&config, "[mcp_servers.steadfast]\ncommand = \"other\"\n").unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &["init", "--host", "codex", "--yes"]), @r"
+    exit 1
+    error: /home/.codex/config.toml:1:1: `mcp_servers.steadfast` is another program's
+
+    hint: nothing was written; mend `/home/.codex/config.toml` and try again
+    ");
+}
+
+#[test]
+fn settings_that_are_no_file_or_cannot_be_read() {
+    let sandbox = Sandbox::bare();
+    fs::create_dir(settings(&sandbox)).unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &INIT), @r"
+    exit 1
+    error: /repo/.claude/settings.local.json: not a file
+
+    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    ");
+    fs::remove_dir(settings(&sandbox)).unwrap();
+    symlink("settings.local.json", settings(&sandbox)).unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &INIT), @r"
+    exit 1
+    error: /repo/.claude/settings.local.json: cannot read: Too many levels of symbolic links (os error 40)
+
+    hint: nothing was written; mend `/repo/.claude/settings.local.json` and try again
+    ");
+}
+
+#[test]
+fn settings_that_are_read_only() {
+    let sandbox = Sandbox::bare();
+    fs::write(settings(&sandbox), "{}").unwrap();
+    fs::set_permissions(settings(&sandbox), fs::Permissions::from_mode(0o444)).unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &INIT), @r"
+    exit 1
+    error: /repo/.claude/settings.local.json: the file is read-only
+
+    hint: nothing was written; make `/repo/.claude/settings.local.json` writable and try again
+    ");
+}
+
+#[test]
+fn settings_that_cannot_be_written() {
+    let sandbox = Sandbox::bare();
+    fs::write(sandbox.root().join(".claude"), "a file").unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &INIT), @r"
+    exit 1
+    error: /repo/.claude/settings.local.json: cannot write: File exists (os error 17); what was written before that is put back
+
+    hint: see to it that `/repo/.claude/settings.local.json` can be a file of yours, and try again
+    ");
+    assert_eq!(fs::read_to_string(sandbox.root().join(".claude")).unwrap(), "a file");
+}
+
+#[test]
+fn settings_that_a_host_holds() {
+    let sandbox = Sandbox::bare();
+    fs::write(sandbox.home().join(".claude.json"), "{}").unwrap();
+    let lock = sandbox.home().join(".claude.json.lock");
+    fs::create_dir(&lock).unwrap();
+    // Held by one that says so until it is over.
+    fs::File::open(&lock)
+        .unwrap()
+        .set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60))
+        .unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &INIT), @r"
+    exit 1
+    error: /home/.claude.json.lock: locked by another program for more than 5 s; what was written before that is put back
+
+    hint: close the host and try again
+    ");
+}
+
+#[test]
+fn a_record_that_is_none() {
+    let sandbox = Sandbox::new();
+    let mut folders = vec![sandbox.home().join(".local/state/steadfast/install")];
+    let mut records = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path => records.push(path),
+            }
+        }
+    }
+    records.sort();
+    let record = records.iter().find(|path| path.to_string_lossy().contains("settings.local.json")).unwrap();
+    fs::write(record, "garbage").unwrap();
+    let name = record.display().to_string().replace(sandbox.home().parent().unwrap().to_str().unwrap(), "");
+    insta::assert_snapshot!(fails(&sandbox, &["uninstall"]).replace(&name, "<record>"), @r"
+    exit 1
+    error: <record>: not a record of ours: expected value at line 1 column 1
+
+    hint: nothing was written; move `<record>` away and try again: our hooks are known by their shape
+    ");
+}
+
+#[test]
+fn a_program_that_settings_cannot_name() {
+    let sandbox = Sandbox::bare();
+    let called = |path: &Path| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(Command::new("cp").arg(sandbox.binary()).arg(path).status().unwrap().success());
+        let mut command = Command::new(path);
+        command.args(INIT).current_dir(sandbox.root()).env_clear().env("HOME", sandbox.home());
+        failure(&sandbox, &command.output().unwrap())
+    };
+    insta::assert_snapshot!(called(&sandbox.home().join("sf")), @r"
+    exit 1
+    error: /home/sf is not named `steadfast`: hooks of that name could not be told from others
+
+    hint: `cargo install --path crates/steadfast --profile dist` puts it where it stays; run `steadfast init` then
+    ");
+    let odd = sandbox.home().join(OsStr::from_bytes(b"od\xff")).join("steadfast");
+    insta::assert_snapshot!(called(&odd), @r"
+    exit 1
+    error: /home/od�/steadfast: the path is not valid UTF-8, settings cannot hold it
+
+    hint: nothing was written; put the program where its path can be written down
+    ");
+}
+
+#[test]
+fn a_program_that_does_not_find_itself() {
+    let sandbox = Sandbox::bare();
+    let Some(output) = sandbox.elsewhere("mount -t tmpfs tmpfs /proc && exec \"$0\" \"$@\"", &INIT) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: cannot find this program: no /proc/self/exe available. Is /proc mounted?
+
+    hint: `steadfast init --shared` names it without its path
+    ");
+}
+
+#[test]
+fn no_host_to_wire() {
+    let sandbox = Sandbox::bare();
+    let bare = |arguments: &[&str]| {
+        let path = sandbox.binary().parent().unwrap().to_owned();
+        sandbox.command().args(arguments).env("PATH", path).output().unwrap()
+    };
+    insta::assert_snapshot!(failure(&sandbox, &bare(&["init", "--yes"])), @r"
+    exit 1
+    error: neither Claude Code nor Codex is found
+
+    hint: `steadfast init --host claude` or `--host codex` wires one that comes later
+    ");
+    insta::assert_snapshot!(failure(&sandbox, &bare(&["init", "--host", "sim"])), @r"
+    exit 64
+    error: invalid value 'sim' for '--host <HOST>': the simulated agent needs no wiring
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn shared_wiring_that_names_what_is_not_on_the_path() {
+    let sandbox = Sandbox::bare();
+    let mut command = sandbox.command();
+    command.args(["init", "--host", "claude", "--shared", "--dry-run"]).env("PATH", "/usr/bin:/bin");
+    insta::assert_snapshot!(sandbox.without_paths(&command.output().unwrap().stderr), @r"
+    note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is
+    nothing was changed: this was a dry run over 5 files
+    ");
+}
+
+const READ_ONLY: &str = "mount --bind .git .git && mount -o remount,bind,ro .git && exec \"$0\" \"$@\"";
+
+#[test]
+fn state_that_cannot_be_put_away() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    fs::write(sandbox.place().state.with_extension("kept"), "a file").unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &["uninstall"]), @r"
+    exit 1
+    error: cannot put away `/repo/.git/steadfast`: Not a directory (os error 20)
+
+    hint: the hosts call Steadfast no more; see to it that `/repo/.git/steadfast.kept` can be replaced, and try again
+    ");
+    assert!(sandbox.ok(&["task", "list"]).contains("One"));
+}
+
+#[test]
+fn state_that_cannot_be_made_or_brought_back() {
+    let sandbox = Sandbox::bare();
+    let Some(output) = sandbox.elsewhere(READ_ONLY, &INIT) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: cannot create `/repo/.git/steadfast`: Read-only file system (os error 30)
+
+    hint: nothing was changed; make its folder writable and try again
+    ");
+    sandbox.ok(&INIT);
+    sandbox.ok(&["task", "add", "One"]);
+    sandbox.ok(&["uninstall"]);
+    let output = sandbox.elsewhere(READ_ONLY, &INIT).unwrap();
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: cannot bring back `/repo/.git/steadfast.kept`: Read-only file system (os error 30)
+
+    hint: nothing was changed; make its folder writable and try again
+    ");
+}
+
+#[test]
+fn a_human_who_says_no() {
+    let sandbox = Sandbox::bare();
+    let call = format!("'{}' init --host claude >/dev/null", sandbox.binary().display());
+    let mut command = Command::new("script");
+    command.args(["--quiet", "--return", "--command", &call, "/dev/null"]);
+    command.current_dir(sandbox.root()).env_clear().env("HOME", sandbox.home()).env("PATH", "/usr/bin:/bin");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"n\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let said = said.trim_start_matches("n\n");
+    insta::assert_snapshot!(said, @"change 6 files? [y/N] error: nothing was changed");
+    assert!(!sandbox.place().state.exists());
+}

@@ -1,0 +1,125 @@
+//! The skills that `init` installs, and what they say.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use steadfast_model::{Authority, COMMANDS};
+
+use crate::sandbox::Sandbox;
+
+const SKILL: &str = ".claude/skills/steadfast-run-tasks/SKILL.md";
+
+fn init(sandbox: &Sandbox, more: &[&str]) -> std::process::Output {
+    sandbox.run(&[&["init", "--host", "claude", "--host", "codex", "--yes"], more].concat())
+}
+
+/// What git would offer for a commit.
+fn offered(sandbox: &Sandbox) -> String {
+    let status = Command::new("git").args(["status", "--porcelain"]).current_dir(sandbox.root()).output().unwrap();
+    String::from_utf8(status.stdout).unwrap()
+}
+
+fn texts() -> Vec<(PathBuf, String)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../plugin/skills");
+    ["read-spec/SKILL.md", "read-spec/reference.md", "run-tasks/SKILL.md"]
+        .map(|file| (folder.join(file), fs::read_to_string(folder.join(file)).unwrap()))
+        .to_vec()
+}
+
+#[test]
+fn ones_own_skills_are_not_offered_for_a_commit_and_shared_ones_are() {
+    let sandbox = Sandbox::bare();
+    for scope in [&[][..], &["--user"]] {
+        init(&sandbox, scope);
+        assert!(sandbox.root().join(SKILL).is_file());
+        assert_eq!(offered(&sandbox), "", "{scope:?}");
+        sandbox.ok(&["uninstall"]);
+        assert!(!sandbox.root().join(".claude").exists());
+    }
+    init(&sandbox, &[]);
+    init(&sandbox, &["--shared"]);
+    assert_eq!(offered(&sandbox), "?? .agents/\n?? .claude/\n?? .codex/\n?? .mcp.json\n");
+    init(&sandbox, &[]);
+    assert_eq!(offered(&sandbox), "?? .agents/\n?? .claude/\n?? .codex/\n?? .mcp.json\n");
+    sandbox.ok(&["uninstall"]);
+    assert_eq!(offered(&sandbox), "");
+}
+
+#[test]
+fn a_skill_that_comes_or_goes_is_one_line_and_its_text_is_in_the_dry_run() {
+    let sandbox = Sandbox::bare();
+    let text = "+# The tasks of a plan, until none is open\n";
+    let dry = sandbox.ok(&["init", "--host", "claude", "--dry-run"]);
+    assert!(dry.contains(text) && dry.contains("+/.claude/skills/steadfast-*/\n"), "{dry}");
+    let shown = sandbox.ok(&["init", "--host", "claude", "--yes"]);
+    let path = sandbox.root().join(SKILL);
+    let lines = fs::read_to_string(&path).unwrap().lines().count();
+    let line = |what: &str| format!("{what} skill {} ({lines} lines)\n", path.display());
+    assert!(shown.contains(&line("new")) && !shown.contains(text), "{shown}");
+    let out = sandbox.ok(&["uninstall"]);
+    assert!(out.contains(&line("removed")), "{out}");
+    assert!(!sandbox.root().join(".claude").exists());
+}
+
+#[test]
+fn a_skill_that_somebody_changed_is_named_and_left() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.root().join(SKILL);
+    let mine = fs::read_to_string(&path).unwrap().replace("ledger", "list");
+    fs::write(&path, &mine).unwrap();
+    for command in [&["init", "--host", "claude", "--yes"][..], &["uninstall"]] {
+        let output = sandbox.run(command);
+        assert!(output.status.success());
+        let said = sandbox.without_paths(&output.stderr);
+        assert_eq!(said, format!("note: `/repo/{SKILL}` is not as `init` writes it, and stays as it is\n"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), mine);
+    }
+}
+
+/// A skill that names a command which is not there, or not the agent's, sends every agent into a wall.
+#[test]
+fn every_command_that_a_skill_names_is_there_and_the_agents() {
+    let sandbox = Sandbox::bare();
+    let mut named = BTreeSet::new();
+    for (path, text) in texts() {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for code in text.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix("steadfast ")) {
+            let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+            let words: Vec<_> = code.split(' ').take_while(is_name).collect();
+            let flags = code.split(' ').filter(|word| word.starts_with("--")).map(str::to_owned).collect::<Vec<_>>();
+            named.insert((words.join(" "), flags, path.file_name().unwrap().to_owned()));
+        }
+    }
+    assert!(named.len() > 10, "{named:?}");
+    for (command, flags, path) in named {
+        // What the plugin's readme and the skills say about `init` itself is for the human.
+        if command == "init" {
+            continue;
+        }
+        let words: Vec<_> = command.split(' ').chain(["--help"]).collect();
+        let output = sandbox.run(&words);
+        let help = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{}: `steadfast {command}`", path.display());
+        for flag in flags {
+            assert!(help.contains(&flag), "{}: `steadfast {command} {flag}`: {help}", path.display());
+        }
+        let humans = COMMANDS.iter().any(|(words, who)| *words == command && *who == Authority::Human);
+        assert!(!humans, "{}: `steadfast {command}` is for a human", path.display());
+    }
+}
+
+#[test]
+fn the_example_lints_clean_and_can_be_loaded() {
+    let sandbox = Sandbox::new();
+    let (_, reference) = texts().remove(1);
+    let (example, _) = reference.split_once("```json\n").unwrap().1.split_once("```").unwrap();
+    fs::write(sandbox.root().join("SPEC.json"), example).unwrap();
+    let output = sandbox.run(&["spec", "lint", "SPEC.json"]);
+    let said = [sandbox.without_paths(&output.stdout), sandbox.without_paths(&output.stderr)].concat();
+    assert!(output.status.success() && !said.contains("warning"), "{said}");
+    // 1.0, 1.1, 1.1a, 1.2, 1.2a; 2.0, 2.1a, 2.1, 2.1b, 2.2; 3.0, 3.1, 3.1a
+    assert_eq!(sandbox.ok(&["spec", "count", "SPEC.json"]), "13\n");
+    sandbox.ok(&["plan", "load", "SPEC.json"]);
+}

@@ -1,0 +1,138 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::Dice;
+use crate::{Result, process};
+
+const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
+/// What each task waits for.
+const DEPENDENCIES: u32 = 3;
+/// How many tasks can be begun in the beginning: work fans out from these.
+const ROOTS: u32 = 100;
+/// The largest spec whose compilation is measured.
+const SPEC: u32 = 10_000;
+
+/// `cargo xtask bench ledger`
+pub(crate) fn ledger(arguments: &[&str]) -> Result<()> {
+    let (mut runs, mut binary) = (100, None);
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("`{argument}` wants a value"))?;
+        match *argument {
+            "--runs" => runs = value.parse()?,
+            "--binary" => binary = Some(PathBuf::from(value)),
+            other => return Err(format!("`{other}` is unexpected").into()),
+        }
+    }
+    let binary = binary.map_or_else(|| process::build("dist"), Ok)?;
+    let folder = tempfile::tempdir()?;
+    let mut rows = vec![Row::new("/bin/true", Path::new("/bin/true"), folder.path(), [&[], &[]])];
+    for size in SIZES {
+        let root = scene(folder.path(), &binary, size)?;
+        let row = |what: &str, calls| Row::new(&format!("{what}, {size} tasks"), &binary, &root, calls);
+        rows.push(row("task ready", [&["task", "ready", "--json"], &["task", "ready", "--json"]]));
+        rows.push(row("task next", [&["task", "next", "--json"], &["task", "next", "--json"]]));
+        rows.push(row("a status change", [&["task", "block", "1.1", "--why", "w"], &["task", "unblock", "1.1"]]));
+        if size <= SPEC {
+            rows.push(row("spec count", [&["spec", "count", "SPEC.json"], &["spec", "count", "SPEC.json"]]));
+        }
+    }
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let mut dice = Dice(1);
+    for round in 0..runs {
+        dice.shuffle(&mut order);
+        for row in &order {
+            rows[*row].run(round)?;
+        }
+    }
+    print(&mut rows, runs);
+    Ok(())
+}
+
+/// A repository with a plan of so many tasks.
+fn scene(folder: &Path, binary: &Path, size: u32) -> Result<PathBuf> {
+    let root = folder.join(size.to_string());
+    process::run(Command::new("git").args(["init", "--quiet"]).arg(&root))?;
+    fs::create_dir(root.join(".git/steadfast"))?;
+    fs::write(root.join("SPEC.json"), spec(size).to_string())?;
+    let started = Instant::now();
+    let mut load = Command::new(binary);
+    load.args(["plan", "load", "SPEC.json"]).current_dir(&root).stdout(Stdio::null()).stderr(Stdio::null());
+    process::run(&mut load)?;
+    eprintln!("loaded {size} tasks in {:.2} s", started.elapsed().as_secs_f64());
+    Ok(root)
+}
+
+/// One phase: the first tasks are free, every other waits for three before it.
+fn spec(size: u32) -> serde_json::Value {
+    let before = |number: u32| -> Vec<String> {
+        if number <= ROOTS {
+            return Vec::new();
+        }
+        (1..=DEPENDENCIES).map(|step| format!("1.{}", number - ROOTS + step - 1)).collect()
+    };
+    let task = |number: u32| {
+        json!({
+            "id": format!("1.{number}"),
+            "task": format!("Do the thing number {number}"),
+            "files": [format!("src/thing_{number}.rs")],
+            "verification": {"command": "cargo test"},
+            "depends_on": before(number),
+        })
+    };
+    let tasks: Vec<_> = (1..=size).map(task).collect();
+    json!({"feature": "Many things", "description": "All of them.", "phases": [{"id": "1", "name": "One", "tasks": tasks}]})
+}
+
+/// Two calls in turn: one undoes what the other did.
+struct Row {
+    name: String,
+    program: PathBuf,
+    cwd: PathBuf,
+    calls: [Vec<String>; 2],
+    times: Vec<Duration>,
+}
+
+impl Row {
+    fn new(name: &str, program: &Path, cwd: &Path, calls: [&[&str]; 2]) -> Self {
+        let calls = calls.map(|call| call.iter().map(|&word| word.to_owned()).collect());
+        Self { name: name.to_owned(), program: program.to_owned(), cwd: cwd.to_owned(), calls, times: Vec::new() }
+    }
+
+    fn run(&mut self, round: usize) -> Result<()> {
+        let started = Instant::now();
+        let output = Command::new(&self.program)
+            .args(&self.calls[round % 2])
+            .current_dir(&self.cwd)
+            .env_remove("CLAUDECODE")
+            .stdin(Stdio::null())
+            .output()?;
+        self.times.push(started.elapsed());
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(format!("{} failed: {}", self.name, String::from_utf8_lossy(&output.stderr)).into())
+    }
+
+    fn at(&self, share: f64) -> f64 {
+        let index = ((self.times.len() - 1) as f64 * share).round() as usize;
+        self.times[index].as_secs_f64() * 1e3
+    }
+}
+
+fn print(rows: &mut [Row], runs: usize) {
+    for row in rows.iter_mut() {
+        row.times.sort();
+    }
+    let floor = rows[0].at(0.5);
+    println!("{runs} interleaved runs; milliseconds of the whole process; ratio of medians to /bin/true\n");
+    println!("| what runs | median | p95 | ratio |");
+    println!("|---|---|---|---|");
+    for row in rows.iter() {
+        println!("| {} | {:.2} | {:.2} | {:.2} |", row.name, row.at(0.5), row.at(0.95), row.at(0.5) / floor);
+    }
+}
