@@ -111,7 +111,7 @@ fn with_full_access_a_check_is_kept_in_nowhere(program: &Program) {
 
 fn a_check_in_the_sandbox_ends_with_its_supervisor(program: &Program) {
     let scene = sandboxed(program, KEPT_IN);
-    scene.steadfast(&["task", "add", "hangs", "--verify", &hanging(&seconds(4711))]);
+    scene.steadfast(&["task", "add", "hangs", "--verify", &hanging(&seconds(61))]);
     let mut running = scene
         .session(
             Scenario::new("hangs")
@@ -124,10 +124,9 @@ fn a_check_in_the_sandbox_ends_with_its_supervisor(program: &Program) {
         .start();
     eventually(|| {
         assert!(running.is_running(), "the session waits for the check");
-        scene.root().join("hangs").exists()
+        sleepers(&seconds(61)).len() == 2
     });
-    let asleep = sleepers(&seconds(4711));
-    assert_eq!(asleep.len(), 2);
+    let asleep = sleepers(&seconds(61));
     let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/pid")).unwrap();
     assert!(asleep.iter().all(|process| namespace(process) != namespace("self")), "they are not in the sandbox");
     let supervisors: Vec<String> = processes(|process| {
@@ -136,7 +135,7 @@ fn a_check_in_the_sandbox_ends_with_its_supervisor(program: &Program) {
     });
     let [supervisor] = &supervisors[..] else { panic!("{supervisors:?}") };
     assert!(Command::new("kill").args(["-KILL", supervisor]).status().unwrap().success());
-    eventually(|| sleepers(&seconds(4711)).is_empty());
+    eventually(|| sleepers(&seconds(61)).is_empty());
     let run = running.finish();
     assert!(run.told().last().unwrap().contains("did not get to its end"), "{:?}", run.told());
     assert_eq!(scene.tasks(), ["pending"]);
@@ -145,19 +144,19 @@ fn a_check_in_the_sandbox_ends_with_its_supervisor(program: &Program) {
 fn a_check_in_the_sandbox_ends_at_its_limit(program: &Program) {
     let scene = sandboxed(program, KEPT_IN);
     let began = Instant::now();
-    let report = supervised(&scene, &hanging(&seconds(4712)), Duration::from_secs(2));
+    let report = supervised(&scene, &hanging(&seconds(62)), Duration::from_secs(2));
     assert_eq!(report.end, CheckEnd::TimedOut, "{report:?}");
     assert!(scene.root().join("hangs").exists(), "{report:?}");
     assert!(began.elapsed() < Duration::from_secs(10));
-    assert!(sleepers(&seconds(4712)).is_empty(), "{report:?}");
+    assert!(sleepers(&seconds(62)).is_empty(), "{report:?}");
 }
 
 /// By the kernel, with the first process of the sandbox: nobody is left to be named.
 fn what_a_check_leaves_behind_in_the_sandbox_is_ended(program: &Program) {
     let scene = sandboxed(program, KEPT_IN);
-    let report = supervised(&scene, &format!("setsid sleep {} & sleep 0.2", seconds(4713)), Duration::from_secs(20));
+    let report = supervised(&scene, &format!("setsid sleep {} & sleep 0.2", seconds(63)), Duration::from_secs(20));
     assert_eq!((report.end, &report.left_behind), (CheckEnd::Exited(0), &Vec::new()), "{report:?}");
-    assert!(sleepers(&seconds(4713)).is_empty(), "{report:?}");
+    assert!(sleepers(&seconds(63)).is_empty(), "{report:?}");
 }
 
 /// With the sandbox that `init` finds there, and more of Codex's own configuration.
@@ -195,7 +194,7 @@ fn hanging(seconds: &str) -> String {
     format!("trap '' TERM HUP; setsid sleep {seconds} & sleep 0.2; touch hangs; sleep {seconds}")
 }
 
-/// Known by its fraction, should somebody else run the same test.
+/// Known by its fraction, should somebody else run the same test; what a failed one leaves is gone in a minute.
 fn seconds(whole: u32) -> String {
     format!("{whole}.{}", std::process::id())
 }

@@ -7,4 +7,5 @@ pub mod launch;
 mod shape;
 mod wire;
 
+pub use codex::{SANDBOX_CAPABILITY, Sandbox};
 pub use wire::{Around, WireError, decode, encode};

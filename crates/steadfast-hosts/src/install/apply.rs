@@ -29,9 +29,10 @@ pub fn apply(plan: &Plan) -> Result<(), InstallError> {
             Err(error) => return Err(put_back(error, written)),
         }
     }
-    for done in &written {
-        remove_empty(&done.change.folders);
-    }
+    // The innermost of all first: one change may have made a folder that another's stands in.
+    let mut folders: Vec<_> = written.iter().flat_map(|done| done.change.folders.iter().cloned()).collect();
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+    remove_empty(&folders);
     Ok(())
 }
 
@@ -39,7 +40,8 @@ fn write(change: &FileChange) -> Result<Written<'_>, InstallError> {
     let _lock = change.lock.as_deref().map(|lock| FolderLock::take(lock, LOCK_PATIENCE)).transpose()?;
     let folders = file::missing_folders(&change.path);
     let before = file::read(&change.path)?;
-    let after = if before == change.before {
+    // A link may lead two of our files to one place, and the first of them was written already.
+    let after = if before == change.before || before == change.after {
         change.after.clone()
     } else if change.edits.is_empty() {
         return Err(InstallError::Changed { path: change.path.clone() });

@@ -69,7 +69,8 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 }
 
 fn has_our_name(path: &Path) -> bool {
-    path.to_str().is_some_and(is_our_program)
+    // The folders above it may be spelled in a way that settings cannot hold; that is another complaint.
+    path.file_name().and_then(OsStr::to_str).is_some_and(is_our_program)
 }
 
 /// The folder of a build that holds this file, by cargo's marks or by its usual name.

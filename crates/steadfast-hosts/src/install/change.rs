@@ -4,6 +4,8 @@ use super::file::{Access, utf8};
 use super::slot::{Remembered, Slot};
 use super::{InstallError, SettingsError};
 
+pub(super) const SKILL: &str = "skill";
+
 /// One file, as it is and as it is to be. Nothing is written before all changes of a plan are known.
 #[derive(Clone, Debug)]
 pub struct FileChange {
@@ -26,6 +28,8 @@ pub struct FileChange {
 pub struct Plan {
     /// The hosts' files: what a human wants to see.
     pub changes: Vec<FileChange>,
+    /// What stands where a file of ours would, or did, and is not as we wrote it. It stays.
+    pub left: Vec<PathBuf>,
     pub(super) records: Vec<FileChange>,
     pub(super) direction: Direction,
 }
@@ -69,6 +73,11 @@ impl FileChange {
     ) -> Self {
         let (folders, edits) = (Vec::new(), Vec::new());
         Self { path: path.to_owned(), before, after, what, access, folders, lock: None, edits }
+    }
+
+    /// Whether the file is ours alone.
+    pub fn is_skill(&self) -> bool {
+        self.what == SKILL
     }
 
     /// The same edits on what is there now.

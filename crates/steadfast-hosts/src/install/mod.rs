@@ -22,6 +22,7 @@ mod scope;
 mod server;
 mod server_toml;
 mod shell_word;
+mod skills;
 mod slot;
 mod stop_cap;
 mod wiring;

@@ -1,5 +1,7 @@
 //! What installing and uninstalling would change. Reads files, writes none.
 
+mod skills;
+
 use std::path::{Path, PathBuf};
 
 use steadfast_model::Host;
@@ -7,9 +9,10 @@ use steadfast_model::Host;
 use super::change::{Direction, Edit, FileChange, Plan};
 use super::error::{InstallError, SettingsError};
 use super::file::{self, Access};
-use super::record::{Before, Record, file_of};
+use super::record::{Before, Record};
 use super::scope::{Place, Scope};
-use super::slot::{Keeper, Remembered, Slot};
+use super::skills::files as skill_files;
+use super::slot::{Remembered, Slot};
 
 /// What `init` was asked for.
 #[derive(Clone, Debug)]
@@ -31,12 +34,15 @@ pub fn plan_install(request: &Request<'_>) -> Result<Plan, InstallError> {
             install_slot(&mut drafts, &slot, place)?;
         }
     }
+    for skill in request.hosts.iter().flat_map(|host| skill_files(*host, place)) {
+        skills::install(&mut drafts, &skill, place)?;
+    }
     drafts.into_plan()
 }
 
 fn install_slot(drafts: &mut Drafts, slot: &Slot, place: &Place) -> Result<(), InstallError> {
     let in_settings = |source| InstallError::Settings { path: slot.path.clone(), source };
-    let record_file = file_of(slot, place);
+    let record_file = slot.record_file(place);
     let record = Record::read(&record_file)?;
     let current = drafts.current(&slot.path)?;
     let remembered = record.as_ref().map(Record::remembered).unwrap_or_default();
@@ -98,13 +104,16 @@ pub fn plan_uninstall(
         for scope in scopes {
             // What is taken out is known by its shape, not by its path.
             for slot in scope.slots(*host, place, Path::new("steadfast"), None)? {
-                let key = file_of(&slot, place);
+                let key = slot.record_file(place);
                 if !seen.contains(&key) {
                     uninstall_slot(&mut drafts, &slot, place, in_use)?;
                     seen.push(key);
                 }
             }
         }
+    }
+    for skill in hosts.iter().flat_map(|host| skill_files(*host, place)) {
+        skills::uninstall(&mut drafts, &skill, place)?;
     }
     drafts.into_plan()
 }
@@ -115,7 +124,7 @@ fn uninstall_slot(
     place: &Place,
     in_use: &dyn Fn(&Path) -> bool,
 ) -> Result<(), InstallError> {
-    let record_file = file_of(slot, place);
+    let record_file = slot.record_file(place);
     let record = Record::read(&record_file)?;
     if let Some(record) = &record {
         let relies = |user: &&PathBuf| **user != place.root && in_use(user);
@@ -151,11 +160,13 @@ struct Drafts {
     changes: Vec<FileChange>,
     records: Vec<FileChange>,
     absent_before_us: Vec<PathBuf>,
+    left: Vec<PathBuf>,
 }
 
 impl Drafts {
     fn new(direction: Direction) -> Self {
-        Self { direction, changes: Vec::new(), records: Vec::new(), absent_before_us: Vec::new() }
+        let (absent_before_us, left) = (Vec::new(), Vec::new());
+        Self { direction, changes: Vec::new(), records: Vec::new(), absent_before_us, left }
     }
 
     fn current(&self, path: &Path) -> Result<Option<String>, InstallError> {
@@ -176,11 +187,8 @@ impl Drafts {
             change.edits.extend(edits);
             return Ok(());
         }
-        let access = match slot.keeper {
-            Keeper::Repository => Access::Open,
-            Keeper::User => Access::Private,
-        };
-        let change = FileChange::new(&slot.path, file::read(&slot.path)?, after, slot.part.what(), access);
+        let (before, access) = (file::read(&slot.path)?, slot.keeper.access());
+        let change = FileChange::new(&slot.path, before, after, slot.part.what(), access);
         self.changes.push(FileChange { lock: slot.lock(), edits, ..change });
         Ok(())
     }
@@ -207,6 +215,6 @@ impl Drafts {
         if let Some(change) = self.changes.iter().find(|change| file::is_read_only(&change.path)) {
             return Err(InstallError::ReadOnly { path: change.path.clone() });
         }
-        Ok(Plan { changes: self.changes, records: self.records, direction: self.direction })
+        Ok(Plan { changes: self.changes, left: self.left, records: self.records, direction: self.direction })
     }
 }

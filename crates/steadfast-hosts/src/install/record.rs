@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::InstallError;
 use super::scope::Place;
-use super::slot::{Keeper, Remembered, Slot};
+use super::slot::{Keeper, Remembered};
 
 /// What was there before us, in one slot of one file, and who asked for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,14 +58,14 @@ impl Record {
     }
 }
 
-/// Where the record of a slot is kept.
-pub(super) fn file_of(slot: &Slot, place: &Place) -> PathBuf {
-    let folder = match slot.keeper {
+/// Where the record of one slot of a file is kept.
+pub(super) fn file_of(path: &Path, slot: &str, keeper: Keeper, place: &Place) -> PathBuf {
+    let folder = match keeper {
         Keeper::Repository => &place.repository_records,
         Keeper::User => &place.user_records,
     };
-    let key = format!("{}\n{}", slot.path.display(), slot.part.name());
-    let name = slot.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let key = format!("{}\n{slot}", path.display());
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     folder.join(format!("{}-{:016x}.json", name.trim_start_matches('.'), fnv1a(key.as_bytes())))
 }
 

@@ -1,10 +1,12 @@
 use std::path::PathBuf;
 
 use super::error::SettingsError;
+use super::file::Access;
 use super::json::{Document, Node};
 use super::original::{Original, outline};
+use super::scope::Place;
 use super::wiring::Wiring;
-use super::{hooks, server, server_toml, stop_cap};
+use super::{hooks, record, server, server_toml, stop_cap};
 
 /// One place of ours in one file.
 #[derive(Clone, Debug)]
@@ -47,6 +49,10 @@ impl Slot {
         Self { path, part, keeper: Keeper::User, living: true }
     }
 
+    pub(super) fn record_file(&self, place: &Place) -> PathBuf {
+        record::file_of(&self.path, &self.part.name(), self.keeper, place)
+    }
+
     /// Claude Code takes this lock before it writes its file. Codex has none.
     pub(super) fn lock(&self) -> Option<PathBuf> {
         let takes_lock = self.living && matches!(self.part, Part::Server { .. });
@@ -55,6 +61,15 @@ impl Slot {
             lock.push(".lock");
             lock.into()
         })
+    }
+}
+
+impl Keeper {
+    pub(super) fn access(self) -> Access {
+        match self {
+            Self::Repository => Access::Open,
+            Self::User => Access::Private,
+        }
     }
 }
 

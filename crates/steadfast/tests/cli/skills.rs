@@ -111,15 +111,21 @@ fn every_command_that_a_skill_names_is_there_and_the_agents() {
 }
 
 #[test]
-fn the_example_lints_clean_and_can_be_loaded() {
-    let sandbox = Sandbox::new();
+fn the_examples_lint_clean_and_can_be_loaded() {
     let (_, reference) = texts().remove(1);
-    let (example, _) = reference.split_once("```json\n").unwrap().1.split_once("```").unwrap();
-    fs::write(sandbox.root().join("SPEC.json"), example).unwrap();
-    let output = sandbox.run(&["spec", "lint", "SPEC.json"]);
-    let said = [sandbox.without_paths(&output.stdout), sandbox.without_paths(&output.stderr)].concat();
-    assert!(output.status.success() && !said.contains("warning"), "{said}");
-    // 1.0, 1.1, 1.1a, 1.2, 1.2a; 2.0, 2.1a, 2.1, 2.1b, 2.2; 3.0, 3.1, 3.1a
-    assert_eq!(sandbox.ok(&["spec", "count", "SPEC.json"]), "13\n");
-    sandbox.ok(&["plan", "load", "SPEC.json"]);
+    for (language, file, tasks) in [
+        ("json", "SPEC.json", "1.0 1.1 1.1a 1.2 1.2a 2.0 2.1a 2.1 2.1b 2.2 3.0 3.1 3.1a"),
+        ("markdown", "SPEC.md", "1.0 1.1 1.1a 1.2"),
+    ] {
+        let sandbox = Sandbox::new();
+        let (_, rest) = reference.split_once(&format!("```{language}\n")).unwrap();
+        fs::write(sandbox.root().join(file), rest.split_once("```").unwrap().0).unwrap();
+        assert_eq!(sandbox.ok(&["spec", "lint", file]), format!("{file}: nothing is wrong with it\n"));
+        assert_eq!(sandbox.ok(&["spec", "count", file]), format!("{}\n", tasks.split(' ').count()));
+        sandbox.ok(&["plan", "load", file]);
+        let list: serde_json::Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
+        let ids: BTreeSet<_> =
+            list["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, tasks.split(' ').collect(), "{file}");
+    }
 }

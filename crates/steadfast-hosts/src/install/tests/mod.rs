@@ -4,6 +4,7 @@ mod merge;
 mod refusal;
 mod server;
 mod sharing;
+mod skills;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -118,6 +118,6 @@ fn no_temporary_file_is_left() {
     let world = World::new();
     world.install(Scope::Local);
     let left: Vec<_> =
-        world.files().into_iter().filter(|(path, _)| path.to_string_lossy().contains("steadfast-")).collect();
+        world.files().into_iter().filter(|(path, _)| path.to_string_lossy().contains(".steadfast-")).collect();
     assert_eq!(left, []);
 }

@@ -16,14 +16,20 @@ fn uninstall_in(world: &World, repository: &str) {
     apply(&plan).unwrap();
 }
 
+/// The files that are no repository's.
+fn users_files(world: &World) -> Vec<(PathBuf, String)> {
+    let in_a_repository = |path: &Path| ["one", "two"].iter().any(|root| path.starts_with(world.home.join(root)));
+    world.files().into_iter().filter(|(path, _)| !in_a_repository(path)).collect()
+}
+
 #[test]
 fn the_users_wiring_stays_while_another_repository_relies_on_it() {
     let world = World::new();
     install_in(&world, "one");
     install_in(&world, "two");
-    let installed = world.files();
+    let installed = users_files(&world);
     uninstall_in(&world, "one");
-    assert_eq!(world.files(), installed);
+    assert_eq!(users_files(&world), installed);
     uninstall_in(&world, "two");
     assert_eq!(world.files(), []);
 }
@@ -33,7 +39,7 @@ fn a_repository_that_is_gone_relies_on_nothing() {
     let world = World::new();
     install_in(&world, "one");
     install_in(&world, "two");
-    fs::remove_dir(world.home.join("two")).unwrap();
+    fs::remove_dir_all(world.home.join("two")).unwrap();
     uninstall_in(&world, "one");
     assert_eq!(world.files(), []);
 }
@@ -126,7 +132,8 @@ fn another_configuration_folder_is_used_where_the_user_has_one() {
     let hosts = [Host::Claude, Host::Codex];
     let request = Request { hosts: &hosts, scope: Scope::User, place: &place, binary, stop_block_cap: None };
     let plan = plan_install(&request).unwrap();
-    let paths: Vec<_> = plan.changes.iter().map(|change| change.path.clone()).collect();
+    let settings = plan.changes.iter().filter(|change| !change.is_skill());
+    let paths: Vec<_> = settings.map(|change| change.path.clone()).collect();
     let expected = ["claude/settings.json", "claude/.claude.json", "codex/hooks.json", "codex/config.toml"];
     assert_eq!(paths, expected.map(|path| world.home.join(path)));
 }

@@ -72,7 +72,9 @@ impl Explanation {
             }
             LetGo::AllBlocked(plan) => {
                 let (all, done) = (plan.counts.all(), plan.counts.done);
-                format!("as all blocked: {} of {all} tasks are blocked, {done} done.", all - done)
+                let left = all - done;
+                let are = if left == 1 { "is" } else { "are" };
+                format!("as all blocked: {left} of {all} tasks {are} blocked, {done} done.")
             }
             LetGo::Unread(why) => format!("because its tasks could not be read: {}", one_line(why)),
         }

@@ -1,0 +1,66 @@
+//! Files of ours alone: made, kept up to date and taken away. What somebody changed or put there is left, and named.
+
+use std::path::PathBuf;
+
+use super::Drafts;
+use crate::install::change::{FileChange, SKILL};
+use crate::install::error::InstallError;
+use crate::install::file::{self, Access};
+use crate::install::record::{Before, Record, file_of};
+use crate::install::scope::Place;
+use crate::install::skills::{SkillFile, Whose};
+use crate::install::slot::Keeper;
+
+pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -> Result<(), InstallError> {
+    let present = file::read(&skill.path)?;
+    match &present {
+        Some(present) if skill.is_up_to_date(present) => {}
+        Some(present) if skill.whose(present) != Whose::Ours => {
+            drafts.left.push(skill.path.clone());
+            return Ok(());
+        }
+        _ => {
+            let after = Some(skill.content.clone().into_bytes());
+            drafts.changes.push(FileChange::new(&skill.path, present, after, SKILL, Access::Open));
+        }
+    }
+    let record_file = record_file(skill, place);
+    let record = Record::read(&record_file)?;
+    let mut folders = record.as_ref().map(|record| record.folders.clone()).unwrap_or_default();
+    let missing = file::missing_folders(&skill.path).into_iter().filter(|folder| !folders.contains(folder));
+    folders.extend(missing.collect::<Vec<_>>());
+    let new = Record {
+        path: skill.path.clone(),
+        slot: SKILL.to_owned(),
+        before: Before::Absent,
+        after: None,
+        folders,
+        users: vec![place.root.clone()],
+    };
+    if record.as_ref() != Some(&new) {
+        drafts.remember(&record_file, &new)?;
+    }
+    Ok(())
+}
+
+pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -> Result<(), InstallError> {
+    let record_file = record_file(skill, place);
+    let record = Record::read(&record_file)?;
+    if let Some(record) = &record {
+        drafts.forget(&record_file, record, place)?;
+    }
+    let Some(present) = file::read(&skill.path)? else { return Ok(()) };
+    match skill.whose(&present) {
+        Whose::Ours => {
+            drafts.changes.push(FileChange::new(&skill.path, Some(present), None, SKILL, Access::Open));
+        }
+        Whose::Changed => drafts.left.push(skill.path.clone()),
+        Whose::Foreign if record.is_some() => drafts.left.push(skill.path.clone()),
+        Whose::Foreign => {}
+    }
+    Ok(())
+}
+
+fn record_file(skill: &SkillFile, place: &Place) -> PathBuf {
+    file_of(&skill.path, SKILL, Keeper::Repository, place)
+}

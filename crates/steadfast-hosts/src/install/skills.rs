@@ -1,0 +1,194 @@
+//! The skills that come with the binary, as files of ours alone.
+
+use std::path::{Path, PathBuf};
+
+use steadfast_model::{Host, fnv};
+
+use super::scope::Place;
+
+/// A file of a skill, as the plugin has it.
+struct Source {
+    skill: &'static str,
+    file: &'static str,
+    text: &'static str,
+}
+
+macro_rules! source {
+    ($skill:literal, $file:literal) => {
+        Source {
+            skill: $skill,
+            file: $file,
+            text: include_str!(concat!("../../../../plugin/skills/", $skill, "/", $file)),
+        }
+    };
+}
+
+const SOURCES: [Source; 3] =
+    [source!("read-spec", "SKILL.md"), source!("read-spec", "reference.md"), source!("run-tasks", "SKILL.md")];
+
+/// In a plugin a skill has the plugin's name before its own; in a folder of skills it has to bring it along.
+const PREFIX: &str = "steadfast-";
+
+/// The last line says whose file it is, and whether it is as we wrote it: also where there is no record, because a
+/// colleague installed it or another version did.
+const STAMP: (&str, &str) = ("<!-- written by `steadfast init`, ", " -->");
+
+/// One file that is to be there.
+#[derive(Clone, Debug)]
+pub(super) struct SkillFile {
+    pub(super) path: PathBuf,
+    pub(super) content: String,
+}
+
+/// Whose a file in the place of ours is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// Ours, of this version or another, and nobody changed it.
+    Ours,
+    /// It was ours, and somebody changed it since.
+    Changed,
+    Foreign,
+}
+
+/// The files for a host: in the checkout whatever the scope, also where the wiring is the user's. A skill is offered
+/// wherever it is found, and nobody asked for it in the other repositories.
+pub(super) fn files(host: Host, place: &Place) -> Vec<SkillFile> {
+    let folder = match host {
+        Host::Claude => place.root.join(".claude/skills"),
+        Host::Codex => place.root.join(".agents/skills"),
+        Host::Sim => return Vec::new(),
+    };
+    SOURCES.iter().map(|source| source.file_in(&folder)).collect()
+}
+
+impl Source {
+    fn file_in(&self, folder: &Path) -> SkillFile {
+        let path = folder.join(format!("{PREFIX}{}", self.skill)).join(self.file);
+        SkillFile { path, content: stamped(&renamed(self.text)) }
+    }
+}
+
+impl SkillFile {
+    pub(super) fn whose(&self, present: &[u8]) -> Whose {
+        let text = plain(present);
+        match text.as_deref().and_then(body) {
+            Some((body, stamp)) if stamp == stamp_of(body) => Whose::Ours,
+            Some(_) => Whose::Changed,
+            None => Whose::Foreign,
+        }
+    }
+
+    /// Git may have given it the line ends of another system.
+    pub(super) fn is_up_to_date(&self, present: &[u8]) -> bool {
+        plain(present).is_some_and(|text| text == self.content)
+    }
+}
+
+fn renamed(text: &str) -> String {
+    SOURCES.iter().map(|source| source.skill).fold(text.to_owned(), |text, skill| {
+        let text = text.replacen(&format!("\nname: {skill}\n"), &format!("\nname: {PREFIX}{skill}\n"), 1);
+        text.replace(&format!("`{skill}`"), &format!("`{PREFIX}{skill}`"))
+    })
+}
+
+fn stamped(body: &str) -> String {
+    format!("{body}\n{}{}{}\n", STAMP.0, stamp_of(body), STAMP.1)
+}
+
+fn stamp_of(body: &str) -> String {
+    format!("{:016x}", fnv([body.as_bytes()]))
+}
+
+/// The text before the stamp, and what that says.
+fn body(text: &str) -> Option<(&str, &str)> {
+    let (body, rest) = text.rsplit_once(STAMP.0)?;
+    let (stamp, after) = rest.split_once(STAMP.1)?;
+    let body = body.strip_suffix('\n').unwrap_or(body);
+    // What was added behind it is a change, too.
+    Some((body, if after == "\n" { stamp } else { "" }))
+}
+
+fn plain(present: &[u8]) -> Option<String> {
+    std::str::from_utf8(present).ok().map(|text| text.replace("\r\n", "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all() -> Vec<(&'static Source, SkillFile)> {
+        SOURCES.iter().map(|source| (source, source.file_in(Path::new("/skills")))).collect()
+    }
+
+    #[test]
+    fn a_skill_is_named_as_its_folder_in_the_plugin_and_where_it_is_installed() {
+        for (source, file) in all().iter().filter(|(source, _)| source.file == "SKILL.md") {
+            assert!(
+                source.text.starts_with(&format!("---\nname: {}\ndescription: ", source.skill)),
+                "{}",
+                source.skill
+            );
+            let folder = file.path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+            assert_eq!(folder, format!("steadfast-{}", source.skill));
+            assert!(file.content.starts_with(&format!("---\nname: {folder}\ndescription: ")), "{}", file.content);
+        }
+    }
+
+    /// Both conventions: three keys at most, one line each, and a description of at most 1,024 characters that needs no
+    /// quotes.
+    #[test]
+    fn the_front_matter_is_plain() {
+        for (source, _) in all().iter().filter(|(source, _)| source.file == "SKILL.md") {
+            let front = source.text.strip_prefix("---\n").and_then(|text| text.split_once("\n---\n")).unwrap().0;
+            let keys: Vec<_> = front.lines().map(|line| line.split_once(": ").unwrap()).collect();
+            assert_eq!(keys.iter().map(|(key, _)| *key).collect::<Vec<_>>(), ["name", "description"]);
+            let (_, description) = keys[1];
+            assert!(
+                description.len() <= 1_024 && !description.contains([':', '#', '"', '\'', '<', '>']),
+                "{description}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_skill_that_names_the_other_names_it_as_it_is_installed() {
+        for (_, file) in all() {
+            for skill in ["`read-spec`", "`run-tasks`"] {
+                assert!(!file.content.contains(skill), "{}: {skill}", file.path.display());
+            }
+        }
+        assert!(all()[0].1.content.contains("`steadfast-run-tasks`"));
+    }
+
+    #[test]
+    fn a_file_of_ours_is_known_until_somebody_changes_it() {
+        for (_, file) in all() {
+            let text = &file.content;
+            assert_eq!(file.whose(text.as_bytes()), Whose::Ours);
+            assert_eq!(file.whose(text.replace('\n', "\r\n").as_bytes()), Whose::Ours);
+            assert_eq!(file.whose(stamped("another version\n").as_bytes()), Whose::Ours);
+            for changed in [text.replacen("the", "teh", 1), format!("{text}more\n"), text.replace(" -->", " --> ")] {
+                assert_eq!(file.whose(changed.as_bytes()), Whose::Changed);
+            }
+            for foreign in ["", "---\nname: steadfast-read-spec\n---\n", "\u{0}"] {
+                assert_eq!(file.whose(foreign.as_bytes()), Whose::Foreign);
+            }
+            assert_eq!(file.whose(b"\xff"), Whose::Foreign);
+        }
+    }
+
+    #[test]
+    fn no_file_of_a_skill_is_forgotten() {
+        let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin/skills");
+        let mut found = Vec::new();
+        for skill in std::fs::read_dir(plugin).unwrap() {
+            let skill = skill.unwrap().path();
+            for file in std::fs::read_dir(&skill).unwrap() {
+                let name = file.unwrap().file_name().into_string().unwrap();
+                found.push((skill.file_name().unwrap().to_str().unwrap().to_owned(), name));
+            }
+        }
+        found.sort();
+        assert_eq!(found, SOURCES.map(|source| (source.skill.to_owned(), source.file.to_owned())));
+    }
+}
