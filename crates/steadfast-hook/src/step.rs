@@ -1,8 +1,9 @@
 use std::borrow::Cow;
+use std::io;
 use std::time::{Duration, Instant};
 
 use steadfast_engine::{Decision, decide, needs};
-use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Record, State};
+use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Record, SessionId, State};
 use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
 use steadfast_store::{
     ConfigFiles, Place, SessionError, SessionFiles, drop_claim, drop_claims_of, leave_claim, log_line, read_lines,
@@ -25,8 +26,16 @@ pub enum StepError {
     Session(#[from] SessionError),
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    #[error("cannot read a journal: {0}")]
-    Journal(#[from] std::io::Error),
+    #[error("the files of session {session} cannot be used: {source}")]
+    Files { session: SessionId, source: io::Error },
+    #[error("the claims cannot be written: {0}")]
+    Claims(io::Error),
+}
+
+impl StepError {
+    fn files(files: &SessionFiles) -> impl Fn(io::Error) -> Self {
+        |source| Self::Files { session: files.session().clone(), source }
+    }
 }
 
 /// Takes a session one event further: look, decide, write down, act.
@@ -52,7 +61,7 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
         (record(event.clone(), facts, &decision), decision)
     });
     if let Err(SessionError::Locked(_)) = &updated {
-        files.leave_late(&event)?;
+        files.leave_late(&event).map_err(StepError::files(&files))?;
     }
     let (_, decision) = updated?;
     take_in_late(&files)?;
@@ -108,7 +117,7 @@ fn take_in_late(files: &SessionFiles) -> Result<(), StepError> {
             let decision = decide(state, event, &Facts::default());
             (record(event.clone(), Facts::default(), &decision), ())
         })?;
-        late.done()?;
+        late.done().map_err(StepError::files(files))?;
     }
     Ok(())
 }
@@ -125,8 +134,8 @@ fn act(place: &Place, effect: &Effect, now: Millis) -> Result<(), StepError> {
         }
         // Draining the journal does them.
         Effect::BlockTask { .. } | Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
-        Effect::LeaveClaim(claim) => leave_claim(place, claim)?,
-        Effect::DropClaim { call } => drop_claim(place, call)?,
+        Effect::LeaveClaim(claim) => leave_claim(place, claim).map_err(StepError::Claims)?,
+        Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
     }
     Ok(())
 }
@@ -136,18 +145,18 @@ pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), StepError>
     take_in_late(files)?;
     let known = ledger.drained(files.session())?;
     let offset = known.as_ref().map_or(0, |cursor| cursor.offset);
-    let (mut first, mut lines) = read_lines(files.dir(), offset)?;
+    let (mut first, mut lines) = read_lines(files.dir(), offset).map_err(StepError::files(files))?;
     let goes_on = |cursor: &Cursor| match lines.first() {
         Some(line) => cursor.file_start == first && line.sequence == cursor.sequence + 1,
         None => cursor.file_start == first && cursor.offset == files.journal_bytes(),
     };
     if offset > 0 && known.as_ref().is_some_and(|cursor| !goes_on(cursor)) {
         // The journal was begun anew since, or an older one was put back.
-        (first, lines) = read_lines(files.dir(), 0)?;
+        (first, lines) = read_lines(files.dir(), 0).map_err(StepError::files(files))?;
     }
     if !lines.is_empty() {
         // What the ledger has must not vanish from the journal with the power: its sequence would be given twice.
-        files.sync()?;
+        files.sync().map_err(StepError::files(files))?;
         ledger.drain(files.session(), first, lines)?;
     }
     if let Some(cursor) = ledger.drained(files.session())? {

@@ -108,9 +108,9 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     let Some(place) = home_of(&event, around) else { return Ok(None) };
     privacy::redact(&mut event);
     let config = ConfigFiles::of(&place, around.user_config.as_deref());
-    let name = EventName::parse(&call.event).ok_or("an event without a name")?;
     let answer = step(&place, &config, event).map_err(|error| error.to_string())?;
-    Ok(encode(call.host, name, &answer))
+    // What was read has a name.
+    Ok(EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer)))
 }
 
 /// Where a session is kept. It may wander (`cd` into another repository, out of all of them) and stays what it was: a

@@ -2,8 +2,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::ObserveError;
 
-/// What a tool event may spend on git. Starting a process, ending it and the machine's own delays come on top, and the
-/// event as a whole must stay below 150 ms.
+/// What a tool event may spend on git. Ending it and the machine's own delays come on top, and the event as a whole must
+/// stay below 150 ms.
 pub const TOOL_EVENT: Duration = Duration::from_millis(120);
 
 /// A budget that has begun to run: the calls of one question share it.

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
-use crate::git;
 
 /// An answer longer than this is none: 64 MiB are half a million changed files.
 const LONGEST_ANSWER: u64 = 64 << 20;
@@ -67,22 +66,21 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        // The leader first, by its id: that is one system call. Until it is waited for, its id is not given away, so
-        // the group that is ended next is the right one.
-        let _ = child.kill();
-        let (sender, ended) = mpsc::sync_channel(1);
-        let reaper = thread::Builder::new().spawn(move || {
-            let killer = git::end_group(child.id());
-            let _ = sender.send(());
-            let _ = killer.map(|mut killer| killer.wait());
-            let _ = child.wait();
-        });
-        // A caller that exits at once should not take the thread with it before that; but on a busy machine starting
-        // a program can take longer than the whole budget did.
-        if reaper.is_ok() {
-            let _ = ended.recv_timeout(Duration::from_millis(5));
-        }
+        // Until it is waited for, its id is not given away: the group that is ended is its own.
+        end_group(&mut child);
+        // Nobody waits for that. Where no thread is to be had it is buried when this process ends.
+        let _ = thread::Builder::new().spawn(move || child.wait());
     }
+}
+
+#[cfg(unix)]
+fn end_group(child: &mut Child) {
+    let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);
+}
+
+#[cfg(not(unix))]
+fn end_group(child: &mut Child) {
+    let _ = child.kill();
 }
 
 /// The pipe closed, so the end is near: it is looked for often at first.

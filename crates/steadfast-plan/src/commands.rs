@@ -8,6 +8,12 @@ use crate::problem::{Code, Findings};
 
 const PREFIX: &str = "$verification_commands.";
 
+/// References inside references.
+const DEEPEST: usize = 8;
+
+/// No check is longer, so no reference is followed past this.
+const LONGEST: usize = 1 << 16;
+
 /// The commands by their names, with the references in them filled in.
 #[derive(Debug, Default)]
 pub(crate) struct Commands {
@@ -71,6 +77,10 @@ fn follow<'a>(
         return Err(circle.collect());
     }
     let Some(command) = raw.get(name) else { return Ok(format!("{PREFIX}{name}")) };
+    // Twice itself, twice that, and so on: deep enough is too long.
+    if path.len() > DEEPEST {
+        return Ok(format!("{PREFIX}{name}"));
+    }
     path.push(name);
     let mut circle = None;
     let filled = replace(&command.value, |inner| {
@@ -95,7 +105,7 @@ fn replace(command: &str, mut by: impl FnMut(&str) -> Option<String>) -> String 
     let mut last = 0;
     for (name, span) in references(command) {
         filled.push_str(&command[last..span.start]);
-        match by(name) {
+        match by(name).filter(|_| filled.len() < LONGEST) {
             Some(text) => filled.push_str(&text),
             None => filled.push_str(&command[span.clone()]),
         }

@@ -6,6 +6,7 @@ use crate::Options;
 use crate::commands::Commands;
 use crate::draft::{DraftPhase, DraftTask};
 use crate::graph::{Graph, Node, Stage};
+use crate::natural;
 
 /// What fits into a ledger's title.
 const TITLE: usize = 500;
@@ -13,13 +14,18 @@ const NOTES: usize = 4_000;
 
 pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, options: &Options) -> Plan {
     let mut tasks = Vec::new();
-    for stage in &graph.phases {
-        tasks.push(opening(graph, stage));
-    }
+    let mut openings: Vec<&Stage<'_>> = graph.phases.iter().collect();
+    openings.sort_by(|left, right| natural::compare(&left.opening, &right.opening));
+    let mut openings = openings.into_iter().peekable();
+    // The way people count, and a chain in the order it is worked on.
     for index in order {
-        links(graph, &graph.tasks[*index], commands, options, &mut tasks);
+        let node = &graph.tasks[*index];
+        while let Some(stage) = openings.next_if(|stage| natural::compare(&stage.opening, &node.id).is_lt()) {
+            tasks.push(opening(graph, stage));
+        }
+        links(graph, node, commands, options, &mut tasks);
     }
-    tasks.sort_by(|left, right| crate::natural::compare(left.id.as_str(), right.id.as_str()));
+    tasks.extend(openings.map(|stage| opening(graph, stage)));
     let phases = graph.phases.iter().map(|stage| Phase {
         id: stage.draft.id.value.clone(),
         name: stage.draft.name.clone(),

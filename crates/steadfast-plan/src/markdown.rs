@@ -3,11 +3,12 @@
 //! A spec is read line by line: a task is a line, and so is the place of an error. Code fences and comments are passed
 //! over.
 
+mod after;
 mod fields;
 mod line;
 mod table;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text, promise};
 use crate::problem::{Code, Findings};
@@ -24,12 +25,22 @@ pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
         columns: None,
         by_id: HashMap::new(),
         paragraph: None,
+        explicit: BTreeSet::new(),
+        under_heading: false,
     };
     for line in lines(text) {
         reader.line(&line);
     }
     reader.close_paragraph();
     let mut draft = reader.draft;
+    // Headings structure a text; only what is called a phase is one without tasks.
+    let explicit = reader.explicit;
+    let mut index = 0;
+    draft.phases.retain(|phase| {
+        index += 1;
+        !phase.tasks.is_empty() || explicit.contains(&(index - 1))
+    });
+    after::resolve(&mut draft, findings);
     if draft.feature.is_empty() {
         draft.feature = stem(name);
     }
@@ -62,6 +73,10 @@ struct Reader<'f> {
     by_id: HashMap<String, (usize, usize)>,
     /// The description as far as it is read.
     paragraph: Option<String>,
+    /// Phases that are called so.
+    explicit: BTreeSet<usize>,
+    /// The current task is a heading: boxes below it are what is to be seen when it is done.
+    under_heading: bool,
 }
 
 impl Reader<'_> {
@@ -90,6 +105,7 @@ impl Reader<'_> {
         {
             let phase = self.phase(&text.span);
             self.task(phase, Some(id), title);
+            self.under_heading = true;
             return;
         }
         let section = named_section(text.as_str());
@@ -103,7 +119,17 @@ impl Reader<'_> {
     }
 
     fn begin_phase(&mut self, text: &Text) -> usize {
-        let (id, name) = phase_name(text, self.draft.phases.len() + 1);
+        let (id, name) = phase_name(text);
+        let place = self.draft.phases.len();
+        let is_taken = |id: &str| self.draft.phases.iter().any(|phase| phase.id.value == id);
+        let id = match id {
+            Some(id) if !is_taken(&id) => {
+                self.explicit.insert(place);
+                id
+            }
+            _ => (place + 1..).map(|number| format!("section-{number}")).find(|id| !is_taken(id)).unwrap_or_default(),
+        };
+        let id = Text::new(id, text.span.clone());
         self.draft.phases.push(DraftPhase { id, name, after: None, tasks: Vec::new(), each: None });
         self.draft.phases.len() - 1
     }
@@ -136,11 +162,15 @@ impl Reader<'_> {
             Section::Constraints | Section::Criteria => return self.listed(text),
             Section::Head | Section::Description | Section::Commands | Section::Other | Section::Phase(_) => {}
         }
+        let numbered = numbered(text);
+        if numbered.is_none() && self.under_heading && self.current.is_some() {
+            return self.set(Field::Criteria, text);
+        }
         if checked {
             let message = "a checked box: what is done is in the ledger, and is not read from here";
             self.findings.add(Code::CheckedBox, &text.span, message, "take the task out if it is not to be done again");
         }
-        let (id, title) = match numbered(text) {
+        let (id, title) = match numbered {
             Some((id, title)) => (Some(id), title),
             None => (None, text.clone()),
         };
@@ -279,6 +309,7 @@ impl Reader<'_> {
         self.by_id.insert(normal(task.id.as_str()), place);
         self.by_id.insert(key, place);
         self.current = Some(place);
+        self.under_heading = false;
     }
 
     fn field(&mut self, text: &Text) -> bool {
@@ -397,8 +428,8 @@ fn named_section(heading: &str) -> Option<Section> {
     }
 }
 
-/// `Phase 1: Codes`, `1. Codes`, `Codes`.
-fn phase_name(heading: &Text, place: usize) -> (Text, String) {
+/// `Phase 1: Codes`, `1. Codes`, `Codes`: what it is called, and the id of one that has a number.
+fn phase_name(heading: &Text) -> (Option<String>, String) {
     let text = plain(heading.as_str());
     let lower = text.to_lowercase();
     let rest =
@@ -406,8 +437,7 @@ fn phase_name(heading: &Text, place: usize) -> (Text, String) {
     let number = rest.unwrap_or(&lower).trim_start();
     let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
     let is_number = !digits.is_empty() && (rest.is_some() || number[digits.len()..].starts_with(['.', ')', ':', ' ']));
-    let id = if is_number { format!("phase-{digits}") } else { format!("phase-{place}") };
-    (Text::new(id, heading.span.clone()), text)
+    (is_number.then(|| format!("phase-{digits}")), text)
 }
 
 /// `1.1 Title`, `1.1: Title`, `**1.1** Title`, `Task 1.1 – Title`, `T12 Title`.

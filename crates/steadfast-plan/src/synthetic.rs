@@ -12,11 +12,12 @@ pub fn synthetic_spec(tasks: usize) -> String {
             let after = if place == 0 { String::new() } else { format!("\"{phase}.{place}\"") };
             let _ = write!(
                 text,
-                "{}{{\"id\": \"{phase}.{}\", \"task\": \"Do the thing number {number}\", \
+                "{}{{\"id\": \"{phase}.{}\", \"task\": \"Do the thing number {number}\", \"type\": \"{}\", \
                  \"files\": [\"src/{number}.rs\"], \"verification\": {{\"command\": \"cargo test\"}}, \
                  \"depends_on\": [{after}]}}",
                 comma(place),
                 place + 1,
+                ["none", "backend", "ui", "docs"][number % 4],
             );
         }
         text.push_str("]}");

@@ -1,6 +1,7 @@
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use steadfast_model::Millis;
 
@@ -10,6 +11,8 @@ use crate::place::Place;
 /// What could not be done in a hook, one line each, for `doctor` and for people.
 const FILE: &str = "hook.log";
 
+const ROTATED: &str = "hook.log.1";
+
 const BOUND: u64 = 1 << 20;
 
 /// What is longer says no more.
@@ -17,9 +20,20 @@ const LINE: usize = 2_048;
 
 /// Appends one line. A log that cannot be written is no reason to trouble the agent.
 pub fn log_line(place: &Place, at: Millis, text: &str) {
-    let path = place.state.join(FILE);
+    append(&place.state, at, text);
+}
+
+/// The same for what the ledger finds out by itself: whoever called it need not remember to say it.
+#[expect(clippy::disallowed_methods, reason = "this is about no event, and nothing is decided by its time")]
+pub(crate) fn log_now(state: &Path, text: &str) {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    append(state, Millis(i64::try_from(now.as_millis()).unwrap_or(i64::MAX)), text);
+}
+
+fn append(state: &Path, at: Millis, text: &str) {
+    let path = state.join(FILE);
     if fs::metadata(&path).is_ok_and(|file| file.len() > BOUND) {
-        let _ = rename(&path, &rotated_log(place));
+        let _ = rename(&path, &state.join(ROTATED));
     }
     let line = format!("{at} {}\n", cut(text, LINE).replace(['\n', '\r'], " "));
     if let Ok(mut file) = private_options().append(true).create(true).open(path) {
@@ -29,7 +43,7 @@ pub fn log_line(place: &Place, at: Millis, text: &str) {
 
 /// Where the log before this one is, if there was one.
 pub fn rotated_log(place: &Place) -> PathBuf {
-    place.state.join("hook.log.1")
+    place.state.join(ROTATED)
 }
 
 /// Every line of both, oldest first.

@@ -4,16 +4,20 @@ use std::path::Path;
 
 use similar::TextDiff;
 
-pub(crate) fn print(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) {
+use crate::error::CommandError;
+use crate::output::{put, tell};
+
+pub(crate) fn print(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), CommandError> {
     let name = path.display().to_string();
     let nothing = "/dev/null".to_owned();
     let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
     let (old, new) = (text(before), text(after));
     let header = (if before.is_some() { &name } else { &nothing }, if after.is_some() { &name } else { &nothing });
-    print!("{}", TextDiff::from_lines(&old, &new).unified_diff().context_radius(2).header(header.0, header.1));
+    let diff = TextDiff::from_lines(&old, &new);
+    put(&diff.unified_diff().context_radius(2).header(header.0, header.1).to_string()).map(|_| ())
 }
 
 /// A file that comes or goes as a whole, in one line.
-pub(crate) fn print_whole(path: &Path, what: &str, text: &[u8]) {
-    println!("{what} skill {} ({} lines)", path.display(), text.iter().filter(|byte| **byte == b'\n').count());
+pub(crate) fn print_whole(path: &Path, what: &str, text: &[u8]) -> Result<(), CommandError> {
+    tell!("{what} skill {} ({} lines)", path.display(), text.iter().filter(|byte| **byte == b'\n').count())
 }

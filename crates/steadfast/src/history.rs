@@ -12,6 +12,7 @@ use steadfast_store::ledger::{HistoryFilter, HistoryLine, Ledger};
 use steadfast_store::{Line, SessionFiles, read_lines};
 
 use crate::error::CommandError;
+use crate::output::note;
 use crate::repository::Repository;
 
 /// A session's name is not cut shorter than this.
@@ -35,7 +36,7 @@ impl History {
             Err(error) => {
                 let error = error.to_string();
                 let said = error.strip_prefix("error: ").unwrap_or(&error);
-                eprintln!("warning: only the journals are shown: {said}");
+                note!("warning: only the journals are shown: {said}");
                 None
             }
         };

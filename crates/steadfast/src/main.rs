@@ -3,8 +3,6 @@
 //! `steadfast hook` is called by a host for every event and must cost what an empty process costs: it is taken before
 //! an argument parser exists. Everything else is a command for people and agents.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the binary is the only room that prints")]
-
 mod ancestry;
 mod caller;
 mod commands;
@@ -37,7 +35,7 @@ fn hook(arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
     let call = match Call::parse(arguments) {
         Ok(call) => call,
         Err(error) => {
-            eprintln!("steadfast hook: {error}");
+            output::note!("steadfast hook: {error}");
             return ExitCode::from(error::USAGE);
         }
     };

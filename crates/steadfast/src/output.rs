@@ -1,5 +1,9 @@
-//! Standard output whose reader may go away: `… | head` is no failure.
+//! What a command says: what was asked for on standard output, everything beside it on standard error.
+//!
+//! `println!` panics where nothing can be written. A reader that went away is no failure (`… | head`), a full disk is
+//! one, and a standard error that cannot be written is nothing that could be said anywhere.
 
+use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
 
@@ -12,13 +16,41 @@ pub(crate) enum Reader {
     Gone,
 }
 
+/// One line on standard output.
+macro_rules! tell {
+    ($($text:tt)*) => { $crate::output::put_line(format_args!($($text)*)) };
+}
+
+/// One line on standard error.
+macro_rules! note {
+    ($($text:tt)*) => { $crate::output::put_aside(format_args!("{}\n", format_args!($($text)*))) };
+}
+
+pub(crate) use {note, tell};
+
+pub(crate) fn put_line(text: fmt::Arguments<'_>) -> Result<(), CommandError> {
+    put(&format!("{text}\n")).map(|_| ())
+}
+
+pub(crate) fn put_aside(text: fmt::Arguments<'_>) {
+    let _ = io::stderr().write_fmt(text);
+}
+
 pub(crate) fn put(text: &str) -> Result<Reader, CommandError> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Ok(()) => Ok(Reader::Here),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Reader::Gone),
-        Err(error) => Err(CommandError::failure(format!("cannot write to standard output: {error}"))),
+        Err(error) => gone_or_full(&error).map(|()| Reader::Gone),
     }
+}
+
+/// What it means that standard output could not be written.
+pub(crate) fn gone_or_full(error: &io::Error) -> Result<(), CommandError> {
+    if error.kind() == ErrorKind::BrokenPipe {
+        return Ok(());
+    }
+    Err(CommandError::failure(format!("cannot write to standard output: {error}"))
+        .hint("free some space or send the output elsewhere; `steadfast status` shows how things stand"))
 }
 
 /// Waits, shorter if the reader goes away meanwhile: who has nothing to write would never learn of it.

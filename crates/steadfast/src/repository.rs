@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use steadfast_hook::drain;
 use steadfast_model::{Claim, ToolUseId};
-use steadfast_store::ledger::{Ledger, LedgerError, OpenOptions};
+use steadfast_store::ledger::{Ledger, LedgerError};
 use steadfast_store::{ConfigFiles, Place, SessionFiles, claim_of_call, find_claim, log_line};
 
 use crate::error::{CommandError, chain};
@@ -49,8 +49,7 @@ impl Repository {
 
     /// The ledger, with every journal in it. A journal that cannot be drained is not lost, and no reason to stop.
     pub(crate) fn ledger(&self) -> Result<Ledger, CommandError> {
-        let options = OpenOptions { busy: PATIENCE, ..OpenOptions::default() };
-        let mut ledger = match Ledger::open_with(&self.place.state, options) {
+        let mut ledger = match Ledger::open_within(&self.place.state, PATIENCE) {
             // A sandbox may keep `.git` read-only: what only looks still works.
             Err(error @ LedgerError::ReadOnly { .. }) => {
                 return Ledger::open_read_only(&self.place.state)?.ok_or_else(|| error.into());

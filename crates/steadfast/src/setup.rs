@@ -11,6 +11,7 @@ use steadfast_store::ledger::Ledger;
 use crate::caller::Caller;
 use crate::diff;
 use crate::error::{CommandError, chain};
+use crate::output::note;
 use crate::surroundings;
 
 #[derive(Debug)]
@@ -140,17 +141,18 @@ pub(crate) fn only_for_humans(place: &Place, command: &str) -> Result<(), Comman
 
 /// What a plan would change, and what it leaves. The whole text of a skill that comes or goes is in a dry run only: it is
 /// ours from the first line to the last, and would bury the lines that go into the user's files.
-pub(crate) fn show(plan: &install::Plan, whole: bool) {
+pub(crate) fn show(plan: &install::Plan, whole: bool) -> Result<(), CommandError> {
     for change in &plan.changes {
         match (&change.before, &change.after) {
-            (None, Some(text)) if change.is_skill() && !whole => diff::print_whole(&change.path, "new", text),
-            (Some(text), None) if change.is_skill() && !whole => diff::print_whole(&change.path, "removed", text),
-            (before, after) => diff::print(&change.path, before.as_deref(), after.as_deref()),
+            (None, Some(text)) if change.is_skill() && !whole => diff::print_whole(&change.path, "new", text)?,
+            (Some(text), None) if change.is_skill() && !whole => diff::print_whole(&change.path, "removed", text)?,
+            (before, after) => diff::print(&change.path, before.as_deref(), after.as_deref())?,
         }
     }
     for path in &plan.left {
-        eprintln!("note: `{}` is not as `init` writes it, and stays as it is", path.display());
+        note!("note: `{}` is not as `init` writes it, and stays as it is", path.display());
     }
+    Ok(())
 }
 
 pub(crate) fn refusal(error: InstallError) -> CommandError {

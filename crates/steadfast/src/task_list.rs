@@ -77,11 +77,11 @@ impl TaskList {
 
     /// The task in progress, else the first that is ready.
     pub(crate) fn next(&self) -> Result<Option<Task>, CommandError> {
-        let started = self.all()?.into_iter().find(|task| task.status == Status::InProgress);
-        Ok(match started {
-            Some(task) => Some(task),
-            None => self.ready()?.into_iter().next(),
-        })
+        let Some(view) = self.view()? else { return Ok(None) };
+        match view.open.first() {
+            Some(line) => Ok(Some(self.ledger.task(&view.id, &line.id)?)),
+            None => Ok(None),
+        }
     }
 
     pub(crate) fn find(&self, id: &TaskId) -> Result<Task, CommandError> {
@@ -97,7 +97,8 @@ impl TaskList {
         let now = surroundings::now();
         let new = new(self.caller.by);
         if new.title.is_empty() {
-            return Err(CommandError::usage("a task needs a title, and this one is empty"));
+            return Err(CommandError::usage("a task needs a title, and this one is empty")
+                .hint("`steadfast task add TITLE` says in one line what is to be done"));
         }
         let plan = self.ledger.list_plan(&self.worktree, TITLE, self.caller.by, now)?;
         let command = new.verify.as_ref().and_then(Check::as_command).map(str::to_owned);
@@ -148,7 +149,8 @@ impl TaskList {
     pub(crate) fn block(&mut self, id: &TaskId, why: &str) -> Result<Changed, CommandError> {
         let why = why.trim();
         if why.is_empty() {
-            return Err(CommandError::usage("a task is blocked by something: `--why` is empty"));
+            return Err(CommandError::usage("a task is blocked by something: `--why` is empty")
+                .hint("`steadfast task block ID --why REASON` says what a human has to see to"));
         }
         self.take(&self.plan()?, Claiming::UnlessHeld)?;
         self.change(id, Status::Blocked, Some(why.to_owned()))
@@ -160,7 +162,8 @@ impl TaskList {
         }
         let task = self.find(id)?;
         if task.status != Status::Blocked {
-            return Err(CommandError::failure(format!("task `{id}` is {}, not blocked", word(task.status))));
+            return Err(CommandError::failure(format!("task `{id}` is {}, not blocked", word(task.status)))
+                .hint("`steadfast task list` shows where every task stands"));
         }
         self.change(id, Status::Pending, None)
     }

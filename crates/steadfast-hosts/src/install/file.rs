@@ -120,15 +120,16 @@ fn rename(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Where a chain of links ends, whether or not there is a file.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
+    let mut end = path.to_owned();
     for _ in 0..40 {
-        match fs::read_link(&path) {
-            Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+        match fs::read_link(&end) {
+            Ok(target) => end = end.parent().unwrap_or(Path::new("")).join(target),
             // Not a link, or nothing there.
-            Err(_) => return Ok(path),
+            Err(_) => return Ok(end),
         }
     }
-    Err(io::Error::new(ErrorKind::InvalidInput, "too many links"))
+    // As many as a system follows, or more: it says which.
+    fs::canonicalize(path)
 }
 
 pub(super) fn utf8<'a>(path: &Path, content: &'a [u8]) -> Result<&'a str, InstallError> {

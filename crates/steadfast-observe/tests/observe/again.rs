@@ -26,6 +26,19 @@ pub(crate) fn run(test: &str, root: &Path) -> Command {
 pub(crate) fn ask(root: &Path, budget: Duration, environment: &[(&str, &Path)]) -> Vec<String> {
     let mut command = run("answers", root);
     command.env(BUDGET, budget.as_millis().to_string()).envs(environment.iter().copied());
+    lines(command)
+}
+
+/// The same, started by `env` with this option.
+pub(crate) fn ask_with(option: &str, root: &Path) -> Vec<String> {
+    let answers = run("answers", root);
+    let mut env = command("env");
+    env.arg(option).arg(answers.get_program()).args(answers.get_args());
+    env.envs(answers.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    lines(env)
+}
+
+fn lines(mut command: Command) -> Vec<String> {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_observe::{Point, TOOL_EVENT};
 
-use crate::again::ask;
+use crate::again::{ask, ask_with};
 use crate::sandbox::{LONG, Sandbox, unknown};
 
 impl Sandbox {
@@ -93,6 +93,14 @@ fn a_git_that_leaves_somebody_behind_is_not_waited_for() {
     let answers = ask(&sandbox.root, LONG, &[("PATH", path.as_ref())]);
     let took: u64 = answers[2].parse().unwrap();
     assert!(answers[1] == "Known([])" && took < 2_500, "{answers:?}");
+}
+
+#[test]
+fn a_git_that_cannot_be_watched_is_not_believed() {
+    let sandbox = Sandbox::new();
+    // Where the end of a child is of no interest to its parent, how it ended is told to nobody.
+    let answers = ask_with("--ignore-signal=CHLD", &sandbox.root);
+    assert_eq!(answers[1], r#"Unknown("a thread or process could not be watched: No child processes (os error 10)")"#);
 }
 
 #[test]

@@ -25,7 +25,8 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line> {
         if let Some(mark) = fence_mark(line) {
             fence = match fence {
                 None => Some(mark),
-                Some(open) if open.0 == mark.0 && mark.1 >= open.1 => None,
+                // What ends a fence has no word after it.
+                Some(open) if open.0 == mark.0 && mark.1 >= open.1 && is_bare(line) => None,
                 open => open,
             };
             return None;
@@ -39,6 +40,10 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line> {
         }
         Some(one(line, at))
     })
+}
+
+fn is_bare(line: &str) -> bool {
+    line.trim().chars().all(|c| matches!(c, '`' | '~'))
 }
 
 fn fence_mark(line: &str) -> Option<(char, usize)> {

@@ -1,4 +1,4 @@
-use super::fields::{Field, names};
+use super::fields::Field;
 use super::{numbered, plain};
 use crate::draft::Text;
 
@@ -43,12 +43,9 @@ impl Columns {
             (None, Some((id, title))) => (Some(id), title),
             (id, _) => (id, Text::new(plain(title.as_str()), title.span.clone())),
         };
-        // A table of tasks has numbers in it, or a column of ours.
-        if id.is_none() && self.fields.is_empty() {
-            return None;
-        }
-        let id = id.filter(|id| !names(id).is_empty());
+        // A table of tasks has numbers in it; any other is about something else.
+        let id = id.filter(|id| id.as_str().contains(|c: char| c.is_ascii_digit()) && !id.as_str().contains(' '))?;
         let fields = self.fields.iter().filter_map(|(index, field)| Some((*field, cell(*index)?.clone()))).collect();
-        Some(Row { id, title, fields })
+        Some(Row { id: Some(id), title, fields })
     }
 }

@@ -1,8 +1,10 @@
 //! Journals into the ledger. What a line does and how far the journal is read are one commit: whoever dies when, every
 //! line is applied exactly once.
 
+use std::ops::RangeInclusive;
+
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use steadfast_model::{Effect, Entry, Record, SessionId};
+use steadfast_model::{Effect, Entry, Record, SessionId, State};
 
 use super::column::{count, signed};
 use super::error::Fault;
@@ -10,6 +12,7 @@ use super::owner::{self, Claiming};
 use super::session::{self, SessionRow};
 use super::slice::Touched;
 use super::{Ledger, LedgerError, history, plan, progress};
+use crate::hook_log::log_now;
 use crate::session::Line;
 
 /// How far a session's journal is in the ledger.
@@ -35,7 +38,8 @@ impl Ledger {
         self.read(|connection| cursor(connection, session))
     }
 
-    /// Applies the lines that are not in the ledger yet, in order and without a gap, or none of them.
+    /// Applies the lines that are not in the ledger yet, in order and without a gap, or none of them. A ledger that was
+    /// put back from before its journal began anew goes on at the snapshot, and the log says what it will never have.
     pub fn drain(
         &mut self,
         session: &SessionId,
@@ -50,13 +54,23 @@ impl Ledger {
             let (sequence, offset) = before.map_or((0, 0), |cursor| (cursor.sequence, cursor.offset));
             return Ok(Drained { sequence, offset, applied: 0 });
         }
-        self.write(|transaction, touched| {
+        let (drained, lost) = self.write(|transaction, touched| {
             let mut drain = Drain::begin(transaction, session, file_start)?;
             for line in lines {
                 drain.line(transaction, touched, line)?;
             }
-            drain.finish(transaction, touched)
-        })
+            let lost = drain.lost.clone();
+            Ok((drain.finish(transaction, touched)?, lost))
+        })?;
+        if let Some(lost) = lost {
+            let (from, to) = (lost.start(), lost.end());
+            let line = format!(
+                "lines {from} to {to} of the journal of {session} are not in this ledger: it is from before the journal began \
+                 anew; their counts are taken over"
+            );
+            log_now(&self.state_dir, &line);
+        }
+        Ok(drained)
     }
 }
 
@@ -75,6 +89,8 @@ struct Drain<'a> {
     was_ended: bool,
     cursor: Cursor,
     applied: u64,
+    /// Lines that are gone for good: the journal begins behind them, and this ledger ends before them.
+    lost: Option<RangeInclusive<u64>>,
 }
 
 impl<'a> Drain<'a> {
@@ -89,6 +105,7 @@ impl<'a> Drain<'a> {
             row,
             cursor: before.unwrap_or(Cursor { sequence: 0, file_start, offset: 0 }).in_file(file_start),
             applied: 0,
+            lost: None,
         })
     }
 
@@ -100,10 +117,9 @@ impl<'a> Drain<'a> {
             self.require_next(&line)?;
             match &line.entry {
                 Entry::Record(record) => self.record(transaction, touched, line.sequence, record)?,
-                Entry::Snapshot(state) if !self.known => {
-                    self.row = Some(SessionRow::from_state(self.session, state));
-                }
-                Entry::Snapshot(_) => {}
+                // What it says of the lines before it was counted when they came.
+                Entry::Snapshot(_) if self.known && line.sequence == self.cursor.sequence + 1 => {}
+                Entry::Snapshot(state) => self.snapshot(line.sequence, state),
             }
             self.applied += 1;
             self.known = true;
@@ -112,14 +128,32 @@ impl<'a> Drain<'a> {
         Ok(())
     }
 
-    /// A ledger that is younger than the session starts at the snapshot its journal begins with.
+    /// A ledger that is younger than the session, or older than its journal, starts at the snapshot that begins it.
     fn require_next(&self, line: &Line) -> Result<(), Fault> {
         let expected = self.cursor.sequence + 1;
-        let starts_here = !self.known && matches!(line.entry, Entry::Snapshot(_));
-        if line.sequence == expected || starts_here {
+        let begins_file = !self.known || line.sequence == self.cursor.file_start;
+        if line.sequence == expected || (begins_file && matches!(line.entry, Entry::Snapshot(_))) {
             return Ok(());
         }
         Err(LedgerError::Gap { session: self.session.clone(), expected, found: line.sequence }.into())
+    }
+
+    /// Takes over what the lines that are gone came to.
+    fn snapshot(&mut self, sequence: u64, state: &State) {
+        let told = SessionRow::from_state(self.session, state);
+        if self.known {
+            self.lost = Some(self.cursor.sequence + 1..=sequence);
+        }
+        self.row = Some(match self.row.take() {
+            // It knows the refusals since the last prompt alone; where a session began and where it works do not change.
+            Some(row) => SessionRow {
+                started_at: row.started_at,
+                worktree: row.worktree,
+                refusals: row.refusals.max(told.refusals),
+                ..told
+            },
+            None => told,
+        });
     }
 
     fn record(

@@ -11,8 +11,6 @@ pub(super) type Source = Box<dyn Error + Send + Sync>;
 
 #[derive(Debug, Error)]
 pub enum LedgerError {
-    #[error("there is no ledger at `{}` yet", path.display())]
-    Missing { path: PathBuf },
     #[error(
         "the ledger `{}` is of version {found}, this steadfast knows versions up to {known}: update steadfast",
         path.display()

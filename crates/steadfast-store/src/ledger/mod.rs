@@ -41,7 +41,7 @@ pub use error::{LeaseError, LedgerError};
 pub use evidence::{Recorded, Running};
 pub use history::{HistoryFilter, HistoryLine};
 pub use lease::{Fence, Lease};
-pub use open::{BUSY, OpenMode, OpenOptions};
+pub use open::BUSY;
 pub use owner::{Claiming, Taken};
 pub use progress::{Checkpoint, Started};
 pub use retention::Forgotten;
@@ -64,17 +64,11 @@ pub struct Ledger {
     path: PathBuf,
     state_dir: PathBuf,
     busy: Duration,
-    slice_failure: Option<SliceError>,
 }
 
 impl Ledger {
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Why the last slice could not be written, once. The commit before it stands.
-    pub fn take_slice_failure(&mut self) -> Option<SliceError> {
-        self.slice_failure.take()
     }
 
     /// Several queries that see the same moment.

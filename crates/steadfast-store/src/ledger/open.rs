@@ -17,47 +17,24 @@ use crate::file::create_private_dir;
 /// How long to wait for another writer. A hook waits for us, and a human behind it.
 pub const BUSY: Duration = Duration::from_millis(250);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenOptions {
-    pub busy: Duration,
-    pub mode: OpenMode,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenMode {
-    /// Created when missing, migrated when older.
-    ReadWrite,
-    ReadOnly,
-}
-
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self { busy: BUSY, mode: OpenMode::ReadWrite }
-    }
-}
-
 impl Ledger {
+    /// Created when missing, migrated when older.
     pub fn open(state_dir: &Path) -> Result<Self, LedgerError> {
-        Self::open_with(state_dir, OpenOptions::default())
+        Self::open_within(state_dir, BUSY)
     }
 
     /// `None` when there is no ledger yet.
     pub fn open_read_only(state_dir: &Path) -> Result<Option<Self>, LedgerError> {
-        match Self::open_with(state_dir, OpenOptions { mode: OpenMode::ReadOnly, ..OpenOptions::default() }) {
-            Ok(ledger) => Ok(Some(ledger)),
-            Err(LedgerError::Missing { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let path = state_dir.join("state.db");
+        let connection = readable(&path, BUSY).map_err(|fault| fault.at(&path))?;
+        Ok(connection.map(|connection| Self { connection, path, state_dir: state_dir.to_owned(), busy: BUSY }))
     }
 
-    pub fn open_with(state_dir: &Path, options: OpenOptions) -> Result<Self, LedgerError> {
+    /// The same as [`Self::open`], with another time to wait for other writers.
+    pub fn open_within(state_dir: &Path, busy: Duration) -> Result<Self, LedgerError> {
         let path = state_dir.join("state.db");
-        let connection = match options.mode {
-            OpenMode::ReadWrite => writable(&path, options.busy),
-            OpenMode::ReadOnly => readable(&path, options.busy),
-        };
-        let connection = connection.map_err(|fault| fault.at(&path))?;
-        Ok(Self { connection, path, state_dir: state_dir.to_owned(), busy: options.busy, slice_failure: None })
+        let connection = writable(&path, busy).map_err(|fault| fault.at(&path))?;
+        Ok(Self { connection, path, state_dir: state_dir.to_owned(), busy })
     }
 }
 
@@ -77,14 +54,12 @@ fn writable(path: &Path, busy: Duration) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-fn readable(path: &Path, busy: Duration) -> Result<Connection, Fault> {
+fn readable(path: &Path, busy: Duration) -> Result<Option<Connection>, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let attempt = connect(path, flags, busy).and_then(|connection| Ok((migration::version(&connection)?, connection)));
     let (found, connection) = match attempt {
         Err(fault) if fault.cannot_open() => match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(LedgerError::Missing { path: path.to_owned() }.into());
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreachable(path, error)),
             Ok(_) if is_quiet(path) => {
                 let connection = connect(&immutable(path), flags | OpenFlags::SQLITE_OPEN_URI, busy)?;
@@ -96,9 +71,9 @@ fn readable(path: &Path, busy: Duration) -> Result<Connection, Fault> {
     };
     let path = path.to_owned();
     match found {
-        KNOWN => Ok(connection),
+        KNOWN => Ok(Some(connection)),
         // Somebody is just creating it.
-        0 => Err(LedgerError::Missing { path }.into()),
+        0 => Ok(None),
         found if found > KNOWN => Err(LedgerError::Newer { path, found, known: KNOWN }.into()),
         found => Err(LedgerError::Older { path, found, known: KNOWN }.into()),
     }

@@ -87,6 +87,12 @@ fn is_cleared(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
         .query_row([plan.as_str()], |row| row.get(0))?)
 }
 
+pub(super) fn ids(connection: &Connection) -> Result<Vec<PlanId>, Fault> {
+    let mut statement = connection.prepare_cached("SELECT id FROM plan ORDER BY id")?;
+    let rows = statement.query_map([], |row| plan_id(row, 0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 pub(super) fn is_known(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
     Ok(worktree_of(connection, plan)?.is_some())
 }
@@ -183,7 +189,7 @@ fn current_of(task: &Task) -> Current {
 fn counts(connection: &Connection, plan: &PlanId) -> Result<Counts, Fault> {
     let mut counts = Counts::default();
     let mut statement =
-        connection.prepare_cached("SELECT status, COUNT(*) FROM task WHERE plan = ?1 GROUP BY status")?;
+        connection.prepare_cached("SELECT status, tasks FROM tally WHERE plan = ?1")?;
     let mut rows = statement.query([plan.as_str()])?;
     while let Some(row) = rows.next()? {
         let count = row.get(1)?;

@@ -11,8 +11,9 @@ use steadfast_model::{PlanId, PlanView};
 use thiserror::Error;
 
 use super::error::Source;
-use super::{Ledger, plan};
+use super::{Ledger, LedgerError, plan};
 use crate::file::{create_private_dir, private_options, replace};
+use crate::hook_log::log_now;
 
 /// The ledger has it; the slice is older than it should be.
 #[derive(Debug, Error)]
@@ -36,11 +37,8 @@ impl Touched {
 
 /// The slice of this worktree's plan: of those with open tasks the last written, else the last written of all.
 pub fn read_slices(state_dir: &Path, worktree: &str) -> Option<PlanView> {
-    let files = fs::read_dir(state_dir.join("plans")).ok()?;
-    files
-        .filter_map(|file| {
-            let path = file.ok()?.path();
-            path.extension().filter(|extension| *extension == "slice")?;
+    slices(&state_dir.join("plans"))
+        .filter_map(|path| {
             let view: PlanView = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
             let written = fs::metadata(&path).and_then(|file| file.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
             (view.worktree == worktree).then_some((view.counts.open() > 0, written, view))
@@ -50,22 +48,66 @@ pub fn read_slices(state_dir: &Path, worktree: &str) -> Option<PlanView> {
 }
 
 impl Ledger {
-    pub(super) fn replace_slices(&mut self, touched: &Touched) {
-        if touched.0.is_empty() {
-            return;
+    pub(super) fn replace_slices(&self, touched: &Touched) {
+        let result = if touched.0.is_empty() { Ok(()) } else { self.try_replace_slices(touched) };
+        // The commit stands, and a hook that cannot open the ledger reads the plan as it was before.
+        if let Err(error) = result {
+            log_now(&self.state_dir, &format!("{error}: {}", error.source));
         }
+    }
+
+    /// The slices that do not say what the ledger says: of a plan whose slice could not be written, or of one that the
+    /// ledger does not have. A writer commits first: what it is about to replace is not meant.
+    pub fn stale_slices(&self) -> Result<Vec<PathBuf>, LedgerError> {
+        let stale = self.stale_just_now()?;
+        if stale.is_empty() {
+            return Ok(stale);
+        }
+        thread::sleep(self.busy);
+        let still = self.stale_just_now()?;
+        Ok(stale.into_iter().filter(|path| still.contains(path)).collect())
+    }
+
+    /// Writes the slice of every plan, and removes those of plans that are not there.
+    pub fn renew_slices(&self) -> Result<(), SliceError> {
         let directory = self.state_dir.join("plans");
-        let result =
-            lock(&directory, self.busy).map_err(|source| SliceError { path: directory.clone(), source: source.into() });
-        let result = result.and_then(|lock| {
-            for plan in &touched.0 {
-                let path = directory.join(file_name(plan));
-                self.replace_slice(plan, &path).map_err(|source| SliceError { path, source })?;
+        let failed = |source: Source| SliceError { path: directory.clone(), source };
+        let plans = self.read(plan::ids).map_err(|error| failed(error.into()))?;
+        self.try_replace_slices(&Touched(plans.iter().cloned().collect()))?;
+        let names: BTreeSet<_> = plans.iter().map(file_name).collect();
+        for path in slices(&directory).filter(|path| !names.contains(&name_of(path))) {
+            fs::remove_file(&path).map_err(|source| SliceError { path, source: source.into() })?;
+        }
+        Ok(())
+    }
+
+    fn stale_just_now(&self) -> Result<Vec<PathBuf>, LedgerError> {
+        let directory = self.state_dir.join("plans");
+        let told = |path: &Path| Some(serde_json::from_slice::<PlanView>(&fs::read(path).ok()?).ok());
+        let mut ours = BTreeSet::new();
+        let mut stale = Vec::new();
+        for id in self.read(plan::ids)? {
+            let (name, view) = (file_name(&id), self.read(|connection| plan::view(connection, &id))?);
+            let path = directory.join(&name);
+            ours.insert(name);
+            // A file that is there and says nothing is no slice either.
+            if told(&path) != view.map(Some) {
+                stale.push(path);
             }
-            drop(lock);
-            Ok(())
-        });
-        self.slice_failure = result.err();
+        }
+        stale.extend(slices(&directory).filter(|path| !ours.contains(&name_of(path))));
+        Ok(stale)
+    }
+
+    fn try_replace_slices(&self, touched: &Touched) -> Result<(), SliceError> {
+        let directory = self.state_dir.join("plans");
+        let _lock = lock(&directory, self.busy)
+            .map_err(|source| SliceError { path: directory.clone(), source: source.into() })?;
+        for plan in &touched.0 {
+            let path = directory.join(file_name(plan));
+            self.replace_slice(plan, &path).map_err(|source| SliceError { path, source })?;
+        }
+        Ok(())
     }
 
     fn replace_slice(&self, id: &PlanId, path: &Path) -> Result<(), Source> {
@@ -78,6 +120,15 @@ impl Ledger {
         };
         Ok(replace(path, &serde_json::to_vec(&view)?)?)
     }
+}
+
+fn slices(directory: &Path) -> impl Iterator<Item = PathBuf> {
+    let files = fs::read_dir(directory).into_iter().flatten().flatten().map(|file| file.path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "slice"))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Held from reading the plan to the rename: of two who committed, the later holder reads both commits, so an older view

@@ -78,10 +78,10 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    /// Appends one line in one write. The outer error is ours, the inner one the disk's.
-    pub(super) fn append(&mut self, sequence: u64, entry: &Entry) -> Result<io::Result<()>, serde_json::Error> {
+    /// Appends one line in one write.
+    pub(super) fn append(&mut self, sequence: u64, entry: &Entry) -> io::Result<()> {
         let line = format(sequence, entry)?;
-        Ok(match self.file.write_all(&line) {
+        match self.file.write_all(&line) {
             Ok(()) => {
                 self.end += line.len() as u64;
                 Ok(())
@@ -91,7 +91,7 @@ impl<'a> Journal<'a> {
                 let _ = self.file.set_len(self.end);
                 Err(error)
             }
-        })
+        }
     }
 
     fn cut(&mut self, end: u64, torn: &[u8]) -> io::Result<()> {
@@ -108,18 +108,15 @@ impl<'a> Journal<'a> {
 }
 
 /// Begins a journal anew with all that came before it folded into one line; returns where it ends.
-pub(super) fn begin(dir: &Path, state: &State) -> Result<io::Result<u64>, serde_json::Error> {
+pub(super) fn begin(dir: &Path, state: &State) -> io::Result<u64> {
     let line = format(state.sequence, &Entry::Snapshot(Box::new(state.clone())))?;
     let draft = dir.join("journal.new");
-    let write = || {
-        let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
-        file.write_all(&line)?;
-        // The journal is the truth, and this is the only copy of it.
-        file.sync_all()?;
-        rename(&draft, &dir.join(FILE))?;
-        Ok(line.len() as u64)
-    };
-    Ok(write())
+    let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
+    file.write_all(&line)?;
+    // The journal is the truth, and this is the only copy of it.
+    file.sync_all()?;
+    rename(&draft, &dir.join(FILE))?;
+    Ok(line.len() as u64)
 }
 
 /// Every whole line after `offset`, with the sequence of the file's first line. Read without the lock: what is being
@@ -157,7 +154,7 @@ pub(super) fn owner(dir: &Path) -> Option<SessionId> {
     })
 }
 
-fn format(sequence: u64, entry: &Entry) -> Result<Vec<u8>, serde_json::Error> {
+fn format(sequence: u64, entry: &Entry) -> io::Result<Vec<u8>> {
     let mut line = vec![b' '; HEAD];
     serde_json::to_writer(&mut line, entry)?;
     let (length, checksum) = (line.len() - HEAD, checksum(sequence, &line[HEAD..]));

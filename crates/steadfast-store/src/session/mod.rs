@@ -38,8 +38,6 @@ pub enum SessionError {
     Io { what: &'static str, path: PathBuf, source: io::Error },
     #[error("session {session} was written by a newer version of steadfast (state {found}, known {known})")]
     Newer { session: SessionId, found: u32, known: u32 },
-    #[error("cannot write a journal line: {0}")]
-    Unwritable(#[from] serde_json::Error),
 }
 
 impl SessionError {
@@ -148,7 +146,7 @@ impl SessionFiles {
         let sequence = state.sequence + 1;
         let (at, changes) = (record.event.at, record.changes.clone());
         journal
-            .append(sequence, &Entry::Record(Box::new(record)))?
+            .append(sequence, &Entry::Record(Box::new(record)))
             .map_err(SessionError::io("append to the journal in", &self.dir))?;
         state.advance(sequence, at, &changes);
         // The journal has it: a cache that could not be replaced is only slower to read.
@@ -191,7 +189,7 @@ impl SessionFiles {
         if state.sequence != drained {
             return Ok(false);
         }
-        let end = journal::begin(&self.dir, &state)?.map_err(SessionError::io("rotate the journal in", &self.dir))?;
+        let end = journal::begin(&self.dir, &state).map_err(SessionError::io("rotate the journal in", &self.dir))?;
         let _ = Cache { offset: end, state }.write(&self.dir);
         Ok(true)
     }

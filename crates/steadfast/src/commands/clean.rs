@@ -7,7 +7,7 @@ use steadfast_model::{Millis, SessionId};
 use steadfast_store::{Gate, GateScope, Keep, Place, Removal, SessionFiles, rotated_log, stale_claims, sweep_removed};
 
 use crate::error::CommandError;
-use crate::output::put;
+use crate::output::{note, put};
 use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
@@ -95,14 +95,14 @@ impl Clean {
             ))?;
         }
         if found.damaged > 0 {
-            eprintln!(
+            note!(
                 "note: kept {} for you to look at: `journal.damaged` in `{}`; `--all` removes it too",
                 counted(found.damaged, "old session with damaged lines", "old sessions with damaged lines"),
                 place.state.join("sessions").display()
             );
         }
         if found.gated > 0 {
-            eprintln!("note: kept {} at a closed gate", counted(found.gated, "old session", "old sessions"));
+            note!("note: kept {} at a closed gate", counted(found.gated, "old session", "old sessions"));
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl Clean {
                 Ok(Removal::Living) => {}
                 Ok(Removal::Damaged) => found.damaged += 1,
                 // One that cannot be removed is no reason to keep the others.
-                Err(error) => eprintln!("note: session {id} is kept: {error}"),
+                Err(error) => note!("note: session {id} is kept: {error}"),
             }
         }
         found

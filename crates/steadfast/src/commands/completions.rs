@@ -1,9 +1,8 @@
-use std::io::{self, Write};
-
 use clap::Args;
 use clap_complete::Shell;
 
 use crate::error::CommandError;
+use crate::output::put;
 
 /// Prints what a shell needs to complete `steadfast`.
 #[derive(Debug, Args)]
@@ -16,9 +15,7 @@ impl Completions {
     pub(super) fn run(self, program: &clap::Command) -> Result<(), CommandError> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut without_hidden(program), "steadfast", &mut script);
-        // A reader that has enough closes the pipe.
-        let _ = io::stdout().write_all(&script);
-        Ok(())
+        put(&String::from_utf8_lossy(&script)).map(|_| ())
     }
 }
 

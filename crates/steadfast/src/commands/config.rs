@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use steadfast_model::{Settings, Source};
 
 use crate::error::CommandError;
-use crate::output::put;
+use crate::output::{note, put};
 use crate::repository::Repository;
 use crate::setup::{self, Setup};
 
@@ -69,14 +69,14 @@ impl Set {
                 .hint("set `HOME`, or `XDG_CONFIG_HOME` to a folder of yours")
         })?;
         set(path, &self.key, &self.value)?;
-        eprintln!("written to `{}`", path.display());
+        note!("written to `{}`", path.display());
         let holds = config.load()?.lines().into_iter().find(|(key, ..)| *key == self.key);
         let Some((key, value, source)) = holds else { return Ok(()) };
         put(&line(key, &value, source))?;
         if source != layer
             && let Some(other) = config.path(source)
         {
-            eprintln!(
+            note!(
                 "note: `{}` says {value} and comes before the {layer} settings; what was set holds where it does not",
                 other.display()
             );

@@ -1,6 +1,7 @@
 use clap::Args;
 
 use crate::error::CommandError;
+use crate::output::tell;
 use crate::task_list::TaskList;
 
 /// Writes down a decision, and why: it outlives the conversation.
@@ -16,7 +17,7 @@ pub(super) struct Decide {
 impl Decide {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let mut list = TaskList::here("decide")?;
-        println!("{}", list.decide(&self.text, &self.why)?);
+        tell!("{}", list.decide(&self.text, &self.why)?)?;
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anstyle::Style;
 use clap::Args;
@@ -7,6 +8,7 @@ use steadfast_model::{Counts, Host};
 use steadfast_store::ledger::Ledger;
 
 use crate::error::CommandError;
+use crate::output::gone_or_full;
 use crate::surroundings;
 use host::{Performance, find_program};
 use journal::Journal;
@@ -38,6 +40,9 @@ pub(super) struct Demo {
     /// Do not pause between lines. There are no pauses where the output is not a terminal.
     #[arg(long)]
     fast: bool,
+    /// How long the host may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    limit: u64,
 }
 
 impl Demo {
@@ -70,7 +75,7 @@ impl Demo {
         }
         timeline.blank()?;
 
-        let mut performance = Performance::start(self.host, program, &sandbox)?;
+        let mut performance = Performance::start(self.host, program, &sandbox, Duration::from_secs(self.limit))?;
         let mut stream = Stream::new(self.host, &sandbox.repository);
         let mut journal = Journal::new(sandbox.place.clone());
         let mut said = None;
@@ -102,9 +107,9 @@ enum End {
 
 impl From<io::Error> for End {
     fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::Unread,
-            _ => Self::Failed(CommandError::failure(format!("cannot print: {error}"))),
+        match gone_or_full(&error) {
+            Ok(()) => Self::Unread,
+            Err(error) => Self::Failed(error),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use steadfast_store::Place;
 
 use crate::error::CommandError;
-use crate::output::put;
+use crate::output::{note, put};
 use crate::setup::{self, Setup};
 use crate::surroundings;
 use checks::CHECKS;
@@ -74,8 +74,8 @@ fn mend(here: &Here, findings: &[Finding]) -> bool {
     for finding in findings {
         let Some(fix) = finding.fix else { continue };
         match fix(here) {
-            Ok(said) => eprintln!("fixed {}: {said}", finding.code),
-            Err(why) => eprintln!("not fixed {}: {why}", finding.code),
+            Ok(said) => note!("fixed {}: {said}", finding.code),
+            Err(why) => note!("not fixed {}: {why}", finding.code),
         }
         done = true;
     }

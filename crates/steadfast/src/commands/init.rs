@@ -1,4 +1,4 @@
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,6 +10,7 @@ use steadfast_store::ledger::Ledger;
 use crate::diff;
 use crate::error::{CommandError, chain};
 use crate::exclude::{Exclude, Wanted};
+use crate::output::{note, put_aside, tell};
 use crate::repository::Repository;
 use crate::setup::{self, Setup};
 use crate::surroundings;
@@ -61,12 +62,12 @@ impl Init {
         let exclude = Exclude::of(&setup.place);
         let exclusion = exclude.as_ref().and_then(|exclude| exclude.planned(&wanted));
 
-        setup::show(&plan, self.dry_run);
+        setup::show(&plan, self.dry_run)?;
         if let (Some(exclude), Some((before, after))) = (&exclude, &exclusion) {
-            diff::print(exclude.path(), before.as_deref(), Some(after));
+            diff::print(exclude.path(), before.as_deref(), Some(after))?;
         }
         if request.stop_block_cap.is_some() {
-            eprintln!(
+            note!(
                 "note: `max_idle` is 8 or more, so `{}` is raised. That also frees other Stop hooks from Claude Code's \
                  limit.",
                 install::STOP_BLOCK_CAP
@@ -75,7 +76,7 @@ impl Init {
         let changes = plan.changes.len() + usize::from(exclusion.is_some());
         let new = !setup.place.state.is_dir();
         if self.dry_run {
-            eprintln!("nothing was changed: this was a dry run over {changes} files");
+            note!("nothing was changed: this was a dry run over {changes} files");
             return Ok(());
         }
         if changes > 0 && !self.yes {
@@ -97,8 +98,7 @@ impl Init {
         if let Some(exclude) = &exclude {
             exclude.write_planned(&wanted)?;
         }
-        say_done(&hosts, changes, new);
-        Ok(())
+        say_done(&hosts, changes, new)
     }
 }
 
@@ -107,7 +107,7 @@ fn binary(scope: Scope) -> Result<PathBuf, CommandError> {
     let (cwd, path) = (surroundings::cwd(), surroundings::path_variable());
     if scope == Scope::Shared {
         if !install::is_on_path(path.as_deref(), &cwd) {
-            eprintln!("note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is");
+            note!("note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is");
         }
         return Ok("steadfast".into());
     }
@@ -157,24 +157,23 @@ fn confirm(changes: usize) -> Result<(), CommandError> {
         return Err(CommandError::needs_human(format!("{changes} files would change, and nobody is there to ask"))
             .hint("`steadfast init --yes` does it without asking, `--dry-run` only shows it"));
     }
-    eprint!("change {changes} files? [y/N] ");
-    let _ = io::stderr().flush();
+    put_aside(format_args!("change {changes} files? [y/N] "));
     let mut answer = String::new();
     let _ = io::stdin().lock().read_line(&mut answer);
     if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(CommandError::refused("nothing was changed")) }
 }
 
-fn say_done(hosts: &[Host], changes: usize, new: bool) {
+fn say_done(hosts: &[Host], changes: usize, new: bool) -> Result<(), CommandError> {
     let names: Vec<_> = hosts.iter().map(|host| setup::full_name(*host)).collect();
     let names = names.join(" and ");
     match (changes, new) {
-        (0, false) => println!("{names}: already wired, nothing to change"),
-        _ => println!("{names}: wired. Running sessions notice after a restart."),
+        (0, false) => tell!("{names}: already wired, nothing to change")?,
+        _ => tell!("{names}: wired. Running sessions notice after a restart.")?,
     }
     if hosts.contains(&Host::Codex) {
-        println!("Codex asks at its next start whether you trust these hooks; until you do, it does not run them.");
+        tell!("Codex asks at its next start whether you trust these hooks; until you do, it does not run them.")?;
     }
-    println!(
+    tell!(
         "Next: `steadfast task add TITLE` adds a task; an agent that is asked to do the tasks stops when they are done."
-    );
+    )
 }

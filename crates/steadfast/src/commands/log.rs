@@ -6,7 +6,7 @@ use steadfast_store::read_log;
 
 use crate::error::CommandError;
 use crate::history::History;
-use crate::output::put;
+use crate::output::{note, put};
 use crate::surroundings;
 use crate::when::Since;
 use follow::follow;
@@ -77,7 +77,7 @@ impl Log {
         }
         let lines = newest(lines, self.limit);
         if lines.is_empty() {
-            eprintln!("no verdicts");
+            note!("no verdicts");
         }
         put(&Columns::fitting(&lines, surroundings::now()).show(&lines, self.json))?;
         Ok(())

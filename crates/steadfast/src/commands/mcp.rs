@@ -5,6 +5,7 @@ use rmcp::service::serve_directly;
 use tokio::runtime::Builder;
 
 use crate::error::CommandError;
+use crate::output::note;
 
 mod arguments;
 mod line;
@@ -29,7 +30,7 @@ impl Mcp {
     /// Until the host closes the pipe, or does not listen any more. The ledger is open only during a call.
     pub(super) fn run(self) -> Result<(), CommandError> {
         if stdin().is_terminal() {
-            eprintln!("`steadfast mcp` speaks JSON-RPC, one message per line; `steadfast task` is for people");
+            note!("`steadfast mcp` speaks JSON-RPC, one message per line; `steadfast task` is for people");
         }
         let failed = |error: &dyn std::error::Error| CommandError::failure(format!("the server failed: {error}"));
         // The only runtime there is: no other command waits for more than one thing at a time.

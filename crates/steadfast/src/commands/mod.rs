@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use steadfast_model::{Authority, COMMANDS};
 
-use crate::error::ErrorKind;
+use crate::error::{CommandError, ErrorKind};
+use crate::output::{gone_or_full, note};
 
 mod clean;
 mod completions;
@@ -82,8 +83,11 @@ pub(crate) fn run() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { ErrorKind::Usage.exit_code() } else { 0 });
+            let printed = error.print();
+            if error.use_stderr() {
+                return ExitCode::from(ErrorKind::Usage.exit_code());
+            }
+            return end(printed.or_else(|error| gone_or_full(&error)));
         }
     };
     let done = match cli.command {
@@ -108,10 +112,14 @@ pub(crate) fn run() -> ExitCode {
         Command::Sim(command) => command.run(),
         Command::Supervise(command) => command.run(),
     };
+    end(done)
+}
+
+fn end(done: Result<(), CommandError>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error}");
+            note!("{error}");
             ExitCode::from(error.kind.exit_code())
         }
     }

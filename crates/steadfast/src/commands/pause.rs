@@ -4,6 +4,7 @@ use steadfast_model::{Event, EventKind, Millis, SessionId, State};
 use steadfast_store::SessionFiles;
 
 use crate::error::CommandError;
+use crate::output::tell;
 use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
@@ -42,10 +43,10 @@ const SILENCE_MS: i64 = 24 * 60 * 60 * 1_000;
 impl Off {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let paused = self.which.pause("off", Some(Millis(i64::MAX)))?;
-        println!(
+        tell!(
             "Steadfast is out of the way of {}: it records and refuses nothing. `steadfast pause --end` brings it back.",
             sessions(paused)
-        );
+        )?;
         Ok(())
     }
 }
@@ -54,12 +55,12 @@ impl Pause {
     pub(super) fn run(self) -> Result<(), CommandError> {
         if self.end {
             let paused = self.which.pause("pause", None)?;
-            println!("Steadfast is back for {}.", sessions(paused));
+            tell!("Steadfast is back for {}.", sessions(paused))?;
             return Ok(());
         }
         let until = Millis(surroundings::now().0.saturating_add(self.duration));
         let paused = self.which.pause("pause", Some(until))?;
-        println!("Steadfast is out of the way of {} until {until}: it records and refuses nothing.", sessions(paused));
+        tell!("Steadfast is out of the way of {} until {until}: it records and refuses nothing.", sessions(paused))?;
         Ok(())
     }
 }

@@ -6,6 +6,7 @@ use steadfast_model::{Status, Task, TaskKind};
 use steadfast_store::ledger::{Loaded, PlanRow};
 
 use crate::error::CommandError;
+use crate::output::{note, tell};
 use crate::setup;
 use crate::spec_file;
 use crate::task_list::{LoopState, TaskList, decisions_file, word};
@@ -65,19 +66,19 @@ fn load(file: &std::path::Path) -> Result<(), CommandError> {
     let loaded = list.load(&compiled.plan, &file.to_string_lossy())?;
     let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());
     match &loaded {
-        Loaded::New(_) => println!("plan {plan}: {tasks} tasks in {}", phases(compiled.plan.phases.len())),
-        Loaded::Same(_) => println!("plan {plan} is loaded already, and nothing in it changed"),
+        Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", phases(compiled.plan.phases.len()))?,
+        Loaded::Same(_) => tell!("plan {plan} is loaded already, and nothing in it changed")?,
         Loaded::Replaced { kept, .. } => {
-            println!("plan {plan}: {tasks} tasks, {kept} of them as they were; the plan before it is put away");
+            tell!("plan {plan}: {tasks} tasks, {kept} of them as they were; the plan before it is put away")?;
         }
     }
-    println!("decisions are in {}", decisions_file(plan));
+    tell!("decisions are in {}", decisions_file(plan))?;
     for warning in &compiled.warnings {
-        eprintln!("warning: {}: {}", warning.line, warning.message);
+        note!("warning: {}: {}", warning.line, warning.message);
     }
     let unchecked = compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count();
     if unchecked > 0 {
-        eprintln!("{unchecked} tasks have no check: they close on the agent's word, as `claimed`");
+        note!("{unchecked} tasks have no check: they close on the agent's word, as `claimed`");
     }
     Ok(())
 }
@@ -113,40 +114,40 @@ fn show(list: &TaskList, output: Output) -> Result<(), CommandError> {
         ] {
             shown[key] = value;
         }
-        println!("{shown}");
+        tell!("{shown}")?;
         return Ok(());
     }
-    println!("{} ({})", plan.title, plan.id);
+    tell!("{} ({})", plan.title, plan.id)?;
     if let Some(description) = &plan.head.description {
-        println!("{description}");
+        tell!("{description}")?;
     }
     for constraint in &plan.head.constraints {
-        println!("must hold: {constraint}");
+        tell!("must hold: {constraint}")?;
     }
     for phase in &plan.head.phases {
-        println!("\n{}", if phase.name.is_empty() { &phase.id } else { &phase.name });
+        tell!("\n{}", if phase.name.is_empty() { &phase.id } else { &phase.name })?;
         if let Some(state) = loops.iter().find(|state| state.phase.id == phase.id) {
             let at = phase.items.get(state.position).map_or("through".to_owned(), |item| format!("at {item}"));
-            println!(
+            tell!(
                 "  {at}; {} of {} items completed, {} failed",
                 state.completed.len(),
                 phase.items.len(),
                 state.failed.len()
-            );
+            )?;
         }
         for task in tasks.iter().filter(|task| task.phase.as_deref() == Some(&phase.id)) {
-            line(task);
+            line(task)?;
         }
     }
     let loose: Vec<&Task> = tasks.iter().filter(|task| task.phase.is_none()).collect();
     if !loose.is_empty() {
-        println!();
-        loose.into_iter().for_each(line);
+        tell!("")?;
+        loose.into_iter().try_for_each(line)?;
     }
     Ok(())
 }
 
-fn line(task: &Task) {
+fn line(task: &Task) -> Result<(), CommandError> {
     let mark = match task.status {
         Status::Done => "x",
         Status::InProgress => ">",
@@ -155,26 +156,26 @@ fn line(task: &Task) {
     };
     let generated = if task.kind == TaskKind::Main { "" } else { "  (generated)" };
     let open = if task.status.is_closed() { String::new() } else { format!("  {}", word(task.status)) };
-    println!("  [{mark}] {:<8} {}{generated}{open}", task.id.as_str(), task.title);
+    tell!("  [{mark}] {:<8} {}{generated}{open}", task.id.as_str(), task.title)
 }
 
 fn status(list: &TaskList, output: StatusOutput) -> Result<(), CommandError> {
     if output.json {
-        println!("{}", list.plan_status()?);
+        tell!("{}", list.plan_status()?)?;
         return Ok(());
     }
     let plan = list.plan_row()?;
     let counts = list.view()?.map(|view| view.counts).unwrap_or_default();
-    println!("{} ({})", plan.title, plan.id);
-    println!("{} of {} tasks done, {} open, {} blocked", counts.done, counts.all(), counts.open(), counts.blocked);
+    tell!("{} ({})", plan.title, plan.id)?;
+    tell!("{} of {} tasks done, {} open, {} blocked", counts.done, counts.all(), counts.open(), counts.blocked)?;
     Ok(())
 }
 
 fn clear(list: &mut TaskList) -> Result<(), CommandError> {
     let (plan, archived) = list.clear()?;
-    println!("plan {} is put away; its tasks and their evidence are kept", plan.id);
+    tell!("plan {} is put away; its tasks and their evidence are kept", plan.id)?;
     if let Some(path) = archived {
-        println!("its decisions are in {}", path.display());
+        tell!("its decisions are in {}", path.display())?;
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use steadfast_model::{Host, PlanView};
 use steadfast_store::SessionFiles;
 
 use crate::error::CommandError;
+use crate::output::{note, tell};
 use crate::repository::Repository;
 use crate::setup;
 
@@ -39,7 +40,7 @@ impl Resume {
             && !is_gone(&SessionFiles::of(&repository.place, owner))
             && !self.print
         {
-            eprintln!("session {owner} has the plan, and its end was not seen: it keeps it while it lives");
+            note!("session {owner} has the plan, and its end was not seen: it keeps it while it lives");
         }
         let last = plan.owner.as_ref().and_then(|owner| {
             ledger.sessions().ok()?.into_iter().find(|session| session.id == *owner).map(|session| session.host)
@@ -48,7 +49,7 @@ impl Resume {
         let launch = launch::go_on(host, &prompt(&plan), self.headless);
         drop(ledger);
         if self.print {
-            println!("{}", shown(&launch));
+            tell!("{}", shown(&launch))?;
             return Ok(());
         }
         start(&launch)

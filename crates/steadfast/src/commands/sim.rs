@@ -56,7 +56,8 @@ impl Sim {
             .map_err(CommandError::failure)?;
         match ending {
             Ending::Stopped => Ok(()),
-            other => Err(CommandError::failure(format!("the session did not end by itself: {}", word(&other)))),
+            other => Err(CommandError::failure(format!("the session did not end by itself: {}", word(&other)))
+                .hint("its last lines on standard output say how it came to that")),
         }
     }
 

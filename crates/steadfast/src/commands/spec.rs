@@ -6,6 +6,7 @@ use steadfast_model::{Check, PlannedTask, TaskKind, TaskType};
 use steadfast_plan::{Options, Problem, lint, render};
 
 use crate::error::CommandError;
+use crate::output::{put, put_aside, tell};
 use crate::spec_file;
 
 /// Looks at a spec, SPEC.md or SPEC.json, and changes nothing.
@@ -52,7 +53,7 @@ impl Spec {
         match self {
             Self::Compile { file, output } => compile(&file, output),
             Self::Count { file } => {
-                println!("{}", spec_file::compile(&file)?.plan.tasks.len());
+                tell!("{}", spec_file::compile(&file)?.plan.tasks.len())?;
                 Ok(())
             }
             Self::Lint { file, output } => look(&file, output),
@@ -68,17 +69,17 @@ fn compile(file: &Path, output: CompileOutput) -> Result<(), CommandError> {
         let tasks: Vec<_> = plan.tasks.iter().map(to_json).collect();
         let warning = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message, "line": problem.line});
         let warnings: Vec<_> = compiled.warnings.iter().map(warning).collect();
-        println!("{}", json!({"feature": plan.feature, "tasks": tasks, "warnings": warnings}));
+        tell!("{}", json!({"feature": plan.feature, "tasks": tasks, "warnings": warnings}))?;
         return Ok(());
     }
-    println!("{}", plan.feature);
+    tell!("{}", plan.feature)?;
     for phase in &plan.phases {
-        println!("\n{}", phase.name);
+        tell!("\n{}", phase.name)?;
         for task in plan.tasks.iter().filter(|task| task.phase.as_deref() == Some(&phase.id)) {
-            show(task);
+            show(task)?;
         }
     }
-    eprint!("{}", render(&compiled.warnings, &text, &file.to_string_lossy()));
+    put_aside(format_args!("{}", render(&compiled.warnings, &text, &file.to_string_lossy())));
     Ok(())
 }
 
@@ -97,15 +98,16 @@ fn to_json(task: &PlannedTask) -> serde_json::Value {
     })
 }
 
-fn show(task: &PlannedTask) {
+fn show(task: &PlannedTask) -> Result<(), CommandError> {
     let generated = if task.kind == TaskKind::Main { ' ' } else { '+' };
-    println!("{generated} {:<8} {}", task.id.as_str(), task.title);
+    tell!("{generated} {:<8} {}", task.id.as_str(), task.title)?;
     let check = task.verify.as_ref().map_or("nothing: it closes on the agent's word".to_owned(), Check::describe);
-    println!("           done when: {check}");
+    tell!("           done when: {check}")?;
     if !task.blocked_by.is_empty() {
         let after: Vec<&str> = task.blocked_by.iter().map(|id| id.as_str()).collect();
-        println!("           after: {}", after.join(", "));
+        tell!("           after: {}", after.join(", "))?;
     }
+    Ok(())
 }
 
 fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
@@ -125,12 +127,12 @@ fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
             })
         };
         let problems: Vec<_> = report.problems.iter().map(problem).collect();
-        println!("{}", json!({"ok": errors == 0, "problems": problems}));
+        tell!("{}", json!({"ok": errors == 0, "problems": problems}))?;
     } else {
-        print!("{}", render(&report.problems, &text, &name));
+        put(&render(&report.problems, &text, &name))?;
     }
     match (errors, warnings) {
-        (0, 0) if !output.json => println!("{name}: nothing is wrong with it"),
+        (0, 0) if !output.json => tell!("{name}: nothing is wrong with it")?,
         (0, _) => {}
         (errors, warnings) => {
             let hint = format!("{} and {} in `{name}`", counted(errors, "error"), counted(warnings, "warning"));

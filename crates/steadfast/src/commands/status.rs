@@ -2,12 +2,13 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use steadfast_model::{Fact, Millis, PlanView, Release, State, Status as TaskStatus, TaskId};
+use steadfast_model::{Counts, Fact, Millis, PlanView, Release, State, Status as TaskStatus, TaskId};
 use steadfast_observe::{Branch, Point, Repository as Checkout};
 use steadfast_store::SessionFiles;
 use steadfast_store::ledger::SessionRow;
 
 use crate::error::CommandError;
+use crate::output::tell;
 use crate::surroundings;
 use crate::task_list::{Summary, TaskList, word};
 use crate::when::ago;
@@ -55,32 +56,29 @@ impl Status {
         let needs = needs_human(plan.as_ref(), &summary, &sessions);
         if self.json {
             let sessions: Vec<Value> = sessions.iter().map(Seen::to_json).collect();
-            println!(
+            tell!(
                 "{}",
                 json!({"root": place.root, "state": place.state, "branch": branch, "changed": changed, "plan": plan,
                     "done_by": summary.done_by, "stale": summary.stale, "checking": summary.checking,
                     "needs_human": needs, "sessions": sessions})
-            );
+            )?;
             return Ok(());
         }
 
-        print!("{}", place.root.display());
-        if let Some(branch) = branch {
-            print!(" on {branch}");
-        }
-        match changed {
-            Some(0) => println!(", nothing changed"),
-            Some(1) => println!(", 1 file changed"),
-            Some(count) => println!(", {count} files changed"),
-            None => println!(),
-        }
-        show_plan(plan.as_ref(), &summary);
+        let on = branch.map(|branch| format!(" on {branch}")).unwrap_or_default();
+        let changed = match changed {
+            Some(0) => ", nothing changed".to_owned(),
+            Some(1) => ", 1 file changed".to_owned(),
+            Some(count) => format!(", {count} files changed"),
+            None => String::new(),
+        };
+        tell!("{}{on}{changed}", place.root.display())?;
+        show_plan(plan.as_ref(), &summary)?;
         for need in needs {
-            println!("needs a human: {need}");
+            tell!("needs a human: {need}")?;
         }
-        println!();
-        show_sessions(&sessions, all.len().saturating_sub(sessions.len()));
-        Ok(())
+        tell!("")?;
+        show_sessions(&sessions, all.len().saturating_sub(sessions.len()))
     }
 }
 
@@ -160,54 +158,55 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
     needs
 }
 
-fn show_plan(plan: Option<&PlanView>, summary: &Summary) {
+fn show_plan(plan: Option<&PlanView>, summary: &Summary) -> Result<(), CommandError> {
     let Some(plan) = plan else {
-        println!("No tasks. `steadfast task add TITLE` adds one.");
-        return;
+        return tell!("No tasks. `steadfast task add TITLE` adds one.");
     };
     let counts = plan.counts;
     if let Some(spec) = &plan.brief.spec {
-        println!("{} ({spec})", plan.title);
+        tell!("{} ({spec})", plan.title)?;
     }
-    print!("{} of {} tasks done, {} open, {} blocked", counts.done, counts.all(), counts.open(), counts.blocked);
-    match &plan.owner {
-        Some(owner) if plan.owner_ended.is_none() => println!("; session {owner} works on them"),
-        _ => println!("; no session works on them"),
-    }
+    let who = match &plan.owner {
+        Some(owner) if plan.owner_ended.is_none() => format!("session {owner} works on them"),
+        _ => "no session works on them".to_owned(),
+    };
+    let Counts { done, blocked, .. } = counts;
+    tell!("{done} of {} tasks done, {} open, {blocked} blocked; {who}", counts.all(), counts.open())?;
     if let Some(next) = plan.open.first() {
         let state = if next.status == TaskStatus::InProgress { word(next.status) } else { "next" };
-        println!("{state}: {} {}", next.id, next.title);
+        tell!("{state}: {} {}", next.id, next.title)?;
     }
     if !summary.done_by.is_empty() {
         let parts: Vec<String> = summary.done_by.iter().map(|(class, count)| format!("{count} {class}")).collect();
-        println!("done: {}", parts.join(", "));
+        tell!("done: {}", parts.join(", "))?;
     }
     if !summary.stale.is_empty() {
-        println!("changed since they were done: {}", ids(&summary.stale));
+        tell!("changed since they were done: {}", ids(&summary.stale))?;
     }
     if !summary.checking.is_empty() {
-        println!("being checked: {}", ids(&summary.checking));
+        tell!("being checked: {}", ids(&summary.checking))?;
     }
+    Ok(())
 }
 
 fn ids(ids: &[TaskId]) -> String {
     ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
 }
 
-fn show_sessions(sessions: &[Seen], uncounted: usize) {
+fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError> {
     match (sessions.is_empty(), uncounted) {
         (true, 0) => {
-            println!("No session has been seen yet. If one is running, restart it; Codex wants its hooks trusted.");
+            tell!("No session has been seen yet. If one is running, restart it; Codex wants its hooks trusted.")?;
         }
         (_, 0) => {}
         (_, uncounted) => {
-            println!("{uncounted} more sessions are not in the ledger yet: it cannot be written here.");
+            tell!("{uncounted} more sessions are not in the ledger yet: it cannot be written here.")?;
         }
     }
     let now = surroundings::now();
     for seen in sessions.iter().take(SESSIONS) {
         let row = &seen.row;
-        println!(
+        tell!(
             "{:<6} {}  {}, {}: {} prompts, {} tool calls, {} refusals",
             row.host.as_str(),
             row.id,
@@ -216,9 +215,10 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) {
             row.prompts,
             row.tool_calls,
             row.refusals
-        );
+        )?;
     }
     if sessions.len() > SESSIONS {
-        println!("and {} more; `steadfast status --json` lists all", sessions.len() - SESSIONS);
+        tell!("and {} more; `steadfast status --json` lists all", sessions.len() - SESSIONS)?;
     }
+    Ok(())
 }

@@ -3,6 +3,7 @@ use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
 use steadfast_store::ledger::{Changed, NewTask};
 
 use crate::error::CommandError;
+use crate::output::{note, tell};
 use crate::task_list::{Asked, PATIENCE, TaskList, word};
 
 /// Works on the list of tasks of this worktree.
@@ -121,7 +122,7 @@ impl Task {
                     verify: add.verify.map(Check::command),
                     ..NewTask::new(add.title.trim(), added_by)
                 })?;
-                println!("{} {}", task.id, task.title);
+                tell!("{} {}", task.id, task.title)?;
             }
             Self::List { output } => show(&list, &list.all()?, output)?,
             Self::Ready { output } => show(&list, &list.ready()?, output)?,
@@ -138,15 +139,15 @@ impl Task {
                     sandbox: None,
                 };
                 let closing = list.done(&TaskId::new(done.id), &asked)?;
-                println!("{}", list.report_closing(&closing)?);
+                tell!("{}", list.report_closing(&closing)?)?;
             }
             Self::Wait { id, patience } => {
                 let closing = list.wait(&TaskId::new(id), patience.time())?;
-                println!("{}", list.report_closing(&closing)?);
+                tell!("{}", list.report_closing(&closing)?)?;
             }
             Self::Note { id, text } => {
                 let task = list.note(&TaskId::new(id), &text)?;
-                println!("{} {}: noted", task.id, task.title);
+                tell!("{} {}: noted", task.id, task.title)?;
             }
             Self::Block { id, why } => say(&list.block(&TaskId::new(id), &why)?, &list)?,
             Self::Unblock { id } => say(&list.unblock(&TaskId::new(id))?, &list)?,
@@ -174,38 +175,37 @@ impl Task {
 
 fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), CommandError> {
     if output.json {
-        println!("{}", list.to_json(tasks)?);
+        tell!("{}", list.to_json(tasks)?)?;
         return Ok(());
     }
     if tasks.is_empty() {
-        eprintln!("no tasks");
+        note!("no tasks");
         return Ok(());
     }
     let reasons = list.blocked()?;
     let evidence = list.evidence_words(tasks)?;
     let width = tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(1);
     for (index, task) in tasks.iter().enumerate() {
-        print!("{:width$}  {:<11}  {}", task.id.as_str(), word(task.status), task.title);
+        let mut line = format!("{:width$}  {:<11}  {}", task.id.as_str(), word(task.status), task.title);
         if !task.files.is_empty() {
-            print!("  [{}]", task.files.join(", "));
+            line.push_str(&format!("  [{}]", task.files.join(", ")));
         }
         if !task.blocked_by.is_empty() && !task.status.is_closed() {
             let after: Vec<_> = task.blocked_by.iter().map(TaskId::as_str).collect();
-            print!("  (after {})", after.join(", "));
+            line.push_str(&format!("  (after {})", after.join(", ")));
         }
         let reason = reasons.iter().find(|blocked| blocked.task == task.id).and_then(|blocked| blocked.reason.as_ref());
         if let (Status::Blocked, Some(reason)) = (task.status, reason) {
-            print!("  ({reason})");
+            line.push_str(&format!("  ({reason})"));
         }
         if let Some(Some(evidence)) = evidence.get(index) {
-            print!("  ({evidence})");
+            line.push_str(&format!("  ({evidence})"));
         }
-        println!();
+        tell!("{line}")?;
     }
     Ok(())
 }
 
 fn say(changed: &Changed, list: &TaskList) -> Result<(), CommandError> {
-    println!("{}", list.report(changed)?);
-    Ok(())
+    tell!("{}", list.report(changed)?)
 }

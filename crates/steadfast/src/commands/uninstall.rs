@@ -5,6 +5,7 @@ use steadfast_store::Place;
 
 use crate::error::CommandError;
 use crate::exclude::Exclude;
+use crate::output::{note, tell};
 use crate::setup::{self, Setup};
 use crate::surroundings;
 
@@ -27,9 +28,9 @@ impl Uninstall {
         let in_use = |root: &std::path::Path| Place::find(root, user_state.as_deref()).is_some();
         let hosts = [Host::Claude, Host::Codex];
         let plan = install::plan_uninstall(&hosts, &Scope::ALL, &setup.install, &in_use).map_err(setup::refusal)?;
-        setup::show(&plan, self.dry_run);
+        setup::show(&plan, self.dry_run)?;
         if self.dry_run {
-            eprintln!("nothing was changed: this was a dry run over {} files", plan.changes.len());
+            note!("nothing was changed: this was a dry run over {} files", plan.changes.len());
             return Ok(());
         }
         install::apply(&plan).map_err(setup::refusal)?;
@@ -38,13 +39,13 @@ impl Uninstall {
         }
         let kept = setup.put_away(self.purge)?;
         match (plan.changes.len(), kept) {
-            (0, None) => println!("nothing of Steadfast was left here"),
-            (changes, None) => println!("{changes} files are as they were before"),
-            (changes, Some(kept)) => println!(
+            (0, None) => tell!("nothing of Steadfast was left here")?,
+            (changes, None) => tell!("{changes} files are as they were before")?,
+            (changes, Some(kept)) => tell!(
                 "{changes} files are as they were before. Tasks and history are kept in `{}`; `steadfast uninstall \
                  --purge` deletes them.",
                 kept.display()
-            ),
+            )?,
         }
         Ok(())
     }

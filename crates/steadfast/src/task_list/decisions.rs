@@ -23,7 +23,8 @@ impl TaskList {
     pub(crate) fn decide(&mut self, what: &str, why: &str) -> Result<String, CommandError> {
         let (what, why) = (one_line(what), one_line(why));
         if what.is_empty() || why.is_empty() {
-            return Err(CommandError::usage("a decision says what, and `--why` says why: one of them is empty"));
+            return Err(CommandError::usage("a decision says what, and `--why` says why: one of them is empty")
+                .hint("`steadfast decide TEXT --why REASON` keeps it for every session after this one"));
         }
         let plan = self.plan()?;
         let phase = self.phase()?;

@@ -9,6 +9,7 @@ mod hook;
 mod hosts;
 mod ledger;
 mod sessions;
+mod tasks;
 
 /// The exit code and what was said.
 fn failure(sandbox: &Sandbox, output: &Output) -> String {

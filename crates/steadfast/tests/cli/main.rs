@@ -13,6 +13,7 @@ mod doctor;
 mod errors;
 mod log;
 mod mcp;
+mod output;
 mod release;
 mod sandbox;
 mod skills;

@@ -95,6 +95,11 @@ impl Sandbox {
         may_mount().then(|| self.through(script, &["unshare", "--map-root-user", "--mount", "sh", "-c"], arguments))
     }
 
+    /// The same where there is not even a loopback interface.
+    pub(crate) fn without_network(&self, script: &str, arguments: &[&str]) -> Option<Output> {
+        may_mount().then(|| self.through(script, &["unshare", "--map-root-user", "--net", "sh", "-c"], arguments))
+    }
+
     fn through(&self, script: &str, shell: &[&str], arguments: &[&str]) -> Output {
         let bare = self.command();
         let mut command = Command::new(shell[0]);

@@ -9,7 +9,7 @@ fn threads_that_migrate_at_once_all_find_it_done() {
     let dir = dir();
     thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| drop(Ledger::open_with(dir.path(), patient()).unwrap()));
+            scope.spawn(|| drop(Ledger::open_within(dir.path(), PATIENT).unwrap()));
         }
     });
     let ledger = Ledger::open_read_only(dir.path()).unwrap().unwrap();
@@ -35,7 +35,7 @@ fn a_crowd_loses_nothing() {
     const THREADS: usize = 8;
     const ROUNDS: usize = 500;
     let dir = dir();
-    let mut ledger = Ledger::open_with(dir.path(), patient()).unwrap();
+    let mut ledger = Ledger::open_within(dir.path(), PATIENT).unwrap();
     let plan = list(&mut ledger);
     for name in 0..THREADS {
         ledger.add_task(&plan, named(&name.to_string()), at(1)).unwrap();
@@ -47,7 +47,7 @@ fn a_crowd_loses_nothing() {
             .map(|name| {
                 let (plan, common, shared, dir) = (&plan, &common, &shared, dir.path());
                 scope.spawn(move || {
-                    let mut ledger = Ledger::open_with(dir, patient()).unwrap();
+                    let mut ledger = Ledger::open_within(dir, PATIENT).unwrap();
                     let own = session(&format!("own {name}"));
                     let lines = journal((1..).take(ROUNDS).map(|now| called(&own, now)));
                     let mut earned = 0;

@@ -161,6 +161,43 @@ fn a_snapshot_does_not_hide_a_gap() {
 }
 
 #[test]
+fn a_ledger_put_back_from_before_a_rotation_goes_on_at_the_snapshot() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    ledger.drain(&s(), 0, journal([prompted(&s(), 5), refused(&s(), 6)])).unwrap();
+    let before = ledger.sessions().unwrap().remove(0);
+
+    let next = |sequence| Line { sequence, end: 20, entry: Entry::Record(Box::new(called(&s(), 9))) };
+    let gap = ledger.drain(&s(), 500, [snapshot(500), next(502)]).unwrap_err();
+    assert!(matches!(gap, LedgerError::Gap { expected: 501, found: 502, .. }), "{gap:?}");
+    assert_eq!((ledger.sessions().unwrap(), log(&dir)), (vec![before.clone()], Vec::new()), "all or nothing");
+
+    for _ in 0..2 {
+        ledger.drain(&s(), 500, [snapshot(500), next(501)]).unwrap();
+        let row = SessionRow { last_at: at(9), prompts: 3, tool_calls: 21, ..before.clone() };
+        assert_eq!(ledger.sessions().unwrap(), [row], "where it began, its worktree and its refusal stay");
+        assert_eq!(ledger.drained(&s()).unwrap(), Some(Cursor { sequence: 501, file_start: 500, offset: 20 }));
+    }
+    let [line] = &log(&dir)[..] else { panic!("{:?}", log(&dir)) };
+    let said = "lines 3 to 500 of the journal of s are not in this ledger: it is from before the journal began anew; their \
+                counts are taken over";
+    assert!(line.ends_with(said), "{line}");
+}
+
+#[test]
+fn a_session_that_ended_while_nobody_counted_has_ended() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    ledger.drain(&s(), 0, journal([called(&s(), 1)])).unwrap();
+    let mut last = snapshot(500);
+    if let Entry::Snapshot(state) = &mut last.entry {
+        state.ended = Some("exit".into());
+    }
+    ledger.drain(&s(), 500, [last]).unwrap();
+    assert_eq!(ledger.sessions().unwrap()[0].ended, Some(OwnerEnd { reason: "exit".into(), at: at(8) }));
+}
+
+#[test]
 fn the_same_event_through_two_wirings_is_one_refusal() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();

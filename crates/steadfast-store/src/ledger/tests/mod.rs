@@ -23,7 +23,7 @@ use steadfast_model::{
 };
 use tempfile::TempDir;
 
-use super::{Ledger, NewTask, OpenOptions, StatusChange};
+use super::{Ledger, NewTask, StatusChange};
 use crate::session::Line;
 
 const WORKTREE: &str = "/home/ada/engine";
@@ -33,8 +33,11 @@ fn dir() -> TempDir {
 }
 
 /// For tests in which many write at once and nobody may give up.
-fn patient() -> OpenOptions {
-    OpenOptions { busy: Duration::from_secs(60), ..OpenOptions::default() }
+const PATIENT: Duration = Duration::from_secs(60);
+
+/// What the log says.
+fn log(dir: &TempDir) -> Vec<String> {
+    crate::read_log(&crate::Place { state: dir.path().to_owned(), root: dir.path().to_owned() })
 }
 
 fn at(millis: i64) -> Millis {

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::super::LedgerError;
 use super::super::migration::{KNOWN, MIGRATIONS};
-use super::super::{LedgerError, OpenMode};
 use super::*;
 
 fn database(dir: &TempDir) -> std::path::PathBuf {
@@ -92,8 +92,7 @@ fn a_newer_ledger_is_refused_with_both_versions() {
     let ledger = Ledger::open(dir.path()).unwrap();
     ledger.connection.execute_batch("PRAGMA user_version = 99").unwrap();
     drop(ledger);
-    for mode in [OpenMode::ReadWrite, OpenMode::ReadOnly] {
-        let error = Ledger::open_with(dir.path(), OpenOptions { mode, ..patient() }).unwrap_err();
+    for error in [Ledger::open(dir.path()).unwrap_err(), Ledger::open_read_only(dir.path()).unwrap_err()] {
         let path = database(&dir);
         let said = format!(
             "the ledger `{}` is of version 99, this steadfast knows versions up to {KNOWN}: update steadfast",
@@ -133,8 +132,7 @@ fn random_bytes_are_a_damaged_ledger() {
     let dir = dir();
     let bytes: Vec<u8> = (0_u32..20_000).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     fs::write(database(&dir), bytes).unwrap();
-    for mode in [OpenMode::ReadWrite, OpenMode::ReadOnly] {
-        let error = Ledger::open_with(dir.path(), OpenOptions { mode, ..patient() }).unwrap_err();
+    for error in [Ledger::open(dir.path()).unwrap_err(), Ledger::open_read_only(dir.path()).unwrap_err()] {
         assert!(matches!(&error, LedgerError::Damaged { path, .. } if *path == database(&dir)), "{error:?}");
     }
 }
@@ -192,8 +190,7 @@ fn a_ledger_locked_before_its_migration_is_given_up_too() {
     let dir = dir();
     let other = Connection::open(database(&dir)).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let options = OpenOptions { busy: Duration::from_millis(30), ..OpenOptions::default() };
-    let error = Ledger::open_with(dir.path(), options).unwrap_err();
+    let error = Ledger::open_within(dir.path(), Duration::from_millis(30)).unwrap_err();
     assert!(matches!(error, LedgerError::Locked { .. }), "{error:?}");
 }
 
@@ -203,7 +200,7 @@ fn a_migration_waits_for_who_is_writing() {
     let other = Connection::open(database(&dir)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE; CREATE TABLE passing (id TEXT)").unwrap();
     std::thread::scope(|scope| {
-        let opened = scope.spawn(|| Ledger::open_with(dir.path(), patient()).map(drop));
+        let opened = scope.spawn(|| Ledger::open_within(dir.path(), PATIENT).map(drop));
         std::thread::sleep(Duration::from_millis(100));
         other.execute_batch("ROLLBACK").unwrap();
         opened.join().unwrap().unwrap();

@@ -29,7 +29,7 @@ fn part() {
     let Ok(part) = env::var(PART) else { return };
     let place = PathBuf::from(env::var_os(PLACE).unwrap());
     match part.as_str() {
-        "open" => drop(Ledger::open_with(&place, patient()).unwrap()),
+        "open" => drop(Ledger::open_within(&place, PATIENT).unwrap()),
         "die while draining" => die_while_draining(&place),
         "read where nothing can be written" => opening::read_where_nothing_can_be_written(&place),
         other => panic!("no part `{other}`"),
@@ -37,7 +37,7 @@ fn part() {
 }
 
 fn die_while_draining(place: &Path) {
-    let mut ledger = Ledger::open_with(place, patient()).unwrap();
+    let mut ledger = Ledger::open_within(place, PATIENT).unwrap();
     let lines = journal((1..=5).map(|now| refused(&session("s"), now)));
     let _ = ledger.drain(
         &session("s"),

@@ -11,6 +11,18 @@ fn looked_up(ledger: &Ledger, plan: &PlanId) -> Vec<TaskId> {
     tasks.iter().filter(is_ready).map(|task| task.id.clone()).collect()
 }
 
+/// How many tasks have each status, by counting them.
+fn counted(ledger: &Ledger, plan: &PlanId) -> steadfast_model::Counts {
+    let tasks = ledger.tasks(plan).unwrap();
+    let with = |status: Status| u32::try_from(tasks.iter().filter(|task| task.status == status).count()).unwrap();
+    steadfast_model::Counts {
+        pending: with(Status::Pending),
+        in_progress: with(Status::InProgress),
+        done: with(Status::Done),
+        blocked: with(Status::Blocked),
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -34,6 +46,7 @@ proptest! {
             let _ = ledger.set_status(&plan, &id(&task.to_string()), to(Status::ALL[status]));
             let ready: Vec<TaskId> = ledger.ready(&plan).unwrap().into_iter().map(|task| task.id).collect();
             prop_assert_eq!(ready, looked_up(&ledger, &plan));
+            prop_assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().counts, counted(&ledger, &plan));
         }
     }
 }

@@ -1,4 +1,5 @@
 use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use steadfast_model::{OwnerEnd, PlanView};
@@ -12,8 +13,8 @@ fn a_slice_is_what_the_ledger_says_after_every_change() {
     let mut ledger = Ledger::open(dir.path()).unwrap();
     let agree = |ledger: &mut Ledger| {
         let view = ledger.plan_view(WORKTREE).unwrap();
-        assert!(ledger.take_slice_failure().is_none());
         assert_eq!(read_slices(dir.path(), WORKTREE), view);
+        assert_eq!((ledger.stale_slices().unwrap(), log(&dir)), (Vec::new(), Vec::new()));
     };
     let owner = session("s");
     let plan = list(&mut ledger);
@@ -85,9 +86,32 @@ fn a_slice_that_cannot_be_written_undoes_nothing() {
     let mut ledger = Ledger::open(dir.path()).unwrap();
     fs::write(dir.path().join("plans"), "in the way").unwrap();
     let plan = list(&mut ledger);
-    assert!(ledger.take_slice_failure().is_some());
-    assert!(ledger.take_slice_failure().is_none(), "it is told once");
     assert_eq!(ledger.tasks(&plan).unwrap(), []);
+    let plans = dir.path().join("plans");
+    let [line] = &log(&dir)[..] else { panic!("{:?}", log(&dir)) };
+    let said = format!("the slice `{}` could not be replaced: Not a directory (os error 20)", plans.display());
+    assert!(line.ends_with(&said), "{line}");
+
+    assert_eq!(ledger.stale_slices().unwrap(), [plans.join(format!("{plan}.slice"))]);
+    assert!(ledger.renew_slices().is_err());
+    fs::remove_file(&plans).unwrap();
+    ledger.renew_slices().unwrap();
+    assert_eq!(ledger.stale_slices().unwrap(), [] as [PathBuf; 0]);
+    assert_eq!(read_slices(dir.path(), WORKTREE), ledger.plan_view(WORKTREE).unwrap());
+}
+
+#[test]
+fn a_slice_of_a_plan_that_is_not_in_the_ledger_is_stale() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = list(&mut ledger);
+    let [ours, other] = [plan.as_str(), "other"].map(|name| dir.path().join("plans").join(format!("{name}.slice")));
+    fs::copy(&ours, &other).unwrap();
+    fs::write(&ours, "{").unwrap();
+    assert_eq!(ledger.stale_slices().unwrap(), [ours, other.clone()]);
+    ledger.renew_slices().unwrap();
+    assert_eq!(ledger.stale_slices().unwrap(), [] as [PathBuf; 0]);
+    assert!(!other.exists());
 }
 
 #[test]
@@ -99,12 +123,12 @@ fn two_never_write_slices_at_once() {
     other.lock().unwrap();
     let before = read_slices(dir.path(), WORKTREE);
     ledger.add_task(&plan, named("1"), at(1)).unwrap();
-    assert!(ledger.take_slice_failure().is_some());
+    assert_eq!(log(&dir).len(), 1);
     assert_eq!(read_slices(dir.path(), WORKTREE), before);
 
     other.unlock().unwrap();
     ledger.add_task(&plan, named("2"), at(1)).unwrap();
-    assert!(ledger.take_slice_failure().is_none());
+    assert_eq!(log(&dir).len(), 1);
     assert_eq!(read_slices(dir.path(), WORKTREE), ledger.plan_view(WORKTREE).unwrap());
 }
 

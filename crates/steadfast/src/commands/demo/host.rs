@@ -13,13 +13,11 @@ use steadfast_hosts::launch::{self, Alone, Launch, LaunchOptions};
 use steadfast_model::{Host, Millis};
 use steadfast_sim::ScriptedModel;
 
-use super::sandbox::Sandbox;
+use super::sandbox::{Sandbox, temporary};
 use super::script;
-use crate::error::{CommandError, chain};
+use crate::error::CommandError;
+use crate::setup;
 use crate::surroundings;
-
-/// A scripted session takes a real host 2 to 5 seconds.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// Between its last line and its end a host still asks the hook of the session's end.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -30,6 +28,7 @@ pub(super) struct Performance {
     child: Child,
     lines: Receiver<Line>,
     deadline: Instant,
+    limit: Duration,
     errors: PathBuf,
     model: Option<ScriptedModel>,
 }
@@ -68,23 +67,36 @@ pub(super) fn find_program(host: Host, named: Option<PathBuf>) -> Result<Option<
 }
 
 impl Performance {
-    pub(super) fn start(host: Host, program: Option<PathBuf>, sandbox: &Sandbox) -> Result<Self, CommandError> {
+    /// A scripted session takes a real host 2 to 5 seconds.
+    pub(super) fn start(
+        host: Host,
+        program: Option<PathBuf>,
+        sandbox: &Sandbox,
+        limit: Duration,
+    ) -> Result<Self, CommandError> {
         let (launch, model) = match program {
             None => (simulated(sandbox)?, None),
             Some(program) => {
-                let model = ScriptedModel::start(script::scenario())
-                    .map_err(|error| CommandError::failure(format!("cannot start the scripted model: {error}")))?;
+                let model = ScriptedModel::start(script::scenario()).map_err(|error| {
+                    CommandError::failure(format!("cannot start the scripted model: {error}"))
+                        .hint("it listens on 127.0.0.1, which a sandbox may forbid; `steadfast demo` alone needs none")
+                })?;
                 (real(host, program, sandbox, &model)?, Some(model))
             }
         };
-        let failed = |error| CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()));
+        let failed = |error| {
+            CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()))
+                .hint("`--program PATH` names a host's program; `steadfast demo` alone needs none")
+        };
         let errors = sandbox.root.join("stderr");
+        let written = fs::File::create(&errors)
+            .map_err(|error| temporary(&format!("cannot write `{}`: {error}", errors.display())))?;
         let mut child = sandbox
             .command(&launch.program)
             .args(&launch.args)
             .envs(launch.env.iter().map(|(name, value)| (name, value)))
             .stdout(Stdio::piped())
-            .stderr(fs::File::create(&errors).map_err(failed)?)
+            .stderr(written)
             .spawn()
             .map_err(failed)?;
         let (sender, lines) = channel();
@@ -97,7 +109,7 @@ impl Performance {
                 }
             });
         }
-        Ok(Self { child, lines, deadline: Instant::now() + LIMIT, errors, model })
+        Ok(Self { child, lines, deadline: Instant::now() + limit, limit, errors, model })
     }
 
     /// The next line; none when the host has ended.
@@ -109,7 +121,10 @@ impl Performance {
                 Ok(None)
             }
             Err(RecvTimeoutError::Timeout) => {
-                Err(self.failure(&format!("the host did not come to an end within {} seconds", LIMIT.as_secs())))
+                let seconds = self.limit.as_secs();
+                Err(self
+                    .failure(&format!("the host did not come to an end within {seconds} s"))
+                    .hint("`--limit SECONDS` gives it more time"))
             }
         }
     }
@@ -130,10 +145,14 @@ impl Performance {
     pub(super) fn failure(&self, message: &str) -> CommandError {
         let error = CommandError::failure(message);
         let said = fs::read_to_string(&self.errors).unwrap_or_default();
-        match said.lines().rev().find(|line| !line.trim().is_empty()) {
+        let error = match said.lines().rev().find(|line| !line.trim().is_empty()) {
             Some(line) => error.hint(format!("the host's last words: {}", line.trim())),
             None => error,
-        }
+        };
+        error.hint(match self.model {
+            Some(_) => "`steadfast demo` alone shows the same without this host",
+            None => "the checks of its tasks need `sh` and `grep`",
+        })
     }
 }
 
@@ -146,7 +165,7 @@ impl Drop for Performance {
 
 fn simulated(sandbox: &Sandbox) -> Result<Launch, CommandError> {
     let file = sandbox.root.join("scenario.json");
-    let failed = |error| CommandError::failure(format!("cannot write the scenario: {error}"));
+    let failed = |error| temporary(&format!("cannot write the scenario: {error}"));
     let text = serde_json::to_vec(&script::scenario()).map_err(|error| failed(error.into()))?;
     fs::write(&file, text).map_err(failed)?;
     Ok(Launch {
@@ -164,7 +183,7 @@ fn real(host: Host, program: PathBuf, sandbox: &Sandbox, model: &ScriptedModel) 
         let config = folder.join("config.toml");
         fs::create_dir(&folder)
             .and_then(|()| fs::write(&config, launch::codex_config(&alone)))
-            .map_err(|error| CommandError::failure(format!("cannot write `{}`: {error}", config.display())))?;
+            .map_err(|error| temporary(&format!("cannot write `{}`: {error}", config.display())))?;
     }
     wire(host, sandbox)?;
     let options =
@@ -197,7 +216,5 @@ fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
         binary: &sandbox.steadfast,
         stop_block_cap: None,
     };
-    install::plan_install(&request)
-        .and_then(|plan| install::apply(&plan))
-        .map_err(|error| CommandError::failure(chain(&error)))
+    install::plan_install(&request).and_then(|plan| install::apply(&plan)).map_err(setup::refusal)
 }

@@ -31,7 +31,7 @@ pub(super) struct Sandbox {
 impl Sandbox {
     /// An empty git repository with Steadfast set up, and the tasks in its list.
     pub(super) fn new() -> Result<Self, CommandError> {
-        let failed = |error: std::io::Error| CommandError::failure(format!("cannot make a temporary folder: {error}"));
+        let failed = |error: std::io::Error| temporary(&format!("cannot make a temporary folder: {error}"));
         let folder = tempfile::Builder::new().prefix("steadfast-demo-").tempdir().map_err(failed)?;
         let sweeper = Sweeper::start(folder.path());
         let root = folder.path().canonicalize().map_err(failed)?;
@@ -44,7 +44,7 @@ impl Sandbox {
         let paths = surroundings::path("PATH").unwrap_or_default();
         let paths = [bin].into_iter().chain(std::env::split_paths(paths.as_os_str()));
         let path = std::env::join_paths(paths)
-            .map_err(|error| CommandError::failure(format!("the temporary folder cannot go on the PATH: {error}")))?;
+            .map_err(|error| temporary(&format!("the temporary folder cannot go on the PATH: {error}")))?;
         // A login shell reads the machine's profile, which may set PATH anew.
         let quoted = root.join("bin").display().to_string().replace('\'', r"'\''");
         let profile = format!("PATH='{quoted}':\"$PATH\"\n");
@@ -60,12 +60,10 @@ impl Sandbox {
     fn fill(&self) -> Result<(), CommandError> {
         self.run("git", &["init", "--quiet"])
             .map_err(|error| error.hint("the demo plays in a git repository: `git` has to be installed"))?;
-        self.place
-            .create()
-            .map_err(|error| CommandError::failure(format!("cannot set up the temporary repository: {error}")))?;
+        self.place.create().map_err(|error| temporary(&format!("cannot set up the temporary repository: {error}")))?;
         let (name, check) = CHECK;
         fs::write(self.repository.join(name), check)
-            .map_err(|error| CommandError::failure(format!("cannot write to the temporary repository: {error}")))?;
+            .map_err(|error| temporary(&format!("cannot write to the temporary repository: {error}")))?;
         for task in &TASKS {
             self.run(&self.steadfast, &["task", "add", task.title, "--file", task.file, "--verify", task.verify])?;
         }
@@ -106,6 +104,13 @@ impl Sandbox {
         let said = String::from_utf8_lossy(&output.stderr);
         Err(CommandError::failure(format!("{call} failed: {}", said.trim())))
     }
+}
+
+/// What could not be done where temporary files are.
+pub(super) fn temporary(message: &str) -> CommandError {
+    CommandError::failure(message).hint(
+        "`TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name",
+    )
 }
 
 #[cfg(unix)]

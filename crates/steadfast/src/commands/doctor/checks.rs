@@ -18,7 +18,7 @@ pub(super) use wiring::not_set_up;
 pub(super) type Check = fn(&Here) -> Vec<Finding>;
 
 /// In the order in which one thing needs the other.
-pub(super) const CHECKS: [Check; 23] = [
+pub(super) const CHECKS: [Check; 24] = [
     wiring::settings_invalid,
     wiring::not_wired,
     wiring::hooks_disabled,
@@ -34,6 +34,7 @@ pub(super) const CHECKS: [Check; 23] = [
     state::state_on_network,
     state::state_permissions,
     ledger::ledger_damaged,
+    ledger::slice_stale,
     session::journal_damaged,
     session::late_events,
     session::leftover_sessions,

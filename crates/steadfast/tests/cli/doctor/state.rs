@@ -46,6 +46,36 @@ fn a_ledger_that_is_damaged() {
 }
 
 #[test]
+fn a_slice_that_could_not_be_written_is_logged_and_found_and_written_by_fix() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let plans = sandbox.place().state.join("plans");
+    let lock = fs::File::open(plans.join("lock")).unwrap();
+    lock.lock().unwrap();
+    sandbox.ok(&["task", "add", "Two"]);
+    let log = sandbox.without_paths(&fs::read(sandbox.place().state.join("hook.log")).unwrap());
+    assert!(log.contains(" the slice `/repo/.git/steadfast/plans` could not be replaced: "), "{log}");
+    let name = |said: String| {
+        let from = said.find("list-").unwrap();
+        said.replace(&said[from..from + 13], "list-<hash>")
+    };
+    insta::assert_snapshot!(name(found(&sandbox, "slice-stale")), @r"
+    warning: 1 slice of a plan says something else than the ledger: `/repo/.git/steadfast/plans/list-<hash>.slice`
+    hint: the stop gate goes by it where the ledger cannot be read; `steadfast doctor --fix` writes it anew
+    ");
+    let output = sandbox.run(&["doctor", "--fix", "--json"]);
+    let said = sandbox.without_paths(&output.stderr);
+    assert!(said.starts_with("not fixed slice-stale: the slice `/repo/.git/steadfast/plans` could not be"), "{said}");
+    drop(lock);
+    let output = sandbox.run(&["doctor", "--fix", "--json"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "fixed slice-stale: every plan has its slice\n");
+    assert!(!codes(&sandbox).contains(&"slice-stale".to_owned()));
+    fs::copy(sandbox.place().state.join("hook.log"), plans.join("gone.slice")).unwrap();
+    fs::write(plans.join("gone-too.slice"), "").unwrap();
+    assert!(found(&sandbox, "slice-stale").starts_with("warning: 2 slices of a plan say something else"));
+}
+
+#[test]
 fn a_ledger_that_is_newer() {
     let sandbox = Sandbox::new();
     let path = sandbox.place().state.join("state.db");

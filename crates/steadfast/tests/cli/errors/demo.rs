@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};
 
-use super::failure;
+use super::{fails, failure};
 use crate::sandbox::Sandbox;
 
 /// The demo with this variable set so, without the name of its temporary folder.
@@ -59,11 +59,15 @@ fn a_host_that_does_not_ask() {
     error: the host ended without asking whether its agent may stop
 
     hint: the host's last words: not logged in
+
+    hint: `steadfast demo` alone shows the same without this host
     ");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o644)).unwrap();
     insta::assert_snapshot!(demo(&sandbox, &["--host", "claude", "--program", &program], ("LANG", "C")), @r"
     exit 1
     error: cannot start `/home/host`: Permission denied (os error 13)
+
+    hint: `--program PATH` names a host's program; `steadfast demo` alone needs none
     ");
 }
 
@@ -80,6 +84,8 @@ fn a_machine_without_git_or_without_a_temporary_folder() {
     insta::assert_snapshot!(demo(&sandbox, &[], ("TMPDIR", "/nowhere")), @r#"
     exit 1
     error: cannot make a temporary folder: No such file or directory (os error 2) at path "/nowhere/steadfast-demo-<random>"
+
+    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
     "#);
 }
 
@@ -90,6 +96,142 @@ fn a_demo_that_cannot_be_printed() {
     let output = sandbox.command().arg("demo").env("TMPDIR", sandbox.home()).stdout(full).output().unwrap();
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: cannot print: No space left on device (os error 28)
+    error: cannot write to standard output: No space left on device (os error 28)
+
+    hint: free some space or send the output elsewhere; `steadfast status` shows how things stand
+    ");
+}
+
+/// The demo on a machine whose `name` is this script.
+fn with_program(name: &str, script: &str) -> String {
+    let sandbox = Sandbox::bare();
+    let bin = sandbox.home().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = host(&sandbox, script);
+    fs::rename(program, bin.join(name)).unwrap();
+    demo(&sandbox, &[], ("PATH", &format!("{}:/usr/bin:/bin", bin.display())))
+}
+
+#[test]
+fn a_temporary_folder_that_does_not_take_what_it_is_for() {
+    let sandbox = Sandbox::bare();
+    let colon = sandbox.home().join("a:b");
+    fs::create_dir(&colon).unwrap();
+    insta::assert_snapshot!(demo(&sandbox, &[], ("TMPDIR", &colon.display().to_string())), @r"
+    exit 1
+    error: the temporary folder cannot go on the PATH: path segment contains separator `:`
+
+    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    ");
+    // What git is called for stands in the way of what comes next.
+    insta::assert_snapshot!(with_program("git", "echo >.git"), @r"
+    exit 1
+    error: cannot set up the temporary repository: Not a directory (os error 20)
+
+    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    ");
+    insta::assert_snapshot!(with_program("git", "mkdir .git check.sh"), @r"
+    exit 1
+    error: cannot write to the temporary repository: Is a directory (os error 21)
+
+    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    ");
+    insta::assert_snapshot!(with_program("git", "/usr/bin/git \"$@\"; mkdir ../scenario.json"), @r"
+    exit 1
+    error: cannot write the scenario: Is a directory (os error 21)
+
+    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    ");
+    insta::assert_snapshot!(with_program("git", "/usr/bin/git \"$@\"; mkdir ../stderr"), @r"
+    exit 1
+    error: cannot write `/home/steadfast-demo-<random>/stderr`: Is a directory (os error 21)
+
+    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    ");
+    insta::assert_snapshot!(with_program("git", "/usr/bin/git \"$@\"; echo >.git/steadfast"), @r"
+    exit 1
+    error: cannot set up the temporary repository: File exists (os error 17)
+
+    hint: `TMPDIR` names the folder for temporary files: it has to be writable, with room, and without `:` in its name
+    ");
+}
+
+#[test]
+fn a_host_that_hangs() {
+    let sandbox = Sandbox::bare();
+    let program = host(&sandbox, "echo 'waiting for the network' >&2; exec sleep 600");
+    let arguments = ["--host", "claude", "--limit", "1", "--program", &program];
+    insta::assert_snapshot!(demo(&sandbox, &arguments, ("LANG", "C")), @r"
+    exit 1
+    error: the host did not come to an end within 1 s
+
+    hint: the host's last words: waiting for the network
+
+    hint: `steadfast demo` alone shows the same without this host
+
+    hint: `--limit SECONDS` gives it more time
+    ");
+}
+
+#[test]
+fn a_host_that_does_not_pass_a_refusal_on() {
+    let sandbox = Sandbox::bare();
+    let hook = r#"hook() { printf '{"session_id":"s-1",%s}' "$2" | steadfast hook --host claude --via local "$1"; }"#;
+    let calls = r#"hook UserPromptSubmit '"prompt":"Do the tasks."'; hook Stop '"stop_hook_active":false,"background_tasks":[]'"#;
+    let program = host(&sandbox, &format!("{hook}; {calls}"));
+    let arguments = ["--host", "claude", "--program", &program];
+    insta::assert_snapshot!(demo(&sandbox, &arguments, ("LANG", "C")), @r"
+    exit 1
+    error: the host did not pass a refusal on to its model
+
+    hint: `steadfast demo` alone shows the same without this host
+    ");
+}
+
+#[test]
+fn an_agent_that_ends_although_tasks_are_open() {
+    // The check of the last task goes by it.
+    insta::assert_snapshot!(with_program("grep", "exit 1"), @r"
+    exit 1
+    error: the host ended although tasks are open
+
+    hint: the checks of its tasks need `sh` and `grep`
+    ");
+}
+
+#[test]
+fn a_machine_on_which_nothing_may_listen() {
+    let sandbox = Sandbox::bare();
+    let program = host(&sandbox, "exit 0");
+    let arguments = ["demo", "--host", "claude", "--program", &program];
+    let Some(output) = sandbox.without_network("exec \"$0\" \"$@\"", &arguments) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: the host ended without asking whether its agent may stop
+
+    hint: `steadfast demo` alone shows the same without this host
+    ");
+    let no_port = "cd /proc/sys/net/ipv4 && echo 40000 40000 >ip_local_port_range && echo 40000 >ip_local_reserved_ports && \
+                   cd - >/dev/null && exec \"$0\" \"$@\"";
+    let output = sandbox.without_network(no_port, &arguments).unwrap();
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: cannot start the scripted model: Address already in use (os error 98)
+
+    hint: it listens on 127.0.0.1, which a sandbox may forbid; `steadfast demo` alone needs none
+    ");
+}
+
+#[test]
+fn a_simulated_session_that_does_not_end_by_itself() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "one"]);
+    let scenario = r#"{"name": "talker", "prompt": "Do the tasks.", "turns": [{"say": "I am done."}]}"#;
+    fs::write(sandbox.root().join("talker.json"), scenario).unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &["sim", "--scenario", "talker.json", "--stop-cap", "1"]), @r"
+    exit 1
+    error: the session did not end by itself: overridden
+
+    hint: its last lines on standard output say how it came to that
     ");
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
+use serde_json::json;
 use steadfast_model::{Millis, SessionId};
 use steadfast_store::{Gate, GateScope};
 
@@ -69,6 +70,19 @@ fn an_event_that_cannot_be_read_is_logged_and_holds_nobody_up() {
     claude local Sunrise: `Sunrise` is no event of this host
     claude local Stop: cannot read the payload: Is a directory (os error 21)
     ");
+}
+
+#[test]
+fn a_claim_that_cannot_be_left_is_logged_and_holds_nobody_up() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.place().state.join("claims"), "a file").unwrap();
+    let call = json!({"tool_name": "Bash", "tool_use_id": "c-1", "tool_input": {"command": "steadfast task done 1"}});
+    assert_eq!(sandbox.hook("PreToolUse", "s-1", call), "");
+    let log = fs::read_to_string(sandbox.place().state.join("hook.log")).unwrap();
+    assert!(
+        log.contains(" effect LeaveClaim(") && log.contains(": the claims cannot be written: File exists"),
+        "{log}"
+    );
 }
 
 #[test]

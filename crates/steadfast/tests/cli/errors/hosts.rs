@@ -136,6 +136,43 @@ fn settings_that_a_host_holds() {
 }
 
 #[test]
+fn settings_that_somebody_else_wrote_to_before_they_could_be_put_back() {
+    let sandbox = Sandbox::bare();
+    fs::write(sandbox.home().join(".claude.json"), "{}").unwrap();
+    let lock = sandbox.home().join(".claude.json.lock");
+    fs::create_dir(&lock).unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    fs::File::open(&lock).unwrap().set_modified(later).unwrap();
+    let init = sandbox.command().args(INIT).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // It waits for the lock with its hooks written.
+    let path = settings(&sandbox);
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(4);
+    while !path.exists() && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    fs::write(&path, "{\"model\": \"opus\"}").unwrap();
+    insta::assert_snapshot!(failure(&sandbox, &init.wait_with_output().unwrap()), @r"
+    exit 1
+    error: /home/.claude.json.lock: locked by another program for more than 5 s; written before that and not put back: /repo/.claude/settings.local.json
+
+    hint: close the host and try again
+    ");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{\"model\": \"opus\"}");
+}
+
+#[test]
+fn settings_behind_as_many_links_as_a_system_follows() {
+    let sandbox = Sandbox::bare();
+    let path = settings(&sandbox);
+    let link = |number: u32| sandbox.home().join(format!("link-{number}"));
+    fs::write(link(0), "{}").unwrap();
+    (1..40).for_each(|number| symlink(link(number - 1), link(number)).unwrap());
+    symlink(link(39), &path).unwrap();
+    sandbox.ok(&INIT);
+    assert!(fs::read_to_string(link(0)).unwrap().contains("hooks") && path.is_symlink());
+}
+
+#[test]
 fn a_record_that_is_none() {
     let sandbox = Sandbox::new();
     let mut folders = vec![sandbox.home().join(".local/state/steadfast/install")];

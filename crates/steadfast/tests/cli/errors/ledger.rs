@@ -118,6 +118,8 @@ fn what_a_task_cannot_be() {
     insta::assert_snapshot!(fails(&sandbox, &["task", "add", ""]), @r"
     exit 64
     error: a task needs a title, and this one is empty
+
+    hint: `steadfast task add TITLE` says in one line what is to be done
     ");
     sandbox.ok(&["task", "add", "One"]);
     let without_plan = |said: String| {
@@ -139,10 +141,14 @@ fn what_a_task_cannot_be() {
     insta::assert_snapshot!(fails(&sandbox, &["task", "block", "1", "--why", " "]), @r"
     exit 64
     error: a task is blocked by something: `--why` is empty
+
+    hint: `steadfast task block ID --why REASON` says what a human has to see to
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "unblock", "1"]), @r"
     exit 1
     error: task `1` is pending, not blocked
+
+    hint: `steadfast task list` shows where every task stands
     ");
     sandbox.ok(&["task", "done", "1"]);
     insta::assert_snapshot!(fails(&sandbox, &["task", "block", "1", "--why", "late"]), @r"

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use steadfast_model::{Entry, Fact};
+use steadfast_store::read_lines;
 
 use super::{fails, failure};
 use crate::sandbox::Sandbox;
@@ -46,6 +48,115 @@ fn a_journal_that_cannot_be_written() {
 
     hint: `steadfast doctor` looks at the journals and the disk they are on
     ");
+}
+
+/// Prompts enough that the journal is begun anew once it is in the ledger, each with a tool call.
+fn talk_at_length(sandbox: &Sandbox) {
+    let prompt = "Go on. ".repeat(2_400);
+    for number in 0..70 {
+        sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": format!("{number} {prompt}")}));
+        let call =
+            json!({"tool_name": "Read", "tool_use_id": format!("call-{number}"), "tool_input": {"file_path": "a"}});
+        sandbox.hook("PreToolUse", "s-1", call);
+    }
+    assert!(sandbox.session("s-1").journal_bytes() > 1 << 20);
+}
+
+/// What the log says, without times and paths.
+fn log(sandbox: &Sandbox) -> String {
+    let text = fs::read(sandbox.place().state.join("hook.log")).unwrap_or_default();
+    let lines: Vec<String> = sandbox.without_paths(&text).lines().map(|line| line[21..].to_owned()).collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_journal_that_cannot_be_begun_anew() {
+    let sandbox = with_a_session();
+    talk_at_length(&sandbox);
+    let draft = sandbox.session("s-1").dir().join("journal.new");
+    fs::create_dir(&draft).unwrap();
+    sandbox.ok(&["status"]);
+    insta::assert_snapshot!(log(&sandbox), @"the journal of s-1 was not drained: cannot rotate the journal in /repo/.git/steadfast/sessions/s-1: Is a directory (os error 21)");
+    fs::remove_dir(&draft).unwrap();
+    sandbox.ok(&["status"]);
+    assert!(sandbox.session("s-1").journal_bytes() < 1 << 20);
+}
+
+#[test]
+fn a_ledger_put_back_from_before_its_journal_was_begun_anew() {
+    let sandbox = with_a_session();
+    sandbox.ok(&["status"]);
+    let database = sandbox.place().state.join("state.db");
+    let before = fs::read(&database).unwrap();
+    talk_at_length(&sandbox);
+    let sessions =
+        || -> Value { serde_json::from_str::<Value>(&sandbox.ok(&["status", "--json"])).unwrap()["sessions"].take() };
+    let counted = sessions();
+    assert_eq!((&counted[0]["tool_calls"], &counted[0]["prompts"]), (&json!(70), &json!(71)));
+    assert!(sandbox.session("s-1").journal_bytes() < 1 << 20);
+    for name in ["state.db-wal", "state.db-shm"] {
+        let _ = fs::remove_file(sandbox.place().state.join(name));
+    }
+    fs::write(&database, before).unwrap();
+
+    sandbox.ok(&["status"]);
+    let said = log(&sandbox);
+    insta::assert_snapshot!(said, @"lines 2 to 141 of the journal of s-1 are not in this ledger: it is from before the journal began anew; their counts are taken over");
+    assert_eq!(sessions(), counted);
+    sandbox.hook("PreToolUse", "s-1", json!({"tool_name": "Read", "tool_use_id": "last", "tool_input": {}}));
+    assert_eq!(sessions()[0]["tool_calls"], 71);
+    assert_eq!(log(&sandbox), said, "it is said once");
+}
+
+#[test]
+fn a_late_event_that_cannot_be_taken_away() {
+    let sandbox = with_a_session();
+    let files = sandbox.session("s-1");
+    let (_, lines) = read_lines(files.dir(), 0).unwrap();
+    let Entry::Record(record) = &lines[0].entry else { panic!("{lines:?}") };
+    files.leave_late(&record.event).unwrap();
+    let script = "cd .git/steadfast/sessions/s-1 && mount --bind late late && mount -o remount,bind,ro late && cd - && \
+                  exec \"$0\" \"$@\"";
+    let Some(output) = sandbox.elsewhere(script, &["pause"]) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: the files of session s-1 cannot be used: Read-only file system (os error 30)
+
+    hint: `steadfast doctor` looks at the journals and the disk they are on
+    ");
+}
+
+#[test]
+fn a_plan_that_another_event_made_needed() {
+    let sandbox = with_a_session();
+    sandbox.ok(&["task", "add", "One"]);
+    let folder = sandbox.session("s-1").dir().to_owned();
+    let kept = ["journal", "state"].map(|name| folder.join(name));
+    let say = |enabled: &str, prompt: &str| {
+        sandbox.ok(&["config", "set", "stop.enabled", enabled]);
+        sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": prompt}));
+        kept.clone().map(|path| fs::read(path).unwrap())
+    };
+    let off = say("false", "Look around.");
+    let on = say("true", "Look around again.");
+    sandbox.ok(&["config", "set", "stop.enabled", "false"]);
+
+    // The hook of a stop looks while the gate is off, and gets the lock when another event has armed it.
+    let lock = fs::File::options().append(true).open(folder.join("lock")).unwrap();
+    let stop = json!({"session_id": "s-1", "cwd": sandbox.root(), "stop_hook_active": false, "background_tasks": []});
+    let seen = (0..40).any(|attempt| {
+        lock.lock().unwrap();
+        kept.iter().zip(&off).for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+        let hook = sandbox.start_hook("Stop", &stop);
+        std::thread::sleep(std::time::Duration::from_millis(20 + 4 * attempt));
+        kept.iter().zip(&on).for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
+        lock.unlock().unwrap();
+        hook.wait_with_output().unwrap();
+        let (_, lines) = read_lines(&folder, 0).unwrap();
+        let last = lines.into_iter().last().map(|line| line.entry);
+        matches!(last, Some(Entry::Record(record)) if record.facts.plan == Fact::Unknown("it was not looked up in time".into()))
+    });
+    assert!(seen);
 }
 
 #[test]

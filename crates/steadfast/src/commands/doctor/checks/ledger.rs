@@ -1,6 +1,6 @@
 use steadfast_store::ledger::{Ledger, LedgerError};
 
-use super::super::finding::Finding;
+use super::super::finding::{Finding, several};
 use super::super::here::Here;
 use crate::error::chain;
 
@@ -10,6 +10,28 @@ pub(super) fn ledger_damaged(here: &Here) -> Vec<Finding> {
         None => Ok(()),
     });
     looked.err().map(|error| finding(&error)).into_iter().flatten().collect()
+}
+
+pub(super) fn slice_stale(here: &Here) -> Vec<Finding> {
+    // What is wrong with a ledger that cannot be read is a finding of its own.
+    let Ok(Some(ledger)) = Ledger::open_read_only(&here.place().state) else { return Vec::new() };
+    let stale = ledger.stale_slices().unwrap_or_default();
+    let [first, ..] = &stale[..] else { return Vec::new() };
+    let message = format!(
+        "{} of a plan {} something else than the ledger: `{}`{}",
+        several(stale.len(), "slice"),
+        if stale.len() == 1 { "says" } else { "say" },
+        first.display(),
+        if stale.len() == 1 { "" } else { ", …" }
+    );
+    let hint = "the stop gate goes by it where the ledger cannot be read; `steadfast doctor --fix` writes it anew";
+    vec![Finding::warning("slice-stale", message, hint).mended_by(renew_slices)]
+}
+
+fn renew_slices(here: &Here) -> Result<String, String> {
+    let ledger = Ledger::open(&here.place().state).map_err(|error| chain(&error))?;
+    ledger.renew_slices().map_err(|error| chain(&error))?;
+    Ok("every plan has its slice".to_owned())
 }
 
 fn finding(error: &LedgerError) -> Option<Finding> {

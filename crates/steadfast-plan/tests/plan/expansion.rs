@@ -1,0 +1,75 @@
+use crate::{lines, plan};
+
+#[test]
+fn types_bring_their_links_along() {
+    let plan = plan(
+        r#"{
+  "feature": "Shop",
+  "verification_commands": {"test": "npm test", "typecheck": "tsc", "unit": "npm run unit"},
+  "phases": [
+    {"id": "p0", "name": "Ground", "tasks": [
+      {"id": "0.1", "task": "Set up"},
+      {"id": "0.2", "task": "Schema", "type": "backend", "files": ["db.ts"]},
+      {"id": "0.10", "task": "Query", "type": "func", "files": ["q.ts"], "depends_on": ["0.2"],
+       "verification": {"command": "$verification_commands.unit", "success_criteria": "all green"}}
+    ]},
+    {"id": "p1", "name": "Page", "tasks": [
+      {"id": "1.1", "task": "Card", "type": "ui", "files": ["Card.tsx"],
+       "verification": {"success_criteria": ["name is shown", "no overflow"]}},
+      {"id": "1.2", "task": "Handbook", "type": "docs", "files": ["docs/shop.md"], "depends_on": ["1.1"]}
+    ]}
+  ]
+}"#,
+    );
+    insta::assert_snapshot!(lines(&plan));
+}
+
+#[test]
+fn a_loop_is_unrolled_item_by_item() {
+    let plan = plan(
+        r#"{"feature": "Move", "phases": [{"id": "p2", "name": "Each", "loop": {
+            "items": ["users", {"id": "o", "name": "orders"}],
+            "tasks": [
+                {"id": "2.1", "task": "Copy", "verification": "check copy"},
+                {"id": "2.2", "task": "Compare", "verification": "check same", "depends_on": ["2.1"]}
+            ]}}]}"#,
+    );
+    insta::assert_snapshot!(lines(&plan), @r"
+    2.0 decision | Write down what was decided before Each, and what it is to reach | its section of the decisions file is there | after 
+    2.1.1 main | Copy [users] | `check copy` exits with 0 | after 2.0
+    2.1.2 main | Compare [users] | `check same` exits with 0 | after 2.1.1
+    2.2.1 main | Copy [orders] | `check copy` exits with 0 | after 2.0
+    2.2.2 main | Compare [orders] | `check same` exits with 0 | after 2.2.1
+    ");
+    assert_eq!(plan.phases[0].items, ["users", "orders"]);
+}
+
+#[test]
+fn phases_follow_each_other_unless_they_say_otherwise() {
+    let phase = |id: &str, number: u32, more: &str| {
+        format!(r#"{{"id": "{id}", {more} "tasks": [{{"id": "{number}.1", "task": "t", "verification": "x"}}]}}"#)
+    };
+    let text = format!(
+        r#"{{"feature": "f", "phases": [{}, {}, {}]}}"#,
+        phase("a", 1, ""),
+        phase("b", 2, ""),
+        phase("c", 3, "\"depends_on\": [\"a\"],")
+    );
+    let plan = plan(&text);
+    let opening = |id: &str| {
+        let task = plan.tasks.iter().find(|task| task.id.as_str() == id).unwrap();
+        task.blocked_by.iter().map(|id| id.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!([opening("1.0"), opening("2.0"), opening("3.0")], [vec![], vec!["1.1"], vec!["1.1"]]);
+}
+
+#[test]
+fn an_authored_decision_task_is_taken() {
+    let plan = plan(
+        r#"{"feature": "f", "phases": [{"id": "p", "tasks": [
+            {"id": "1.0", "task": "Update decisions.md", "files": [".claude/checkpoints/x-decisions.md"]},
+            {"id": "1.1", "task": "t", "verification": "x"}]}]}"#,
+    );
+    assert_eq!(plan.tasks.len(), 2);
+    assert_eq!(plan.tasks[0].title, "Update decisions.md");
+}
