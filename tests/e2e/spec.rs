@@ -37,11 +37,15 @@ const SPEC: &str = r#"{
 /// The human loads the plan, and its first decision is made.
 fn scene(program: &Program, config: &str) -> Scene {
     let scene = Scene::configured(program, config, 0);
+    load(&scene);
+    scene
+}
+
+pub(crate) fn load(scene: &Scene) {
     scene.write("SPEC.json", SPEC);
     scene.steadfast(&["plan", "load", "SPEC.json"]);
     scene.steadfast(&["decide", "Plain files", "--why", "nothing else is asked for"]);
     scene.steadfast(&["task", "done", "1.0"]);
-    scene
 }
 
 fn written(name: &str) -> Action {

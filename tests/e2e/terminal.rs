@@ -8,13 +8,18 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use steadfast_hosts::launch::{LaunchOptions, claude, codex};
 use steadfast_model::Host;
-use steadfast_sim::{Scenario, ScriptedModel};
+use steadfast_sim::{Scenario, ScriptedModel, Track};
 
 use crate::agents::{Program, skipped};
 use crate::journal::{Journal, LET_GO, REFUSED};
+use crate::spec::load;
 use crate::world::{PROMPT, Scene};
 
-on_every_host!(a_compaction_that_is_typed_is_heard, the_next_prompt_arms_the_stop_gate_again);
+on_every_host!(
+    a_compaction_that_is_typed_is_heard,
+    after_a_compaction_that_is_typed_the_plan_is_told_again,
+    the_next_prompt_arms_the_stop_gate_again,
+);
 on!(after_clear_the_next_session_has_the_tasks: claude_2_1_325, claude_2_1_197);
 on!(hooks_that_were_trusted_stay_so_when_init_is_run_again: codex_0_166_0);
 
@@ -35,6 +40,27 @@ fn a_compaction_that_is_typed_is_heard(program: &Program) {
         // It starts anew with the next prompt.
         Host::Codex => assert_eq!(compacting, ["Stop", "PreCompact", "PostCompact"]),
         Host::Claude | Host::Sim => assert_eq!(compacting, ["Stop", "PreCompact", "SessionStart", "PostCompact"]),
+    }
+}
+
+/// What the compaction dropped is in the next request: objective, constraints, decisions, the next task.
+fn after_a_compaction_that_is_typed_the_plan_is_told_again(program: &Program) {
+    let scene = scene(program, 0);
+    load(&scene);
+    let Some(terminal) = Terminal::open(&scene, Scenario::new("talks").prompt("-").say("Let me know!")) else {
+        return;
+    };
+    terminal.enter("Run the plan.");
+    terminal.until("Stop", 4);
+    terminal.enter("/compact");
+    terminal.until("PostCompact", 1);
+    let before = terminal.model.requests().len();
+    terminal.enter("Go on.");
+    terminal.until("Stop", 5);
+    let requests = terminal.model.requests();
+    let next = requests[before..].iter().find(|request| request.track == Track::Main).unwrap().text();
+    for part in ["The folder holds one.txt", "README.md stays as it is.", "1.1 Write one.txt", "Plain files"] {
+        assert!(next.contains(part), "{part:?} is not in {next}");
     }
 }
 
@@ -116,7 +142,7 @@ fn scene(program: &Program, tasks: usize) -> Scene {
 #[derive(Debug)]
 struct Terminal<'a> {
     scene: &'a Scene,
-    _model: ScriptedModel,
+    model: ScriptedModel,
     socket: PathBuf,
 }
 
@@ -149,7 +175,7 @@ impl<'a> Terminal<'a> {
         };
         // A server that is just ending still has its socket, so each has its own.
         let socket = scene.dir().join(format!("tmux-{}", model.port()));
-        let terminal = Self { scene, _model: model, socket };
+        let terminal = Self { scene, model, socket };
         let output = terminal
             .tmux()
             .envs(launch.env)

@@ -6,17 +6,31 @@ use crate::Result;
 use crate::process::cargo;
 
 /// What must not be found beneath a room.
-const FORBIDDEN: [(&str, &[&str]); 6] = [
+const FORBIDDEN: [(&str, &[&str]); 8] = [
     ("steadfast-model", &["serde_json", "rusqlite", "toml", "clap", "tokio", "steadfast-engine", "steadfast-store"]),
     ("steadfast-engine", &["serde_json", "rusqlite", "toml", "clap", "tokio", "steadfast-store", "steadfast-hosts"]),
     ("steadfast-observe", &["clap", "tokio", "tracing", "log", "rusqlite", "steadfast-engine", "steadfast-store"]),
     ("steadfast-store", &["clap", "tokio", "tracing", "log", "steadfast-engine", "steadfast-hosts"]),
     ("steadfast-hosts", &["clap", "tokio", "tracing", "log", "rusqlite", "steadfast-engine", "steadfast-store"]),
+    ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
+    ("steadfast-runner", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse", "steadfast-sim"]),
 ];
 
+/// The rooms that a room may know, where these are all.
+const KNOWN: [(&str, &[&str]); 2] =
+    [("steadfast-plan", &["steadfast-model"]), ("steadfast-runner", &["steadfast-model", "steadfast-observe"])];
+
 pub(crate) fn check() -> Result<()> {
     let mut broken = Vec::new();
+    for (room, known) in KNOWN {
+        broken.extend(
+            beneath(room)?
+                .into_iter()
+                .filter(|name| name.starts_with("steadfast") && name != room && !known.contains(&name.as_str()))
+                .map(|name| format!("{room} → {name}")),
+        );
+    }
     for (room, forbidden) in FORBIDDEN {
         let beneath = beneath(room)?;
         broken.extend(

@@ -2,7 +2,9 @@
 
 use std::fs;
 
+use schemars::{JsonSchema, schema_for};
 use steadfast_model::Options;
+use steadfast_plan::schema::Spec;
 
 use crate::Result;
 use crate::process::root;
@@ -16,7 +18,8 @@ pub(crate) enum Doing {
 /// A file and what writes it.
 type Generator = (&'static str, fn() -> Result<String>);
 
-const GENERATORS: [Generator; 1] = [("schemas/steadfast.schema.json", configuration_schema)];
+const GENERATORS: [Generator; 2] =
+    [("schemas/steadfast.schema.json", schema::<Options>), ("schemas/spec.schema.json", schema::<Spec>)];
 
 pub(crate) fn generate(doing: Doing) -> Result<()> {
     let mut stale = Vec::new();
@@ -43,7 +46,6 @@ pub(crate) fn generate(doing: Doing) -> Result<()> {
     Err(format!("out of date: {}; `cargo xtask generate` writes them", stale.join(", ")).into())
 }
 
-fn configuration_schema() -> Result<String> {
-    let schema = schemars::schema_for!(Options);
-    Ok(serde_json::to_string_pretty(&schema)? + "\n")
+fn schema<T: JsonSchema>() -> Result<String> {
+    Ok(serde_json::to_string_pretty(&schema_for!(T))? + "\n")
 }

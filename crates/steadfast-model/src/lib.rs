@@ -35,7 +35,8 @@ pub use plan::{Phase, Plan, PlannedTask};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
 pub use settings::{
-    ExitOn, ModeOptions, Options, PrivacyOptions, Rules, Settings, Source, Sourced, StopOptions, StopRules,
+    ExitOn, LedgerOptions, ModeOptions, Options, PrivacyOptions, Rules, Settings, Source, Sourced, StopOptions,
+    StopRules,
 };
 pub use state::{Change, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount};
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};

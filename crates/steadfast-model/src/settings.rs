@@ -14,6 +14,7 @@ use crate::Mode;
 pub struct Options {
     pub mode: ModeOptions,
     pub stop: StopOptions,
+    pub ledger: LedgerOptions,
     pub privacy: PrivacyOptions,
 }
 
@@ -91,6 +92,20 @@ impl ExitOn {
     }
 }
 
+/// How tasks come about and are closed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct LedgerOptions {
+    /// How long a check may run, in seconds, before it is ended. Default: `1800`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_seconds: Option<u32>,
+    /// The skills an agent uses before it works on an interface (tasks of type `ui`), in a plan that is loaded from now
+    /// on. None: such a task has no such part. Default: `frontend-design` and `vercel-design-guidelines`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ui_skills: Option<Vec<String>>,
+}
+
 /// What is kept, and for how long.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -158,8 +173,12 @@ pub struct Settings {
     pub stop_max_idle: Sourced<u32>,
     pub stop_allow_exit_on: Sourced<Vec<ExitOn>>,
     pub stop_completion_promises: Sourced<Vec<String>>,
+    pub ledger_check_seconds: Sourced<u32>,
+    pub ledger_ui_skills: Sourced<Vec<String>>,
     pub privacy_retain_days: Sourced<u32>,
 }
+
+const UI_SKILLS: [&str; 2] = ["frontend-design", "vercel-design-guidelines"];
 
 impl Default for Settings {
     fn default() -> Self {
@@ -173,6 +192,8 @@ impl Default for Settings {
             stop_max_idle: Sourced::default(3),
             stop_allow_exit_on: Sourced::default(ExitOn::ALL.to_vec()),
             stop_completion_promises: Sourced::default(StopRules::PROMISES.map(str::to_owned).to_vec()),
+            ledger_check_seconds: Sourced::default(1_800),
+            ledger_ui_skills: Sourced::default(UI_SKILLS.map(str::to_owned).to_vec()),
             privacy_retain_days: Sourced::default(30),
         }
     }
@@ -193,6 +214,7 @@ impl Settings {
                     allow_exit_on,
                     completion_promises,
                 },
+            ledger: LedgerOptions { check_seconds, ui_skills },
             privacy: PrivacyOptions { retain_days },
         } = options;
         self.mode_integrity.take(*integrity, source);
@@ -204,6 +226,8 @@ impl Settings {
         self.stop_max_idle.take(*max_idle, source);
         self.stop_allow_exit_on.take(allow_exit_on.clone(), source);
         self.stop_completion_promises.take(completion_promises.clone(), source);
+        self.ledger_check_seconds.take(*check_seconds, source);
+        self.ledger_ui_skills.take(ui_skills.clone(), source);
         self.privacy_retain_days.take(*retain_days, source);
         self
     }
@@ -231,6 +255,8 @@ impl Settings {
             line("stop.completion_promises", &self.stop_completion_promises, |promises| {
                 list(promises.iter().map(String::as_str))
             }),
+            line("ledger.check_seconds", &self.ledger_check_seconds, u32::to_string),
+            line("ledger.ui_skills", &self.ledger_ui_skills, |skills| list(skills.iter().map(String::as_str))),
             line("privacy.retain_days", &self.privacy_retain_days, u32::to_string),
         ]
     }
@@ -365,6 +391,8 @@ mod tests {
                 ("stop.max_idle", "5".to_owned(), Source::User),
                 ("stop.allow_exit_on", "[\"all_blocked\"]".to_owned(), Source::Project),
                 ("stop.completion_promises", "[\"SHIPPED \\\"v1\\\"\"]".to_owned(), Source::Project),
+                ("ledger.check_seconds", "1800".to_owned(), Source::Default),
+                ("ledger.ui_skills", "[\"frontend-design\", \"vercel-design-guidelines\"]".to_owned(), Source::Default),
                 ("privacy.retain_days", "30".to_owned(), Source::Default),
             ]
         );

@@ -32,6 +32,7 @@ use source::{Format, Lines};
 
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
+pub use swallow::swallowed;
 pub use synthetic::synthetic_spec;
 
 /// The largest spec that is read. 100,000 tasks are about 30 MB.

@@ -1,7 +1,7 @@
 //! Checks whose exit status says nothing.
 
 /// Why a command line always succeeds, if it does. Quotes hide what is in them.
-pub(crate) fn swallowed(command: &str) -> Option<&'static str> {
+pub fn swallowed(command: &str) -> Option<&'static str> {
     let bare = without_quoted(command);
     let fails_through = bare.contains("pipefail");
     let words: Vec<&str> = bare.split_whitespace().collect();

@@ -7,6 +7,7 @@ use std::path::Path;
 use steadfast_plan::{Compiled, MAX_BYTES, Options, render};
 
 use crate::error::CommandError;
+use crate::repository::Repository;
 
 /// The text of a spec; `-` is standard input.
 pub(crate) fn read(file: &Path) -> Result<String, CommandError> {
@@ -31,6 +32,14 @@ pub(crate) fn read(file: &Path) -> Result<String, CommandError> {
     String::from_utf8(bytes).map_err(|error| failed(&format!("it is no UTF-8 text: {}", error.utf8_error())))
 }
 
+/// What the configuration says of expansion; outside of a repository that is set up, the default.
+pub(crate) fn options() -> Result<Options, CommandError> {
+    match Repository::here() {
+        Ok(repository) => Ok(Options { ui_skills: repository.config.load()?.ledger_ui_skills.value }),
+        Err(_) => Ok(Options::default()),
+    }
+}
+
 /// Its plan; a spec with errors is refused with all of them.
 pub(crate) fn compile(file: &Path) -> Result<Compiled, CommandError> {
     compile_text(&read(file)?, file)
@@ -38,7 +47,7 @@ pub(crate) fn compile(file: &Path) -> Result<Compiled, CommandError> {
 
 pub(crate) fn compile_text(text: &str, file: &Path) -> Result<Compiled, CommandError> {
     let name = file.to_string_lossy();
-    steadfast_plan::compile(text, &name, &Options::default()).map_err(|report| {
+    steadfast_plan::compile(text, &name, &options()?).map_err(|report| {
         let problems = render(&report.problems, text, &name);
         CommandError::failure(format!("`{name}` does not compile\n{}", problems.trim_end()))
             .hint(format!("`steadfast spec lint {name}` says the same, and the warnings beside it"))

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use steadfast_model::{Check, PlannedTask, TaskKind, TaskType};
-use steadfast_plan::{Options, Problem, lint, render};
+use steadfast_plan::{Problem, lint, render};
 
 use crate::error::CommandError;
 use crate::output::{put, put_aside, tell};
@@ -113,7 +113,7 @@ fn show(task: &PlannedTask) -> Result<(), CommandError> {
 fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
     let name = file.to_string_lossy();
-    let report = lint(&text, &name, &Options::default());
+    let report = lint(&text, &name, &spec_file::options()?);
     let (errors, warnings) = (report.errors(), report.warnings());
     if output.json {
         let problem = |problem: &Problem| {

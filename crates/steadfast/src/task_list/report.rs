@@ -138,6 +138,10 @@ fn basis(evidence: &Evidence) -> String {
             let note = evidence.note.as_deref().map(|note| format!("; {note}")).unwrap_or_default();
             format!("`{}` passed in {seconds:.1} s{note}", short(command))
         }
+        (EvidenceClass::Claimed, Some(command), _) => {
+            let note = evidence.note.as_deref().map(|note| format!("; {note}")).unwrap_or_default();
+            format!("claimed: `{}` ran{note}", short(command))
+        }
         (class, ..) => {
             let note = evidence.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
             format!("{}{note}", class.as_str())

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Task};
+use steadfast_plan::swallowed;
 use steadfast_runner::check::{CheckReport, CheckRun};
 use steadfast_store::ledger::Recorded;
 use steadfast_store::redact::redact;
@@ -14,9 +15,6 @@ use super::confinement::Confinement;
 use super::{TaskList, files};
 use crate::error::CommandError;
 use crate::surroundings;
-
-/// A check that runs longer than this hangs.
-const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// How much of its output is kept.
 const TAIL: usize = 16 << 10;
@@ -42,13 +40,20 @@ impl TaskList {
         Ok(())
     }
 
+    /// How long a check may run.
+    fn check_limit(&self) -> Duration {
+        // A configuration that cannot be read is said elsewhere; a check has a limit all the same.
+        let settings = self.repository.config.load().unwrap_or_default();
+        Duration::from_secs(settings.ledger_check_seconds.value.into())
+    }
+
     fn run_check(&self, task: &Task, command: &str, confinement: &mut Confinement, stop: &AtomicBool) -> Evidence {
         let place = &self.repository.place;
         let check = CheckRun {
             task: task.id.to_string(),
             command: command.to_owned(),
             directory: place.root.clone(),
-            limit: LIMIT,
+            limit: self.check_limit(),
             environment: Vec::new(),
             tail: TAIL,
         };
@@ -72,9 +77,12 @@ impl TaskList {
             Some(Fact::NotAsked) | None => (None, None),
         };
         let CheckReport { end, seconds, output_tail, note, .. } = report;
-        let notes: Vec<String> = note.into_iter().chain(missing).collect();
+        // A status that is swallowed is no evidence, whatever it is.
+        let swallowed = passed.then(|| swallowed(command)).flatten();
+        let why = swallowed.map(|why| format!("its status says nothing: {why}"));
+        let notes: Vec<String> = note.into_iter().chain(missing).chain(why).collect();
         Evidence {
-            class: EvidenceClass::Executed,
+            class: if swallowed.is_some() { EvidenceClass::Claimed } else { EvidenceClass::Executed },
             passed,
             end,
             command: Some(command.to_owned()),

@@ -208,6 +208,25 @@ fn a_check_that_is_made_to_pass_is_no_evidence() {
 }
 
 #[test]
+fn a_check_that_swallows_its_status_is_no_evidence() {
+    let sandbox = with_check("false | tail -1");
+    insta::assert_snapshot!(closed(&sandbox, &[]), @r"
+    1 Write it: done (claimed: `false | tail -1` ran; its status says nothing: a pipe has the status of its last command, which reads and succeeds)
+    1 of 1 tasks done, 0 open, 0 blocked.
+    ");
+    assert_eq!(task(&sandbox)["evidence"]["class"], "claimed");
+}
+
+#[test]
+fn a_check_that_hangs_is_ended_at_its_limit() {
+    let sandbox = with_check("trap '' TERM; sleep 300");
+    sandbox.ok(&["config", "set", "ledger.check_seconds", "1"]);
+    insta::assert_snapshot!(closed(&sandbox, &[]), @r"
+    error: task `1` stays open: `trap '' TERM; sleep 300` ran into its time limit (ended at its time limit of 1 s)
+    ");
+}
+
+#[test]
 fn a_note_is_kept_with_its_task() {
     let sandbox = with_check("true");
     sandbox.ok(&["task", "note", "1", "the fixtures are in tests/data"]);
