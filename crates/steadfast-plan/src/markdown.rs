@@ -287,8 +287,14 @@ impl Reader<'_> {
         };
         let place = match known {
             Some(place) => {
+                let task = &mut self.draft.phases[place.0].tasks[place.1];
                 if let Some(id) = &id {
-                    self.draft.phases[place.0].tasks[place.1].id = id.clone();
+                    task.id = id.clone();
+                }
+                let first = task.title.as_str();
+                if normal(first) != key {
+                    let message = format!("`{}` was named before, as `{first}`: both are one task", task.id.as_str());
+                    self.findings.add(Code::OtherTitle, &title.span, message, "give it another id if they are two");
                 }
                 place
             }

@@ -1,6 +1,8 @@
 use strsim::osa_distance;
 
-/// The likeliest of `known` for a mistyped word, if one is like it.
+use crate::natural;
+
+/// The likeliest of `known` for a mistyped word, if one is like it; of several, the last as people count.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let far = (word.chars().count() / 3).clamp(1, 3);
     let lower = word.to_lowercase();
@@ -8,7 +10,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .into_iter()
         .map(|candidate| (osa_distance(&lower, &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= far)
-        .min_by_key(|(distance, _)| *distance)
+        .min_by(|(near, left), (far, right)| near.cmp(far).then_with(|| natural::compare(right, left)))
         .map(|(_, candidate)| candidate)
 }
 
@@ -29,5 +31,11 @@ mod tests {
         assert_eq!(nearest("Files", known), Some("files"));
         assert_eq!(nearest("depend_on", known), Some("depends_on"));
         assert_eq!(nearest("priority", known), None);
+    }
+
+    #[test]
+    fn of_several_that_are_as_near_the_last_is_named_in_whatever_order_they_come() {
+        assert_eq!(nearest("4.1", ["3.1", "1.1", "10.1"]), Some("3.1"));
+        assert_eq!(nearest("4.1", ["10.1", "1.1", "3.1"]), Some("3.1"));
     }
 }

@@ -86,6 +86,8 @@ codes! {
     ManyTasks Warning "many-tasks",
     AlternatingUi Warning "alternating-ui",
     CheckedBox Warning "checked-box",
+    /// Two titles under one id are one task.
+    OtherTitle Warning "other-title",
     UnreadDependency Warning "unread-dependency",
     UnusedCheck Warning "unused-check",
     CutNotes Warning "cut-notes",

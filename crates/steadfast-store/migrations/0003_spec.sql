@@ -19,7 +19,7 @@ ALTER TABLE task ADD COLUMN waits BIGINT NOT NULL DEFAULT 0;
 UPDATE task SET waits = (
     SELECT COUNT(*) FROM dependency JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
     WHERE dependency.plan = task.plan AND dependency.task = task.id AND before.status <> 'done');
-CREATE INDEX task_ready ON task (plan, position, id) WHERE status = 'pending' AND waits = 0;
+CREATE INDEX task_ready ON task (plan, status, waits, position, id);
 CREATE INDEX dependency_by_cause ON dependency (plan, blocked_by, task);
 
 -- How many tasks of a plan have a status: every answer needs it, and counting 100,000 takes longer than the rest.
@@ -60,6 +60,9 @@ CREATE TABLE evidence (
     body   TEXT    NOT NULL,
     PRIMARY KEY (plan, task, number)
 );
+
+-- What was done last.
+CREATE INDEX evidence_by_time ON evidence (plan, passed, at);
 
 CREATE TABLE decision (
     plan     TEXT   NOT NULL REFERENCES plan (id) ON DELETE CASCADE,

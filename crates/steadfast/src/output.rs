@@ -29,11 +29,21 @@ macro_rules! note {
 pub(crate) use {note, tell};
 
 pub(crate) fn put_line(text: fmt::Arguments<'_>) -> Result<(), CommandError> {
-    put(&format!("{text}\n")).map(|_| ())
+    put(&visible(format!("{text}\n"))).map(|_| ())
 }
 
 pub(crate) fn put_aside(text: fmt::Arguments<'_>) {
-    let _ = io::stderr().write_fmt(text);
+    let _ = io::stderr().write_all(visible(text.to_string()).as_bytes());
+}
+
+/// What a spec, a title or a file name holds is shown, and not obeyed by a terminal.
+fn visible(text: String) -> String {
+    let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_obeyed) {
+        return text;
+    }
+    let lines: Vec<String> = text.split("\r\n").map(|line| line.replace(is_obeyed, "\u{fffd}")).collect();
+    lines.join("\r\n")
 }
 
 pub(crate) fn put(text: &str) -> Result<Reader, CommandError> {

@@ -32,6 +32,13 @@ pub(crate) fn read(file: &Path) -> Result<String, CommandError> {
     String::from_utf8(bytes).map_err(|error| failed(&format!("it is no UTF-8 text: {}", error.utf8_error())))
 }
 
+/// What a plan calls its spec: from the root of the checkout, so that one file is one plan from wherever it is named.
+pub(crate) fn source(file: &Path, root: &Path) -> String {
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
+}
+
 /// What the configuration says of expansion; outside of a repository that is set up, the default.
 pub(crate) fn options() -> Result<Options, CommandError> {
     match Repository::here() {

@@ -1,9 +1,8 @@
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-use serde_json::json;
 
 use super::Dice;
 use crate::{Result, process};
@@ -58,7 +57,7 @@ fn scene(folder: &Path, binary: &Path, size: u32) -> Result<PathBuf> {
     let root = folder.join(size.to_string());
     process::run(Command::new("git").args(["init", "--quiet"]).arg(&root))?;
     fs::create_dir(root.join(".git/steadfast"))?;
-    fs::write(root.join("SPEC.json"), spec(size).to_string())?;
+    write_spec(&root.join("SPEC.json"), size)?;
     let started = Instant::now();
     let mut load = Command::new(binary);
     load.args(["plan", "load", "SPEC.json"]).current_dir(&root).stdout(Stdio::null()).stderr(Stdio::null());
@@ -67,25 +66,29 @@ fn scene(folder: &Path, binary: &Path, size: u32) -> Result<PathBuf> {
     Ok(root)
 }
 
-/// One phase: the first tasks are free, every other waits for three before it.
-fn spec(size: u32) -> serde_json::Value {
-    let before = |number: u32| -> Vec<String> {
-        if number <= ROOTS {
-            return Vec::new();
-        }
-        (1..=DEPENDENCIES).map(|step| format!("1.{}", number - ROOTS + step - 1)).collect()
-    };
-    let task = |number: u32| {
-        json!({
-            "id": format!("1.{number}"),
-            "task": format!("Do the thing number {number}"),
-            "files": [format!("src/thing_{number}.rs")],
-            "verification": {"command": "cargo test"},
-            "depends_on": before(number),
-        })
-    };
-    let tasks: Vec<_> = (1..=size).map(task).collect();
-    json!({"feature": "Many things", "description": "All of them.", "phases": [{"id": "1", "name": "One", "tasks": tasks}]})
+/// One phase: the first tasks are free, every other waits for three before it. Written piece by piece: a process that has
+/// grown large takes longer to start another.
+fn write_spec(path: &Path, size: u32) -> Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    write!(file, "{{\"feature\": \"Many things\", \"description\": \"All of them.\", \"phases\": [")?;
+    write!(file, "{{\"id\": \"1\", \"name\": \"One\", \"tasks\": [")?;
+    for number in 1..=size {
+        let before: Vec<String> = match number.checked_sub(ROOTS) {
+            None | Some(0) => Vec::new(),
+            Some(first) => (0..DEPENDENCIES).map(|step| format!("\"1.{}\"", first + step)).collect(),
+        };
+        write!(
+            file,
+            "{}{{\"id\": \"1.{number}\", \"task\": \"Do the thing number {number}\", \
+             \"files\": [\"src/thing_{number}.rs\"], \"verification\": {{\"command\": \"cargo test\"}}, \
+             \"depends_on\": [{}]}}",
+            if number == 1 { "" } else { "," },
+            before.join(", ")
+        )?;
+    }
+    write!(file, "]}}]}}")?;
+    file.flush()?;
+    Ok(())
 }
 
 /// Two calls in turn: one undoes what the other did.

@@ -1,4 +1,4 @@
-use crate::{lines, plan};
+use crate::{lines, plan, said};
 
 #[test]
 fn headings_boxes_and_tables_are_tasks_and_the_same_one_is_one() {
@@ -32,4 +32,18 @@ fn a_table_about_something_else_is_not_a_list_of_tasks() {
         "# F\n\n## Phase 1\n\n| Argument | Type | Description |\n|---|---|---|\n| x | int | a number |\n\n- [ ] 1.1 T\n",
     );
     assert_eq!(plan.tasks.len(), 2);
+}
+
+/// Else a task whose number was not counted up would be lost without a word.
+#[test]
+fn two_titles_under_one_id_are_one_task_and_that_is_said() {
+    let text = "# F\n\n## Phase 1\n\n- [ ] 1.1 Make codes\n  - verify: `true`\n- [ ] 1.1 Send codes\n";
+    assert_eq!(plan(text).tasks.len(), 2);
+    insta::assert_snapshot!(said(text, "SPEC.md"), @r"
+    SPEC.md:7:11: warning[other-title]: `1.1` was named before, as `Make codes`: both are one task
+      |
+    7 | - [ ] 1.1 Send codes
+      |           ^^^^^^^^^^
+      = help: give it another id if they are two
+    ");
 }

@@ -67,11 +67,13 @@ impl Ledger {
         self.read(|connection| {
             let id = connection
                 .prepare_cached(
-                    "SELECT id FROM task WHERE plan = ?1 AND status = 'done' ORDER BY updated_at DESC, position DESC LIMIT 1",
+                    "SELECT task FROM evidence WHERE plan = ?1 AND passed = TRUE ORDER BY at DESC, task DESC LIMIT 1",
                 )?
                 .query_row([plan.as_str()], |row| task_id(row, 0))
                 .optional()?;
-            id.map(|id| task::find(connection, plan, &id)).transpose()
+            let task = id.map(|id| task::find(connection, plan, &id)).transpose()?;
+            // One that was begun again is not.
+            Ok(task.filter(|task| task.status == Status::Done))
         })
     }
 

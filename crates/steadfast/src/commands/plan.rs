@@ -63,7 +63,7 @@ impl Plan {
 fn load(file: &std::path::Path) -> Result<(), CommandError> {
     let compiled = spec_file::compile(file)?;
     let mut list = TaskList::here("plan load")?;
-    let loaded = list.load(&compiled.plan, &file.to_string_lossy())?;
+    let loaded = list.load(&compiled.plan, &spec_file::source(file, &list.place().root))?;
     let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());
     match &loaded {
         Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", phases(compiled.plan.phases.len()))?,

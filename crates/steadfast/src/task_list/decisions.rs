@@ -19,6 +19,12 @@ const FOLDER: &str = ".steadfast";
 /// A file somebody may write in is not read past this.
 const LONGEST: u64 = 1 << 20;
 
+/// Of what was decided, and of why, in characters.
+const LONGEST_LINE: usize = 1_000;
+
+/// Why something was decided that somebody wrote down without a reason.
+const NOT_SAID: &str = "not said";
+
 impl TaskList {
     pub(crate) fn decide(&mut self, what: &str, why: &str) -> Result<String, CommandError> {
         let (what, why) = (one_line(what), one_line(why));
@@ -74,18 +80,21 @@ impl TaskList {
         let known = self.ledger.decisions(&plan.id)?;
         for phase in &plan.head.phases {
             for line in document::bullets(text, label(phase)) {
+                let (what, why) = line.split_once(": ").unwrap_or((&line, NOT_SAID));
                 let is_known = known.iter().any(|decision| said(decision) == line);
-                if !is_known {
-                    let (what, why) = line.split_once(": ").unwrap_or((&line, "not said"));
-                    let decision = Decision {
-                        phase: Some(phase.id.clone()),
-                        what: what.chars().take(1_000).collect(),
-                        why: why.chars().take(1_000).collect(),
-                        added_by: AddedBy::Agent,
-                        at: surroundings::now(),
-                    };
-                    self.ledger.decide(&plan.id, &decision)?;
+                // A longer one is in the file, and that is enough.
+                let fits = [what, why].iter().all(|text| text.chars().count() <= LONGEST_LINE);
+                if is_known || !fits {
+                    continue;
                 }
+                let decision = Decision {
+                    phase: Some(phase.id.clone()),
+                    what: what.to_owned(),
+                    why: why.to_owned(),
+                    added_by: AddedBy::Agent,
+                    at: surroundings::now(),
+                };
+                self.ledger.decide(&plan.id, &decision)?;
             }
         }
         Ok(())
@@ -166,8 +175,12 @@ fn label(phase: &steadfast_model::Phase) -> &str {
     if phase.name.trim().is_empty() { &phase.id } else { phase.name.trim() }
 }
 
+/// A decision as a line of the file.
 fn said(decision: &Decision) -> String {
-    format!("{}: {}", decision.what, decision.why)
+    match decision.why.as_str() {
+        NOT_SAID => decision.what.clone(),
+        why => format!("{}: {why}", decision.what),
+    }
 }
 
 fn read(path: &Path) -> io::Result<Option<String>> {

@@ -116,7 +116,7 @@ impl Section {
 
     fn bullets(&self) -> Vec<String> {
         let bullet = |line: &String| {
-            let text = line.trim_start().strip_prefix(['-', '*'])?.trim();
+            let text = line.trim_start().strip_prefix(['-', '*'])?.strip_prefix(' ')?.trim();
             (!text.is_empty() && !text.starts_with('[')).then(|| text.to_owned())
         };
         self.lines.iter().filter_map(bullet).collect()
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_placeholder_is_no_decision() {
-        let text = "## Phase 0 Decisions\n- [Decision]: [Rationale]\n- \n* Real: because\n";
+        let text = "## Phase 0 Decisions\n- [Decision]: [Rationale]\n- \n---\n**Bold** words\n* Real: because\n";
         assert_eq!(bullets(text, "Phase 0"), ["Real: because"]);
         assert!(bullets(text, "Phase 1").is_empty());
     }

@@ -140,7 +140,7 @@ pub(crate) fn hash(plan: &Plan) -> String {
         plan.phases,
         authored,
         // The last link has the check that its author wrote.
-        plan.tasks.iter().filter_map(|task| task.verify.as_ref().and_then(Check::as_command)).collect::<BTreeSet<_>>(),
+        plan.tasks.iter().map(|task| (&task.id, task.verify.as_ref().and_then(Check::as_command))).collect::<Vec<_>>(),
     ]);
     let mut hash = Sha256::new();
     hash.update(words.to_string().as_bytes());
