@@ -375,7 +375,7 @@ mod tests {
                 completion_promises: Some(vec!["SHIPPED \"v1\"".into()]),
                 ..StopOptions::default()
             },
-            privacy: PrivacyOptions::default(),
+            ..Options::default()
         };
         let settings = Settings::default().combine(&user, Source::User).combine(&project, Source::Project);
         let seen = settings.lines();

@@ -262,9 +262,9 @@ impl<'d> Graph<'d> {
     /// The tasks so that each comes after what it waits for, else as people count. `None`: there is a circle.
     pub(crate) fn order(&self, findings: &mut Findings) -> Option<Vec<usize>> {
         if let Some(circle) = self.circle() {
-            let span = circle.first().and_then(|step| match step {
-                Step::Task(task) => Some(&self.tasks[*task].draft.id.span),
-                Step::Phase(phase) => Some(&self.phases[*phase].draft.id.span),
+            let span = circle.first().map(|step| match step {
+                Step::Task(task) => &self.tasks[*task].draft.id.span,
+                Step::Phase(phase) => &self.phases[*phase].draft.id.span,
             });
             let words: Vec<String> = circle.iter().map(|step| self.step_name(step)).collect();
             let message = format!("these wait for each other: {}", words.join(" → "));

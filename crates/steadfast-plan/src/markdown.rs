@@ -303,7 +303,7 @@ impl Reader<'_> {
                 // Numbered by its place; the empty span says that nobody wrote it.
                 let made =
                     || Text::new(format!("{}.{}", phase + 1, tasks.len() + 1), title.span.start..title.span.start);
-                let id = id.clone().unwrap_or_else(made);
+                let id = id.unwrap_or_else(made);
                 tasks.push(DraftTask::new(id, title.clone()));
                 (phase, self.draft.phases[phase].tasks.len() - 1)
             }

@@ -70,10 +70,10 @@ fn commands(value: &Value<'_>, draft: &mut Draft, reader: &mut Reader<'_>) {
         if matches!(member.value, Value::NullKeyword(_)) {
             continue;
         }
-        if let Some(command) = reader.text(&member.value, &format!("the command `{name}`")) {
-            if !command.value.is_empty() {
-                draft.commands.push((Text::new(name, name_span(reader, member)), command));
-            }
+        if let Some(command) = reader.text(&member.value, &format!("the command `{name}`"))
+            && !command.value.is_empty()
+        {
+            draft.commands.push((Text::new(name, name_span(reader, member)), command));
         }
     }
 }

@@ -179,10 +179,7 @@ fn a_plan_is_shown_with_its_phases_and_where_its_loops_are() {
     sandbox.ok(&["task", "start", "1.1"]);
     insta::assert_snapshot!(sandbox.ok(&["plan", "show"]), @"");
     let shown = sandbox.json(&["plan", "show"]);
-    assert_eq!(
-        shown["loops"],
-        json!([{"phase": "languages", "position": 2, "completed": ["de"], "failed": ["fr"]}])
-    );
+    assert_eq!(shown["loops"], json!([{"phase": "languages", "position": 2, "completed": ["de"], "failed": ["fr"]}]));
     assert_eq!(shown["phases"][2], json!({"id": "languages", "name": "Languages", "items": ["de", "fr", "it"]}));
     let head = ["plan", "feature", "spec", "description", "constraints", "criteria", "promise"];
     assert_eq!(
@@ -245,18 +242,19 @@ fn a_decision_is_in_the_file_under_its_phase() {
 #[test]
 fn what_is_written_into_the_decisions_file_by_hand_stays_and_is_known() {
     let sandbox = loaded();
-    let mine = sandbox.decisions("greeting").replace(
-        "## Words Decisions\n",
-        "## Words Decisions\n- By hand: because\n- Without a reason\n",
-    ) + "## My notes\nkeep me\n";
+    let mine = sandbox
+        .decisions("greeting")
+        .replace("## Words Decisions\n", "## Words Decisions\n- By hand: because\n- Without a reason\n")
+        + "## My notes\nkeep me\n";
     fs::write(sandbox.decisions_file("greeting"), &mine).unwrap();
-    sandbox.ok(&["task", "start", "1.0"]);
+    sandbox.hook("SessionStart", "me", json!({"source": "startup"}));
+    assert_eq!(sandbox.agent(&["task", "start", "1.0"]).0, 0);
     sandbox.ok(&["decide", "Plain text", "--why", "no dependency"]);
     let text = sandbox.decisions("greeting");
     let lines = "## Words Decisions\n- By hand: because\n- Without a reason\n- Plain text: no dependency\n\n";
     assert!(text.contains(lines) && text.ends_with("## My notes\nkeep me\n"), "{text}");
-    let start = sandbox.hook("SessionStart", "s-1", json!({"source": "startup"}));
-    assert_eq!(["By hand", "Without a reason", "Plain text"].map(|what| start.matches(what).count()), [1; 3], "{start}");
+    let told = sandbox.hook("SessionStart", "me", json!({"source": "compact"}));
+    assert_eq!(["By hand", "Without a reason", "Plain text"].map(|what| told.matches(what).count()), [1; 3], "{told}");
     // A file that is gone is written anew, with what was in it.
     fs::remove_file(sandbox.decisions_file("greeting")).unwrap();
     sandbox.ok(&["task", "done", "1.0"]);
@@ -270,4 +268,137 @@ fn a_spec_that_changed_keeps_its_decisions() {
     sandbox.write("SPEC.json", SPEC.replace("Translate", "Translate it"));
     sandbox.ok(&["plan", "load", "SPEC.json"]);
     assert!(sandbox.decisions("greeting-2").contains("## Words Decisions\n- Plain text: no dependency\n"));
+}
+
+#[test]
+fn a_decision_task_is_closed_by_what_stands_in_its_section() {
+    let sandbox = loaded();
+    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.0"]).1, @"");
+    sandbox.ok(&["decide", "Plain text", "--why", "no dependency"]);
+    insta::assert_snapshot!(sandbox.ok(&["task", "done", "1.0"]), @"");
+    // Another phase has a section of its own.
+    assert_eq!(sandbox.fails(&["task", "done", "2.0"]).0, 1);
+    let text = sandbox.decisions("greeting").replace("## Page Decisions\n", "## Page Decisions\n- One page: enough\n");
+    fs::write(sandbox.decisions_file("greeting"), text).unwrap();
+    sandbox.ok(&["task", "done", "2.0"]);
+    assert_eq!(sandbox.stands("2.0"), is("done", "observed"));
+}
+
+#[test]
+fn a_chain_is_done_in_its_order_and_its_work_before_its_test() {
+    let sandbox = decided();
+    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.1a"]).1, @"");
+    let said = sandbox.fails(&["task", "done", "1.1"]).1;
+    assert!(said.starts_with("error: task `1.1` stays open: none of its files changed since "), "{said}");
+    sandbox.write("greet.txt", "good day");
+    insta::assert_snapshot!(sandbox.ok(&["task", "done", "1.1"]), @"");
+    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.1a"]).1, @"");
+    sandbox.write("greet.txt", "hello");
+    sandbox.ok(&["task", "done", "1.1a"]);
+    assert_eq!(sandbox.stands("1.1a"), is("done", "executed"));
+}
+
+#[test]
+fn docs_are_there_and_written() {
+    let sandbox = decided();
+    sandbox.ok(&["task", "start", "1.2"]);
+    sandbox.write("greet.md", "# How people are greeted");
+    sandbox.ok(&["task", "done", "1.2"]);
+    fs::remove_file(sandbox.root().join("greet.md")).unwrap();
+    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.2a"]).1, @"");
+    sandbox.write("greet.md", "# How people are greeted");
+    insta::assert_snapshot!(sandbox.ok(&["task", "done", "1.2a"]), @"");
+    assert_eq!(sandbox.task("1.2a")["check"], "written");
+}
+
+/// So many grey pixels.
+fn png(width: u8, height: u8) -> Vec<u8> {
+    let part = |name: &[u8; 4], content: &[u8]| {
+        let length = u32::try_from(content.len()).unwrap().to_be_bytes();
+        [&length[..], name, content, &[0; 4]].concat()
+    };
+    let header = [0, 0, 0, width, 0, 0, 0, height, 8, 0, 0, 0, 0];
+    [
+        b"\x89PNG\r\n\x1a\n".to_vec(),
+        part(b"IHDR", &header),
+        part(b"IDAT", &[0x78, 1, 3, 0, 0, 0, 0, 1]),
+        part(b"IEND", &[]),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_page_is_closed_by_a_picture_that_is_newer_than_it() {
+    let sandbox = decided();
+    sandbox.ok(&["task", "done", "2.1a"]);
+    sandbox.write("old.png", png(4, 3));
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    sandbox.write("page.html", "<h1>hello</h1>");
+    sandbox.ok(&["task", "done", "2.1"]);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    sandbox.write("words.png", "no picture");
+    sandbox.write("dot.png", png(1, 1));
+    sandbox.write("new.png", png(4, 3));
+    let mut all = sandbox.fails(&["task", "done", "2.1b"]).1;
+    for file in ["old.png", "words.png", "dot.png", "none.png"] {
+        all += &sandbox.fails(&["task", "done", "2.1b", "--artifact", file]).1;
+    }
+    insta::assert_snapshot!(all, @"");
+    let said = sandbox.ok(&["task", "done", "2.1b", "--artifact", "new.png"]);
+    assert!(
+        said.starts_with("2.1b Look at it: Draw the page (page.html): done (artifact: new.png: PNG, 4 × 3, "),
+        "{said}"
+    );
+    assert_eq!(sandbox.stands("2.1b"), is("done", "artifact"));
+    sandbox.write("page.html", "<h1>good day</h1>");
+    assert_eq!(sandbox.task("2.1b")["evidence"]["stale"], true);
+}
+
+#[test]
+fn skills_are_claimed_where_no_session_tells() {
+    let sandbox = decided();
+    insta::assert_snapshot!(sandbox.ok(&["task", "done", "2.1a"]), @"");
+    assert_eq!(sandbox.stands("2.1a"), is("done", "claimed"));
+}
+
+#[test]
+fn skills_are_seen_where_a_session_uses_them() {
+    let sandbox = decided();
+    let skill = |name: &str| {
+        let call = json!({"tool_name": "Skill", "tool_input": {"skill": name}, "tool_use_id": name});
+        sandbox.hook("PreToolUse", "me", call);
+    };
+    sandbox.hook("SessionStart", "me", json!({"source": "startup"}));
+    skill("vercel-design-guidelines");
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    sandbox.agent(&["task", "start", "2.1a"]);
+    skill("frontend-design");
+    let (code, said) = sandbox.agent(&["task", "done", "2.1a"]);
+    assert_eq!(code, 1);
+    insta::assert_snapshot!(said, @"");
+    skill("vercel-design-guidelines");
+    insta::assert_snapshot!(sandbox.agent(&["task", "done", "2.1a"]).1, @"");
+    assert_eq!(sandbox.stands("2.1a"), is("done", "observed"));
+}
+
+#[test]
+fn the_next_session_is_printed_and_only_for_a_human() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(sandbox.fails(&["resume", "--print"]).1, @"");
+    sandbox.write("SPEC.json", SPEC.replace("\"Greeting\"", "\"Greet 'em\""));
+    sandbox.ok(&["plan", "load", "SPEC.json"]);
+    insta::assert_snapshot!(sandbox.ok(&["resume", "--print"]), @"");
+    insta::assert_snapshot!(sandbox.ok(&["resume", "--print", "--host", "codex", "--headless"]), @"");
+    assert_eq!(sandbox.agent(&["resume", "--print"]).0, 2);
+}
+
+#[test]
+fn a_note_is_kept_with_its_task_and_added_to() {
+    let sandbox = loaded();
+    insta::assert_snapshot!(sandbox.ok(&["task", "note", "1.1", "the words are in words.txt"]), @"");
+    assert_eq!(sandbox.agent(&["task", "note", "1.1", "and in more.txt"]).0, 0);
+    assert_eq!(sandbox.task("1.1")["notes"], "the words are in words.txt\nand in more.txt");
+    assert_eq!(sandbox.fails(&["task", "note", "9.9", "x"]).0, 1);
+    // A note is no change of the spec.
+    assert!(sandbox.ok(&["plan", "load", "SPEC.json"]).starts_with("plan greeting is loaded already"));
 }

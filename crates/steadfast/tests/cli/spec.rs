@@ -135,7 +135,8 @@ fn the_json_of_lint_has_the_keys_it_promises() {
     let problems = report["problems"].as_array().unwrap();
     let keys: Vec<&str> = problems[0].as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(keys, ["code", "column", "help", "line", "message", "severity"]);
-    let found: Vec<_> = problems.iter().map(|problem| (&problem["severity"], &problem["code"], &problem["line"])).collect();
+    let found: Vec<_> =
+        problems.iter().map(|problem| (&problem["severity"], &problem["code"], &problem["line"])).collect();
     assert!(found.contains(&(&json!("error"), &json!("unknown-type"), &json!(7))), "{found:?}");
     assert!(found.contains(&(&json!("error"), &json!("unknown-dependency"), &json!(8))), "{found:?}");
     fs::write(sandbox.root().join("SPEC.md"), GREETING).unwrap();
@@ -184,6 +185,7 @@ fn nothing_in_a_spec_is_obeyed_by_a_terminal() {
         let output = sandbox.run(&command);
         assert!(![output.stdout, output.stderr].concat().contains(&0x1b), "{command:?}");
     }
-    fs::write(sandbox.root().join("SPEC.md"), "# A\u{1b}[2J\n## Phase 1\n- [ ] 1.1 \u{1b}]0;title\u{7} here\n").unwrap();
+    fs::write(sandbox.root().join("SPEC.md"), "# A\u{1b}[2J\n## Phase 1\n- [ ] 1.1 \u{1b}]0;title\u{7} here\n")
+        .unwrap();
     assert!(!sandbox.ok(&["spec", "compile", "SPEC.md"]).contains('\u{1b}'));
 }
