@@ -39,6 +39,14 @@ impl Check {
         }
     }
 
+    /// What its author expects to see.
+    pub fn criteria(&self) -> Option<&str> {
+        match self {
+            Self::Command { criteria, .. } | Self::Artifact { criteria } => criteria.as_deref(),
+            Self::Changed | Self::Written | Self::Decision | Self::Skills { .. } => None,
+        }
+    }
+
     /// What it takes, in words.
     pub fn describe(&self) -> String {
         match self {

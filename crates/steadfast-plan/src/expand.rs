@@ -8,6 +8,8 @@ use crate::draft::{DraftPhase, DraftTask};
 use crate::graph::{Graph, Node, Stage};
 use crate::natural;
 
+const HOW_TO_DECIDE: &str = "`steadfast decide TEXT --why TEXT` writes a line";
+
 /// What fits into a ledger's title.
 const TITLE: usize = 500;
 const NOTES: usize = 4_000;
@@ -48,7 +50,7 @@ fn opening(graph: &Graph<'_>, stage: &Stage<'_>) -> PlannedTask {
     let name = &stage.draft.name;
     let title = match stage.authored {
         Some(task) => task.title.value.clone(),
-        None => format!("Write down what was decided before {name}, and what it is to reach"),
+        None => format!("Decisions of {name}: what it is to reach, and what was decided for it"),
     };
     let mut blocked_by: Vec<TaskId> = Vec::new();
     for phase in &stage.after {
@@ -67,7 +69,7 @@ fn opening(graph: &Graph<'_>, stage: &Stage<'_>) -> PlannedTask {
         phase: Some(stage.draft.id.value.clone()),
         item: None,
         files: stage.authored.map(files).unwrap_or_default(),
-        notes: stage.authored.and_then(notes),
+        notes: stage.authored.and_then(notes).or_else(|| Some(HOW_TO_DECIDE.to_owned())),
         verify: Some(Check::Decision),
         blocked_by,
     }

@@ -132,4 +132,14 @@ mod tests {
         same(&schema["$defs"]["SpecTask"], json::TASK);
         same(&schema["$defs"]["SpecVerification"]["anyOf"][1], json::VERIFICATION);
     }
+
+    /// What a key holds; that no other key is in it is lint's to say.
+    #[test]
+    fn the_example_that_agents_read_fits() {
+        let reference = include_str!("../../../plugin/skills/read-spec/reference.md");
+        let example = reference.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+        let spec: Spec = serde_json::from_str(example).unwrap();
+        assert_eq!(spec.phases.len(), 3);
+        assert!(serde_json::from_str::<Spec>(&example.replace("\"backend\"", "\"backnd\"")).is_err());
+    }
 }

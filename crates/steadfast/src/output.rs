@@ -87,3 +87,19 @@ pub(crate) fn wait(time: Duration) -> Reader {
     std::thread::sleep(time);
     Reader::Here
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_seen_and_the_rest_is_as_it_was() {
+        for (text, shown) in [
+            ("a\tb\r\nü ✓\n", "a\tb\r\nü ✓\n"),
+            ("\u{1b}[2Jb\r\n", "\u{fffd}[2Jb\r\n"),
+            ("real\rfake\u{9b}", "real\u{fffd}fake\u{fffd}"),
+        ] {
+            assert_eq!(visible(text.to_owned()), shown);
+        }
+    }
+}

@@ -11,8 +11,10 @@ use crate::repository::Repository;
 
 /// The text of a spec; `-` is standard input.
 pub(crate) fn read(file: &Path) -> Result<String, CommandError> {
-    let failed =
-        |why: &dyn std::fmt::Display| CommandError::failure(format!("cannot read `{}`: {why}", file.display()));
+    let failed = |why: &dyn std::fmt::Display| {
+        CommandError::failure(format!("cannot read `{}`: {why}", file.display()))
+            .hint("a spec is a file of Markdown or JSON in UTF-8; `-` is standard input")
+    };
     let mut bytes = Vec::new();
     let limit = MAX_BYTES as u64 + 1;
     if file == Path::new("-") {
@@ -57,6 +59,6 @@ pub(crate) fn compile_text(text: &str, file: &Path) -> Result<Compiled, CommandE
     steadfast_plan::compile(text, &name, &options()?).map_err(|report| {
         let problems = render(&report.problems, text, &name);
         CommandError::failure(format!("`{name}` does not compile\n{}", problems.trim_end()))
-            .hint(format!("`steadfast spec lint {name}` says the same, and the warnings beside it"))
+            .hint("each says above what to do")
     })
 }

@@ -12,7 +12,7 @@ mod skills;
 mod summary;
 mod supervision;
 
-use steadfast_hook::step;
+use steadfast_hook::{is_gone, step};
 use steadfast_model::{
     AddedBy, Agent, Check, Event, EventKind, Fact, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId,
     ToolUseId,
@@ -114,11 +114,25 @@ impl TaskList {
         if task.status == Status::Blocked && self.caller.is_agent() {
             return Err(only_a_human_unblocks(id));
         }
+        if self.is_left_behind()? {
+            self.ledger.give_up(&task.plan, surroundings::now())?;
+        }
         self.take(&task.plan, Claiming::EvenIfHeld)?;
         let changed = self.ledger.start_task(&task.plan, id, &self.standing(&task))?;
         self.tell_owner(&changed)?;
         self.render_decisions();
         Ok(changed)
+    }
+
+    /// Whether somebody else worked on the plan and is gone, not having put it down at a checkpoint.
+    fn is_left_behind(&self) -> Result<bool, CommandError> {
+        let Some(view) = self.view()? else { return Ok(false) };
+        let Some(owner) = view.owner.filter(|owner| self.caller.session.as_ref().is_some_and(|own| own != owner))
+        else {
+            return Ok(false);
+        };
+        let gone = view.owner_ended.is_some() || is_gone(&SessionFiles::of(&self.repository.place, &owner));
+        Ok(gone && view.brief.checkpoints == 0)
     }
 
     /// How a task stands as it is started.

@@ -310,7 +310,8 @@ fn prompt(state: &State, event: &Event, text: &str, facts: &Facts) -> Judgement 
         return Judgement::default();
     }
     let left = plan.owner_ended.is_some() && plan.owner.as_ref() != Some(&event.session);
-    if !left || plan.counts.in_progress == 0 {
+    // At a checkpoint it was put down, to be taken up again.
+    if !left || plan.counts.in_progress == 0 || plan.brief.checkpoints > 0 {
         return take(state, event, plan);
     }
     // What its last owner left in progress is nobody's by now.

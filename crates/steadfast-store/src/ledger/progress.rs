@@ -77,6 +77,11 @@ impl Ledger {
         })
     }
 
+    /// Who had the plan is gone: what was in progress can be begun again, and is counted. Which tasks that were.
+    pub fn give_up(&mut self, plan: &PlanId, now: Millis) -> Result<Vec<TaskId>, LedgerError> {
+        self.write(|transaction, touched| give_up(transaction, touched, plan, None, now))
+    }
+
     /// Adds a line to what is known of a task.
     pub fn note_task(&mut self, plan: &PlanId, id: &TaskId, line: &str, now: Millis) -> Result<Task, LedgerError> {
         self.write(|transaction, touched| {

@@ -174,6 +174,7 @@ fn say_done(hosts: &[Host], changes: usize, new: bool) -> Result<(), CommandErro
         tell!("Codex asks at its next start whether you trust these hooks; until you do, it does not run them.")?;
     }
     tell!(
-        "Next: `steadfast task add TITLE` adds a task; an agent that is asked to do the tasks stops when they are done."
+        "Next: `steadfast plan load SPEC.md` loads a spec, `steadfast task add TITLE` adds a task; an agent that is asked \
+         to do them stops when they are done."
     )
 }

@@ -63,22 +63,24 @@ impl Plan {
 fn load(file: &std::path::Path) -> Result<(), CommandError> {
     let compiled = spec_file::compile(file)?;
     let mut list = TaskList::here("plan load")?;
-    let loaded = list.load(&compiled.plan, &spec_file::source(file, &list.place().root))?;
+    let source = spec_file::source(file, &list.place().root);
+    let loaded = list.load(&compiled.plan, &source)?;
     let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());
     match &loaded {
         Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", phases(compiled.plan.phases.len()))?,
         Loaded::Same(_) => tell!("plan {plan} is loaded already, and nothing in it changed")?,
         Loaded::Replaced { kept, .. } => {
-            tell!("plan {plan}: {tasks} tasks, {kept} of them as they were; the plan before it is put away")?;
+            tell!("plan {plan}: {tasks} tasks, {kept} of which keep their status; the plan before it is put away")?;
         }
     }
     tell!("decisions are in {}", decisions_file(plan))?;
     for warning in &compiled.warnings {
-        note!("warning: {}: {}", warning.line, warning.message);
+        note!("warning: {source}:{}: {}", warning.line, warning.message);
     }
-    let unchecked = compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count();
-    if unchecked > 0 {
-        note!("{unchecked} tasks have no check: they close on the agent's word, as `claimed`");
+    match compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count() {
+        0 => {}
+        1 => note!("1 task has no check: it closes on the agent's word, as `claimed`"),
+        unchecked => note!("{unchecked} tasks have no check: they close on the agent's word, as `claimed`"),
     }
     Ok(())
 }

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
+use steadfast_hook::is_gone;
 use steadfast_model::{Counts, Fact, Millis, PlanView, Release, State, Status as TaskStatus, TaskId};
 use steadfast_observe::{Branch, Point, Repository as Checkout};
 use steadfast_store::SessionFiles;
@@ -33,6 +34,8 @@ const BUDGET: Duration = Duration::from_secs(1);
 struct Seen {
     row: SessionRow,
     state: Option<State>,
+    /// Its host's process is gone, and said no farewell.
+    gone: bool,
 }
 
 impl Status {
@@ -45,7 +48,10 @@ impl Status {
         let sessions: Vec<Seen> = ledger
             .sessions()?
             .into_iter()
-            .map(|row| Seen { state: SessionFiles::of(place, &row.id).peek(), row })
+            .map(|row| {
+                let files = SessionFiles::of(place, &row.id);
+                Seen { state: files.peek(), gone: row.ended.is_none() && is_gone(&files), row }
+            })
             .collect();
         let checkout = Checkout::find(&place.root);
         let branch = branch(&checkout);
@@ -87,6 +93,10 @@ impl Seen {
         self.state.as_ref()?.stop.released
     }
 
+    fn is_over(&self) -> bool {
+        self.gone || self.row.ended.is_some()
+    }
+
     fn is_capped(&self) -> bool {
         self.released() == Some(Release::Capped)
     }
@@ -118,6 +128,7 @@ impl Seen {
         let doing = match (&self.row.ended, released) {
             (Some(_), Some(release)) => format!("ended, {release}"),
             (Some(end), None) => format!("ended ({})", end.reason),
+            (None, _) if self.gone => "gone without a word".to_owned(),
             (None, Some(release)) => format!("stopped, {release}"),
             (None, None) => "working".to_owned(),
         };
@@ -154,6 +165,12 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
             capped.row.id,
             counts.open()
         ));
+    } else if let Some(over) = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_over())
+        && counts.open() > 0
+    {
+        let how = over.released().map_or("ended".to_owned(), |release| format!("stopped as {}", release.as_str()));
+        let (id, open) = (&over.row.id, counts.open());
+        needs.push(format!("session {id} {how} with {open} tasks open; `steadfast resume` goes on with them"));
     }
     needs
 }

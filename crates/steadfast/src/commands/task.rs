@@ -126,8 +126,11 @@ impl Task {
             }
             Self::List { output } => show(&list, &list.all()?, output)?,
             Self::Ready { output } => show(&list, &list.ready()?, output)?,
-            Self::Next { output } => show(&list, list.next()?.as_slice(), output)?,
-            Self::Show { id, output } => show(&list, &[list.find(&TaskId::new(id))?], output)?,
+            Self::Next { output } => one(&list, list.next()?, output)?,
+            Self::Show { id, output } => {
+                let task = list.find(&TaskId::new(id))?;
+                one(&list, Some(task), output)?;
+            }
             Self::Start { id } => say(&list.start(&TaskId::new(id))?, &list)?,
             Self::Done(done) => {
                 let asked = Asked {
@@ -204,6 +207,20 @@ fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), Com
         tell!("{line}")?;
     }
     Ok(())
+}
+
+/// One task, with all that is known of it.
+fn one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), CommandError> {
+    show(list, task.as_slice(), output)?;
+    match task {
+        Some(task) if !output.json => {
+            for line in list.details(&task)? {
+                tell!("   {line}")?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn say(changed: &Changed, list: &TaskList) -> Result<(), CommandError> {

@@ -82,6 +82,10 @@ impl TaskList {
         match task.verify.clone() {
             Some(Check::Command { command, .. }) => self.check(task, &command, asked),
             check => {
+                // A file that is gone is there again, with what the ledger knows.
+                if check == Some(Check::Decision) {
+                    self.render_decisions();
+                }
                 let evidence = self.look_at(&task, check.as_ref(), asked)?;
                 self.record(task, evidence)
             }

@@ -81,7 +81,8 @@ impl TaskList {
         for phase in &plan.head.phases {
             for line in document::bullets(text, label(phase)) {
                 let (what, why) = line.split_once(": ").unwrap_or((&line, NOT_SAID));
-                let is_known = known.iter().any(|decision| said(decision) == line);
+                let is_known =
+                    known.iter().any(|decision| decision.phase.as_ref() == Some(&phase.id) && said(decision) == line);
                 // A longer one is in the file, and that is enough.
                 let fits = [what, why].iter().all(|text| text.chars().count() <= LONGEST_LINE);
                 if is_known || !fits {
@@ -98,6 +99,25 @@ impl TaskList {
             }
         }
         Ok(())
+    }
+
+    /// The file of a plan that is replaced becomes the file of the one that replaces it.
+    pub(super) fn hand_over(&self, before: &PlanRow, source: &str) {
+        if let Err(error) = self.move_file(before, source) {
+            let line = format!("the decisions file was not moved: {error}");
+            log_line(&self.repository.place, surroundings::now(), &line);
+        }
+    }
+
+    fn move_file(&self, before: &PlanRow, source: &str) -> Result<(), CommandError> {
+        let Some(after) = self.ledger.plan_of(&self.worktree, source)? else { return Ok(()) };
+        let root = &self.repository.place.root;
+        let (from, to) = (path(root, &before.id), path(root, &after.id));
+        let Some(text) = read(&from).map_err(|error| unreadable(&from, &error))? else { return Ok(()) };
+        let text = document::carry_over(&text, &stated(before), &stated(&after));
+        write(&to, &text).and_then(|()| fs::remove_file(&from)).map_err(|error| {
+            CommandError::failure(format!("cannot move `{}` to `{}`: {error}", from.display(), to.display()))
+        })
     }
 
     /// The phase of the task that is being done.
@@ -150,8 +170,14 @@ pub(crate) fn archive(root: &Path, state: &Path, plan: &PlanId) -> io::Result<Op
     Ok(Some(to))
 }
 
+/// What a spec itself says.
+fn stated(plan: &PlanRow) -> Known {
+    let Head { description, constraints, criteria, .. } = plan.head.clone();
+    let (feature, objective) = (plan.title.clone(), description.unwrap_or_else(|| plan.title.clone()));
+    Known { feature, objective, constraints, criteria, ..Known::default() }
+}
+
 fn known(plan: &PlanRow, view: &PlanView, decisions: Vec<Decision>, last: Option<&Task>) -> Known {
-    let Head { description, constraints, criteria, phases, .. } = plan.head.clone();
     let named = |task: &steadfast_model::TaskLine| format!("{} {}", task.id, task.title);
     let mut state = vec![format!("Phase: {}", view.brief.phase.as_deref().unwrap_or("-"))];
     state.push(format!("Last completed: {}", last.map_or("-".into(), |task| format!("{} {}", task.id, task.title))));
@@ -161,14 +187,7 @@ fn known(plan: &PlanRow, view: &PlanView, decisions: Vec<Decision>, last: Option
         name: label(phase).to_owned(),
         decisions: decisions.iter().filter(|decision| decision.phase.as_ref() == Some(&phase.id)).map(said).collect(),
     };
-    Known {
-        feature: plan.title.clone(),
-        objective: description.unwrap_or_else(|| plan.title.clone()),
-        constraints,
-        criteria,
-        phases: phases.iter().map(of_phase).collect(),
-        state,
-    }
+    Known { phases: plan.head.phases.iter().map(of_phase).collect(), state, ..stated(plan) }
 }
 
 fn label(phase: &steadfast_model::Phase) -> &str {

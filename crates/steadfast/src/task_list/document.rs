@@ -1,7 +1,5 @@
 //! The decisions file as text: what we keep current in it, and what is somebody's own.
 
-use std::fmt::Write;
-
 /// What the file is to say, from the ledger.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
@@ -55,17 +53,25 @@ pub(super) fn render(present: Option<&str>, known: &Known) -> String {
         Some(place) => sections[place] = state,
         None => sections.push(state),
     }
-    let mut text = String::new();
-    for section in &sections {
-        section.write(&mut text);
-    }
-    text
+    sections.iter().map(Section::to_text).collect()
 }
 
 /// The decisions under a phase's heading, placeholders aside.
 pub(super) fn bullets(text: &str, phase: &str) -> Vec<String> {
     let title = heading(phase);
     Section::all(text).iter().find(|section| section.is(&title)).map(Section::bullets).unwrap_or_default()
+}
+
+/// The file of a plan that another takes the place of: what we wrote about the first is now about the second, and what
+/// somebody wrote stays.
+pub(super) fn carry_over(text: &str, before: &Known, after: &Known) -> String {
+    let mut sections = Section::all(text);
+    for (old, new) in template(before).iter().zip(template(after)) {
+        if let Some(section) = sections.iter_mut().find(|section| *section == old) {
+            *section = new;
+        }
+    }
+    sections.iter().map(Section::to_text).collect()
 }
 
 fn template(known: &Known) -> Vec<Section> {
@@ -82,7 +88,7 @@ fn template(known: &Known) -> Vec<Section> {
 }
 
 /// A heading of the second level and what stands under it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct Section {
     /// None: what stands before the first.
     title: Option<String>,
@@ -132,13 +138,9 @@ impl Section {
         self.lines.splice(end..end, lines);
     }
 
-    fn write(&self, text: &mut String) {
-        if let Some(title) = &self.title {
-            let _ = writeln!(text, "## {title}");
-        }
-        for line in &self.lines {
-            let _ = writeln!(text, "{line}");
-        }
+    fn to_text(&self) -> String {
+        let title = self.title.iter().map(|title| format!("## {title}\n"));
+        title.chain(self.lines.iter().map(|line| format!("{line}\n"))).collect()
     }
 }
 
@@ -170,6 +172,22 @@ mod tests {
     fn what_somebody_wrote_stays_and_the_state_is_replaced() {
         let mine = "# Mine\nwords\n## Phase 0 Decisions\n- Mine: because\n\n## Notes\nkeep me\n## Current State\nold\n";
         insta::assert_snapshot!(render(Some(mine), &known()));
+    }
+
+    #[test]
+    fn what_somebody_wrote_is_carried_over_and_what_we_wrote_is_written_anew() {
+        let before =
+            render(None, &known()).replace("- The schema stays.", "- The schema stays, said Ann.") + "## Notes\nmine\n";
+        let after = Known {
+            feature: "Sign in".into(),
+            objective: "People can sign in.".into(),
+            constraints: vec!["The table stays.".into()],
+            ..known()
+        };
+        let text = carry_over(&before, &known(), &after);
+        assert!(text.starts_with("# Execution Context: Sign in\n\n## Objective\nPeople can sign in.\n\n"), "{text}");
+        assert!(text.contains("## Key Constraints\n- The schema stays, said Ann.\n\n"), "{text}");
+        assert!(text.ends_with("## Notes\nmine\n"), "{text}");
     }
 
     #[test]

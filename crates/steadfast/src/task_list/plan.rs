@@ -31,6 +31,9 @@ impl TaskList {
             plan.tasks.iter().filter_map(|task| task.verify.as_ref().and_then(Check::as_command)).collect();
         let frozen = freeze(&root, commands)?;
         let baseline = baseline(&root, plan);
+        let before = self.ledger.plan_of(&self.worktree, source)?;
+        // What was written into its file by hand goes over with the rest.
+        self.render_decisions();
         let loaded = self.ledger.load_plan(Loading {
             plan,
             hash: &hash(plan),
@@ -42,6 +45,9 @@ impl TaskList {
             now: surroundings::now(),
         })?;
         self.take(loaded.plan(), Claiming::EvenIfHeld)?;
+        if let (Loaded::Replaced { .. }, Some(before)) = (&loaded, &before) {
+            self.hand_over(before, source);
+        }
         self.render_decisions();
         Ok(loaded)
     }

@@ -52,6 +52,25 @@ impl TaskList {
         Ok(text)
     }
 
+    /// What is known of a task beside its line.
+    pub(crate) fn details(&self, task: &Task) -> Result<Vec<String>, CommandError> {
+        let mut lines = Vec::new();
+        if let Some(check) = &task.verify {
+            lines.push(format!("done when: {}", check.describe()));
+            lines.extend(check.criteria().map(|criteria| format!("to be seen: {criteria}")));
+        }
+        for note in task.notes.iter().flat_map(|notes| notes.lines()) {
+            lines.push(format!("note: {note}"));
+        }
+        if !task.status.is_closed()
+            && let Some(last) = self.ledger.evidence_of(&task.plan, &task.id)?.pop().filter(|last| !last.passed)
+        {
+            let times = if task.stuck_count == 1 { "once".to_owned() } else { format!("{} times", task.stuck_count) };
+            lines.push(format!("failed {times}, last {}: {}", ago(surroundings::now(), last.at), how(&last)));
+        }
+        Ok(lines)
+    }
+
     /// Tasks in the shape that `task list --json` and the MCP tools share.
     pub(crate) fn to_json(&self, tasks: &[Task]) -> Result<Value, CommandError> {
         let closed: Vec<&Task> = tasks.iter().filter(|task| task.status == Status::Done).collect();
@@ -156,7 +175,8 @@ fn short(command: &str) -> String {
     if line.chars().count() <= LONGEST { line } else { line.chars().take(LONGEST - 1).chain(['…']).collect() }
 }
 
-fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
+/// How a check that did not pass ended.
+fn how(evidence: &Evidence) -> String {
     let command = evidence.command.as_deref().map(|command| format!("`{}` ", short(command))).unwrap_or_default();
     let how = match evidence.end {
         CheckEnd::Exited(code) => format!("{command}exited with {code}"),
@@ -173,11 +193,15 @@ fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
         Some(note) => format!(" ({note})"),
         None => String::new(),
     };
+    format!("{how}{note}")
+}
+
+fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
     let times = match same {
         0..3 => String::new(),
         times => format!("; the {times}th time in the same way").replace("3th", "3rd"),
     };
-    let mut message = format!("task `{}` stays open: {how}{note}{times}", task.id);
+    let mut message = format!("task `{}` stays open: {}{times}", task.id, how(evidence));
     if let Some(tail) = evidence.output_tail.as_deref().filter(|tail| !tail.trim().is_empty()) {
         let lines: Vec<&str> = tail.trim_end().lines().collect();
         let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];

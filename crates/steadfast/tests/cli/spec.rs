@@ -62,8 +62,38 @@ fn piped(sandbox: &Sandbox, arguments: &[&str], text: &str) -> Output {
 fn a_plan_is_shown_with_what_is_generated_and_warnings_aside() {
     let output = with("SPEC.md", GREETING).run(&["spec", "compile", "SPEC.md"]);
     assert!(output.status.success());
-    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"");
-    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"");
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
+    Greeting
+
+    Phase 1: Words
+    + 1.0      Decisions of Phase 1: Words: what it is to reach, and what was decided for it
+               done when: its section of the decisions file is there
+      1.1      Greet people
+               done when: its files changed
+               after: 1.0
+    + 1.1a     Test: Greet people
+               done when: `cargo test` exits with 0
+               after: 1.1
+    + 1.2a     Run /frontend-design and /vercel-design-guidelines for: Draw the page
+               done when: /frontend-design and /vercel-design-guidelines used
+               after: 1.1a
+      1.2      Draw the page
+               done when: its files changed
+               after: 1.2a
+    + 1.2b     Look at it: Draw the page (page.html)
+               done when: a picture that is newer than the change (`--artifact FILE`)
+               after: 1.2
+      1.3      Tidy up
+               done when: nothing: it closes on the agent's word
+               after: 1.0
+    ");
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
+    SPEC.md:18:7: warning[no-check]: `1.3` has no check: it closes on the agent's word, as `claimed`
+       |
+    18 | - [ ] 1.3 Tidy up
+       |       ^^^
+       = help: give it a verification command, or the spec a `verification_commands.typecheck`
+    ");
 }
 
 #[test]
@@ -90,7 +120,7 @@ fn the_json_of_a_plan_has_the_keys_it_promises() {
     assert_eq!(brief("1.2a"), [json!("pre"), json!("ui"), json!(null), json!("skills"), json!(["1.1a"])]);
     assert_eq!(brief("1.2b"), [json!("post"), json!("ui"), json!(null), json!("artifact"), json!(["1.2"])]);
     assert_eq!(brief("1.3"), [json!("main"), json!(null), json!(null), json!(null), json!(["1.0"])]);
-    insta::assert_snapshot!(plan["warnings"], @"");
+    insta::assert_snapshot!(plan["warnings"], @r#"[{"code":"no-check","line":18,"message":"`1.3` has no check: it closes on the agent's word, as `claimed`"}]"#);
 }
 
 #[test]
@@ -104,7 +134,34 @@ fn what_does_not_compile_has_no_plan_and_every_error_is_said() {
     let sandbox = with("SPEC.md", WRONG);
     let (code, said) = sandbox.fails(&["spec", "compile", "SPEC.md"]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(said, @"");
+    insta::assert_snapshot!(said, @r"
+    error: `SPEC.md` does not compile
+    SPEC.md:5:7: warning[no-check]: `1.1` has no check: it closes on the agent's word, as `claimed`
+      |
+    5 | - [ ] 1.1 Greet people
+      |       ^^^
+      = help: give it a verification command, or the spec a `verification_commands.typecheck`
+
+    SPEC.md:6:7: warning[no-check]: `1.2` has no check: it closes on the agent's word, as `claimed`
+      |
+    6 | - [ ] 1.2 Greet others
+      |       ^^^
+      = help: give it a verification command, or the spec a `verification_commands.test`
+
+    SPEC.md:7:11: error[unknown-type]: there is no task type `backnd`
+      |
+    7 |   - type: backnd
+      |           ^^^^^^
+      = help: `backend` is one
+
+    SPEC.md:8:17: error[unknown-dependency]: there is no `1.9` to wait for
+      |
+    8 |   - depends on: 1.9
+      |                 ^^^
+      = help: `1.2` is there
+
+    hint: each says above what to do
+    ");
     for command in [&["spec", "compile", "SPEC.md", "--json"][..], &["spec", "count", "SPEC.md"]] {
         let output = sandbox.run(command);
         assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]), "{command:?}");
@@ -116,10 +173,44 @@ fn lint_fails_with_errors_and_not_with_warnings() {
     let sandbox = with("SPEC.md", WRONG);
     let output = sandbox.run(&["spec", "lint", "SPEC.md"]);
     assert_eq!(output.status.code(), Some(1));
-    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @"");
-    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @"");
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
+    SPEC.md:5:7: warning[no-check]: `1.1` has no check: it closes on the agent's word, as `claimed`
+      |
+    5 | - [ ] 1.1 Greet people
+      |       ^^^
+      = help: give it a verification command, or the spec a `verification_commands.typecheck`
+
+    SPEC.md:6:7: warning[no-check]: `1.2` has no check: it closes on the agent's word, as `claimed`
+      |
+    6 | - [ ] 1.2 Greet others
+      |       ^^^
+      = help: give it a verification command, or the spec a `verification_commands.test`
+
+    SPEC.md:7:11: error[unknown-type]: there is no task type `backnd`
+      |
+    7 |   - type: backnd
+      |           ^^^^^^
+      = help: `backend` is one
+
+    SPEC.md:8:17: error[unknown-dependency]: there is no `1.9` to wait for
+      |
+    8 |   - depends on: 1.9
+      |                 ^^^
+      = help: `1.2` is there
+    ");
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
+    error: 2 errors and 2 warnings in `SPEC.md`
+
+    hint: each says above what to do
+    ");
     fs::write(sandbox.root().join("SPEC.md"), GREETING).unwrap();
-    insta::assert_snapshot!(sandbox.ok(&["spec", "lint", "SPEC.md"]), @"");
+    insta::assert_snapshot!(sandbox.ok(&["spec", "lint", "SPEC.md"]), @r"
+    SPEC.md:18:7: warning[no-check]: `1.3` has no check: it closes on the agent's word, as `claimed`
+       |
+    18 | - [ ] 1.3 Tidy up
+       |       ^^^
+       = help: give it a verification command, or the spec a `verification_commands.typecheck`
+    ");
     let clean = GREETING.replace("- [ ] 1.3 Tidy up\n", "");
     fs::write(sandbox.root().join("SPEC.md"), clean).unwrap();
     assert_eq!(sandbox.ok(&["spec", "lint", "SPEC.md"]), "SPEC.md: nothing is wrong with it\n");
@@ -154,9 +245,22 @@ fn a_spec_is_read_from_standard_input() {
     assert_eq!((&compiled["feature"], compiled["tasks"].as_array().unwrap().len()), (&json!("F"), 2));
     let linted = piped(&sandbox, &["spec", "lint", "-"], WRONG);
     assert_eq!(linted.status.code(), Some(1));
-    insta::assert_snapshot!(String::from_utf8(linted.stderr).unwrap(), @"");
+    insta::assert_snapshot!(String::from_utf8(linted.stderr).unwrap(), @r"
+    error: 2 errors and 2 warnings in `-`
+
+    hint: each says above what to do
+    ");
     let nothing = sandbox.fails(&["spec", "count", "-"]);
-    insta::assert_snapshot!(nothing.1, @"");
+    insta::assert_snapshot!(nothing.1, @r"
+    error: `-` does not compile
+    -:1:1: error[empty]: the spec is empty
+      |
+    1 | 
+      | ^
+      = help: write what is to be done: `# Feature`, `## Phase 1: …`, `- [ ] 1.1 …`
+
+    hint: each says above what to do
+    ");
 }
 
 #[test]
