@@ -6,6 +6,7 @@
 mod after;
 mod fields;
 mod line;
+mod names;
 mod table;
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,6 +15,7 @@ use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text, promise};
 use crate::problem::{Code, Findings};
 use fields::{Field, field};
 use line::{Line, lines};
+use names::{is_nothing, marked, named_section, normal, numbered, phase_name, plain};
 use table::Columns;
 
 pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
@@ -383,125 +385,6 @@ impl Reader<'_> {
             None => task.notes = Some(Text::new(line, text.span.clone())),
         }
     }
-}
-
-fn is_nothing(name: &str) -> bool {
-    matches!(name.to_lowercase().as_str(), "none" | "-" | "–" | "—" | "nothing" | "n/a")
-}
-
-/// What a heading says about the lines below it.
-fn named_section(heading: &str) -> Option<Section> {
-    let words = plain(heading).to_lowercase();
-    let words = words.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
-    let is = |names: &[&str]| names.contains(&words);
-    if is(&["objective", "goal", "goals", "overview", "summary", "description", "purpose", "what"]) {
-        Some(Section::Description)
-    } else if is(&[
-        "constraints",
-        "key constraints",
-        "must not",
-        "must nots",
-        "non-goals",
-        "non goals",
-        "out of scope",
-        "do not",
-    ]) {
-        Some(Section::Constraints)
-    } else if is(&["success criteria", "acceptance criteria", "acceptance", "definition of done", "done when"]) {
-        Some(Section::Criteria)
-    } else if is(&["verification commands", "verification", "commands", "checks"]) {
-        Some(Section::Commands)
-    } else if is(&[
-        "background",
-        "context",
-        "notes",
-        "references",
-        "risks",
-        "open questions",
-        "questions",
-        "architecture",
-        "design",
-        "appendix",
-        "changelog",
-        "introduction",
-        "motivation",
-        "dependencies",
-        "table of contents",
-    ]) {
-        Some(Section::Other)
-    } else {
-        None
-    }
-}
-
-/// `Phase 1: Codes`, `1. Codes`, `Codes`: what it is called, and the id of one that has a number.
-fn phase_name(heading: &Text) -> (Option<String>, String) {
-    let text = plain(heading.as_str());
-    let lower = text.to_lowercase();
-    let rest =
-        lower.strip_prefix("phase").or_else(|| lower.strip_prefix("milestone")).or_else(|| lower.strip_prefix("stage"));
-    let number = rest.unwrap_or(&lower).trim_start();
-    let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
-    let is_number = !digits.is_empty() && (rest.is_some() || number[digits.len()..].starts_with(['.', ')', ':', ' ']));
-    (is_number.then(|| format!("phase-{digits}")), text)
-}
-
-/// `1.1 Title`, `1.1: Title`, `**1.1** Title`, `Task 1.1 – Title`, `T12 Title`.
-fn numbered(text: &Text) -> Option<(Text, Text)> {
-    let whole = text.as_str();
-    let start = whole.len() - whole.trim_start_matches(['*', '_', '`', ' ', '[']).len();
-    let body = &whole[start..];
-    let skip = ["Task ", "task ", "Step ", "step "].into_iter().find(|word| body.starts_with(word)).map_or(0, str::len);
-    let body = &body[skip..];
-    let end = body.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-')).unwrap_or(body.len());
-    let id = body[..end].trim_end_matches(['.', '-']);
-    let digits = id.chars().filter(char::is_ascii_digit).count();
-    let is_id = digits > 0
-        && (id.starts_with(|c: char| c.is_ascii_digit())
-            && (id.contains('.') || skip > 0 || body[end..].starts_with([':', ')']) || body[..end].ends_with('.'))
-            || id.len() <= 6
-                && id.starts_with(|c: char| c.is_ascii_uppercase())
-                && id[1..].trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '.'));
-    if !is_id {
-        return None;
-    }
-    let rest = &body[end..];
-    let title = rest.trim_start_matches(['*', '_', '`', ']', ':', ')', '.', '-', '–', '—', '|', ' ']);
-    if title.trim().is_empty() {
-        return None;
-    }
-    let at = text.span.start;
-    let id_at = at + start + skip;
-    let title_at = at + whole.len() - title.len();
-    let title = Text::new(plain(title), title_at..title_at + title.trim_end().len());
-    Some((Text::new(id, id_at..id_at + id.len()), title))
-}
-
-/// A type in brackets at the end or the beginning: `(ui)`, `[backend]`.
-fn marked(title: Text) -> (Text, Option<Text>) {
-    let text = title.as_str().trim();
-    for (open, close) in [('(', ')'), ('[', ']')] {
-        for word in ["ui", "backend", "func", "docs"] {
-            let mark = format!("{open}{word}{close}");
-            let rest = text.strip_suffix(&mark).or_else(|| text.strip_prefix(&mark));
-            if let Some(rest) = rest {
-                let span = title.span.clone();
-                return (Text::new(rest.trim(), span.clone()), Some(Text::new(word, span)));
-            }
-        }
-    }
-    (title, None)
-}
-
-/// Without emphasis and backticks around words.
-fn plain(text: &str) -> String {
-    let text = text.replace("**", "").replace("__", "");
-    text.trim().trim_matches(['`', '*', '_']).trim().to_owned()
-}
-
-fn normal(text: &str) -> String {
-    let words = text.to_lowercase();
-    words.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
 }
 
 fn stem(name: &str) -> String {

@@ -1,5 +1,5 @@
 use super::fields::Field;
-use super::{numbered, plain};
+use super::names::{numbered, plain};
 use crate::draft::Text;
 
 /// What the columns of a table are.

@@ -220,7 +220,9 @@ fn kind_of(evidence: &Evidence) -> u64 {
         CheckEnd::Exited(code) => format!("exited {code}"),
         end => format!("{end:?}"),
     };
-    fnv([end.as_bytes(), words.as_bytes()])
+    // Where nothing ran, the note has all there is.
+    let note = evidence.note.as_deref().filter(|_| evidence.end == CheckEnd::Looked).unwrap_or_default();
+    fnv([end.as_bytes(), words.as_bytes(), note.as_bytes()])
 }
 
 /// For the slices: which of a plan's tasks are being checked.
