@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::Dice;
+use super::{Asked, in_turn, print};
 use crate::{Result, process};
 
 /// How many events the short and the long session have behind them.
@@ -15,29 +15,11 @@ const TASKS: u32 = 1_000;
 
 /// `cargo xtask bench hook`
 pub(crate) fn hook(arguments: &[&str]) -> Result<()> {
-    let (mut runs, mut binary) = (500, None);
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        let value = arguments.next().ok_or_else(|| format!("`{argument}` wants a value"))?;
-        match *argument {
-            "--runs" => runs = value.parse()?,
-            "--binary" => binary = Some(PathBuf::from(value)),
-            other => return Err(format!("`{other}` is unexpected").into()),
-        }
-    }
-    let binary = binary.map_or_else(|| process::build("dist"), Ok)?;
+    let Asked { runs, binary } = Asked::parse(arguments, 500)?;
     let scene = Scene::set(&binary)?;
     let mut rows = scene.rows();
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let mut dice = Dice(1);
-    for round in 0..runs {
-        // Whoever follows a slow row finds cold caches: the order changes with every round.
-        dice.shuffle(&mut order);
-        for row in &order {
-            rows[*row].run(round)?;
-        }
-    }
-    print(&mut rows, runs);
+    in_turn(rows.len(), runs, |row, round| rows[row].run(round))?;
+    print(rows.iter_mut().map(|row| (row.name.to_owned(), &mut row.times)), runs);
     Ok(())
 }
 
@@ -177,11 +159,6 @@ impl Row {
         }
         Ok(())
     }
-
-    fn at(&self, share: f64) -> f64 {
-        let index = ((self.times.len() - 1) as f64 * share).round() as usize;
-        self.times[index].as_secs_f64() * 1e3
-    }
 }
 
 /// Two kilobytes, as a host sends them.
@@ -222,17 +199,4 @@ fn payload(root: &Path, event: &str, session: &str, tool: &str) -> String {
     let missing = 2_000_usize.saturating_sub(payload.to_string().len() + 20);
     payload["padding"] = "p".repeat(missing).into();
     payload.to_string()
-}
-
-fn print(rows: &mut [Row], runs: u32) {
-    for row in rows.iter_mut() {
-        row.times.sort();
-    }
-    let floor = rows[0].at(0.5);
-    println!("{runs} interleaved runs; milliseconds of the whole process; ratio of medians to /bin/true\n");
-    println!("| what runs | median | p95 | ratio |");
-    println!("|---|---|---|---|");
-    for row in rows.iter() {
-        println!("| {} | {:.3} | {:.3} | {:.2} |", row.name, row.at(0.5), row.at(0.95), row.at(0.5) / floor);
-    }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::Dice;
+use super::{Asked, in_turn, print};
 use crate::{Result, process};
 
 const SIZES: [u32; 3] = [1_000, 10_000, 100_000];
@@ -17,17 +17,7 @@ const SPEC: u32 = 10_000;
 
 /// `cargo xtask bench ledger`
 pub(crate) fn ledger(arguments: &[&str]) -> Result<()> {
-    let (mut runs, mut binary) = (100, None);
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        let value = arguments.next().ok_or_else(|| format!("`{argument}` wants a value"))?;
-        match *argument {
-            "--runs" => runs = value.parse()?,
-            "--binary" => binary = Some(PathBuf::from(value)),
-            other => return Err(format!("`{other}` is unexpected").into()),
-        }
-    }
-    let binary = binary.map_or_else(|| process::build("dist"), Ok)?;
+    let Asked { runs, binary } = Asked::parse(arguments, 100)?;
     let folder = tempfile::tempdir()?;
     let mut rows = vec![Row::new("/bin/true", Path::new("/bin/true"), folder.path(), [&[], &[]])];
     for size in SIZES {
@@ -40,15 +30,8 @@ pub(crate) fn ledger(arguments: &[&str]) -> Result<()> {
             rows.push(row("spec count", [&["spec", "count", "SPEC.json"], &["spec", "count", "SPEC.json"]]));
         }
     }
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let mut dice = Dice(1);
-    for round in 0..runs {
-        dice.shuffle(&mut order);
-        for row in &order {
-            rows[*row].run(round)?;
-        }
-    }
-    print(&mut rows, runs);
+    in_turn(rows.len(), runs, |row, round| rows[row].run(round))?;
+    print(rows.iter_mut().map(|row| (row.name.clone(), &mut row.times)), runs);
     Ok(())
 }
 
@@ -106,10 +89,10 @@ impl Row {
         Self { name: name.to_owned(), program: program.to_owned(), cwd: cwd.to_owned(), calls, times: Vec::new() }
     }
 
-    fn run(&mut self, round: usize) -> Result<()> {
+    fn run(&mut self, round: u32) -> Result<()> {
         let started = Instant::now();
         let output = Command::new(&self.program)
-            .args(&self.calls[round % 2])
+            .args(&self.calls[round as usize % 2])
             .current_dir(&self.cwd)
             .env_remove("CLAUDECODE")
             .stdin(Stdio::null())
@@ -119,23 +102,5 @@ impl Row {
             return Ok(());
         }
         Err(format!("{} failed: {}", self.name, String::from_utf8_lossy(&output.stderr)).into())
-    }
-
-    fn at(&self, share: f64) -> f64 {
-        let index = ((self.times.len() - 1) as f64 * share).round() as usize;
-        self.times[index].as_secs_f64() * 1e3
-    }
-}
-
-fn print(rows: &mut [Row], runs: usize) {
-    for row in rows.iter_mut() {
-        row.times.sort();
-    }
-    let floor = rows[0].at(0.5);
-    println!("{runs} interleaved runs; milliseconds of the whole process; ratio of medians to /bin/true\n");
-    println!("| what runs | median | p95 | ratio |");
-    println!("|---|---|---|---|");
-    for row in rows.iter() {
-        println!("| {} | {:.2} | {:.2} | {:.2} |", row.name, row.at(0.5), row.at(0.95), row.at(0.5) / floor);
     }
 }

@@ -4,15 +4,70 @@ mod hook;
 mod ledger;
 mod observe;
 
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::{Result, process};
+
 pub(crate) use hook::hook;
 pub(crate) use ledger::ledger;
 pub(crate) use observe::observe;
 
+/// What both benchmarks of whole processes are asked for.
+struct Asked {
+    runs: u32,
+    binary: PathBuf,
+}
+
+impl Asked {
+    fn parse(arguments: &[&str], mut runs: u32) -> Result<Self> {
+        let mut binary = None;
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let value = arguments.next().ok_or_else(|| format!("`{argument}` wants a value"))?;
+            match *argument {
+                "--runs" => runs = value.parse()?,
+                "--binary" => binary = Some(PathBuf::from(value)),
+                other => return Err(format!("`{other}` is unexpected").into()),
+            }
+        }
+        let binary = binary.map_or_else(|| process::build("dist"), Ok)?;
+        Ok(Self { runs, binary })
+    }
+}
+
+/// Every row once a round. Whoever follows a slow row finds cold caches: the order changes with every round.
+fn in_turn(rows: usize, rounds: u32, mut run: impl FnMut(usize, u32) -> Result<()>) -> Result<()> {
+    let mut order: Vec<usize> = (0..rows).collect();
+    let mut dice = Dice(1);
+    for round in 0..rounds {
+        dice.shuffle(&mut order);
+        for row in &order {
+            run(*row, round)?;
+        }
+    }
+    Ok(())
+}
+
+/// The first row is what the others are compared with.
+fn print<'a>(rows: impl Iterator<Item = (String, &'a mut Vec<Duration>)>, runs: u32) {
+    println!("{runs} interleaved runs; milliseconds of the whole process; ratio of medians to /bin/true\n");
+    println!("| what runs | median | p95 | ratio |");
+    println!("|---|---|---|---|");
+    let mut floor = None;
+    for (name, times) in rows {
+        times.sort();
+        let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize].as_secs_f64() * 1e3;
+        let ratio = at(0.5) / *floor.get_or_insert(at(0.5));
+        println!("| {name} | {:.3} | {:.3} | {ratio:.2} |", at(0.5), at(0.95));
+    }
+}
+
 /// Always the same dice: two runs differ by the machine alone.
-pub(crate) struct Dice(u64);
+struct Dice(u64);
 
 impl Dice {
-    pub(crate) fn shuffle(&mut self, order: &mut [usize]) {
+    fn shuffle(&mut self, order: &mut [usize]) {
         for last in (1..order.len()).rev() {
             self.0 ^= self.0 << 13;
             self.0 ^= self.0 >> 7;
