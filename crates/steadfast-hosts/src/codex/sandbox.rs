@@ -80,10 +80,10 @@ mod tests {
     #[test]
     fn the_state_goes_back_to_the_codex_it_came_from() {
         let meta = told(restricted());
-        let words = Sandbox::of_call(&meta).unwrap().words(Path::new("/work/my checkout"));
+        let words = Sandbox::of_call(&meta).unwrap().words(Path::new("/repo/my checkout"));
         assert_eq!(words[..3], ["/opt/codex/bin/codex", "sandbox", "--sandbox-state-json"]);
         assert_eq!(serde_json::from_str::<Value>(&words[3]).unwrap(), meta["codex/sandbox-state"]);
-        assert_eq!(words[4..], ["--", "/bin/sh", "-c", ENTER, "sh", "/work/my checkout"]);
+        assert_eq!(words[4..], ["--", "/bin/sh", "-c", ENTER, "sh", "/repo/my checkout"]);
     }
 
     #[test]

@@ -7,6 +7,14 @@ fn started(now: i64, file: &str) -> Started {
     Started { at: at(now), files: BTreeMap::from([("a".to_owned(), Some(file.to_owned()))]), ..Started::default() }
 }
 
+fn two_tasks(ledger: &mut Ledger) -> PlanId {
+    let plan = list(ledger);
+    for name in ["1", "2"] {
+        ledger.add_task(&plan, named(name), at(1)).unwrap();
+    }
+    plan
+}
+
 fn effect(session: &SessionId, now: i64, effect: Effect) -> Record {
     Record { effects: vec![effect], ..called(session, now) }
 }
@@ -42,10 +50,7 @@ fn notes_are_lines_below_each_other_with_a_bound() {
 fn a_task_is_blocked_by_a_journal_once_and_not_after_it_moved_on() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();
-    let plan = list(&mut ledger);
-    for name in ["1", "2"] {
-        ledger.add_task(&plan, named(name), at(1)).unwrap();
-    }
+    let plan = two_tasks(&mut ledger);
     let me = session("me");
     let block = |task: &str, now| {
         let reason = "asks for its human".to_owned();
@@ -66,10 +71,7 @@ fn a_task_is_blocked_by_a_journal_once_and_not_after_it_moved_on() {
 fn the_second_checkpoint_without_progress_counts_against_the_task() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();
-    let plan = list(&mut ledger);
-    for name in ["1", "2"] {
-        ledger.add_task(&plan, named(name), at(1)).unwrap();
-    }
+    let plan = two_tasks(&mut ledger);
     ledger.start_task(&plan, &id("1"), &started(2, "x")).unwrap();
     let (me, you, they) = (session("me"), session("you"), session("they"));
     let mut stuck = |who: &SessionId, now| {
@@ -88,10 +90,7 @@ fn the_second_checkpoint_without_progress_counts_against_the_task() {
 fn what_a_dead_owner_left_in_progress_is_ready_again_and_counted() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();
-    let plan = list(&mut ledger);
-    for name in ["1", "2"] {
-        ledger.add_task(&plan, named(name), at(1)).unwrap();
-    }
+    let plan = two_tasks(&mut ledger);
     ledger.start_task(&plan, &id("1"), &started(2, "x")).unwrap();
     let me = session("me");
     ledger.drain(&me, 1, journal([effect(&me, 3, Effect::GiveUp { plan: plan.clone(), task: None })])).unwrap();
