@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 41] = [
+pub const COMMANDS: [(&str, Authority); 42] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -44,6 +44,7 @@ pub const COMMANDS: [(&str, Authority); 41] = [
     ("spec count", Authority::Either),
     ("spec lint", Authority::Either),
     ("plan load", Authority::Either),
+    ("guard check", Authority::Either),
     ("plan show", Authority::Either),
     ("plan status", Authority::Either),
     ("decide", Authority::Either),

@@ -14,6 +14,7 @@ mod config;
 mod decide;
 mod demo;
 mod doctor;
+mod guard;
 mod init;
 mod log;
 mod mcp;
@@ -67,6 +68,8 @@ enum Command {
     Decide(decide::Decide),
     Resume(resume::Resume),
     #[command(subcommand)]
+    Guard(guard::Guard),
+    #[command(subcommand)]
     Config(config::Config),
     Clean(clean::Clean),
     Completions(completions::Completions),
@@ -104,6 +107,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Plan(command) => command.run(),
         Command::Decide(command) => command.run(),
         Command::Resume(command) => command.run(),
+        Command::Guard(command) => command.run(),
         Command::Config(command) => command.run(),
         Command::Clean(command) => command.run(),
         Command::Completions(command) => command.run(&with_authority(Cli::command())),

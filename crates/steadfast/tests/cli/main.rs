@@ -12,6 +12,7 @@ mod crowd;
 mod demo;
 mod doctor;
 mod errors;
+mod guard;
 mod log;
 mod mcp;
 mod output;

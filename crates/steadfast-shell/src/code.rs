@@ -1,0 +1,294 @@
+//! Code given to an interpreter: a path in a string and a writing call is a write. No grammar, only tokens, so one
+//! reading serves Python, JavaScript, Ruby and Perl.
+
+use std::collections::HashMap;
+
+use crate::effect::Op;
+use crate::expand::Arg;
+use crate::text::{ANY, resolve};
+use crate::walk::Walk;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Token {
+    Name(String),
+    Text(String),
+    Mark(char),
+}
+
+/// Calls whose first argument is changed.
+const FIRST: &[&str] = &[
+    "writeFileSync",
+    "writeFile",
+    "appendFileSync",
+    "appendFile",
+    "createWriteStream",
+    "unlink",
+    "unlinkSync",
+    "rm",
+    "rmSync",
+    "rmdir",
+    "rmdirSync",
+    "rmtree",
+    "remove",
+    "mkdir",
+    "mkdirSync",
+    "makedirs",
+    "truncate",
+    "truncateSync",
+    "chmod",
+    "chmodSync",
+    "file_put_contents",
+    "outputFile",
+    "outputFileSync",
+    "writeTextFile",
+    "rm_rf",
+    "rm_f",
+];
+/// Calls whose second argument is written.
+const SECOND: &[&str] = &[
+    "copy",
+    "copy2",
+    "copyfile",
+    "copytree",
+    "copyFileSync",
+    "copyFile",
+    "cp",
+    "cpSync",
+    "link",
+    "symlink",
+    "symlinkSync",
+];
+/// Calls whose first argument goes away, and whose second, or only, is written.
+const MOVES: &[&str] = &["move", "rename", "replace", "renameSync", "renames", "mv"];
+/// Methods that change what they are called on.
+const METHODS: &[&str] =
+    &["write_text", "write_bytes", "unlink", "touch", "mkdir", "rmdir", "rename", "chmod", "symlink_to", "hardlink_to"];
+const SHELLS: &[&str] = &[
+    "system",
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "Popen",
+    "execSync",
+    "exec",
+    "spawnSync",
+    "popen",
+    "getoutput",
+];
+
+impl Walk {
+    /// Finds the writing calls in `code`, which `arg` gives to `via`.
+    pub(crate) fn code(&mut self, code: &str, arg: &Arg, via: &str) {
+        let tokens = tokens(code);
+        let mut names: HashMap<&str, &str> = HashMap::new();
+        for window in tokens.windows(5) {
+            if let [Token::Name(name), Token::Mark('='), Token::Text(text), ..]
+            | [Token::Name(name), Token::Mark('='), Token::Name(_), Token::Mark('('), Token::Text(text)] = window
+            {
+                names.insert(name, text);
+            }
+        }
+        let mut unresolved = false;
+        for (at, token) in tokens.iter().enumerate() {
+            let (Token::Name(name), Some(Token::Mark('('))) = (token, tokens.get(at + 1)) else { continue };
+            let args = arguments(&tokens, at + 1);
+            let text = |n: usize| args.get(n).and_then(|arg| literal(arg, &names));
+            let mut hits: Vec<(Op, Option<String>)> = Vec::new();
+            match name.as_str() {
+                "open" | "fopen" | "openSync" => {
+                    let mode = args.iter().enumerate().skip(1).find_map(|(n, arg)| match arg.last() {
+                        Some(Token::Text(mode)) if is_mode(mode) => Some((n, mode.as_str())),
+                        _ => None,
+                    });
+                    match mode {
+                        // Perl: the mode, then the path.
+                        Some((n, mode)) if mode.starts_with(['>', '+']) => hits.push((Op::Write, text(n + 1))),
+                        Some((n, _)) if n > 0 => {
+                            hits.push((Op::Write, text(0).or_else(|| receiver(&tokens, at, &names))));
+                        }
+                        _ => {
+                            if let Some(Token::Text(mode)) = args.first().and_then(|arg| arg.last())
+                                && is_mode(mode)
+                                && let Some(path) = receiver(&tokens, at, &names)
+                            {
+                                hits.push((Op::Write, Some(path)));
+                            }
+                        }
+                    }
+                }
+                "exec" | "eval" if args.first().is_some_and(|arg| arg.len() > 1) => {
+                    let inner = args.iter().flatten().filter_map(|t| match t {
+                        Token::Text(text) => Some(text.clone()),
+                        _ => None,
+                    });
+                    hits.extend(inner.filter(|text| is_path(text)).map(|text| (Op::Exec, Some(text))));
+                }
+                "exec" | "eval" => {
+                    if let Some(inner) = text(0).filter(|inner| inner.len() < code.len()) {
+                        self.code(&inner, arg, via);
+                    }
+                }
+                name if MOVES.contains(&name) => match args.len() {
+                    1 => hits.extend([(Op::Write, text(0)), (Op::Move, receiver(&tokens, at, &names))]),
+                    2 if name != "replace" || on_module(&tokens, at) => {
+                        hits.extend([(Op::Move, text(0)), (Op::Write, text(1))]);
+                    }
+                    _ => {}
+                },
+                name if SECOND.contains(&name) && args.len() >= 2 => hits.push((Op::Write, text(1))),
+                name if METHODS.contains(&name) && receiver(&tokens, at, &names).is_some() => {
+                    hits.push((Op::Write, receiver(&tokens, at, &names)));
+                }
+                "write_text" | "write_bytes" => hits.push((Op::Write, None)),
+                name if FIRST.contains(&name) && !args.is_empty() => hits.push((Op::Write, text(0))),
+                name if SHELLS.contains(&name) => {
+                    let words: Vec<&str> = args
+                        .first()
+                        .into_iter()
+                        .flatten()
+                        .filter_map(|t| match t {
+                            Token::Text(text) => Some(text.as_str()),
+                            _ => None,
+                        })
+                        .collect();
+                    match words.as_slice() {
+                        [] => {}
+                        [one] => {
+                            self.script(one, &arg.span);
+                        }
+                        many => {
+                            let args: Vec<Arg> = many
+                                .iter()
+                                .map(|text| Arg { text: (*text).to_owned(), span: arg.span.clone() })
+                                .collect();
+                            self.run(&args, None);
+                        }
+                    }
+                }
+                _ => {}
+            }
+            for (op, path) in hits {
+                match path {
+                    Some(path) => self.effect(op, &Arg { text: path, span: arg.span.clone() }, via),
+                    None => unresolved = true,
+                }
+            }
+        }
+        if unresolved {
+            self.push(Op::Unknown, &ANY.to_string(), via, &arg.span);
+            for token in &tokens {
+                if let Token::Text(text) = token
+                    && is_path(text)
+                {
+                    let path = resolve(text, &self.state.cwd);
+                    self.possible(Op::Write, &path, via, &arg.span);
+                }
+            }
+        }
+    }
+}
+
+fn is_mode(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= 3
+        && text.contains(['w', 'a', 'x', '+', '>'])
+        && text.bytes().all(|b| b"rwaxbt+>".contains(&b))
+}
+
+fn is_path(text: &str) -> bool {
+    text.len() < 300 && text.contains(['.', '/']) && !text.contains(char::is_whitespace)
+}
+
+fn literal(arg: &[Token], names: &HashMap<&str, &str>) -> Option<String> {
+    match arg {
+        [Token::Text(text)] | [Token::Name(_), Token::Mark('('), Token::Text(text), Token::Mark(')')] => {
+            Some(text.clone())
+        }
+        [Token::Name(name)] => names.get(name.as_str()).map(|text| (*text).to_owned()),
+        [Token::Name(_), Token::Mark('='), Token::Text(text)] => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// What a method is called on: `Path('x').…`, or a name whose value is known.
+fn receiver(tokens: &[Token], at: usize, names: &HashMap<&str, &str>) -> Option<String> {
+    match tokens.get(..at)? {
+        [.., Token::Mark('('), Token::Text(text), Token::Mark(')'), Token::Mark('.')] => Some(text.clone()),
+        [.., Token::Name(name), Token::Mark('.')] => names.get(name.as_str()).map(|text| (*text).to_owned()),
+        _ => None,
+    }
+}
+
+fn on_module(tokens: &[Token], at: usize) -> bool {
+    matches!(tokens.get(..at), Some([.., Token::Name(name), Token::Mark('.')]) if name.len() <= 2)
+}
+
+fn arguments(tokens: &[Token], open: usize) -> Vec<Vec<Token>> {
+    let (mut args, mut depth) = (vec![Vec::new()], 0);
+    for token in &tokens[open..] {
+        match token {
+            Token::Mark('(' | '[' | '{') => depth += 1,
+            Token::Mark(')' | ']' | '}') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        match token {
+            Token::Mark(',') if depth == 1 => args.push(Vec::new()),
+            Token::Mark('(') if depth == 1 && args.len() == 1 && args[0].is_empty() => {}
+            token => args.last_mut().into_iter().for_each(|arg| arg.push(token.clone())),
+        }
+    }
+    args.retain(|arg| !arg.is_empty());
+    args
+}
+
+fn tokens(code: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut chars = code.chars().peekable();
+    let mut format = false;
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' | '"' | '`' => {
+                let mut text = String::new();
+                while let Some(next) = chars.next() {
+                    match next {
+                        '\\' => text.extend(chars.next()),
+                        '{' if format || (c == '`' && text.ends_with('$')) => {
+                            chars.by_ref().take_while(|c| *c != '}').for_each(drop);
+                            text = text.trim_end_matches('$').to_owned();
+                            text.push(ANY);
+                        }
+                        next if next == c => break,
+                        next => text.push(next),
+                    }
+                }
+                if format
+                    || matches!(tokens.last(), Some(Token::Name(name)) if matches!(name.as_str(), "b" | "r" | "u"))
+                {
+                    tokens.pop();
+                }
+                tokens.push(Token::Text(text));
+            }
+            c if c.is_alphanumeric() || c == '_' => {
+                let mut name = String::from(c);
+                while let Some(next) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
+                    name.push(next);
+                }
+                format = matches!(name.as_str(), "f" | "rf" | "fr") && matches!(chars.peek(), Some('\'' | '"'));
+                tokens.push(Token::Name(name));
+                continue;
+            }
+            // A backslash and `n` between statements, as some write it in one line.
+            '\\' => {
+                chars.next_if_eq(&'n');
+            }
+            c if c.is_whitespace() => {}
+            c => tokens.push(Token::Mark(c)),
+        }
+        format = false;
+    }
+    tokens
+}

@@ -1,0 +1,66 @@
+//! What a command line would do.
+
+use std::ops::Range;
+
+/// Where a command line is read: relative paths and `~` are resolved against it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    pub cwd: String,
+    pub home: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    Write,
+    Delete,
+    Move,
+    Chmod,
+    /// Text that a shell or an interpreter would run, and that could not be read.
+    Exec,
+    /// A program that may do anything.
+    Unknown,
+}
+
+impl Op {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Delete => "delete",
+            Self::Move => "move",
+            Self::Chmod => "chmod",
+            Self::Exec => "exec",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Whether the path is the path, or a pattern of what it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Certainty {
+    Certain,
+    Possible,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Effect {
+    pub op: Op,
+    /// Absolute where the folder is known. When only possible: `*` and `?` as in a glob, `**` for any text.
+    /// `None`: anything.
+    pub path: Option<String>,
+    /// The command that does it, or the redirection.
+    pub via: String,
+    pub certainty: Certainty,
+    /// The bytes of the command line that say so.
+    pub span: Range<usize>,
+}
+
+/// A command line, read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    pub effects: Vec<Effect>,
+    /// `false`: bash would refuse it, or it was too deep to read. Never safe then.
+    pub parsed: bool,
+    /// Paths named in comments. They may speak against a command whose target is unknown, never for one.
+    pub mentions: Vec<String>,
+    pub context: Context,
+}

@@ -1,0 +1,172 @@
+//! A reading and the protected paths to a verdict.
+
+use std::ops::Range;
+
+use crate::effect::{Certainty, Effect, Op, Reading};
+
+/// From the mildest to the strictest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    Allow,
+    Ask,
+    Deny,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    pub decision: Decision,
+    pub reason: String,
+    /// The bytes of the command line that are the reason.
+    pub span: Option<Range<usize>>,
+}
+
+/// `deny`: a certain write to a protected path. `ask`: a writing effect whose target may be one; unparsed. `allow`:
+/// otherwise, opaque programs included.
+///
+/// A protected path that is relative is meant wherever it is found (`lib/` in `a/lib/b`); `*` and `?` stand in it.
+pub fn judge(reading: &Reading, protected: &[String]) -> Verdict {
+    let mut verdict = Verdict { decision: Decision::Allow, reason: String::new(), span: None };
+    if !reading.parsed {
+        verdict = Verdict { decision: Decision::Ask, reason: "the command could not be parsed".to_owned(), span: None };
+    }
+    for effect in &reading.effects {
+        for path in protected {
+            let decision = touches(effect, path, reading);
+            if decision > verdict.decision {
+                verdict = Verdict { decision, reason: reason(effect, path, decision), span: Some(effect.span.clone()) };
+            }
+        }
+    }
+    verdict
+}
+
+fn reason(effect: &Effect, protected: &str, decision: Decision) -> String {
+    let (op, via) = (effect.op.as_str(), &effect.via);
+    match (&effect.path, decision) {
+        (Some(path), Decision::Deny) => format!("{via}: {op} of `{path}`, and `{protected}` is protected"),
+        (Some(path), _) => format!("{via}: {op} of `{path}` may reach `{protected}`"),
+        (None, _) => format!("{via}: {op} of a path that is not known may reach `{protected}`"),
+    }
+}
+
+fn touches(effect: &Effect, protected: &str, reading: &Reading) -> Decision {
+    let mentioned = || reading.mentions.iter().any(|word| within(&parts(word), &parts(protected)));
+    match (&effect.path, effect.op, effect.certainty) {
+        (_, Op::Unknown, _) => Decision::Allow,
+        (None, _, _) if mentioned() => Decision::Deny,
+        (None, _, _) => Decision::Ask,
+        (Some(path), op, Certainty::Certain) => {
+            let anchored = anchored(protected, reading);
+            let (path, place) = (parts(path), parts(&anchored));
+            let inside = if protected.starts_with(['/', '~']) {
+                starts(&path, &place)
+            } else {
+                within(&path, &parts(protected))
+            };
+            // Who removes a folder removes what is in it.
+            let above = matches!(op, Op::Delete | Op::Move) && starts(&place, &path);
+            if inside || above {
+                Decision::Deny
+            } else if folded(&path, &place) {
+                Decision::Ask
+            } else {
+                Decision::Allow
+            }
+        }
+        (Some(path), op, Certainty::Possible) => {
+            let anchored = anchored(protected, reading);
+            let (pattern, place) = (parts(path), parts(&anchored));
+            let above = matches!(op, Op::Delete | Op::Move);
+            let known = pattern.iter().take_while(|part| !part.contains(['*', '?'])).count();
+            if known < pattern.len() && starts(&pattern[..known], &place) {
+                // Whatever it is, it is inside.
+                Decision::Deny
+            } else if !reaches(&pattern, &place, above) {
+                Decision::Allow
+            } else if path.ends_with("**") && mentioned() {
+                Decision::Deny
+            } else {
+                Decision::Ask
+            }
+        }
+    }
+}
+
+/// The protected path as an absolute one.
+fn anchored(protected: &str, reading: &Reading) -> String {
+    if protected.starts_with('/') {
+        protected.to_owned()
+    } else if let Some(rest) = protected.strip_prefix('~') {
+        format!("{}{rest}", reading.context.home)
+    } else {
+        format!("{}/{protected}", reading.context.cwd)
+    }
+}
+
+fn parts(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
+}
+
+/// Whether the path is the place or inside it.
+fn starts(path: &[&str], place: &[&str]) -> bool {
+    path.len() >= place.len() && path.iter().zip(place).all(|(part, wanted)| glob(wanted, part))
+}
+
+/// Whether the path is inside the place on a file system that does not tell case apart.
+fn folded(path: &[&str], place: &[&str]) -> bool {
+    path.len() >= place.len() && path.iter().zip(place).all(|(part, wanted)| part.eq_ignore_ascii_case(wanted))
+}
+
+fn within(path: &[&str], place: &[&str]) -> bool {
+    !place.is_empty() && (0..path.len()).any(|at| starts(&path[at..], place))
+}
+
+/// Whether a pattern can be the place, inside it, or (`above`) one of its parents.
+fn reaches(pattern: &[&str], place: &[&str], above: bool) -> bool {
+    match (pattern.split_first(), place.split_first()) {
+        (_, None) => true,
+        (None, Some(_)) => above,
+        (Some((first, rest)), Some((wanted, left))) => {
+            if let Some(tail) = first.strip_prefix("**") {
+                // Any text: it may be any part of the place, so only what follows it can speak against.
+                if tail.is_empty() && rest.is_empty() {
+                    return true;
+                }
+                let next: Vec<&str> = if tail.is_empty() { rest.to_vec() } else { pattern_after(tail, rest) };
+                return (0..=place.len()).any(|at| reaches(&next, &place[at..], above));
+            }
+            if let Some((head, _)) = first.split_once("**") {
+                return wanted.starts_with(head) || head.starts_with(wanted);
+            }
+            (glob(first, wanted) || glob(wanted, first))
+                && !(first.starts_with(['*', '?']) && wanted.starts_with('.'))
+                && reaches(rest, left, above)
+        }
+    }
+}
+
+fn pattern_after<'a>(tail: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
+    // `**.md`: a file name that ends so. The star of a glob does not stand for a leading dot; close enough here.
+    std::iter::once(tail).chain(rest.iter().copied()).collect()
+}
+
+fn glob(pattern: &str, text: &str) -> bool {
+    let (p, t) = (pattern.as_bytes(), text.as_bytes());
+    let (mut at, mut pos, mut star) = (0, 0, None);
+    while pos < t.len() {
+        if at < p.len() && p[at] == b'*' {
+            star = Some((at, pos));
+            at += 1;
+        } else if at < p.len() && (p[at] == t[pos] || p[at] == b'?') {
+            at += 1;
+            pos += 1;
+        } else if let Some((back, from)) = star {
+            at = back + 1;
+            pos = from + 1;
+            star = Some((back, from + 1));
+        } else {
+            return false;
+        }
+    }
+    p[at..].iter().all(|b| *b == b'*')
+}

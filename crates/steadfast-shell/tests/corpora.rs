@@ -1,0 +1,94 @@
+//! Real commands, read from `../shared/corpora` or the folder that `STEADFAST_CORPORA` names, when they are there.
+
+use std::path::Path;
+use std::time::Instant;
+
+use steadfast_shell::{Context, Decision, effects, judge};
+
+fn rows(name: &str) -> Vec<Vec<String>> {
+    let place =
+        option_env!("STEADFAST_CORPORA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora"));
+    let text = std::fs::read_to_string(Path::new(place).join(name)).unwrap_or_default();
+    text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, if c == '\\' { chars.next() } else { None }) {
+            ('\\', Some('n')) => out.push('\n'),
+            ('\\', Some('t')) => out.push('\t'),
+            ('\\', Some('r')) => out.push('\r'),
+            ('\\', Some('\\') | None) => out.push('\\'),
+            ('\\', Some(other)) => out.extend(['\\', other]),
+            (c, _) => out.push(c),
+        }
+    }
+    out
+}
+
+fn context() -> Context {
+    Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() }
+}
+
+#[test]
+fn writes_to_protected_paths_are_seen_and_reads_are_not() {
+    let mut wrong = Vec::new();
+    for row in rows("protected_writes.tsv") {
+        let protected: Vec<String> = row[1].split('|').map(str::to_owned).collect();
+        let decision = judge(&effects(&plain(&row[0]), &context()), &protected).decision;
+        let right = match row[2].as_str() {
+            "deny" => decision == Decision::Deny,
+            "allow" => decision == Decision::Allow,
+            _ => decision != Decision::Allow,
+        };
+        if !right {
+            wrong.push(format!("{decision:?} for {}: {}  [{}]", row[2], row[0], row[1]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the numbers are what a reader of the corpus wants")]
+fn ordinary_commands_are_left_alone() {
+    let protected = [".claude/", ".git/hooks/", ".steadfast/", "SPEC.md", ".tdd-progress.md"].map(str::to_owned);
+    let (mut disturbed, mut times) = (Vec::new(), Vec::new());
+    let (mut uses, mut disturbed_uses) = (0, 0);
+    for row in rows("benign_commands.tsv") {
+        let command = plain(&row[4]);
+        let count: usize = row[0].parse().unwrap();
+        uses += count;
+        let start = Instant::now();
+        let verdict = judge(&effects(&command, &context()), &protected);
+        times.push(start.elapsed());
+        if verdict.decision != Decision::Allow {
+            disturbed_uses += count;
+            disturbed.push(format!("{:?} {} : {}", verdict.decision, verdict.reason, row[4]));
+        }
+    }
+    times.sort();
+    if let (Some(median), Some(p99)) = (times.get(times.len() / 2), times.get(times.len() * 99 / 100)) {
+        println!(
+            "median {median:?}, p99 {p99:?}; disturbed {}, uses {disturbed_uses} of {uses}\n{}",
+            disturbed.len(),
+            disturbed.join("\n")
+        );
+    }
+    assert!(disturbed_uses * 200 <= uses, "{disturbed_uses} of {uses} uses");
+    assert!(disturbed.len() * 200 <= times.len(), "{} of {}:\n{}", disturbed.len(), times.len(), disturbed.join("\n"));
+}
+
+#[test]
+fn what_bash_parses_is_parsed_and_what_it_refuses_is_never_allowed() {
+    let mut wrong = Vec::new();
+    for row in rows("nl2bash.tsv") {
+        let reading = effects(&plain(&row[0]), &context());
+        // `w`: bash warns, and runs it.
+        if reading.parsed != (row[2] != "0") {
+            wrong.push(format!("parsed: {}, bash: {}: {}", reading.parsed, row[2], row[0]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}

@@ -1,0 +1,159 @@
+use std::io::{BufRead, stdin};
+use std::ops::Range;
+
+use clap::{Args, Subcommand};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use steadfast_shell::{Certainty, Context, Decision, Op, Reading, Verdict, effects, judge};
+
+use crate::error::CommandError;
+use crate::output::{note, tell};
+use crate::surroundings;
+
+/// Says what a shell command would write, before it runs.
+#[derive(Debug, Subcommand)]
+pub(super) enum Guard {
+    /// Judges a command: exit 0 to allow it, 2 to deny it, 3 to ask a human.
+    Check(Check),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// A path that must not be written; a folder ends in a slash. May be given several times.
+    #[arg(long, value_name = "PATH")]
+    protect: Vec<String>,
+    /// Print JSON with stable keys: `{verdict, effects: [{op, path, via, certain}], reason}`.
+    #[arg(long)]
+    json: bool,
+    /// Read lines of JSON, `{"command", "protect": [path]}`, and print a verdict for each.
+    #[arg(long, conflicts_with_all = ["command", "protect", "json"])]
+    batch: bool,
+    /// The command, as one word or as several.
+    #[arg(last = true, required_unless_present = "batch")]
+    command: Vec<String>,
+}
+
+/// One line of a batch.
+#[derive(Deserialize)]
+struct Asked {
+    command: String,
+    #[serde(default)]
+    protect: Vec<String>,
+}
+
+impl Guard {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        match self {
+            Self::Check(check) if check.batch => batch(),
+            Self::Check(check) => check.one(),
+        }
+    }
+}
+
+impl Check {
+    fn one(self) -> Result<(), CommandError> {
+        // One word is a command line; several are a command and its arguments.
+        let command = match self.command.as_slice() {
+            [line] => line.clone(),
+            words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        };
+        let (reading, verdict) = look(&command, &self.protect);
+        if self.json {
+            tell!("{}", to_json(&reading, &verdict))?;
+        } else {
+            explain(&command, &reading, &verdict)?;
+        }
+        match verdict.decision {
+            Decision::Allow => Ok(()),
+            Decision::Ask => Err(CommandError::needs_human(format!("ask: {}", verdict.reason))),
+            Decision::Deny => Err(CommandError::refused(format!("deny: {}", verdict.reason))),
+        }
+    }
+}
+
+fn batch() -> Result<(), CommandError> {
+    for (line, number) in stdin().lock().lines().zip(1..) {
+        let line = line.map_err(|error| CommandError::failure(format!("cannot read standard input: {error}")))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let asked: Asked = serde_json::from_str(&line).map_err(|error| {
+            CommandError::failure(format!("line {number} is no `{{\"command\", \"protect\": […]}}`: {error}"))
+                .hint("one JSON object a line")
+        })?;
+        let (reading, verdict) = look(&asked.command, &asked.protect);
+        tell!("{}", to_json(&reading, &verdict))?;
+    }
+    Ok(())
+}
+
+fn look(command: &str, protect: &[String]) -> (Reading, Verdict) {
+    let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
+    let context = Context { cwd: text(surroundings::cwd()), home: surroundings::home().map(text).unwrap_or_default() };
+    let reading = effects(command, &context);
+    let verdict = judge(&reading, protect);
+    (reading, verdict)
+}
+
+fn to_json(reading: &Reading, verdict: &Verdict) -> Value {
+    let effects: Vec<Value> = reading
+        .effects
+        .iter()
+        .map(|effect| {
+            json!({"op": word(effect.op), "path": effect.path, "via": effect.via,
+                "certain": effect.certainty == Certainty::Certain})
+        })
+        .collect();
+    let decision = match verdict.decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
+    };
+    json!({"verdict": decision, "effects": effects, "reason": verdict.reason})
+}
+
+fn word(op: Op) -> &'static str {
+    match op {
+        Op::Write => "write",
+        Op::Delete => "delete",
+        Op::Move => "move",
+        Op::Chmod => "chmod",
+        Op::Exec => "exec",
+        Op::Unknown => "unknown",
+    }
+}
+
+/// What it does, and the part that decides underlined.
+fn explain(command: &str, reading: &Reading, verdict: &Verdict) -> Result<(), CommandError> {
+    if !reading.parsed {
+        note!("this is not read as a command of bash");
+    }
+    for effect in &reading.effects {
+        let certain = if effect.certainty == Certainty::Certain { "" } else { " (perhaps)" };
+        let path = effect.path.as_deref().unwrap_or("something that is not known");
+        tell!("{} {path}, by {}{certain}", word(effect.op), effect.via)?;
+    }
+    if let Some(span) = &verdict.span {
+        underline(command, span)?;
+    }
+    if verdict.decision == Decision::Allow {
+        tell!("allow")?;
+    }
+    Ok(())
+}
+
+/// The line the span begins in, with carets below it.
+fn underline(command: &str, span: &Range<usize>) -> Result<(), CommandError> {
+    let Some(before) = command.get(..span.start) else { return Ok(()) };
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = command[start..].lines().next().unwrap_or_default();
+    let indent = command[start..span.start].chars().count();
+    let marked = command.get(span.clone()).map_or(1, |part| part.lines().next().unwrap_or_default().chars().count());
+    tell!("  {line}")?;
+    tell!("  {}{}", " ".repeat(indent), "^".repeat(marked.max(1)))
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
