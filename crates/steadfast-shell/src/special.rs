@@ -189,10 +189,7 @@ fn in_place(args: &[Arg]) -> bool {
 }
 
 fn is_code_flag(text: &str) -> bool {
-    matches!(
-        text,
-        "-c" | "-e" | "-E" | "-r" | "-p" | "-pe" | "-ne" | "-pie" | "-i -pe" | "--eval" | "--print" | "-Mstrict"
-    )
+    matches!(text, "-c" | "-e" | "-E" | "-r" | "-p" | "-pe" | "-ne" | "-pie" | "--eval" | "--print")
 }
 
 fn is_interpreter(name: &str) -> bool {
