@@ -65,16 +65,27 @@ pub const HOSTS: [&str; 2] = ["claude", "codex"];
 pub(crate) fn note(files: &SessionFiles) {
     if let Some(host) = Process::above(&HOSTS) {
         // Without it the session counts as living until it was silent for long enough.
-        let _ = files.note_process(&format!("{} {}", host.id, host.started));
+        let _ = files.note_process(&format!("{} {} {}", host.id, host.started, numbering()));
     }
+}
+
+/// By whom processes are numbered here: a container has numbers of its own.
+fn numbering() -> String {
+    let name = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    name.to_string_lossy().replace(char::is_whitespace, "")
 }
 
 /// Whether the process of a session is known, and gone.
 pub fn is_gone(files: &SessionFiles) -> bool {
     let Some(noted) = files.noted_process() else { return false };
-    let mut numbers = noted.split_whitespace().map(str::parse::<u64>);
-    let (Some(Ok(id)), Some(Ok(started))) = (numbers.next(), numbers.next()) else { return false };
+    let mut words = noted.split_whitespace();
+    let mut number = || words.next()?.parse::<u64>().ok();
+    let (Some(id), Some(started)) = (number(), number()) else { return false };
     let Ok(id) = u32::try_from(id) else { return false };
+    // In a container the same number is another process's.
+    if words.next() != Some(numbering().as_str()) {
+        return false;
+    }
     // Where processes cannot be looked at, not even this one can.
     Process::look(std::process::id()).is_some() && Process::look(id).is_none_or(|process| process.started != started)
 }
@@ -106,10 +117,13 @@ mod tests {
         assert!(!is_gone(&files), "nothing is known of it");
         let here = Process::look(std::process::id()).unwrap();
         for (noted, gone) in [
-            (format!("{} {}", here.id, here.started), false),
+            (format!("{} {} {}", here.id, here.started, numbering()), false),
             // The number was given to another since.
-            (format!("{} {}", here.id, here.started + 1), true),
-            ("4194304000 1".to_owned(), true),
+            (format!("{} {} {}", here.id, here.started + 1, numbering()), true),
+            (format!("4194304000 1 {}", numbering()), true),
+            // Somebody else numbers there.
+            ("4194304000 1 pid:[1]".to_owned(), false),
+            ("4194304000 1".to_owned(), false),
             ("rubbish".to_owned(), false),
         ] {
             files.note_process(&noted).unwrap();
