@@ -154,7 +154,8 @@ impl TaskList {
     pub(crate) fn note(&mut self, id: &TaskId, line: &str) -> Result<Task, CommandError> {
         let line = line.trim();
         if line.is_empty() {
-            return Err(CommandError::usage("a note says something, and this one is empty"));
+            return Err(CommandError::usage("a note says something, and this one is empty")
+                .hint("`steadfast task note ID TEXT`"));
         }
         let plan = self.plan()?;
         Ok(self.ledger.note_task(&plan, id, line, surroundings::now())?)

@@ -233,6 +233,8 @@ fn a_note_is_kept_with_its_task() {
     assert_eq!(task(&sandbox)["notes"], "the fixtures are in tests/data");
     insta::assert_snapshot!(sandbox.fails(&["task", "note", "1", " "]).1, @r"
     error: a note says something, and this one is empty
+
+    hint: `steadfast task note ID TEXT`
     ");
 }
 
