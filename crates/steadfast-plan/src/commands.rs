@@ -57,7 +57,9 @@ impl Commands {
             }
             let help = match nearest(name, self.by_name.keys().map(String::as_str)) {
                 Some(near) => format!("`{PREFIX}{near}` is there"),
-                None if self.by_name.is_empty() => "the spec has no `verification_commands`".to_owned(),
+                None if self.by_name.is_empty() => {
+                    "write the command out, or give the spec `verification_commands`".to_owned()
+                }
                 None => "add it to `verification_commands`".to_owned(),
             };
             let message = format!("there is no verification command `{name}`");

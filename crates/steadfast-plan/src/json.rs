@@ -36,7 +36,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
     match parse(text) {
         Ok(value) => spec::read(&value, &mut reader::Reader { findings, base }),
         Err((span, message)) => {
-            let help = "the rest of the file is looked at when it is JSON";
+            let help = "mend this place; the rest of the file is looked at when it is JSON";
             findings.add(Code::Syntax, &(base + span.start..base + span.end), message, help);
             None
         }

@@ -23,7 +23,7 @@ const ALTERNATING: (usize, usize) = (4, 3);
 
 pub(crate) fn draft(draft: &Draft, commands: &Commands, findings: &mut Findings) {
     for phase in &draft.phases {
-        if phase.authored().next().is_none() {
+        if phase.authored().next().is_none() && !phase.name.is_empty() {
             let message = format!("the phase `{}` has no tasks", phase.name);
             findings.add(Code::EmptyPhase, &phase.id.span, message, "give it tasks, or take it out");
         }
@@ -72,6 +72,8 @@ fn one(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
                 findings.add(Code::SwallowedStatus, &command.span, message, "let the command's own status through");
             }
         }
+        // What has no id is an error already, and could not be named.
+        None if task.id.value.is_empty() => {}
         None if has_type(TaskType::Ui) || has_type(TaskType::Docs) => {
             if task.files.is_empty() {
                 let message = format!("`{}` names no files, and its checks look at them", task.id.value);

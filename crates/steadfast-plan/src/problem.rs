@@ -89,7 +89,6 @@ codes! {
     /// Two titles under one id are one task.
     OtherTitle Warning "other-title",
     UnreadDependency Warning "unread-dependency",
-    UnusedCheck Warning "unused-check",
     CutNotes Warning "cut-notes",
 }
 

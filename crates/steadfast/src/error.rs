@@ -54,6 +54,11 @@ impl CommandError {
         self
     }
 
+    /// What happened, for a log: what to do is for whoever called.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {
         Self { kind, message: message.to_string(), hints: Vec::new() }
     }
@@ -104,9 +109,10 @@ impl From<steadfast_store::ledger::LedgerError> for CommandError {
             E::Older { .. } => said.hint("run `steadfast status` where the repository can be written"),
             E::DuplicateTask { .. } => said.hint("without `--id` a task gets the next free number"),
             E::Full { .. } => said.hint("free some space; nothing was lost"),
+            E::UnknownPlan { .. } => said.hint("`steadfast plan show` shows the plan of this worktree"),
             E::UnknownTask { .. } | E::UnknownDependency { .. } => said.hint("`steadfast task list` shows all tasks"),
             E::TooLong { .. } | E::TooMany { .. } => Self { kind: ErrorKind::Usage, ..said }
-                .hint("the whole of it belongs into a file; `--file PATH` names it to whoever takes the task"),
+                .hint("the whole of it belongs into a file; name that instead, for a task by `--file PATH`"),
             E::IllegalMove { .. } => said.hint("`steadfast task list` shows where every task stands"),
             _ => said,
         }

@@ -185,7 +185,7 @@ fn what_to_do(error: &InstallError) -> String {
 
 pub(crate) fn parse_host(text: &str) -> Result<Host, String> {
     match text.parse() {
-        Ok(Host::Sim) => Err("the simulated agent needs no wiring".into()),
+        Ok(Host::Sim) => Err("the simulated agent is for tests; expected `claude` or `codex`".into()),
         Ok(host) => Ok(host),
         Err(error) => Err(format!("{error}")),
     }

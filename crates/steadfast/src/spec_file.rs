@@ -29,7 +29,7 @@ pub(crate) fn read(file: &Path) -> Result<String, CommandError> {
         opened.take(limit).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
     }
     if bytes.len() > MAX_BYTES {
-        return Err(failed(&format!("it is longer than {} MB", MAX_BYTES >> 20)));
+        return Err(failed(&format!("it is longer than {} MB, split it", MAX_BYTES >> 20)));
     }
     String::from_utf8(bytes).map_err(|error| failed(&format!("it is no UTF-8 text: {}", error.utf8_error())))
 }

@@ -200,7 +200,7 @@ impl TaskList {
         let Some(owner) = self.view()?.and_then(|view| view.owner) else { return Ok(()) };
         // The ledger has it, and that is what counts. A session that was not told has less to spend, never more.
         if let Err(error) = self.tell(&owner, changed) {
-            let line = format!("session {owner} was not told of task {}: {error}", changed.task.id);
+            let line = format!("session {owner} was not told of task {}: {}", changed.task.id, error.message());
             log_line(&self.repository.place, surroundings::now(), &line);
         }
         Ok(())

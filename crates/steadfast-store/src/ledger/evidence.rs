@@ -8,6 +8,7 @@ use steadfast_model::{CheckEnd, Checking, Evidence, Millis, PlanId, Status, Task
 
 use super::column::{json, millis, task_id, text};
 use super::error::Fault;
+use super::slice::Touched;
 use super::status::{self, Changed, StatusChange};
 use super::{Ledger, LedgerError, task};
 
@@ -72,36 +73,24 @@ impl Ledger {
         self.read(|connection| all_running(connection, plan))
     }
 
-    /// Keeps it, and closes the task it speaks for; a failed one leaves it open and counts. `check` is the name of the
-    /// run it comes from: one that was given up meanwhile changes nothing.
-    pub fn record(
+    /// Keeps it, and closes the task it speaks for; a failed one leaves it open and counts.
+    pub fn record(&mut self, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<Recorded, LedgerError> {
+        self.write(|transaction, touched| keep(transaction, touched, plan, id, evidence))
+    }
+
+    /// The same of the run of that name. One that was given up meanwhile changes nothing.
+    pub fn record_run(
         &mut self,
         plan: &PlanId,
         id: &TaskId,
-        check: Option<&str>,
+        name: &str,
         evidence: &Evidence,
     ) -> Result<Option<Recorded>, LedgerError> {
         self.write(|transaction, touched| {
-            if let Some(name) = check
-                && !forget(transaction, plan, id, name)?
-            {
+            if !forget(transaction, plan, id, name)? {
                 return Ok(None);
             }
-            touched.plan(plan);
-            let before = task::find(transaction, plan, id)?;
-            insert(transaction, plan, id, evidence)?;
-            if evidence.passed {
-                let change = StatusChange { to: Status::Done, reason: None, fence: None, now: evidence.at };
-                transaction.execute(
-                    "UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2",
-                    params![plan.as_str(), id.as_str()],
-                )?;
-                let changed = status::change(transaction, touched, plan, id, &change)?;
-                return Ok(Some(Recorded { changed, same_failure: 0 }));
-            }
-            let same_failure = count_failure(transaction, plan, id, evidence)?;
-            let changed = Changed { from: before.status, task: task::find(transaction, plan, id)?, earned: false };
-            Ok(Some(Recorded { changed, same_failure }))
+            keep(transaction, touched, plan, id, evidence).map(Some)
         })
     }
 
@@ -135,6 +124,30 @@ impl Ledger {
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
+}
+
+fn keep(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    id: &TaskId,
+    evidence: &Evidence,
+) -> Result<Recorded, Fault> {
+    touched.plan(plan);
+    let before = task::find(transaction, plan, id)?;
+    insert(transaction, plan, id, evidence)?;
+    if evidence.passed {
+        let change = StatusChange { to: Status::Done, reason: None, fence: None, now: evidence.at };
+        transaction.execute(
+            "UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2",
+            params![plan.as_str(), id.as_str()],
+        )?;
+        let changed = status::change(transaction, touched, plan, id, &change)?;
+        return Ok(Recorded { changed, same_failure: 0 });
+    }
+    let same_failure = count_failure(transaction, plan, id, evidence)?;
+    let changed = Changed { from: before.status, task: task::find(transaction, plan, id)?, earned: false };
+    Ok(Recorded { changed, same_failure })
 }
 
 pub(super) fn all_running(connection: &Connection, plan: &PlanId) -> Result<Vec<Running>, Fault> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use steadfast_model::{PlanId, PlanView};
+use steadfast_model::{Counts, PlanId, PlanView, SessionId};
 use thiserror::Error;
 
 use super::error::Source;
@@ -21,6 +21,23 @@ use crate::hook_log::log_now;
 pub struct SliceError {
     pub path: PathBuf,
     pub source: Source,
+}
+
+/// What of a slice holds a session. The rest is how it is told, which another version may tell otherwise: a slice that
+/// was written before an upgrade is not behind for that.
+#[derive(Debug, PartialEq, Eq)]
+struct Held {
+    worktree: String,
+    owner: Option<SessionId>,
+    owner_is_gone: bool,
+    counts: Counts,
+}
+
+impl From<PlanView> for Held {
+    fn from(view: PlanView) -> Self {
+        let PlanView { worktree, owner, owner_ended, counts, .. } = view;
+        Self { worktree, owner, owner_is_gone: owner_ended.is_some(), counts }
+    }
 }
 
 /// The plans a transaction changed.
@@ -56,8 +73,8 @@ impl Ledger {
         }
     }
 
-    /// The slices that do not say what the ledger says: of a plan whose slice could not be written, or of one that the
-    /// ledger does not have. A writer commits first: what it is about to replace is not meant.
+    /// The slices that are behind the ledger: of a plan whose slice could not be written, or of one that the ledger does
+    /// not have. A writer commits first: what it is about to replace is not meant.
     pub fn stale_slices(&self) -> Result<Vec<PathBuf>, LedgerError> {
         let stale = self.stale_just_now()?;
         if stale.is_empty() {
@@ -83,7 +100,10 @@ impl Ledger {
 
     fn stale_just_now(&self) -> Result<Vec<PathBuf>, LedgerError> {
         let directory = self.state_dir.join("plans");
-        let told = |path: &Path| Some(serde_json::from_slice::<PlanView>(&fs::read(path).ok()?).ok());
+        let told = |path: &Path| {
+            let bytes = fs::read(path).ok()?;
+            Some(serde_json::from_slice::<PlanView>(&bytes).ok().map(Held::from))
+        };
         let mut ours = BTreeSet::new();
         let mut stale = Vec::new();
         for id in self.read(plan::ids)? {
@@ -91,7 +111,7 @@ impl Ledger {
             let path = directory.join(&name);
             ours.insert(name);
             // A file that is there and says nothing is no slice either.
-            if told(&path) != view.map(Some) {
+            if told(&path) != view.map(|view| Some(view.into())) {
                 stale.push(path);
             }
         }

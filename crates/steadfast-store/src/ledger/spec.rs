@@ -245,8 +245,10 @@ fn at_load(planned: &PlannedTask, baseline: &BTreeMap<String, Option<String>>, n
 
 /// Whether the ledger holds what the spec says, statuses and what was added since aside.
 fn is_same(connection: &Connection, id: &PlanId, plan: &Plan) -> Result<bool, Fault> {
-    let Head { hash: _, description, constraints, criteria, promise, phases } = head(connection, id)?;
-    let same_head = description == plan.description
+    let PlanRow { title, head, .. } = row(connection, id)?;
+    let Head { hash: _, description, constraints, criteria, promise, phases } = head;
+    let same_head = title == plan.feature
+        && description == plan.description
         && constraints == plan.constraints
         && criteria == plan.criteria
         && promise == plan.promise

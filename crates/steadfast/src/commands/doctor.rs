@@ -50,7 +50,8 @@ impl Doctor {
         put(&if self.json { to_json(&findings) } else { to_text(&findings) })?;
         match count(&findings, Severity::Error) {
             0 => Ok(()),
-            errors => Err(CommandError::failure(format!("{} found", Severity::Error.counted(errors)))),
+            errors => Err(CommandError::failure(format!("{} found", Severity::Error.counted(errors)))
+                .hint("each says above what to do")),
         }
     }
 }

@@ -160,7 +160,12 @@ fn confirm(changes: usize) -> Result<(), CommandError> {
     put_aside(format_args!("change {changes} files? [y/N] "));
     let mut answer = String::new();
     let _ = io::stdin().lock().read_line(&mut answer);
-    if matches!(answer.trim(), "y" | "Y" | "yes") { Ok(()) } else { Err(CommandError::refused("nothing was changed")) }
+    if matches!(answer.trim(), "y" | "Y" | "yes") {
+        Ok(())
+    } else {
+        Err(CommandError::refused("nothing was changed")
+            .hint("`steadfast init` asks again; `--dry-run` only shows what it would change"))
+    }
 }
 
 fn say_done(hosts: &[Host], changes: usize, new: bool) -> Result<(), CommandError> {

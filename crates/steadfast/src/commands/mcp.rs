@@ -32,7 +32,10 @@ impl Mcp {
         if stdin().is_terminal() {
             note!("`steadfast mcp` speaks JSON-RPC, one message per line; `steadfast task` is for people");
         }
-        let failed = |error: &dyn std::error::Error| CommandError::failure(format!("the server failed: {error}"));
+        let failed = |error: &dyn std::error::Error| {
+            CommandError::failure(format!("the server failed: {error}"))
+                .hint("`steadfast task` does the same; the host starts the server again with its next session")
+        };
         // The only runtime there is: no other command waits for more than one thing at a time.
         let runtime = Builder::new_current_thread()
             .enable_time()

@@ -82,5 +82,5 @@ fn shown(launch: &Launch) -> String {
 fn start(launch: &Launch) -> Result<(), CommandError> {
     let error = Command::new(&launch.program).args(&launch.args).exec();
     Err(CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()))
-        .hint("`--host` names another; `--print` shows the command"))
+        .hint("install it, or name another with `--host`; `--print` shows the command"))
 }

@@ -62,8 +62,10 @@ impl Sim {
     }
 
     fn agent(self) -> Result<Agent, CommandError> {
-        let program = std::env::current_exe()
-            .map_err(|error| CommandError::failure(format!("cannot find this program: {error}")))?;
+        let program = std::env::current_exe().map_err(|error| {
+            CommandError::failure(format!("cannot find this program: {error}"))
+                .hint("mount `/proc`, which says where it is")
+        })?;
         let steadfast = program.display().to_string();
         let cwd = surroundings::cwd();
         let work = match self.scenario {

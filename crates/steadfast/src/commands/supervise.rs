@@ -1,3 +1,4 @@
+use std::fmt;
 use std::io::stdin;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -32,18 +33,18 @@ impl Supervise {
             return self.pass_on();
         }
         let supervisor = steadfast_runner::check::Supervisor::begin()
-            .map_err(|error| CommandError::failure(format!("a check cannot be supervised here: {error}")))?;
+            .map_err(|error| self.not_begun(format_args!("a check cannot be supervised here: {error}")))?;
         let mut list = TaskList::here("supervise")?;
+        let sandbox = self.sandbox()?;
         let run = Run { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run };
-        let mut confinement = Confinement::new(supervisor, sandbox()?.as_ref(), &list.place().root);
+        let mut confinement = Confinement::new(supervisor, sandbox.as_ref(), &list.place().root);
         list.supervise(&run, &mut confinement, &AtomicBool::new(false))
     }
 
     /// The lock goes on to a process that has no parent any more when this one ends.
     #[expect(clippy::disallowed_methods, reason = "a check runs in a process of its own")]
     fn pass_on(&self) -> Result<(), CommandError> {
-        let failed =
-            |error: std::io::Error| CommandError::failure(format!("the supervisor cannot be started: {error}"));
+        let failed = |error: std::io::Error| self.not_begun(format_args!("the supervisor cannot be started: {error}"));
         let lock = std::os::fd::AsFd::as_fd(&stdin()).try_clone_to_owned().map_err(failed)?;
         Command::new(std::env::current_exe().map_err(failed)?)
             .args(["supervise", "--plan", &self.plan, "--task", &self.task, "--run", &self.run])
@@ -54,12 +55,16 @@ impl Supervise {
             .map_err(failed)?;
         Ok(())
     }
-}
 
-/// What cannot be read must not be taken for none.
-fn sandbox() -> Result<Option<Sandbox>, CommandError> {
-    let told = surroundings::text(surroundings::SANDBOX);
-    told.map(|text| serde_json::from_str(&text))
-        .transpose()
-        .map_err(|error| CommandError::failure(format!("`{}` is no sandbox: {error}", surroundings::SANDBOX)))
+    /// What cannot be read must not be taken for none.
+    fn sandbox(&self) -> Result<Option<Sandbox>, CommandError> {
+        let told = surroundings::text(surroundings::SANDBOX);
+        told.map(|text| serde_json::from_str(&text))
+            .transpose()
+            .map_err(|error| self.not_begun(format_args!("`{}` is no sandbox: {error}", surroundings::SANDBOX)))
+    }
+
+    fn not_begun(&self, why: fmt::Arguments<'_>) -> CommandError {
+        CommandError::failure(why).hint(format!("`steadfast task done {}` starts it as it has to be", self.task))
+    }
 }

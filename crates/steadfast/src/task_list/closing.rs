@@ -10,7 +10,7 @@ use steadfast_runner::definition::{Definition, Part, State, define};
 use steadfast_store::ledger::{Changed, Claiming, Recorded};
 
 use super::checking::Run;
-use super::{TaskList, decisions, files, only_a_human_unblocks, skills};
+use super::{TaskList, decisions, files, only_a_human_unblocks, plan, skills};
 use crate::error::CommandError;
 use crate::surroundings;
 
@@ -62,7 +62,8 @@ impl TaskList {
         if let Some(checked) = surroundings::check() {
             return Err(CommandError::refused(format!(
                 "task `{id}` cannot be closed from within the check of task `{checked}`"
-            )));
+            ))
+            .hint("take it out of the check, which only says whether a task is done"));
         }
         if task.status == Status::Blocked && self.caller.is_agent() {
             return Err(only_a_human_unblocks(id));
@@ -170,7 +171,7 @@ impl TaskList {
             ..looked(EvidenceClass::Executed, false, "whoever ran it is gone, and said nothing".into())
         };
         // Only if the supervisor did not get to it.
-        self.ledger.record(&task.plan, &task.id, Some(&run.name), &lost)?;
+        self.ledger.record_run(&task.plan, &task.id, &run.name, &lost)?;
         let evidence = self.ledger.evidence_of(&task.plan, &task.id)?.pop().unwrap_or(lost);
         self.told(task, evidence)
     }
@@ -187,10 +188,7 @@ impl TaskList {
     }
 
     fn record(&mut self, task: Task, evidence: Evidence) -> Result<Closing, CommandError> {
-        let recorded = self.ledger.record(&task.plan, &task.id, None, &evidence)?;
-        let Some(Recorded { changed, same_failure }) = recorded else {
-            return Err(CommandError::failure(format!("task `{}` is gone", task.id)));
-        };
+        let Recorded { changed, same_failure } = self.ledger.record(&task.plan, &task.id, &evidence)?;
         if !evidence.passed {
             return Ok(Closing::Failed { task: changed.task, evidence, same: same_failure });
         }
@@ -202,8 +200,7 @@ impl TaskList {
     /// Refuses a check that runs something else than it did when the plan was loaded.
     fn defined(&mut self, task: &Task, command: &str, asked: &Asked) -> Result<(), CommandError> {
         let root = &self.repository.place.root;
-        let now = define(root, root, command)
-            .map_err(|error| CommandError::failure(format!("what `{command}` stands for cannot be read: {error}")))?;
+        let now = define(root, root, command).map_err(|error| plan::undefined(command, &error))?;
         let text = serde_json::to_string(&now).unwrap_or_default();
         let frozen = self.ledger.frozen(&task.plan, command)?;
         let before = frozen.as_deref().and_then(|text| serde_json::from_str::<Definition>(text).ok());
@@ -219,7 +216,8 @@ impl TaskList {
         }
         if before.is_none() || asked.accept_check {
             if asked.accept_check && self.caller.by == AddedBy::Agent {
-                return Err(CommandError::refused("only a human says yes to a changed check"));
+                return Err(CommandError::refused("only a human says yes to a changed check")
+                    .hint(format!("a human runs `steadfast task done {} --accept-check`", task.id)));
             }
             self.ledger.accept_definition(&task.plan, command, &text, surroundings::now())?;
             return Ok(());
@@ -229,7 +227,7 @@ impl TaskList {
             end: CheckEnd::Redefined,
             ..looked(EvidenceClass::Executed, false, format!("check changed: {}", differences.join("; ")))
         };
-        self.ledger.record(&task.plan, &task.id, None, &evidence)?;
+        self.ledger.record(&task.plan, &task.id, &evidence)?;
         Err(CommandError::needs_human(format!(
             "task `{}` stays open: its check `{command}` is not what it was when the plan was loaded: {}",
             task.id,

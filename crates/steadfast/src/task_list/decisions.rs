@@ -53,7 +53,7 @@ impl TaskList {
     /// Brings the file and the ledger together. A file that cannot be written is no reason to fail: the ledger has it.
     pub(crate) fn render_decisions(&mut self) {
         if let Err(error) = self.sync_decisions() {
-            let line = format!("the decisions file was not written: {error}");
+            let line = format!("the decisions file was not written: {}", error.message());
             log_line(&self.repository.place, surroundings::now(), &line);
         }
     }
@@ -104,7 +104,7 @@ impl TaskList {
     /// The file of a plan that is replaced becomes the file of the one that replaces it.
     pub(super) fn hand_over(&self, before: &PlanRow, source: &str) {
         if let Err(error) = self.move_file(before, source) {
-            let line = format!("the decisions file was not moved: {error}");
+            let line = format!("the decisions file was not moved: {}", error.message());
             log_line(&self.repository.place, surroundings::now(), &line);
         }
     }
@@ -135,7 +135,7 @@ pub(super) fn section_of(list: &TaskList, task: &Task) -> Result<Result<String, 
     let plan = list.ledger.plan(&list.worktree)?;
     let phases = plan.as_ref().map(|plan| plan.head.phases.as_slice()).unwrap_or_default();
     let Some(phase) = phases.iter().find(|phase| Some(&phase.id) == task.phase.as_ref()) else {
-        return Ok(Err("its phase is not in the plan".into()));
+        return Ok(Err("its phase is not in the plan: a human loads the spec again".into()));
     };
     let path = path(&list.repository.place.root, &task.plan);
     let text = read(&path).map_err(|error| unreadable(&path, &error))?.unwrap_or_default();
@@ -235,5 +235,5 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
 
 fn unreadable(path: &Path, error: &io::Error) -> CommandError {
     CommandError::failure(format!("cannot read `{}`: {error}", path.display()))
-        .hint("it is written anew when it is not there")
+        .hint("move it away: it is written anew when it is not there")
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use steadfast_model::{Check, Fact, Phase, Plan, Status, Task, TaskKind};
 use steadfast_observe::Sha256;
-use steadfast_runner::definition::define;
+use steadfast_runner::definition::{DefineError, define};
 use steadfast_store::ledger::{Claiming, Loaded, Loading, PlanRow};
 
 use super::{TaskList, decisions, files};
@@ -105,6 +105,7 @@ impl TaskList {
                 plan.id,
                 decisions::shown(&plan.id)
             ))
+            .hint("move it away yourself: no plan writes it any more, and nothing else is left to do")
         })?;
         Ok((plan, archived))
     }
@@ -160,12 +161,16 @@ pub(super) fn freeze<'a>(
 ) -> Result<BTreeMap<String, String>, CommandError> {
     let mut frozen = BTreeMap::new();
     for command in commands {
-        let definition = define(root, root, command).map_err(|error| {
-            CommandError::failure(format!("what the check `{command}` stands for cannot be read: {error}"))
-        })?;
+        let definition = define(root, root, command).map_err(|error| undefined(command, &error))?;
         frozen.insert(command.to_owned(), serde_json::to_string(&definition).unwrap_or_default());
     }
     Ok(frozen)
+}
+
+/// A check that may run anything proves nothing.
+pub(super) fn undefined(command: &str, error: &DefineError) -> CommandError {
+    CommandError::failure(format!("what the check `{command}` stands for cannot be read: {error}"))
+        .hint("mend that and try again: a check is run only when it is known what it runs")
 }
 
 /// How the files stand that a task has to change, for one that is never started explicitly.

@@ -199,7 +199,7 @@ fn how(evidence: &Evidence) -> String {
 fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
     let times = match same {
         0..3 => String::new(),
-        times => format!("; the {times}th time in the same way").replace("3th", "3rd"),
+        times => format!("; {times} times in the same way"),
     };
     let mut message = format!("task `{}` stays open: {}{times}", task.id, how(evidence));
     if let Some(tail) = evidence.output_tail.as_deref().filter(|tail| !tail.trim().is_empty()) {
@@ -207,18 +207,19 @@ fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
         let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
         message += "\n  the end of its output:";
         for line in shown {
-            message += &format!("\n    {line}");
+            message += format!("\n    {line}").trim_end_matches(' ');
         }
     }
-    let mut error = CommandError::failure(message);
-    if evidence.end == CheckEnd::NotStarted {
-        error = error.hint(format!("a human can run it in a terminal: `steadfast task done {}`", task.id));
+    let (id, error) = (&task.id, CommandError::failure(message));
+    let error = match evidence.end {
+        CheckEnd::NotStarted => error.hint(format!("a human can run it in a terminal: `steadfast task done {id}`")),
+        _ if same < 3 => error.hint(format!("`steadfast task done {id}` checks it again")),
+        _ => error,
+    };
+    if same < 3 {
+        return error;
     }
-    if same >= 3 {
-        return error.hint(format!(
-            "trying the same again changes nothing: another way, or `steadfast task block {} --why REASON`",
-            task.id
-        ));
-    }
-    error
+    error.hint(format!(
+        "trying the same again changes nothing: another way, or `steadfast task block {id} --why REASON`"
+    ))
 }

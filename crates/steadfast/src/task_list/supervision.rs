@@ -29,10 +29,11 @@ impl TaskList {
     ) -> Result<(), CommandError> {
         let task = self.ledger.task(&run.plan, &run.task)?;
         let Some(command) = task.verify.as_ref().and_then(Check::as_command) else {
-            return Err(CommandError::failure(format!("task `{}` has no command to check it by", task.id)));
+            return Err(CommandError::failure(format!("task `{}` has no command to check it by", task.id))
+                .hint(format!("`steadfast task done {}` looks at what proves it", task.id)));
         };
         let evidence = self.run_check(&task, command, confinement, stop);
-        let recorded = self.ledger.record(&run.plan, &run.task, Some(&run.name), &evidence)?;
+        let recorded = self.ledger.record_run(&run.plan, &run.task, &run.name, &evidence)?;
         if let Some(Recorded { changed, .. }) = recorded {
             self.tell_owner(&changed)?;
             self.render_decisions();

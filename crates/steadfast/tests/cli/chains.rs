@@ -9,7 +9,11 @@ use crate::plans::{decided, is, loaded};
 #[test]
 fn a_decision_task_is_closed_by_what_stands_in_its_section() {
     let sandbox = loaded();
-    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.0"]).1, @"error: task `1.0` stays open: nothing stands under `## Words Decisions` in `.steadfast/decisions/greeting.md`: `steadfast decide TEXT --why TEXT` adds a line");
+    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.0"]).1, @r"
+    error: task `1.0` stays open: nothing stands under `## Words Decisions` in `.steadfast/decisions/greeting.md`: `steadfast decide TEXT --why TEXT` adds a line
+
+    hint: `steadfast task done 1.0` checks it again
+    ");
     sandbox.ok(&["decide", "Plain text", "--why", "no dependency"]);
     insta::assert_snapshot!(sandbox.ok(&["task", "done", "1.0"]), @r"
     1.0 Decisions of Words: what it is to reach, and what was decided for it: done (observed: 1 decision in its section)
@@ -38,7 +42,11 @@ fn a_chain_is_done_in_its_order_and_its_work_before_its_test() {
     1.1 Greet people: done (observed: changed: greet.txt)
     4 of 13 tasks done, 9 open, 0 blocked. Next is 1.1a Test: Greet people.
     ");
-    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.1a"]).1, @"error: task `1.1a` stays open: `grep -q hello greet.txt` exited with 1");
+    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.1a"]).1, @r"
+    error: task `1.1a` stays open: `grep -q hello greet.txt` exited with 1
+
+    hint: `steadfast task done 1.1a` checks it again
+    ");
     sandbox.write("greet.txt", "hello");
     sandbox.ok(&["task", "done", "1.1a"]);
     assert_eq!(sandbox.stands("1.1a"), is("done", "executed"));
@@ -51,7 +59,11 @@ fn docs_are_there_and_written() {
     sandbox.write("greet.md", "# How people are greeted");
     sandbox.ok(&["task", "done", "1.2"]);
     fs::remove_file(sandbox.root().join("greet.md")).unwrap();
-    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.2a"]).1, @"error: task `1.2a` stays open: missing: greet.md");
+    insta::assert_snapshot!(sandbox.fails(&["task", "done", "1.2a"]).1, @r"
+    error: task `1.2a` stays open: missing: greet.md
+
+    hint: `steadfast task done 1.2a` checks it again
+    ");
     sandbox.write("greet.md", "# How people are greeted");
     insta::assert_snapshot!(sandbox.ok(&["task", "done", "1.2a"]), @r"
     1.2a Verify that it is written: Describe it: done (observed: changed: greet.md)
@@ -137,7 +149,11 @@ fn skills_are_seen_where_a_session_uses_them() {
     skill("frontend-design");
     let (code, said) = sandbox.agent(&["task", "done", "2.1a"]);
     assert_eq!(code, 1);
-    insta::assert_snapshot!(said, @"error: task `2.1a` stays open: not used since it was started: /vercel-design-guidelines");
+    insta::assert_snapshot!(said, @r"
+    error: task `2.1a` stays open: not used since it was started: /vercel-design-guidelines
+
+    hint: `steadfast task done 2.1a` checks it again
+    ");
     skill("vercel-design-guidelines");
     insta::assert_snapshot!(sandbox.agent(&["task", "done", "2.1a"]).1, @r"
     2.1a Run /frontend-design and /vercel-design-guidelines for: Draw the page: done (observed: used: frontend-design, vercel-design-guidelines)

@@ -333,7 +333,7 @@ fn texts_that_are_too_long_are_refused_with_their_length() {
     insta::assert_snapshot!(said, @r"
     error: the title of a task has 501 characters, and 500 is the most
 
-    hint: the whole of it belongs into a file; `--file PATH` names it to whoever takes the task
+    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
     ");
     sandbox.ok(&["task", "add", &"ä".repeat(500)]);
     let (code, said) = sandbox.fails(&["task", "block", "1", "--why", &"w".repeat(1_001)]);

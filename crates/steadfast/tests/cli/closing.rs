@@ -53,10 +53,12 @@ fn a_check_that_fails_leaves_the_task_open_and_the_third_time_is_named() {
       the end of its output:
         looking
         grep: it.txt: No such file or directory
+
+    hint: `steadfast task done 1` checks it again
     ");
     closed(&sandbox, &[]);
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
-    error: task `1` stays open: `echo looking; grep -q done it.txt` exited with 2; the 3rd time in the same way
+    error: task `1` stays open: `echo looking; grep -q done it.txt` exited with 2; 3 times in the same way
       the end of its output:
         looking
         grep: it.txt: No such file or directory
@@ -139,6 +141,8 @@ fn a_check_whose_supervisor_died_is_lost_and_can_be_run_again() {
     assert!(Command::new("kill").args(["-9", &supervisor]).status().unwrap().success());
     insta::assert_snapshot!(said(&sandbox, &sandbox.run(&["task", "wait", "1"])), @r"
     error: task `1` stays open: `[ -e go ] || { echo $PPID > supervisor; echo $$ > pid; sleep 300; }` did not get to its end (whoever ran it is gone, and said nothing)
+
+    hint: `steadfast task done 1` checks it again
     ");
     eventually(|| !fs::exists(format!("/proc/{check}")).unwrap());
     fs::write(sandbox.root().join("go"), "").unwrap();
@@ -152,6 +156,10 @@ fn a_check_cannot_close_its_own_task() {
     error: task `1` stays open: `steadfast task done 1` exited with 2
       the end of its output:
         error: task `1` cannot be closed from within the check of task `1`
+
+        hint: take it out of the check, which only says whether a task is done
+
+    hint: `steadfast task done 1` checks it again
     ");
 }
 
@@ -223,6 +231,8 @@ fn a_check_that_hangs_is_ended_at_its_limit() {
     sandbox.ok(&["config", "set", "ledger.check_seconds", "1"]);
     insta::assert_snapshot!(closed(&sandbox, &[]), @r"
     error: task `1` stays open: `trap '' TERM; sleep 300` ran into its time limit (ended at its time limit of 1 s)
+
+    hint: `steadfast task done 1` checks it again
     ");
 }
 

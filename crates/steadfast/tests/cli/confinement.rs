@@ -82,8 +82,13 @@ fn the_check_is_started_by_the_codex_of_the_session_with_the_state_it_sent() {
 fn how_the_check_ends_in_there_is_how_it_ended() {
     let session = Session::with("echo no; exit 42", OBEDIENT);
     let said = complaint(&session.closes(&state(), Some(&session.codex)));
-    let expected = "error: task `1` stays open: `echo no; exit 42` exited with 42 (in Codex's sandbox)\n  the end of its output:\n    no";
-    assert_eq!(said, expected);
+    insta::assert_snapshot!(said, @r"
+    error: task `1` stays open: `echo no; exit 42` exited with 42 (in Codex's sandbox)
+      the end of its output:
+        no
+
+    hint: `steadfast task done 1` checks it again
+    ");
 }
 
 #[test]
@@ -124,6 +129,7 @@ fn a_program_that_runs_nothing_is_no_sandbox() {
     for (codex, expected) in [
         ("exit 0", "`codex sandbox` exited with 0, without a word"),
         ("kill -9 $$", "`codex sandbox` ended as Signalled(9)"),
+        ("sleep 60", "`codex sandbox` did nothing for 10 s"),
     ] {
         let said = Session::with("touch ran", codex);
         let said = said.is_not_run(&state(), Some(&said.codex));

@@ -21,6 +21,7 @@ mod release;
 mod sandbox;
 mod skills;
 mod spec;
+mod status;
 mod tasks;
 mod why;
 mod wiring;

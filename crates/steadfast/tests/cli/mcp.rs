@@ -194,7 +194,8 @@ fn what_cannot_be_done_is_told_to_the_model() {
         ("task_add", json!({"title": "a", "check": "true"}), "error: there is no argument `check`"),
         ("task_list", json!({"json": true}), "error: there is no argument `json`"),
     ] {
-        assert_eq!(complaint(&server.call(tool, arguments)), expected);
+        let hint = "the schema of the tool says what its arguments are";
+        assert_eq!(complaint(&server.call(tool, arguments)), format!("{expected}\n\nhint: {hint}"));
     }
     for params in [
         json!({"name": "task_unblock", "arguments": {"id": "1"}}),

@@ -98,7 +98,11 @@ fn without_a_terminal_and_without_yes_nothing_is_changed() {
     let sandbox = Sandbox::bare();
     let (code, said) = sandbox.fails(&["init", "--host", "claude"]);
     assert_eq!(code, 3);
-    assert!(said.contains("nobody is there to ask"), "{said}");
+    insta::assert_snapshot!(said, @r"
+    error: 6 files would change, and nobody is there to ask
+
+    hint: `steadfast init --yes` does it without asking, `--dry-run` only shows it
+    ");
     assert!(!sandbox.place().state.exists());
 }
 

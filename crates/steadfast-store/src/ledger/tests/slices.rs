@@ -115,6 +115,35 @@ fn a_slice_of_a_plan_that_is_not_in_the_ledger_is_stale() {
 }
 
 #[test]
+fn a_slice_from_before_an_upgrade_is_read_and_is_behind_only_when_the_ledger_went_on() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = list(&mut ledger);
+    ledger.add_task(&plan, NewTask { files: vec!["a.rs".into()], ..named("1") }, at(1)).unwrap();
+    let path = dir.path().join("plans").join(format!("{plan}.slice"));
+    let now: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    // The keys of the first version, and one that a later one may have.
+    let mut before = json!({"later": [1]});
+    for key in ["id", "title", "worktree", "counts"] {
+        before[key] = now[key].clone();
+    }
+    before["open"] = json!([]);
+    assert!(now["brief"]["current"].is_object(), "{now}");
+    fs::write(&path, before.to_string()).unwrap();
+    assert_eq!(ledger.stale_slices().unwrap(), [] as [PathBuf; 0]);
+    assert_eq!(read_slices(dir.path(), WORKTREE).unwrap().counts.open(), 1);
+
+    ledger.set_status(&plan, &id("1"), to(Status::InProgress)).unwrap();
+    fs::write(&path, before.to_string()).unwrap();
+    assert_eq!(ledger.stale_slices().unwrap(), std::slice::from_ref(&path));
+    ledger.renew_slices().unwrap();
+    let free = fs::read(&path).unwrap();
+    ledger.take_plan(&plan, &session("s"), Claiming::UnlessHeld, at(1)).unwrap();
+    fs::write(&path, free).unwrap();
+    assert_eq!(ledger.stale_slices().unwrap(), [path], "its owner is not in it");
+}
+
+#[test]
 fn two_never_write_slices_at_once() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();

@@ -86,10 +86,13 @@ fn loading_the_same_again_changes_nothing() {
     let mut ledger = Ledger::open(dir.path()).unwrap();
     let plan = spec(vec![planned("1", &[]), planned("2", &["1", "1"])]);
     let first = load(&mut ledger, &plan, AddedBy::Human, 1);
-    ledger.record(first.plan(), &id("1"), None, &passed(2)).unwrap().unwrap();
+    ledger.record(first.plan(), &id("1"), &passed(2)).unwrap();
     let again = load(&mut ledger, &plan, AddedBy::Human, 3);
     assert_eq!(again, Loaded::Same(first.plan().clone()));
     assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().counts.done, 1);
+    let renamed = Plan { feature: "Sign in".into(), ..plan };
+    let loaded = load(&mut ledger, &renamed, AddedBy::Human, 4);
+    assert_eq!(loaded, Loaded::Replaced { plan: PlanId::new("sign-in"), kept: 1 });
 }
 
 #[test]
@@ -98,7 +101,7 @@ fn a_changed_spec_keeps_what_did_not_change() {
     let mut ledger = Ledger::open(dir.path()).unwrap();
     let first = load(&mut ledger, &spec(vec![planned("1", &[]), planned("2", &[])]), AddedBy::Human, 1);
     for name in ["1", "2"] {
-        assert!(ledger.record(first.plan(), &id(name), None, &passed(2)).unwrap().unwrap().changed.earned);
+        assert!(ledger.record(first.plan(), &id(name), &passed(2)).unwrap().changed.earned);
     }
     let decision = Decision {
         phase: Some("p1".into()),

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde_json::{Map, Value, json};
 
 use crate::error::CommandError;
@@ -60,12 +62,12 @@ impl Arguments {
     pub(super) fn new(given: Map<String, Value>, parameters: &[Parameter]) -> Result<Self, CommandError> {
         match given.keys().find(|name| parameters.iter().all(|parameter| parameter.name != *name)) {
             None => Ok(Self(given)),
-            Some(name) => Err(CommandError::usage(format!("there is no argument `{name}`"))),
+            Some(name) => Err(misused(format_args!("there is no argument `{name}`"))),
         }
     }
 
     pub(super) fn text(&mut self, name: &str) -> Result<String, CommandError> {
-        let value = self.0.remove(name).ok_or_else(|| CommandError::usage(format!("`{name}` is missing")))?;
+        let value = self.0.remove(name).ok_or_else(|| misused(format_args!("`{name}` is missing")))?;
         text(name, value)
     }
 
@@ -77,9 +79,13 @@ impl Arguments {
         match self.0.remove(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(values)) => values.into_iter().map(|value| text(name, value)).collect(),
-            Some(_) => Err(CommandError::usage(format!("`{name}` is no list"))),
+            Some(_) => Err(misused(format_args!("`{name}` is no list"))),
         }
     }
+}
+
+fn misused(what: fmt::Arguments<'_>) -> CommandError {
+    CommandError::usage(what).hint("the schema of the tool says what its arguments are")
 }
 
 /// Models write the id `3` as a number. A fraction could be `2.1` or `2.10`: that one they have to write as a text.
@@ -87,10 +93,10 @@ fn text(name: &str, value: Value) -> Result<String, CommandError> {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) if number.is_u64() => number.to_string(),
-        _ => return Err(CommandError::usage(format!("`{name}` is no text"))),
+        _ => return Err(misused(format_args!("`{name}` is no text"))),
     };
     if text.is_empty() {
-        return Err(CommandError::usage(format!("`{name}` is empty")));
+        return Err(misused(format_args!("`{name}` is empty")));
     }
     Ok(text)
 }
@@ -123,16 +129,16 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let said = |value, take: fn(&mut Arguments) -> Option<CommandError>| {
-            take(&mut arguments(value).unwrap()).map(|error| error.to_string())
+            take(&mut arguments(value).unwrap()).map(|error| error.message().to_owned())
         };
         let id = |given: &mut Arguments| given.text("id").err();
-        assert_eq!(said(json!({}), id).as_deref(), Some("error: `id` is missing"));
-        assert_eq!(said(json!({"id": " "}), id).as_deref(), Some("error: `id` is empty"));
-        assert_eq!(said(json!({"id": 2.1}), id).as_deref(), Some("error: `id` is no text"));
+        assert_eq!(said(json!({}), id).as_deref(), Some("`id` is missing"));
+        assert_eq!(said(json!({"id": " "}), id).as_deref(), Some("`id` is empty"));
+        assert_eq!(said(json!({"id": 2.1}), id).as_deref(), Some("`id` is no text"));
         let after = |given: &mut Arguments| given.texts("after").err();
-        assert_eq!(said(json!({"after": "1"}), after).as_deref(), Some("error: `after` is no list"));
-        let misspelled = arguments(json!({"idd": "1"})).unwrap_err().to_string();
-        assert_eq!(misspelled, "error: there is no argument `idd`");
+        assert_eq!(said(json!({"after": "1"}), after).as_deref(), Some("`after` is no list"));
+        let misspelled = arguments(json!({"idd": "1"})).unwrap_err().message().to_owned();
+        assert_eq!(misspelled, "there is no argument `idd`");
     }
 
     #[test]

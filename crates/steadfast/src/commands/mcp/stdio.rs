@@ -32,7 +32,8 @@ impl Stdio {
         // A thread that the runtime does not know: it cannot be woken from a read, and is not waited for.
         thread::Builder::new().name("input".to_owned()).spawn(move || {
             if let Err(error) = read_all(&mut stdin().lock(), &read) {
-                crate::output::note!("error: cannot read standard input: {error}");
+                let hint = "a host starts this server and writes to it; `steadfast task` is for people";
+                crate::output::note!("error: cannot read standard input: {error}\n\nhint: {hint}");
             }
         })?;
         let written = spawn_blocking(move || write_all(&mut stdout().lock(), to_write));

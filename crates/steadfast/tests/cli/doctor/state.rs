@@ -76,6 +76,26 @@ fn a_slice_that_could_not_be_written_is_logged_and_found_and_written_by_fix() {
 }
 
 #[test]
+fn a_slice_from_before_an_upgrade_is_not_behind() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One", "--verify", "true"]);
+    let plans = sandbox.place().state.join("plans");
+    let slice = fs::read_dir(&plans)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .find(|path| path.is_file() && path.extension().is_some())
+        .unwrap();
+    let mut view: Value = serde_json::from_slice(&fs::read(&slice).unwrap()).unwrap();
+    // An older one knew nothing of what an agent has to know again.
+    assert!(view.as_object_mut().unwrap().remove("brief").is_some());
+    fs::write(&slice, view.to_string()).unwrap();
+    assert!(!codes(&sandbox).contains(&"slice-stale".to_owned()));
+    view["counts"]["pending"] = 2.into();
+    fs::write(&slice, view.to_string()).unwrap();
+    assert!(codes(&sandbox).contains(&"slice-stale".to_owned()));
+}
+
+#[test]
 fn a_ledger_that_is_newer() {
     let sandbox = Sandbox::new();
     let path = sandbox.place().state.join("state.db");

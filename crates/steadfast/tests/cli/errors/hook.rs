@@ -7,7 +7,7 @@ use serde_json::json;
 use steadfast_model::{Millis, SessionId};
 use steadfast_store::{Gate, GateScope};
 
-use super::fails;
+use super::{fails, without_threads};
 use crate::sandbox::Sandbox;
 
 #[test]
@@ -97,26 +97,12 @@ fn at_a_closed_gate_a_call_that_cannot_be_read_is_denied_with_the_reason() {
     insta::assert_snapshot!(call(&sandbox, "PreToolUse", Stdio::null()), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"a gate is closed, and its marker cannot be read (steadfast could not look at this call: the payload is empty)"}}"#);
 }
 
-/// Root may start as many as it likes, so as root this is nobody's process.
 #[test]
 fn a_machine_on_which_no_thread_can_be_started() {
-    use std::os::unix::process::CommandExt;
-
-    const NOBODY: u32 = 65_534;
     let sandbox = Sandbox::new();
     let scope = GateScope::Session(SessionId::new("s-1"));
     let gate = Gate { scope, reason: "The plan is not approved.".into(), closed_at: Millis(0) };
     gate.close(&sandbox.place()).unwrap();
-    let mut command = std::process::Command::new("bash");
-    command.args(["-c", "ulimit -u 1 && exec \"$0\" \"$@\""]).arg(sandbox.binary());
-    command.args(["hook", "--host", "claude", "--via", "local", "PreToolUse"]);
-    command.current_dir(sandbox.root()).env_clear().env("HOME", sandbox.home()).stdin(Stdio::null());
-    let top = sandbox.root().parent().unwrap().to_owned();
-    if std::os::unix::fs::chown(&top, Some(NOBODY), Some(NOBODY)).is_ok() {
-        let all = std::process::Command::new("chown").args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(top).status();
-        assert!(all.unwrap().success());
-        command.uid(NOBODY).gid(NOBODY);
-    }
-    let output = command.output().unwrap();
+    let output = without_threads(&sandbox, &["hook", "--host", "claude", "--via", "local", "PreToolUse"]);
     insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The plan is not approved. (steadfast could not look at this call: cannot start a thread: Resource temporarily unavailable (os error 11))"}}"#);
 }

@@ -57,6 +57,70 @@ fn settings_that_are_not_what_they_should_be() {
 }
 
 #[test]
+fn settings_that_are_no_json() {
+    let mut all = String::new();
+    for text in [
+        "{",
+        "{\"a\"}",
+        "{\"a\": 1 \"b\"}",
+        "{a: 1}",
+        "{\"a\": [1 2]}",
+        "{\"a\": nil}",
+        "{} {}",
+        "7",
+        "{\"hooks\": true}",
+        "{\"hooks\": {\"Stop\": 7}}",
+    ] {
+        let said = with_settings(text);
+        let line = said.lines().nth(1).unwrap();
+        all += &format!("{text}\n    {}\n", line.trim_start_matches("error: /repo/.claude/settings.local.json:"));
+    }
+    insta::assert_snapshot!(all, @r#"
+    {
+        1:2: the file ends, expected a key in double quotes
+    {"a"}
+        1:5: unexpected `}`, expected `:`
+    {"a": 1 "b"}
+        1:9: unexpected `\"`, expected `,` or `}`
+    {a: 1}
+        1:2: unexpected `a`, expected a key in double quotes
+    {"a": [1 2]}
+        1:10: unexpected `2`, expected `,` or `]`
+    {"a": nil}
+        1:7: unexpected `n`, expected a value
+    {} {}
+        1:4: unexpected `{`, expected the end of the file
+    7
+        1:1: `the file` is a number, expected an object
+    {"hooks": true}
+        1:11: `hooks` is a boolean, expected an object
+    {"hooks": {"Stop": 7}}
+        1:20: `hooks.Stop` is a number, expected an array
+    "#);
+}
+
+#[test]
+fn servers_that_are_no_tables() {
+    for (text, at, found) in [
+        ("mcp_servers = 7\n", "1:15", "a value"),
+        ("mcp_servers = {}\n", "1:15", "an inline table"),
+        ("[[mcp_servers]]\n", "1:1", "an array of tables"),
+        ("mcp_servers.other.command = \"x\"\n", "1:1", "a table"),
+    ] {
+        let sandbox = Sandbox::bare();
+        let config = sandbox.home().join(".codex/config.toml");
+        fs::create_dir(config.parent().unwrap()).unwrap();
+        fs::write(&config, text).unwrap();
+        let said = fails(&sandbox, &["init", "--host", "codex", "--yes"]);
+        let expected = format!(
+            "exit 1\nerror: /home/.codex/config.toml:{at}: `mcp_servers` is {found}, expected tables like \
+             `[mcp_servers.name]`\n\nhint: nothing was written; mend `/home/.codex/config.toml` and try again\n"
+        );
+        assert_eq!(said, expected);
+    }
+}
+
+#[test]
 fn a_server_of_our_name_that_is_not_ours() {
     let sandbox = Sandbox::bare();
     let config = sandbox.home().join(".codex/config.toml");
@@ -232,6 +296,13 @@ fn a_program_that_does_not_find_itself() {
 
     hint: `steadfast init --shared` names it without its path
     ");
+    let output = sandbox.elsewhere("mount -t tmpfs tmpfs /proc && exec \"$0\" \"$@\"", &["sim"]).unwrap();
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: cannot find this program: no /proc/self/exe available. Is /proc mounted?
+
+    hint: mount `/proc`, which says where it is
+    ");
 }
 
 #[test]
@@ -249,7 +320,7 @@ fn no_host_to_wire() {
     ");
     insta::assert_snapshot!(failure(&sandbox, &bare(&["init", "--host", "sim"])), @r"
     exit 64
-    error: invalid value 'sim' for '--host <HOST>': the simulated agent needs no wiring
+    error: invalid value 'sim' for '--host <HOST>': the simulated agent is for tests; expected `claude` or `codex`
 
     For more information, try '--help'.
     ");
@@ -317,6 +388,10 @@ fn a_human_who_says_no() {
     let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
     assert_eq!(output.status.code(), Some(2), "{said}");
     let said = said.trim_start_matches("n\n");
-    insta::assert_snapshot!(said, @"change 6 files? [y/N] error: nothing was changed");
+    insta::assert_snapshot!(said, @r"
+    change 6 files? [y/N] error: nothing was changed
+
+    hint: `steadfast init` asks again; `--dry-run` only shows what it would change
+    ");
     assert!(!sandbox.place().state.exists());
 }

@@ -163,6 +163,6 @@ fn what_a_task_cannot_be() {
     exit 64
     error: a task names 1001 files, and 1000 is the most
 
-    hint: the whole of it belongs into a file; `--file PATH` names it to whoever takes the task
+    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
     ");
 }

@@ -1,4 +1,9 @@
-//! Words that say nothing.
+//! Words that say nothing or too much, and a session that cannot be told.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
 
 use super::fails;
 use crate::sandbox::Sandbox;
@@ -13,4 +18,52 @@ fn a_decision_without_a_reason() {
 
     hint: `steadfast decide TEXT --why REASON` keeps it for every session after this one
     ");
+}
+
+#[test]
+fn a_decision_that_is_too_long() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let long = "x".repeat(1_001);
+    insta::assert_snapshot!(fails(&sandbox, &["decide", &long, "--why", "because"]), @r"
+    exit 64
+    error: a decision has 1001 characters, and 1000 is the most
+
+    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    ");
+    insta::assert_snapshot!(fails(&sandbox, &["decide", "Keep it", "--why", &long]), @r"
+    exit 64
+    error: the reason of a decision has 1001 characters, and 1000 is the most
+
+    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    ");
+}
+
+#[test]
+fn a_session_that_was_not_told_loses_nothing_but_time() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    sandbox.hook("SessionStart", "s-1", json!({"source": "startup"}));
+    assert!(sandbox.as_agent("s-1", &["task", "start", "1"]).status.success());
+    let lock = fs::File::open(sandbox.session("s-1").dir().join("lock")).unwrap();
+    lock.lock().unwrap();
+    sandbox.ok(&["task", "done", "1"]);
+    let log = fs::read_to_string(sandbox.place().state.join("hook.log")).unwrap();
+    let lines: Vec<&str> = log.lines().map(|line| &line[21..]).collect();
+    insta::assert_snapshot!(lines.join("\n"), @"session s-1 was not told of task 1: another process holds the lock of session s-1");
+}
+
+#[test]
+fn a_server_that_a_human_calls() {
+    let sandbox = Sandbox::new();
+    let call = format!("'{}' mcp", sandbox.binary().display());
+    let mut command = Command::new("script");
+    command.args(["--quiet", "--return", "--command", &call, "/dev/null"]);
+    command.current_dir(sandbox.root()).env_clear().env("HOME", sandbox.home()).env("PATH", "/usr/bin:/bin");
+    // The end of its input is typed: `^D`.
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"\x04").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).replace(['\r', '\u{4}', '\u{8}'], "");
+    insta::assert_snapshot!(said.trim_start_matches("^D"), @"`steadfast mcp` speaks JSON-RPC, one message per line; `steadfast task` is for people");
 }

@@ -86,6 +86,44 @@ fn garbage_is_refused_and_the_next_request_answered() {
 }
 
 #[test]
+fn what_is_no_request_is_told_why() {
+    let sandbox = Sandbox::new();
+    let mut server = Server::start(&sandbox);
+    let long = " ".repeat((4 << 20) + 1);
+    let mut all = String::new();
+    for line in [
+        "hello",
+        "[]",
+        "7",
+        r#"{"jsonrpc": "2.0", "id": {}, "method": "ping"}"#,
+        r#"{"id": 1, "method": "ping"}"#,
+        r#"{"jsonrpc": "2.0", "id": 1, "method": 7}"#,
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}"#,
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 7}}"#,
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "task_unblock"}}"#,
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "tasks/invent"}"#,
+        &long,
+    ] {
+        server.write(line.as_bytes());
+        let answer = server.read();
+        all += &format!("{} {}\n", answer["error"]["code"], answer["error"]["message"].as_str().unwrap());
+    }
+    insta::assert_snapshot!(all, @r#"
+    -32700 the line is no JSON: expected value at line 1 column 1
+    -32600 the batch is empty
+    -32600 a message is an object
+    -32600 the `id` is no text and no whole number
+    -32600 `jsonrpc` is not "2.0"
+    -32600 `method` is no text
+    -32602 `params` is no object
+    -32602 these are no `params` of `tools/call`
+    -32602 there is no tool `task_unblock`
+    -32601 there is no method `tasks/invent`
+    -32600 a message is at most 4194304 bytes long
+    "#);
+}
+
+#[test]
 fn the_end_of_input_is_the_end_and_nothing_else_is_said() {
     let sandbox = Sandbox::new();
     let mut server = Server::start(&sandbox);

@@ -1,0 +1,234 @@
+//! A check that cannot be run, and what its supervisor says when it is called wrongly.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
+use std::process::Output;
+
+use serde_json::json;
+
+use super::{fails, failure};
+use crate::sandbox::Sandbox;
+
+fn with_check(check: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One", "--verify", check]);
+    sandbox
+}
+
+/// The program is in memory already when another file lies in its place.
+fn behind(cover: &str) -> String {
+    format!("exec 9<\"$0\" && mount --bind {cover} \"$0\" && exec /proc/self/fd/9 \"$@\"")
+}
+
+/// The supervisor of this run, called by hand.
+fn supervise<'a>(plan: &'a str, task: &'a str) -> [&'a str; 7] {
+    ["supervise", "--plan", plan, "--task", task, "--run", "r-1"]
+}
+
+fn plan(sandbox: &Sandbox) -> String {
+    let said = sandbox.ok(&["plan", "status", "--json"]);
+    serde_json::from_str::<serde_json::Value>(&said).unwrap()["plan"].as_str().unwrap().to_owned()
+}
+
+fn said(sandbox: &Sandbox, output: &Output) -> String {
+    failure(sandbox, output).replace(&plan(sandbox), "<plan>")
+}
+
+#[test]
+fn a_supervisor_that_cannot_be_started() {
+    let sandbox = with_check("true");
+    let Some(output) = sandbox.elsewhere(&behind("/bin/false"), &["task", "done", "1"]) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: the check of task `1` cannot be started: its supervisor ended with exit status: 1
+
+    hint: `steadfast doctor` looks at the state it needs
+    ");
+    fs::write(sandbox.home().join("text"), "no program").unwrap();
+    let Some(output) = sandbox.elsewhere(&behind("~/text"), &["task", "done", "1"]) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: the check of task `1` cannot be started: Permission denied (os error 13)
+
+    hint: `steadfast doctor` looks at the state it needs
+    ");
+    let plan = plan(&sandbox);
+    let leave = [&supervise(&plan, "1")[..], &["--leave"]].concat();
+    let Some(output) = sandbox.elsewhere(&behind("~/text"), &leave) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: the supervisor cannot be started: Permission denied (os error 13)
+
+    hint: `steadfast task done 1` starts it as it has to be
+    ");
+    // None of these is left as running.
+    sandbox.ok(&["task", "done", "1"]);
+}
+
+#[test]
+fn a_supervisor_that_is_called_wrongly() {
+    let sandbox = with_check("true");
+    sandbox.ok(&["task", "add", "Two"]);
+    let plan = plan(&sandbox);
+    let mut leader = sandbox.command();
+    leader.args(supervise(&plan, "1")).process_group(0);
+    insta::assert_snapshot!(failure(&sandbox, &leader.output().unwrap()), @r"
+    exit 1
+    error: a check cannot be supervised here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
+
+    hint: `steadfast task done 1` starts it as it has to be
+    ");
+    let mut confined = sandbox.command();
+    confined.args(supervise(&plan, "1")).env("STEADFAST_SANDBOX", "{");
+    insta::assert_snapshot!(failure(&sandbox, &confined.output().unwrap()), @r"
+    exit 1
+    error: `STEADFAST_SANDBOX` is no sandbox: EOF while parsing an object at line 1 column 1
+
+    hint: `steadfast task done 1` starts it as it has to be
+    ");
+    insta::assert_snapshot!(fails(&sandbox, &supervise(&plan, "2")), @r"
+    exit 1
+    error: task `2` has no command to check it by
+
+    hint: `steadfast task done 2` looks at what proves it
+    ");
+    insta::assert_snapshot!(said(&sandbox, &sandbox.run(&supervise(&plan, "9"))), @r"
+    exit 1
+    error: there is no task `9` in plan `<plan>`; near it: `1`, `2`
+
+    hint: `steadfast task list` shows all tasks
+    ");
+    insta::assert_snapshot!(fails(&sandbox, &supervise("nothing", "1")), @r"
+    exit 1
+    error: there is no plan `nothing`
+
+    hint: `steadfast plan show` shows the plan of this worktree
+    ");
+}
+
+#[test]
+fn a_supervisor_that_nobody_asked_for_closes_nothing() {
+    let sandbox = with_check("true");
+    let plan = plan(&sandbox);
+    assert!(sandbox.run(&supervise(&plan, "1")).status.success());
+    assert_eq!(sandbox.task("1")["status"], "pending");
+}
+
+#[test]
+fn a_check_that_cannot_be_looked_into() {
+    let sandbox = with_check("sh check.sh");
+    let script = sandbox.root().join("check.sh");
+    symlink("check.sh", &script).unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1"]), @r"
+    exit 1
+    error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
+
+    hint: mend that and try again: a check is run only when it is known what it runs
+    ");
+    insta::assert_snapshot!(fails(&sandbox, &["task", "add", "Two", "--verify", "sh check.sh"]), @r"
+    exit 1
+    error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
+
+    hint: mend that and try again: a check is run only when it is known what it runs
+    ");
+    fs::remove_file(&script).unwrap();
+    fs::File::create(&script).unwrap().set_len(5 << 20).unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1"]), @r"
+    exit 1
+    error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` is larger than 4 MiB: that is no script and no manifest
+
+    hint: mend that and try again: a check is run only when it is known what it runs
+    ");
+    let scripts: Vec<String> = (0..501).map(|n| format!("\"t{n}\": \"true\"")).collect();
+    sandbox.write("package.json", format!("{{\"scripts\": {{{}}}}}", scripts.join(", ")));
+    let all: Vec<String> = (0..501).map(|n| format!("npm run t{n}")).collect();
+    let refused = fails(&sandbox, &["task", "add", "Two", "--verify", &all.join(" && ")]);
+    insta::assert_snapshot!(refused.replace(&all.join(" && "), "<all>"), @r"
+    exit 1
+    error: what the check `<all>` stands for cannot be read: `<all>` leads to more than 500 scripts: name the one that is meant
+
+    hint: mend that and try again: a check is run only when it is known what it runs
+    ");
+}
+
+#[test]
+fn a_changed_check_that_an_agent_says_yes_to() {
+    let sandbox = with_check("sh check.sh");
+    sandbox.write("check.sh", "true");
+    insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("me", &["task", "done", "1", "--accept-check"])), @r"
+    exit 2
+    error: only a human says yes to a changed check
+
+    hint: a human runs `steadfast task done 1 --accept-check`
+    ");
+}
+
+#[test]
+fn what_is_different_in_a_check_is_named() {
+    let sandbox = Sandbox::new();
+    let manifest = |test: &str| sandbox.write("package.json", json!({"scripts": {"test": test}}).to_string());
+    manifest("sh a.sh");
+    sandbox.write("a.sh", "false");
+    sandbox.ok(&["task", "add", "One", "--verify", "npm test"]);
+    let mut all = String::new();
+    for (test, a, b) in [
+        ("sh a.sh", Some("true"), None),
+        ("sh a.sh", None, None),
+        ("sh b.sh", Some("false"), None),
+        ("sh a.sh && sh b.sh", Some("false"), Some("true")),
+    ] {
+        manifest(test);
+        for (name, text) in [("a.sh", a), ("b.sh", b)] {
+            let _ = fs::remove_file(sandbox.root().join(name));
+            if let Some(text) = text {
+                sandbox.write(name, text);
+            }
+        }
+        let said = fails(&sandbox, &["task", "done", "1"]);
+        let line = said.lines().nth(1).unwrap();
+        all += &format!("{}\n", line.split_once("was loaded: ").unwrap().1);
+    }
+    insta::assert_snapshot!(all, @r"
+    `a.sh` has other content
+    `a.sh` was a file, is gone
+    `a.sh` was a file, is no longer there; package.json script `test` was `sh a.sh`, is `sh b.sh`; `b.sh` is run now, and is not there
+    package.json script `test` was `sh a.sh`, is `sh a.sh && sh b.sh`; `b.sh` was not there, is a file
+    ");
+    assert!(
+        sandbox
+            .ok(&["status"])
+            .contains("the check of task 1 is not what it was; `steadfast task done 1 --accept-check` says yes to it")
+    );
+}
+
+#[test]
+fn a_check_that_fails_again_and_again_needs_a_human() {
+    let sandbox = with_check("false");
+    for _ in 0..12 {
+        sandbox.run(&["task", "done", "1"]);
+    }
+    insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1"]), @r"
+    exit 1
+    error: task `1` stays open: `false` exited with 1; 13 times in the same way
+
+    hint: trying the same again changes nothing: another way, or `steadfast task block 1 --why REASON`
+    ");
+    assert!(sandbox.ok(&["status"]).contains("the check of task 1 fails again and again"));
+}
+
+#[test]
+fn a_task_that_an_agent_may_not_touch() {
+    let sandbox = with_check("true");
+    sandbox.ok(&["task", "block", "1", "--why", "the key is missing"]);
+    for arguments in [["task", "start", "1"], ["task", "done", "1"], ["task", "unblock", "1"]] {
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("me", &arguments)), @r"
+            exit 2
+            error: task `1` is blocked, and only a human puts it back
+
+            hint: a human runs `steadfast task unblock 1`
+            ");
+        }
+    }
+}
