@@ -6,20 +6,24 @@ use crate::Result;
 use crate::process::cargo;
 
 /// What must not be found beneath a room.
-const FORBIDDEN: [(&str, &[&str]); 8] = [
+const FORBIDDEN: [(&str, &[&str]); 9] = [
     ("steadfast-model", &["serde_json", "rusqlite", "toml", "clap", "tokio", "steadfast-engine", "steadfast-store"]),
     ("steadfast-engine", &["serde_json", "rusqlite", "toml", "clap", "tokio", "steadfast-store", "steadfast-hosts"]),
     ("steadfast-observe", &["clap", "tokio", "tracing", "log", "rusqlite", "steadfast-engine", "steadfast-store"]),
     ("steadfast-store", &["clap", "tokio", "tracing", "log", "steadfast-engine", "steadfast-hosts"]),
     ("steadfast-hosts", &["clap", "tokio", "tracing", "log", "rusqlite", "steadfast-engine", "steadfast-store"]),
+    ("steadfast-shell", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-runner", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse", "steadfast-sim"]),
 ];
 
 /// The rooms that a room may know, where these are all.
-const KNOWN: [(&str, &[&str]); 2] =
-    [("steadfast-plan", &["steadfast-model"]), ("steadfast-runner", &["steadfast-model", "steadfast-observe"])];
+const KNOWN: [(&str, &[&str]); 3] = [
+    ("steadfast-plan", &["steadfast-model"]),
+    ("steadfast-shell", &[]),
+    ("steadfast-runner", &["steadfast-model", "steadfast-observe"]),
+];
 
 pub(crate) fn check() -> Result<()> {
     let mut broken = Vec::new();

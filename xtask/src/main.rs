@@ -23,6 +23,7 @@ usage: cargo xtask CHORE
 
   test                 everything CI runs: formatting, lints, generated files, boundaries, unit, property and
                        end-to-end tests, a bounded fuzz, the instruction count
+  bench guard          what reading and judging a command costs beside a split at blanks; fails over its limits
   bench hook           what a hook costs beside an empty process (--runs N, --binary PATH)
   bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)
   bench observe        what a fact costs beside git's own answer; 1,000, 10,000 and 100,000 files by default (FILES...)
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["test"] => test::test(),
+        ["bench", "guard", rest @ ..] => bench::guard(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
         ["bench", "ledger", rest @ ..] => bench::ledger(rest),
         ["bench", "observe", rest @ ..] => bench::observe(rest),

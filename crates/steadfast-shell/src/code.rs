@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::text::{ANY, resolve};
-use crate::walk::Walk;
+use crate::walk::{NO_STDIN, Walk};
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
@@ -75,11 +75,30 @@ const SHELLS: &[&str] = &[
     "spawnSync",
     "popen",
     "getoutput",
+    "execvp",
+    "execv",
+    "execl",
+    "execlp",
+    "execFile",
+    "execFileSync",
+    "spawn",
+    "spawnvp",
+    "spawnlp",
+    "shell_exec",
+    "passthru",
 ];
 
 impl Walk {
     /// Finds the writing calls in `code`, which `arg` gives to `via`.
     pub(crate) fn code(&mut self, code: &str, arg: &Arg, via: &str) {
+        if !self.enter() {
+            return;
+        }
+        self.calls(code, arg, via);
+        self.leave();
+    }
+
+    fn calls(&mut self, code: &str, arg: &Arg, via: &str) {
         let tokens = tokens(code);
         let mut names: HashMap<&str, &str> = HashMap::new();
         for window in tokens.windows(5) {
@@ -90,9 +109,20 @@ impl Walk {
             }
         }
         let mut unresolved = false;
+        let bare = via.starts_with("perl") || via.starts_with("ruby");
+        if bare {
+            for text in code.split('`').skip(1).step_by(2) {
+                self.script(text, &arg.span);
+            }
+        }
         for (at, token) in tokens.iter().enumerate() {
-            let (Token::Name(name), Some(Token::Mark('('))) = (token, tokens.get(at + 1)) else { continue };
-            let args = arguments(&tokens, at + 1);
+            let args = match (token, tokens.get(at + 1)) {
+                (Token::Name(_), Some(Token::Mark('('))) => arguments(&tokens, at + 1),
+                // Perl and Ruby call without parentheses.
+                (Token::Name(_), Some(Token::Text(_) | Token::Name(_))) if bare => bare_arguments(&tokens[at + 1..]),
+                _ => continue,
+            };
+            let Token::Name(name) = token else { continue };
             let text = |n: usize| args.get(n).and_then(|arg| literal(arg, &names));
             let mut hits: Vec<(Op, Option<String>)> = Vec::new();
             match name.as_str() {
@@ -104,6 +134,10 @@ impl Walk {
                     match mode {
                         // Perl: the mode, then the path.
                         Some((n, mode)) if mode.starts_with(['>', '+']) => hits.push((Op::Write, text(n + 1))),
+                        // Perl: the mode before the path, in one string.
+                        None if text(1).is_some_and(|path| path.starts_with('>')) => {
+                            hits.push((Op::Write, text(1).map(|path| path.trim_start_matches(['>', ' ']).to_owned())));
+                        }
                         Some((n, _)) if n > 0 => {
                             hits.push((Op::Write, text(0).or_else(|| receiver(&tokens, at, &names))));
                         }
@@ -140,18 +174,22 @@ impl Walk {
                 name if METHODS.contains(&name) && receiver(&tokens, at, &names).is_some() => {
                     hits.push((Op::Write, receiver(&tokens, at, &names)));
                 }
+                "write" | "binwrite" | "delete" if on_files(&tokens, at) => hits.push((Op::Write, text(0))),
                 "write_text" | "write_bytes" => hits.push((Op::Write, None)),
                 name if FIRST.contains(&name) && !args.is_empty() => hits.push((Op::Write, text(0))),
                 name if SHELLS.contains(&name) => {
-                    let words: Vec<&str> = args
-                        .first()
-                        .into_iter()
-                        .flatten()
-                        .filter_map(|t| match t {
-                            Token::Text(text) => Some(text.as_str()),
-                            _ => None,
-                        })
-                        .collect();
+                    let mut words = texts(args.first().into_iter().flatten());
+                    // The arguments stand in a list of their own, or one by one.
+                    if words.len() == 1 {
+                        let rest = args[1..]
+                            .iter()
+                            .take_while(|arg| matches!(arg.as_slice(), [Token::Text(_)] | [Token::Mark('['), ..]));
+                        words.extend(texts(rest.flatten()));
+                    }
+                    // `execvp('rm', ['rm', …])`: the name comes twice.
+                    if name.starts_with("exec") && words.len() > 1 && words[0] == words[1] {
+                        words.remove(0);
+                    }
                     match words.as_slice() {
                         [] => {}
                         [one] => {
@@ -162,7 +200,7 @@ impl Walk {
                                 .iter()
                                 .map(|text| Arg { text: (*text).to_owned(), span: arg.span.clone() })
                                 .collect();
-                            self.run(&args, None);
+                            self.run(&args, NO_STDIN);
                         }
                     }
                 }
@@ -220,8 +258,29 @@ fn receiver(tokens: &[Token], at: usize, names: &HashMap<&str, &str>) -> Option<
     }
 }
 
+/// `File.write` and its kin.
+fn on_files(tokens: &[Token], at: usize) -> bool {
+    matches!(tokens.get(..at), Some([.., Token::Name(name), Token::Mark('.')]) if matches!(name.as_str(), "File" | "IO" | "Bun"))
+}
+
 fn on_module(tokens: &[Token], at: usize) -> bool {
     matches!(tokens.get(..at), Some([.., Token::Name(name), Token::Mark('.')]) if name.len() <= 2)
+}
+
+fn texts<'a>(tokens: impl Iterator<Item = &'a Token>) -> Vec<&'a str> {
+    tokens
+        .filter_map(|token| match token {
+            Token::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Up to the end of the statement.
+fn bare_arguments(tokens: &[Token]) -> Vec<Vec<Token>> {
+    let end = tokens.iter().position(|token| matches!(token, Token::Mark(';' | '}'))).unwrap_or(tokens.len());
+    let args = tokens[..end].split(|token| *token == Token::Mark(','));
+    args.map(<[Token]>::to_vec).filter(|arg| !arg.is_empty()).take(8).collect()
 }
 
 fn arguments(tokens: &[Token], open: usize) -> Vec<Vec<Token>> {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::invocation::Invocation;
+
 /// Where a command line is read: relative paths and `~` are resolved against it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
@@ -52,15 +54,25 @@ pub struct Effect {
     pub certainty: Certainty,
     /// The bytes of the command line that say so.
     pub span: Range<usize>,
+    /// The file whose content it gets, where that is known: a copy of a protected file is no write to it.
+    pub copy_of: Option<String>,
 }
 
 /// A command line, read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     pub effects: Vec<Effect>,
+    pub(crate) runs: Vec<Invocation>,
     /// `false`: bash would refuse it, or it was too deep to read. Never safe then.
     pub parsed: bool,
     /// Paths named in comments. They may speak against a command whose target is unknown, never for one.
     pub mentions: Vec<String>,
     pub context: Context,
+}
+
+impl Reading {
+    /// Every command that would run, in the order in which it is met.
+    pub fn runs(&self) -> impl Iterator<Item = &Invocation> {
+        self.runs.iter()
+    }
 }

@@ -23,7 +23,8 @@ pub struct Verdict {
 /// `deny`: a certain write to a protected path. `ask`: a writing effect whose target may be one; unparsed. `allow`:
 /// otherwise, opaque programs included.
 ///
-/// A protected path that is relative is meant wherever it is found (`lib/` in `a/lib/b`); `*` and `?` stand in it.
+/// A protected path that is relative is meant wherever it is found (`lib/` in `a/lib/b`), but for folders of temporary
+/// files and for copies of the protected file itself; `*` and `?` stand in it.
 pub fn judge(reading: &Reading, protected: &[String]) -> Verdict {
     let mut verdict = Verdict { decision: Decision::Allow, reason: String::new(), span: None };
     if !reading.parsed {
@@ -63,6 +64,12 @@ fn touches(effect: &Effect, protected: &str, reading: &Reading) -> Decision {
             } else {
                 within(&path, &parts(protected))
             };
+            // Neither a copy of the protected file nor what has its name in a folder for temporary files is the file.
+            let another = !starts(&path, &place)
+                && !protected.starts_with(['/', '~'])
+                && (effect.copy_of.as_deref().is_some_and(|from| starts(&parts(from), &place))
+                    || is_temporary(&path, reading));
+            let inside = inside && !another;
             // Who removes a folder removes what is in it.
             let above = matches!(op, Op::Delete | Op::Move) && starts(&place, &path);
             if inside || above {
@@ -81,7 +88,7 @@ fn touches(effect: &Effect, protected: &str, reading: &Reading) -> Decision {
             if known < pattern.len() && starts(&pattern[..known], &place) {
                 // Whatever it is, it is inside.
                 Decision::Deny
-            } else if !reaches(&pattern, &place, above) {
+            } else if !reaches(&pattern, &place, above) || is_by_ending(&pattern, &place) {
                 Decision::Allow
             } else if path.ends_with("**") && mentioned() {
                 Decision::Deny
@@ -90,6 +97,56 @@ fn touches(effect: &Effect, protected: &str, reading: &Reading) -> Decision {
             }
         }
     }
+}
+
+/// Whether a search is for what no one protects that folder for: what compilers and editors leave behind, or, where the
+/// folder is a hidden one, sources of a program. A file that is protected by such a name is another matter.
+fn is_by_ending(pattern: &[&str], place: &[&str]) -> bool {
+    let [.., any, name] = pattern else { return false };
+    let Some(last) = place.last().filter(|part| any.starts_with("**") && !glob(name, part)) else { return false };
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let litter = matches!(
+        ending,
+        "pyc" | "pyo" | "o" | "obj" | "class" | "log" | "tmp" | "bak" | "orig" | "rej" | "swp" | "DS_Store"
+    ) || matches!(*name, "__pycache__" | "node_modules" | ".pytest_cache" | ".mypy_cache" | "Thumbs.db");
+    let source = matches!(
+        ending,
+        "rs" | "ts"
+            | "tsx"
+            | "jsx"
+            | "vue"
+            | "svelte"
+            | "css"
+            | "scss"
+            | "html"
+            | "go"
+            | "java"
+            | "kt"
+            | "scala"
+            | "swift"
+            | "c"
+            | "h"
+            | "cc"
+            | "cpp"
+            | "hpp"
+            | "cs"
+            | "rb"
+            | "php"
+            | "ex"
+            | "exs"
+            | "sql"
+            | "proto"
+            | "snap"
+    );
+    // With an ending of its own it is a file, and nothing is in it.
+    let is_file = last.trim_start_matches('.').contains('.');
+    litter || (source && (is_file || last.starts_with('.')))
+}
+
+/// Whether the path is in a folder for temporary files, and the work is not.
+fn is_temporary(path: &[&str], reading: &Reading) -> bool {
+    let below = |path: &[&str]| matches!(path, ["tmp", ..] | ["var" | "private", "tmp", ..]);
+    below(path) && !below(&parts(&reading.context.cwd))
 }
 
 /// The protected path as an absolute one.
@@ -148,6 +205,11 @@ fn reaches(pattern: &[&str], place: &[&str], above: bool) -> bool {
 fn pattern_after<'a>(tail: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
     // `**.md`: a file name that ends so. The star of a glob does not stand for a leading dot; close enough here.
     std::iter::once(tail).chain(rest.iter().copied()).collect()
+}
+
+/// Whether a pattern with `*`, `?` and `**` may stand for a text without slashes.
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+    glob(pattern, text)
 }
 
 fn glob(pattern: &str, text: &str) -> bool {

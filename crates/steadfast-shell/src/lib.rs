@@ -1,34 +1,56 @@
 //! A shell command line to its effects, what is unknown marked unknown. Pure.
 //!
+//! Text goes one way: `parse` makes a tree of it, `walk` goes over the tree with what the shell knows at each place,
+//! `expand` makes fields of words, `run` says what a command does with them (`builtin`, a file of its own where a command
+//! has a language of its own, and the table for all others), `judge` compares with what is protected. `specs/` says by
+//! example what comes out, and is run.
+//!
 //! Two readings that are never mixed: what was read to the end may allow; words that were found may only speak
 //! against. What could not be parsed is opaque, never safe.
 
+mod applied;
+mod archive;
+mod awk;
+mod braces;
+mod builtin;
 mod code;
+mod container;
+mod editor;
 mod effect;
 mod expand;
+mod find;
+mod git;
+mod interpreter;
+mod invocation;
 mod judge;
+mod listing;
+mod output;
+mod parameter;
 mod parse;
+mod plain;
 mod run;
-mod special;
+mod sed;
+mod shell;
 mod table;
 mod text;
 mod tree;
 mod walk;
 
 pub use effect::{Certainty, Context, Effect, Op, Reading};
+pub use invocation::{Argument, Invocation};
 pub use judge::{Decision, Verdict, judge};
+pub use plain::is_plain;
 
 /// What a command line would do.
 pub fn effects(command: &str, context: &Context) -> Reading {
     let mut walk = walk::Walk::new(context);
-    match parse::parse(command) {
-        Some(list) => {
-            walk.list(&list);
-        }
-        None => walk.unread(),
+    let script = parse::parse(command);
+    walk.list(&script.list);
+    if script.end == parse::End::Cut {
+        walk.unread();
     }
     let mentions = mentions(command);
-    Reading { effects: walk.effects, parsed: walk.parsed, mentions, context: context.clone() }
+    Reading { effects: walk.effects, runs: walk.runs, parsed: walk.parsed, mentions, context: context.clone() }
 }
 
 /// The words of comments that look like paths.

@@ -6,33 +6,44 @@ pub(crate) const ANY: char = '\u{F8F0}';
 pub(crate) const STAR: char = '\u{F8F1}';
 /// An unquoted `?` or `[…]`.
 pub(crate) const ONE: char = '\u{F8F2}';
-/// Where an unquoted expansion is split into fields.
+/// Where an unquoted expansion is split into fields, and what stands between the elements of an array.
 pub(crate) const SPLIT: char = '\u{F8F3}';
+/// An unquoted `[`, until it is known whether something closes it.
+const BRACKET: char = '\u{F8F4}';
 
 pub(crate) fn is_known(text: &str) -> bool {
     !text.contains([ANY, STAR, ONE, SPLIT])
 }
 
+/// Whether nothing at all is known of it.
+pub(crate) fn is_anything(text: &str) -> bool {
+    text.chars().all(|c| c == ANY || c.is_whitespace())
+}
+
 /// The text with unquoted pattern characters marked as such.
 pub(crate) fn mark_globs(text: &str, out: &mut String) {
-    let mut rest = text;
-    while let Some(at) = rest.find(['*', '?', '[']) {
-        out.push_str(&rest[..at]);
-        match rest.as_bytes()[at] {
-            b'*' => out.push(STAR),
-            b'?' => out.push(ONE),
-            _ => match rest.get(at + 2..).and_then(|tail| tail.find(']')) {
-                Some(end) if !rest[at..at + 2 + end].contains(['/', ' ', '\n']) => {
-                    out.push(ONE);
-                    rest = &rest[at + 2 + end + 1..];
-                    continue;
-                }
-                _ => out.push('['),
-            },
-        }
-        rest = &rest[at + 1..];
+    if !text.contains(['*', '?', '[']) {
+        return out.push_str(text);
     }
-    out.push_str(rest);
+    out.extend(text.chars().map(|c| match c {
+        '*' => STAR,
+        '?' => ONE,
+        '[' => BRACKET,
+        c => c,
+    }));
+}
+
+/// A bracket that is closed stands for one character, whatever was quoted in it; one that is not is a bracket.
+pub(crate) fn settle_brackets(text: &mut String) {
+    while let Some(at) = text.find(BRACKET) {
+        let behind = at + BRACKET.len_utf8();
+        let skip = text[behind..].chars().next().map_or(0, char::len_utf8);
+        let end = text[behind + skip..].find(']').map(|end| behind + skip + end);
+        match end.filter(|end| !text[behind..*end].contains(['/', ' ', '\n', SPLIT])) {
+            Some(end) => text.replace_range(at..=end, ONE.encode_utf8(&mut [0; 4])),
+            None => text.replace_range(at..behind, "["),
+        }
+    }
 }
 
 /// Absolute, without `.` and `..`. `cwd` may have unknown parts.
@@ -110,10 +121,11 @@ mod tests {
 
     #[test]
     fn a_bracket_alone_is_a_bracket() {
-        let mut out = String::new();
-        mark_globs("[", &mut out);
-        mark_globs("a[é", &mut out);
-        mark_globs("[ab]c", &mut out);
-        assert_eq!(out, format!("[a[é{ONE}c"));
+        for (typed, expected) in [("[", "[".to_owned()), ("a[é", "a[é".to_owned()), ("[ab]c", format!("{ONE}c"))] {
+            let mut out = String::new();
+            mark_globs(typed, &mut out);
+            settle_brackets(&mut out);
+            assert_eq!(out, expected);
+        }
     }
 }

@@ -1,27 +1,34 @@
 //! The walk over a command line: folders, variables and functions as they come, effects as they are found.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
 use crate::effect::{Certainty, Context, Effect, Op};
 use crate::expand::Arg;
-use crate::parse;
-use crate::text::{ANY, is_device, is_known, resolve, shown};
-use crate::tree::{Assign, Command, Item, List, Pipeline, Redirect};
+use crate::invocation::Invocation;
+use crate::parse::{End, parse};
+use crate::text::{ANY, SPLIT, is_device, is_known, resolve, shown};
+use crate::tree::{Assign, Command, Item, List, Mode, Pipeline, Redirect, Value, Word};
 
 /// The most simple commands that are walked, loops unrolled.
 const MAX_COMMANDS: usize = 2000;
-const MAX_DEPTH: usize = 24;
+/// How deep commands, functions and the texts they run may be nested.
+const MAX_DEPTH: usize = 80;
+/// Nothing is piped in, and nothing redirected.
+pub(crate) const NO_STDIN: Option<String> = None;
+/// The longest text that is passed on from one command to the next.
+const MAX_TEXT: usize = 1 << 16;
 
-/// What a subshell has its own copy of.
+/// What a subshell has its own copy of. The maps are copied when one of the two is written to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     pub(crate) cwd: String,
-    pub(crate) vars: HashMap<String, String>,
+    /// The elements of an array are parted by `SPLIT`.
+    pub(crate) vars: Rc<HashMap<String, String>>,
     pub(crate) positional: Option<Vec<String>>,
-    functions: HashMap<String, Rc<Command>>,
-    pub(crate) aliases: HashMap<String, String>,
+    functions: Rc<HashMap<String, Rc<Command>>>,
+    pub(crate) aliases: Rc<HashMap<String, String>>,
 }
 
 #[derive(Debug)]
@@ -29,9 +36,19 @@ pub(crate) struct Walk {
     pub(crate) context: Context,
     pub(crate) state: State,
     pub(crate) effects: Vec<Effect>,
+    seen: HashSet<Effect>,
+    pub(crate) runs: Vec<Invocation>,
     pub(crate) parsed: bool,
     /// Links made on the way: a write to the first is one to the second.
     pub(crate) links: Vec<(String, String)>,
+    /// Copies and links made on the way, and what each was made of: who runs the first runs the second.
+    pub(crate) copies: Vec<(String, String)>,
+    /// What was written on the way, where it is known.
+    pub(crate) files: HashMap<String, String>,
+    /// What stands behind `/dev/fd/…` of a process substitution.
+    processes: Vec<Option<String>>,
+    /// What the commands of a group find on stdin.
+    stdin: Option<String>,
     /// Inside text that is not the command line itself, what of the command line says it.
     fixed: Option<Range<usize>>,
     commands: usize,
@@ -45,8 +62,14 @@ impl Walk {
             context: context.clone(),
             state,
             effects: Vec::new(),
+            seen: HashSet::new(),
+            runs: Vec::new(),
             parsed: true,
             links: Vec::new(),
+            copies: Vec::new(),
+            files: HashMap::new(),
+            processes: Vec::new(),
+            stdin: None,
             fixed: None,
             commands: 0,
             depth: 0,
@@ -63,49 +86,82 @@ impl Walk {
 
     /// Walks text that a shell would run, and says what it would print when that is known.
     pub(crate) fn script(&mut self, text: &str, span: &Range<usize>) -> Option<String> {
-        if self.depth >= MAX_DEPTH {
+        if self.depth >= MAX_DEPTH || text.len() > MAX_TEXT {
             self.unread();
             return None;
         }
-        let Some(list) = parse::parse(text) else {
+        let script = parse(text);
+        let before = self.fixed.replace(self.span(span));
+        let output = self.list(&script.list);
+        self.fixed = before;
+        if script.end == End::Cut {
             self.push(Op::Exec, &ANY.to_string(), "text that could not be parsed", span);
             return None;
-        };
-        let before = self.fixed.replace(self.span(span));
-        self.depth += 1;
-        let output = self.list(&list);
-        self.depth -= 1;
-        self.fixed = before;
+        }
         output
     }
 
     /// What a substitution gives.
-    pub(crate) fn output_of(&mut self, body: &str, span: &Range<usize>) -> String {
-        let state = self.state.clone();
-        let output = self.script(body, span);
-        self.state = state;
+    pub(crate) fn output_of(&mut self, list: &List) -> String {
+        let output = self.apart(|walk| walk.list(list));
         output.map_or_else(|| ANY.to_string(), |text| text.trim_end_matches('\n').to_owned())
     }
 
+    /// `<(…)` and `>(…)`: the file that stands for it.
+    pub(crate) fn process(&mut self, list: &List) -> String {
+        let stdin = self.stdin.replace(ANY.to_string());
+        let output = self.apart(|walk| walk.list(list));
+        self.stdin = stdin;
+        self.processes.push(output);
+        format!("/dev/fd/{}", 62 + self.processes.len())
+    }
+
+    /// What is in a file, when it was written on the way.
+    pub(crate) fn content(&self, name: &str) -> Option<String> {
+        match name.strip_prefix("/dev/fd/").map(str::parse::<usize>) {
+            Some(Ok(number)) => self.processes.get(number.checked_sub(63)?)?.clone(),
+            _ => self.files.get(&resolve(name, &self.state.cwd)).cloned(),
+        }
+    }
+
+    /// The program that a path is a copy of.
+    pub(crate) fn copied(&self, name: &str) -> Option<String> {
+        let path = resolve(name, &self.state.cwd);
+        let from = self.copies.iter().rev().find(|(copy, _)| *copy == path).map(|(_, from)| from.clone());
+        from.filter(|from| *from != path && from != name && is_known(from))
+    }
+
+    /// As a subshell does: folder and variables are back as they were.
+    pub(crate) fn apart<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let state = self.state.clone();
+        let found = walk(self);
+        self.state = state;
+        found
+    }
+
     pub(crate) fn list(&mut self, list: &List) -> Option<String> {
+        if self.depth >= MAX_DEPTH {
+            self.unread();
+            return None;
+        }
+        self.depth += 1;
         let mut whole = Some(String::new());
         for pipeline in list {
             let output = self.pipeline(pipeline);
-            whole = whole.zip(output).map(|(head, tail)| head + &tail);
+            whole = whole.zip(output).map(|(head, tail)| head + &tail).filter(|text| text.len() <= MAX_TEXT);
         }
+        self.depth -= 1;
         whole
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline) -> Option<String> {
-        let mut input = None;
         if let [one] = pipeline.as_slice() {
-            return self.command(one, None);
+            return self.command(one, NO_STDIN);
         }
+        let mut input = None;
         for (at, command) in pipeline.iter().enumerate() {
-            let state = self.state.clone();
             let stdin = (at > 0).then(|| input.unwrap_or_else(|| ANY.to_string()));
-            input = self.command(command, stdin);
-            self.state = state;
+            input = self.apart(|walk| walk.command(command, stdin));
         }
         input
     }
@@ -119,56 +175,56 @@ impl Walk {
         }
         match command {
             Command::Simple { assigns, items, redirects } => {
-                let stdin = self.redirects(redirects, stdin);
-                self.simple(assigns, items, stdin).filter(|_| !writes(redirects))
+                self.redirected(redirects, stdin, |walk| walk.simple(assigns, items))
             }
-            Command::Group { body, redirects } => {
-                self.redirects(redirects, stdin);
-                self.list(body).filter(|_| !writes(redirects))
-            }
+            Command::Group { body, redirects } => self.redirected(redirects, stdin, |walk| walk.list(body)),
             Command::Subshell { body, redirects } => {
-                self.redirects(redirects, stdin);
-                let state = self.state.clone();
-                let output = self.list(body);
-                self.state = state;
-                output.filter(|_| !writes(redirects))
+                self.redirected(redirects, stdin, |walk| walk.apart(|walk| walk.list(body)))
             }
             Command::For { name, values, body, redirects } => {
-                self.redirects(redirects, stdin);
-                let mut fields: Vec<Arg> = values.iter().flat_map(|word| self.fields(word)).collect();
-                if fields.is_empty() {
-                    fields.push(Arg { text: ANY.to_string(), span: 0..0 });
-                }
-                for field in fields {
-                    self.state.vars.insert(name.clone(), field.text);
-                    self.list(body);
-                }
-                None
+                self.redirected(redirects, stdin, |walk| walk.for_each(name, values, body))
             }
             Command::Branch { words, parts, redirects } => {
-                self.redirects(redirects, stdin);
-                for word in words {
-                    self.value(word);
-                }
-                let before = self.state.clone();
-                let mut after = Vec::new();
-                for (at, part) in parts.iter().enumerate() {
-                    // The first part of an `if` or a loop always runs; of the others any may.
-                    if at > 1 {
-                        self.state = after[0..1].first().cloned().unwrap_or_else(|| before.clone());
-                    }
-                    self.list(part);
-                    after.push(self.state.clone());
-                }
-                after.push(before);
-                self.merge(&after);
-                None
+                self.redirected(redirects, stdin, |walk| walk.branch(words, parts))
             }
             Command::Function { name, body } => {
-                self.state.functions.insert(name.clone(), Rc::clone(body));
+                Rc::make_mut(&mut self.state.functions).insert(name.clone(), Rc::clone(body));
                 Some(String::new())
             }
         }
+    }
+
+    fn for_each(&mut self, name: &str, values: &[Word], body: &List) -> Option<String> {
+        let mut fields: Vec<Arg> = values.iter().flat_map(|word| self.fields(word)).collect();
+        if fields.is_empty() {
+            fields.push(Arg { text: ANY.to_string(), span: 0..0 });
+        }
+        let mut whole = Some(String::new());
+        for field in fields {
+            self.set(name, field.text);
+            let output = self.list(body);
+            whole = whole.zip(output).map(|(head, tail)| head + &tail).filter(|text| text.len() <= MAX_TEXT);
+        }
+        whole
+    }
+
+    fn branch(&mut self, words: &[Word], parts: &[List]) -> Option<String> {
+        for word in words {
+            self.value(word);
+        }
+        let before = self.state.clone();
+        let mut after = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            // The first part of an `if` or a loop always runs; of the others any may.
+            if at > 1 {
+                self.state = after.first().unwrap_or(&before).clone();
+            }
+            self.list(part);
+            after.push(self.state.clone());
+        }
+        after.push(before);
+        self.merge(&after);
+        None
     }
 
     /// After parts of which any may have run: what they do not agree on is unknown.
@@ -177,7 +233,7 @@ impl Walk {
         for name in names {
             let first = states.first().and_then(|state| state.vars.get(&name));
             if states.iter().any(|state| state.vars.get(&name) != first) {
-                self.state.vars.insert(name, ANY.to_string());
+                self.set(&name, ANY.to_string());
             }
         }
         if states.iter().any(|state| state.cwd != states[0].cwd) {
@@ -185,13 +241,21 @@ impl Walk {
         }
     }
 
-    /// The effects of redirections, and what they bring on stdin.
-    fn redirects(&mut self, redirects: &[Redirect], mut stdin: Option<String>) -> Option<String> {
+    /// Runs `inner` with its redirections in place. What goes to a file is not what is printed, and is kept as the
+    /// file's content.
+    fn redirected(
+        &mut self,
+        redirects: &[Redirect],
+        mut stdin: Option<String>,
+        inner: impl FnOnce(&mut Self) -> Option<String>,
+    ) -> Option<String> {
+        let mut written = Vec::new();
         for redirect in redirects {
             match redirect {
                 Redirect::Write(word) => {
                     for target in self.fields(word) {
                         self.effect(Op::Write, &target, "redirection");
+                        written.push(target.text);
                     }
                 }
                 Redirect::Duplicate(word) => {
@@ -199,45 +263,73 @@ impl Walk {
                         let digits = target.text.trim_end_matches('-');
                         if !digits.bytes().all(|b| b.is_ascii_digit()) {
                             self.effect(Op::Write, &target, "redirection");
+                            written.push(target.text);
                         }
                     }
                 }
                 Redirect::Read(word) => {
-                    self.fields(word);
-                    stdin = Some(ANY.to_string());
+                    let files = self.fields(word);
+                    let content = files.first().and_then(|file| self.content(&file.text));
+                    stdin = Some(content.unwrap_or_else(|| ANY.to_string()));
                 }
                 Redirect::HereString(word) => stdin = Some(self.value(word) + "\n"),
-                Redirect::Heredoc { body, expands: true, span } => stdin = Some(self.heredoc(body, span)),
-                Redirect::Heredoc { body, .. } => stdin = Some(body.clone()),
-                Redirect::Process(body) => {
-                    self.list(body);
-                }
+                Redirect::Heredoc(heredoc) => stdin = Some(self.heredoc(heredoc)),
             }
         }
-        stdin
+        let before = self.stdin.clone();
+        if stdin.is_some() {
+            self.stdin = stdin;
+        }
+        let output = inner(self);
+        self.stdin = before;
+        if written.is_empty() {
+            return output;
+        }
+        for name in written {
+            self.keep(&name, output.as_deref());
+        }
+        None
     }
 
-    fn simple(&mut self, assigns: &[Assign], items: &[Item], stdin: Option<String>) -> Option<String> {
+    /// Remembers what a file holds. Text that is added to it stands behind what was there.
+    pub(crate) fn keep(&mut self, name: &str, content: Option<&str>) {
+        let path = resolve(name, &self.state.cwd);
+        if is_device(&path) || !is_known(&path) {
+            return;
+        }
+        match content {
+            Some(content) => {
+                let file = self.files.entry(path).or_default();
+                if file.len() + content.len() <= MAX_TEXT {
+                    file.push_str(content);
+                }
+            }
+            None => {
+                self.files.insert(path, ANY.to_string());
+            }
+        }
+    }
+
+    fn simple(&mut self, assigns: &[Assign], items: &[Item]) -> Option<String> {
         let mut args = Vec::new();
+        let mut arrays = Vec::new();
         for item in items {
             match item {
                 Item::Word(word) => args.extend(self.fields(word)),
-                Item::Process(body) => {
-                    let state = self.state.clone();
-                    self.list(body);
-                    self.state = state;
-                    args.push(Arg { text: "/dev/fd/63".to_owned(), span: 0..0 });
-                }
+                Item::Assign(assign) => arrays.push(assign),
             }
+        }
+        for assign in arrays {
+            self.assignment(assign);
         }
         let vars = (!args.is_empty() && !assigns.is_empty()).then(|| self.state.vars.clone());
         for assign in assigns {
-            let values: Vec<String> = assign.values.iter().map(|word| self.value(word)).collect();
-            self.assign(&assign.name, values.join(" "), assign.append);
+            self.assignment(assign);
         }
         if args.is_empty() {
             return Some(String::new());
         }
+        let stdin = self.stdin.clone();
         let output = self.named(&args, stdin);
         // What stands before a command is known to that command alone.
         if let Some(vars) = vars {
@@ -246,12 +338,31 @@ impl Walk {
         output
     }
 
+    fn assignment(&mut self, assign: &Assign) {
+        self.text_of(&assign.index, &(0..0));
+        let value = match &assign.value {
+            Value::One(word) => self.value(word),
+            Value::Array(elements) => {
+                let mut values = Vec::new();
+                for element in elements {
+                    self.text_of(&element.index, &element.value.span.clone());
+                    values.extend(self.fields(&element.value).into_iter().map(|arg| arg.text));
+                }
+                values.join(&SPLIT.to_string())
+            }
+        };
+        let is_array = matches!(assign.value, Value::Array(_)) && assign.mode == Mode::Append;
+        self.assign(&assign.name, value, if is_array { Mode::Element } else { assign.mode });
+    }
+
     fn named(&mut self, args: &[Arg], stdin: Option<String>) -> Option<String> {
-        if let Some(text) = self.state.aliases.remove(&args[0].text) {
+        if self.state.aliases.contains_key(&args[0].text)
+            && let Some(text) = Rc::make_mut(&mut self.state.aliases).remove(&args[0].text)
+        {
             let rest: String = args[1..].iter().map(|arg| format!(" '{}'", arg.text.replace('\'', "'\\''"))).collect();
             let span = args[0].span.clone();
             let output = self.script(&(text.clone() + &rest), &span);
-            self.state.aliases.insert(args[0].text.clone(), text);
+            Rc::make_mut(&mut self.state.aliases).insert(args[0].text.clone(), text);
             return output;
         }
         if let Some(body) = self.state.functions.get(&args[0].text).cloned() {
@@ -266,59 +377,92 @@ impl Walk {
         self.run(args, stdin)
     }
 
-    pub(crate) fn assign(&mut self, name: &str, value: String, append: bool) {
-        let value = match self.state.vars.get(name) {
-            Some(before) if append => format!("{before} {value}"),
-            _ => value,
+    fn set(&mut self, name: &str, value: String) {
+        // A value that doubles and doubles is not followed.
+        let value = if value.len() > MAX_TEXT { ANY.to_string() } else { value };
+        Rc::make_mut(&mut self.state.vars).insert(name.to_owned(), value);
+    }
+
+    pub(crate) fn assign(&mut self, name: &str, value: String, mode: Mode) {
+        let value = match (self.state.vars.get(name), mode) {
+            (Some(before), Mode::Append) => format!("{before}{value}"),
+            (Some(before), Mode::Element) => format!("{before}{SPLIT}{value}"),
+            (None, _) | (_, Mode::Set) => value,
         };
-        self.state.vars.insert(name.to_owned(), value);
+        self.set(name, value);
+    }
+
+    /// `false`: as deep as it goes.
+    pub(crate) fn enter(&mut self) -> bool {
+        if self.depth >= MAX_DEPTH {
+            self.unread();
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
     }
 
     pub(crate) fn effect(&mut self, op: Op, target: &Arg, via: &str) {
+        self.copy(op, None, target, via);
+    }
+
+    /// An effect on `target`, which becomes what `source` is.
+    pub(crate) fn copy(&mut self, op: Op, source: Option<&Arg>, target: &Arg, via: &str) {
         let path = resolve(&target.text, &self.state.cwd);
         if is_device(&path) {
             return;
         }
-        self.push(op, &path, via, &target.span);
-        if !self.links.is_empty() {
-            let through: Vec<String> = self
-                .links
-                .iter()
-                .filter_map(|(link, target)| {
-                    let rest = path.strip_prefix(link.as_str())?;
-                    (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
-                })
-                .collect();
-            for target_path in through {
-                self.push(op, &target_path, via, &target.span);
-            }
+        let copy_of = source.map(|source| resolve(&source.text, &self.state.cwd)).filter(|path| is_known(path));
+        let effect = self.told(op, &path, via, certainty(&path), &target.span);
+        self.add(Effect { copy_of, ..effect });
+        let through: Vec<String> = self
+            .links
+            .iter()
+            .filter_map(|(link, target)| {
+                let rest = path.strip_prefix(link.as_str())?;
+                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
+            })
+            .collect();
+        for target_path in through {
+            self.push(op, &target_path, via, &target.span);
         }
+    }
+
+    /// Where a path leads through a link that was made on the way.
+    pub(crate) fn through(&self, path: &str) -> Option<String> {
+        self.links.iter().rev().find_map(|(link, target)| {
+            let rest = path.strip_prefix(link.as_str())?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
+        })
     }
 
     /// A path that is read from the text, and may be another.
     pub(crate) fn possible(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
-        let effect = Effect {
-            op,
-            path: Some(shown(path)),
-            via: via.to_owned(),
-            certainty: Certainty::Possible,
-            span: self.span(span),
-        };
-        if !self.effects.contains(&effect) {
-            self.effects.push(effect);
-        }
+        let effect = self.told(op, path, via, Certainty::Possible, span);
+        self.add(effect);
     }
 
     pub(crate) fn push(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
-        let certainty = if is_known(path) { Certainty::Certain } else { Certainty::Possible };
+        let effect = self.told(op, path, via, certainty(path), span);
+        self.add(effect);
+    }
+
+    fn told(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> Effect {
         let path = (path != ANY.to_string()).then(|| shown(path));
-        let effect = Effect { op, path, via: via.to_owned(), certainty, span: self.span(span) };
-        if !self.effects.contains(&effect) {
+        Effect { op, path, via: via.to_owned(), certainty, span: self.span(span), copy_of: None }
+    }
+
+    fn add(&mut self, effect: Effect) {
+        if self.seen.insert(effect.clone()) {
             self.effects.push(effect);
         }
     }
 }
 
-fn writes(redirects: &[Redirect]) -> bool {
-    redirects.iter().any(|r| matches!(r, Redirect::Write(_)))
+fn certainty(path: &str) -> Certainty {
+    if is_known(path) { Certainty::Certain } else { Certainty::Possible }
 }

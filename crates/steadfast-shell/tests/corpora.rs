@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use steadfast_shell::{Context, Decision, effects, judge};
+use steadfast_shell::{Context, Decision, effects, is_plain, judge};
 
 fn rows(name: &str) -> Vec<Vec<String>> {
     let place =
@@ -78,6 +78,32 @@ fn ordinary_commands_are_left_alone() {
     }
     assert!(disturbed_uses * 200 <= uses, "{disturbed_uses} of {uses} uses");
     assert!(disturbed.len() * 200 <= times.len(), "{} of {}:\n{}", disturbed.len(), times.len(), disturbed.join("\n"));
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the share is what a reader of the corpus wants")]
+fn a_plain_command_is_allowed_when_it_is_read() {
+    let names = [".claude", "hooks", ".steadfast", "SPEC.md", ".tdd-progress.md", "steadfast"];
+    let protected = [".claude/", ".git/hooks/", ".steadfast/", "SPEC.md", ".tdd-progress.md"].map(str::to_owned);
+    let mut wrong = Vec::new();
+    for (file, column) in [("benign_commands.tsv", 4), ("nl2bash.tsv", 0), ("protected_writes.tsv", 0)] {
+        let rows = rows(file);
+        let mut plain_ones = 0;
+        for row in &rows {
+            let command = plain(&row[column]);
+            if !is_plain(&command, &context(), &names) {
+                continue;
+            }
+            plain_ones += 1;
+            let reading = effects(&command, &context());
+            let runs = reading.runs().any(|run| names.iter().any(|name| run.may_run(name)));
+            if judge(&reading, &protected).decision != Decision::Allow || runs {
+                wrong.push(row[column].clone());
+            }
+        }
+        println!("{file}: {plain_ones} of {} are plain", rows.len());
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use steadfast_shell::{Context, Decision, effects, judge};
+use steadfast_shell::{Context, Decision, effects, is_plain, judge};
 
 fn context() -> Context {
     Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() }
@@ -47,6 +47,31 @@ proptest! {
     }
 
     #[test]
+    fn what_is_plain_is_allowed_when_it_is_read(
+        words in prop::collection::vec(prop::sample::select(vec![
+            "ls", "cp", "tee", "mkdir", "touch", "git", "diff", "cd", "cd", "..", "-", ".", "/", "/repo", "/repo/a", "a/b", "x",
+            "echo", "'q r'", "\"s\"", "2>&1", ">", ">>", "2>", "|", "||", "&&", ";", "\n", "python3", "-m", "m", "-c", "npm",
+            "sort", "-o", "curl", "-O", "http://h/x", "A=b", "env", "sudo", "export", "read", "docker", "run", "-v", "/:/w", "--",
+            "ln", "-s", "wget", "dd", "of=x", "install", "time", "exec", "command", "mktemp", "-p", "pushd", "ssh", "localhost", "make", "./x", "a/x",
+        ]), 0..10),
+        space in prop::sample::select(vec![" ", " ", "  ", ""]),
+    ) {
+        let text = words.join(space);
+        if is_plain(&text, &context(), &["protected"]) {
+            let verdict = judge(&effects(&text, &context()), &["protected/".to_owned(), "d/protected".to_owned()]);
+            prop_assert_eq!(verdict.decision, Decision::Allow, "{}: {}", text, verdict.reason);
+        }
+    }
+
+    #[test]
+    fn spans_are_in_the_text(text in "[a-c $(){}<>|&;'\"\\\\`é\n-]{0,40}") {
+        let reading = effects(&text, &context());
+        for span in reading.effects.iter().map(|e| &e.span).chain(reading.runs().map(|run| &run.span)) {
+            prop_assert!(text.get(span.clone()).is_some(), "{:?}", span);
+        }
+    }
+
+    #[test]
     fn a_sequence_does_what_its_parts_do(a in command(), b in command()) {
         let both = effects(&format!("{a}; {b}"), &context());
         for part in [a, b] {
@@ -57,6 +82,39 @@ proptest! {
                 prop_assert!(found, "{effect:?}");
             }
         }
+    }
+}
+
+#[test]
+fn whatever_repeats_itself_ends_soon() {
+    for (start, part, count) in [
+        ("x=aaaaaaaaaaaaaaaa", "; x=$x$x", 60),
+        ("echo ", "sudo ", 20_000),
+        ("", "sudo ", 20_000),
+        ("", "eval ", 20_000),
+        ("f() { f; f; }; ", "f;", 50),
+        ("a=0", "; a=$(echo $a $a)", 60),
+        ("touch ", "a{b,c}", 2_000),
+        ("cat ", "<(cat) ", 5_000),
+        ("echo ", "$(a=$(b)) ", 5_000),
+        ("x=1", "; (y=$x)", 2_500),
+        ("echo x", " > a$x", 10_000),
+        ("cat", " <<E", 20_000),
+        ("cat <<E\n", "$(", 20_000),
+        ("echo ", "${x:-", 20_000),
+        ("echo ", "((", 40_000),
+        ("", "((a) ", 20_000),
+        ("", "[[ ( ", 20_000),
+        ("echo ", "\"$(", 30_000),
+        ("echo ", "`\\`", 30_000),
+        ("", "x=(", 30_000),
+        ("echo $(( ", "${a ", 20_000),
+    ] {
+        let text = format!("{start}{}", part.repeat(count));
+        let begun = Instant::now();
+        judge(&effects(&text, &context()), &["a/".to_owned()]);
+        let most = if cfg!(debug_assertions) { 4000 } else { 400 };
+        assert!(begun.elapsed() < Duration::from_millis(most), "{part} {count}: {:?}", begun.elapsed());
     }
 }
 
@@ -75,12 +133,19 @@ fn deep_nesting_is_refused_quickly() {
     ] {
         for count in [20, 55, 490, 100_000 / (open.len() + close.len())] {
             let text = format!("echo {}x{}", open.repeat(count), close.repeat(count));
-            let start = Instant::now();
-            let verdict = judge(&effects(&text, &context()), &["a/".to_owned()]);
+            let mut verdict = None;
+            // The quickest of three: what else the machine does is not ours.
+            let taken = (0..3).map(|_| {
+                let start = Instant::now();
+                verdict = Some(judge(&effects(&text, &context()), &["a/".to_owned()]).decision);
+                start.elapsed()
+            });
+            let taken = taken.min().unwrap();
             let most = if cfg!(debug_assertions) { Duration::from_secs(2) } else { Duration::from_millis(50) };
-            assert!(start.elapsed() < most, "{open} {count}: {:?}", start.elapsed());
-            if count > 490 && open != "if " {
-                assert_ne!(verdict.decision, Decision::Allow, "{open}");
+            assert!(taken < most, "{open} {count}: {taken:?}");
+            // Backticks do not nest, and behind `echo` an `if` is an `if`.
+            if count > 490 && !matches!(open, "`" | "if ") {
+                assert_ne!(verdict, Some(Decision::Allow), "{open}");
             }
         }
     }

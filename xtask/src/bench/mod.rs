@@ -1,5 +1,6 @@
 //! Benchmarks as ratios: every row is run in turn with every other, so that a noisy machine is noisy for all.
 
+mod guard;
 mod hook;
 mod ledger;
 mod observe;
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use crate::{Result, process};
 
+pub(crate) use guard::guard;
 pub(crate) use hook::hook;
 pub(crate) use ledger::ledger;
 pub(crate) use observe::observe;

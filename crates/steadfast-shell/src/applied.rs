@@ -1,0 +1,202 @@
+//! A line of the table, applied to a command's arguments.
+
+use crate::effect::{Certainty, Op};
+use crate::expand::Arg;
+use crate::table::{Sorted, Which, row_of};
+use crate::text::{ANY, base_name, is_anything, is_known, resolve};
+use crate::walk::{NO_STDIN, Walk};
+
+impl Walk {
+    pub(crate) fn by_table(&mut self, name: &str, first: &Arg, args: &[Arg], stdin: Option<String>) -> Option<String> {
+        let Some((row, args)) = row_of(name, args) else {
+            self.named_output(args, name);
+            return None;
+        };
+        if !row.applies(args) {
+            return None;
+        }
+        let sorted = row.sort(args);
+        for code in &sorted.shell {
+            self.shell_text(&code.text, code, name);
+        }
+        if let Some(at) = sorted.command {
+            return self.wrapped(name, first, &args[at..], stdin);
+        }
+        for out in &sorted.out {
+            if out.text != "-" {
+                self.effect(Op::Write, out, name);
+            }
+        }
+        for arg in &sorted.operands {
+            if let Some(path) = row.key.and_then(|key| arg.text.strip_prefix(key)).and_then(|t| t.strip_prefix('=')) {
+                self.effect(Op::Write, &Arg { text: path.to_owned(), span: arg.span.clone() }, name);
+            }
+        }
+        for (arg, ending) in sorted.operands.iter().zip(row.beside.into_iter().cycle()) {
+            let text = arg.text.strip_suffix(ending).map_or_else(|| format!("{}{ending}", arg.text), str::to_owned);
+            self.effect(Op::Write, &Arg { text, span: arg.span.clone() }, name);
+        }
+        for (op, which) in row.meanings(args) {
+            self.operands(*op, *which, &sorted, name);
+        }
+        for folder in &sorted.into {
+            for source in &sorted.operands {
+                self.in_folder(Op::Write, source, folder, name, Certainty::Certain);
+            }
+        }
+        self.remember(name, &sorted, stdin)
+    }
+
+    /// A program that nobody has described, and an option that says it all.
+    fn named_output(&mut self, args: &[Arg], name: &str) {
+        for (at, arg) in args.iter().enumerate() {
+            let (option, value) = match arg.text.split_once('=') {
+                Some((option, value)) => (option, Some(value.to_owned())),
+                None => (arg.text.as_str(), args.get(at + 1).map(|arg| arg.text.clone())),
+            };
+            let writes =
+                matches!(option, "--output" | "--output-file" | "--outfile" | "--out-file" | "--out" | "--log-file");
+            if let Some(value) = value.filter(|value| writes && is_known(value)) {
+                let path = resolve(&value, &self.state.cwd);
+                self.possible(Op::Write, &path, name, &arg.span);
+            }
+        }
+    }
+
+    /// The operands that a word of the table means.
+    fn operands(&mut self, op: Op, which: Which, sorted: &Sorted<'_>, name: &str) {
+        let operands = &sorted.operands;
+        let last = operands.len().saturating_sub(1);
+        let chosen = match which {
+            Which::All => &operands[..],
+            Which::Tail => operands.get(1..).unwrap_or_default(),
+            Which::First => operands.get(..1).unwrap_or_default(),
+            Which::Last if operands.len() > 1 && sorted.into.is_empty() => &operands[last..],
+            Which::Last => &[],
+            Which::Rest if sorted.into.is_empty() => &operands[..last],
+            Which::Rest => &operands[..],
+        };
+        for arg in chosen {
+            if which != Which::Last {
+                self.effect(op, arg, name);
+                if op == Op::Chmod && sorted.recursive {
+                    self.effect(op, &Arg { text: format!("{}/{ANY}", arg.text), span: arg.span.clone() }, name);
+                }
+                continue;
+            }
+            // The host's side of `host:path` is not here.
+            if is_remote(&arg.text) {
+                continue;
+            }
+            let source = (operands.len() == 2).then(|| operands[0]);
+            self.copy(op, source, arg, name);
+            // `cp -r a/. b`, `rsync a/ b`: what is in the folder, under names that are not known.
+            let spreads = |source: &&&Arg| {
+                (name == "rsync" && source.text.ends_with('/')) || (sorted.recursive && source.text.ends_with("/."))
+            };
+            if operands[..last].iter().any(|source| spreads(&source)) {
+                self.effect(op, &Arg { text: format!("{}/{ANY}", arg.text), span: arg.span.clone() }, name);
+            }
+            let folder = operands.len() > 2 || arg.text.ends_with('/') || matches!(arg.text.as_str(), "." | "..");
+            let certainty = if folder { Certainty::Certain } else { Certainty::Possible };
+            for source in &operands[..last] {
+                self.in_folder(op, source, arg, name, certainty);
+            }
+        }
+    }
+
+    fn wrapped(&mut self, name: &str, first: &Arg, command: &[Arg], stdin: Option<String>) -> Option<String> {
+        if !matches!(name, "xargs" | "parallel") {
+            return self.run(command, stdin);
+        }
+        let mut command = command.to_vec();
+        let given = command.iter().position(|arg| arg.text == ":::").map(|at| command.split_off(at));
+        let input = stdin.filter(|text| !is_anything(text));
+        let more: Vec<String> = match (given, input) {
+            (Some(given), _) => given[1..].iter().map(|arg| arg.text.clone()).collect(),
+            (None, Some(text)) => text.split_whitespace().map(str::to_owned).collect(),
+            (None, None) => vec![ANY.to_string()],
+        };
+        if command.iter().any(|arg| arg.text.contains("{}")) {
+            for value in more {
+                let args: Vec<Arg> = command
+                    .iter()
+                    .map(|arg| Arg { text: arg.text.replace("{}", &value), span: arg.span.clone() })
+                    .collect();
+                self.run_or_read(name, &args);
+            }
+            return None;
+        }
+        command.extend(more.into_iter().map(|text| Arg { text, span: first.span.clone() }));
+        self.run_or_read(name, &command);
+        None
+    }
+
+    /// `parallel` gives its words to a shell; `xargs` runs them.
+    fn run_or_read(&mut self, name: &str, args: &[Arg]) {
+        match args {
+            [one] if name == "parallel" => {
+                self.script(&one.text, &one.span);
+            }
+            args => {
+                self.run(args, NO_STDIN);
+            }
+        }
+    }
+
+    /// What is known after it: the link that was made, the file that was copied, what `tee` passes on.
+    fn remember(&mut self, name: &str, sorted: &Sorted<'_>, stdin: Option<String>) -> Option<String> {
+        match (name, sorted.operands.as_slice()) {
+            ("ln", [target, link]) => {
+                let link = resolve(&link.text, &self.state.cwd);
+                let folder = link.rsplit_once('/').map_or("/", |(head, _)| head);
+                // A symbolic link is read from where it stands.
+                let target = if sorted.symbolic {
+                    resolve(&target.text, folder)
+                } else {
+                    resolve(&target.text, &self.state.cwd)
+                };
+                self.copies.push((link.clone(), target.clone()));
+                self.links.push((link, target));
+            }
+            // Without a second operand the link is made here.
+            ("ln", [target]) => {
+                let here = Arg { text: ".".to_owned(), span: target.span.clone() };
+                self.in_folder(Op::Write, target, &here, name, Certainty::Certain);
+            }
+            ("cp" | "mv" | "install", [from, to]) => {
+                self.copies.push((resolve(&to.text, &self.state.cwd), from.text.clone()));
+                if let Some(content) = self.content(&from.text) {
+                    self.keep(&to.text, Some(&content));
+                }
+            }
+            ("tee", files) => {
+                for file in files {
+                    self.keep(&file.text, stdin.as_deref());
+                }
+                return stdin;
+            }
+            _ => {}
+        }
+        None
+    }
+
+    /// A target that is a folder, or may be one: the file in it is written.
+    fn in_folder(&mut self, op: Op, source: &Arg, folder: &Arg, via: &str, certainty: Certainty) {
+        let text = format!("{}/{}", folder.text, base_name(&source.text));
+        let target = Arg { text, span: folder.span.clone() };
+        match certainty {
+            Certainty::Certain => self.copy(op, Some(source), &target, via),
+            Certainty::Possible => {
+                let path = resolve(&target.text, &self.state.cwd);
+                self.possible(op, &path, via, &folder.span);
+            }
+        }
+    }
+}
+
+/// `host:path`, and an address.
+fn is_remote(text: &str) -> bool {
+    let host = text.split(['/', ANY]).next().unwrap_or_default();
+    host.len() > 2 && host.contains(':') && !text.starts_with(':')
+}

@@ -1,0 +1,71 @@
+//! Who is run: the simple commands a command line comes down to.
+
+use std::ops::Range;
+
+use crate::expand::Arg;
+use crate::judge::fits;
+use crate::text::{base_name, is_known, shown};
+
+/// A program and its arguments, as the program gets them. Behind every wrapper, shell, `eval`, `xargs`, function and
+/// substitution stands another one: `sudo env A=b rm x` is three.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invocation {
+    pub argv: Vec<Argument>,
+    /// The bytes of the command line that say so.
+    pub span: Range<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    Known(String),
+    /// Not known in all its parts: `*` and `?` as in a glob, `**` for any text.
+    Pattern(String),
+}
+
+impl Invocation {
+    pub(crate) fn new(args: &[Arg]) -> Self {
+        let argv = args
+            .iter()
+            .map(|arg| {
+                if is_known(&arg.text) {
+                    Argument::Known(arg.text.clone())
+                } else {
+                    Argument::Pattern(shown(&arg.text))
+                }
+            })
+            .collect();
+        Self { argv, span: args.first().map_or(0..0, |arg| arg.span.clone()) }
+    }
+
+    /// Whether the program may be `name`, wherever it is installed.
+    pub fn may_run(&self, name: &str) -> bool {
+        match self.argv.first() {
+            Some(Argument::Known(program)) => base_name(program) == name,
+            Some(Argument::Pattern(program)) => fits(base_name(program), name),
+            None => false,
+        }
+    }
+
+    /// The arguments behind the program's name.
+    pub fn arguments(&self) -> &[Argument] {
+        self.argv.get(1..).unwrap_or_default()
+    }
+}
+
+impl Argument {
+    /// The text, when it is known.
+    pub fn known(&self) -> Option<&str> {
+        match self {
+            Self::Known(text) => Some(text),
+            Self::Pattern(_) => None,
+        }
+    }
+
+    /// Whether this may be `text`.
+    pub fn may_be(&self, text: &str) -> bool {
+        match self {
+            Self::Known(known) => known == text,
+            Self::Pattern(pattern) => fits(pattern, text),
+        }
+    }
+}

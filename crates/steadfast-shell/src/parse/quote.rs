@@ -1,0 +1,149 @@
+//! Quotes of every kind.
+
+use super::cursor::Parser;
+use super::word::Buffer;
+use super::{Read, Stop};
+use crate::text::ANY;
+use crate::tree::Part;
+
+/// Whether the text stands in double quotes, or in a heredoc that is expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quotes {
+    None,
+    Double,
+    /// A heredoc: as in double quotes, and `"` is a character.
+    Heredoc,
+}
+
+impl Parser<'_> {
+    /// Behind `'`: up to the next one.
+    pub(super) fn single(&mut self) -> Read<String> {
+        let rest = &self.text[self.at..];
+        let end = rest.find('\'').ok_or(Stop::Syntax)?;
+        self.at += end + 1;
+        Ok(rest[..end].to_owned())
+    }
+
+    /// Behind `"`: up to the one that closes it.
+    pub(super) fn double(&mut self) -> Read<Vec<Part>> {
+        let parts = self.double_text(Quotes::Double)?;
+        if self.raw() == Some(b'"') {
+            self.at += 1;
+            Ok(parts)
+        } else {
+            Err(Stop::Syntax)
+        }
+    }
+
+    /// What may stand in double quotes; ends before `"`, or at the end of the text.
+    pub(super) fn double_text(&mut self, quotes: Quotes) -> Read<Vec<Part>> {
+        let mut parts = Buffer::default();
+        while let Some(byte) = self.raw() {
+            match byte {
+                b'"' if quotes == Quotes::Double => break,
+                b'\\' => self.escape_in_double(&mut parts, quotes),
+                b'$' | b'`' => self.expansion(quotes, &mut parts)?,
+                _ => {
+                    let rest = &self.text[self.at..];
+                    let end = rest.find(['"', '\\', '$', '`']).unwrap_or(rest.len()).max(1);
+                    parts.quoted(&rest[..end]);
+                    self.at += end;
+                }
+            }
+        }
+        Ok(parts.finish())
+    }
+
+    pub(super) fn escape_in_double(&mut self, parts: &mut Buffer, quotes: Quotes) {
+        self.at += 1;
+        match self.raw() {
+            Some(b'\n') => self.at += 1,
+            Some(b'"') if quotes == Quotes::Heredoc => parts.quoted("\\"),
+            Some(byte @ (b'$' | b'`' | b'"' | b'\\')) => {
+                parts.quoted(char::from(byte).encode_utf8(&mut [0; 4]));
+                self.at += 1;
+            }
+            _ => parts.quoted("\\"),
+        }
+    }
+
+    /// Behind a backslash without quotes: the character as it is. At the end of the text it is a backslash.
+    pub(super) fn escaped(&mut self) -> &str {
+        match self.text[self.at..].chars().next() {
+            Some(c) => {
+                let start = self.at;
+                self.at += c.len_utf8();
+                &self.text[start..self.at]
+            }
+            None => "\\",
+        }
+    }
+
+    /// Behind `$'`.
+    pub(super) fn ansi_c(&mut self) -> Read<String> {
+        let rest = &self.text[self.at..];
+        let mut chars = rest.char_indices();
+        let end = loop {
+            match chars.next().ok_or(Stop::Syntax)? {
+                (end, '\'') => break end,
+                (_, '\\') => {
+                    chars.next();
+                }
+                _ => {}
+            }
+        };
+        self.at += end + 1;
+        Ok(ansi_c(&rest[..end]))
+    }
+}
+
+/// The text that `$'…'` stands for. A NUL ends it.
+fn ansi_c(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        let Some(next) = chars.next() else { break };
+        let (radix, most) = match next {
+            'x' => (16, 2),
+            'u' => (16, 4),
+            'U' => (16, 8),
+            '0'..='7' => (8, 3),
+            _ => (0, 0),
+        };
+        if radix == 0 {
+            match next {
+                'n' => out.push('\n'),
+                't' => out.push('\t'),
+                'r' => out.push('\r'),
+                'a' => out.push('\x07'),
+                'b' => out.push('\x08'),
+                'e' | 'E' => out.push('\x1b'),
+                'f' => out.push('\x0c'),
+                'v' => out.push('\x0b'),
+                'c' => out.extend(chars.next().map(|c| char::from(c.to_ascii_uppercase() as u8 ^ 0x40))),
+                '\\' | '\'' | '"' | '?' => out.push(next),
+                other => out.extend(['\\', other]),
+            }
+            continue;
+        }
+        let mut code = if radix == 8 { next.to_digit(8).unwrap_or(0) } else { 0 };
+        let mut left = if radix == 8 { most - 1 } else { most };
+        while left > 0 {
+            let Some(digit) = chars.peek().and_then(|c| c.to_digit(radix)) else { break };
+            code = code.wrapping_mul(radix).wrapping_add(digit);
+            chars.next();
+            left -= 1;
+        }
+        match char::from_u32(code) {
+            Some('\0') => break,
+            // Bytes above 127 are parts of a character that cannot be told one by one.
+            Some(c) if code < 128 || matches!(next, 'u' | 'U') => out.push(c),
+            _ => out.push(ANY),
+        }
+    }
+    out
+}
