@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::process::{cargo, root, run, triple};
 use crate::{Result, skip};
 
-const TARGETS: [&str; 6] = ["decode", "settings", "redact", "shell", "spec_json", "spec_markdown"];
+const TARGETS: [&str; 7] = ["decode", "settings", "redact", "shell", "spec_json", "spec_markdown", "transcript"];
 
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \

@@ -27,6 +27,7 @@ usage: cargo xtask CHORE
   bench hook           what a hook costs beside an empty process (--runs N, --binary PATH)
   bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)
   bench observe        what a fact costs beside git's own answer; 1,000, 10,000 and 100,000 files by default (FILES...)
+  bench transcript     what reading sessions costs beside decoding their lines, jq and Python
   generate [--check]   writes what is generated, or says what is out of date
   instructions [--set] counts the instructions of one hook call and compares with the kept count
   picture              draws docs/demo.svg from what the demo prints
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         ["bench", "hook", rest @ ..] => bench::hook(rest),
         ["bench", "ledger", rest @ ..] => bench::ledger(rest),
         ["bench", "observe", rest @ ..] => bench::observe(rest),
+        ["bench", "transcript", rest @ ..] => bench::transcript(rest),
         ["generate"] => generate::generate(generate::Doing::Write),
         ["generate", "--check"] => generate::generate(generate::Doing::Check),
         ["instructions"] => instructions::instructions(instructions::Doing::Compare),

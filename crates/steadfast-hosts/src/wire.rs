@@ -9,14 +9,14 @@ use crate::shape::{Can, Input, cut, cut_front, write};
 use crate::{claude, codex};
 
 /// Bounds on what is kept of an event, in bytes.
-mod bound {
-    pub(super) const NAME: usize = 256;
-    pub(super) const PATH: usize = 4_096;
-    pub(super) const PROMPT: usize = 16_384;
+pub(crate) mod bound {
+    pub(crate) const NAME: usize = 256;
+    pub(crate) const PATH: usize = 4_096;
+    pub(crate) const PROMPT: usize = 16_384;
     /// The end of the message: that is where a promise stands.
-    pub(super) const MESSAGE: usize = 4_096;
-    pub(super) const ERROR: usize = 1_024;
-    pub(super) const BACKGROUND: usize = 32;
+    pub(crate) const MESSAGE: usize = 4_096;
+    pub(crate) const ERROR: usize = 1_024;
+    pub(crate) const BACKGROUND: usize = 32;
 }
 
 /// What the process around a hook knows and the payload may lack.
@@ -152,11 +152,16 @@ fn agent(input: &Input<'_>) -> Option<Agent> {
 
 fn call(host: Host, input: &Input<'_>) -> Result<ToolCall, WireError> {
     let tool = named(input.tool_name).ok_or(WireError::Missing("tool_name"))?;
+    Ok(tool_call(host, tool, named(input.tool_use_id).map(ToolUseId::new), input))
+}
+
+/// A call by its tool and its input, be it of a hook or of a transcript.
+pub(crate) fn tool_call(host: Host, tool: String, id: Option<ToolUseId>, input: &Input<'_>) -> ToolCall {
     let action = input.tool_input(|fields| match host {
         Host::Claude | Host::Sim => claude::action(&tool, fields),
         Host::Codex => codex::action(&tool, fields),
     });
-    Ok(ToolCall { id: named(input.tool_use_id).map(ToolUseId::new), tool, action })
+    ToolCall { id, tool, action }
 }
 
 fn result(host: Host, input: &Input<'_>, outcome: Outcome) -> Result<EventKind, WireError> {

@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 42] = [
+pub const COMMANDS: [(&str, Authority); 47] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -45,6 +45,11 @@ pub const COMMANDS: [(&str, Authority); 42] = [
     ("spec lint", Authority::Either),
     ("plan load", Authority::Either),
     ("guard check", Authority::Either),
+    ("transcript stats", Authority::Either),
+    ("transcript show", Authority::Either),
+    ("transcript find", Authority::Either),
+    ("replay", Authority::Either),
+    ("backtest", Authority::Either),
     ("plan show", Authority::Either),
     ("plan status", Authority::Either),
     ("decide", Authority::Either),

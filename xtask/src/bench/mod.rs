@@ -4,6 +4,7 @@ mod guard;
 mod hook;
 mod ledger;
 mod observe;
+mod transcript;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +15,7 @@ pub(crate) use guard::guard;
 pub(crate) use hook::hook;
 pub(crate) use ledger::ledger;
 pub(crate) use observe::observe;
+pub(crate) use transcript::transcript;
 
 /// What both benchmarks of whole processes are asked for.
 struct Asked {

@@ -1,6 +1,7 @@
 //! Codex.
 
 mod sandbox;
+pub(crate) mod transcript;
 mod wire;
 
 pub use sandbox::{SANDBOX_CAPABILITY, Sandbox};

@@ -7,6 +7,6 @@ mod output;
 mod text;
 
 pub(crate) use can::Can;
-pub(crate) use input::{Input, ToolInput};
+pub(crate) use input::{Input, ToolInput, text};
 pub(crate) use output::write;
 pub(crate) use text::{cut, cut_front};

@@ -8,6 +8,7 @@ use steadfast_model::{Authority, COMMANDS};
 use crate::error::{CommandError, ErrorKind};
 use crate::output::{gone_or_full, note};
 
+mod backtest;
 mod clean;
 mod completions;
 mod config;
@@ -20,12 +21,14 @@ mod log;
 mod mcp;
 mod pause;
 mod plan;
+mod replay;
 mod resume;
 mod sim;
 mod spec;
 mod status;
 mod supervise;
 mod task;
+mod transcript;
 mod uninstall;
 mod why;
 
@@ -70,6 +73,10 @@ enum Command {
     #[command(subcommand)]
     Guard(guard::Guard),
     #[command(subcommand)]
+    Transcript(transcript::Transcript),
+    Replay(replay::Replay),
+    Backtest(backtest::Backtest),
+    #[command(subcommand)]
     Config(config::Config),
     Clean(clean::Clean),
     Completions(completions::Completions),
@@ -108,6 +115,9 @@ pub(crate) fn run() -> ExitCode {
         Command::Decide(command) => command.run(),
         Command::Resume(command) => command.run(),
         Command::Guard(command) => command.run(),
+        Command::Transcript(command) => command.run(),
+        Command::Replay(command) => command.run(),
+        Command::Backtest(command) => command.run(),
         Command::Config(command) => command.run(),
         Command::Clean(command) => command.run(),
         Command::Completions(command) => command.run(&with_authority(Cli::command())),

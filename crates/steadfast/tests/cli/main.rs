@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test starts the binary")]
 #![expect(clippy::print_stderr, reason = "a loop says how far it came")]
 
+mod backtest;
 mod chains;
 mod clean;
 mod closing;
@@ -18,10 +19,12 @@ mod mcp;
 mod output;
 mod plans;
 mod release;
+mod replay;
 mod sandbox;
 mod skills;
 mod spec;
 mod status;
 mod tasks;
+mod transcript;
 mod why;
 mod wiring;

@@ -1,0 +1,348 @@
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+use steadfast_model::{
+    Action, Agent, AgentId, Background, Event, EventKind, Host, Millis, Outcome, PromptOrigin, SessionId, StartSource,
+    Stopping, ToolCall, ToolResult, Via,
+};
+
+use super::{Call, CallEnd, CallResult, Delegated, Item, Record, Thread, Transcript, Writer};
+use crate::shape::{cut, cut_front};
+use crate::wire::bound;
+
+/// A session told again, event by event, as the hooks would have told it.
+///
+/// What a transcript does not say is not made up: there is no end of the session, and nobody is known to be there until
+/// a human answers a dialog.
+#[derive(Debug)]
+pub struct Events {
+    transcript: Transcript,
+    story: Story,
+    told: VecDeque<Event>,
+    ended: bool,
+}
+
+impl Events {
+    /// Nothing where the host is not one whose transcripts are read.
+    pub fn of(transcript: Transcript) -> Option<Self> {
+        let host = transcript.writer().and_then(Writer::host)?;
+        Some(Self { transcript, story: Story::new(host), told: VecDeque::new(), ended: false })
+    }
+
+    /// Rows so far that could not be read.
+    pub fn damaged(&self) -> u64 {
+        self.transcript.damaged()
+    }
+}
+
+impl Iterator for Events {
+    type Item = Event;
+
+    fn next(&mut self) -> Option<Event> {
+        while self.told.is_empty() && !self.ended {
+            match self.transcript.next() {
+                Some(Ok(record)) => self.story.tell(record, &mut self.told),
+                Some(Err(_)) => {}
+                None => {
+                    self.ended = true;
+                    self.story.end(&mut self.told);
+                }
+            }
+        }
+        self.told.pop_front()
+    }
+}
+
+/// What has to be known of the rows before to make events of the next.
+#[derive(Debug)]
+struct Story {
+    host: Host,
+    at: Millis,
+    session: Option<SessionId>,
+    cwd: String,
+    turn: Option<String>,
+    planning: bool,
+    /// A dialog was answered.
+    attended: bool,
+    /// Calls that are not back yet.
+    calls: HashMap<String, Made>,
+    /// Subagents that run, with what they said last.
+    agents: HashMap<String, Running>,
+    /// Shells that run in the background.
+    shells: Vec<String>,
+    /// The main thread did something since it last stopped.
+    busy: bool,
+    last_message: Option<String>,
+    /// When it said so.
+    spoke_at: Millis,
+    /// Nothing yet was of the main thread.
+    of_subagent: bool,
+}
+
+#[derive(Debug)]
+struct Made {
+    call: ToolCall,
+    at: Option<Millis>,
+    agent: Option<Agent>,
+}
+
+#[derive(Debug)]
+struct Running {
+    agent: Agent,
+    /// The call that waits for it.
+    call: Option<String>,
+    last_message: Option<String>,
+}
+
+impl Story {
+    fn new(host: Host) -> Self {
+        Self {
+            host,
+            at: Millis(0),
+            session: None,
+            cwd: String::new(),
+            turn: None,
+            planning: false,
+            attended: false,
+            calls: HashMap::new(),
+            agents: HashMap::new(),
+            shells: Vec::new(),
+            busy: false,
+            last_message: None,
+            spoke_at: Millis(0),
+            of_subagent: true,
+        }
+    }
+
+    fn tell(&mut self, record: Record<'_>, told: &mut VecDeque<Event>) {
+        let Record { at, session, cwd, turn, planning, thread, items } = record;
+        self.at = at.unwrap_or(self.at);
+        if let Some(cwd) = cwd {
+            self.cwd = cut(&cwd, bound::PATH);
+        }
+        if let Some(turn) = turn {
+            self.turn = Some(cut(&turn, bound::NAME));
+        }
+        self.planning = planning.unwrap_or(self.planning);
+        if self.session.is_none()
+            && let Some(session) = session
+        {
+            self.session = Some(SessionId::new(cut(&session, bound::NAME)));
+            told.push_back(self.event(None, EventKind::SessionStart { source: StartSource::Startup }));
+        }
+        let agent = match thread {
+            Thread::Main => None,
+            Thread::Agent { id, call } => Some(self.running(&id, call.as_deref(), told)),
+        };
+        self.of_subagent &= agent.is_some() || items.is_empty();
+        for item in items {
+            self.item(item, at, agent.as_ref(), told);
+        }
+    }
+
+    fn item(&mut self, item: Item<'_>, at: Option<Millis>, agent: Option<&Agent>, told: &mut VecDeque<Event>) {
+        match item {
+            Item::Prompt { text, origin } => {
+                if agent.is_none() {
+                    self.stop_unless_waiting(told);
+                    self.busy = true;
+                    self.last_message = None;
+                }
+                if origin == PromptOrigin::Notification {
+                    self.notified(&text, told);
+                }
+                let text = cut(&text, bound::PROMPT);
+                told.push_back(self.event(agent, EventKind::Prompt { text, origin }));
+            }
+            Item::Command { name, asks: true } => {
+                told.push_back(self.event(agent, EventKind::Command { name: cut(&name, bound::NAME) }));
+            }
+            Item::Said(words) => {
+                let text = Some(cut_front(&words.text(), bound::MESSAGE));
+                match agent.and_then(|agent| self.agents.get_mut(agent.id.as_str())) {
+                    Some(running) => running.last_message = text,
+                    None => {
+                        self.busy = true;
+                        self.last_message = text;
+                        self.spoke_at = self.at;
+                    }
+                }
+            }
+            Item::Call(call) => self.call(call, at, agent, told),
+            Item::Result(result) => self.result(result, at, told),
+            Item::Compaction { trigger } => self.compaction(&trigger.unwrap_or_default(), agent, told),
+            Item::Interrupt => {
+                self.busy = false;
+                self.agents.clear();
+                self.shells.clear();
+                told.push_back(self.event(agent, EventKind::Interrupt));
+            }
+            Item::Stop { last_message } if agent.is_none() => {
+                if let Some(message) = last_message {
+                    self.last_message = Some(cut_front(&message, bound::MESSAGE));
+                }
+                self.stop(told);
+            }
+            Item::Failure { error } => {
+                self.busy = false;
+                told.push_back(self.event(agent, EventKind::StopFailed { error: cut(&error, bound::ERROR) }));
+            }
+            Item::Stop { .. } | Item::Command { .. } | Item::Usage(_) | Item::Queued(_) | Item::Continued { .. } => {}
+        }
+    }
+
+    fn call(&mut self, made: Call<'_>, at: Option<Millis>, agent: Option<&Agent>, told: &mut VecDeque<Event>) {
+        if agent.is_none() {
+            self.busy = true;
+            self.last_message = None;
+        }
+        if !made.hooked {
+            return;
+        }
+        let call = made.tool_call(self.host);
+        told.push_back(self.event(agent, EventKind::PreTool(call.clone())));
+        if let Some(id) = made.id {
+            self.calls.insert(id.into_owned(), Made { call, at, agent: agent.cloned() });
+        }
+    }
+
+    fn result(&mut self, result: CallResult<'_>, at: Option<Millis>, told: &mut VecDeque<Event>) {
+        let ended = result.ended();
+        let Some(id) = result.call else { return };
+        if !self.calls.contains_key(id.as_ref()) {
+            return;
+        }
+        let waited =
+            self.agents.iter().find(|(_, running)| running.call.as_deref() == Some(&*id)).map(|(id, _)| id.clone());
+        match (ended.agent, waited) {
+            (Some(Delegated::Started(agent)), _) => drop(self.running(&agent, Some(&id), told)),
+            (Some(Delegated::Ended(agent)), _) => self.subagent_stop(&agent, told),
+            (None, Some(agent)) => self.subagent_stop(&agent, told),
+            (None, None) => {}
+        }
+        let Some(made) = self.calls.remove(id.as_ref()) else { return };
+        if matches!(made.call.action, Action::Delegate { .. }) {
+            self.subagent_stop(Thread::UNNAMED, told);
+        }
+        self.shells.extend(ended.shell.map(Cow::into_owned));
+        let Made { call, at: began, agent } = made;
+        let outcome = match ended.end {
+            // Codex tells a hook of a result, whatever it is.
+            CallEnd::Ok | CallEnd::Exited(_) => Outcome::Ok,
+            CallEnd::Failed(error) => Outcome::Failed { error: cut(&error, bound::ERROR) },
+            CallEnd::Interrupted => Outcome::Interrupted,
+            CallEnd::Refused(words) => {
+                // A human sat before the dialog.
+                self.attended = true;
+                told.push_back(self.event(agent.as_ref(), EventKind::Permission(call.clone())));
+                let said = if words.is_empty() {
+                    "the human refused it".into()
+                } else {
+                    format!("the human refused it: {words}")
+                };
+                Outcome::Failed { error: cut(&said, bound::ERROR) }
+            }
+        };
+        let waited = at.zip(began).and_then(|(at, began)| u64::try_from(at.since(began)).ok());
+        let result = ToolResult { call, outcome, millis: ended.millis.or(waited) };
+        told.push_back(self.event(agent.as_ref(), EventKind::PostTool(result)));
+    }
+
+    /// The subagent of that name, which starts where it was not known.
+    fn running(&mut self, id: &str, call: Option<&str>, told: &mut VecDeque<Event>) -> Agent {
+        if let Some(running) = self.agents.get(id) {
+            return running.agent.clone();
+        }
+        // Where no row says which call it was for, it is one that waits.
+        let calls = call.map_or_else(|| self.calls.values().collect(), |call| Vec::from_iter(self.calls.get(call)));
+        let agent_type = calls.iter().find_map(|made| match &made.call.action {
+            Action::Delegate { agent_type } => Some(agent_type.clone()),
+            _ => None,
+        });
+        let agent_type = agent_type.unwrap_or_default();
+        let agent = Agent { id: AgentId::new(cut(id, bound::NAME)), agent_type };
+        told.push_back(self.event(Some(&agent), EventKind::SubagentStart));
+        let running = Running { agent: agent.clone(), call: call.map(str::to_owned), last_message: None };
+        self.agents.insert(id.to_owned(), running);
+        agent
+    }
+
+    fn subagent_stop(&mut self, id: &str, told: &mut VecDeque<Event>) {
+        let Some(Running { agent, last_message, .. }) = self.agents.remove(id) else { return };
+        let stopping = Stopping { again: false, last_message, background: None, wakeups: 0 };
+        told.push_back(self.event(Some(&agent), EventKind::SubagentStop(stopping)));
+    }
+
+    /// A notification names the background task that ended; a subagent's is its id.
+    fn notified(&mut self, text: &str, told: &mut VecDeque<Event>) {
+        let task = text.split_once("<task-id>").and_then(|(_, after)| after.split_once("</task-id>"));
+        if let Some((id, _)) = task {
+            self.shells.retain(|shell| shell != id.trim());
+            self.subagent_stop(id.trim(), told);
+        }
+    }
+
+    /// Between the agent's last words and a prompt it stopped, unless that was typed while something ran.
+    fn stop_unless_waiting(&mut self, told: &mut VecDeque<Event>) {
+        if self.last_message.is_some() && self.calls.values().all(|made| made.agent.is_some()) {
+            let now = std::mem::replace(&mut self.at, self.spoke_at);
+            self.stop(told);
+            self.at = now;
+        }
+    }
+
+    fn stop(&mut self, told: &mut VecDeque<Event>) {
+        if !std::mem::take(&mut self.busy) {
+            return;
+        }
+        // Codex does not say what goes on behind a stop.
+        let background = (self.host != Host::Codex).then(|| {
+            let agents = self.agents.values().map(|_| "subagent");
+            let running = agents.chain(self.shells.iter().map(|_| "shell")).take(bound::BACKGROUND);
+            running.map(|what| Background { what: what.to_owned(), status: "running".to_owned() }).collect()
+        });
+        let stopping = Stopping { again: false, last_message: self.last_message.take(), background, wakeups: 0 };
+        told.push_back(self.event(None, EventKind::Stop(stopping)));
+    }
+
+    fn compaction(&mut self, trigger: &str, agent: Option<&Agent>, told: &mut VecDeque<Event>) {
+        let trigger = cut(trigger, bound::NAME);
+        let before = EventKind::PreCompact { trigger: trigger.clone() };
+        let (start, after) =
+            (EventKind::SessionStart { source: StartSource::Compact }, EventKind::PostCompact { trigger });
+        let kinds = if self.host == Host::Codex {
+            // There it is a turn of its own, whose end asks no hook.
+            self.busy = false;
+            [before, after, start]
+        } else {
+            [before, start, after]
+        };
+        told.extend(kinds.map(|kind| self.event(agent, kind)));
+    }
+
+    fn end(&mut self, told: &mut VecDeque<Event>) {
+        self.stop_unless_waiting(told);
+        // A file of a subagent alone ends with it.
+        if self.of_subagent {
+            let spoke = self.agents.iter().filter(|(_, running)| running.last_message.is_some());
+            for id in spoke.map(|(id, _)| id.clone()).collect::<Vec<_>>() {
+                self.subagent_stop(&id, told);
+            }
+        }
+    }
+
+    fn event(&self, agent: Option<&Agent>, kind: EventKind) -> Event {
+        Event {
+            at: self.at,
+            host: self.host,
+            via: Via::Local,
+            session: self.session.clone().unwrap_or_else(|| SessionId::new("unnamed")),
+            agent: agent.cloned(),
+            cwd: self.cwd.clone(),
+            turn: self.turn.clone(),
+            planning: self.planning,
+            attended: self.attended.then_some(true),
+            kind,
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Sessions as the hosts wrote them down: also those from before Steadfast.
+//!
+//! A [`Transcript`] is read row by row, with no more of it in memory than the longest line. A row becomes a [`Record`],
+//! the same for every host; what cannot be read is counted and passed over. [`Stats`] sums a session up, [`Events`] tells
+//! it again as the hooks would have, and a [`Cursor`] remembers how far a file that still grows was read.
+
+mod events;
+mod field;
+mod line;
+mod once;
+mod reader;
+mod record;
+mod session;
+mod source;
+mod stats;
+mod tail;
+mod time;
+mod writer;
+
+pub use events::Events;
+#[doc(hidden)]
+pub use reader::decodes;
+pub use reader::{Damage, Transcript, TranscriptError};
+pub use record::{Call, CallEnd, CallResult, Delegated, Ended, Item, Record, Thread, Tokens, Usage, Words};
+pub use session::{SessionEvents, session_of, subagent_files};
+pub use stats::{Stats, Summing};
+pub use tail::{Began, Cursor, Tail};
+pub use writer::Writer;
+
+pub(crate) use field::{Flag, Number, Object, Text, TextOr};
+pub(crate) use record::{CallInput, CallOutput};
+pub(crate) use time::time;

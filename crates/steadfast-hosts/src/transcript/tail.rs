@@ -1,0 +1,134 @@
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use steadfast_model::fnv;
+
+use super::line::Lines;
+use super::reader::{read, unreadable, writer_of};
+use super::source::Source;
+use super::{Damage, Record, TranscriptError, Writer};
+
+/// How much before the place is remembered, to know a file that was written anew.
+const REMEMBERED: u64 = 4_096;
+
+/// How far a transcript that still grows was read. Kept between two looks, in whatever process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cursor {
+    /// Where the first line begins that was not read.
+    pub offset: u64,
+    pub inode: u64,
+    /// How long the file was; more than the offset where a line was only half written.
+    pub length: u64,
+    /// The hash of the last bytes before the offset.
+    before: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    writer: Option<Writer>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+}
+
+/// Where a look begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Began {
+    /// At the first row: nobody looked before.
+    First,
+    /// Where the last look ended.
+    Where,
+    /// At the first row, because it is another file by now, or was cut.
+    Anew,
+}
+
+/// What was added to a transcript. Only whole lines: half a line is still being written, and comes with the next look.
+#[derive(Debug)]
+pub struct Tail {
+    lines: Lines<File>,
+    cursor: Cursor,
+    began: Began,
+    rows: u64,
+    /// Looks back from the offset for the next cursor.
+    file: File,
+}
+
+impl Tail {
+    pub fn open(path: &Path, before: Option<&Cursor>) -> Result<Self, TranscriptError> {
+        Self::try_open(path, before).map_err(unreadable(path))
+    }
+
+    fn try_open(path: &Path, before: Option<&Cursor>) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        let known = before.filter(|cursor| goes_on(cursor, &metadata, &mut file));
+        let began = match (known, before) {
+            (Some(_), _) => Began::Where,
+            (None, Some(_)) => Began::Anew,
+            (None, None) => Began::First,
+        };
+        let mut cursor = known.cloned().unwrap_or_default();
+        cursor.inode = inode(&metadata);
+        cursor.length = metadata.len();
+        if cursor.writer.is_none() {
+            cursor.writer = writer_of(Source::open(path)?);
+        }
+        file.seek(SeekFrom::Start(cursor.offset))?;
+        let lines = Lines::new(file.try_clone()?, cursor.offset);
+        Ok(Self { lines, cursor, began, rows: 0, file })
+    }
+
+    pub fn began(&self) -> Began {
+        self.began
+    }
+
+    /// The next row that was added.
+    #[expect(clippy::should_implement_trait, reason = "a row borrows from the tail, which no iterator can say")]
+    pub fn next(&mut self) -> Option<Result<Record<'_>, Damage>> {
+        let line = self.lines.next().unwrap_or_default().filter(|line| line.whole)?;
+        self.cursor.offset = line.next;
+        self.rows += 1;
+        let writer = self.cursor.writer;
+        let Some(mut record) = writer.and_then(|writer| read(writer, line.bytes)) else {
+            return Some(Err(Damage { row: self.rows }));
+        };
+        if self.rows == 1 && self.began != Began::Where && writer == Some(Writer::Codex) {
+            self.cursor.agent = record.thread.agent().map(str::to_owned);
+        }
+        if let Some(agent) = &self.cursor.agent {
+            record.belong_to(agent);
+        }
+        Some(Ok(record))
+    }
+
+    /// Where the next look begins.
+    pub fn cursor(mut self) -> Cursor {
+        self.cursor.before = hash_before(&mut self.file, self.cursor.offset).unwrap_or_default();
+        self.cursor.length = self.cursor.length.max(self.cursor.offset);
+        self.cursor
+    }
+}
+
+/// Whether what was read is still there. A file that was cut behind it lost half a line at most, which was not read.
+fn goes_on(cursor: &Cursor, metadata: &Metadata, file: &mut File) -> bool {
+    cursor.inode == inode(metadata)
+        && metadata.len() >= cursor.offset
+        && hash_before(file, cursor.offset).is_ok_and(|hash| hash == cursor.before)
+}
+
+fn hash_before(file: &mut File, offset: u64) -> io::Result<u64> {
+    let length = offset.min(REMEMBERED);
+    let mut bytes = vec![0; length as usize];
+    file.seek(SeekFrom::Start(offset - length))?;
+    file.read_exact(&mut bytes)?;
+    Ok(fnv([bytes.as_slice()]))
+}
+
+#[cfg(unix)]
+fn inode(metadata: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+/// The bytes before the offset tell two files apart where nothing else does.
+#[cfg(not(unix))]
+fn inode(_metadata: &Metadata) -> u64 {
+    0
+}

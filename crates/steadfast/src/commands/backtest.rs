@@ -1,0 +1,71 @@
+use std::collections::HashSet;
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use steadfast_hosts::transcript::session_of;
+
+use super::replay::rules;
+use super::transcript::sessions;
+use crate::error::CommandError;
+use crate::output::{note, tell};
+use summary::Summary;
+
+mod page;
+mod progress;
+mod report;
+mod summary;
+mod work;
+
+/// Folds many sessions that were through the rules: how often each policy would have spoken, on what, with examples.
+///
+/// Nothing is changed, and nothing is done. The rules are those of this repository, or the default ones. Tasks of a
+/// session that was are not known: the stop gate has nothing to hold it by. A call that several files hold, because a
+/// session was resumed or forked, counts once.
+#[derive(Debug, Args)]
+pub(super) struct Backtest {
+    /// Folders of transcripts, or transcripts. By default those of this repository.
+    #[arg(value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// How many examples of each policy are shown.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    examples: usize,
+    /// Print JSON with stable keys: `{sessions, unread, actions, damaged, policies: [{policy, said, per_1000, verdicts,
+    /// on, examples: [{file, session, at, tool, target, verdict, reason}]}]}`.
+    #[arg(long)]
+    json: bool,
+    /// Also write it to a page that needs nothing else.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl Backtest {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let files = whole(sessions::find(&self.folders)?);
+        let rules = rules()?;
+        let reports = work::all(&files, &rules, self.examples)?;
+        let summary = Summary::of(reports, self.examples);
+        if summary.sessions == 0 {
+            return Err(
+                CommandError::failure("no session could be read").hint("sessions of Claude Code and Codex are read")
+            );
+        }
+        if let Some(path) = &self.html {
+            fs::write(path, page::page(&summary)).map_err(|error| {
+                CommandError::failure(format!("cannot write `{}`: {error}", path.display()))
+                    .hint("name a file in a folder that exists and may be written")
+            })?;
+            note!("wrote {}", path.display());
+        }
+        if self.json {
+            return tell!("{}", summary.to_json());
+        }
+        summary.lines().iter().try_for_each(|line| tell!("{line}"))
+    }
+}
+
+/// Without the files of subagents whose session is among them: it tells what they do.
+fn whole(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    let all: HashSet<PathBuf> = files.iter().cloned().collect();
+    files.into_iter().filter(|file| session_of(file).is_none_or(|session| !all.contains(&session))).collect()
+}

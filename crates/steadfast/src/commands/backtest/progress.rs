@@ -1,0 +1,29 @@
+use std::io::{IsTerminal, Write, stderr};
+use std::time::Duration;
+
+const STEP: Duration = Duration::from_millis(100);
+const WIDTH: usize = 30;
+
+/// How far something long has come, on a terminal and nowhere else.
+pub(super) struct Progress;
+
+impl Progress {
+    /// Until `ended`.
+    pub(super) fn show(what: &str, all: usize, done: impl Fn() -> usize, ended: impl Fn() -> bool) {
+        let mut out = stderr();
+        if !out.is_terminal() {
+            return;
+        }
+        // What takes no time needs no bar.
+        std::thread::sleep(STEP);
+        while !ended() {
+            let done = done();
+            let filled = WIDTH * done / all.max(1);
+            let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH - filled));
+            let _ = write!(out, "\r{bar} {done} of {all} {what}");
+            let _ = out.flush();
+            std::thread::sleep(STEP);
+        }
+        let _ = write!(out, "\r\u{1b}[K");
+    }
+}

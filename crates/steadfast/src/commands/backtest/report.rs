@@ -1,0 +1,89 @@
+use std::path::{Path, PathBuf};
+
+use steadfast_hosts::transcript::{SessionEvents, Transcript, Writer};
+use steadfast_model::{EventKind, Millis, PolicyName, Rules, fnv};
+
+use crate::commands::replay::{Fold, Judged};
+use crate::commands::transcript::timeline::target;
+
+/// What the policies say of one session.
+#[derive(Debug)]
+pub(super) enum Report {
+    Read {
+        actions: Vec<u64>,
+        said: Vec<Said>,
+        damaged: u64,
+    },
+    /// Why not.
+    Unread(String),
+}
+
+/// One policy about one event.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) policy: PolicyName,
+    pub(super) verdict: &'static str,
+    /// The tool, or the event where it is about none.
+    pub(super) on: String,
+    /// The action it is about.
+    pub(super) action: Option<u64>,
+    pub(super) example: Option<Example>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Example {
+    pub(super) file: PathBuf,
+    pub(super) session: String,
+    pub(super) at: Millis,
+    pub(super) target: String,
+    pub(super) reason: String,
+}
+
+impl Report {
+    pub(super) fn of(file: &Path, rules: &Rules, examples: usize) -> Self {
+        let transcript = match Transcript::open(file) {
+            Ok(transcript) => transcript,
+            Err(error) => return Self::Unread(error.to_string()),
+        };
+        let writer = transcript.writer();
+        let Some(events) = SessionEvents::of(file, transcript) else {
+            let whose = writer.map_or("nobody known", Writer::name);
+            return Self::Unread(format!("`{}` is a session of {whose}, which is not read", file.display()));
+        };
+        let mut fold = Fold::new(events, rules.clone());
+        let (mut actions, mut said) = (Vec::new(), Vec::new());
+        for judged in &mut fold {
+            let action = judged.action().map(|_| name(&judged, actions.len()));
+            actions.extend(action);
+            for opinion in judged.opinions() {
+                let target =
+                    judged.action().map(|call| target(&call.action, "", &judged.event.cwd)).unwrap_or_default();
+                let mut known = said
+                    .iter()
+                    .filter(|said: &&Said| said.policy == opinion.policy)
+                    .filter_map(|said| said.example.as_ref());
+                let is_new = known.clone().count() < examples && known.all(|known| known.target != target);
+                let example = is_new.then(|| Example {
+                    file: file.to_owned(),
+                    session: judged.event.session.to_string(),
+                    at: judged.event.at,
+                    target,
+                    reason: opinion.verdict.text().to_owned(),
+                });
+                let on = judged.action().map_or(judged.event.kind.label(), |call| &call.tool).to_owned();
+                said.push(Said { policy: opinion.policy, verdict: opinion.verdict.label(), on, action, example });
+            }
+        }
+        Self::Read { actions, said, damaged: fold.damaged() }
+    }
+}
+
+/// Tells a call from every other; the copy of a session has it too.
+fn name(judged: &Judged, number: usize) -> u64 {
+    match &judged.event.kind {
+        EventKind::PreTool(call) if call.id.is_some() => {
+            fnv([call.id.as_ref().map(|id| id.as_str()).unwrap_or_default().as_bytes()])
+        }
+        _ => fnv([judged.event.session.as_str().as_bytes(), &number.to_le_bytes()]),
+    }
+}

@@ -1,0 +1,79 @@
+use steadfast_engine::{Decision, decide, needs};
+use steadfast_hosts::transcript::SessionEvents;
+use steadfast_model::{Event, EventKind, Fact, Facts, Opinion, Rules, State, ToolCall};
+
+use crate::error::CommandError;
+use crate::repository::Repository;
+
+/// The rules of this repository; where Steadfast is not set up, those that hold by default.
+pub(in crate::commands) fn rules() -> Result<Rules, CommandError> {
+    match Repository::here() {
+        Ok(repository) => Ok(repository.config.load()?.rules()),
+        Err(_) => Ok(Rules::default()),
+    }
+}
+
+/// A session, event by event, with what the policies say of each. It is the same fold as in a hook; only effects are
+/// not run, and of the world nothing is known but what the transcript says.
+#[derive(Debug)]
+pub(in crate::commands) struct Fold {
+    events: SessionEvents,
+    rules: Rules,
+    state: Option<State>,
+    sequence: u64,
+}
+
+/// An event and what follows from it.
+#[derive(Debug)]
+pub(in crate::commands) struct Judged {
+    pub(in crate::commands) event: Event,
+    decision: Decision,
+}
+
+impl Fold {
+    pub(in crate::commands) fn new(events: SessionEvents, rules: Rules) -> Self {
+        Self { events, rules, state: None, sequence: 0 }
+    }
+
+    /// Rows so far that could not be read.
+    pub(in crate::commands) fn damaged(&self) -> u64 {
+        self.events.damaged()
+    }
+}
+
+impl Iterator for Fold {
+    type Item = Judged;
+
+    fn next(&mut self) -> Option<Judged> {
+        let event = self.events.next()?;
+        let rules = &self.rules;
+        let state = self.state.get_or_insert_with(|| State {
+            rules: rules.clone(),
+            ..State::new(event.session.clone(), event.host, event.at)
+        });
+        let plan = if needs(state, &event).plan { Fact::Known(None) } else { Fact::NotAsked };
+        let decision = decide(state, &event, &Facts { rules: None, plan });
+        self.sequence += 1;
+        state.advance(self.sequence, event.at, &decision.changes);
+        Some(Judged { event, decision })
+    }
+}
+
+impl Judged {
+    /// The call, where the event is one that is about to be made.
+    pub(in crate::commands) fn action(&self) -> Option<&ToolCall> {
+        match &self.event.kind {
+            EventKind::PreTool(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    pub(in crate::commands) fn opinions(&self) -> &[Opinion] {
+        &self.decision.opinions
+    }
+
+    /// The strictest, in one word.
+    pub(in crate::commands) fn verdict(&self) -> &'static str {
+        self.opinions().iter().map(|opinion| &opinion.verdict).max().map_or("pass", |verdict| verdict.label())
+    }
+}

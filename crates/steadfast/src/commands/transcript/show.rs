@@ -1,0 +1,214 @@
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use serde_json::{Value, json};
+use steadfast_hosts::transcript::{Transcript, subagent_files};
+
+use super::sessions;
+use super::timeline::{End, Entry, Timeline, What};
+use crate::error::CommandError;
+use crate::history::{cut, one_line};
+use crate::output::{gone_or_full, note, tell};
+
+const WIDTH: usize = 100;
+const NARROW: usize = 50;
+const WIDEST: usize = 160;
+
+/// Where the text of a line begins: after `12:34:56  TaskCreate  `.
+const INDENT: usize = 22;
+const WHO: usize = 10;
+
+/// How many lines a prompt of the human may take.
+const PROMPT_LINES: usize = 6;
+
+const PLAIN: Style = Style::new();
+const FAINT: Style = Style::new().dimmed();
+const HUMAN: Style = AnsiColor::Green.on_default().bold();
+const CALL: Style = AnsiColor::Cyan.on_default();
+const TROUBLE: Style = AnsiColor::Yellow.on_default().bold();
+
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Show {
+    /// The transcript. By default the newest of this repository.
+    file: Option<PathBuf>,
+    /// Leave out what the agent said and called for.
+    #[arg(long)]
+    human: bool,
+    /// Print one JSON object per entry, with stable keys: `{at, agent, who, text, tool, result, millis}`. `who` is
+    /// `human`, `agent`, `host` or `call`; `at` is in milliseconds since 1970; `result` of a call is `ok`, `failed`,
+    /// `refused`, `interrupted` or null where none is known.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Show {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let file = match self.file {
+            Some(file) => file,
+            None => sessions::newest()?,
+        };
+        let mut unread = sessions::Unread::default();
+        let Some(mut transcript) = unread.open(&file) else { return unread.end(1) };
+        let mut timeline = Timeline::of(&mut transcript);
+        for mut subagent in subagent_files(&file).iter().filter_map(|file| Transcript::open(file).ok()) {
+            timeline.take_in(Timeline::of(&mut subagent));
+        }
+        if self.human {
+            timeline.entries.retain(|entry| matches!(entry.what, What::Human(_)));
+        }
+        if self.json {
+            return timeline.entries.iter().try_for_each(|entry| tell!("{}", to_json(entry)));
+        }
+        match Screen::new().show(&timeline) {
+            Ok(()) => say_damage(&transcript),
+            Err(error) => return gone_or_full(&error),
+        }
+        Ok(())
+    }
+}
+
+fn say_damage(transcript: &Transcript) {
+    match transcript.damaged() {
+        0 => {}
+        damaged => note!("{damaged} of {} rows could not be read", transcript.rows()),
+    }
+}
+
+fn to_json(entry: &Entry) -> Value {
+    let (who, tool, result, millis) = match &entry.what {
+        What::Call { tool, end, millis, .. } => ("call", Some(tool), end.as_ref().map(word), *millis),
+        what => (what.who(), None, None, None),
+    };
+    json!({
+        "at": entry.at,
+        "agent": entry.agent,
+        "who": who,
+        "text": entry.what.text(),
+        "tool": tool,
+        "result": result,
+        "millis": millis,
+    })
+}
+
+fn word(end: &End) -> &'static str {
+    match end {
+        End::Ok => "ok",
+        End::Failed(_) => "failed",
+        End::Refused(_) => "refused",
+        End::Interrupted => "interrupted",
+    }
+}
+
+struct Screen {
+    out: anstream::AutoStream<io::Stdout>,
+    width: usize,
+}
+
+impl Screen {
+    fn new() -> Self {
+        let terminal = io::stdout().is_terminal();
+        let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).filter(|_| terminal);
+        Self { out: anstream::stdout(), width: columns.unwrap_or(WIDTH).clamp(NARROW, WIDEST) }
+    }
+
+    fn show(&mut self, timeline: &Timeline) -> io::Result<()> {
+        if let Some(session) = &timeline.session {
+            writeln!(self.out, "{FAINT}session{FAINT:#} {}", one_line(session))?;
+        }
+        let mut day = String::new();
+        for entry in &timeline.entries {
+            let at = entry.at.map(|at| at.to_string()).unwrap_or_default();
+            let (date, clock) = at.split_once('T').unwrap_or_default();
+            if date != day && !date.is_empty() {
+                day = date.to_owned();
+                writeln!(self.out, "{FAINT}{day}, UTC{FAINT:#}")?;
+            }
+            self.entry(entry, clock.trim_end_matches('Z'))?;
+        }
+        self.out.flush()
+    }
+
+    fn entry(&mut self, entry: &Entry, clock: &str) -> io::Result<()> {
+        let style = match &entry.what {
+            What::Human(_) => HUMAN,
+            What::Agent(_) => PLAIN,
+            What::Host(_) => FAINT,
+            What::Call { .. } => CALL,
+        };
+        // A tool of a server goes by its own name.
+        let who = one_line(entry.what.who().rsplit("__").next().unwrap_or_default());
+        // What a subagent does is set in.
+        let (mark, who) = match &entry.agent {
+            Some(_) => ("> ", cut(&who, WHO - 2)),
+            None => ("", cut(&who, WHO)),
+        };
+        let width = WHO - mark.len();
+        write!(self.out, "{FAINT}{clock:<8}{FAINT:#}  {FAINT}{mark}{FAINT:#}{style}{who:<width$}{style:#}  ")?;
+        match &entry.what {
+            What::Human(text) => self.paragraph(text),
+            What::Agent(text) => writeln!(self.out, "{}", fit(text, self.room(0))),
+            What::Host(text) => writeln!(self.out, "{FAINT}{}{FAINT:#}", fit(text, self.room(0))),
+            What::Call { target, end, millis, .. } => self.call(target, end.as_ref(), *millis),
+        }
+    }
+
+    fn call(&mut self, target: &str, end: Option<&End>, millis: Option<u64>) -> io::Result<()> {
+        let took = millis.filter(|millis| *millis >= 100).map(took).unwrap_or_default();
+        let note = match end {
+            Some(End::Ok) => took,
+            Some(End::Failed(_)) => format!("{took} failed").trim_start().to_owned(),
+            Some(End::Refused(_)) => "refused".to_owned(),
+            Some(End::Interrupted) => "interrupted".to_owned(),
+            None => "no result".to_owned(),
+        };
+        let style = if matches!(end, Some(End::Ok)) { FAINT } else { TROUBLE };
+        let room = self.room(note.chars().count() + 2);
+        writeln!(self.out, "{:<room$}  {style}{note}{style:#}", fit(target, room))?;
+        let why = match end {
+            Some(End::Failed(error)) => error,
+            Some(End::Refused(words)) => words,
+            _ => return Ok(()),
+        };
+        let why = fit(why, self.room(2));
+        if why.is_empty() { Ok(()) } else { writeln!(self.out, "{:INDENT$}{TROUBLE}{why}{TROUBLE:#}", "") }
+    }
+
+    fn paragraph(&mut self, text: &str) -> io::Result<()> {
+        let room = self.room(0);
+        let mut lines: Vec<String> =
+            text.lines().filter(|line| !line.trim().is_empty()).map(|line| fit(line, room)).collect();
+        let more = lines.len().saturating_sub(PROMPT_LINES);
+        lines.truncate(PROMPT_LINES);
+        if more > 0 {
+            lines.push(format!("… and {more} lines more"));
+        }
+        for (number, line) in lines.iter().enumerate() {
+            let indent = if number == 0 { 0 } else { INDENT };
+            writeln!(self.out, "{:indent$}{HUMAN}{line}{HUMAN:#}", "")?;
+        }
+        Ok(())
+    }
+
+    fn room(&self, taken: usize) -> usize {
+        self.width.saturating_sub(INDENT + taken).max(10)
+    }
+}
+
+/// As much of the text as one line holds.
+pub(super) fn fit(text: &str, width: usize) -> String {
+    let line = one_line(text.trim());
+    match line.char_indices().nth(width) {
+        None => line,
+        Some(_) => cut(&line, width - 1).to_owned() + "…",
+    }
+}
+
+fn took(millis: u64) -> String {
+    match millis / 1_000 {
+        seconds @ 0..60 => format!("{seconds}.{} s", millis % 1_000 / 100),
+        seconds @ 60..3_600 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3_600),
+    }
+}

@@ -1,0 +1,83 @@
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+use crate::transcript::session;
+
+/// Three sessions, the last a resumed copy of the first that went on.
+fn with_sessions() -> Sandbox {
+    let sandbox = Sandbox::bare();
+    let folder = sandbox.root().join("sessions/deep");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("a.jsonl"), session("/repo", &["ls", "steadfast off", "steadfast off"])).unwrap();
+    let other = session("/repo", &["pwd", "ls"]).replace("\"c-", "\"d-").replace("s-1", "s-2");
+    fs::write(folder.join("b.jsonl"), other + "torn").unwrap();
+    fs::write(folder.join("c.jsonl"), session("/repo", &["ls", "steadfast off", "steadfast off", "curl -H 'x'"]))
+        .unwrap();
+    sandbox
+}
+
+#[test]
+fn the_numbers_have_the_keys_they_promise_and_a_copy_counts_once() {
+    let sandbox = with_sessions();
+    let mut said: Value = serde_json::from_str(&sandbox.ok(&["backtest", "sessions", "--json"])).unwrap();
+    // One that speaks and one that does not stand for all.
+    said["policies"]
+        .as_array_mut()
+        .unwrap()
+        .retain(|one| one["policy"] == "integrity" || one["policy"] == "completion");
+    let reason = "`steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.";
+    let expected = json!({
+        "sessions": 3,
+        "unread": 0,
+        "actions": 6,
+        "damaged": 1,
+        "policies": [
+            {"policy": "integrity", "said": 2, "per_1000": 333.333, "verdicts": {"deny": 2}, "on": {"Bash": 2},
+             "examples": [{"file": "sessions/deep/a.jsonl", "session": "s-1", "at": 1_772_359_203_000_i64, "tool": "Bash",
+                           "target": "steadfast off", "verdict": "deny", "reason": reason}]},
+            {"policy": "completion", "said": 0, "per_1000": 0.0, "verdicts": {}, "on": {}, "examples": []},
+        ],
+    });
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn people_get_a_table_and_a_page() {
+    let sandbox = with_sessions();
+    insta::assert_snapshot!(sandbox.ok(&["backtest", "sessions", "--html", "report.html"]), @r"
+    3 sessions, 6 actions; 1 row damaged
+
+    policy         said  per 1,000  verdicts                           on
+    integrity         2      333.3  deny 2                             Bash 2
+    completion        0        0.0
+
+    integrity, for example:
+      2026-03-01T10:00:03Z  deny  Bash steadfast off
+          `steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+          sessions/deep/a.jsonl
+    ");
+    let page = fs::read_to_string(sandbox.root().join("report.html")).unwrap();
+    assert!(page.contains("<h2>integrity</h2>") && page.contains("<code>Bash steadfast off</code>"), "{page}");
+    for outside in ["http:", "https:", "src=", "url(", "<script"] {
+        assert!(!page.contains(outside), "the page needs `{outside}`");
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_written_is_named() {
+    let sandbox = with_sessions();
+    let (code, said) = sandbox.fails(&["backtest", "sessions", "--html", "absent/report.html"]);
+    assert_eq!(code, 1);
+    assert!(said.starts_with("error: cannot write `absent/report.html`: ") && said.contains("\n\nhint: "), "{said}");
+}
+
+#[test]
+fn a_folder_without_sessions_is_named() {
+    let sandbox = Sandbox::bare();
+    fs::create_dir(sandbox.root().join("empty")).unwrap();
+    let (code, said) = sandbox.fails(&["backtest", "empty"]);
+    assert_eq!(code, 1);
+    assert!(said.starts_with("error: there is no transcript in `empty`\n\nhint: "), "{said}");
+}

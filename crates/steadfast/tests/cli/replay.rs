@@ -1,0 +1,55 @@
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+use crate::transcript::session;
+
+#[test]
+fn every_action_is_a_line_with_the_keys_it_promises() {
+    let sandbox = Sandbox::bare();
+    fs::write(sandbox.root().join("a.jsonl"), session("/repo", &["ls", "steadfast off"])).unwrap();
+    let said = sandbox.ok(&["replay", "a.jsonl", "--json"]);
+    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let reason = "`steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.";
+    assert_eq!(
+        lines,
+        [
+            json!({"n": 1, "tool": "Bash", "target": "ls", "verdict": "pass", "reasons": []}),
+            json!({"n": 2, "tool": "Bash", "target": "steadfast off", "verdict": "deny", "reasons": [reason]}),
+        ]
+    );
+}
+
+#[test]
+fn people_see_what_would_have_been_said() {
+    let sandbox = Sandbox::bare();
+    fs::write(sandbox.root().join("a.jsonl"), session("/repo", &["ls", "steadfast off"])).unwrap();
+    let output = sandbox.run(&["replay", "a.jsonl"]);
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
+    2026-03-01T10:00:03Z  integrity (enforce)  deny  Bash steadfast off
+        `steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
+    ");
+    insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
+    2 actions, 1 verdict
+    ");
+}
+
+#[test]
+fn the_rules_of_the_repository_hold_and_nothing_is_left_behind() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.root().join("steadfast.toml"), "[mode]\nintegrity = \"observe\"\n").unwrap();
+    fs::write(sandbox.root().join("a.jsonl"), session("/repo", &["steadfast off"])).unwrap();
+    let said = sandbox.ok(&["replay", "a.jsonl"]);
+    assert!(said.contains("integrity (observe)  deny"), "{said}");
+    assert!(!sandbox.session("s-1").dir().exists(), "a replay is no session");
+}
+
+#[test]
+fn what_nobody_writes_is_said_to_be_so() {
+    let sandbox = Sandbox::bare();
+    fs::write(sandbox.root().join("a.jsonl"), "hello\n").unwrap();
+    let (code, said) = sandbox.fails(&["replay", "a.jsonl"]);
+    assert_eq!(code, 1);
+    assert!(said.starts_with("error: nobody is known to write a file like `a.jsonl`\n\nhint: "), "{said}");
+}

@@ -1,0 +1,54 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+use crate::process::{build, cargo, root, run};
+
+/// How many sessions are written where there is no corpus, of how many calls each.
+const SESSIONS: u32 = 100;
+const CALLS: u32 = 1_000;
+
+/// `cargo xtask bench transcript`: real sessions where a corpus lies beside this repository, else written ones. The
+/// measuring is an example of the crate it measures, which is all that it needs.
+pub(crate) fn transcript(arguments: &[&str]) -> Result<()> {
+    if let Some(argument) = arguments.first() {
+        return Err(format!("`{argument}` is unexpected").into());
+    }
+    let folder = tempfile::tempdir()?;
+    let archive = corpora().join("transcripts.tar.zst");
+    let unpack = || run(Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(folder.path()));
+    if !archive.exists() || unpack().is_err() {
+        eprintln!("there is no corpus beside this repository; writing {SESSIONS} sessions");
+        write(folder.path())?;
+    }
+    let binary = build("release")?;
+    let example =
+        ["run", "--quiet", "--release", "--package", "steadfast-hosts", "--example", "transcript_bench", "--"];
+    run(cargo(example).arg(folder.path()).arg(binary))
+}
+
+fn corpora() -> PathBuf {
+    std::env::var_os("STEADFAST_CORPORA").map_or_else(|| root().join("../shared/corpora"), PathBuf::from)
+}
+
+fn write(folder: &Path) -> Result<()> {
+    for session in 0..SESSIONS {
+        let mut text = String::new();
+        for call in 0..CALLS {
+            let id = format!("{session}-{call}");
+            let row = |kind: &str, message: serde_json::Value| {
+                serde_json::json!({"type": kind, "uuid": format!("{kind}-{id}"), "sessionId": session.to_string(),
+                    "cwd": "/repo", "timestamp": "2026-03-01T10:00:00.000Z", "message": message})
+            };
+            let input = serde_json::json!({"file_path": "/repo/a.rs", "old_string": "a ".repeat(200)});
+            let calls = serde_json::json!([{"type": "tool_use", "id": id, "name": "Edit", "input": input}]);
+            let result = serde_json::json!([{"type": "tool_result", "tool_use_id": id, "content": "b ".repeat(500)}]);
+            let usage = serde_json::json!({"input_tokens": 3, "output_tokens": 7});
+            let called = row("assistant", serde_json::json!({"id": id, "content": calls, "usage": usage}));
+            text += &format!("{called}\n{}\n", row("user", serde_json::json!({"role": "user", "content": result})));
+        }
+        fs::write(folder.join(format!("{session}.jsonl")), text)?;
+    }
+    Ok(())
+}
