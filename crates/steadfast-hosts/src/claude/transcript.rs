@@ -38,7 +38,12 @@ fn tell(row: Row<'_>) -> Record<'_> {
     };
     let started = row.tool_use_result;
     let speaker = match &record.thread {
-        Thread::Main if !meta.0 => Speaker::Human { source: row.prompt_source.get() },
+        Thread::Main if !meta.0 => Speaker::Human {
+            source: match row.origin.0.as_ref().and_then(|origin| origin.kind.get()) {
+                Some(kind) if kind != "human" => Some("system"),
+                _ => row.prompt_source.get(),
+            },
+        },
         _ => Speaker::Other,
     };
     match kind.get().unwrap_or_default() {

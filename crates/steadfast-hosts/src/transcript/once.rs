@@ -12,17 +12,38 @@ pub(super) struct Once {
     seen: HashSet<u64, BuildHasherDefault<Hashed>>,
     /// A compaction was told, and its summary is still to come.
     summary_follows: bool,
+    /// The last prompt, and when it came.
+    prompt: Option<(u64, Millis)>,
 }
+
+/// So soon nobody types the same again.
+const AGAIN_MS: u64 = 2_000;
 
 impl Once {
     /// Leaves out of a record what was told before.
     pub(super) fn keep(&mut self, record: &mut Record<'_>) {
         let at = record.at;
-        record.items.retain(|item| !self.is_summary(item) && key(item, at).is_none_or(|key| self.seen.insert(key)));
+        record.items.retain(|item| match item {
+            Item::Prompt { text, .. } => at.is_none_or(|at| self.is_new_prompt(text, at)),
+            _ => !self.is_summary(item) && key(item, at).is_none_or(|key| self.seen.insert(key)),
+        });
     }
-}
 
-impl Once {
+    /// One message of the human may be a row with a picture and a text, and two rows in the copy. Codex may tell of one
+    /// in two ways.
+    fn is_new_prompt(&mut self, text: &str, at: Millis) -> bool {
+        let time = at.0.to_le_bytes();
+        let (picture, words) = (fnv([b"picture", &time[..]]), fnv([b"prompt", text.as_bytes()]));
+        if text == Item::PICTURE {
+            return !self.seen.contains(&fnv([b"prompts", &time[..]])) && self.seen.insert(picture);
+        }
+        let again = self.prompt.is_some_and(|(last, then)| last == words && at.0.abs_diff(then.0) <= AGAIN_MS);
+        self.prompt = Some((words, at));
+        self.seen.insert(fnv([b"prompts", &time[..]]));
+        let first = self.seen.insert(fnv([b"prompt", &time[..], text.as_bytes()]));
+        first && !again && !self.seen.contains(&picture)
+    }
+
     /// Whether it is the summary of a compaction that has a row of its own.
     fn is_summary(&mut self, item: &Item<'_>) -> bool {
         match item {
@@ -41,8 +62,7 @@ fn key(item: &Item<'_>, at: Option<Millis>) -> Option<u64> {
     match item {
         Item::Call(call) => call.id.as_deref().map(|id| fnv([b"call", id.as_bytes()])),
         Item::Result(result) => result.call.as_deref().map(|id| fnv([b"result", id.as_bytes()])),
-        // One message of the human may be one row with three blocks, and three rows in the copy.
-        Item::Prompt { .. } => timed(b"prompt", b""),
+        Item::Prompt { .. } => None,
         Item::Command { name, .. } => timed(b"command", name.as_bytes()),
         Item::Said(words) | Item::Queued(words) => {
             let raw = words.0.get().as_bytes();

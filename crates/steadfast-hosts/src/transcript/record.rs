@@ -95,6 +95,11 @@ pub enum Item<'a> {
     },
 }
 
+impl Item<'_> {
+    /// The text of a prompt that has none.
+    pub(crate) const PICTURE: &'static str = "[image]";
+}
+
 /// A text as the line has it, and unescaped only when it is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a>(pub(crate) &'a RawValue);

@@ -181,6 +181,33 @@ fn what_was_typed_while_the_agent_worked_is_the_humans() {
 }
 
 #[test]
+fn a_message_in_one_row_or_in_several_is_one_prompt() {
+    let picture = json!({"type": "image", "source": {"type": "base64", "data": "xx"}});
+    let row = |content: serde_json::Value| claude(0, "user", json!({"message": {"role": "user", "content": content}}));
+    let (one, two) = (row(json!([picture, text("what is this?")])), row(json!([text("what is this?")])));
+    let alone = row(json!([picture]));
+    for rows in [&[one.clone()][..], &[one, alone.clone(), two.clone()], &[alone.clone(), two], &[alone]] {
+        assert_eq!(File::of(lines(rows)).stats().prompts, 1, "{rows:?}");
+    }
+    // Two that were given to the agent at once are two.
+    let queued =
+        |text: &str| claude(0, "attachment", json!({"attachment": {"type": "queued_command", "prompt": text}}));
+    assert_eq!(File::of(lines(&[queued("use ruff"), queued("and black")])).stats().prompts, 2);
+}
+
+#[test]
+fn what_another_than_the_human_prompts_is_not_theirs() {
+    for (key, value) in [("origin", json!({"kind": "peer"})), ("promptSource", json!("system"))] {
+        let mut row = prompt(0, "wake up");
+        row[key] = value;
+        assert_eq!(File::of(lines(&[row])).stats().prompts, 0, "{key}");
+    }
+    let mut row = prompt(0, "go");
+    row["origin"] = json!({"kind": "human"});
+    assert_eq!(File::of(lines(&[row])).stats().prompts, 1);
+}
+
+#[test]
 fn rows_that_lack_what_rows_have_are_rows() {
     let file = File::of(lines(&[
         json!({"type": "summary", "summary": "Auth", "leafUuid": "x"}),

@@ -137,6 +137,19 @@ fn a_newer_version_tells_of_the_human_in_another_way() {
 }
 
 #[test]
+fn a_message_that_is_told_of_twice_is_one_prompt() {
+    let item = json!({"type": "UserMessage", "content": [{"type": "text", "text": "go"}]});
+    let rows = |second| {
+        [
+            codex(1, "event_msg", json!({"type": "user_message", "message": "go"})),
+            codex(second, "event_msg", json!({"type": "item_completed", "item": item})),
+        ]
+    };
+    assert_eq!(File::of(lines(&rows(2))).stats().prompts, 1);
+    assert_eq!(File::of(lines(&rows(9))).stats().prompts, 2, "they say it again");
+}
+
+#[test]
 fn the_rollout_of_a_subagent_is_not_the_humans() {
     let mut rows = session();
     rows[0]["payload"]["source"] = json!({"subagent": {"thread_spawn": {"depth": 1}}});

@@ -84,7 +84,7 @@ impl<'a> Speech<'a> {
             Speaker::Other => (false, None),
         };
         if self.human.is_empty() && self.seen {
-            self.human.push(Cow::Borrowed("[image]"));
+            self.human.push(Cow::Borrowed(Item::PICTURE));
         }
         let human = match self.human.len() {
             0 => None,

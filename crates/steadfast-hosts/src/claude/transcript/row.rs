@@ -23,6 +23,8 @@ pub(super) struct Row<'a> {
     #[serde(borrow)]
     pub(super) prompt_source: Text<'a>,
     #[serde(borrow)]
+    pub(super) origin: Object<Origin<'a>>,
+    #[serde(borrow)]
     pub(super) permission_mode: Text<'a>,
     #[serde(rename = "agentId", borrow)]
     pub(super) agent: Text<'a>,
@@ -53,6 +55,13 @@ pub(super) struct Row<'a> {
     pub(super) content: Option<&'a RawValue>,
     #[serde(rename = "continuedInSessionId", borrow)]
     pub(super) continued_in: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Origin<'a> {
+    #[serde(borrow)]
+    pub(super) kind: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
