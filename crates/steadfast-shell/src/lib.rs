@@ -35,6 +35,7 @@ mod table;
 mod text;
 mod tree;
 mod walk;
+mod written;
 
 pub use effect::{Certainty, Context, Effect, Op, Reading};
 pub use invocation::{Argument, Invocation};
