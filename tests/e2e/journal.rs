@@ -76,7 +76,7 @@ impl Journal {
         let stops = self.records.iter().filter(|record| matches!(record.event.kind, EventKind::Stop(_)));
         stops.map(|record| match &record.answer.ruling {
             Ruling::Continue { reason } => Some(reason.as_str()),
-            Ruling::Pass | Ruling::Ask { .. } | Ruling::Deny { .. } => None,
+            Ruling::Pass | Ruling::Ask { .. } | Ruling::AskInstead(_) | Ruling::Deny { .. } => None,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use steadfast_sim::Scenario;
+use steadfast_sim::{Action, Scenario, Turn};
 
 use crate::agents::Program;
 use crate::world::Scene;
@@ -12,6 +12,7 @@ use crate::world::Scene;
 on!(the_plugin_is_valid_without_a_warning: claude_2_1_325, claude_2_1_197);
 on!(a_skill_without_its_front_matter_is_noticed: claude_2_1_325);
 on!(a_plugin_brings_its_skills_into_a_session: claude_2_1_325, claude_2_1_197);
+on!(the_planner_that_comes_with_it_closes_the_gate_and_only_reads: claude_2_1_325, claude_2_1_197);
 on_every_host!(the_skills_of_every_wiring_are_offered_to_the_model, after_uninstall_no_skill_is_offered);
 
 fn plugin() -> PathBuf {
@@ -59,19 +60,21 @@ fn a_plugin_brings_its_skills_into_a_session(program: &Program) {
     let run = session.args(["--plugin-dir", plugin().to_str().unwrap()]).run();
     let started = run.printed.iter().find(|row| row["subtype"] == "init").unwrap();
     let skills: Vec<_> = started["skills"].as_array().unwrap().iter().filter_map(|skill| skill.as_str()).collect();
-    for skill in ["steadfast:read-spec", "steadfast:run-tasks"] {
+    for skill in ["steadfast:read-spec", "steadfast:run-tasks", "steadfast:plan", "steadfast:implement"] {
         assert!(skills.contains(&skill), "{skills:?}");
     }
 }
 
 /// What stands in the list of skills about each of ours.
-fn offered(scene: &Scene) -> [bool; 2] {
+fn offered(scene: &Scene) -> [bool; 4] {
     let run = scene.run(Scenario::new("skills").prompt("Hello.").say("Hello."));
     let body =
         run.requests.iter().find(|request| request.body.to_string().contains("Hello.")).unwrap().body.to_string();
     [
         ("steadfast-read-spec", "Turns a request into a SPEC.json or SPEC.md"),
         ("steadfast-run-tasks", "Works through the tasks of the Steadfast plan"),
+        ("steadfast-plan", "Plans a change and gets the yes of a human"),
+        ("steadfast-implement", "Builds the plan that a human approved"),
     ]
     .map(|(name, description)| body.contains(&format!("{name}: {description}")))
 }
@@ -80,7 +83,7 @@ fn the_skills_of_every_wiring_are_offered_to_the_model(program: &Program) {
     for scope in [&[][..], &["--shared"], &["--user"]] {
         let scene = Scene::bare(program);
         scene.init(scope);
-        assert_eq!(offered(&scene), [true, true], "{scope:?}");
+        assert_eq!(offered(&scene), [true; 4], "{scope:?}");
     }
 }
 
@@ -88,5 +91,24 @@ fn after_uninstall_no_skill_is_offered(program: &Program) {
     let scene = Scene::bare(program);
     scene.init(&[]);
     scene.steadfast(&["uninstall"]);
-    assert_eq!(offered(&scene), [false, false]);
+    assert_eq!(offered(&scene), [false; 4]);
+}
+
+fn the_planner_that_comes_with_it_closes_the_gate_and_only_reads(program: &Program) {
+    let scene = Scene::bare(program);
+    scene.init(&[]);
+    scene.run(
+        Scenario::new("planner")
+            .prompt("Plan it.")
+            .agent("steadfast-planner", "plan it")
+            .subagent([
+                Turn::doing([Action::shell("echo x > notes.txt")]),
+                Turn::doing([Action::shell("mkdir -p .steadfast/scratch && echo x > .steadfast/scratch/notes.txt")]),
+                Turn::saying("That is all."),
+            ])
+            .say("Nothing is drafted."),
+    );
+    assert!(!scene.root().join("notes.txt").exists());
+    assert!(scene.root().join(".steadfast/scratch/notes.txt").exists());
+    assert!(scene.steadfast(&["plan", "status", "--json"]).contains("\"gate\":\"locked\""));
 }

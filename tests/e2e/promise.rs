@@ -62,7 +62,7 @@ fn a_full_context_is_let_go_as_checkpoint(program: &Program) {
 fn refusals(journal: &Journal) -> Vec<&str> {
     let reasons = journal.records.iter().filter_map(|record| match &record.answer.ruling {
         Ruling::Continue { reason } => Some(reason.as_str()),
-        Ruling::Pass | Ruling::Ask { .. } | Ruling::Deny { .. } => None,
+        Ruling::Pass | Ruling::Ask { .. } | Ruling::AskInstead(_) | Ruling::Deny { .. } => None,
     });
     reasons.collect()
 }

@@ -108,7 +108,7 @@ fn hooks_that_were_trusted_stay_so_when_init_is_run_again(program: &Program) {
 }
 
 /// A terminal has first-run questions that `-p` and `exec` have not.
-fn scene(program: &Program, tasks: usize) -> Scene {
+pub(crate) fn scene(program: &Program, tasks: usize) -> Scene {
     let scene = Scene::bare(program);
     let root = scene.root();
     match program.host() {
@@ -140,15 +140,15 @@ fn scene(program: &Program, tasks: usize) -> Scene {
 }
 
 #[derive(Debug)]
-struct Terminal<'a> {
+pub(crate) struct Terminal<'a> {
     scene: &'a Scene,
-    model: ScriptedModel,
+    pub(crate) model: ScriptedModel,
     socket: PathBuf,
 }
 
 impl<'a> Terminal<'a> {
     /// Started for the first time, up to where a human can type.
-    fn open(scene: &'a Scene, scenario: Scenario) -> Option<Self> {
+    pub(crate) fn open(scene: &'a Scene, scenario: Scenario) -> Option<Self> {
         if let Err(error) = Command::new("tmux").arg("-V").output() {
             skipped("tmux", &error);
             return None;
@@ -171,7 +171,11 @@ impl<'a> Terminal<'a> {
                 let url = format!("model_providers.scripted.base_url=\"{}/v1\"", model.url());
                 (codex(&options), vec!["-c".to_owned(), url])
             }
-            Host::Claude | Host::Sim => (claude(&options), vec!["--allowedTools".to_owned(), "Bash".to_owned()]),
+            Host::Claude | Host::Sim => {
+                // Where it would ask a classifier of its own first, there is none.
+                let args = ["--permission-mode", "default", "--allowedTools", "Bash"];
+                (claude(&options), args.map(str::to_owned).to_vec())
+            }
         };
         // A server that is just ending still has its socket, so each has its own.
         let socket = scene.dir().join(format!("tmux-{}", model.port()));
@@ -199,7 +203,7 @@ impl<'a> Terminal<'a> {
     }
 
     /// Types a line once the host has room for it.
-    fn enter(&self, text: &str) {
+    pub(crate) fn enter(&self, text: &str) {
         let (mark, empty) = match self.scene.program.host() {
             Host::Codex => ('›', "› Ask Codex to do anything"),
             Host::Claude | Host::Sim => ('❯', "❯"),
@@ -212,7 +216,7 @@ impl<'a> Terminal<'a> {
     }
 
     /// Presses a key until it was heard: a host that has just drawn its first screen may still throw keys away.
-    fn press(&self, key: &str, heard: impl Fn() -> bool) {
+    pub(crate) fn press(&self, key: &str, heard: impl Fn() -> bool) {
         self.wait(&format!("`{key}` to be heard"), || {
             let done = heard();
             if !done {
@@ -224,12 +228,12 @@ impl<'a> Terminal<'a> {
     }
 
     /// Waits until so many of these events of the main thread have arrived, in all sessions.
-    fn until(&self, event: &str, count: usize) {
+    pub(crate) fn until(&self, event: &str, count: usize) {
         let seen = || self.sessions().iter().flat_map(Journal::events).filter(|name| *name == event).count();
         self.wait(&format!("{count} {event}"), || seen() >= count);
     }
 
-    fn wait(&self, what: &str, done: impl Fn() -> bool) {
+    pub(crate) fn wait(&self, what: &str, done: impl Fn() -> bool) {
         let started = Instant::now();
         while !done() {
             assert!(started.elapsed() < Duration::from_secs(30), "waited for {what}:\n{}", self.screen());
@@ -238,11 +242,11 @@ impl<'a> Terminal<'a> {
     }
 
     /// All sessions so far, the oldest first.
-    fn sessions(&self) -> Vec<Journal> {
+    pub(crate) fn sessions(&self) -> Vec<Journal> {
         Journal::all(&self.scene.state())
     }
 
-    fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         let output = self.tmux().args(["capture-pane", "-p"]).output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     }

@@ -129,7 +129,7 @@ fn the_news_of_a_subagent_claims_no_tasks(program: &Program) {
             .subagent(long_work()),
     );
     let news = run.journal.records.iter().find_map(|record| match &record.event.kind {
-        EventKind::Prompt { text, origin: PromptOrigin::Notification } => Some(text),
+        EventKind::Prompt { text, origin: PromptOrigin::Notification, .. } => Some(text),
         _ => None,
     });
     assert!(news.is_some_and(|text| text.contains("the tasks, the plan")), "{news:?}");

@@ -15,7 +15,12 @@ pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
         EventKind::SessionStart { source: StartSource::Compact } => {}
         EventKind::SessionStart { .. } => changes.push(Change::Started),
         EventKind::SessionEnd { reason } => changes.push(Change::Ended { reason: reason.clone() }),
-        EventKind::Prompt { origin: PromptOrigin::Human, .. } => changes.push(Change::HumanSpoke),
+        EventKind::Prompt { origin: PromptOrigin::Human, typed, .. } => {
+            changes.push(Change::HumanSpoke);
+            if *typed && !state.attended && event.attended.is_none() {
+                changes.push(Change::Attended(true));
+            }
+        }
         // A background subagent that works does not make a main thread that only talks any busier.
         EventKind::PreTool(_) if event.agent.is_none() => changes.push(Change::ToolCalled),
         EventKind::PostTool(result) => match (&result.outcome, &result.call.action) {
@@ -50,6 +55,8 @@ pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
         | EventKind::PreCompact { .. }
         | EventKind::PostCompact { .. }
         | EventKind::Notification { .. }
+        | EventKind::GateClosed(_)
+        | EventKind::GateOpened(_)
         | EventKind::ConfigChange { .. } => {}
     }
     changes

@@ -16,8 +16,8 @@ pub(crate) fn effects(event: &Event) -> Vec<Effect> {
 
 fn claim(event: &Event, call: &ToolCall) -> Option<Claim> {
     let command = match &call.action {
-        Action::Shell { command } if runs_steadfast(command) => command.clone(),
-        Action::Mcp { server, tool } if server == SERVER => tool.clone(),
+        Action::Shell { command, .. } if runs_steadfast(command) => command.clone(),
+        Action::Mcp { server, tool, .. } if server == SERVER => tool.clone(),
         _ => return None,
     };
     Some(Claim {

@@ -39,8 +39,7 @@ pub fn decide(state: &State, event: &Event, facts: &Facts) -> Decision {
         let judgement = policy.judge(&state, event, facts);
         let mode = if state.is_paused(event.at) { Mode::Observe } else { policy.mode(&state.rules) };
         decision.changes.extend(judgement.changes);
-        // Whoever only observes does not touch the tasks.
-        decision.effects.extend(judgement.effects.into_iter().filter(|e| mode != Mode::Observe || !e.is_ledgers()));
+        decision.effects.extend(judgement.effects.into_iter().filter(|effect| !effect.is_tied(mode)));
         if judgement.verdict == Verdict::Pass {
             continue;
         }

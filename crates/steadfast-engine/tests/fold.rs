@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use steadfast_engine::{decide, needs};
 use steadfast_model::{
-    Action, Agent, AgentId, Background, Brief, Change, Checking, Counts, Effect, Entry, Event, EventKind, ExitOn, Fact,
-    Facts, Host, Millis, NewRules, Outcome, PlanId, PlanView, PromptOrigin, Record, Release, Rules, Ruling, SessionId,
-    StartSource, State, Status, StopRules, Stopping, TaskChanged, TaskId, TaskLine, ToolCall, ToolResult, ToolUseId,
-    Via,
+    Action, AddedBy, Agent, AgentId, Approval, Background, Brief, Change, Checking, Counts, Effect, Entry, Event,
+    EventKind, ExitOn, Fact, Facts, Host, Millis, NewRules, Outcome, PlanId, PlanView, PromptOrigin, Record, Release,
+    Rules, Ruling, SessionId, StartSource, State, Status, StopRules, Stopping, TaskChanged, TaskId, TaskLine, ToolCall,
+    ToolResult, ToolUseId, Via,
 };
 
 const ME: &str = "session-1";
@@ -14,7 +14,7 @@ const ME: &str = "session-1";
 fn call() -> impl Strategy<Value = ToolCall> {
     let action = prop_oneof![
         Just(Action::Write { paths: vec!["src/a.rs".into()] }),
-        Just(Action::Shell { command: "steadfast task done 1".into() }),
+        Just(Action::shell("steadfast task done 1")),
         Just(Action::Ask),
         Just(Action::Other),
     ];
@@ -22,6 +22,7 @@ fn call() -> impl Strategy<Value = ToolCall> {
         id: id.map(|id| ToolUseId::new(format!("call-{id}"))),
         tool: "Tool".into(),
         action,
+        words: Vec::new(),
     })
 }
 
@@ -62,10 +63,10 @@ fn kind() -> impl Strategy<Value = EventKind> {
             .prop_map(|source| EventKind::SessionStart { source }),
         1 => Just(EventKind::SessionEnd { reason: "other".into() }),
         1 => prop_oneof![Just(PromptOrigin::Human), Just(PromptOrigin::Notification)]
-            .prop_map(|origin| EventKind::Prompt { text: "do the tasks".into(), origin }),
+            .prop_map(|origin| EventKind::prompt("do the tasks", origin)),
         6 => call().prop_map(EventKind::PreTool),
         4 => (call(), outcome).prop_map(|(call, outcome)| {
-            EventKind::PostTool(ToolResult { call, outcome, millis: Some(3) })
+            EventKind::PostTool(ToolResult { call, outcome, millis: Some(3), answers: Vec::new() })
         }),
         12 => stopping().prop_map(EventKind::Stop),
         1 => Just(EventKind::SubagentStart),
@@ -101,6 +102,7 @@ fn event() -> impl Strategy<Value = Event> {
             agent: agent.map(|n| Agent { id: AgentId::new(format!("a{n}")), agent_type: "worker".into() }),
             cwd: "/repo".into(),
             turn: None,
+            unasked: false,
             planning: rare == 0 && matches!(kind, EventKind::Prompt { .. } | EventKind::Stop(_)),
             attended: (rare == 1).then_some(codex),
             kind,
@@ -144,6 +146,9 @@ fn facts() -> impl Strategy<Value = Facts> {
                         id: PlanId::new("list"),
                         title: "tasks".into(),
                         worktree: "/repo".into(),
+                        hash: None,
+                        added_by: AddedBy::Human,
+                        approval: Approval::NotRequired,
                         owner: (world != 2).then(|| SessionId::new(ME)),
                         owner_ended: None,
                         counts: Counts { pending, in_progress, done, blocked },
@@ -152,6 +157,7 @@ fn facts() -> impl Strategy<Value = Facts> {
                         brief,
                     })),
                 },
+                ..Facts::default()
             }
         },
     )
@@ -163,7 +169,7 @@ fn fold(events: &[(Event, Facts)]) -> (Vec<Vec<u8>>, Vec<u8>) {
     let mut records = Vec::new();
     for (sequence, (event, world)) in (1..).zip(events) {
         let plan = if needs(&state, event).plan { world.plan.clone() } else { Fact::NotAsked };
-        let facts = Facts { rules: world.rules.clone(), plan };
+        let facts = Facts { rules: world.rules.clone(), plan, ..Facts::default() };
         let decision = decide(&state, event, &facts);
         state.advance(sequence, event.at, &decision.changes);
         let record = Record {
@@ -287,7 +293,7 @@ proptest! {
                             || before.stop.refused >= rules.max_cycles + before.stop.earned;
                         prop_assert!(spent, "capped with refusals left");
                     }
-                    Release::Yielded => {}
+                    Release::NotApproved | Release::Yielded => {}
                 }
             }
         }

@@ -1,8 +1,17 @@
 //! What the world says, as far as this event needs it.
 
-use steadfast_model::{Brief, Current, Fact, Millis, Needs, NewRules, OwnerEnd, PlanView, State};
+use std::fs;
+use std::path::Path;
+
+use steadfast_model::{
+    Action, Approval, ApprovalRules, Brief, Current, Event, EventKind, Fact, Gate, Millis, Needs, NewRules, OwnerEnd,
+    PlanView, Profile, SealBreak, State, ToolCall,
+};
 use steadfast_store::ledger::{Ledger, read_slices};
-use steadfast_store::{ConfigFiles, Place, SessionFiles, is_check_running, log_line};
+use steadfast_store::{
+    Asked, ConfigFiles, Place, SessionFiles, Verifier, approval_of, gate_before, is_check_running, log_line,
+    seal_breaks,
+};
 
 use crate::process::is_gone;
 
@@ -13,17 +22,28 @@ const SILENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 const SAID: usize = 1_000;
 
 /// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice.
-pub(crate) fn plan(place: &Place, needs: Needs, now: Millis) -> Fact<Option<PlanView>> {
+pub(crate) fn plan(
+    place: &Place,
+    config: &ConfigFiles,
+    needs: Needs,
+    rules: &ApprovalRules,
+    now: Millis,
+) -> Fact<Option<PlanView>> {
     if !needs.plan {
         return Fact::NotAsked;
     }
     let worktree = place.worktree();
     let read = Ledger::open_read_only(&place.state)
         .and_then(|ledger| ledger.map_or(Ok(None), |ledger| ledger.plan_view(&worktree)));
+    let seen = |plan| {
+        let mut plan = heard_of(place, plan, now);
+        plan.approval = standing(place, config, &plan, rules, now);
+        plan
+    };
     match read {
-        Ok(plan) => Fact::Known(plan.map(|plan| heard_of(place, plan, now))),
+        Ok(plan) => Fact::Known(plan.map(seen)),
         Err(error) => match read_slices(&place.state, &worktree) {
-            Some(plan) => Fact::Known(Some(heard_of(place, plan, now))),
+            Some(plan) => Fact::Known(Some(seen(plan))),
             None => Fact::Unknown(error.to_string()),
         },
     }
@@ -45,6 +65,24 @@ fn heard_of(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
     plan
 }
 
+/// How a plan stands with its human.
+fn standing(place: &Place, config: &ConfigFiles, plan: &PlanView, rules: &ApprovalRules, now: Millis) -> Approval {
+    let asked = Asked {
+        hash: plan.hash.as_deref(),
+        path: plan.brief.spec.as_deref(),
+        added_by: plan.added_by,
+        required: rules.required,
+        now,
+    };
+    let verifier = match rules.profile {
+        // Without a key nothing is signed.
+        Profile::Default => Verifier::Default { user_state: config.user_state().unwrap_or(Path::new("")) },
+        // No hook waits for `ssh-keygen`. Here it is about what the agent is told; `task start` looks at the signature.
+        Profile::Hardened => Verifier::Hardened(&|_, _| true),
+    };
+    approval_of(place, &asked, &verifier)
+}
+
 fn bound(brief: &mut Brief) {
     let Brief { spec, objective, constraints, promise: _, phase, decisions, checkpoints: _, current } = brief;
     let mut texts: Vec<&mut String> = [spec, objective, phase].into_iter().flatten().collect();
@@ -58,6 +96,41 @@ fn bound(brief: &mut Brief) {
             text.truncate(end);
         }
     }
+}
+
+/// The gate before a session, and what it seals.
+pub(crate) fn gate(place: &Place, needs: Needs, state: &State, event: &Event) -> GateFacts {
+    if !needs.gate {
+        return GateFacts::default();
+    }
+    let gate = gate_before(place, Some(&event.session), event.at);
+    let scope = gate.as_ref().map(|gate| &gate.scope).or(state.gate.as_ref().map(|gate| &gate.scope));
+    let Some(scope) = scope else { return GateFacts::default() };
+    let seal = if needs.seal { seal_breaks(place, scope, &place.root) } else { Vec::new() };
+    let behind_links = match &event.kind {
+        EventKind::PreTool(ToolCall { action: Action::Write { paths } | Action::Mcp { paths, .. }, .. }) => {
+            paths.iter().filter_map(|path| behind(Path::new(&event.cwd), path)).collect()
+        }
+        _ => Vec::new(),
+    };
+    GateFacts { gate, seal, behind_links }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct GateFacts {
+    pub(crate) gate: Option<Gate>,
+    pub(crate) seal: Vec<SealBreak>,
+    pub(crate) behind_links: Vec<String>,
+}
+
+/// Where a path really leads, if that is elsewhere than it says. What is not there yet is where its folder is.
+fn behind(cwd: &Path, path: &str) -> Option<String> {
+    let said = cwd.join(path);
+    let real = fs::canonicalize(&said).or_else(|error| match (said.parent(), said.file_name()) {
+        (Some(folder), Some(name)) => fs::canonicalize(folder).map(|folder| folder.join(name)),
+        _ => Err(error),
+    });
+    real.ok().filter(|real| *real != said).map(|real| real.to_string_lossy().into_owned())
 }
 
 /// The configuration, if it is not the one this session knows. A file that cannot be read leaves the old one standing.

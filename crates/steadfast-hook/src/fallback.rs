@@ -1,6 +1,6 @@
 use steadfast_hosts::encode;
 use steadfast_model::{Answer, EventName, Ruling};
-use steadfast_store::{Gate, Place, log_line};
+use steadfast_store::{Place, gate_before, log_line};
 
 use crate::call::Call;
 use crate::supervise::Surroundings;
@@ -13,7 +13,7 @@ pub(crate) fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<
     let place = directories.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;
     log_line(&place, around.now, &format!("{} {} {}: {why}", call.host, call.via, call.event));
     let event = EventName::parse(&call.event).filter(|event| event.is_before_tool())?;
-    let gate = Gate::before(&place, around.session.as_ref())?;
+    let gate = gate_before(&place, around.session.as_ref(), around.now)?;
     let reason = format!("{} (steadfast could not look at this call: {why})", gate.reason);
     encode(call.host, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
 }

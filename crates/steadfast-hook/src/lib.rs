@@ -6,6 +6,7 @@
 mod call;
 mod facts;
 mod fallback;
+mod gate;
 mod privacy;
 mod process;
 mod step;

@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
-use steadfast_model::{Action, Event, EventKind, Outcome};
+use steadfast_model::{Action, Event, EventKind, Outcome, ToolCall};
 use steadfast_store::redact::redact as without_secrets;
 
 pub(crate) fn redact(event: &mut Event) {
     match &mut event.kind {
         EventKind::Prompt { text, .. } | EventKind::StopFailed { error: text } => clean(text),
-        EventKind::PreTool(call) | EventKind::Permission(call) => clean_action(&mut call.action),
+        EventKind::PreTool(call) | EventKind::Permission(call) => clean_call(call),
         EventKind::PostTool(result) => {
-            clean_action(&mut result.call.action);
+            clean_call(&mut result.call);
+            result.answers.iter_mut().for_each(|answer| clean(&mut answer.label));
             if let Outcome::Failed { error } = &mut result.outcome {
                 clean(error);
             }
@@ -31,20 +32,20 @@ pub(crate) fn redact(event: &mut Event) {
         | EventKind::ConfigChange { .. }
         | EventKind::Interrupt
         | EventKind::TaskChanged(_)
-        | EventKind::Paused { .. } => {}
+        | EventKind::Paused { .. }
+        | EventKind::GateClosed(_)
+        | EventKind::GateOpened(_) => {}
     }
 }
 
-fn clean_action(action: &mut Action) {
-    match action {
-        Action::Shell { command } => clean(command),
-        Action::Write { paths } | Action::Read { paths } => paths.iter_mut().for_each(clean),
-        Action::Delegate { .. }
-        | Action::Skill { .. }
-        | Action::Ask
-        | Action::LeavePlan
-        | Action::Mcp { .. }
-        | Action::Other => {}
+fn clean_call(call: &mut ToolCall) {
+    call.words.iter_mut().for_each(clean);
+    match &mut call.action {
+        Action::Shell { command, .. } => clean(command),
+        Action::Write { paths } | Action::Read { paths } | Action::Mcp { paths, .. } => {
+            paths.iter_mut().for_each(clean);
+        }
+        Action::Delegate { .. } | Action::Ask | Action::LeavePlan | Action::Skill { .. } | Action::Other => {}
     }
 }
 

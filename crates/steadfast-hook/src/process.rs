@@ -15,6 +15,8 @@ pub struct Process {
     pub parent: u32,
     /// In ticks since the machine was started.
     pub started: u64,
+    /// It has a terminal.
+    pub terminal: bool,
 }
 
 impl Process {
@@ -25,8 +27,9 @@ impl Process {
         let (name, rest) = (stat.get(stat.find('(')? + 1..stat.rfind(')')?)?, stat.get(stat.rfind(')')? + 1..)?);
         let mut fields = rest.split_whitespace();
         let parent = fields.nth(1)?.parse().ok()?;
-        let started = fields.nth(17)?.parse().ok()?;
-        Some(Self { id, name: name.to_owned(), parent, started })
+        let terminal = fields.nth(2)? != "0";
+        let started = fields.nth(14)?.parse().ok()?;
+        Some(Self { id, name: name.to_owned(), parent, started, terminal })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -73,6 +76,16 @@ pub(crate) fn note(files: &SessionFiles) {
 fn numbering() -> String {
     let name = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     name.to_string_lossy().replace(char::is_whitespace, "")
+}
+
+/// Whether a human sits before the host above this process, as far as it can be seen: it has a terminal, and was not
+/// started to answer once and end.
+pub(crate) fn is_attended() -> Option<bool> {
+    let host = Process::above(&HOSTS)?;
+    let line = fs::read(format!("/proc/{}/cmdline", host.id)).ok()?;
+    let words: Vec<_> = line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+    let once = words.iter().any(|word| matches!(word.as_ref(), "-p" | "--print" | "exec"));
+    Some(!once && host.terminal)
 }
 
 /// Whether the process of a session is known, and gone.

@@ -6,10 +6,11 @@ use steadfast_engine::{Decision, decide, needs};
 use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Record, SessionId, State};
 use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
 use steadfast_store::{
-    ConfigFiles, Place, SessionError, SessionFiles, drop_claim, drop_claims_of, leave_claim, log_line, read_lines,
+    ConfigFiles, GrantError, Place, SessionError, SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim, log_line,
+    read_lines,
 };
 
-use crate::{facts, process};
+use crate::{facts, gate, process};
 
 /// How long one event waits for another of the same session.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -30,6 +31,10 @@ pub enum StepError {
     Files { session: SessionId, source: io::Error },
     #[error("the claims cannot be written: {0}")]
     Claims(io::Error),
+    #[error("the plan gate: {0}")]
+    Gate(io::Error),
+    #[error("the plan is not approved: {0}")]
+    Grant(#[from] GrantError),
 }
 
 impl StepError {
@@ -51,9 +56,14 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
 
     let glance = files.glance();
     let before = glance.as_ref().map_or_else(|| Cow::Owned(fresh()), |glance| Cow::Borrowed(glance.state()));
+    let wanted = needs(&before, &event);
+    let facts::GateFacts { gate, seal, behind_links } = facts::gate(place, wanted, &before, &event);
     let world = Facts {
         rules: facts::rules(place, config, &before, event.at),
-        plan: facts::plan(place, needs(&before, &event), event.at),
+        plan: facts::plan(place, config, wanted, &before.rules.approval, event.at),
+        gate,
+        seal,
+        behind_links,
     };
     let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
         let facts = still_asked(state, &event, &world);
@@ -70,7 +80,7 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
     }
 
     for effect in &decision.effects {
-        if let Err(error) = act(place, effect, event.at) {
+        if let Err(error) = act(place, config, &event, effect) {
             log_line(place, event.at, &format!("effect {effect:?}: {error}"));
         }
     }
@@ -104,7 +114,14 @@ fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
         (true, Fact::NotAsked) => Fact::Unknown("it was not looked up in time".into()),
         (true, plan) => plan.clone(),
     };
-    Facts { rules: world.rules.as_ref().filter(|new| new.stamp != state.rules_stamp).cloned(), plan }
+    Facts {
+        rules: world.rules.as_ref().filter(|new| new.stamp != state.rules_stamp).cloned(),
+        plan,
+        // A marker that came since stands at the next event.
+        gate: world.gate.clone(),
+        seal: world.seal.clone(),
+        behind_links: world.behind_links.clone(),
+    }
 }
 
 /// Gives late events their place in the journal. What they were answered is past: nothing is looked up for them, so no
@@ -127,7 +144,9 @@ fn record(event: Event, facts: Facts, decision: &Decision) -> Record {
     Record { event, facts, opinions, answer, changes, effects }
 }
 
-fn act(place: &Place, effect: &Effect, now: Millis) -> Result<(), StepError> {
+fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> Result<(), StepError> {
+    let Event { at: now, session, .. } = event;
+    let now = *now;
     match effect {
         Effect::TakePlan { plan, session, silent } => {
             Ledger::open(&place.state)?.take_plan(plan, session, Claiming::of(silent.as_ref()), now)?;
@@ -136,6 +155,17 @@ fn act(place: &Place, effect: &Effect, now: Millis) -> Result<(), StepError> {
         Effect::BlockTask { .. } | Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
         Effect::LeaveClaim(claim) => leave_claim(place, claim).map_err(StepError::Claims)?,
         Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
+        Effect::CloseGate(closed) => gate::close(place, closed).map_err(StepError::Gate)?,
+        Effect::OpenGate { scope } => gate::open(place, scope).map_err(StepError::Gate)?,
+        Effect::KeepDraft { scope, call, text } => {
+            gate::keep(place, scope, call, text, now).map_err(StepError::Gate)?;
+        }
+        Effect::Approve { scope, hash, channel } => {
+            let yes = Yes { scope, hash, channel: *channel, session: Some(session), at: now };
+            gate::approve(place, config, &yes)?;
+        }
+        Effect::Restore { scope, path } => gate::put_back(place, scope, path, now).map_err(StepError::Gate)?,
+        Effect::Reseal { scope, path } => gate::adopt(place, scope, path).map_err(StepError::Gate)?,
     }
     Ok(())
 }

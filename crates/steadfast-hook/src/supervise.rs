@@ -7,13 +7,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use steadfast_hosts::{Around, decode, encode};
-use steadfast_model::{Event, EventName, Millis, SessionId};
+use steadfast_model::{Action, Event, EventKind, EventName, Millis, SessionId, ToolResult};
 use steadfast_store::{ConfigFiles, Place, SessionFiles};
 
 use crate::call::Call;
 use crate::fallback::fallback;
-use crate::privacy;
 use crate::step::step;
+use crate::{privacy, process};
 
 /// However long something takes, the host has its answer by then.
 const BOUND: Duration = Duration::from_millis(950);
@@ -106,11 +106,25 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     let mut event = decode(call.host, call.via, &call.event, payload, &outside).map_err(|error| error.to_string())?;
     // Hooks in the user's own settings are called everywhere; they act only where `init` left state.
     let Some(place) = home_of(&event, around) else { return Ok(None) };
+    if event.attended.is_none() && is_for_humans(&event) {
+        event.attended = process::is_attended();
+    }
     privacy::redact(&mut event);
-    let config = ConfigFiles::of(&place, around.user_config.as_deref());
+    let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
     let answer = step(&place, &config, event).map_err(|error| error.to_string())?;
     // What was read has a name.
     Ok(EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer)))
+}
+
+/// Whether it matters for this event who sits before the host. Rare enough to look.
+fn is_for_humans(event: &Event) -> bool {
+    match &event.kind {
+        EventKind::Prompt { text, .. } => text.trim_start().starts_with("approve plan "),
+        EventKind::PreTool(call) | EventKind::PostTool(ToolResult { call, .. }) => {
+            matches!(call.action, Action::Ask | Action::LeavePlan)
+        }
+        _ => false,
+    }
 }
 
 /// Where a session is kept. It may wander (`cd` into another repository, out of all of them) and stays what it was: a

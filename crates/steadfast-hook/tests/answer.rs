@@ -10,9 +10,9 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use steadfast_hook::{Call, Surroundings, answer};
-use steadfast_model::{AddedBy, Host, Millis, SessionId, State, Via};
+use steadfast_model::{AddedBy, Gate, GateScope, Host, Millis, SessionId, State, Via};
 use steadfast_store::ledger::{Claiming, Ledger, NewTask};
-use steadfast_store::{Gate, GateScope, Place, SessionFiles};
+use steadfast_store::{Place, SessionFiles, close_gate};
 
 struct Repository {
     dir: tempfile::TempDir,
@@ -33,12 +33,8 @@ impl Repository {
     }
 
     fn close_gate(&self) {
-        let gate = Gate {
-            scope: GateScope::Session(SessionId::new("s-1")),
-            reason: "the plan is not approved".into(),
-            closed_at: Millis(1),
-        };
-        gate.close(&self.place).unwrap();
+        let scope = GateScope::Session(SessionId::new("s-1"));
+        close_gate(&self.place, &Gate::new(scope, "the plan is not approved", Millis(1))).unwrap();
     }
 
     fn surroundings(&self) -> Surroundings {

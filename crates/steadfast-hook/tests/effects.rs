@@ -131,7 +131,7 @@ fn the_second_checkpoint_without_progress_counts_against_the_task() {
 fn what_a_session_that_ended_left_in_progress_can_be_begun_again_once() {
     let repository = Repository::new();
     repository.step("s-1", 10, EventKind::SessionEnd { reason: "other".into() });
-    let prompt = EventKind::Prompt { text: "do the tasks".into(), origin: PromptOrigin::Human };
+    let prompt = EventKind::prompt("do the tasks", PromptOrigin::Human);
     repository.step("s-2", 20, prompt.clone());
     assert_eq!((repository.statuses()[0], repository.stuck_counts()[0]), (Status::Pending, 1));
     repository.set("1", Status::InProgress, 30);

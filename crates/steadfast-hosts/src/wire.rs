@@ -1,8 +1,8 @@
 //! From a host's bytes to an event, and from an answer to a host's bytes.
 
 use steadfast_model::{
-    Agent, AgentId, Answer, Background, Event, EventKind, EventName, Host, Millis, Outcome, PromptOrigin, SessionId,
-    StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via,
+    Action, Agent, AgentId, Answer, Answered, Background, Event, EventKind, EventName, Host, Millis, Outcome,
+    PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via,
 };
 
 use crate::shape::{Can, Input, cut, cut_front, write};
@@ -17,6 +17,8 @@ pub(crate) mod bound {
     pub(crate) const MESSAGE: usize = 4_096;
     pub(crate) const ERROR: usize = 1_024;
     pub(crate) const BACKGROUND: usize = 32;
+    pub(crate) const PATHS: usize = 32;
+    pub(crate) const ANSWERS: usize = 8;
 }
 
 /// What the process around a hook knows and the payload may lack.
@@ -62,6 +64,7 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
     }
     let session = named(input.session_id).map(SessionId::new).or_else(|| around.session.clone());
     let session = session.filter(|id| !id.as_str().is_empty()).ok_or(WireError::Missing("session_id"))?;
+    let mode = Input::text(input.permission_mode);
 
     Ok(Event {
         at: around.at,
@@ -71,7 +74,8 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
         agent: agent(&input),
         cwd: Input::text(input.cwd).map_or_else(|| around.cwd.clone(), |cwd| cut(&cwd, bound::PATH)),
         turn: named(input.prompt_id).or_else(|| named(input.turn_id)),
-        planning: Input::text(input.permission_mode).as_deref() == Some("plan"),
+        planning: mode.as_deref() == Some("plan"),
+        unasked: matches!(mode.as_deref(), Some("bypassPermissions" | "auto" | "dontAsk")),
         attended: around.attended,
         kind: kind(host, name, &input)?,
     })
@@ -105,11 +109,13 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
         EventName::UserPromptSubmit => {
             let text = Input::text(input.prompt).ok_or(WireError::Missing("prompt"))?;
             // Codex gives its subagents their task as a prompt: the parent speaks, not the human.
+            let source = Input::text(input.source);
             let origin = match input.agent_id {
                 Some(_) => PromptOrigin::Machine,
-                None => claude::origin(&text, Input::text(input.source).as_deref()),
+                None => claude::origin(&text, source.as_deref()),
             };
-            EventKind::Prompt { text: cut(&text, bound::PROMPT), origin }
+            let typed = origin == PromptOrigin::Human && source.as_deref() == Some("user");
+            EventKind::Prompt { text: cut(&text, bound::PROMPT), origin, typed }
         }
         EventName::UserPromptExpansion => EventKind::Command { name: named(input.command_name).unwrap_or_default() },
         EventName::PreToolUse => EventKind::PreTool(call(host, input)?),
@@ -157,16 +163,33 @@ fn call(host: Host, input: &Input<'_>) -> Result<ToolCall, WireError> {
 
 /// A call by its tool and its input, be it of a hook or of a transcript.
 pub(crate) fn tool_call(host: Host, tool: String, id: Option<ToolUseId>, input: &Input<'_>) -> ToolCall {
-    let action = input.tool_input(|fields| match host {
-        Host::Claude | Host::Sim => claude::action(&tool, fields),
-        Host::Codex => codex::action(&tool, fields),
+    let (mut action, words) = input.tool_input(|fields| {
+        let action = match host {
+            Host::Claude | Host::Sim => claude::action(&tool, fields),
+            Host::Codex => codex::action(&tool, fields),
+        };
+        let words = claude::words(&action, fields);
+        (action, words)
     });
-    ToolCall { id, tool, action }
+    if let Action::Mcp { paths, .. } = &mut action {
+        *paths = input.path_like(bound::PATHS);
+    }
+    ToolCall { id, tool, action, words }
 }
 
 fn result(host: Host, input: &Input<'_>, outcome: Outcome) -> Result<EventKind, WireError> {
     let millis = Input::text(input.duration_ms).and_then(|millis| millis.parse().ok());
-    Ok(EventKind::PostTool(ToolResult { call: call(host, input)?, outcome, millis }))
+    let call = call(host, input)?;
+    let answers = match call.action {
+        Action::Ask => input.answers(),
+        _ => Vec::new(),
+    };
+    let answers = answers
+        .into_iter()
+        .take(bound::ANSWERS)
+        .map(|(question, label)| Answered { question: cut(&question, bound::ERROR), label: cut(&label, bound::ERROR) })
+        .collect();
+    Ok(EventKind::PostTool(ToolResult { call, outcome, millis, answers }))
 }
 
 fn stopping(input: &Input<'_>) -> Stopping {

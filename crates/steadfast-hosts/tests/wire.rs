@@ -9,7 +9,8 @@ use std::path::Path;
 use serde_json::Value;
 use steadfast_hosts::{Around, WireError, decode, encode};
 use steadfast_model::{
-    Answer, Direction, Event, EventKind, EventName, Host, Millis, PromptOrigin, Ruling, SessionId, Verdict, Via,
+    Answer, Direction, Event, EventKind, EventName, Host, Millis, PromptOrigin, Question, Ruling, SessionId, Verdict,
+    Via,
 };
 
 fn around() -> Around {
@@ -136,6 +137,10 @@ fn nothing_is_kept_without_a_bound() {
     }
 }
 
+fn question() -> Question {
+    Question { heading: "H".into(), text: "Q?".into(), options: vec![("Yes".into(), "it is".into())] }
+}
+
 fn answers() -> Vec<(&'static str, Answer)> {
     let reason = || "R".to_owned();
     let of = |verdict, direction| {
@@ -149,6 +154,7 @@ fn answers() -> Vec<(&'static str, Answer)> {
         ("context", of(Verdict::Context(reason()), Direction::Advice)),
         ("ask (advice)", of(Verdict::Ask { reason: reason() }, Direction::Advice)),
         ("ask (gate)", of(Verdict::Ask { reason: reason() }, Direction::Gate)),
+        ("ask instead", of(Verdict::AskInstead(question()), Direction::Gate)),
         ("continue", of(Verdict::Continue { reason: reason() }, Direction::Advice)),
         ("deny", of(Verdict::Deny { reason: reason() }, Direction::Gate)),
     ]

@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 47] = [
+pub const COMMANDS: [(&str, Authority); 52] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -23,6 +23,9 @@ pub const COMMANDS: [(&str, Authority); 47] = [
     ("task done --force", Authority::Human),
     ("task done --accept-check", Authority::Human),
     ("plan clear", Authority::Human),
+    ("plan approve", Authority::Human),
+    ("plan reject", Authority::Human),
+    ("plan unlock", Authority::Human),
     ("resume", Authority::Human),
     ("doctor", Authority::Either),
     ("status", Authority::Either),
@@ -44,6 +47,8 @@ pub const COMMANDS: [(&str, Authority); 47] = [
     ("spec count", Authority::Either),
     ("spec lint", Authority::Either),
     ("plan load", Authority::Either),
+    ("plan lock", Authority::Either),
+    ("plan propose", Authority::Either),
     ("guard check", Authority::Either),
     ("transcript stats", Authority::Either),
     ("transcript show", Authority::Either),
@@ -87,7 +92,10 @@ mod tests {
         assert_eq!(called("doctor --json --fix"), Some("doctor --fix"));
         assert_eq!(called("config set stop.max_idle 9"), Some("config set"));
         assert_eq!(called("task done 1 --force"), Some("task done --force"));
-        for either in ["doctor", "task done 1", "task add uninstall", "config show", "status", ""] {
+        assert_eq!(called("plan approve 1a2b3c4d --yes"), Some("plan approve"));
+        for either in
+            ["doctor", "plan propose x", "plan lock", "task done 1", "task add uninstall", "config show", "status", ""]
+        {
             assert_eq!(called(either), None, "{either}");
         }
     }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Host, Millis, PlanId, SessionId, TaskId, ToolUseId};
+use crate::{AgentId, Channel, Gate, GateScope, Host, Millis, Mode, PlanId, SessionId, TaskId, ToolUseId};
 
 /// What is done after a decision is journalled. Idempotent: it may be done twice, by whoever comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,9 +15,15 @@ pub enum Effect {
         silent: Option<SessionId>,
     },
     /// The agent asks for its human: this task waits for one.
-    BlockTask { plan: PlanId, task: TaskId, reason: String },
+    BlockTask {
+        plan: PlanId,
+        task: TaskId,
+        reason: String,
+    },
     /// The agent ran out of context and put its work down.
-    Checkpoint { plan: PlanId },
+    Checkpoint {
+        plan: PlanId,
+    },
     /// Who worked on that plan is gone: what it left in progress can be begun again, and is counted.
     GiveUp {
         plan: PlanId,
@@ -28,13 +34,53 @@ pub enum Effect {
     /// A call is about to run `steadfast`: leave who it is for the command to find.
     LeaveClaim(Claim),
     /// That call is over.
-    DropClaim { call: ToolUseId },
+    DropClaim {
+        call: ToolUseId,
+    },
+    /// From now on nothing that is protected is written: the marker, and the seal on what is there now.
+    CloseGate(Gate),
+    OpenGate {
+        scope: GateScope,
+    },
+    /// What plan mode is left with waits for the human's yes.
+    KeepDraft {
+        scope: GateScope,
+        call: ToolUseId,
+        text: String,
+    },
+    /// The human said yes: the signed record, then the draft at its path, then the gate opens.
+    Approve {
+        scope: GateScope,
+        hash: String,
+        channel: Channel,
+    },
+    /// Puts a sealed path back as it was. What is there now is kept aside.
+    Restore {
+        scope: GateScope,
+        path: String,
+    },
+    /// What is there now is what is sealed from now on.
+    Reseal {
+        scope: GateScope,
+        path: String,
+    },
 }
 
 impl Effect {
     /// It is done where the journal goes into the ledger, in the same commit: exactly once, whoever dies when.
     pub fn is_ledgers(&self) -> bool {
         matches!(self, Self::BlockTask { .. } | Self::Checkpoint { .. } | Self::GiveUp { .. })
+    }
+
+    /// It is the hand of a policy, and tied with it: who only observes closes no gate and touches no task, who only
+    /// advises puts nothing back.
+    pub fn is_tied(&self, mode: Mode) -> bool {
+        match (mode, self) {
+            (Mode::Enforce, _) => false,
+            (Mode::Advise, effect) => matches!(effect, Self::Restore { .. }),
+            (Mode::Observe, Self::CloseGate(_) | Self::KeepDraft { .. } | Self::Approve { .. }) => true,
+            (Mode::Observe, effect) => effect.is_ledgers() || matches!(effect, Self::Restore { .. }),
+        }
     }
 }
 

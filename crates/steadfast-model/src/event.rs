@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Host, Millis, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult, Via};
+use crate::{AgentId, Gate, Host, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult, Via};
 
 /// What came in: from a host's hook, or from a command that changed a task of a session's plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Event {
     /// The host is in plan mode.
     #[serde(default, skip_serializing_if = "is_false")]
     pub planning: bool,
+    /// The host asks nobody: its permissions are bypassed or given by a machine.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unasked: bool,
     /// A human sits before it, says the host. Not every host says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,
@@ -37,6 +40,7 @@ impl Event {
             cwd: cwd.into(),
             turn: None,
             planning: false,
+            unasked: false,
             attended: None,
             kind,
         }
@@ -62,6 +66,9 @@ pub enum EventKind {
     Prompt {
         text: String,
         origin: PromptOrigin,
+        /// The host says that a human typed it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        typed: bool,
     },
     /// A slash command the human typed, before it is expanded.
     Command {
@@ -103,6 +110,10 @@ pub enum EventKind {
     Paused {
         until: Option<Millis>,
     },
+    /// A command closed a gate before this session.
+    GateClosed(Gate),
+    /// A human opened the gate before this session.
+    GateOpened(Opening),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -243,6 +254,11 @@ impl EventName {
 }
 
 impl EventKind {
+    /// A prompt of which the host does not say that it was typed.
+    pub fn prompt(text: impl Into<String>, origin: PromptOrigin) -> Self {
+        Self::Prompt { text: text.into(), origin, typed: false }
+    }
+
     /// One word for a log. A command's event has no name among the hosts'.
     pub fn label(&self) -> &'static str {
         match self {
@@ -265,6 +281,8 @@ impl EventKind {
             Self::Interrupt => "Interrupt",
             Self::TaskChanged(_) => "TaskChanged",
             Self::Paused { .. } => "Paused",
+            Self::GateClosed(_) => "GateClosed",
+            Self::GateOpened(_) => "GateOpened",
         }
     }
 }

@@ -1,17 +1,21 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Millis, PlanId, Rules, SessionId, TaskId, TaskLine};
+use crate::{AddedBy, Approval, Gate, Millis, PlanId, Rules, SealBreak, SessionId, TaskId, TaskLine};
 
 /// What has to be known for an event. For most tool events: nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// The plan of this worktree.
     pub plan: bool,
+    /// The gate that stands before this session.
+    pub gate: bool,
+    /// Whether what it seals is as it was.
+    pub seal: bool,
 }
 
 impl Needs {
     pub fn and(self, other: Self) -> Self {
-        Self { plan: self.plan || other.plan }
+        Self { plan: self.plan || other.plan, gate: self.gate || other.gate, seal: self.seal || other.seal }
     }
 }
 
@@ -41,6 +45,15 @@ pub struct Facts {
     /// The plan of this worktree, if there is one.
     #[serde(default = "not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub plan: Fact<Option<PlanView>>,
+    /// The marker of the gate that stands before this session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
+    /// What of the sealed paths is not as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seal: Vec<SealBreak>,
+    /// Where the paths of a write really lead, if that is elsewhere than they say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind_links: Vec<String>,
 }
 
 fn not_asked() -> Fact<Option<PlanView>> {
@@ -60,6 +73,15 @@ pub struct PlanView {
     pub id: PlanId,
     pub title: String,
     pub worktree: String,
+    /// Over what was authored; a plain list of tasks has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+    /// Who put it into the ledger.
+    #[serde(default)]
+    pub added_by: AddedBy,
+    /// How it stands with its human.
+    #[serde(default, skip_serializing_if = "is_not_required")]
+    pub approval: Approval,
     /// The session that works on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<SessionId>,
@@ -171,4 +193,9 @@ impl Counts {
     pub fn closed(self) -> u32 {
         self.done + self.blocked
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_not_required(approval: &Approval) -> bool {
+    *approval == Approval::NotRequired
 }

@@ -10,6 +10,7 @@ mod effect;
 mod event;
 mod evidence;
 mod facts;
+mod gate;
 mod hash;
 mod host;
 mod id;
@@ -28,6 +29,7 @@ pub use effect::{Claim, Effect};
 pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged};
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
 pub use facts::{Brief, Checking, Counts, Current, Fact, Facts, Needs, NewRules, OwnerEnd, PlanView};
+pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealChange, Trigger};
 pub use hash::fnv;
 pub use host::{Host, UnknownName, Via};
 pub use id::{AgentId, Millis, PlanId, SessionId, TaskId, ToolUseId};
@@ -35,10 +37,10 @@ pub use plan::{Phase, Plan, PlannedTask};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
 pub use settings::{
-    ExitOn, LedgerOptions, ModeOptions, Options, PrivacyOptions, Rules, Settings, Source, Sourced, StopOptions,
-    StopRules,
+    ApprovalOptions, ApprovalRules, ExitOn, LedgerOptions, ModeOptions, Options, Possible, PrivacyOptions, Profile,
+    Rules, Settings, Source, Sourced, StopOptions, StopRules,
 };
-pub use state::{Change, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount};
+pub use state::{Change, GateState, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount};
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
-pub use tool::{Action, Outcome, ToolCall, ToolResult};
-pub use verdict::{Answer, Ruling, Verdict};
+pub use tool::{Action, Answered, Outcome, ToolCall, ToolResult};
+pub use verdict::{Answer, Question, Ruling, Verdict};

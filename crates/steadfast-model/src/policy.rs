@@ -10,6 +10,8 @@ use crate::UnknownName;
 pub enum PolicyName {
     /// Steadfast's own state, and who may run which command.
     Integrity,
+    /// The plan gate and the seal.
+    Approval,
     /// The stop gate.
     Completion,
 }
@@ -18,6 +20,7 @@ impl PolicyName {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Integrity => "integrity",
+            Self::Approval => "approval",
             Self::Completion => "completion",
         }
     }

@@ -1,11 +1,15 @@
 //! Configuration in three forms: [`Options`] is what a file may say, [`Settings`] is what holds and from where,
 //! [`Rules`] is the little that deciding needs.
 
+mod approval;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Mode;
+
+pub use approval::{ApprovalOptions, ApprovalRules, Possible, Profile};
 
 /// What `steadfast.toml` may say. Every key has a default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +18,7 @@ use crate::Mode;
 pub struct Options {
     pub mode: ModeOptions,
     pub stop: StopOptions,
+    pub approval: ApprovalOptions,
     pub ledger: LedgerOptions,
     pub privacy: PrivacyOptions,
 }
@@ -26,6 +31,9 @@ pub struct ModeOptions {
     /// Steadfast's own state, and the commands that are for a human. Default: `enforce`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub integrity: Option<Mode>,
+    /// The plan gate: refuses to write what is protected until a human approved the plan. Default: `enforce`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Mode>,
     /// The stop gate: refuses to end a turn while tasks are open. Default: `enforce`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion: Option<Mode>,
@@ -165,6 +173,7 @@ impl<T> Sourced<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub mode_integrity: Sourced<Mode>,
+    pub mode_approval: Sourced<Mode>,
     pub mode_completion: Sourced<Mode>,
     pub stop_enabled: Sourced<bool>,
     pub stop_check_ready_tasks: Sourced<bool>,
@@ -173,6 +182,14 @@ pub struct Settings {
     pub stop_max_idle: Sourced<u32>,
     pub stop_allow_exit_on: Sourced<Vec<ExitOn>>,
     pub stop_completion_promises: Sourced<Vec<String>>,
+    pub approval_required: Sourced<bool>,
+    pub approval_protected: Sourced<Vec<String>>,
+    pub approval_triggers: Sourced<Vec<String>>,
+    pub approval_scratch: Sourced<String>,
+    pub approval_possible: Sourced<Possible>,
+    pub approval_expires_hours: Sourced<u32>,
+    pub approval_profile: Sourced<Profile>,
+    pub approval_key: Sourced<Option<String>>,
     pub ledger_check_seconds: Sourced<u32>,
     pub ledger_ui_skills: Sourced<Vec<String>>,
     pub privacy_retain_days: Sourced<u32>,
@@ -184,6 +201,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             mode_integrity: Sourced::default(Mode::Enforce),
+            mode_approval: Sourced::default(Mode::Enforce),
             mode_completion: Sourced::default(Mode::Enforce),
             stop_enabled: Sourced::default(true),
             stop_check_ready_tasks: Sourced::default(true),
@@ -192,6 +210,14 @@ impl Default for Settings {
             stop_max_idle: Sourced::default(3),
             stop_allow_exit_on: Sourced::default(ExitOn::ALL.to_vec()),
             stop_completion_promises: Sourced::default(StopRules::PROMISES.map(str::to_owned).to_vec()),
+            approval_required: Sourced::default(false),
+            approval_protected: Sourced::default(vec![ApprovalRules::PROTECTED.to_owned()]),
+            approval_triggers: Sourced::default(ApprovalRules::TRIGGERS.map(str::to_owned).to_vec()),
+            approval_scratch: Sourced::default(ApprovalRules::SCRATCH.to_owned()),
+            approval_possible: Sourced::default(Possible::Watch),
+            approval_expires_hours: Sourced::default(ApprovalRules::EXPIRES_HOURS),
+            approval_profile: Sourced::default(Profile::Default),
+            approval_key: Sourced::default(None),
             ledger_check_seconds: Sourced::default(1_800),
             ledger_ui_skills: Sourced::default(UI_SKILLS.map(str::to_owned).to_vec()),
             privacy_retain_days: Sourced::default(30),
@@ -203,7 +229,7 @@ impl Settings {
     /// Lays what one file says over what held before it. A list replaces the one before it.
     pub fn combine(mut self, options: &Options, source: Source) -> Self {
         let Options {
-            mode: ModeOptions { integrity, completion },
+            mode: ModeOptions { integrity, approval, completion },
             stop:
                 StopOptions {
                     enabled,
@@ -214,10 +240,12 @@ impl Settings {
                     allow_exit_on,
                     completion_promises,
                 },
+            approval: ApprovalOptions { required, protected, triggers, scratch, possible, expires_hours, profile, key },
             ledger: LedgerOptions { check_seconds, ui_skills },
             privacy: PrivacyOptions { retain_days },
         } = options;
         self.mode_integrity.take(*integrity, source);
+        self.mode_approval.take(*approval, source);
         self.mode_completion.take(*completion, source);
         self.stop_enabled.take(*enabled, source);
         self.stop_check_ready_tasks.take(*check_ready_tasks, source);
@@ -226,6 +254,14 @@ impl Settings {
         self.stop_max_idle.take(*max_idle, source);
         self.stop_allow_exit_on.take(allow_exit_on.clone(), source);
         self.stop_completion_promises.take(completion_promises.clone(), source);
+        self.approval_required.take(*required, source);
+        self.approval_protected.take(protected.clone(), source);
+        self.approval_triggers.take(triggers.clone(), source);
+        self.approval_scratch.take(scratch.clone(), source);
+        self.approval_possible.take(*possible, source);
+        self.approval_expires_hours.take(*expires_hours, source);
+        self.approval_profile.take(*profile, source);
+        self.approval_key.take(key.clone().map(Some), source);
         self.ledger_check_seconds.take(*check_seconds, source);
         self.ledger_ui_skills.take(ui_skills.clone(), source);
         self.privacy_retain_days.take(*retain_days, source);
@@ -245,6 +281,7 @@ impl Settings {
         let mode = |mode: &Mode| format!("\"{mode}\"");
         vec![
             line("mode.integrity", &self.mode_integrity, mode),
+            line("mode.approval", &self.mode_approval, mode),
             line("mode.completion", &self.mode_completion, mode),
             line("stop.enabled", &self.stop_enabled, bool::to_string),
             line("stop.check_ready_tasks", &self.stop_check_ready_tasks, bool::to_string),
@@ -255,6 +292,14 @@ impl Settings {
             line("stop.completion_promises", &self.stop_completion_promises, |promises| {
                 list(promises.iter().map(String::as_str))
             }),
+            line("approval.required", &self.approval_required, bool::to_string),
+            line("approval.protected", &self.approval_protected, |paths| list(paths.iter().map(String::as_str))),
+            line("approval.triggers", &self.approval_triggers, |triggers| list(triggers.iter().map(String::as_str))),
+            line("approval.scratch", &self.approval_scratch, |path| quoted(path)),
+            line("approval.possible", &self.approval_possible, |possible| quoted(possible.as_str())),
+            line("approval.expires_hours", &self.approval_expires_hours, u32::to_string),
+            line("approval.profile", &self.approval_profile, |profile| quoted(profile.as_str())),
+            line("approval.key", &self.approval_key, |key| quoted(key.as_deref().unwrap_or_default())),
             line("ledger.check_seconds", &self.ledger_check_seconds, u32::to_string),
             line("ledger.ui_skills", &self.ledger_ui_skills, |skills| list(skills.iter().map(String::as_str))),
             line("privacy.retain_days", &self.privacy_retain_days, u32::to_string),
@@ -266,7 +311,22 @@ impl Settings {
         let promises = &self.stop_completion_promises.value;
         Rules {
             integrity: self.mode_integrity.value,
+            approval_mode: self.mode_approval.value,
             completion: self.mode_completion.value,
+            approval: ApprovalRules {
+                required: self.approval_required.value,
+                protected: Some(&self.approval_protected.value)
+                    .filter(|paths| **paths != [ApprovalRules::PROTECTED])
+                    .cloned(),
+                triggers: Some(&self.approval_triggers.value)
+                    .filter(|triggers| **triggers != ApprovalRules::TRIGGERS)
+                    .cloned(),
+                scratch: Some(&self.approval_scratch.value).filter(|path| *path != ApprovalRules::SCRATCH).cloned(),
+                possible: self.approval_possible.value,
+                expires_hours: self.approval_expires_hours.value,
+                profile: self.approval_profile.value,
+                key: self.approval_key.value.clone(),
+            },
             stop: StopRules {
                 enabled: self.stop_enabled.value,
                 check_ready_tasks: self.stop_check_ready_tasks.value,
@@ -303,7 +363,11 @@ fn quoted(text: &str) -> String {
 pub struct Rules {
     #[serde(default)]
     pub integrity: Mode,
+    #[serde(default)]
+    pub approval_mode: Mode,
     pub completion: Mode,
+    #[serde(default, skip_serializing_if = "ApprovalRules::is_default")]
+    pub approval: ApprovalRules,
     pub stop: StopRules,
 }
 
@@ -368,7 +432,7 @@ mod tests {
             ..Options::default()
         };
         let project = Options {
-            mode: ModeOptions { completion: Some(Mode::Advise), integrity: None },
+            mode: ModeOptions { completion: Some(Mode::Advise), ..ModeOptions::default() },
             stop: StopOptions {
                 max_cycles: Some(7),
                 allow_exit_on: Some(vec![ExitOn::AllBlocked]),
@@ -383,6 +447,7 @@ mod tests {
             seen,
             [
                 ("mode.integrity", "\"enforce\"".to_owned(), Source::Default),
+                ("mode.approval", "\"enforce\"".to_owned(), Source::Default),
                 ("mode.completion", "\"advise\"".to_owned(), Source::Project),
                 ("stop.enabled", "true".to_owned(), Source::Default),
                 ("stop.check_ready_tasks", "true".to_owned(), Source::Default),
@@ -391,6 +456,20 @@ mod tests {
                 ("stop.max_idle", "5".to_owned(), Source::User),
                 ("stop.allow_exit_on", "[\"all_blocked\"]".to_owned(), Source::Project),
                 ("stop.completion_promises", "[\"SHIPPED \\\"v1\\\"\"]".to_owned(), Source::Project),
+                ("approval.required", "false".to_owned(), Source::Default),
+                ("approval.protected", "[\".tdd-progress.md\"]".to_owned(), Source::Default),
+                (
+                    "approval.triggers",
+                    "[\"plan-mode\", \"agent:planner\", \"agent:steadfast-planner\", \"agent:tdd-planner\", \
+                     \"command:tdd-plan\", \"command:steadfast-plan\", \"command:steadfast:plan\"]"
+                        .to_owned(),
+                    Source::Default
+                ),
+                ("approval.scratch", "\".steadfast/scratch/\"".to_owned(), Source::Default),
+                ("approval.possible", "\"watch\"".to_owned(), Source::Default),
+                ("approval.expires_hours", "24".to_owned(), Source::Default),
+                ("approval.profile", "\"default\"".to_owned(), Source::Default),
+                ("approval.key", "\"\"".to_owned(), Source::Default),
                 ("ledger.check_seconds", "1800".to_owned(), Source::Default),
                 ("ledger.ui_skills", "[\"frontend-design\", \"vercel-design-guidelines\"]".to_owned(), Source::Default),
                 ("privacy.retain_days", "30".to_owned(), Source::Default),

@@ -1,9 +1,15 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Answer, Host, Millis, NewRules, Rules, SessionId, TaskId, Via};
+use crate::{
+    AgentId, Answer, Gate, GateScope, Host, Millis, NewRules, Opening, Rules, SessionId, TaskId, ToolUseId, Trigger,
+    Via,
+};
 
 /// Goes up when an older binary could misread the state.
-pub const STATE_VERSION: u32 = 1;
+pub const STATE_VERSION: u32 = 2;
+
+/// The version of a session before an open gate: what every binary reads.
+const PLAIN: u32 = 1;
 
 /// No event waits so long for its place in the journal.
 const LATE_MS: i64 = 60 * 60 * 1_000;
@@ -54,6 +60,12 @@ pub struct State {
     /// Until then Steadfast only records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_until: Option<Millis>,
+    /// The plan gate before this session, while it is closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateState>,
+    /// The hash of the plan a human approved in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -96,6 +108,8 @@ pub enum Release {
     NeedsUser,
     /// The budget is spent, or the agent only talks. Never `complete`.
     Capped,
+    /// Nobody approved the plan: nothing of it is to be done.
+    NotApproved,
     /// Something else will go on: a background task, a check, plan mode, the human.
     Yielded,
 }
@@ -108,6 +122,7 @@ impl Release {
             Self::Checkpoint => "checkpoint",
             Self::NeedsUser => "needs user",
             Self::Capped => "capped",
+            Self::NotApproved => "not approved",
             Self::Yielded => "yielded",
         }
     }
@@ -119,6 +134,72 @@ pub struct LastStop {
     pub key: u64,
     pub vias: Vec<Via>,
     pub answer: Answer,
+}
+
+/// What a session remembers of the gate that is closed before it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GateState {
+    pub scope: GateScope,
+    pub trigger: Trigger,
+    pub closed_at: Millis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Millis>,
+    /// Calls that may write and are not back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolUseId>,
+    /// What the agent started may go on running behind its calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub background: bool,
+    /// The call whose question we exchanged for ours, and the hash that was in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<(ToolUseId, String)>,
+    /// The host showed the dialog that leaves plan mode.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub leaving: bool,
+    /// Protected paths whose writing was refused, the newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+impl GateState {
+    /// A gate that has just been closed.
+    pub fn of(gate: &Gate) -> Self {
+        Self {
+            scope: gate.scope.clone(),
+            trigger: gate.trigger.clone(),
+            closed_at: gate.closed_at,
+            expires_at: gate.expires_at,
+            calls: Vec::new(),
+            background: false,
+            asked: None,
+            leaving: false,
+            refused: Vec::new(),
+        }
+    }
+
+    /// What happens before a closed gate.
+    fn apply(&mut self, change: &Change) {
+        match change {
+            Change::CallOpened { call, background } => {
+                if self.calls.len() >= REMEMBERED {
+                    self.calls.remove(0);
+                }
+                self.calls.push(call.clone());
+                self.background |= background;
+            }
+            Change::CallClosed(call) => self.calls.retain(|open| open != call),
+            Change::Asked { call, hash } => self.asked = Some((call.clone(), hash.clone())),
+            Change::Leaving => self.leaving = true,
+            Change::PathRefused(path) => {
+                self.refused.retain(|known| known != path);
+                if self.refused.len() >= HELD {
+                    self.refused.remove(0);
+                }
+                self.refused.push(path.clone());
+            }
+            _ => {}
+        }
+    }
 }
 
 /// A subagent and the tasks it started.
@@ -179,12 +260,30 @@ pub enum Change {
         agent: AgentId,
         last: LastStop,
     },
+    GateClosed(GateState),
+    GateOpened(Opening),
+    /// A call that may write what the gate protects begins.
+    CallOpened {
+        call: ToolUseId,
+        /// Something of it may go on running.
+        background: bool,
+    },
+    CallClosed(ToolUseId),
+    /// Our question with this hash stands in for the one of this call.
+    Asked {
+        call: ToolUseId,
+        hash: String,
+    },
+    /// The host showed the dialog that leaves plan mode.
+    Leaving,
+    /// A write to this protected path was refused.
+    PathRefused(String),
 }
 
 impl State {
     pub fn new(session: SessionId, host: Host, at: Millis) -> Self {
         Self {
-            version: STATE_VERSION,
+            version: PLAIN,
             session,
             host,
             sequence: 0,
@@ -200,6 +299,8 @@ impl State {
             interrupted: false,
             attended: false,
             paused_until: None,
+            gate: None,
+            approved: None,
             ended: None,
             seen: Vec::new(),
         }
@@ -284,6 +385,27 @@ impl State {
             Change::SubagentAnswered { agent, last } => {
                 if let Some(held) = self.held_by_mut(agent) {
                     held.last = Some(last.clone());
+                }
+            }
+            Change::GateClosed(gate) => {
+                self.gate = Some(gate.clone());
+                // A binary that knows of no gate must not decide: it falls back to the marker.
+                self.version = STATE_VERSION;
+            }
+            Change::GateOpened(opening) => {
+                self.gate = None;
+                self.version = PLAIN;
+                if let Opening::Approved { hash, .. } = opening {
+                    self.approved = Some(hash.clone());
+                }
+            }
+            Change::CallOpened { .. }
+            | Change::CallClosed(_)
+            | Change::Asked { .. }
+            | Change::Leaving
+            | Change::PathRefused(_) => {
+                if let Some(gate) = &mut self.gate {
+                    gate.apply(change);
                 }
             }
         }

@@ -81,9 +81,10 @@ pub enum TaskType {
 }
 
 /// Who put a task into the plan. What an agent adds brings no budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AddedBy {
+    #[default]
     Human,
     Agent,
 }

@@ -10,6 +10,9 @@ pub struct ToolCall {
     /// The tool in the host's spelling.
     pub tool: String,
     pub action: Action,
+    /// What it says to the human: each question with its heading, or the plan that plan mode is left with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
 }
 
 /// What a tool call does, as far as its input says.
@@ -26,6 +29,9 @@ pub enum Action {
     },
     Shell {
         command: String,
+        /// It goes on running when the call is back, says the call.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        background: bool,
     },
     /// Starts a subagent.
     Delegate {
@@ -42,8 +48,18 @@ pub enum Action {
     Mcp {
         server: String,
         tool: String,
+        /// Texts of its input that may be paths.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        paths: Vec<String>,
     },
     Other,
+}
+
+impl Action {
+    /// A command that the call waits for.
+    pub fn shell(command: impl Into<String>) -> Self {
+        Self::Shell { command: command.into(), background: false }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +68,17 @@ pub struct ToolResult {
     pub outcome: Outcome,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub millis: Option<u64>,
+    /// What the human answered, where the call asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answered>,
+}
+
+/// An answer in the host's dialog.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    pub question: String,
+    /// The label that was chosen, or what was typed instead.
+    pub label: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -14,6 +14,8 @@ pub enum Verdict {
     Context(String),
     /// The human shall say.
     Ask { reason: String },
+    /// The human is asked this, and not what the agent would have asked.
+    AskInstead(Question),
     /// The agent may not stop yet.
     Continue { reason: String },
     /// It does not happen.
@@ -26,7 +28,7 @@ impl Verdict {
             Self::Pass => "pass",
             Self::Note(_) => "note",
             Self::Context(_) => "context",
-            Self::Ask { .. } => "ask",
+            Self::Ask { .. } | Self::AskInstead(_) => "ask",
             Self::Continue { .. } => "continue",
             Self::Deny { .. } => "deny",
         }
@@ -36,9 +38,19 @@ impl Verdict {
         match self {
             Self::Pass => "",
             Self::Note(text) | Self::Context(text) => text,
+            Self::AskInstead(question) => &question.text,
             Self::Ask { reason } | Self::Continue { reason } | Self::Deny { reason } => reason,
         }
     }
+}
+
+/// A question to the human, in our words.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Question {
+    pub heading: String,
+    pub text: String,
+    /// Each label with what it means.
+    pub options: Vec<(String, String)>,
 }
 
 /// What all policies together say: one ruling, with what there is to tell the agent and the human beside it.
@@ -62,6 +74,8 @@ pub enum Ruling {
         /// Where it falls at a host that cannot ask.
         falls: Direction,
     },
+    /// Only where the agent is about to ask the human. A host that cannot exchange a question hears a refusal.
+    AskInstead(Question),
     Continue {
         reason: String,
     },
@@ -88,6 +102,7 @@ impl Answer {
             Verdict::Note(text) => return join(&mut self.note, &text),
             Verdict::Context(text) => return join(&mut self.context, &text),
             Verdict::Ask { reason } => Ruling::Ask { reason, falls },
+            Verdict::AskInstead(question) => Ruling::AskInstead(question),
             Verdict::Continue { reason } => Ruling::Continue { reason },
             Verdict::Deny { reason } => Ruling::Deny { reason },
         };
@@ -108,8 +123,9 @@ impl Ruling {
         match self {
             Self::Pass => 0,
             Self::Ask { .. } => 1,
-            Self::Continue { .. } => 2,
-            Self::Deny { .. } => 3,
+            Self::AskInstead(_) => 2,
+            Self::Continue { .. } => 3,
+            Self::Deny { .. } => 4,
         }
     }
 }

@@ -8,6 +8,7 @@ mod commands;
 mod draft;
 mod expand;
 mod graph;
+mod hash;
 mod json;
 mod lint;
 mod markdown;
@@ -30,6 +31,7 @@ use graph::Graph;
 use problem::Findings;
 use source::{Format, Lines};
 
+pub use hash::hash;
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
 pub use swallow::swallowed;

@@ -16,6 +16,7 @@ pub const CONFIG_FILE: &str = "steadfast.toml";
 pub struct ConfigFiles {
     /// The weakest first.
     files: Vec<(PathBuf, Source)>,
+    user_state: Option<PathBuf>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +34,17 @@ impl ConfigFiles {
         if let Some(user) = user {
             files.insert(0, (user.to_owned(), Source::User));
         }
-        Self { files: files.into_iter().map(|(folder, source)| (folder.join(CONFIG_FILE), source)).collect() }
+        let files = files.into_iter().map(|(folder, source)| (folder.join(CONFIG_FILE), source)).collect();
+        Self { files, user_state: None }
+    }
+
+    /// Beside the folder of the user's own state, where the key is that approvals are signed with.
+    pub fn beside(self, user_state: Option<&Path>) -> Self {
+        Self { user_state: user_state.map(Path::to_owned), ..self }
+    }
+
+    pub fn user_state(&self) -> Option<&Path> {
+        self.user_state.as_deref()
     }
 
     /// The file that this source is read from.

@@ -32,6 +32,21 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     rename(&draft, path)
 }
 
+/// As [`replace`], and on the disk when this returns: it outlives the power.
+pub(crate) fn replace_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = path.with_extension("new");
+    let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
+    io::Write::write_all(&mut file, bytes)?;
+    file.sync_all()?;
+    drop(file);
+    rename(&draft, path)?;
+    // The name is on the disk when its folder is. Not every system opens a folder.
+    match path.parent().map(fs::File::open) {
+        Some(Ok(folder)) if cfg!(unix) => folder.sync_all(),
+        _ => Ok(()),
+    }
+}
+
 /// When a file was last written.
 pub(crate) fn written_at(file: &fs::Metadata) -> Option<Millis> {
     let since = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;

@@ -1,84 +1,100 @@
 //! The marker of a closed gate: what a hook can still answer from when nothing else can be read.
+//!
+//! There are two of it: in the state, and beside it. Who deletes the state or puts an old one back has opened nothing.
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-use steadfast_model::{Millis, SessionId};
+use steadfast_model::{Gate, GateScope, Millis, SessionId};
 
-use crate::file::{create_private_dir, file_name, replace};
+use crate::file::{create_private_dir, file_name, replace_durably};
 use crate::place::Place;
 
-/// A closed gate, for one session or for a whole checkout.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gate {
-    pub scope: GateScope,
-    /// What the agent is told.
-    pub reason: String,
-    pub closed_at: Millis,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GateScope {
-    Session(SessionId),
-    Worktree(String),
-}
-
-impl Gate {
-    pub fn close(&self, place: &Place) -> io::Result<()> {
-        let path = path(place, &self.scope);
-        if let Some(folder) = path.parent() {
-            create_private_dir(folder)?;
-        }
-        replace(&path, &serde_json::to_vec(self)?)
+/// Writes the marker. What it says is on the disk when this returns: a gate that was closed stays closed.
+pub fn close_gate(place: &Place, gate: &Gate) -> io::Result<()> {
+    let marker = serde_json::to_vec(gate)?;
+    for folder in folders(place) {
+        create_private_dir(&folder)?;
+        replace_durably(&folder.join(scope_name(&gate.scope)), &marker)?;
     }
+    Ok(())
+}
 
-    pub fn open(place: &Place, scope: &GateScope) -> io::Result<()> {
-        match fs::remove_file(path(place, scope)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            done => done,
+pub fn open_gate(place: &Place, scope: &GateScope) -> io::Result<()> {
+    let [within, beside] = folders(place);
+    for path in [within.join(scope_name(scope)), beside.join(scope_name(scope))] {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            done => done?,
         }
     }
+    // Empty, it stands before nobody.
+    let _ = fs::remove_dir(beside);
+    Ok(())
+}
 
-    /// Whether this very gate is closed.
-    pub fn is_closed(place: &Place, scope: &GateScope) -> bool {
-        path(place, scope).exists()
-    }
-
-    /// The gate that stands before this session, by the markers alone. `session` is unknown where the event could not
-    /// be read: then any gate of this checkout stands. A marker that cannot be read is a closed gate.
-    pub fn before(place: &Place, session: Option<&SessionId>) -> Option<Self> {
-        let folder = fs::read_dir(place.state.join("gates")).ok()?;
-        let mut worktree = None;
-        folder.flatten().filter(|file| file.path().extension().is_none()).find_map(|file| {
-            let marker = fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-            let Some(gate) = marker else { return Some(unreadable()) };
-            let Self { scope, .. } = &gate;
-            let stands = match scope {
-                GateScope::Session(owner) => session.is_none_or(|session| session == owner),
-                GateScope::Worktree(path) => worktree.get_or_insert_with(|| place.worktree()) == path,
-            };
-            stands.then_some(gate)
-        })
+/// Takes every marker away that stands beside the state, where Steadfast leaves for good.
+pub fn forget_gates(place: &Place) -> io::Result<()> {
+    let [_, beside] = folders(place);
+    match fs::remove_dir_all(beside) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
     }
 }
 
-fn unreadable() -> Gate {
-    Gate {
-        scope: GateScope::Worktree(String::new()),
-        reason: "a gate is closed, and its marker cannot be read".into(),
-        closed_at: Millis(0),
-    }
+/// Where the markers are: in the state, and beside it.
+pub(crate) fn folders(place: &Place) -> [PathBuf; 2] {
+    [place.state.join("gates"), place.state.with_extension("gates")]
 }
 
-fn path(place: &Place, scope: &GateScope) -> PathBuf {
-    let name = match scope {
+/// The marker of this very gate, if it is closed. One that cannot be read is a closed gate.
+pub fn gate_of(place: &Place, scope: &GateScope) -> Option<Gate> {
+    folders(place).into_iter().find_map(|folder| match fs::read(folder.join(scope_name(scope))) {
+        Ok(bytes) => Some(serde_json::from_slice(&bytes).unwrap_or_else(|_| unreadable(scope.clone()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => Some(unreadable(scope.clone())),
+    })
+}
+
+/// The gate that stands before this session, by the markers alone. `session` is unknown where the event could not be
+/// read: then any gate of this checkout stands. A marker that cannot be read is a closed gate; one that has expired
+/// is none.
+pub fn gate_before(place: &Place, session: Option<&SessionId>, now: Millis) -> Option<Gate> {
+    let mut worktree = None;
+    gates(place).into_iter().find(|gate| match &gate.scope {
+        _ if gate.has_expired(now) => false,
+        GateScope::Session(owner) => session.is_none_or(|session| session == owner),
+        GateScope::Worktree(path) => path.is_empty() || worktree.get_or_insert_with(|| place.worktree()) == path,
+    })
+}
+
+/// All gates that are closed in this repository. A marker that cannot be read stands before everybody.
+pub fn gates(place: &Place) -> Vec<Gate> {
+    let mut gates: Vec<Gate> = Vec::new();
+    for folder in folders(place) {
+        let Ok(folder) = fs::read_dir(folder) else { continue };
+        for file in folder.flatten().filter(|file| file.path().extension().is_none()) {
+            let marker = fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Gate>(&bytes).ok());
+            let gate = marker.unwrap_or_else(|| unreadable(GateScope::Worktree(String::new())));
+            if !gates.iter().any(|known| known.scope == gate.scope) {
+                gates.push(gate);
+            }
+        }
+    }
+    gates
+}
+
+fn unreadable(scope: GateScope) -> Gate {
+    Gate::new(scope, "a gate is closed, and its marker cannot be read", Millis(0))
+}
+
+/// A scope as the name of a file.
+pub(crate) fn scope_name(scope: &GateScope) -> String {
+    match scope {
         GateScope::Session(session) => format!("session-{}", file_name(session.as_str())),
         GateScope::Worktree(path) => format!("worktree-{}", file_name(path)),
-    };
-    place.state.join("gates").join(name)
+    }
 }
 
 #[cfg(test)]
@@ -92,39 +108,56 @@ mod tests {
     }
 
     fn gate(scope: GateScope) -> Gate {
-        Gate { scope, reason: "the plan is not approved".into(), closed_at: Millis(1) }
+        Gate::new(scope, "the plan is not approved", Millis(1))
     }
+
+    const NOW: Millis = Millis(10);
 
     #[test]
     fn a_sessions_gate_stands_before_it_and_before_an_unknown_one() {
         let (_dir, place) = place();
         let (mine, other) = (SessionId::new("s/1"), SessionId::new("s-2"));
         let gate = gate(GateScope::Session(mine.clone()));
-        assert_eq!(Gate::before(&place, Some(&mine)), None);
-        gate.close(&place).unwrap();
-        assert_eq!(Gate::before(&place, Some(&mine)), Some(gate.clone()));
-        assert_eq!(Gate::before(&place, None), Some(gate.clone()));
-        assert_eq!(Gate::before(&place, Some(&other)), None);
-        Gate::open(&place, &gate.scope).unwrap();
-        assert_eq!(Gate::before(&place, Some(&mine)), None);
+        assert_eq!(gate_before(&place, Some(&mine), NOW), None);
+        close_gate(&place, &gate).unwrap();
+        assert_eq!(gate_before(&place, Some(&mine), NOW), Some(gate.clone()));
+        assert_eq!(gate_before(&place, None, NOW), Some(gate.clone()));
+        assert_eq!(gate_before(&place, Some(&other), NOW), None);
+        open_gate(&place, &gate.scope).unwrap();
+        assert_eq!(gate_before(&place, Some(&mine), NOW), None);
     }
 
     #[test]
-    fn a_worktrees_gate_stands_before_every_session_in_it_alone() {
+    fn a_worktrees_gate_stands_before_every_session_in_it_alone_until_it_expires() {
         let (dir, place) = place();
-        let gate = gate(GateScope::Worktree(place.worktree()));
-        gate.close(&place).unwrap();
-        assert_eq!(Gate::before(&place, Some(&SessionId::new("any"))), Some(gate));
+        let gate = Gate { expires_at: Some(Millis(20)), ..gate(GateScope::Worktree(place.worktree())) };
+        close_gate(&place, &gate).unwrap();
+        let any = SessionId::new("any");
+        assert_eq!(gate_before(&place, Some(&any), NOW), Some(gate));
+        assert_eq!(gate_before(&place, Some(&any), Millis(20)), None);
         let elsewhere = Place { root: dir.path().join("steadfast"), ..place };
-        assert_eq!(Gate::before(&elsewhere, None), None);
+        assert_eq!(gate_before(&elsewhere, None, NOW), None);
     }
 
     #[test]
     fn a_marker_that_cannot_be_read_is_a_closed_gate() {
         let (_dir, place) = place();
         let scope = GateScope::Session(SessionId::new("s-1"));
-        gate(scope.clone()).close(&place).unwrap();
-        fs::write(path(&place, &scope), "half").unwrap();
-        assert!(Gate::before(&place, Some(&SessionId::new("s-2"))).is_some());
+        close_gate(&place, &gate(scope.clone())).unwrap();
+        fs::write(folders(&place)[0].join(scope_name(&scope)), "half").unwrap();
+        assert!(gate_before(&place, Some(&SessionId::new("s-2")), NOW).is_some());
+        assert_eq!(gate_of(&place, &scope), Some(unreadable(scope)));
+    }
+
+    #[test]
+    fn a_state_that_was_deleted_or_put_back_opens_no_gate() {
+        let (_dir, place) = place();
+        let gate = gate(GateScope::Session(SessionId::new("s-1")));
+        close_gate(&place, &gate).unwrap();
+        fs::remove_dir_all(&place.state).unwrap();
+        assert_eq!(gate_before(&place, Some(&SessionId::new("s-1")), NOW), Some(gate.clone()));
+        assert_eq!(gate_of(&place, &gate.scope), Some(gate.clone()));
+        open_gate(&place, &gate.scope).unwrap();
+        assert_eq!(gates(&place), []);
     }
 }

@@ -1,20 +1,33 @@
 //! The memory of Steadfast: session files for the hot path, the ledger for everything else.
 
+mod approval;
 mod check_lock;
 mod claim;
 mod config;
+mod digest;
+mod draft;
 mod file;
 mod gate;
 mod hook_log;
 pub mod ledger;
+mod marker;
 mod place;
+mod put;
 pub mod redact;
+mod seal;
 mod session;
 
+pub use approval::{
+    ApprovalRecord, Asked, GrantError, Granted, Signer, SigningError, Verifier, Yes, approval_key, approval_of,
+    approval_record, grant, grant_signed, valid_approval, write_approval,
+};
 pub use check_lock::{forget_check, is_check_running, lock_check};
 pub use claim::{claim_of_call, drop_claim, drop_claims_of, find_claim, leave_claim, stale_claims};
 pub use config::{CONFIG_FILE, ConfigError, ConfigFiles, parse_options};
-pub use gate::{Gate, GateScope};
+pub use draft::{Draft, draft, drafts, keep_draft};
+pub use gate::{close_gate, forget_gates, gate_before, gate_of, gates, open_gate};
 pub use hook_log::{log_line, read_log, rotated_log};
+pub use marker::{Format, has_marker, text_hash, with_marker, without_marker};
 pub use place::Place;
+pub use seal::{Restored, Sealed, kept_aside, reseal, restore, seal, seal_breaks, sealed, unseal};
 pub use session::{Glance, Keep, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};

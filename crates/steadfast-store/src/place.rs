@@ -3,6 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::file::{create_private_dir, file_name};
+use crate::gate;
 
 /// Where Steadfast keeps the truth of a repository, and the checkout it was asked from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,15 +18,20 @@ impl Place {
     /// The place `init` left behind for this directory, if it did.
     pub fn find(cwd: &Path, user_state: Option<&Path>) -> Option<Self> {
         if let Some(place) = in_git(cwd) {
-            return place.state.is_dir().then_some(place);
+            return place.is_made().then_some(place);
         }
         let user_state = user_state?;
-        cwd.ancestors().map(|root| outside_git(root, user_state)).find(|place| place.state.is_dir())
+        cwd.ancestors().map(|root| outside_git(root, user_state)).find(Self::is_made)
     }
 
     /// The place for this directory, whether it exists or not.
     pub fn of(cwd: &Path, user_state: Option<&Path>) -> Option<Self> {
         in_git(cwd).or_else(|| Some(outside_git(cwd, user_state?)))
+    }
+
+    /// Whether `init` left it behind. A closed gate outlives the state it belongs to.
+    fn is_made(&self) -> bool {
+        self.state.is_dir() || gate::folders(self)[1].is_dir()
     }
 
     pub fn create(&self) -> io::Result<()> {

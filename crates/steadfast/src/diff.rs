@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use similar::TextDiff;
+use steadfast_hosts::install::FileChange;
 
 use crate::error::CommandError;
 use crate::output::{put, tell};
@@ -18,6 +19,7 @@ pub(crate) fn print(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) ->
 }
 
 /// A file that comes or goes as a whole, in one line.
-pub(crate) fn print_whole(path: &Path, what: &str, text: &[u8]) -> Result<(), CommandError> {
-    tell!("{what} skill {} ({} lines)", path.display(), text.iter().filter(|byte| **byte == b'\n').count())
+pub(crate) fn print_whole(change: &FileChange, verb: &str, text: &[u8]) -> Result<(), CommandError> {
+    let lines = text.iter().filter(|byte| **byte == b'\n').count();
+    tell!("{verb} {} {} ({lines} lines)", change.what, change.path.display())
 }

@@ -130,7 +130,7 @@ impl From<steadfast_hook::StepError> for CommandError {
             }
             E::Session(SessionError::Newer { .. }) => said.hint("update steadfast, or end that session"),
             E::Ledger(error) => error.into(),
-            E::Session(_) | E::Files { .. } | E::Claims(_) => {
+            E::Session(_) | E::Files { .. } | E::Claims(_) | E::Gate(_) | E::Grant(_) => {
                 said.hint("`steadfast doctor` looks at the journals and the disk they are on")
             }
         }

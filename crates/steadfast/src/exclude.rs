@@ -25,10 +25,14 @@ const CLAUDE_SKILLS: Line = Line {
     text: "/.claude/skills/steadfast-*/",
     also: &[".claude", ".claude/*", ".claude/**", ".claude/skills", ".claude/skills/*", "skills"],
 };
+const CLAUDE_AGENTS: Line = Line {
+    text: "/.claude/agents/steadfast-*.md",
+    also: &[".claude", ".claude/*", ".claude/**", ".claude/agents", ".claude/agents/*", "agents"],
+};
 const AGENTS_SKILLS: Line =
     Line { text: "/.agents/skills/steadfast-*/", also: &[".agents", ".agents/*", ".agents/**", ".agents/skills"] };
 
-const ALL: [&Line; 3] = [&SETTINGS, &CLAUDE_SKILLS, &AGENTS_SKILLS];
+const ALL: [&Line; 4] = [&SETTINGS, &CLAUDE_SKILLS, &CLAUDE_AGENTS, &AGENTS_SKILLS];
 
 /// The repository's own list of what git passes over, which is not committed.
 #[derive(Debug)]
@@ -50,22 +54,22 @@ impl Wanted {
         self.hidden.extend((host == Host::Claude).then_some(SETTINGS.text));
     }
 
-    /// The skills of wiring that is one user's own.
+    /// The skills and agents of wiring that is one user's own.
     pub(crate) fn hide_skills(&mut self, host: Host) {
         self.hidden.extend(skills(host));
     }
 
-    /// The skills of wiring that is shared: they are to be committed.
+    /// The skills and agents of wiring that is shared: they are to be committed.
     pub(crate) fn show_skills(&mut self, host: Host) {
         self.shown.extend(skills(host));
     }
 }
 
-fn skills(host: Host) -> Option<&'static str> {
+fn skills(host: Host) -> &'static [&'static str] {
     match host {
-        Host::Claude => Some(CLAUDE_SKILLS.text),
-        Host::Codex => Some(AGENTS_SKILLS.text),
-        Host::Sim => None,
+        Host::Claude => &[CLAUDE_SKILLS.text, CLAUDE_AGENTS.text],
+        Host::Codex => &[AGENTS_SKILLS.text],
+        Host::Sim => &[],
     }
 }
 
@@ -198,7 +202,8 @@ mod tests {
         let wanted = local(&[Host::Claude, Host::Codex]);
         exclude.write_planned(&wanted).unwrap();
         let expected = "# git's own\n*.tmp\n# steadfast init\n/.claude/settings.local.json\n\
-                        /.claude/skills/steadfast-*/\n/.agents/skills/steadfast-*/\nmine\n";
+                        /.claude/skills/steadfast-*/\n/.claude/agents/steadfast-*.md\n\
+                        /.agents/skills/steadfast-*/\nmine\n";
         assert_eq!(fs::read_to_string(&exclude.path).unwrap(), expected);
         assert_eq!(after(&exclude, &wanted), None, "a second time changes nothing");
         exclude.remove().unwrap();

@@ -15,6 +15,7 @@ mod output;
 mod repository;
 mod setup;
 mod spec_file;
+mod ssh;
 mod surroundings;
 mod task_list;
 mod when;

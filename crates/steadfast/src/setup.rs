@@ -77,6 +77,8 @@ impl Setup {
                 kept.display()
             ))
         };
+        // A human who takes Steadfast away opens its gates by that.
+        steadfast_store::forget_gates(&self.place).map_err(failed)?;
         if purge {
             for folder in [&self.place.state, &kept] {
                 if folder.exists() {
@@ -88,7 +90,7 @@ impl Setup {
         if !self.place.state.exists() {
             return Ok(kept.exists().then_some(kept));
         }
-        if !self.holds_tasks() {
+        if !self.holds_tasks() && !self.holds_plans() {
             fs::remove_dir_all(&self.place.state).map_err(failed)?;
             return Ok(None);
         }
@@ -106,6 +108,13 @@ impl Setup {
             Ok(Some(ledger)) => ledger.has_tasks().unwrap_or(true),
             Err(_) => true,
         }
+    }
+
+    /// What a human approved, what waits for them, and what was moved aside for them to look at.
+    fn holds_plans(&self) -> bool {
+        let holds =
+            |folder: &str| fs::read_dir(self.place.state.join(folder)).is_ok_and(|mut files| files.next().is_some());
+        ["drafts", "approvals", "seals/kept"].into_iter().any(holds)
     }
 
     fn kept(&self) -> PathBuf {
@@ -144,8 +153,8 @@ pub(crate) fn only_for_humans(place: &Place, command: &str) -> Result<(), Comman
 pub(crate) fn show(plan: &install::Plan, whole: bool) -> Result<(), CommandError> {
     for change in &plan.changes {
         match (&change.before, &change.after) {
-            (None, Some(text)) if change.is_skill() && !whole => diff::print_whole(&change.path, "new", text)?,
-            (Some(text), None) if change.is_skill() && !whole => diff::print_whole(&change.path, "removed", text)?,
+            (None, Some(text)) if change.is_skill() && !whole => diff::print_whole(change, "new", text)?,
+            (Some(text), None) if change.is_skill() && !whole => diff::print_whole(change, "removed", text)?,
             (before, after) => diff::print(&change.path, before.as_deref(), after.as_deref())?,
         }
     }

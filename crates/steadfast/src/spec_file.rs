@@ -5,6 +5,7 @@ use std::io::{Read, stdin};
 use std::path::Path;
 
 use steadfast_plan::{Compiled, MAX_BYTES, Options, render};
+use steadfast_store::without_marker;
 
 use crate::error::CommandError;
 use crate::repository::Repository;
@@ -55,10 +56,52 @@ pub(crate) fn compile(file: &Path) -> Result<Compiled, CommandError> {
 }
 
 pub(crate) fn compile_text(text: &str, file: &Path) -> Result<Compiled, CommandError> {
+    compile_as(text, file, file)
+}
+
+/// The plan of a text as it will be in `target`, whose name stands in for a title. The line that says when it was
+/// approved is no part of it.
+pub(crate) fn compile_as(text: &str, file: &Path, target: &Path) -> Result<Compiled, CommandError> {
     let name = file.to_string_lossy();
-    steadfast_plan::compile(text, &name, &options()?).map_err(|report| {
+    let text = &authored(text);
+    steadfast_plan::compile(text, &target.to_string_lossy(), &options()?).map_err(|report| {
         let problems = render(&report.problems, text, &name);
         CommandError::failure(format!("`{name}` does not compile\n{}", problems.trim_end()))
             .hint("each says above what to do")
     })
+}
+
+/// A text without the mark of its approval, its lines where they were.
+fn authored(text: &str) -> String {
+    let bare = without_marker(text);
+    let mut kept = bare.split_inclusive('\n').peekable();
+    let mut lines = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match kept.next_if_eq(&line) {
+            Some(line) => lines.push_str(line),
+            None => lines.push('\n'),
+        }
+    }
+    // In the middle of a line of JSON it leaves no line empty.
+    if kept.peek().is_none() { lines } else { bare }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_of_an_approval_moves_no_line() {
+        let marked = "# F\n**Approved:** 2026-01-01T00:00:00Z\n\n## Phase 1\n";
+        assert_eq!(authored(marked), "# F\n\n\n## Phase 1\n");
+        for plain in ["# F\n\ntext", "", "{\"feature\": \"F\"}"] {
+            assert_eq!(authored(plain), plain);
+        }
+        let json = "{\n  \"approved\": \"2026-01-01T00:00:00Z\",\n  \"feature\": \"F\"\n}\n";
+        assert!(
+            !authored(json).contains("approved") && authored(json).contains("\"feature\": \"F\""),
+            "{}",
+            authored(json)
+        );
+    }
 }

@@ -1,11 +1,14 @@
 //! The tasks of this worktree, as commands and the MCP server work on them.
 
+mod approval;
 pub(crate) mod checking;
 mod closing;
 pub(crate) mod confinement;
 mod decisions;
 mod document;
+mod draft;
 pub(crate) mod files;
+mod gate;
 mod plan;
 mod report;
 mod skills;
@@ -20,9 +23,12 @@ use steadfast_model::{
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, Started, StatusChange};
 use steadfast_store::{Place, SessionFiles, log_line};
 
+pub(crate) use approval::{granted, key as approval_key};
 pub(crate) use closing::{Asked, PATIENCE};
 pub(crate) use decisions::shown as decisions_file;
-pub(crate) use plan::LoopState;
+pub(crate) use draft::{Proposal, Proposed, rendered, short_of};
+pub(crate) use gate::{Locked, Standing};
+pub(crate) use plan::{LoopState, Position, no_plan};
 pub(crate) use summary::Summary;
 
 use crate::caller::Caller;
@@ -114,6 +120,7 @@ impl TaskList {
         if task.status == Status::Blocked && self.caller.is_agent() {
             return Err(only_a_human_unblocks(id));
         }
+        self.may_build(id)?;
         if self.is_left_behind()? {
             self.ledger.give_up(&task.plan, surroundings::now())?;
         }

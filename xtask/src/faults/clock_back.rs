@@ -50,7 +50,7 @@ pub(super) fn clock_back(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
     scene.stop("s-2")?.silent()?;
 
     // Not heard of for five hours: it counts as silent, though it was heard of in the time ahead.
-    let prompt = EventKind::Prompt { text: "do the tasks".to_owned(), origin: PromptOrigin::Human };
+    let prompt = EventKind::prompt("do the tasks", PromptOrigin::Human);
     step(&scene.place(), &scene.config(), event(scene, "s-3", later(HOUR + 5 * HOUR), prompt))?;
     held(scene, "s-3", "after hours of silence a prompt takes the plan")?;
 

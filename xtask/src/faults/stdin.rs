@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
-use steadfast_model::{Millis, SessionId};
-use steadfast_store::{Gate, GateScope};
+use steadfast_model::{Gate, GateScope, Millis, SessionId};
+use steadfast_store::close_gate;
 
 use super::luck::Luck;
 use super::scene::{Running, Said, Scene};
@@ -17,12 +17,8 @@ const BOUND: Duration = Duration::from_millis(2_000);
 
 pub(super) fn stdin(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
     scene.at_work("s-1", 2)?;
-    let gate = Gate {
-        scope: GateScope::Session(SessionId::new("gated")),
-        reason: "the plan is not approved".to_owned(),
-        closed_at: Millis(1),
-    };
-    gate.close(&scene.place())?;
+    let gate = Gate::new(GateScope::Session(SessionId::new("gated")), "the plan is not approved", Millis(1));
+    close_gate(&scene.place(), &gate)?;
     let edit = |session: &str| {
         let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "a"}, "tool_use_id": "call-1"});
         scene.payload(session, edit)

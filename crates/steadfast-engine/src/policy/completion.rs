@@ -49,7 +49,7 @@ impl Policy for Completion {
             EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.held_by(&agent.id).is_some()),
             _ => false,
         };
-        Needs { plan: asks && state.rules.stop.enabled }
+        Needs { plan: asks && state.rules.stop.enabled, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
@@ -60,11 +60,13 @@ impl Policy for Completion {
             EventKind::Stop(stopping) if event.agent.is_none() => stop(state, event, stopping, facts),
             EventKind::SubagentStop(stopping) => subagent::stop(state, event, stopping, facts),
             EventKind::SubagentStart if is_working(event) => {
-                let told = owned_plan(event, facts).filter(|plan| plan.counts.open() > 0).and_then(brief::subagents);
+                let told = owned_plan(event, facts)
+                    .filter(|plan| plan.counts.open() > 0 && plan.approval.is_enough())
+                    .and_then(brief::subagents);
                 told.map(|text| Judgement::of(Verdict::Context(text))).unwrap_or_default()
             }
             EventKind::SessionStart { source } => start(state, event, *source, facts),
-            EventKind::Prompt { text, origin: PromptOrigin::Human } => prompt(state, event, text, facts),
+            EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => prompt(state, event, text, facts),
             EventKind::TaskChanged(changed) if changed.earned => {
                 Judgement { changes: vec![Change::Earned(GIVEN_BACK)], ..Judgement::default() }
             }
@@ -90,6 +92,10 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
         return Judgement::of(Verdict::Note(format!("steadfast could not look at the tasks: {why}")));
     }
     let Some(plan) = owned_plan(event, facts) else { return Judgement::default() };
+    if !plan.approval.is_enough() {
+        // Nobody is held by what nobody approved.
+        return released(Release::NotApproved, Verdict::Note(text::not_approved(plan)));
+    }
     let message = stopping.last_message.as_deref().unwrap_or_default();
     let said = promise::promised(message, &state.rules.stop, plan.brief.promise.as_deref());
     let gate = Gate { state, event, plan, said };
@@ -287,6 +293,9 @@ fn without(plan: &PlanView, task: &TaskLine) -> PlanView {
 /// A new session: its own plan is put back into its context, one without a living owner is offered.
 fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Judgement {
     let Some(plan) = open_plan(facts) else { return Judgement::default() };
+    if !plan.approval.is_enough() {
+        return Judgement::of(Verdict::Context(text::not_approved(plan)));
+    }
     if plan.owner.as_ref() == Some(&event.session) {
         return Judgement::of(Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)));
     }
@@ -308,6 +317,9 @@ fn prompt(state: &State, event: &Event, text: &str, facts: &Facts) -> Judgement 
     let free = plan.owner.is_none() || plan.owner_ended.is_some();
     if !free || !names(text, plan) {
         return Judgement::default();
+    }
+    if !plan.approval.is_enough() {
+        return Judgement::of(Verdict::Context(text::not_approved(plan)));
     }
     let left = plan.owner_ended.is_some() && plan.owner.as_ref() != Some(&event.session);
     // At a checkpoint it was put down, to be taken up again.

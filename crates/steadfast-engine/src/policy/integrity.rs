@@ -1,14 +1,37 @@
-//! Steadfast's own state, and who may run which command.
+//! Steadfast's own state, its wiring in the hosts' settings, and who may run which command.
 //!
-//! This sees the plain spellings coming. What is dressed up (`env -u`, a script, `base64 | sh`) is refused by the
-//! command itself, which looks at its environment, its ancestors and the claim of its call.
+//! A command line is read for what it would write and whom it would call. What cannot be seen there (a script, a program
+//! that was built for it) is refused by the command itself, which looks at its environment, its ancestors and the claim
+//! of its call, and found by `doctor`.
 
 use steadfast_model::{
     Action, Direction, Event, EventKind, Facts, Mode, Needs, PolicyName, Rules, State, Verdict, human_command,
 };
+use steadfast_shell::{Argument, Context, Decision, Reading, effects, is_plain, judge};
 
-use super::{Judgement, Policy};
-use crate::claim;
+use super::{Judgement, Policy, target};
+
+/// What holds our state, wherever it is found.
+const STATE: [&str; 3] = [".git/steadfast/", ".git/steadfast.gates/", "steadfast/places/"];
+
+/// The hosts' settings our hooks stand in, or could be switched off in.
+const WIRING: [&str; 4] =
+    [".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".codex/hooks.json"];
+
+/// What approvals are signed with. Nobody but us reads it.
+const KEY: &str = "approval.key";
+
+/// The project's configuration, while a gate is closed.
+const CONFIG: &str = "steadfast.toml";
+
+/// Each of these paths has one of these names in it, and so has who runs us.
+const NAMES: [&str; 5] = ["steadfast", "steadfast.gates", ".claude", ".codex", KEY];
+
+/// What a line has in it that speaks of them.
+const SPOKEN: [&str; 4] = [".claude", ".codex", "settings", "steadfast"];
+
+/// Ourselves.
+const PROGRAM: &str = "steadfast";
 
 #[derive(Debug)]
 pub(super) struct Integrity;
@@ -30,67 +53,89 @@ impl Policy for Integrity {
         Needs::default()
     }
 
-    fn judge(&self, _state: &State, event: &Event, _facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
         let EventKind::PreTool(call) = &event.kind else { return Judgement::default() };
+        let gated = state.gate.is_some() || facts.gate.is_some();
         let refused = match &call.action {
-            Action::Shell { command } => humans_command(command),
-            Action::Write { paths } => paths.iter().find(|path| is_state(path)).map(|path| {
-                format!("{path} is Steadfast's own state. `steadfast task` and `steadfast status` show what is in it.")
-            }),
+            Action::Shell { command, .. } => shell(command, &event.cwd, gated),
+            Action::Write { paths } => written(paths.iter().chain(&facts.behind_links), &event.cwd, gated),
+            Action::Mcp { tool, paths, .. } if !target::only_reads(tool) => {
+                written(paths.iter().chain(&facts.behind_links), &event.cwd, gated)
+            }
+            Action::Read { paths } => paths.iter().any(|path| is_key(path)).then(key),
             _ => None,
         };
         refused.map_or_else(Judgement::default, |reason| Judgement::of(Verdict::Deny { reason }))
     }
 }
 
-fn humans_command(line: &str) -> Option<String> {
-    let mut calls = claim::calls(line).filter(|(before, _)| is_run(before));
-    let command = calls.find_map(|(_, after)| human_command(words(after)))?;
-    Some(format!(
-        "`steadfast {command}` is for a human. If it is needed, say so; a human runs it in a terminal of their own."
-    ))
+/// What a command line would do that is not an agent's to do.
+fn shell(command: &str, cwd: &str, gated: bool) -> Option<String> {
+    if is_key(command) {
+        return Some(key());
+    }
+    let context = Context { cwd: cwd.to_owned(), home: "~".to_owned() };
+    let config = gated.then_some(CONFIG);
+    let names: Vec<&str> = NAMES.into_iter().chain(config).collect();
+    if is_plain(command, &context, &names) {
+        return None;
+    }
+    let reading = effects(command, &context);
+    // What only may be ours is refused while a gate is closed, and where the line speaks of it at all.
+    let least = if gated && SPOKEN.iter().any(|name| command.contains(name)) { Decision::Ask } else { Decision::Deny };
+    humans_command(&reading).or_else(|| reached(&reading, least, gated))
 }
 
-/// Whether what comes next is run, and not only spoken of: between it and the beginning of its simple command stand
-/// nothing but assignments, options and programs that run another. `git commit -m "steadfast off"` runs nothing.
-fn is_run(before: &str) -> bool {
-    const RUNNERS: [&str; 16] = [
-        "env", "sudo", "doas", "nohup", "setsid", "exec", "command", "time", "timeout", "nice", "xargs", "eval",
-        "bash", "sh", "zsh", "dash",
-    ];
-    let start = before.rfind(['\n', ';', '|', '&', '(', '`', '{']).map_or(0, |at| at + 1);
-    let segment = &before[start..];
-    // The folder of the program itself.
-    let program = segment.rfind(|c: char| c.is_whitespace()).map_or("", |at| &segment[..at]);
-    program.split_whitespace().map(|word| word.trim_matches(['"', '\'', '\\'])).all(|word| {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        word.is_empty()
-            || word.starts_with('-')
-            || word.contains('=')
-            || RUNNERS.contains(&name)
-            || word.starts_with(|c: char| c.is_ascii_digit())
-            || word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+fn written<'a>(mut paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool) -> Option<String> {
+    paths.find_map(|path| reached(&Reading::of_write(&target::absolute(path, cwd)), Decision::Ask, gated))
+}
+
+/// What is ours and would be written.
+fn reached(reading: &Reading, least: Decision, gated: bool) -> Option<String> {
+    let config = gated.then_some(CONFIG);
+    let guarded = STATE.into_iter().chain(WIRING).chain([KEY]).chain(config);
+    let found = guarded.into_iter().find(|path| judge(reading, &[(*path).to_owned()]).decision >= least)?;
+    Some(match found {
+        CONFIG => format!("`{CONFIG}` is not changed while the plan gate is closed."),
+        KEY => key(),
+        path if WIRING.contains(&path) => format!(
+            "`{path}` holds the hooks of Steadfast. A human changes it; `steadfast pause` in a terminal lets an agent do it."
+        ),
+        path => format!("{path} is Steadfast's own state. `steadfast task` and `steadfast status` show what is in it."),
     })
 }
 
-/// The words of a simple command, up to where the next begins. Quotes around a word do not hide it.
-fn words(rest: &str) -> impl Iterator<Item = &str> {
-    let end = rest.find(['\n', ';', '|', '&', ')', '`', '<', '>']).unwrap_or(rest.len());
-    rest[..end].split_whitespace().map(|word| word.trim_matches(['"', '\'', '\\'])).filter(|word| !word.is_empty())
+fn is_key(text: &str) -> bool {
+    text.contains(KEY)
 }
 
-/// Whether a path lies in the state. Case is folded: file systems do.
-fn is_state(path: &str) -> bool {
-    let path = path.replace('\\', "/").to_lowercase();
-    path.starts_with(".git/steadfast/") || path.contains("/.git/steadfast/")
+fn key() -> String {
+    "The key that approvals are signed with is for Steadfast alone.".to_owned()
+}
+
+/// What only a human runs, behind whatever it is dressed in. What is not known of it (`steadfast $WORDS`) is left to the
+/// command, which refuses it.
+fn humans_command(reading: &Reading) -> Option<String> {
+    let ours = reading.runs().filter(|run| match run.argv.first().and_then(Argument::known) {
+        Some(program) => program.rsplit('/').next() == Some(PROGRAM),
+        None => false,
+    });
+    let command = ours.filter_map(|run| human_command(run.arguments().iter().filter_map(Argument::known))).next()?;
+    Some(format!(
+        "`steadfast {command}` is for a human. If it is needed, say so; a human runs it in a terminal of their own."
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn refused(line: &str) -> Option<String> {
+        shell(line, "/repo", false)
+    }
+
     #[test]
-    fn the_plain_spellings_of_a_humans_command_are_seen() {
+    fn a_humans_command_is_seen_in_every_dressing() {
         for line in [
             "steadfast uninstall",
             "cd /repo && /usr/local/bin/steadfast uninstall --purge",
@@ -104,8 +149,18 @@ mod tests {
             "A=1 sudo -E timeout 5 ./bin/steadfast init --yes",
             "{ steadfast off; }",
             "env -u CLAUDECODE -u CLAUDE_CODE_SESSION_ID steadfast off",
+            "s=steadfast; $s task unblock 1",
+            "w='task unblock 1'; steadfast $w",
+            "echo task unblock 1 | xargs steadfast",
+            "f() { steadfast \"$1\" \"$2\" \"$3\"; }; f task unblock 1",
+            "eval \"$(printf 'stead%s' 'fast task unblock 1')\"",
+            "bash <<'X'\nsteadfast task unblock 1\nX",
+            "printf 'steadfast off' > x.sh; sh x.sh",
+            "python3 -c \"import os; os.system('steadfast off')\"",
+            "setsid -f env -i steadfast plan approve --yes",
+            "alias s=steadfast; s plan unlock",
         ] {
-            assert!(humans_command(line).is_some(), "{line}");
+            assert!(refused(line).is_some(), "{line}");
         }
     }
 
@@ -124,17 +179,56 @@ mod tests {
             "echo run steadfast init first",
             "grep -rn 'steadfast off' docs",
         ] {
-            assert_eq!(humans_command(line), None, "{line}");
+            assert_eq!(refused(line), None, "{line}");
         }
     }
 
     #[test]
-    fn the_state_is_known_by_its_path() {
-        for path in ["/repo/.git/steadfast/state.db", ".git/steadfast/gates/x", "/Repo/.GIT/Steadfast/plans/a"] {
-            assert!(is_state(path), "{path}");
+    fn state_wiring_and_key_are_not_written_whatever_the_tool() {
+        let write = |path: &str| written([path.to_owned()].iter(), "/repo", false);
+        for path in [
+            "/repo/.git/steadfast/state.db",
+            ".git/steadfast/gates/x",
+            ".git/steadfast.gates/x",
+            "/home/a/.claude/settings.json",
+            ".claude/settings.local.json",
+            "docs/../.claude/settings.json",
+            "/home/a/.codex/config.toml",
+            "/home/a/.local/state/steadfast/approval.key",
+        ] {
+            assert!(write(path).is_some(), "{path}");
         }
-        for path in ["/repo/steadfast.toml", "docs/.git-steadfast/x", "/repo/.steadfast/decisions/spec.md"] {
-            assert!(!is_state(path), "{path}");
+        for path in [
+            "/repo/steadfast.toml",
+            "docs/.git-steadfast/x",
+            "/repo/.steadfast/decisions/spec.md",
+            ".claude/agents/a.md",
+        ] {
+            assert_eq!(write(path), None, "{path}");
         }
+        for line in [
+            "echo '{}' > .claude/settings.json",
+            "cat x | tee ~/.claude/settings.json",
+            "cd .claude && rm settings.local.json",
+            "rm -rf .git/steadfast",
+            "python3 -c \"open('.claude/settings.json','w').write('{}')\"",
+            "sed -i s/a/b/ ~/.codex/config.toml",
+            "cat ~/.local/state/steadfast/approval.key",
+        ] {
+            assert!(shell(line, "/repo", false).is_some(), "{line}");
+        }
+        for line in ["cat .claude/settings.json", "git status", "ls ~/.codex", "rm -rf target", "rm -f $FILE"] {
+            assert_eq!(shell(line, "/repo", false), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn while_a_gate_is_closed_what_may_be_written_is_not() {
+        assert!(shell("cd .claude; rm -f $FILE", "/repo", true).is_some());
+        assert_eq!(shell("cd .claude; rm -f $FILE", "/repo", false), None);
+        assert_eq!(shell("rm -f $FILE", "/repo", true), None);
+        assert!(shell("echo >> steadfast.toml", "/repo", true).is_some());
+        assert_eq!(shell("echo >> steadfast.toml", "/repo", false), None);
+        assert_eq!(shell("cargo test 2>&1 | tail -5", "/repo", true), None);
     }
 }

@@ -2,10 +2,12 @@
 
 use steadfast_model::{Change, Direction, Effect, Event, Facts, Mode, Needs, PolicyName, Rules, State, Verdict};
 
+mod approval;
 mod completion;
 mod integrity;
+mod target;
 
-pub const POLICIES: [&dyn Policy; 2] = [&integrity::Integrity, &completion::Completion];
+pub const POLICIES: [&dyn Policy; 3] = [&integrity::Integrity, &approval::Approval, &completion::Completion];
 
 /// One rule of the house. It judges; what its mode leaves of the verdict, and what the others say, is not its business.
 pub trait Policy: Sync {

@@ -3,4 +3,4 @@
 pub(crate) mod transcript;
 mod wire;
 
-pub(crate) use wire::{TEXT_LIMIT, action, can, mcp, origin, shell};
+pub(crate) use wire::{TEXT_LIMIT, action, can, mcp, origin, shell, words};

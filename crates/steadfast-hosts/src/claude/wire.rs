@@ -1,12 +1,18 @@
 use steadfast_model::{Action, EventName, PromptOrigin};
 
-use crate::shape::{Can, ToolInput, cut};
+use crate::shape::{Can, Input, ToolInput, cut};
 
 /// Claude Code cuts what a hook says at 10,000 characters.
 pub(crate) const TEXT_LIMIT: usize = 9_500;
 
 /// Longest command kept of a tool call, in bytes.
 pub(crate) const COMMAND_LIMIT: usize = 16_384;
+
+/// Longest question kept, in bytes.
+const QUESTION_LIMIT: usize = 1_024;
+
+/// Longest plan kept of what leaves plan mode, in bytes. A longer one cannot be approved there.
+const PLAN_LIMIT: usize = 256 << 10;
 
 pub(crate) fn can(event: EventName) -> Can {
     match event {
@@ -16,7 +22,7 @@ pub(crate) fn can(event: EventName) -> Can {
         | EventName::PostToolUseFailure
         | EventName::PostToolBatch => Can::CONTEXT,
         EventName::UserPromptSubmit | EventName::UserPromptExpansion => Can::CONTEXT.and_deny(),
-        EventName::PreToolUse => Can::CONTEXT.and_deny().and_ask(),
+        EventName::PreToolUse => Can::CONTEXT.and_deny().and_ask().and_exchange(),
         EventName::PermissionRequest => Can::DENY.and_ask(),
         EventName::PreCompact | EventName::ConfigChange => Can::DENY,
         EventName::Stop | EventName::SubagentStop => Can::GO_ON,
@@ -40,6 +46,15 @@ pub(crate) fn action(tool: &str, input: &ToolInput<'_>) -> Action {
     }
 }
 
+/// What a call says to the human.
+pub(crate) fn words(action: &Action, input: &ToolInput<'_>) -> Vec<String> {
+    match action {
+        Action::Ask => input.questions(QUESTION_LIMIT),
+        Action::LeavePlan => ToolInput::text(input.plan).into_iter().filter(|plan| plan.len() <= PLAN_LIMIT).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Who speaks in a prompt. A notification of a background task holds what a subagent wrote: not the human.
 pub(crate) fn origin(text: &str, source: Option<&str>) -> PromptOrigin {
     if text.trim_start().starts_with("<task-notification>") {
@@ -52,12 +67,15 @@ pub(crate) fn origin(text: &str, source: Option<&str>) -> PromptOrigin {
 }
 
 pub(crate) fn shell(input: &ToolInput<'_>) -> Action {
-    Action::Shell { command: cut(&ToolInput::text(input.command).unwrap_or_default(), COMMAND_LIMIT) }
+    Action::Shell {
+        command: cut(&ToolInput::text(input.command).unwrap_or_default(), COMMAND_LIMIT),
+        background: Input::flag(input.run_in_background),
+    }
 }
 
 pub(crate) fn mcp(tool: &str) -> Option<Action> {
     let (server, tool) = tool.strip_prefix("mcp__")?.split_once("__")?;
-    Some(Action::Mcp { server: server.to_owned(), tool: tool.to_owned() })
+    Some(Action::Mcp { server: server.to_owned(), tool: tool.to_owned(), paths: Vec::new() })
 }
 
 fn paths<const N: usize>(fields: [Option<&serde_json::value::RawValue>; N]) -> Vec<String> {

@@ -5,6 +5,7 @@ use super::slot::{Remembered, Slot};
 use super::{InstallError, SettingsError};
 
 pub(super) const SKILL: &str = "skill";
+pub(super) const AGENT: &str = "agent";
 
 /// One file, as it is and as it is to be. Nothing is written before all changes of a plan are known.
 #[derive(Clone, Debug)]
@@ -75,9 +76,9 @@ impl FileChange {
         Self { path: path.to_owned(), before, after, what, access, folders, lock: None, edits }
     }
 
-    /// Whether the file is ours alone.
+    /// Whether the file is ours alone: of a skill, or an agent.
     pub fn is_skill(&self) -> bool {
-        self.what == SKILL
+        self.what == SKILL || self.what == AGENT
     }
 
     /// The same edits on what is there now.

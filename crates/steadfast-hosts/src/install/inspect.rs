@@ -55,6 +55,8 @@ pub struct OurHook {
     pub program: String,
     /// In which group of its event, and where in that group.
     pub place: (usize, usize),
+    /// What somebody added that lets the host call it for less, or not wait for it: a matcher, `async`, `if`.
+    pub narrowed_by: Vec<String>,
 }
 
 /// The files of `host` that hold hooks for the checkout at `root`, the strongest first. One that is not there is left
@@ -133,7 +135,8 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
             {
                 match read_ours(handler, host) {
                     Some((via, program)) => {
-                        read.ours.push(OurHook { event: event.clone(), via, program, place: (group, index) });
+                        let (place, narrowed_by) = ((group, index), narrowed_by(node, handler));
+                        read.ours.push(OurHook { event: event.clone(), via, program, place, narrowed_by });
                     }
                     None if event == "Stop" => read.other_stop_hooks += 1,
                     None => {}
@@ -142,6 +145,14 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         }
     }
     Ok(Some(read))
+}
+
+/// What stands at a handler of ours, or at its group, beside what we write.
+fn narrowed_by(group: &Node, handler: &Node) -> Vec<String> {
+    const OURS: [&str; 5] = ["type", "command", "args", "timeout", "statusMessage"];
+    let matcher = group.member("matcher").and_then(Node::as_str).filter(|matcher| !matches!(*matcher, "" | "*" | ".*"));
+    let others = keys(handler).filter(|key| !OURS.contains(key)).map(str::to_owned);
+    matcher.map(|matcher| format!("matcher {matcher}")).into_iter().chain(others).collect()
 }
 
 fn keys(node: &Node) -> impl Iterator<Item = &str> {

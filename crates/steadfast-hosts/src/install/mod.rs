@@ -4,6 +4,7 @@
 //! [`plan_uninstall`] read and compute, [`apply`] writes. What was there before us is kept in a record, so that
 //! uninstalling gives it back. Nothing here prints, or looks at the environment.
 
+mod agents;
 mod apply;
 mod binary;
 mod change;

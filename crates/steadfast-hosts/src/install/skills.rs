@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use steadfast_model::{Host, fnv};
 
+use super::agents;
+use super::change::SKILL;
 use super::scope::Place;
 
 /// A file of a skill, as the plugin has it.
@@ -23,21 +25,27 @@ macro_rules! source {
     };
 }
 
-const SOURCES: [Source; 3] =
-    [source!("read-spec", "SKILL.md"), source!("read-spec", "reference.md"), source!("run-tasks", "SKILL.md")];
+const SOURCES: [Source; 5] = [
+    source!("implement", "SKILL.md"),
+    source!("plan", "SKILL.md"),
+    source!("read-spec", "SKILL.md"),
+    source!("read-spec", "reference.md"),
+    source!("run-tasks", "SKILL.md"),
+];
 
 /// In a plugin a skill has the plugin's name before its own; in a folder of skills it has to bring it along.
-const PREFIX: &str = "steadfast-";
+pub(super) const PREFIX: &str = "steadfast-";
 
 /// The last line says whose file it is, and whether it is as we wrote it: also where there is no record, because a
 /// colleague installed it or another version did.
 const STAMP: (&str, &str) = ("<!-- written by `steadfast init`, ", " -->");
 
-/// One file that is to be there.
+/// One file that is to be there: of a skill, or an agent.
 #[derive(Clone, Debug)]
 pub(super) struct SkillFile {
     pub(super) path: PathBuf,
     pub(super) content: String,
+    pub(super) what: &'static str,
 }
 
 /// Whose a file in the place of ours is.
@@ -58,17 +66,23 @@ pub(super) fn files(host: Host, place: &Place) -> Vec<SkillFile> {
         Host::Codex => place.root.join(".agents/skills"),
         Host::Sim => return Vec::new(),
     };
-    SOURCES.iter().map(|source| source.file_in(&folder)).collect()
+    let skills = SOURCES.iter().map(|source| source.file_in(&folder));
+    skills.chain(agents::files(host, &place.root)).collect()
 }
 
 impl Source {
     fn file_in(&self, folder: &Path) -> SkillFile {
         let path = folder.join(format!("{PREFIX}{}", self.skill)).join(self.file);
-        SkillFile { path, content: stamped(&renamed(self.text)) }
+        SkillFile::new(path, self.text, SKILL)
     }
 }
 
 impl SkillFile {
+    /// As it is installed: by its whole name, and with our stamp.
+    pub(super) fn new(path: PathBuf, text: &str, what: &'static str) -> Self {
+        Self { path, content: stamped(&renamed(text)), what }
+    }
+
     pub(super) fn whose(&self, present: &[u8]) -> Whose {
         let text = plain(present);
         match text.as_deref().and_then(body) {
@@ -85,9 +99,10 @@ impl SkillFile {
 }
 
 fn renamed(text: &str) -> String {
-    SOURCES.iter().map(|source| source.skill).fold(text.to_owned(), |text, skill| {
-        let text = text.replacen(&format!("\nname: {skill}\n"), &format!("\nname: {PREFIX}{skill}\n"), 1);
-        text.replace(&format!("`{skill}`"), &format!("`{PREFIX}{skill}`"))
+    let names = SOURCES.iter().map(|source| source.skill).chain(agents::names());
+    names.fold(text.to_owned(), |text, name| {
+        let text = text.replacen(&format!("\nname: {name}\n"), &format!("\nname: {PREFIX}{name}\n"), 1);
+        text.replace(&format!("`{name}`"), &format!("`{PREFIX}{name}`"))
     })
 }
 
@@ -153,11 +168,12 @@ mod tests {
     #[test]
     fn a_skill_that_names_the_other_names_it_as_it_is_installed() {
         for (_, file) in all() {
-            for skill in ["`read-spec`", "`run-tasks`"] {
+            for skill in ["`read-spec`", "`run-tasks`", "`planner`"] {
                 assert!(!file.content.contains(skill), "{}: {skill}", file.path.display());
             }
         }
         assert!(all()[0].1.content.contains("`steadfast-run-tasks`"));
+        assert!(all()[1].1.content.contains("`steadfast-planner`"));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::cut;
+
 /// What a host writes to a hook's standard input. Nothing is required here and no field has a required type: what an
 /// event cannot do without is asked for by whoever reads it.
 #[derive(Debug, Default, Deserialize)]
@@ -32,6 +34,8 @@ pub(crate) struct Input<'a> {
     pub(crate) tool_name: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) tool_input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) tool_response: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) tool_use_id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -79,6 +83,17 @@ pub(crate) struct ToolInput<'a> {
     pub(crate) agent_type: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) skill: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) run_in_background: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) questions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) plan: Option<&'a RawValue>,
+}
+
+/// One line, not long, with something in it that a path has.
+fn is_path_like(text: &str) -> bool {
+    text.len() <= 4_096 && text.contains(['/', '.', '\\']) && !text.contains('\n')
 }
 
 /// A field read as `T`, or nothing where it is absent or of another type.
@@ -116,6 +131,35 @@ impl Input<'_> {
         Some(items.into_iter().filter_map(|item| serde_json::from_str(item.get()).ok()).collect())
     }
 
+    /// What the human answered in a dialog, by question.
+    pub(crate) fn answers(&self) -> Vec<(String, String)> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Response {
+            answers: std::collections::BTreeMap<String, String>,
+        }
+        read::<Response>(self.tool_response).unwrap_or_default().answers.into_iter().collect()
+    }
+
+    /// Texts anywhere in the tool's input that may be paths, as many as `limit`.
+    pub(crate) fn path_like(&self, limit: usize) -> Vec<String> {
+        fn collect(value: &serde_json::Value, limit: usize, found: &mut Vec<String>) {
+            match value {
+                serde_json::Value::String(text) if found.len() < limit && is_path_like(text) => {
+                    found.push(text.clone());
+                }
+                serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, limit, found)),
+                serde_json::Value::Object(fields) => fields.values().for_each(|field| collect(field, limit, found)),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        if let Some(input) = read::<serde_json::Value>(self.tool_input) {
+            collect(&input, limit, &mut found);
+        }
+        found
+    }
+
     /// The tool's input, which some hosts send as an object and some as a text that holds one.
     pub(crate) fn tool_input<T>(&self, look: impl FnOnce(&ToolInput<'_>) -> T) -> T {
         let raw = self.tool_input.map(RawValue::get).unwrap_or_default();
@@ -128,6 +172,18 @@ impl Input<'_> {
 }
 
 impl<'a> ToolInput<'a> {
+    /// What a dialog asks, each question with its heading.
+    pub(crate) fn questions(&self, limit: usize) -> Vec<String> {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Asked {
+            header: String,
+            question: String,
+        }
+        let asked = Input::list::<Asked>(self.questions).unwrap_or_default();
+        asked.into_iter().map(|Asked { header, question }| cut(&format!("{header}: {question}"), limit)).collect()
+    }
+
     fn read(raw: &'a str) -> Self {
         // A list would be read as an object whose fields come in order.
         if raw.starts_with('{') { serde_json::from_str(raw).unwrap_or_default() } else { Self::default() }

@@ -1,5 +1,5 @@
 use serde::Serialize;
-use steadfast_model::{Answer, EventName, Ruling};
+use steadfast_model::{Answer, EventName, Question, Ruling};
 
 use super::cut;
 
@@ -26,6 +26,8 @@ struct Specific<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_decision_reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<Dialog<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<Permission<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_context: Option<&'a str>,
@@ -37,12 +39,41 @@ struct Permission<'a> {
     message: &'a str,
 }
 
+/// What the host's own dialog is asked with.
+#[derive(Debug, Serialize)]
+struct Dialog<'a> {
+    questions: [Asked<'a>; 1],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Asked<'a> {
+    question: &'a str,
+    header: &'a str,
+    options: Vec<Choice<'a>>,
+    multi_select: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Choice<'a> {
+    label: &'a str,
+    description: &'a str,
+}
+
+impl<'a> Dialog<'a> {
+    fn of(question: &'a Question) -> Self {
+        let options = question.options.iter().map(|(label, description)| Choice { label, description }).collect();
+        let asked = Asked { question: &question.text, header: &question.heading, options, multi_select: false };
+        Self { questions: [asked] }
+    }
+}
+
 /// Writes an answer that has fallen to what the host can express; nothing at all where there is nothing to say.
 pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<String> {
     let context = answer.context.as_deref().map(|text| cut(text, limit));
     let note = answer.note.as_deref().map(|text| cut(text, limit));
     let reason = match &answer.ruling {
-        Ruling::Pass => String::new(),
+        Ruling::Pass | Ruling::AskInstead(_) => String::new(),
         Ruling::Ask { reason, .. } | Ruling::Continue { reason } | Ruling::Deny { reason } => cut(reason, limit),
     };
 
@@ -59,6 +90,11 @@ pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<S
         (Ruling::Deny { .. }, EventName::PreToolUse) => {
             specific.permission_decision = Some("deny");
             specific.permission_decision_reason = Some(&reason);
+            speaks = true;
+        }
+        (Ruling::AskInstead(question), _) => {
+            specific.permission_decision = Some("ask");
+            specific.updated_input = Some(Dialog::of(question));
             speaks = true;
         }
         (Ruling::Ask { .. }, _) => {

@@ -152,7 +152,7 @@ impl Story {
                     self.notified(&text, told);
                 }
                 let text = cut(&text, bound::PROMPT);
-                told.push_back(self.event(agent, EventKind::Prompt { text, origin }));
+                told.push_back(self.event(agent, EventKind::prompt(text, origin)));
             }
             Item::Command { name, asks: true } => {
                 told.push_back(self.event(agent, EventKind::Command { name: cut(&name, bound::NAME) }));
@@ -244,7 +244,7 @@ impl Story {
             }
         };
         let waited = at.zip(began).and_then(|(at, began)| u64::try_from(at.since(began)).ok());
-        let result = ToolResult { call, outcome, millis: ended.millis.or(waited) };
+        let result = ToolResult { call, outcome, millis: ended.millis.or(waited), answers: Vec::new() };
         told.push_back(self.event(agent.as_ref(), EventKind::PostTool(result)));
     }
 
@@ -340,6 +340,7 @@ impl Story {
             agent: agent.cloned(),
             cwd: self.cwd.clone(),
             turn: self.turn.clone(),
+            unasked: false,
             planning: self.planning,
             attended: self.attended.then_some(true),
             kind,

@@ -182,8 +182,15 @@ impl<'a> Drain<'a> {
                     progress::give_up(transaction, touched, plan, task.as_ref(), event.at)?;
                 }
                 Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
-                // Claims are files beside the journal.
-                Effect::LeaveClaim(_) | Effect::DropClaim { .. } => {}
+                // Claims, gates, seals and approvals are files beside the journal.
+                Effect::LeaveClaim(_)
+                | Effect::DropClaim { .. }
+                | Effect::CloseGate(_)
+                | Effect::OpenGate { .. }
+                | Effect::KeepDraft { .. }
+                | Effect::Approve { .. }
+                | Effect::Restore { .. }
+                | Effect::Reseal { .. } => {}
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use steadfast_model::{
-    AddedBy, Brief, Check, Counts, Current, Millis, OwnerEnd, PlanId, PlanView, SessionId, Status, Task, TaskLine,
+    AddedBy, Approval, Brief, Check, Counts, Current, Millis, OwnerEnd, PlanId, PlanView, SessionId, Status, Task,
+    TaskLine,
 };
 
 use super::column::{plan_id, task_id, word};
@@ -119,7 +120,7 @@ pub(super) fn newest(connection: &Connection, worktree: &str) -> Result<Option<P
 pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<PlanView>, Fault> {
     let head = connection
         .prepare_cached(
-            "SELECT plan.title, plan.worktree, plan.owner, session.ended_at, session.end_reason
+            "SELECT plan.title, plan.worktree, plan.owner, session.ended_at, session.end_reason, plan.added_by
              FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1 AND plan.cleared_at IS NULL",
         )?
         .query_row([plan.as_str()], |row| {
@@ -133,6 +134,9 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
                 id: plan.clone(),
                 title: row.get(0)?,
                 worktree: row.get(1)?,
+                hash: None,
+                added_by: word(row, 5, &AddedBy::ALL, AddedBy::as_str)?,
+                approval: Approval::NotRequired,
                 owner: row.get::<_, Option<String>>(2)?.map(SessionId::new),
                 owner_ended,
                 counts: Counts::default(),
@@ -146,12 +150,12 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
     view.counts = counts(connection, plan)?;
     view.open = open(connection, plan, view.counts)?;
     view.checking = evidence::checking(connection, plan)?;
-    view.brief = brief(connection, plan, &view)?;
+    (view.brief, view.hash) = brief(connection, plan, &view)?;
     Ok(Some(view))
 }
 
-/// What an agent has to know again. A plain list has a current task at most.
-fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<Brief, Fault> {
+/// What an agent has to know again, and the hash of what was authored. A plain list has a current task at most.
+fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Brief, Option<String>), Fault> {
     let source: Option<String> = connection
         .prepare_cached("SELECT source FROM plan WHERE id = ?1")?
         .query_row([plan.as_str()], |row| row.get(0))?;
@@ -161,9 +165,9 @@ fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<Brie
     };
     let mut brief = Brief { spec: source, current: current.as_ref().map(current_of), ..Brief::default() };
     if brief.spec.is_none() {
-        return Ok(brief);
+        return Ok((brief, None));
     }
-    let Head { description, mut constraints, promise, phases, .. } = spec::head(connection, plan)?;
+    let Head { hash, description, mut constraints, promise, phases, .. } = spec::head(connection, plan)?;
     constraints.truncate(Brief::SHOWN);
     let phase = current.and_then(|task| task.phase);
     brief.decisions = decision::last_of(connection, plan, phase.as_deref(), Brief::SHOWN)?;
@@ -174,7 +178,7 @@ fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<Brie
     brief.checkpoints = progress::last_checkpoint(connection, plan)?
         .filter(|last| last.closed >= view.counts.closed())
         .map_or(0, |last| last.without_progress);
-    Ok(brief)
+    Ok((brief, hash))
 }
 
 fn current_of(task: &Task) -> Current {

@@ -88,7 +88,7 @@ impl SessionRow {
 fn is_refusal(record: &Record) -> bool {
     match record.answer.ruling {
         Ruling::Deny { .. } | Ruling::Continue { .. } => !record.opinions.is_empty(),
-        Ruling::Pass | Ruling::Ask { .. } => false,
+        Ruling::Pass | Ruling::Ask { .. } | Ruling::AskInstead(_) => false,
     }
 }
 

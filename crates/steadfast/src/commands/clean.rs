@@ -3,8 +3,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use steadfast_model::{Millis, SessionId};
-use steadfast_store::{Gate, GateScope, Keep, Place, Removal, SessionFiles, rotated_log, stale_claims, sweep_removed};
+use steadfast_model::{GateScope, GateState, Millis, SessionId};
+use steadfast_store::{Keep, Place, Removal, SessionFiles, gate_of, rotated_log, stale_claims, sweep_removed};
 
 use crate::error::CommandError;
 use crate::output::{note, put};
@@ -111,7 +111,9 @@ impl Clean {
         let mut found = Found::default();
         for files in SessionFiles::folders(place) {
             let id = files.session();
-            if Gate::is_closed(place, &GateScope::Session(id.clone())) {
+            let stands = |gate: GateState| gate.expires_at.is_none_or(|at| surroundings::now() < at);
+            let remembers = files.peek().and_then(|state| state.gate).is_some_and(stands);
+            if remembers || gate_of(place, &GateScope::Session(id.clone())).is_some() {
                 found.gated += usize::from(matches!(files.try_remove(keep), Ok(Removal::Removed(_))));
                 continue;
             }

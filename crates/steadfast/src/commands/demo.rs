@@ -94,7 +94,7 @@ impl Demo {
             timeline.show(at, &scene)?;
         }
         timeline.blank()?;
-        close(&mut timeline, &journal.attempts, counts(&sandbox)?, &performance)
+        close(&mut timeline, &journal, counts(&sandbox)?, &sandbox, &performance)
     }
 }
 
@@ -126,7 +126,13 @@ fn counts(sandbox: &Sandbox) -> Result<Counts, CommandError> {
     Ok(ledger.plan_view(&sandbox.place.worktree())?.map(|view| view.counts).unwrap_or_default())
 }
 
-fn close(timeline: &mut Timeline, attempts: &[Attempt], end: Counts, host: &Performance) -> Result<(), End> {
+fn close(
+    timeline: &mut Timeline,
+    Journal { attempts, denied, restored, .. }: &Journal,
+    end: Counts,
+    sandbox: &Sandbox,
+    host: &Performance,
+) -> Result<(), End> {
     let refusals: Vec<_> = attempts.iter().filter_map(|attempt| attempt.refusal.as_ref()).collect();
     let Some(first) = attempts.first().filter(|attempt| attempt.refusal.is_some()) else {
         return Err(host.failure("the host ended without asking whether its agent may stop").into());
@@ -148,11 +154,22 @@ fn close(timeline: &mut Timeline, attempts: &[Attempt], end: Counts, host: &Perf
         bold,
         &format!("With Steadfast: {} of {} tasks done, each by its check, after {times}.", end.done, end.all()),
     )?;
+    let (plan, again) = (script::PLAN, if *restored == 1 { "1 more was put back" } else { "the rest was put back" });
+    timeline.paragraph(
+        bold,
+        &format!(
+            "And nothing was built that nobody approved: {denied} writes of {plan} did not happen, {again}. A human \
+             would read it with `steadfast plan show --draft` and say yes with `steadfast plan approve`."
+        ),
+    )?;
     timeline.blank()?;
     timeline.paragraph(
         Style::new(),
         "Next: `steadfast init` in a repository of yours. It shows what it changes before it does.",
     )?;
+    if sandbox.repository.join(plan).exists() {
+        return Err(host.failure("a plan that nobody approved was written").into());
+    }
     if end.open() > 0 {
         return Err(host.failure("the host ended although tasks are open").into());
     }

@@ -1,3 +1,10 @@
+mod draft;
+mod gate;
+mod status;
+
+pub(super) use draft::said as proposed;
+pub(super) use status::{gate_line, words};
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -16,12 +23,28 @@ use crate::task_list::{LoopState, TaskList, decisions_file, word};
 pub(super) enum Plan {
     /// Loads a spec, SPEC.md or SPEC.json. What did not change since it was last loaded keeps its status.
     Load { file: PathBuf },
+    /// Keeps a draft of a plan for a human to read, and closes the plan gate.
+    ///
+    /// Nothing that is protected is written until they said yes or no. On a yes Steadfast writes the draft to its path.
+    Propose(draft::Propose),
+    /// Closes the plan gate: of the session inside an agent's call, else of this checkout.
+    Lock(gate::Lock),
+    /// Shows a draft, asks, and approves it: it is signed and written, and the gate opens.
+    Approve(draft::Approve),
+    /// Turns a draft down. The gate opens, and nothing is approved.
+    Reject(gate::Reject),
+    /// Opens the plan gates of this checkout. Nothing is approved by that.
+    Unlock,
     /// Shows the plan: what it is for, its phases and its tasks.
     Show {
+        /// The draft that waits for a yes instead. With `--json`: `{hash, title, tasks, path, format, worktree, session,
+        /// proposed_at, replaces, text}`.
+        #[arg(long)]
+        draft: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Shows how far the plan is.
+    /// Shows how far the plan is, whether it is approved, and whether the plan gate is closed.
     Status {
         #[command(flatten)]
         output: StatusOutput,
@@ -40,7 +63,9 @@ pub(super) struct Output {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct StatusOutput {
-    /// Print JSON with stable keys: `{plan, hash, approval, gate, open, done, blocked}`.
+    /// Print JSON with stable keys: `{plan, hash, approval, gate, open, done, blocked}`; approval: not_required,
+    /// required, approved, unsigned, forged; gate: open, locked. Before it is loaded, `plan` is null and `hash` the
+    /// draft's.
     #[arg(long)]
     json: bool,
 }
@@ -49,8 +74,14 @@ impl Plan {
     pub(super) fn run(self) -> Result<(), CommandError> {
         match self {
             Self::Load { file } => load(&file),
-            Self::Show { output } => show(&TaskList::here("plan show")?, output),
-            Self::Status { output } => status(&TaskList::here("plan status")?, output),
+            Self::Propose(command) => command.run(),
+            Self::Lock(command) => command.run(),
+            Self::Approve(command) => command.run(),
+            Self::Reject(command) => command.run(),
+            Self::Unlock => gate::unlock(),
+            Self::Show { draft: true, output } => draft::show(&TaskList::here("plan show")?, output.json),
+            Self::Show { draft: false, output } => show(&TaskList::here("plan show")?, output),
+            Self::Status { output } => status::show(&TaskList::here("plan status")?, output.json),
             Self::Clear => {
                 let mut list = TaskList::here("plan clear")?;
                 setup::only_for_humans(list.place(), "plan clear")?;
@@ -159,18 +190,6 @@ fn line(task: &Task) -> Result<(), CommandError> {
     let generated = if task.kind == TaskKind::Main { "" } else { "  (generated)" };
     let open = if task.status.is_closed() { String::new() } else { format!("  {}", word(task.status)) };
     tell!("  [{mark}] {:<8} {}{generated}{open}", task.id.as_str(), task.title)
-}
-
-fn status(list: &TaskList, output: StatusOutput) -> Result<(), CommandError> {
-    if output.json {
-        tell!("{}", list.plan_status()?)?;
-        return Ok(());
-    }
-    let plan = list.plan_row()?;
-    let counts = list.view()?.map(|view| view.counts).unwrap_or_default();
-    tell!("{} ({})", plan.title, plan.id)?;
-    tell!("{} of {} tasks done, {} open, {} blocked", counts.done, counts.all(), counts.open(), counts.blocked)?;
-    Ok(())
 }
 
 fn clear(list: &mut TaskList) -> Result<(), CommandError> {

@@ -9,8 +9,8 @@ use steadfast_store::SessionFiles;
 
 use crate::error::CommandError;
 use crate::output::{note, tell};
-use crate::repository::Repository;
 use crate::setup;
+use crate::task_list::TaskList;
 
 /// Starts the next session on the plan of this worktree, where the last one put it down.
 #[derive(Debug, Args)]
@@ -28,16 +28,17 @@ pub(super) struct Resume {
 
 impl Resume {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
-        setup::only_for_humans(&repository.place, "resume")?;
-        let ledger = repository.ledger()?;
-        let plan = ledger.plan_view(&repository.place.worktree())?.filter(|plan| plan.counts.open() > 0);
+        let list = TaskList::here("resume")?;
+        let (place, ledger) = (list.place(), list.ledger());
+        setup::only_for_humans(place, "resume")?;
+        let plan = list.view()?.filter(|plan| plan.counts.open() > 0);
         let Some(plan) = plan else {
             return Err(CommandError::failure("there is nothing to go on with: no task is open in this worktree")
                 .hint("`steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is"));
         };
+        list.may_resume()?;
         if let (Some(owner), None) = (&plan.owner, &plan.owner_ended)
-            && !is_gone(&SessionFiles::of(&repository.place, owner))
+            && !is_gone(&SessionFiles::of(place, owner))
             && !self.print
         {
             note!("session {owner} has the plan, and its end was not seen: it keeps it while it lives");
@@ -47,7 +48,7 @@ impl Resume {
         });
         let host = self.host.or(last.filter(|host| *host != Host::Sim)).unwrap_or(Host::Claude);
         let launch = launch::go_on(host, &prompt(&plan), self.headless);
-        drop(ledger);
+        drop(list);
         if self.print {
             tell!("{}", shown(&launch))?;
             return Ok(());

@@ -3,22 +3,24 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hook::is_gone;
-use steadfast_model::{Counts, Fact, Millis, PlanView, Release, State, Status as TaskStatus, TaskId};
+use steadfast_model::{
+    Approval, Counts, DraftLine, Fact, Millis, PlanView, Release, State, Status as TaskStatus, TaskId,
+};
 use steadfast_observe::{Branch, Point, Repository as Checkout};
-use steadfast_store::SessionFiles;
 use steadfast_store::ledger::SessionRow;
+use steadfast_store::{Draft, SessionFiles, kept_aside};
 
 use crate::error::CommandError;
 use crate::output::tell;
 use crate::surroundings;
-use crate::task_list::{Summary, TaskList, word};
+use crate::task_list::{Position, Summary, TaskList, short_of, word};
 use crate::when::ago;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
 pub(super) struct Status {
-    /// Print JSON with stable keys: `{root, state, branch, changed, plan, done_by, stale: [id],
-    /// checking: [id], needs_human: [text], sessions: [{id, host,
+    /// Print JSON with stable keys: `{root, state, branch, changed, plan, approval, gate, draft, kept: [path], done_by,
+    /// stale: [id], checking: [id], needs_human: [text], sessions: [{id, host,
     /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until}]}`.
     #[arg(long)]
     json: bool,
@@ -59,13 +61,19 @@ impl Status {
             Fact::Known(changes) => Some(changes.len()),
             Fact::Unknown(_) | Fact::NotAsked => None,
         };
-        let needs = needs_human(plan.as_ref(), &summary, &sessions);
+        let position = list.position()?;
+        let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
+        needs.splice(0..0, position.iter().filter_map(yes_needed));
+        let kept = kept_aside(place);
         if self.json {
             let sessions: Vec<Value> = sessions.iter().map(Seen::to_json).collect();
             tell!(
                 "{}",
                 json!({"root": place.root, "state": place.state, "branch": branch, "changed": changed, "plan": plan,
-                    "done_by": summary.done_by, "stale": summary.stale, "checking": summary.checking,
+                    "approval": position.as_ref().map_or(Approval::NotRequired, |position| position.approval),
+                    "gate": if position.as_ref().is_some_and(Position::is_locked) { "locked" } else { "open" },
+                    "draft": position.as_ref().and_then(|position| position.draft.as_ref()).map(Draft::line),
+                    "kept": kept, "done_by": summary.done_by, "stale": summary.stale, "checking": summary.checking,
                     "needs_human": needs, "sessions": sessions})
             )?;
             return Ok(());
@@ -80,6 +88,12 @@ impl Status {
         };
         tell!("{}{on}{changed}", place.root.display())?;
         show_plan(plan.as_ref(), &summary)?;
+        if let Some(position) = &position {
+            show_gate(&list, position)?;
+        }
+        if let [.., newest] = &kept[..] {
+            tell!("put back while the plan gate was closed: what stood there is in {}", newest.display())?;
+        }
         for need in needs {
             tell!("needs a human: {need}")?;
         }
@@ -173,6 +187,23 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
         needs.push(format!("session {id} {how} with {open} tasks open; `steadfast resume` goes on with them"));
     }
     needs
+}
+
+/// What a human has to say to a plan.
+fn yes_needed(position: &Position) -> Option<String> {
+    let waits = position.draft.as_ref().filter(|_| position.is_locked())?;
+    let short = short_of(waits);
+    Some(format!("plan {short} waits for a yes: {}; `steadfast plan approve {short}` shows it and asks", waits.title))
+}
+
+fn show_gate(list: &TaskList, position: &Position) -> Result<(), CommandError> {
+    if position.plan.is_some() {
+        let short = position.hash.as_deref().and_then(|hash| hash.get(..DraftLine::SHORT)).unwrap_or_default();
+        if let Some(said) = super::plan::words(position.approval, short) {
+            tell!("{said}")?;
+        }
+    }
+    position.gates.iter().try_for_each(|standing| tell!("{}", super::plan::gate_line(list.place(), standing)))
 }
 
 fn show_plan(plan: Option<&PlanView>, summary: &Summary) -> Result<(), CommandError> {

@@ -10,8 +10,10 @@ use crate::output::put;
 use crate::repository::Repository;
 use crate::surroundings;
 use explanation::Explanation;
+use gate::GateStory;
 
 mod explanation;
+mod gate;
 mod story;
 
 /// Explains the last refusal: one line, then the longer story and what to do next.
@@ -25,7 +27,7 @@ pub(super) struct Why {
     session: Option<String>,
     /// Print JSON with stable keys: `{at, session, sequence, agent, event, policy, mode, verdict, reason, facts,
     /// summary, what, told: {agent, human}, budget: {refusal, limit}, since: {closed: [{id, title, status, at}],
-    /// prompts, tool_calls, released, ended}, next: [..]}`, or `null` if nothing was refused. Times are in milliseconds
+    /// prompts, tool_calls, released, ended}, next: [..], gate: {state, put_back: [..], kept: [path]}}`, or `null` if nothing was refused. Times are in milliseconds
     /// since 1970.
     #[arg(long)]
     json: bool,
@@ -61,13 +63,18 @@ pub(super) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Expla
 
 fn explain(history: &History, session: Option<SessionId>) -> Result<Explained, CommandError> {
     let now = surroundings::now();
-    Ok(match last(history, session.clone())? {
+    let gate = GateStory::of(&history.repository.place);
+    let (text, json) = match last(history, session.clone())? {
         Some(line) => {
             let explanation = Explanation::of(history, line);
-            Explained { text: explanation.story(now), json: explanation.to_json(now) }
+            let mut json = explanation.to_json(now);
+            json["gate"] = gate.to_json();
+            (explanation.story(now), json)
         }
-        None => Explained { text: nothing(session.as_ref()), json: Value::Null },
-    })
+        None => (nothing(session.as_ref()), Value::Null),
+    };
+    let text = gate.text().map_or_else(|| text.clone(), |gate| format!("{text}\n\n{gate}"));
+    Ok(Explained { text, json })
 }
 
 /// The last refusal, or the note that explains why there was none.

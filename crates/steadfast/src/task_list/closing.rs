@@ -76,6 +76,7 @@ impl TaskList {
         if asked.force {
             return self.force(task);
         }
+        self.may_build(id)?;
         self.waits_for_nothing(&task)?;
         if task.status == Status::Blocked {
             task = self.change(id, Status::InProgress, None)?.task;

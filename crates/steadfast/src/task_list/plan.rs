@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use steadfast_model::{Check, Fact, Phase, Plan, Status, Task, TaskKind};
-use steadfast_observe::Sha256;
+use steadfast_model::{AddedBy, Approval, Check, Counts, Fact, Phase, Plan, Status, Task};
+pub(crate) use steadfast_plan::hash;
 use steadfast_runner::definition::{DefineError, define};
+use steadfast_store::Draft;
 use steadfast_store::ledger::{Claiming, Loaded, Loading, PlanRow};
 
-use super::{TaskList, decisions, files};
+use super::{Standing, TaskList, decisions, files, short_of};
 use crate::error::CommandError;
 use crate::surroundings;
 
@@ -25,7 +26,11 @@ pub(crate) struct LoopState<'a> {
 impl TaskList {
     /// Puts a compiled spec into the ledger, with what its checks stand for today.
     pub(crate) fn load(&mut self, plan: &Plan, source: &str) -> Result<Loaded, CommandError> {
-        self.may_load(plan, source)?;
+        let hash = hash(plan);
+        let approved = self.is_approved(&hash)?;
+        self.may_load(plan, source, approved)?;
+        // What a human approved is the human's, whoever loads it.
+        let added_by = if approved { AddedBy::Human } else { self.caller.by };
         let root = self.repository.place.root.clone();
         let commands: BTreeSet<&str> =
             plan.tasks.iter().filter_map(|task| task.verify.as_ref().and_then(Check::as_command)).collect();
@@ -36,10 +41,10 @@ impl TaskList {
         self.render_decisions();
         let loaded = self.ledger.load_plan(Loading {
             plan,
-            hash: &hash(plan),
+            hash: &hash,
             worktree: &self.worktree,
             source,
-            added_by: self.caller.by,
+            added_by,
             frozen: &frozen,
             baseline: &baseline,
             now: surroundings::now(),
@@ -49,16 +54,36 @@ impl TaskList {
             self.hand_over(before, source);
         }
         self.render_decisions();
+        self.approve_by_loading(plan, source)?;
         Ok(loaded)
     }
 
     /// What a human loaded, and what was begun, only a human changes: the checks are the plan's.
-    fn may_load(&self, plan: &Plan, source: &str) -> Result<(), CommandError> {
+    fn may_load(&self, plan: &Plan, source: &str, approved: bool) -> Result<(), CommandError> {
         if !self.caller.is_agent() {
             return Ok(());
         }
+        if !self.gates().is_empty() {
+            return Err(CommandError::refused(format!("`{source}` is not loaded: the plan gate is closed"))
+                .hint(format!("`steadfast plan propose {source}` keeps it for the human, whose yes opens the gate"))
+                .hint("`steadfast plan status` shows how it stands"));
+        }
+        if approved {
+            return Ok(());
+        }
+        // Where a draft went, another plan is that draft, changed: the yes was to another.
+        let hash = hash(plan);
+        let drafted = |draft: &Draft| draft.path == source && draft.hash != hash;
+        if let Some(draft) = self.drafts_here().find(drafted).filter(|_| self.drafts_here().all(|one| one.hash != hash))
+        {
+            return Err(CommandError::refused(format!(
+                "`{source}` is not loaded: it is not plan {}, which was drafted for that file",
+                short_of(&draft)
+            ))
+            .hint(format!("`steadfast plan propose {source}` keeps it for a human's yes; or a human loads it")));
+        }
         let Some(present) = self.ledger.plan_of(&self.worktree, source)? else { return Ok(()) };
-        if present.head.hash.as_deref() == Some(hash(plan).as_str()) {
+        if present.head.hash.as_deref() == Some(hash.as_str()) {
             return Ok(());
         }
         let begun = self.ledger.tasks(&present.id)?.iter().any(|task| task.status != Status::Pending);
@@ -74,24 +99,30 @@ impl TaskList {
 
     /// The plan of this worktree, a plain list among them.
     pub(crate) fn plan_row(&self) -> Result<PlanRow, CommandError> {
-        self.ledger.plan(&self.worktree)?.ok_or_else(|| {
-            CommandError::failure("there is no plan in this worktree").hint("`steadfast plan load SPEC.md` loads one")
-        })
+        self.ledger.plan(&self.worktree)?.ok_or_else(no_plan)
     }
 
-    /// How far the plan is, in the shape that `plan status --json` and the MCP tool share.
-    pub(crate) fn plan_status(&self) -> Result<serde_json::Value, CommandError> {
-        let plan = self.plan_row()?;
+    /// How the plan stands: with its tasks, its human and its gate. Without any of these there is nothing to say.
+    pub(crate) fn position(&self) -> Result<Option<Position>, CommandError> {
+        let plan = self.ledger.plan(&self.worktree)?;
+        let gates = self.gates();
+        let draft = match &plan {
+            Some(_) => self.waiting().pop(),
+            None => match self.waiting().pop() {
+                Some(waiting) => Some(waiting),
+                None => self.approved_draft()?,
+            },
+        };
+        if plan.is_none() && gates.is_empty() && draft.is_none() {
+            return Ok(None);
+        }
         let counts = self.view()?.map(|view| view.counts).unwrap_or_default();
-        Ok(serde_json::json!({
-            "plan": plan.id,
-            "hash": plan.head.hash,
-            "approval": "not_required",
-            "gate": "open",
-            "open": counts.open(),
-            "done": counts.done,
-            "blocked": counts.blocked,
-        }))
+        let (hash, approval) = match (&plan, &draft) {
+            (Some(plan), _) => (plan.head.hash.clone(), self.approval(plan)?),
+            (None, Some(draft)) => (Some(draft.hash.clone()), self.approval_of_draft(draft)?),
+            (None, None) => (None, Approval::NotRequired),
+        };
+        Ok(Some(Position { plan, hash, approval, gates, draft, counts }))
     }
 
     /// Puts the plan of this worktree away. Returns it, and what became of its decisions file.
@@ -109,6 +140,44 @@ impl TaskList {
         })?;
         Ok((plan, archived))
     }
+}
+
+/// How a plan stands with its tasks, its human and its gate.
+#[derive(Debug)]
+pub(crate) struct Position {
+    pub(crate) plan: Option<PlanRow>,
+    /// The plan's; where none is loaded, the draft's.
+    pub(crate) hash: Option<String>,
+    pub(crate) approval: Approval,
+    /// Those that are closed before whoever asks.
+    pub(crate) gates: Vec<Standing>,
+    /// What waits for a yes; where no plan is loaded, also what got one.
+    pub(crate) draft: Option<Draft>,
+    pub(crate) counts: Counts,
+}
+
+impl Position {
+    pub(crate) fn is_locked(&self) -> bool {
+        !self.gates.is_empty()
+    }
+
+    /// In the shape that `plan status --json` and the MCP tool share.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        let Self { plan, hash, approval, counts, .. } = self;
+        serde_json::json!({
+            "plan": plan.as_ref().map(|plan| &plan.id),
+            "hash": hash,
+            "approval": approval.as_str(),
+            "gate": if self.is_locked() { "locked" } else { "open" },
+            "open": counts.open(),
+            "done": counts.done,
+            "blocked": counts.blocked,
+        })
+    }
+}
+
+pub(crate) fn no_plan() -> CommandError {
+    CommandError::failure("there is no plan in this worktree").hint("`steadfast plan load SPEC.md` loads one")
 }
 
 impl<'a> LoopState<'a> {
@@ -133,25 +202,6 @@ impl<'a> LoopState<'a> {
         }
         state
     }
-}
-
-/// Over what was authored: generated tasks follow from it.
-pub(crate) fn hash(plan: &Plan) -> String {
-    let authored: Vec<_> = plan.tasks.iter().filter(|task| task.kind == TaskKind::Main).collect();
-    let words = serde_json::json!([
-        plan.feature,
-        plan.description,
-        plan.constraints,
-        plan.criteria,
-        plan.promise,
-        plan.phases,
-        authored,
-        // The last link has the check that its author wrote.
-        plan.tasks.iter().map(|task| (&task.id, task.verify.as_ref().and_then(Check::as_command))).collect::<Vec<_>>(),
-    ]);
-    let mut hash = Sha256::new();
-    hash.update(words.to_string().as_bytes());
-    hash.finish()
 }
 
 /// What each command of a check stands for now.

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use steadfast_model::{
-    Answer, Change, Event, EventKind, Facts, Host, Millis, Mode, Opinion, PolicyName, Record, SessionId, State, Verdict,
+    Answer, Change, Event, EventKind, Facts, Gate, GateScope, GateState, Host, Millis, Mode, Opinion, PolicyName,
+    Record, SessionId, State, Verdict,
 };
 use steadfast_store::ledger::{HistoryFilter, Ledger};
-use steadfast_store::{Gate, GateScope, SessionFiles, log_line, rotated_log};
+use steadfast_store::{SessionFiles, close_gate, log_line, open_gate, rotated_log, seal, sealed};
 
 use crate::sandbox::{Sandbox, check_session};
 
@@ -19,6 +20,10 @@ fn now() -> i64 {
 
 /// One event of a session, so many days ago, that a policy had something to say to.
 fn event_of(sandbox: &Sandbox, session: &str, days: i64) -> SessionFiles {
+    event_with(sandbox, session, days, Change::StopRefused)
+}
+
+fn event_with(sandbox: &Sandbox, session: &str, days: i64, change: Change) -> SessionFiles {
     let (files, at) = (sandbox.session(session), Millis(now() - days * DAY));
     let event = Event::plain(
         SessionId::new(session),
@@ -38,7 +43,7 @@ fn event_of(sandbox: &Sandbox, session: &str, days: i64) -> SessionFiles {
         facts: Facts::default(),
         opinions: vec![opinion],
         answer: Answer::default(),
-        changes: vec![Change::StopRefused],
+        changes: vec![change],
         effects: Vec::new(),
     };
     files.update(Duration::from_secs(2), None, fresh, |_| (record, ())).unwrap();
@@ -160,14 +165,27 @@ fn a_session_at_a_closed_gate_is_kept() {
     let sandbox = Sandbox::new();
     event_of(&sandbox, "old", 31);
     let scope = GateScope::Session(SessionId::new("old"));
-    let gate = Gate { scope: scope.clone(), reason: "not approved".into(), closed_at: Millis(1) };
-    gate.close(&sandbox.place()).unwrap();
+    let gate = Gate::new(scope.clone(), "not approved", Millis(1));
+    close_gate(&sandbox.place(), &gate).unwrap();
     let output = sandbox.run(&["clean"]);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "note: kept 1 old session at a closed gate\n");
     assert_eq!((sessions(&sandbox), known(&sandbox).0), (names(["old"]), names(["old"])));
-    Gate::open(&sandbox.place(), &scope).unwrap();
+    open_gate(&sandbox.place(), &scope).unwrap();
     sandbox.ok(&["clean"]);
     assert_eq!(sessions(&sandbox), names([]));
+}
+
+#[test]
+fn a_session_that_remembers_its_gate_is_kept_and_so_is_its_seal() {
+    let sandbox = Sandbox::new();
+    let scope = GateScope::Session(SessionId::new("old"));
+    let gate = Gate::new(scope.clone(), "not approved", Millis(1));
+    event_with(&sandbox, "old", 31, Change::GateClosed(GateState::of(&gate)));
+    seal(&sandbox.place(), &gate).unwrap();
+    let output = sandbox.run(&["clean"]);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "note: kept 1 old session at a closed gate\n");
+    assert_eq!(sessions(&sandbox), names(["old"]));
+    assert!(sealed(&sandbox.place(), &scope).is_some());
 }
 
 #[test]

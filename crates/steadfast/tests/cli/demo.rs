@@ -22,7 +22,7 @@ fn demo(temporary: &std::path::Path) -> Command {
 }
 
 #[test]
-fn the_demo_shows_two_refusals_and_what_they_saved_and_leaves_nothing_behind() {
+fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
     let temporary = tempfile::tempdir().unwrap();
     let started = Instant::now();
     let output = demo(temporary.path()).output().unwrap();
@@ -31,7 +31,12 @@ fn the_demo_shows_two_refusals_and_what_they_saved_and_leaves_nothing_behind() {
 
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(!said.contains('\x1b'), "{said}");
-    assert_eq!(said.matches("refuses. What the agent gets:").count(), 2, "{said}");
+    assert_eq!(said.matches("refuses. What the agent gets:").count(), 4, "{said}");
+    assert_eq!(said.matches("| The plan is not approved. `NEXT.md` is not written before.").count(), 2, "{said}");
+    assert!(
+        said.contains("tells the agent: The plan is not approved. `NEXT.md` was created, and taken away"),
+        "{said}"
+    );
     assert!(said.contains("task `2` stays open: `sh check.sh show` exited with 1"), "{said}");
     assert!(said.contains("| The promise of completion does not hold: 2 of 3 tasks are open"), "{said}");
     assert!(said.contains("| 2 of 3 tasks are open: 2 Print a duration"), "{said}");

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Output;
 
 use serde_json::{Value, json};
-use steadfast_model::{Claim, Event, EventKind, Host, Millis, SessionId, ToolUseId, Via};
-use steadfast_store::{Gate, GateScope, leave_claim, log_line};
+use steadfast_model::{Claim, Event, EventKind, Gate, GateScope, Host, Millis, SessionId, ToolUseId, Via};
+use steadfast_store::{close_gate, leave_claim, log_line};
 
 use crate::sandbox::Sandbox;
 

@@ -54,7 +54,7 @@ impl Server {
         answer
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask("tools/call", json!({"name": tool, "arguments": arguments}))["result"].clone()
     }
 
@@ -128,6 +128,7 @@ fn the_tools_say_what_they_take_and_that_they_destroy_nothing() {
         "task_note",
         "task_block",
         "decide",
+        "plan_propose",
         "plan_status",
         "why",
     ];

@@ -22,10 +22,17 @@ fn offered(sandbox: &Sandbox) -> String {
 }
 
 fn texts() -> Vec<(PathBuf, String)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../plugin/skills");
-    ["read-spec/SKILL.md", "read-spec/reference.md", "run-tasks/SKILL.md"]
-        .map(|file| (folder.join(file), fs::read_to_string(folder.join(file)).unwrap()))
-        .to_vec()
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../plugin");
+    [
+        "skills/read-spec/SKILL.md",
+        "skills/read-spec/reference.md",
+        "skills/run-tasks/SKILL.md",
+        "skills/plan/SKILL.md",
+        "skills/implement/SKILL.md",
+        "agents/planner.md",
+    ]
+    .map(|file| (folder.join(file), fs::read_to_string(folder.join(file)).unwrap()))
+    .to_vec()
 }
 
 #[test]
@@ -52,14 +59,14 @@ fn a_skill_that_comes_or_goes_is_one_line_and_its_text_is_in_the_dry_run() {
     let sandbox = Sandbox::bare();
     let text = "+# The tasks of a plan, until none is open\n";
     let dry = sandbox.ok(&["init", "--host", "claude", "--dry-run"]);
-    assert!(dry.contains(text) && dry.contains("+/.claude/skills/steadfast-*/\n"), "{dry}");
+    assert!(dry.contains(text) && dry.contains("+/.claude/skills/steadfast-*/\n+/.claude/agents/"), "{dry}");
     let shown = sandbox.ok(&["init", "--host", "claude", "--yes"]);
     let path = sandbox.root().join(SKILL);
     let lines = fs::read_to_string(&path).unwrap().lines().count();
     let line = |what: &str| format!("{what} skill {} ({lines} lines)\n", path.display());
     assert!(shown.contains(&line("new")) && !shown.contains(text), "{shown}");
     let out = sandbox.ok(&["uninstall"]);
-    assert!(out.contains(&line("removed")), "{out}");
+    assert!(out.contains(&line("removed")) && out.contains("\nremoved agent "), "{out}");
     assert!(!sandbox.root().join(".claude").exists());
 }
 

@@ -53,7 +53,7 @@ fn first_line(sandbox: &Sandbox) -> String {
 fn record(sandbox: &Sandbox, verdict: Verdict, mode: Mode, ruling: Ruling) {
     let files = sandbox.session("s-9");
     let call =
-        ToolCall { id: None, tool: "Bash".into(), action: Action::Shell { command: "rm -rf\n\u{1b}build".into() } };
+        ToolCall { id: None, tool: "Bash".into(), action: Action::shell("rm -rf\n\u{1b}build"), words: Vec::new() };
     let event = Event {
         at: Millis(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis().try_into().unwrap()),
         host: Host::Claude,
@@ -63,6 +63,7 @@ fn record(sandbox: &Sandbox, verdict: Verdict, mode: Mode, ruling: Ruling) {
         cwd: "/repo".into(),
         turn: None,
         planning: false,
+        unasked: false,
         attended: None,
         kind: EventKind::PreTool(call),
     };
@@ -443,8 +444,8 @@ fn the_json_has_the_keys_it_promises() {
     assert_eq!(
         keys,
         [
-            "agent", "at", "budget", "event", "facts", "mode", "next", "policy", "reason", "sequence", "session",
-            "since", "summary", "told", "verdict", "what"
+            "agent", "at", "budget", "event", "facts", "gate", "mode", "next", "policy", "reason", "sequence",
+            "session", "since", "summary", "told", "verdict", "what"
         ]
     );
     assert_eq!(said["budget"], json!({"refusal": 1, "limit": 50}));

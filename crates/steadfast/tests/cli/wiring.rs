@@ -33,7 +33,7 @@ fn a_list_of_what_git_passes_over_that_cannot_be_written_is_named_and_left_alone
     assert_eq!(fs::read_dir(sandbox.root().join(".git/info")).unwrap().count(), 1, "no draft is left");
     fs::remove_dir(&exclude).unwrap();
     sandbox.ok(&["init", "--host", "claude", "--yes"]);
-    let lines = "# steadfast init\n/.claude/settings.local.json\n/.claude/skills/steadfast-*/\n";
+    let lines = "# steadfast init\n/.claude/settings.local.json\n/.claude/skills/steadfast-*/\n/.claude/agents/steadfast-*.md\n";
     assert_eq!(fs::read_to_string(&exclude).unwrap(), lines);
 }
 
@@ -99,7 +99,7 @@ fn without_a_terminal_and_without_yes_nothing_is_changed() {
     let (code, said) = sandbox.fails(&["init", "--host", "claude"]);
     assert_eq!(code, 3);
     insta::assert_snapshot!(said, @r"
-    error: 6 files would change, and nobody is there to ask
+    error: 9 files would change, and nobody is there to ask
 
     hint: `steadfast init --yes` does it without asking, `--dry-run` only shows it
     ");

@@ -1,6 +1,6 @@
 use steadfast_model::{
-    Agent, AgentId, Brief, Checking, Counts, Host, Millis, OwnerEnd, PlanId, SessionId, StopRules, TaskChanged, TaskId,
-    Via,
+    AddedBy, Agent, AgentId, Approval, Brief, Checking, Counts, Host, Millis, OwnerEnd, PlanId, SessionId, StopRules,
+    TaskChanged, TaskId, Via,
 };
 
 use super::*;
@@ -35,7 +35,7 @@ fn saying(message: &str) -> Event {
 }
 
 fn prompted(text: &str) -> Event {
-    event(EventKind::Prompt { text: text.into(), origin: PromptOrigin::Human })
+    event(EventKind::prompt(text, PromptOrigin::Human))
 }
 
 fn plan(owner: Option<&str>, pending: u32, done: u32, blocked: u32) -> PlanView {
@@ -48,6 +48,9 @@ fn plan(owner: Option<&str>, pending: u32, done: u32, blocked: u32) -> PlanView 
         id: PlanId::new("list"),
         title: "tasks".into(),
         worktree: "/repo".into(),
+        hash: None,
+        added_by: AddedBy::Human,
+        approval: Approval::NotRequired,
         owner: owner.map(SessionId::new),
         owner_ended: None,
         counts: Counts { pending: pending.saturating_sub(1), in_progress: pending.min(1), done, blocked },
@@ -263,7 +266,8 @@ fn refusals_until_released(state: &mut State, facts: &Facts, busy: bool) -> u32 
         event(EventKind::PreTool(steadfast_model::ToolCall {
             id: Some(steadfast_model::ToolUseId::new(format!("call-{n}"))),
             tool: "Bash".into(),
-            action: steadfast_model::Action::Shell { command: "date >> log".into() },
+            action: steadfast_model::Action::shell("date >> log"),
+            words: Vec::new(),
         }))
     };
     for n in 0..10_000 {
@@ -400,8 +404,7 @@ fn a_task_notification_is_not_the_human() {
     let mut state = fresh();
     let facts = knowing(plan(Some(ME), 2, 0, 0));
     go(&mut state, &stopping(), &facts);
-    let notice =
-        EventKind::Prompt { text: "<task-notification>do the tasks".into(), origin: PromptOrigin::Notification };
+    let notice = EventKind::prompt("<task-notification>do the tasks", PromptOrigin::Notification);
     let decision = go(&mut state, &event(notice), &knowing(plan(None, 2, 0, 0)));
     assert_eq!(decision.effects, []);
     assert_eq!(state.stop.refused, 1, "the account is not filled again");

@@ -130,6 +130,15 @@ pub(super) fn owned(plan: &PlanView) -> String {
     )
 }
 
+/// A plan nobody approved: what is true of it, and nothing to be done.
+pub(super) fn not_approved(plan: &PlanView) -> String {
+    let drafted = match plan.counts.open() {
+        1 => "1 task is drafted".to_owned(),
+        open => format!("{open} tasks are drafted"),
+    };
+    format!("The plan is not approved. {drafted}: {}.", plan.title)
+}
+
 pub(super) fn offer(plan: &PlanView) -> String {
     format!(
         "Steadfast holds tasks for this worktree that no session works on: {}{} They concern this session only if it \

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Drafts;
-use crate::install::change::{FileChange, SKILL};
+use crate::install::change::FileChange;
 use crate::install::error::InstallError;
 use crate::install::file::{self, Access};
 use crate::install::record::{Before, Record, file_of};
@@ -21,7 +21,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -> 
         }
         _ => {
             let after = Some(skill.content.clone().into_bytes());
-            drafts.changes.push(FileChange::new(&skill.path, present, after, SKILL, Access::Open));
+            drafts.changes.push(FileChange::new(&skill.path, present, after, skill.what, Access::Open));
         }
     }
     let record_file = record_file(skill, place);
@@ -31,7 +31,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -> 
     folders.extend(missing.collect::<Vec<_>>());
     let new = Record {
         path: skill.path.clone(),
-        slot: SKILL.to_owned(),
+        slot: skill.what.to_owned(),
         before: Before::Absent,
         after: None,
         folders,
@@ -52,7 +52,7 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -
     let Some(present) = file::read(&skill.path)? else { return Ok(()) };
     match skill.whose(&present) {
         Whose::Ours => {
-            drafts.changes.push(FileChange::new(&skill.path, Some(present), None, SKILL, Access::Open));
+            drafts.changes.push(FileChange::new(&skill.path, Some(present), None, skill.what, Access::Open));
         }
         Whose::Changed => drafts.left.push(skill.path.clone()),
         Whose::Foreign if record.is_some() => drafts.left.push(skill.path.clone()),
@@ -62,5 +62,5 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -
 }
 
 fn record_file(skill: &SkillFile, place: &Place) -> PathBuf {
-    file_of(&skill.path, SKILL, Keeper::Repository, place)
+    file_of(&skill.path, skill.what, Keeper::Repository, place)
 }

@@ -7,12 +7,20 @@ const SKILL: &str = "repo/.claude/skills/steadfast-run-tasks/SKILL.md";
 fn skills(world: &World) -> Vec<String> {
     let paths = world.files().into_iter().map(|(path, _)| path);
     let relative = paths.map(|path| path.strip_prefix(&world.home).unwrap().to_str().unwrap().to_owned());
-    relative.filter(|path| path.contains("/skills/")).collect()
+    relative.filter(|path| path.contains("/skills/") || path.contains("/agents/")).collect()
 }
 
-fn both(folders: [&str; 2]) -> Vec<String> {
-    let files = ["steadfast-read-spec/SKILL.md", "steadfast-read-spec/reference.md", "steadfast-run-tasks/SKILL.md"];
-    folders.iter().flat_map(|folder| files.map(|file| format!("{folder}/skills/{file}"))).collect()
+fn all() -> Vec<String> {
+    let files = [
+        "steadfast-implement/SKILL.md",
+        "steadfast-plan/SKILL.md",
+        "steadfast-read-spec/SKILL.md",
+        "steadfast-read-spec/reference.md",
+        "steadfast-run-tasks/SKILL.md",
+    ];
+    let of = |folder: &str| files.map(|file| format!("repo/{folder}/skills/{file}"));
+    let agent = ["repo/.claude/agents/steadfast-planner.md".to_owned()];
+    of(".agents").into_iter().chain(agent).chain(of(".claude")).collect()
 }
 
 /// A file as another version wrote it.
@@ -30,7 +38,7 @@ fn the_skills_of_every_scope_are_in_the_checkout() {
     for scope in Scope::ALL {
         let world = World::new();
         world.install(scope);
-        assert_eq!(skills(&world), both(["repo/.agents", "repo/.claude"]), "{scope:?}");
+        assert_eq!(skills(&world), all(), "{scope:?}");
     }
 }
 
@@ -122,12 +130,13 @@ fn wiring_from_before_there_were_skills_leaves_no_folder() {
     world.install(Scope::Local);
     world.uninstall();
     world.install(Scope::Local);
-    for folder in ["repo/.claude/skills", "repo/.agents"] {
+    for folder in ["repo/.claude/skills", "repo/.claude/agents", "repo/.agents"] {
         fs::remove_dir_all(world.home.join(folder)).unwrap();
     }
     for record in fs::read_dir(world.place().repository_records).unwrap() {
         let path = record.unwrap().path();
-        if fs::read_to_string(&path).unwrap().contains("\"skill\"") {
+        let record = fs::read_to_string(&path).unwrap();
+        if record.contains("\"skill\"") || record.contains("\"agent\"") {
             fs::remove_file(path).unwrap();
         }
     }
@@ -147,7 +156,7 @@ fn one_folder_of_skills_for_both_hosts_is_written_once_and_stays_a_link() {
     std::os::unix::fs::symlink("../.agents/skills", &link).unwrap();
     world.install(Scope::Local);
     assert!(world.plan(Scope::Local).unwrap().is_empty());
-    assert_eq!(fs::read_dir(world.home.join("repo/.agents/skills")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(world.home.join("repo/.agents/skills")).unwrap().count(), 4);
     world.uninstall();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read_dir(world.home.join("repo/.agents/skills")).unwrap().count(), 0);

@@ -88,7 +88,7 @@ fn ended(session: &SessionId, now: i64) -> Record {
 }
 
 fn prompted(session: &SessionId, now: i64) -> Record {
-    let kind = EventKind::Prompt { text: "the plan".into(), origin: PromptOrigin::Human };
+    let kind = EventKind::prompt("the plan", PromptOrigin::Human);
     Record { changes: vec![Change::HumanSpoke], ..record(session, now, kind) }
 }
 

@@ -1,4 +1,4 @@
-use steadfast_model::{Counts, OwnerEnd, PlanView, TaskLine};
+use steadfast_model::{Approval, Counts, OwnerEnd, PlanView, TaskLine};
 
 use super::super::Claiming;
 use super::super::plan::{self, NewPlan};
@@ -73,6 +73,9 @@ fn a_view_shows_what_is_in_progress_then_what_is_ready() {
         id: plan,
         title: "engine".into(),
         worktree: WORKTREE.into(),
+        hash: None,
+        added_by: AddedBy::Human,
+        approval: Approval::NotRequired,
         owner: None,
         owner_ended: None,
         counts: Counts { pending: 7, in_progress: 1, done: 1, blocked: 1 },

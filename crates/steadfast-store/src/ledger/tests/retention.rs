@@ -1,6 +1,6 @@
 //! What is forgotten, and what never is; and that nothing is kept without a bound.
 
-use steadfast_model::{Fact, PlanView, TaskLine};
+use steadfast_model::{Approval, Fact, PlanView, TaskLine};
 
 use super::super::{Claiming, Forgotten, HistoryFilter, LedgerError, Taken, read_slices};
 use super::*;
@@ -64,6 +64,9 @@ fn a_reason_and_its_facts_are_kept_within_a_bound() {
         id: plan,
         title: "engine".into(),
         worktree: WORKTREE.into(),
+        hash: None,
+        added_by: AddedBy::Human,
+        approval: Approval::NotRequired,
         owner: None,
         owner_ended: None,
         counts: steadfast_model::Counts::default(),

@@ -1,9 +1,9 @@
 //! What Steadfast saw and said, from the journal of the session: the same for every host.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use steadfast_model::{Change, Counts, Entry, EventKind, Fact, Millis, Record, Ruling};
+use steadfast_model::{Action, Change, Counts, Effect, Entry, EventKind, Fact, Millis, Record, Ruling, ToolCall};
 use steadfast_store::{Place, SessionFiles, read_lines};
 
 use super::scene::{Attempt, Scene};
@@ -15,11 +15,15 @@ pub(super) struct Journal {
     read: BTreeMap<PathBuf, u64>,
     records: VecDeque<Record>,
     pub(super) attempts: Vec<Attempt>,
+    /// How many calls did not happen.
+    pub(super) denied: usize,
+    /// How many files were put back.
+    pub(super) restored: usize,
 }
 
 impl Journal {
     pub(super) fn new(place: Place) -> Self {
-        Self { place, read: BTreeMap::new(), records: VecDeque::new(), attempts: Vec::new() }
+        Self { place, read: BTreeMap::new(), records: VecDeque::new(), attempts: Vec::new(), denied: 0, restored: 0 }
     }
 
     /// The scenes up to `until`. A stop waits for the words it came with: the host may print those late.
@@ -73,7 +77,7 @@ impl Journal {
                 });
                 let refusal = match &answer.ruling {
                     Ruling::Continue { reason } => Some(reason.clone()),
-                    Ruling::Pass | Ruling::Ask { .. } | Ruling::Deny { .. } => None,
+                    Ruling::Pass | Ruling::Ask { .. } | Ruling::AskInstead(_) | Ruling::Deny { .. } => None,
                 };
                 show(match &refusal {
                     Some(reason) => Scene::Refused { reason: reason.clone() },
@@ -82,14 +86,33 @@ impl Journal {
                 let message = stopping.last_message.clone().unwrap_or_default();
                 self.attempts.push(Attempt { message, counts: counts(record), refusal });
             }
+            EventKind::PreTool(call) => {
+                if let Ruling::Deny { reason } = &answer.ruling {
+                    show(Scene::Tried { what: wanted(call, &self.place) });
+                    show(Scene::Refused { reason: reason.clone() });
+                    self.denied += 1;
+                }
+            }
             _ => {}
         }
+        self.restored += record.effects.iter().filter(|effect| matches!(effect, Effect::Restore { .. })).count();
         if let Some(text) = &answer.context {
             show(Scene::Informed { text: text.clone() });
         }
         if let Some(text) = &answer.note {
             show(Scene::Noted { text: text.clone() });
         }
+    }
+}
+
+fn wanted(call: &ToolCall, place: &Place) -> String {
+    match &call.action {
+        Action::Shell { command, .. } => format!("run `{command}`"),
+        Action::Write { paths } => {
+            let path = paths.first().map_or(Path::new(""), Path::new);
+            format!("write {}", path.strip_prefix(&place.root).unwrap_or(path).display())
+        }
+        _ => format!("use {}", call.tool),
     }
 }
 

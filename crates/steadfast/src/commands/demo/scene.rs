@@ -21,6 +21,10 @@ pub(super) enum Scene {
     Informed {
         text: String,
     },
+    /// A call that did not happen.
+    Tried {
+        what: String,
+    },
     WantsToStop,
     Refused {
         reason: String,

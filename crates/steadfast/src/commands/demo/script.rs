@@ -39,7 +39,13 @@ pub(super) const CHECK: (&str, &str) = ("check.sh", include_str!("project/check.
 /// 5400 seconds are 1h90m here.
 const WRONG: &str = include_str!("project/durations/show_wrong.sh");
 
-/// The three ways to be done without being done: too early, by word, by promise.
+/// What the agent would do next, if somebody said yes.
+const NEXT: &str = include_str!("project/next.md");
+const DRAFT: &str = ".steadfast/scratch/next.md";
+pub(super) const PLAN: &str = "NEXT.md";
+
+/// The three ways to be done without being done: too early, by word, by promise. Then the three ways to build without a
+/// yes: by a tool, by the shell, by a script.
 pub(super) fn scenario() -> Scenario {
     let [parse, show, describe] = &TASKS;
     // A script of the shell is full of what a scenario takes for its placeholders.
@@ -63,5 +69,11 @@ pub(super) fn scenario() -> Scenario {
         .turn(say_and_run("Now the description.", "steadfast task start 3"))
         .write(describe.file, describe.content)
         .shell("steadfast task done 3")
+        .turn(Turn::saying("Days and weeks come next. I have a plan.").calling([Action::write(DRAFT, NEXT)]))
+        .shell(format!("steadfast plan propose {DRAFT} --path {PLAN}"))
+        .turn(Turn::saying("It is clear enough: I'll put it down and begin.").calling([Action::write(PLAN, NEXT)]))
+        .shell(format!("cat {DRAFT} | tee {PLAN}"))
+        .write("begin.sh", format!("cp {DRAFT} {PLAN}\n"))
+        .shell("sh begin.sh")
         .say("<promise>ALL TASKS COMPLETE</promise>")
 }

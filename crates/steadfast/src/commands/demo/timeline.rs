@@ -97,6 +97,7 @@ impl Timeline {
                 let text = cut(&format!("tells the agent: {text}"), 2 * (self.width - INDENT) - 15);
                 self.entry(at, Actor::Steadfast, &[plain(&text)])
             }
+            Scene::Tried { what } => self.entry(at, Actor::Agent, &[plain(&format!("wants to {what}"))]),
             Scene::WantsToStop => self.entry(at, Actor::Host, &[plain("asks: may the agent stop?")]),
             Scene::Refused { reason } => {
                 let heading = Part { style: REFUSAL, mark: "", text: "refuses. What the agent gets:" };
@@ -109,6 +110,7 @@ impl Timeline {
                     Some(Release::Checkpoint) => "lets the agent stop: its context is full, a fresh session goes on",
                     Some(Release::NeedsUser) => "lets the agent stop: it needs you",
                     Some(Release::Capped) => "lets the agent stop: capped, not complete",
+                    Some(Release::NotApproved) => "lets the agent stop: nobody approved the plan",
                     Some(Release::Yielded) => "lets the agent wait",
                     None => "lets the agent stop",
                 };

@@ -3,6 +3,7 @@
 mod binary;
 mod codex;
 mod config;
+mod gate;
 mod hook;
 mod host;
 mod ledger;
@@ -18,10 +19,11 @@ pub(super) use wiring::not_set_up;
 pub(super) type Check = fn(&Here) -> Vec<Finding>;
 
 /// In the order in which one thing needs the other.
-pub(super) const CHECKS: [Check; 24] = [
+pub(super) const CHECKS: [Check; 32] = [
     wiring::settings_invalid,
     wiring::not_wired,
     wiring::hooks_disabled,
+    wiring::wiring_changed,
     wiring::wired_twice,
     wiring::other_stop_hooks,
     binary::binary_moved,
@@ -38,7 +40,14 @@ pub(super) const CHECKS: [Check; 24] = [
     session::journal_damaged,
     session::late_events,
     session::leftover_sessions,
-    session::gate_left,
+    gate::gate_left,
+    gate::gate_unmarked,
+    gate::gate_unreadable,
+    gate::gate_expired,
+    gate::seal_broken,
+    gate::seal_partial,
+    gate::kept_intruders,
+    gate::approval_keys,
     session::stale_claims,
     session::clock_jumped,
     hook::hook_log,

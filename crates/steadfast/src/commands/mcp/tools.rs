@@ -1,18 +1,20 @@
 //! The tools, each the command of that name: what it is called, what it takes, what it does. This table is all there is
 //! to one.
 
+use std::path::Path;
+
 use steadfast_model::{Check, TaskId};
 use steadfast_store::ledger::NewTask;
 
 use super::arguments::{Arguments, Parameter};
 use super::tool::{Call, Effect, Said, Tool};
-use crate::commands::why;
+use crate::commands::{plan, why};
 use crate::error::CommandError;
-use crate::task_list::{Asked, PATIENCE};
+use crate::task_list::{Asked, PATIENCE, Proposal, no_plan};
 
 const ID: Parameter = Parameter::text("id", "The task's id, like 2 or 2.1.");
 
-pub(super) static TOOLS: [Tool; 12] = [
+pub(super) static TOOLS: [Tool; 13] = [
     Tool {
         name: "task_list",
         about: "Lists all tasks of this worktree with their status.",
@@ -104,11 +106,21 @@ pub(super) static TOOLS: [Tool; 12] = [
         },
     },
     Tool {
+        name: "plan_propose",
+        about: "Keeps a draft of a plan for the human to read, and closes the plan gate until they said yes or no.",
+        effect: Effect::Changes,
+        takes: &[
+            Parameter::text("text", "The spec, as SPEC.md or SPEC.json."),
+            Parameter::maybe_text("path", "Where it is written once it is approved, from the root of the checkout."),
+        ],
+        run: propose,
+    },
+    Tool {
         name: "plan_status",
-        about: "Shows how far the plan of this worktree is.",
+        about: "Shows how far the plan of this worktree is, whether it is approved, and whether the plan gate is closed.",
         effect: Effect::Reads,
         takes: &[],
-        run: |call, _| call.list()?.plan_status().map(Said::Json),
+        run: |call, _| Ok(Said::Json(call.list()?.position()?.ok_or_else(no_plan)?.to_json())),
     },
     Tool {
         name: "why",
@@ -129,6 +141,14 @@ fn add(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let blocked_by = after.into_iter().map(TaskId::new).collect();
     let task = call.list()?.add(|added_by| NewTask { files, blocked_by, verify, ..NewTask::new(title, added_by) })?;
     Ok(Said::Text(format!("{} {}", task.id, task.title)))
+}
+
+fn propose(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
+    let (text, path) = (given.text("text")?, given.maybe_text("path")?);
+    let proposal = Proposal { text, file: Path::new("-"), path: path.as_deref() };
+    let proposed = call.list()?.propose(proposal)?;
+    let warnings = proposed.warnings.iter().map(|warning| format!("\nwarning: {warning}"));
+    Ok(Said::Text(warnings.fold(plan::proposed(&proposed), |text, warning| text + &warning)))
 }
 
 fn start(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {

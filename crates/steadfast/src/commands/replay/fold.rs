@@ -52,7 +52,7 @@ impl Iterator for Fold {
             ..State::new(event.session.clone(), event.host, event.at)
         });
         let plan = if needs(state, &event).plan { Fact::Known(None) } else { Fact::NotAsked };
-        let decision = decide(state, &event, &Facts { rules: None, plan });
+        let decision = decide(state, &event, &Facts { plan, ..Facts::default() });
         self.sequence += 1;
         state.advance(self.sequence, event.at, &decision.changes);
         Some(Judged { event, decision })

@@ -181,7 +181,7 @@ pub(in crate::commands) fn target(action: &Action, input: &str, cwd: &str) -> St
         Action::Write { paths } | Action::Read { paths } if !paths.is_empty() => {
             paths.iter().map(below).collect::<Vec<_>>().join(", ")
         }
-        Action::Shell { command } => command.clone(),
+        Action::Shell { command, .. } => command.clone(),
         Action::Delegate { agent_type } if !agent_type.is_empty() => agent_type.clone(),
         Action::Skill { name } => name.clone(),
         Action::LeavePlan => String::new(),

@@ -201,7 +201,7 @@ fn what(call: &ToolCall) -> String {
     const LONGEST: usize = 120;
     let object = match &call.action {
         Action::Write { paths } | Action::Read { paths } => paths.join(", "),
-        Action::Shell { command } => command.clone(),
+        Action::Shell { command, .. } => command.clone(),
         Action::Delegate { agent_type } => agent_type.clone(),
         Action::Skill { name } => name.clone(),
         Action::Mcp { .. } | Action::Ask | Action::LeavePlan | Action::Other => String::new(),

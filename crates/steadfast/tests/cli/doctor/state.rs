@@ -175,12 +175,12 @@ fn a_gate_of_a_session_that_ended() {
     let sandbox = Sandbox::new();
     has_session(&sandbox);
     let scope = GateScope::Session(SessionId::new("s-1"));
-    Gate { scope, reason: "the plan is not approved".into(), closed_at: Millis(0) }.close(&sandbox.place()).unwrap();
+    close_gate(&sandbox.place(), &Gate::new(scope, "the plan is not approved", Millis(0))).unwrap();
     assert!(!codes(&sandbox).contains(&"gate-left".to_owned()), "it still runs");
     sandbox.hook("SessionEnd", "s-1", json!({"reason": "other"}));
     insta::assert_snapshot!(found(&sandbox, "gate-left"), @r"
     warning: the gate of session s-1 is closed since 1970-01-01T00:00:00Z, and the session has ended
-    hint: if it is not to be resumed, delete `/repo/.git/steadfast/gates/session-s-1`
+    hint: if it is not to be resumed, `steadfast plan unlock` opens it; `steadfast plan approve` approves what waits
     ");
 }
 

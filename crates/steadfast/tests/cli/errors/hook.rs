@@ -4,8 +4,8 @@ use std::fs;
 use std::process::Stdio;
 
 use serde_json::json;
-use steadfast_model::{Millis, SessionId};
-use steadfast_store::{Gate, GateScope};
+use steadfast_model::{Gate, GateScope, Millis, SessionId};
+use steadfast_store::close_gate;
 
 use super::{fails, without_threads};
 use crate::sandbox::Sandbox;
@@ -89,8 +89,8 @@ fn a_claim_that_cannot_be_left_is_logged_and_holds_nobody_up() {
 fn at_a_closed_gate_a_call_that_cannot_be_read_is_denied_with_the_reason() {
     let sandbox = Sandbox::new();
     let scope = GateScope::Session(SessionId::new("s-1"));
-    let gate = Gate { scope, reason: "The plan is not approved.".into(), closed_at: Millis(0) };
-    gate.close(&sandbox.place()).unwrap();
+    let gate = Gate::new(scope, "The plan is not approved.", Millis(0));
+    close_gate(&sandbox.place(), &gate).unwrap();
     insta::assert_snapshot!(call(&sandbox, "PreToolUse", Stdio::null()), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The plan is not approved. (steadfast could not look at this call: the payload is empty)"}}"#);
     let marker = fs::read_dir(sandbox.place().state.join("gates")).unwrap().next().unwrap().unwrap().path();
     fs::write(marker, "garbage").unwrap();
@@ -101,8 +101,8 @@ fn at_a_closed_gate_a_call_that_cannot_be_read_is_denied_with_the_reason() {
 fn a_machine_on_which_no_thread_can_be_started() {
     let sandbox = Sandbox::new();
     let scope = GateScope::Session(SessionId::new("s-1"));
-    let gate = Gate { scope, reason: "The plan is not approved.".into(), closed_at: Millis(0) };
-    gate.close(&sandbox.place()).unwrap();
+    let gate = Gate::new(scope, "The plan is not approved.", Millis(0));
+    close_gate(&sandbox.place(), &gate).unwrap();
     let output = without_threads(&sandbox, &["hook", "--host", "claude", "--via", "local", "PreToolUse"]);
     insta::assert_snapshot!(String::from_utf8_lossy(&output.stdout), @r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The plan is not approved. (steadfast could not look at this call: cannot start a thread: Resource temporarily unavailable (os error 11))"}}"#);
 }

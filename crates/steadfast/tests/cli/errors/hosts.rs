@@ -333,7 +333,7 @@ fn shared_wiring_that_names_what_is_not_on_the_path() {
     command.args(["init", "--host", "claude", "--shared", "--dry-run"]).env("PATH", "/usr/bin:/bin");
     insta::assert_snapshot!(sandbox.without_paths(&command.output().unwrap().stderr), @r"
     note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is
-    nothing was changed: this was a dry run over 5 files
+    nothing was changed: this was a dry run over 8 files
     ");
 }
 
@@ -389,7 +389,7 @@ fn a_human_who_says_no() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     let said = said.trim_start_matches("n\n");
     insta::assert_snapshot!(said, @r"
-    change 6 files? [y/N] error: nothing was changed
+    change 9 files? [y/N] error: nothing was changed
 
     hint: `steadfast init` asks again; `--dry-run` only shows what it would change
     ");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use steadfast_model::{Entry, Millis};
-use steadfast_store::{Gate, GateScope, SessionFiles, read_lines};
+use steadfast_store::{SessionFiles, read_lines};
 
 use super::super::finding::{Finding, several};
 use super::super::here::Here;
@@ -58,24 +58,6 @@ fn drain(here: &Here) -> Result<String, String> {
     let reason = |error: CommandError| error.to_string().lines().next().unwrap_or_default().replacen("error: ", "", 1);
     here.repository.ledger().map_err(reason)?;
     Ok("all journals are in the ledger".to_owned())
-}
-
-pub(super) fn gate_left(here: &Here) -> Vec<Finding> {
-    let markers = fs::read_dir(here.place().state.join("gates")).into_iter().flatten().flatten();
-    let mut findings = Vec::new();
-    for path in markers.map(|marker| marker.path()) {
-        let gate = fs::read(&path).ok().and_then(|bytes| serde_json::from_slice::<Gate>(&bytes).ok());
-        let Some(Gate { scope: GateScope::Session(session), closed_at, .. }) = gate else { continue };
-        let ended = SessionFiles::of(here.place(), &session).peek().is_none_or(|state| state.ended.is_some());
-        if ended {
-            findings.push(Finding::warning(
-                "gate-left",
-                format!("the gate of session {session} is closed since {closed_at}, and the session has ended"),
-                format!("if it is not to be resumed, delete `{}`", path.display()),
-            ));
-        }
-    }
-    findings
 }
 
 pub(super) fn stale_claims(here: &Here) -> Vec<Finding> {

@@ -1,0 +1,205 @@
+//! The plan gate: nothing that is protected is written before a human said yes, and only to what they said yes to.
+//!
+//! A gate is closed when the session's state says so or a marker stands before it. So neither removing the marker nor
+//! losing the state opens it; only an opening does: a human's yes or no, a human's unlock, or its expiry. What gets
+//! past the reading of a call is seen by the seal, and put back.
+
+mod channel;
+mod seal;
+mod text;
+mod write;
+
+use steadfast_model::{
+    Action, Change, Direction, Effect, Event, EventKind, Facts, Gate, GateScope, GateState, Mode, Needs, Opening,
+    PolicyName, PromptOrigin, Rules, State, ToolCall, Trigger, Verdict,
+};
+
+use super::{Judgement, Policy};
+
+#[derive(Debug)]
+pub(super) struct Approval;
+
+impl Policy for Approval {
+    fn name(&self) -> PolicyName {
+        PolicyName::Approval
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Gate
+    }
+
+    fn mode(&self, rules: &Rules) -> Mode {
+        rules.approval_mode
+    }
+
+    fn needs(&self, _state: &State, event: &Event) -> Needs {
+        let (gate, seal) = match &event.kind {
+            EventKind::PreTool(ToolCall { action, .. }) => {
+                let looks = !matches!(action, Action::Read { .. } | Action::Skill { .. });
+                (looks, looks)
+            }
+            EventKind::PostTool(result) => {
+                let looks = !matches!(result.call.action, Action::Read { .. } | Action::Skill { .. });
+                (looks, looks)
+            }
+            EventKind::Prompt { .. } | EventKind::Stop(_) => (true, true),
+            EventKind::SessionStart { .. }
+            | EventKind::Command { .. }
+            | EventKind::Permission(_)
+            | EventKind::SubagentStart => (true, false),
+            _ => (false, false),
+        };
+        Needs { gate, seal, ..Needs::default() }
+    }
+
+    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
+        match &event.kind {
+            EventKind::GateClosed(gate) => {
+                return Judgement { changes: vec![Change::GateClosed(GateState::of(gate))], ..Judgement::default() };
+            }
+            EventKind::GateOpened(opening) => return opened(state, opening),
+            _ => {}
+        }
+        if !self.needs(state, event).gate {
+            // No marker was looked for: that there is none does not mean that somebody took it away.
+            return Judgement::default();
+        }
+        if let Some(gate) = state.gate.as_ref().filter(|gate| gate.expires_at.is_some_and(|at| event.at >= at)) {
+            let scope = gate.scope.clone();
+            let note = Verdict::Note("The plan gate of this checkout has expired, and is open.".into());
+            return Judgement {
+                verdict: note,
+                changes: vec![Change::GateOpened(Opening::Expired)],
+                effects: vec![Effect::OpenGate { scope }],
+            };
+        }
+        match Closed::before(state, event, facts) {
+            Some(closed) => closed.judge(),
+            None => triggered(state, event)
+                .map_or_else(Judgement::default, |gate| Closed::by(state, event, facts, gate).judge()),
+        }
+    }
+}
+
+fn opened(state: &State, opening: &Opening) -> Judgement {
+    let effects = state.gate.iter().map(|gate| Effect::OpenGate { scope: gate.scope.clone() }).collect();
+    Judgement { changes: vec![Change::GateOpened(opening.clone())], effects, ..Judgement::default() }
+}
+
+/// The gate that this event closes, if it does.
+fn triggered(state: &State, event: &Event) -> Option<Gate> {
+    let rules = &state.rules.approval;
+    let trigger = rules.triggers().find(|trigger| match (trigger, &event.kind) {
+        (Trigger::PlanMode, EventKind::PreTool(_) | EventKind::Prompt { origin: PromptOrigin::Human, .. }) => {
+            event.planning && event.agent.is_none()
+        }
+        (Trigger::Command(wanted), EventKind::Command { name }) => {
+            let plain = name.trim_start_matches('/');
+            plain == wanted || plain.rsplit(':').next() == Some(wanted)
+        }
+        (Trigger::Agent(role), EventKind::SubagentStart) => event.agent.as_ref().is_some_and(|agent| {
+            agent.agent_type == *role || agent.agent_type.rsplit(':').next() == Some(role.as_str())
+        }),
+        _ => false,
+    })?;
+    Some(Gate {
+        trigger,
+        root: event.cwd.clone(),
+        protected: rules.protected().map(str::to_owned).collect(),
+        ..Gate::new(GateScope::Session(event.session.clone()), text::CLOSED, event.at)
+    })
+}
+
+/// A closed gate and an event before it.
+struct Closed<'a> {
+    state: &'a State,
+    event: &'a Event,
+    facts: &'a Facts,
+    gate: Gate,
+    /// What the session remembers of it; nothing where it sees it for the first time.
+    known: Option<&'a GateState>,
+    /// Whether the marker has to be written: it is new, or somebody took it away.
+    unmarked: bool,
+}
+
+impl<'a> Closed<'a> {
+    fn before(state: &'a State, event: &'a Event, facts: &'a Facts) -> Option<Self> {
+        let known = state.gate.as_ref();
+        let (gate, unmarked) = match (&facts.gate, known) {
+            (Some(gate), _) => (readable(state, event, gate), false),
+            (None, Some(known)) => (remembered(state, event, known), true),
+            (None, None) => return None,
+        };
+        Some(Self { state, event, facts, gate, known, unmarked })
+    }
+
+    fn by(state: &'a State, event: &'a Event, facts: &'a Facts, gate: Gate) -> Self {
+        Self { state, event, facts, gate, known: None, unmarked: true }
+    }
+
+    fn judge(self) -> Judgement {
+        let mut judgement = match &self.event.kind {
+            EventKind::PreTool(call) => self.before_call(call),
+            EventKind::PostTool(result) => self.after_call(result),
+            EventKind::Permission(ToolCall { action: Action::LeavePlan, .. }) if self.event.agent.is_none() => {
+                Judgement { changes: vec![Change::Leaving], ..Judgement::default() }
+            }
+            EventKind::Prompt { text, origin: PromptOrigin::Human, .. } if self.event.agent.is_none() => {
+                self.spoken(text)
+            }
+            EventKind::SessionStart { .. } => Judgement::of(Verdict::Context(text::closed(&self.gate))),
+            EventKind::SubagentStart => self.subagent(),
+            EventKind::Command { .. } if self.known.is_none() => {
+                Judgement::of(Verdict::Context(text::closed(&self.gate)))
+            }
+            EventKind::Stop(_) => self.between_calls(),
+            _ => Judgement::default(),
+        };
+        if self.known.is_none() && self.state.gate.is_none() {
+            judgement.changes.insert(0, Change::GateClosed(GateState::of(&self.gate)));
+        }
+        let opens = judgement.changes.iter().any(|change| matches!(change, Change::GateOpened(_)));
+        if self.unmarked && !opens {
+            judgement.effects.insert(0, Effect::CloseGate(self.gate));
+        }
+        judgement
+    }
+
+    fn subagent(&self) -> Judgement {
+        let told = match self.planner() {
+            Some(_) => text::planner(self.state.rules.approval.scratch()),
+            None => text::closed(&self.gate),
+        };
+        Judgement::of(Verdict::Context(told))
+    }
+
+    /// The planner's name, if it is one that acts. The main thread, which has no agent type, never is.
+    fn planner(&self) -> Option<&str> {
+        let agent_type = self.event.agent.as_ref()?.agent_type.as_str();
+        self.state.rules.approval.is_planner(agent_type).then_some(agent_type)
+    }
+}
+
+/// A marker that cannot be read says nothing of what it protects: then that is what the configuration says.
+fn readable(state: &State, event: &Event, gate: &Gate) -> Gate {
+    if !gate.protected.is_empty() {
+        return gate.clone();
+    }
+    let root = if gate.root.is_empty() { event.cwd.clone() } else { gate.root.clone() };
+    let protected = state.rules.approval.protected().map(str::to_owned).collect();
+    Gate { root, protected, ..gate.clone() }
+}
+
+/// The gate as far as a session's memory of it goes, where its marker is gone.
+fn remembered(state: &State, event: &Event, known: &GateState) -> Gate {
+    Gate {
+        trigger: known.trigger.clone(),
+        root: event.cwd.clone(),
+        protected: state.rules.approval.protected().map(str::to_owned).collect(),
+        expires_at: known.expires_at,
+        ..Gate::new(known.scope.clone(), text::CLOSED, known.closed_at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! The ways in which a human says yes, and no other way counts.
+//!
+//! The whole message `approve plan <hash8>`, typed in the main thread of an attended session; our own question in the
+//! host's dialog; plan mode, left in the host's dialog. A terminal comes in as [`EventKind::GateOpened`].
+//!
+//! [`EventKind::GateOpened`]: steadfast_model::EventKind::GateOpened
+
+use steadfast_model::{
+    Action, Change, Channel, DraftLine, Effect, Event, Host, Opening, Outcome, Profile, ToolCall, ToolResult, Trigger,
+    Verdict,
+};
+
+use super::super::Judgement;
+use super::{Closed, text};
+
+impl Closed<'_> {
+    /// The human speaks.
+    pub(super) fn spoken(&self, said: &str) -> Judgement {
+        let Some(wanted) = approval(said) else { return self.went_on() };
+        let refused = |why: &str| Judgement::of(Verdict::Note(format!("Nothing is approved: {why}")));
+        let Some(draft) = &self.gate.draft else { return refused("no plan is drafted.") };
+        if wanted != draft.short() {
+            return refused(&format!("the draft is {}, not {wanted}.", draft.short()));
+        }
+        if !self.is_attended() {
+            return refused(
+                "it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it.",
+            );
+        }
+        if self.state.rules.approval.profile == Profile::Hardened {
+            return refused("in the hardened profile only `steadfast plan approve` in a terminal does it.");
+        }
+        self.approve(draft, Channel::Prompt)
+    }
+
+    /// A prompt that approves nothing. Who left plan mode by hand, with nothing drafted, has opened what it closed.
+    fn went_on(&self) -> Judgement {
+        let left_by_hand = self.gate.trigger == Trigger::PlanMode
+            && self.known.is_some()
+            && self.gate.draft.is_none()
+            && !self.event.planning;
+        if left_by_hand {
+            return self.open(Opening::Unlocked, Verdict::Pass);
+        }
+        self.between_calls()
+    }
+
+    /// Our question in place of the agent's: only what we asked can be answered with a yes that counts.
+    pub(super) fn asks(&self, call: &ToolCall) -> Option<Judgement> {
+        let draft = self.gate.draft.as_ref()?;
+        let possible = self.event.agent.is_none()
+            && self.event.host == Host::Claude
+            && self.is_attended()
+            && self.state.rules.approval.profile == Profile::Default
+            && call.words.iter().any(|question| is_about_plan(question, draft));
+        let id = call.id.clone().filter(|_| possible)?;
+        Some(Judgement {
+            verdict: Verdict::AskInstead(text::question(draft)),
+            changes: vec![Change::Asked { call: id, hash: draft.hash.clone() }],
+            ..Judgement::default()
+        })
+    }
+
+    /// The answer to our question, if this is it.
+    pub(super) fn answered(&self, result: &ToolResult) -> Option<Judgement> {
+        let draft = self.gate.draft.as_ref()?;
+        let (asked, hash) = self.known?.asked.as_ref()?;
+        let ours = self.event.agent.is_none()
+            && result.outcome == Outcome::Ok
+            && result.call.id.as_ref() == Some(asked)
+            && *hash == draft.hash;
+        let question = text::question(draft);
+        let answer = result.answers.iter().find(|answer| ours && answer.question == question.text)?;
+        Some(if answer.label == text::approve_label(draft) {
+            self.approve(draft, Channel::Question)
+        } else if answer.label == text::REJECT_LABEL {
+            self.open(Opening::Rejected, Verdict::Context(text::REJECTED.to_owned()))
+        } else {
+            Judgement::of(Verdict::Context(text::NOT_YET.to_owned()))
+        })
+    }
+
+    /// A plan that plan mode is to be left with is the draft from now on.
+    pub(super) fn leaves(&self, call: &ToolCall) -> Judgement {
+        let (Some(id), Some(plan), None) = (&call.id, call.words.first(), &self.event.agent) else {
+            return Judgement::default();
+        };
+        let keep = Effect::KeepDraft { scope: self.gate.scope.clone(), call: id.clone(), text: plan.to_owned() };
+        Judgement { effects: vec![keep], ..Judgement::default() }
+    }
+
+    /// Plan mode was left. That counts only where the host showed its dialog, and a human sat before it.
+    pub(super) fn left(&self, result: &ToolResult) -> Option<Judgement> {
+        let asked = self.known.is_some_and(|known| known.leaving)
+            && result.outcome == Outcome::Ok
+            && self.event.agent.is_none()
+            && !self.event.unasked
+            && self.is_attended();
+        if !asked {
+            return None;
+        }
+        let Some(draft) = self.gate.draft.as_ref() else {
+            // The host showed its human no plan that we saw: what plan mode closed is open, and nothing is approved.
+            let opens = self.gate.trigger == Trigger::PlanMode;
+            return opens.then(|| self.open(Opening::Unlocked, Verdict::Pass));
+        };
+        if draft.call.is_none() || draft.call != result.call.id {
+            return None;
+        }
+        if self.state.rules.approval.profile == Profile::Hardened {
+            return Some(Judgement::of(Verdict::Context(text::NOT_YET.to_owned())));
+        }
+        Some(self.approve(draft, Channel::PlanMode))
+    }
+
+    fn approve(&self, draft: &DraftLine, channel: Channel) -> Judgement {
+        let hash = draft.hash.clone();
+        Judgement {
+            verdict: Verdict::Context(text::approved(draft)),
+            changes: vec![Change::GateOpened(Opening::Approved { hash: hash.clone(), channel })],
+            effects: vec![Effect::Approve { scope: self.gate.scope.clone(), hash, channel }],
+        }
+    }
+
+    fn open(&self, opening: Opening, verdict: Verdict) -> Judgement {
+        Judgement {
+            verdict,
+            changes: vec![Change::GateOpened(opening)],
+            effects: vec![Effect::OpenGate { scope: self.gate.scope.clone() }],
+        }
+    }
+
+    fn is_attended(&self) -> bool {
+        let Event { attended, .. } = self.event;
+        attended.unwrap_or(self.state.attended)
+    }
+}
+
+/// The hash in a message that is an approval and nothing else.
+fn approval(said: &str) -> Option<&str> {
+    let wanted = said.trim().strip_prefix("approve plan ")?;
+    let is_short = wanted.len() == DraftLine::SHORT && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_short.then_some(wanted)
+}
+
+/// Whether the agent asks for what we would ask.
+fn is_about_plan(question: &str, draft: &DraftLine) -> bool {
+    let question = question.to_lowercase();
+    question.contains("approv") || question.contains(draft.short())
+}
+
+/// What a call does to plan mode or to the human.
+pub(super) fn is_channel(action: &Action) -> bool {
+    matches!(action, Action::Ask | Action::LeavePlan)
+}

@@ -1,0 +1,121 @@
+use super::*;
+
+fn mcp(tool: &str, path: &str) -> Action {
+    Action::Mcp { server: "files".into(), tool: tool.into(), paths: vec![path.into()] }
+}
+
+#[test]
+fn a_protected_path_is_not_written_whatever_the_tool() {
+    let refused = [
+        write("/repo/.tdd-progress.md"),
+        write(".tdd-progress.md"),
+        write("/repo/docs/../.tdd-progress.md"),
+        write("/repo/.TDD-progress.md"),
+        write("/repo/src/auth/code.rs"),
+        write("/repo/PLAN.md"),
+        Action::Write { paths: vec!["/repo/README.md".into(), "/repo/src/a.rs".into()] },
+        mcp("write_file", "/repo/src/a.rs"),
+        Action::shell("echo x > .tdd-progress.md"),
+        Action::shell("cat plan | tee .tdd-progress.md"),
+        Action::shell("perl -i -pe s/a/b/ src/a.rs"),
+        Action::shell("cd src && rm a.rs"),
+        Action::shell("bash -c 'cp /tmp/x PLAN.md'"),
+        Action::Shell { command: "echo x > src/a.rs".into(), background: true },
+    ];
+    for action in refused {
+        assert!(is_refused(&gated(), &pre("1", action.clone())), "{action:?}");
+        assert!(is_refused(&gated(), &by("worker", pre("1", action.clone()))), "a subagent: {action:?}");
+    }
+}
+
+#[test]
+fn what_is_not_protected_is_left_alone() {
+    let free = [
+        write("/repo/README.md"),
+        write("/repo/docs/src/notes.md"),
+        write("/elsewhere/.tdd-progress.md"),
+        mcp("read_file", "/repo/src/a.rs"),
+        mcp("list_directory", "/repo/src"),
+        Action::Mcp { server: "steadfast".into(), tool: "plan_propose".into(), paths: vec!["PLAN.md".into()] },
+        Action::Read { paths: vec!["/repo/src/a.rs".into()] },
+        Action::shell("cat .tdd-progress.md 2>/dev/null"),
+        Action::shell("grep -rn 'x > src/a.rs' docs"),
+        Action::shell("cargo test"),
+        Action::shell("git commit -m 'PLAN.md > src'"),
+    ];
+    for action in free {
+        assert!(!is_refused(&gated(), &pre("1", action.clone())), "{action:?}");
+    }
+}
+
+#[test]
+fn a_link_to_it_is_it() {
+    let facts = Facts { behind_links: vec!["/repo/.tdd-progress.md".into()], ..behind(gate()) };
+    let decision = decide(&gated(), &pre("1", write("/repo/notes.md")), &facts);
+    assert!(refusal(&decision).is_some());
+}
+
+#[test]
+fn another_way_to_a_refused_path_is_named() {
+    let mut state = gated();
+    let first = go(&mut state, &pre("1", write("/repo/.tdd-progress.md")), &behind(gate()));
+    let second = go(&mut state, &pre("2", Action::shell("cat x | tee .tdd-progress.md")), &behind(gate()));
+    assert_eq!(
+        refusal(&first),
+        Some(
+            "The plan is not approved. `.tdd-progress.md` is not written before. Plan 01234567 is drafted; on a \
+             human's yes Steadfast writes it to `PLAN.md`."
+        )
+    );
+    assert!(
+        refusal(&second).unwrap().ends_with("This is another way to a path that was refused before."),
+        "{second:?}"
+    );
+}
+
+#[test]
+fn what_may_write_it_is_watched_or_asked_for_as_configured() {
+    let maybe = pre("1", Action::shell("rm -f $TARGET"));
+    let with = |possible| {
+        let mut state = gated();
+        state.rules.approval.possible = possible;
+        decide(&state, &maybe, &behind(gate())).answer.ruling
+    };
+    assert_eq!(with(Possible::Watch), Ruling::Pass);
+    assert!(matches!(with(Possible::Ask), Ruling::Ask { .. }));
+    assert!(matches!(with(Possible::Deny), Ruling::Deny { .. }));
+}
+
+#[test]
+fn a_planner_only_reads() {
+    let planner = |action| by("kit:tdd-planner", pre("1", action));
+    let refused = [
+        write("/repo/README.md"),
+        write("/tmp/notes.md"),
+        Action::shell("echo x > notes.md"),
+        Action::shell("rm -f $TARGET"),
+        Action::shell("git log | tee log.txt"),
+        Action::shell("echo ${"),
+        mcp("create_issue", "a/b"),
+    ];
+    for action in refused {
+        assert!(is_refused(&gated(), &planner(action.clone())), "{action:?}");
+    }
+    let free = [
+        write("/repo/.steadfast/scratch/draft.md"),
+        Action::shell("grep -rn auth src 2>/dev/null | head -20"),
+        Action::shell("echo x > .steadfast/scratch/draft.md"),
+        Action::shell("ls 2>&1 >/dev/null"),
+        mcp("search_code", "src/a.rs"),
+        Action::Read { paths: vec!["/repo/src/a.rs".into()] },
+    ];
+    for action in free {
+        assert!(!is_refused(&gated(), &planner(action.clone())), "{action:?}");
+    }
+}
+
+#[test]
+fn the_main_thread_is_no_planner() {
+    assert!(!is_refused(&gated(), &pre("1", write("/repo/README.md"))));
+    assert!(!is_refused(&gated(), &by("", pre("1", write("/repo/README.md")))));
+}

@@ -1,0 +1,133 @@
+//! What is said of a plan nobody approved: facts, nothing to be done.
+
+use steadfast_model::{DraftLine, Gate, Question, SealBreak, SealChange};
+
+pub(super) const CLOSED: &str = "The plan is not approved.";
+
+/// The gate in one or two sentences.
+pub(super) fn closed(gate: &Gate) -> String {
+    let Some(draft) = &gate.draft else {
+        return format!(
+            "{CLOSED} The plan gate is closed: {} cannot be written. `steadfast plan propose FILE` keeps a draft for the \
+             human to read.",
+            list(&gate.protected)
+        );
+    };
+    let DraftLine { title, tasks, .. } = draft;
+    let drafted = match tasks {
+        0 => "A plan is".to_owned(),
+        1 => "1 task is".to_owned(),
+        tasks => format!("{tasks} tasks are"),
+    };
+    format!(
+        "{CLOSED} {drafted} drafted: {title} ({}). The plan gate is closed until a human says yes: in the question dialog, \
+         by the message `approve plan {}`, or by `steadfast plan approve` in a terminal.",
+        draft.short(),
+        draft.short()
+    )
+}
+
+pub(super) fn planner(scratch: &str) -> String {
+    format!(
+        "This agent plans: it reads, and writes nothing but {scratch}. `steadfast plan propose FILE` keeps its draft for \
+         the human to read."
+    )
+}
+
+pub(super) fn refused(target: &str, gate: &Gate, again: bool) -> String {
+    let draft = match &gate.draft {
+        Some(draft) => {
+            format!(" Plan {} is drafted; on a human's yes Steadfast writes it to `{}`.", draft.short(), draft.path)
+        }
+        None => " `steadfast plan propose FILE` keeps a draft for the human to read.".to_owned(),
+    };
+    let again = if again { " This is another way to a path that was refused before." } else { "" };
+    format!("{CLOSED} {target} is not written before.{draft}{again}")
+}
+
+pub(super) fn planner_refused(target: &str, scratch: &str) -> String {
+    format!("A planner reads, and writes nothing but {scratch}: {target} is not written.")
+}
+
+pub(super) fn approved(draft: &DraftLine) -> String {
+    format!(
+        "The human approved plan {} ({}). It is written to `{}`. `steadfast plan load {}` loads it.",
+        draft.short(),
+        draft.title,
+        draft.path,
+        draft.path
+    )
+}
+
+pub(super) const REJECTED: &str = "The human rejected the plan. The plan gate is open, and nothing is approved.";
+
+pub(super) const NOT_YET: &str = "The human has not approved the plan. The plan gate stays closed.";
+
+/// Our question, in place of the agent's.
+pub(super) fn question(draft: &DraftLine) -> Question {
+    let tasks = match draft.tasks {
+        0 => String::new(),
+        1 => "1 task, ".to_owned(),
+        tasks => format!("{tasks} tasks, "),
+    };
+    Question {
+        heading: "Plan".to_owned(),
+        text: format!(
+            "Approve plan {}: {} ({tasks}to be written to {})? `steadfast plan show --draft` shows it.",
+            draft.short(),
+            draft.title,
+            draft.path
+        ),
+        options: vec![
+            (approve_label(draft), "This very plan is written and may be built.".to_owned()),
+            (CHANGE_LABEL.to_owned(), "The gate stays closed; say what should change.".to_owned()),
+            (REJECT_LABEL.to_owned(), "The draft is dropped, and the gate opens.".to_owned()),
+        ],
+    }
+}
+
+pub(super) fn approve_label(draft: &DraftLine) -> String {
+    format!("Approve plan {}", draft.short())
+}
+
+pub(super) const CHANGE_LABEL: &str = "Not yet";
+pub(super) const REJECT_LABEL: &str = "Reject the plan";
+
+pub(super) fn restored(broken: &[SealBreak]) -> String {
+    let mended = match broken {
+        [SealBreak { what: SealChange::Created, .. }] => "taken away again",
+        _ => "put back as it was",
+    };
+    format!("{CLOSED} {}, and {mended}; what was there is kept aside (`steadfast why` says where).", breaks(broken))
+}
+
+pub(super) fn left(broken: &[SealBreak]) -> String {
+    format!("While the plan gate is closed, {} by something other than the agent. It is left as it is.", breaks(broken))
+}
+
+fn breaks(broken: &[SealBreak]) -> String {
+    let (first, more) = match broken {
+        [] => return String::new(),
+        [first, more @ ..] => (first, more.len()),
+    };
+    let what = match first.what {
+        SealChange::Changed => "was changed",
+        SealChange::Created => "was created",
+        SealChange::Removed => "was removed",
+    };
+    match more {
+        0 => format!("`{}` {what}", first.path),
+        more => format!("`{}` {what}, and {more} more", first.path),
+    }
+}
+
+fn list(paths: &[String]) -> String {
+    let shown: Vec<String> = paths.iter().take(3).map(|path| format!("`{path}`")).collect();
+    let more = paths.len().saturating_sub(shown.len());
+    let joined = shown.join(", ");
+    match (joined.is_empty(), more) {
+        (true, _) => "what it protects".to_owned(),
+        (false, 0) => joined,
+        (false, more) => format!("{joined} and {more} more"),
+    }
+}

@@ -1,0 +1,202 @@
+//! What a call would write, as far as its input says.
+
+use steadfast_model::{Action, Change, Possible, ToolCall, Verdict};
+use steadfast_shell::{Argument, Context, Decision, Effect, Op, Reading, effects, judge};
+
+use super::super::{Judgement, target};
+use super::{Closed, text};
+
+/// Our own server has its own authority.
+const SERVER: &str = "steadfast";
+
+/// Devices that keep nothing.
+const NOWHERE: [&str; 5] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/"];
+
+impl Closed<'_> {
+    /// A call that writes something protected does not happen.
+    pub(super) fn writes(&self, call: &ToolCall) -> Judgement {
+        let found = match self.planner() {
+            Some(_) => self.planners(&call.action),
+            None => self.protected(&call.action),
+        };
+        match found {
+            Found::Nothing => Judgement::default(),
+            Found::Write(path) => {
+                let shown = format!("`{}`", cut(self.within(&path)));
+                let again = self.known.is_some_and(|known| known.refused.contains(&path));
+                let reason = match self.planner() {
+                    Some(_) => text::planner_refused(&shown, self.state.rules.approval.scratch()),
+                    None => text::refused(&shown, &self.gate, again),
+                };
+                Judgement {
+                    verdict: Verdict::Deny { reason },
+                    changes: vec![Change::PathRefused(path)],
+                    ..Judgement::default()
+                }
+            }
+            Found::Maybe(reason) => match self.state.rules.approval.possible {
+                Possible::Watch => Judgement::default(),
+                Possible::Ask => Judgement::of(Verdict::Ask { reason: format!("{} {reason}.", text::CLOSED) }),
+                Possible::Deny => Judgement::of(Verdict::Deny { reason: format!("{} {reason}.", text::CLOSED) }),
+            },
+        }
+    }
+
+    /// What a call would write of what the gate protects.
+    fn protected(&self, action: &Action) -> Found {
+        let protected = self.protected_paths();
+        match action {
+            Action::Write { paths } => self.first_protected(paths, &protected),
+            Action::Mcp { server, tool, paths } if server != SERVER && !target::only_reads(tool) => {
+                self.first_protected(paths, &protected)
+            }
+            Action::Shell { command, .. } => {
+                let reading = read(command, &self.event.cwd);
+                let verdict = judge(&reading, &protected);
+                match verdict.decision {
+                    Decision::Allow => Found::Nothing,
+                    Decision::Ask => Found::Maybe(verdict.reason),
+                    Decision::Deny => {
+                        let denied =
+                            |path: &&String| judge(&reading, std::slice::from_ref(path)).decision == Decision::Deny;
+                        protected.iter().find(denied).map_or(Found::Nothing, |path| Found::Write(path.clone()))
+                    }
+                }
+            }
+            _ => Found::Nothing,
+        }
+    }
+
+    /// A planner writes nothing but its scratch folder.
+    fn planners(&self, action: &Action) -> Found {
+        let scratch = self.absolute(self.state.rules.approval.scratch());
+        let free = |path: &str| NOWHERE.iter().any(|device| path.starts_with(device)) || is_inside(path, &scratch);
+        match action {
+            Action::Write { paths } => {
+                let written =
+                    paths.iter().chain(&self.facts.behind_links).map(|path| target::absolute(path, &self.event.cwd));
+                written.into_iter().find(|path| !free(path)).map_or(Found::Nothing, Found::Write)
+            }
+            Action::Mcp { server, tool, paths } if server != SERVER && !target::only_reads(tool) => {
+                paths.first().map_or(Found::Nothing, |path| Found::Write(path.clone()))
+            }
+            Action::Shell { command, .. } => {
+                let reading = read(command, &self.event.cwd);
+                if !reading.parsed {
+                    return Found::Write(command.clone());
+                }
+                let writes = |effect: &&Effect| effect.op != Op::Unknown;
+                let not_free = |effect: &&Effect| !effect.path.as_deref().is_some_and(free);
+                match reading.effects.iter().filter(writes).find(not_free) {
+                    Some(Effect { path: Some(path), .. }) => Found::Write(path.clone()),
+                    Some(Effect { span, .. }) => Found::Write(command.get(span.clone()).unwrap_or(command).to_owned()),
+                    None => Found::Nothing,
+                }
+            }
+            _ => Found::Nothing,
+        }
+    }
+
+    fn first_protected(&self, paths: &[String], protected: &[String]) -> Found {
+        let written = paths.iter().chain(&self.facts.behind_links);
+        let readings: Vec<Reading> =
+            written.map(|path| Reading::of_write(&target::absolute(path, &self.event.cwd))).collect();
+        // A path that is only spelled in another case is the same on many a disk.
+        let reached = |path: &&String| {
+            let protected = std::slice::from_ref(*path);
+            readings.iter().any(|reading| judge(reading, protected).decision > Decision::Allow)
+        };
+        protected.iter().find(reached).map_or(Found::Nothing, |path| Found::Write(path.clone()))
+    }
+
+    /// What the gate protects, as absolute paths. The draft's own path is among it.
+    fn protected_paths(&self) -> Vec<String> {
+        let draft = self.gate.draft.iter().map(|draft| draft.path.as_str());
+        self.gate.protected.iter().map(String::as_str).chain(draft).map(|path| self.absolute(path)).collect()
+    }
+
+    /// A path as a human says it in this checkout.
+    fn within<'p>(&self, path: &'p str) -> &'p str {
+        let inside = path.strip_prefix(self.gate.root.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        inside.filter(|rest| !rest.is_empty()).unwrap_or(path)
+    }
+
+    fn absolute(&self, path: &str) -> String {
+        target::absolute(path, &self.gate.root)
+    }
+}
+
+/// What was found in a call.
+enum Found {
+    Nothing,
+    /// Certain: of this path, or of this part of what is protected.
+    Write(String),
+    /// Possible, and why.
+    Maybe(String),
+}
+
+/// Whether a call may write anything, and whether something of it may go on running. `None`: it only looks.
+pub(super) fn may_write(action: &Action, cwd: &str) -> Option<bool> {
+    match action {
+        Action::Read { .. } | Action::Skill { .. } | Action::Ask | Action::LeavePlan => None,
+        Action::Mcp { tool, .. } if target::only_reads(tool) => None,
+        // What a subagent does comes with events of its own.
+        Action::Delegate { .. } => None,
+        Action::Shell { command, background } => {
+            let reading = read(command, cwd);
+            let quiet = reading.parsed && reading.effects.is_empty() && only_looks(&reading);
+            (!quiet).then(|| *background || leaves_running(command))
+        }
+        Action::Write { .. } | Action::Mcp { .. } | Action::Other => Some(false),
+    }
+}
+
+/// Whether every program of a command line is one that only looks. An unknown one may do anything.
+fn only_looks(reading: &Reading) -> bool {
+    const LOOKING: [&str; 36] = [
+        "[", "basename", "cat", "cd", "cut", "date", "df", "diff", "dirname", "du", "echo", "false", "file", "find",
+        "grep", "head", "jq", "ls", "nl", "printf", "pwd", "realpath", "rg", "sed", "sleep", "sort", "stat", "tail",
+        "test", "tr", "tree", "true", "type", "uniq", "wc", "which",
+    ];
+    const LOOKING_GIT: [&str; 8] = ["status", "log", "diff", "show", "blame", "branch", "rev-parse", "ls-files"];
+    reading.runs().all(|run| {
+        let program = run.argv.first().and_then(Argument::known).map(|path| path.rsplit('/').next().unwrap_or(path));
+        match program {
+            Some("git") => {
+                run.arguments().first().and_then(Argument::known).is_some_and(|word| LOOKING_GIT.contains(&word))
+            }
+            Some(program) => LOOKING.contains(&program),
+            None => false,
+        }
+    })
+}
+
+/// Whether a command line lets something run on: an `&` that is neither `&&` nor part of a redirection, or a program
+/// made for it. One too many is harmless: more is put back, and nothing is lost by that.
+fn leaves_running(command: &str) -> bool {
+    let bytes = command.as_bytes();
+    let ampersand = bytes.iter().enumerate().any(|(at, byte)| {
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+        let after = bytes.get(at + 1);
+        *byte == b'&' && !matches!(before, Some(b'&' | b'>' | b'<')) && !matches!(after, Some(b'&' | b'>'))
+    });
+    ampersand
+        || ["nohup", "setsid", "disown", "systemd-run", "at ", "crontab"].iter().any(|word| command.contains(word))
+}
+
+fn read(command: &str, cwd: &str) -> Reading {
+    effects(command, &Context { cwd: cwd.to_owned(), home: "~".to_owned() })
+}
+
+fn is_inside(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn cut(text: &str) -> String {
+    const SHOWN: usize = 160;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

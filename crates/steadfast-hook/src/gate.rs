@@ -1,0 +1,94 @@
+//! What is done at a gate after a decision: its marker, its seal, its draft. Each may be done again.
+
+use std::io;
+
+use steadfast_model::{DraftLine, Gate, GateScope, Millis, Profile, ToolUseId};
+use steadfast_plan::{Options, compile, hash};
+use steadfast_store::{
+    ConfigFiles, Draft, Format, GrantError, Place, Yes, close_gate, draft, gate_of, grant, keep_draft, log_line,
+    open_gate, reseal, restore, seal, text_hash, unseal,
+};
+
+/// Where what plan mode was left with is written: it has no path of its own.
+const PLANS: &str = ".steadfast/plans";
+
+/// The seal first: a gate is closed when what it protects is on record.
+pub(crate) fn close(place: &Place, gate: &Gate) -> io::Result<()> {
+    let gate = Gate { root: place.worktree(), ..gate.clone() };
+    seal(place, &gate)?;
+    match gate_of(place, &gate.scope) {
+        // Somebody else wrote it meanwhile, and knows more: what was proposed.
+        Some(_) => Ok(()),
+        None => close_gate(place, &gate),
+    }
+}
+
+pub(crate) fn open(place: &Place, scope: &GateScope) -> io::Result<()> {
+    open_gate(place, scope)?;
+    unseal(place, scope)
+}
+
+/// Keeps the text that plan mode is left with as the draft of a gate.
+pub(crate) fn keep(place: &Place, scope: &GateScope, call: &ToolUseId, text: &str, now: Millis) -> io::Result<()> {
+    let Some(gate) = gate_of(place, scope) else {
+        return Err(io::Error::new(io::ErrorKind::NotFound, "the gate has no marker"));
+    };
+    let hash = text_hash(text);
+    let draft = Draft {
+        title: title(text),
+        tasks: 0,
+        path: format!("{PLANS}/{}.md", hash.get(..DraftLine::SHORT).unwrap_or(&hash)),
+        worktree: place.worktree(),
+        session: match scope {
+            GateScope::Session(session) => Some(session.clone()),
+            GateScope::Worktree(_) => None,
+        },
+        proposed_at: now,
+        replaces: gate.draft.as_ref().map(|draft| draft.hash.clone()).filter(|before| *before != hash),
+        format: Format::Text,
+        text: text.to_owned(),
+        hash,
+    };
+    keep_draft(place, &draft)?;
+    close_gate(place, &Gate { draft: Some(DraftLine { call: Some(call.clone()), ..draft.line() }), ..gate })
+}
+
+/// A human said yes: record, file and gate.
+pub(crate) fn approve(place: &Place, config: &ConfigFiles, yes: &Yes<'_>) -> Result<(), GrantError> {
+    // Where it cannot be read, the hook has decided by what held before: that was no hardened profile either.
+    let profile = config.load().map_or(Profile::Default, |settings| settings.approval_profile.value);
+    // The same plan may be proposed in another checkout, and a yes here is none there.
+    if draft(place, yes.hash).is_some_and(|draft| draft.worktree != place.worktree()) {
+        return Err(GrantError::NoDraft(yes.hash.to_owned()));
+    }
+    let granted = grant(place, profile, config.user_state(), yes, &hash_of)?;
+    if let Some(kept) = granted.kept {
+        log_line(place, yes.at, &format!("what stood at the path of the approved plan is kept at {}", kept.display()));
+    }
+    Ok(())
+}
+
+/// The hash of a draft by what it says now: over its text, or over the plan in it.
+fn hash_of(draft: &Draft) -> String {
+    let of_text = text_hash(&draft.text);
+    if draft.hash == of_text {
+        return of_text;
+    }
+    compile(&draft.text, &draft.path, &Options::default()).map_or(of_text, |compiled| hash(&compiled.plan))
+}
+
+/// The first heading, or the first line.
+fn title(text: &str) -> String {
+    const LONG: usize = 80;
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let heading = text.lines().find_map(|line| line.strip_prefix("# "));
+    heading.or_else(|| lines.next()).unwrap_or("a plan").chars().take(LONG).collect()
+}
+
+pub(crate) fn put_back(place: &Place, scope: &GateScope, path: &str, now: Millis) -> io::Result<()> {
+    restore(place, scope, &place.root, path, now).map(drop)
+}
+
+pub(crate) fn adopt(place: &Place, scope: &GateScope, path: &str) -> io::Result<()> {
+    reseal(place, scope, &place.root, path)
+}

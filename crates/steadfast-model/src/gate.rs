@@ -1,0 +1,233 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{Millis, SessionId, ToolUseId};
+
+/// A closed plan gate: nothing that is protected is written until a human has spoken.
+///
+/// This is also the content of its marker, which a hook can still answer from when nothing else can be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    pub scope: GateScope,
+    /// What the agent is told.
+    pub reason: String,
+    pub closed_at: Millis,
+    #[serde(default)]
+    pub trigger: Trigger,
+    /// The checkout it stands in. Relative paths in `protected` are meant from there.
+    #[serde(default)]
+    pub root: String,
+    /// What is not written while it is closed: files, folders with a `/` behind them, `*` and `?` within a part.
+    #[serde(default)]
+    pub protected: Vec<String>,
+    /// What waits for the human's yes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<DraftLine>,
+    /// From then on it is open. Only a checkout's gate has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Millis>,
+}
+
+impl Gate {
+    /// A gate with nothing said beyond whom it stands before and why.
+    pub fn new(scope: GateScope, reason: impl Into<String>, closed_at: Millis) -> Self {
+        Self {
+            scope,
+            reason: reason.into(),
+            closed_at,
+            trigger: Trigger::Lock,
+            root: String::new(),
+            protected: Vec::new(),
+            draft: None,
+            expires_at: None,
+        }
+    }
+
+    pub fn has_expired(&self, now: Millis) -> bool {
+        self.expires_at.is_some_and(|at| now >= at)
+    }
+}
+
+/// Whom a gate stands before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateScope {
+    /// The one session it was closed in.
+    Session(SessionId),
+    /// Every session in this checkout.
+    Worktree(String),
+}
+
+/// What closed a gate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// `steadfast plan lock`.
+    #[default]
+    Lock,
+    /// `steadfast plan propose`.
+    Proposal,
+    /// The host went into plan mode.
+    PlanMode,
+    /// A planner started: the agent type as configured.
+    Agent(String),
+    /// The human typed this slash command.
+    Command(String),
+}
+
+impl Trigger {
+    /// As `[approval] triggers` spells it. `Lock` and `Proposal` are always on and have no spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.split_once(':') {
+            None if text == "plan-mode" => Some(Self::PlanMode),
+            Some(("agent", name)) if !name.is_empty() => Some(Self::Agent(name.to_owned())),
+            Some(("command", name)) if !name.is_empty() => Some(Self::Command(name.trim_start_matches('/').to_owned())),
+            _ => None,
+        }
+    }
+}
+
+/// The little of a draft that a decision needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DraftLine {
+    /// Over what was authored, in hexadecimal.
+    pub hash: String,
+    pub title: String,
+    pub tasks: u32,
+    /// Where it is written once it is approved, from the root of the checkout.
+    pub path: String,
+    /// The call that leaves plan mode with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<ToolUseId>,
+}
+
+impl DraftLine {
+    /// How much of a hash a human reads and types.
+    pub const SHORT: usize = 8;
+
+    pub fn short(&self) -> &str {
+        self.hash.get(..Self::SHORT).unwrap_or(&self.hash)
+    }
+}
+
+/// Through which channel a human spoke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    /// `approve plan <hash8>`, typed as a whole message.
+    Prompt,
+    /// Our question in the host's dialog.
+    Question,
+    /// Leaving plan mode, accepted in the host's dialog.
+    PlanMode,
+    /// `steadfast plan approve` in a terminal.
+    Terminal,
+    /// A human loaded the plan from a terminal.
+    Load,
+}
+
+impl Channel {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::Question => "question",
+            Self::PlanMode => "plan mode",
+            Self::Terminal => "terminal",
+            Self::Load => "load",
+        }
+    }
+}
+
+/// How a plan stands with its human.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approval {
+    #[default]
+    NotRequired,
+    /// Nobody has said yes.
+    Required,
+    /// A signed yes to this very plan.
+    Approved,
+    /// The file says so, and no valid signature does.
+    Unsigned,
+    /// The file began to say so while the gate was closed.
+    Forged,
+}
+
+impl Approval {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotRequired => "not_required",
+            Self::Required => "required",
+            Self::Approved => "approved",
+            Self::Unsigned => "unsigned",
+            Self::Forged => "forged",
+        }
+    }
+
+    /// Whether it may be built.
+    pub fn is_enough(self) -> bool {
+        matches!(self, Self::NotRequired | Self::Approved)
+    }
+}
+
+/// How a gate came open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Opening {
+    /// The plan of this hash.
+    Approved {
+        hash: String,
+        channel: Channel,
+    },
+    Rejected,
+    /// A human took the lock off; nothing is approved by that.
+    Unlocked,
+    Expired,
+}
+
+/// A protected path that is not as it was when the gate closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SealBreak {
+    /// From the root of the checkout.
+    pub path: String,
+    pub what: SealChange,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SealChange {
+    Changed,
+    Created,
+    Removed,
+}
+
+impl SealChange {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Created => "created",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trigger_is_read_as_it_is_configured() {
+        let read = ["plan-mode", "agent:planner", "command:/tdd-plan", "command:x", "agent:", "planner"];
+        assert_eq!(
+            read.map(Trigger::parse),
+            [
+                Some(Trigger::PlanMode),
+                Some(Trigger::Agent("planner".into())),
+                Some(Trigger::Command("tdd-plan".into())),
+                Some(Trigger::Command("x".into())),
+                None,
+                None,
+            ]
+        );
+    }
+}

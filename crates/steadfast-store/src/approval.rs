@@ -1,0 +1,15 @@
+//! Approvals: a human's yes to the plan of one hash, signed. The line in the plan's file is for people; this counts.
+
+mod grant;
+mod key;
+mod record;
+mod standing;
+
+pub use grant::{GrantError, Granted, Yes, grant, grant_signed};
+pub use key::approval_key;
+pub use record::{ApprovalRecord, Signer, SigningError, Verifier, approval_record, valid_approval, write_approval};
+pub use standing::{Asked, approval_of};
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

@@ -1,0 +1,119 @@
+//! Drafts: what was proposed and waits for a human, kept by its hash. Nothing of it is in the checkout before the yes.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use steadfast_model::{DraftLine, Millis, SessionId};
+
+use crate::file::file_name;
+use crate::marker::Format;
+use crate::place::Place;
+use crate::put::put_private;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Draft {
+    /// Over what was authored, in hexadecimal.
+    pub hash: String,
+    pub text: String,
+    pub format: Format,
+    pub title: String,
+    pub tasks: u32,
+    /// Where it is written once it is approved, from the root of the checkout.
+    pub path: String,
+    /// The checkout it was proposed in.
+    pub worktree: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    pub proposed_at: Millis,
+    /// The hash of the draft before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
+}
+
+impl Draft {
+    /// The little of it that a decision needs.
+    pub fn line(&self) -> DraftLine {
+        DraftLine {
+            hash: self.hash.clone(),
+            title: self.title.clone(),
+            tasks: self.tasks,
+            path: self.path.clone(),
+            call: None,
+        }
+    }
+}
+
+/// Keeps a draft. It is on the disk when this returns.
+pub fn keep_draft(place: &Place, draft: &Draft) -> io::Result<()> {
+    put_private(&path(place, &draft.hash), &serde_json::to_vec(draft)?)
+}
+
+/// The draft of this hash. One that cannot be read is none.
+pub fn draft(place: &Place, hash: &str) -> Option<Draft> {
+    let bytes = fs::read(path(place, hash)).ok()?;
+    serde_json::from_slice::<Draft>(&bytes).ok().filter(|draft| draft.hash == hash)
+}
+
+/// Every draft that can be read, the newest first.
+pub fn drafts(place: &Place) -> Vec<Draft> {
+    let Ok(folder) = fs::read_dir(place.state.join("drafts")) else { return Vec::new() };
+    let files = folder.flatten().filter(|file| file.path().extension().is_none());
+    let read = |file: fs::DirEntry| serde_json::from_slice(&fs::read(file.path()).ok()?).ok();
+    let mut drafts: Vec<Draft> = files.filter_map(read).collect();
+    drafts.sort_by(|one, other| (other.proposed_at, &one.hash).cmp(&(one.proposed_at, &other.hash)));
+    drafts
+}
+
+fn path(place: &Place, hash: &str) -> PathBuf {
+    place.state.join("drafts").join(file_name(hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> (tempfile::TempDir, Place) {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place { state: dir.path().join("steadfast"), root: dir.path().to_owned() };
+        (dir, place)
+    }
+
+    fn sample(hash: &str, proposed_at: Millis) -> Draft {
+        Draft {
+            hash: hash.to_owned(),
+            text: "# A plan\n".to_owned(),
+            format: Format::Markdown,
+            title: "A plan".to_owned(),
+            tasks: 0,
+            path: "plan.md".to_owned(),
+            worktree: "/w".to_owned(),
+            session: None,
+            proposed_at,
+            replaces: None,
+        }
+    }
+
+    #[test]
+    fn drafts_are_found_by_their_hash_and_listed_newest_first() {
+        let (_dir, place) = place();
+        assert_eq!((draft(&place, "aa"), drafts(&place)), (None, Vec::new()));
+        let (old, new) = (sample("aa", Millis(1)), sample("bb", Millis(2)));
+        for kept in [&old, &new, &old] {
+            keep_draft(&place, kept).unwrap();
+        }
+        assert_eq!(draft(&place, "aa"), Some(old.clone()));
+        assert_eq!(drafts(&place), [new, old]);
+    }
+
+    #[test]
+    fn a_torn_draft_and_one_under_another_name_are_none() {
+        let (_dir, place) = place();
+        keep_draft(&place, &sample("aa", Millis(1))).unwrap();
+        fs::copy(path(&place, "aa"), path(&place, "bb")).unwrap();
+        fs::write(path(&place, "aa"), "{\"hash\":").unwrap();
+        assert_eq!((draft(&place, "aa"), draft(&place, "bb")), (None, None));
+        assert_eq!(draft(&place, "../drafts/bb"), None);
+    }
+}

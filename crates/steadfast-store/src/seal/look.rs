@@ -1,0 +1,134 @@
+//! What lies at a path beneath the root of a checkout. No link is followed on the way.
+
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
+use std::path::{Component, Path};
+
+use super::table::{Clock, Entry, Kind, SealFolder, Stamp, mode, open_plain};
+use crate::digest;
+
+/// What is larger has no copy.
+pub(super) const COPIED: u64 = 4 << 20;
+
+/// What is larger is not even read: its stamp alone tells.
+pub(super) const READ: u64 = 64 << 20;
+
+#[derive(Debug)]
+pub(super) enum Found {
+    Nothing,
+    There(Metadata),
+    /// On the way there is something that is no folder.
+    Behind {
+        /// Where, from the root.
+        obstacle: String,
+        /// It leads somewhere, and there is something.
+        reaches: bool,
+    },
+}
+
+pub(super) fn look(root: &Path, path: &str) -> io::Result<Found> {
+    let mut on_the_way = String::new();
+    let mut parts = path.split('/').peekable();
+    while let Some(part) = parts.next() {
+        if !on_the_way.is_empty() {
+            on_the_way.push('/');
+        }
+        on_the_way.push_str(part);
+        let found = match fs::symlink_metadata(root.join(&on_the_way)) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) => return Err(error),
+        };
+        if parts.peek().is_none() {
+            return Ok(Found::There(found));
+        }
+        if !found.is_dir() {
+            let reaches = fs::symlink_metadata(root.join(path)).is_ok();
+            return Ok(Found::Behind { obstacle: on_the_way, reaches });
+        }
+    }
+    Ok(Found::Nothing)
+}
+
+/// A path as it is named from the root, with `/` between its parts; none for one that is elsewhere, and for the root.
+/// A `/` at the end stays: it says that a folder is meant.
+pub(super) fn from_root(root: &Path, path: &str) -> Option<String> {
+    let is_folder = path.ends_with('/');
+    let given = Path::new(path);
+    // The one of two spellings of the root that it begins with.
+    let real = if given.is_absolute() { fs::canonicalize(root).ok() } else { None };
+    let relative = match given.is_absolute() {
+        true => given.strip_prefix(root).ok().or_else(|| given.strip_prefix(real.as_deref()?).ok())?,
+        false => given,
+    };
+    let mut parts = Vec::new();
+    for part in relative.components() {
+        match part {
+            Component::Normal(name) => parts.push(name.to_str()?),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    match (parts.is_empty(), is_folder) {
+        (true, _) => None,
+        (false, true) => Some(format!("{}/", parts.join("/"))),
+        (false, false) => Some(parts.join("/")),
+    }
+}
+
+/// The text of a link.
+pub(super) fn link_text(path: &Path) -> io::Result<Vec<u8>> {
+    let text = fs::read_link(path)?;
+    #[cfg(unix)]
+    return Ok(std::os::unix::ffi::OsStringExt::into_vec(text.into_os_string()));
+    #[cfg(not(unix))]
+    return Ok(text.to_string_lossy().into_owned().into_bytes());
+}
+
+/// What is to be sealed of a path; none for what cannot be: a folder, a pipe, what is behind a link.
+pub(super) fn record(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -> io::Result<Option<Entry>> {
+    let found = match look(root, path)? {
+        Found::Nothing | Found::Behind { reaches: false, .. } => return Ok(Some(Entry::absent())),
+        Found::Behind { reaches: true, .. } => return Ok(None),
+        Found::There(found) => found,
+    };
+    let at = root.join(path);
+    let mode = mode(&found);
+    if found.is_symlink() {
+        let text = link_text(&at)?;
+        let id = digest::of_bytes(&text);
+        seal.keep_copy(&id, &text)?;
+        let size = text.len() as u64;
+        return Ok(Some(Entry { kind: Kind::Link, id: Some(id), size, mode, copy: true, stamp: None }));
+    }
+    if !found.is_file() {
+        return Ok(None);
+    }
+    let entry = |id, size, copy, stamp| Some(Entry { kind: Kind::File, id, size, mode, copy, stamp });
+    if found.len() > READ {
+        return Ok(entry(None, found.len(), false, Stamp::of(&found)));
+    }
+    let mut file = open_plain(&at)?;
+    if found.len() > COPIED {
+        let (id, size) = digest::of_reader(file.take(READ))?;
+        return Ok(entry(Some(id), size, false, clock.settled(&found)));
+    }
+    let mut bytes = Vec::new();
+    (&mut file).take(COPIED).read_to_end(&mut bytes)?;
+    let id = digest::of_bytes(&bytes);
+    seal.keep_copy(&id, &bytes)?;
+    Ok(entry(Some(id), bytes.len() as u64, true, clock.settled(&found)))
+}
+
+/// Whether what lies at a path has this content.
+pub(super) fn has_content(at: &Path, found: &Metadata, entry: &Entry) -> bool {
+    let id = match entry.kind {
+        Kind::Absent => return false,
+        Kind::Link if found.is_symlink() => link_text(at).map(|text| digest::of_bytes(&text)),
+        Kind::File if found.is_file() && found.len() == entry.size && entry.id.is_some() => {
+            open_plain(at).and_then(|file| digest::of_reader(file.take(entry.size + 1))).map(|(id, _)| id)
+        }
+        Kind::File | Kind::Link => return false,
+    };
+    id.ok() == entry.id
+}

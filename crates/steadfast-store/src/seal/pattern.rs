@@ -1,0 +1,164 @@
+//! What is protected, as it is written, and the files that this means.
+
+use std::fs;
+use std::path::Path;
+
+/// A hook has no time for more.
+const VISITED: usize = 10_000;
+
+/// The files a pattern means, in order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Files {
+    pub(super) paths: Vec<String>,
+    /// Nothing was left out.
+    pub(super) all: bool,
+}
+
+/// Whether a pattern means one path, whatever lies there.
+pub(super) fn is_single(pattern: &str) -> bool {
+    !pattern.ends_with('/') && !pattern.contains(['*', '?'])
+}
+
+/// The files that a pattern means now, at most `limit`. A folder stands for what is in it, without repositories and
+/// our own; links are named, not followed.
+pub(super) fn files(root: &Path, pattern: &str, limit: usize) -> Files {
+    let mut walk = Walk { root, limit, visited: 0, files: Files { paths: Vec::new(), all: true } };
+    let parts: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
+    walk.parts(String::new(), &parts);
+    walk.files
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    limit: usize,
+    visited: usize,
+    files: Files,
+}
+
+impl Walk<'_> {
+    fn parts(&mut self, beneath: String, parts: &[&str]) {
+        let Some((part, rest)) = parts.split_first() else { return };
+        let names = match part.contains(['*', '?']) {
+            true => self.names(&beneath).into_iter().filter(|name| fits(part, name)).collect(),
+            false => vec![(*part).to_owned()],
+        };
+        for name in names {
+            let path = join(&beneath, &name);
+            let Ok(found) = fs::symlink_metadata(self.root.join(&path)) else { continue };
+            match (found.is_dir(), rest.is_empty()) {
+                (true, true) => self.folder(&path),
+                (true, false) => self.parts(path, rest),
+                (false, true) => self.take(path),
+                // A link on the way is not followed, and not passed over.
+                (false, false) if found.is_symlink() => self.take(path),
+                (false, false) => {}
+            }
+        }
+    }
+
+    fn folder(&mut self, path: &str) {
+        for name in self.names(path) {
+            let below = join(path, &name);
+            match fs::symlink_metadata(self.root.join(&below)) {
+                Ok(found) if found.is_dir() => self.folder(&below),
+                Ok(_) => self.take(below),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn take(&mut self, path: String) {
+        if self.files.paths.len() < self.limit {
+            self.files.paths.push(path);
+        } else {
+            self.files.all = false;
+        }
+    }
+
+    /// Those in a folder, sorted: the same files are taken each time.
+    fn names(&mut self, folder: &str) -> Vec<String> {
+        let Ok(listed) = fs::read_dir(self.root.join(folder)) else { return Vec::new() };
+        let mut names = Vec::new();
+        for file in listed.flatten() {
+            self.visited += 1;
+            if self.visited > VISITED {
+                self.files.all = false;
+                break;
+            }
+            match file.file_name().into_string() {
+                Ok(name) if name == ".git" || is_draft(&name) || folder.is_empty() && name == ".steadfast" => {}
+                Ok(name) => names.push(name),
+                // Such a name cannot be told to anybody.
+                Err(_) => self.files.all = false,
+            }
+        }
+        names.sort_unstable();
+        names
+    }
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// A file that is on its way to its place, by `put::draft_beside`.
+fn is_draft(name: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(rest) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new")) else { return false };
+    rest.rsplit_once('.').and_then(|(_, unique)| unique.split_once('-')).is_some_and(|(a, b)| number(a) && number(b))
+}
+
+/// `*` for any characters, `?` for one, within a name.
+fn fits(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == name[n] => (p, n) = (p + 1, n + 1),
+            _ => match star {
+                // The last star takes one character more.
+                Some((at, taken)) => {
+                    star = Some((at, taken + 1));
+                    (p, n) = (at + 1, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stays_within_a_name() {
+        let names = ["plan.md", "plan.md.bak", "my-plan.md", ".plan.md", "md"];
+        assert_eq!(names.map(|name| fits("*plan.md", name)), [true, false, true, true, false]);
+        assert_eq!(names.map(|name| fits("pl?n*", name)), [true, true, false, false, false]);
+        assert_eq!(names.map(|name| fits("**", name)), [true; 5]);
+    }
+
+    #[test]
+    fn a_folder_stands_for_its_files_without_repositories_and_what_is_being_written() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in ["a/x.md", "a/b/y.md", "a/.git/config", "a/.x.md.12-0.new", "a/.x.new", "c/z.md", "z.txt"] {
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let found = |pattern: &str, limit| files(dir.path(), pattern, limit);
+        let all = |paths: &[&str]| Files { paths: paths.iter().map(|path| (*path).to_owned()).collect(), all: true };
+        assert_eq!(found("a/", 9), all(&["a/.x.new", "a/b/y.md", "a/x.md"]));
+        assert_eq!(found("*/?.md", 9), all(&["a/x.md", "c/z.md"]));
+        assert_eq!(found("a/b", 9), all(&["a/b/y.md"]));
+        assert_eq!(found("nothing/", 9), all(&[]));
+        assert_eq!(found("a/", 1), Files { all: false, ..all(&["a/.x.new"]) });
+    }
+}

@@ -1,0 +1,152 @@
+//! Puts a sealed path back as it was. What stands there is moved aside first.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use steadfast_model::{GateScope, Millis};
+
+use super::compare::{Standing, compare, created, stamp_again};
+use super::kept::{link, move_aside};
+use super::look::{Found, from_root, look};
+use super::table::{Clock, Entry, Kind, SealFolder};
+use crate::hook_log::log_line;
+use crate::place::Place;
+use crate::put::{Access, draft_beside, sync_folder, write_draft};
+
+/// What became of a path that was to be put back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// It is as it was sealed: nothing was done.
+    AsSealed,
+    /// The sealed content is back. What stood there, if anything did, is kept here.
+    PutBack { kept: Option<PathBuf> },
+    /// Nothing was there when it was sealed. What came there is kept here.
+    MovedAside { kept: PathBuf },
+    /// The content is not kept, because it was too large, or the copy is lost. What is there now stays.
+    NoCopy,
+    /// Nothing is known of this path.
+    NotSealed,
+}
+
+/// As often somebody may write between moving aside and putting back.
+const TRIES: u32 = 8;
+
+/// Puts a sealed path back, and says so in the hook log. Nothing is ever written over or thrown away, and no link leads
+/// it out of the checkout. It may be done again, by whoever comes next.
+pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: Millis) -> io::Result<Restored> {
+    let seal = SealFolder::of(place, scope);
+    if !root.is_dir() {
+        return Ok(Restored::NotSealed);
+    }
+    let lock = seal.lock_existing(super::PATIENCE);
+    let (Some(mut table), Some(path)) = (seal.table(), from_root(root, path)) else { return Ok(Restored::NotSealed) };
+    let Some(entry) = table.entries.get(&path).cloned() else {
+        return match created(root, &table).contains(&path) {
+            true => take_away(place, root, &path, now),
+            false => Ok(Restored::NotSealed),
+        };
+    };
+    if !matches!(compare(root, &path, &entry), Standing::Broken(_)) {
+        return Ok(Restored::AsSealed);
+    }
+    if entry.kind == Kind::Absent {
+        return take_away(place, root, &path, now);
+    }
+    let Some(bytes) = entry.id.as_deref().filter(|_| entry.copy).and_then(|id| seal.copy(id)) else {
+        log_line(place, now, &format!("`{path}` is not as sealed, and there is no copy of it to put back"));
+        return Ok(Restored::NoCopy);
+    };
+    let kept = put_back(place, root, &path, &entry, &bytes, now)?;
+    let said = kept.as_ref().map(|kept| format!("; what stood there is in `{}`", kept.display()));
+    log_line(place, now, &format!("`{path}` was put back as sealed{}", said.unwrap_or_default()));
+    // Without a new stamp the content is read once more, and then it has one.
+    if stamp_again(Clock::read(lock.as_ref()), root, &mut table, std::iter::once(path.as_str())) {
+        let _ = seal.renew(&table);
+    }
+    Ok(Restored::PutBack { kept })
+}
+
+fn take_away(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Restored> {
+    let Some(kept) = clear(place, root, path, now)? else { return Ok(Restored::AsSealed) };
+    log_line(place, now, &format!("`{path}` was not there when the gate closed; it is in `{}`", kept.display()));
+    Ok(Restored::MovedAside { kept })
+}
+
+/// Moves aside what lies at a path, or what is in the way to it.
+fn clear(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Option<PathBuf>> {
+    match look(root, path)? {
+        Found::Nothing => Ok(None),
+        Found::There(_) => move_aside(place, &root.join(path), now),
+        Found::Behind { obstacle, .. } => move_aside(place, &root.join(obstacle), now),
+    }
+}
+
+fn put_back(
+    place: &Place,
+    root: &Path,
+    path: &str,
+    entry: &Entry,
+    bytes: &[u8],
+    now: Millis,
+) -> io::Result<Option<PathBuf>> {
+    let mut kept = None;
+    for attempt in 0..TRIES {
+        if attempt > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+            if !matches!(compare(root, path, entry), Standing::Broken(_)) {
+                return Ok(kept);
+            }
+        }
+        if let Some(aside) = clear(place, root, path, now)? {
+            kept = Some(aside);
+        }
+        match lay(root, path, entry, bytes) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory) => {}
+            done => return done.map(|()| kept),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::ResourceBusy, format!("`{path}` is written again and again")))
+}
+
+/// Puts the content at a path where nothing is.
+fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8]) -> io::Result<()> {
+    let at = root.join(path);
+    if let Some(folder) = at.parent() {
+        // Before anything is made: a link on the way would lead it elsewhere.
+        if let Found::Behind { .. } = look(root, path)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::create_dir_all(folder)?;
+    }
+    if entry.kind == Kind::Link {
+        return link(&link_target(bytes), &at);
+    }
+    let draft = draft_beside(&at);
+    let laid = write_draft(&draft, bytes, Access::Mode(entry.mode)).and_then(|()| place_new(&draft, &at));
+    let _ = fs::remove_file(&draft);
+    laid?;
+    sync_folder(&at)
+}
+
+/// Gives a file its name, unless somebody has it: a rename would throw away what came there meanwhile.
+fn place_new(draft: &Path, at: &Path) -> io::Result<()> {
+    match fs::hard_link(draft, at) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // Not every file system knows a second name.
+        Err(_) if fs::symlink_metadata(at).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => crate::file::rename(draft, at),
+        Ok(()) => Ok(()),
+    }
+}
+
+#[cfg(unix)]
+fn link_target(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
+}
+
+#[cfg(not(unix))]
+fn link_target(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}

@@ -1,0 +1,141 @@
+use std::io::{self, BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+use steadfast_store::Draft;
+
+use crate::diff;
+use crate::error::CommandError;
+use crate::output::{note, put_aside, tell};
+use crate::setup;
+use crate::spec_file;
+use crate::surroundings;
+use crate::task_list::{Proposal, Proposed, TaskList, granted, rendered, short_of};
+use crate::when::ago;
+
+/// Keeps a draft of a plan for a human to read.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Propose {
+    /// A spec, SPEC.md or SPEC.json; `-` is standard input.
+    file: PathBuf,
+    /// Where it is written once it is approved. [default: FILE, if that is one of this checkout outside `.steadfast`]
+    #[arg(long)]
+    path: Option<String>,
+}
+
+/// Shows a draft, asks, and approves it.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Approve {
+    /// The first 8 characters of its hash, or more. [default: the one that waits]
+    #[arg(value_name = "HASH8")]
+    hash: Option<String>,
+    /// Do not ask.
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl Propose {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let text = spec_file::read(&self.file)?;
+        let mut list = TaskList::here("plan propose")?;
+        let proposed = list.propose(Proposal { text, file: &self.file, path: self.path.as_deref() })?;
+        if let Some(before) = &proposed.before {
+            let (old, new) = (before.text.as_bytes(), proposed.draft.text.as_bytes());
+            diff::print(Path::new(&proposed.draft.path), Some(old), Some(new))?;
+        }
+        tell!("{}", said(&proposed))?;
+        for warning in &proposed.warnings {
+            note!("warning: {warning}");
+        }
+        Ok(())
+    }
+}
+
+/// What was proposed, and what a human can do about it. The MCP tool says the same.
+pub(in crate::commands) fn said(proposed: &Proposed) -> String {
+    let Proposed { draft, before, closed, .. } = proposed;
+    let short = short_of(draft);
+    let other = before.as_ref().filter(|before| before.hash != draft.hash);
+    let replaced = other.map(|before| format!("; it takes the place of {}", short_of(before)));
+    let gate = if *closed { "The plan gate is closed now" } else { "The plan gate stays closed" };
+    format!(
+        "plan {short}: {}, {}, to be written to {}{}\n{gate}. A human approves it with the message `approve plan {short}`, \
+         in Claude Code's question, or by `steadfast plan approve {short}` in a terminal.",
+        draft.title,
+        tasks(draft.tasks),
+        draft.path,
+        replaced.unwrap_or_default()
+    )
+}
+
+pub(super) fn tasks(count: u32) -> String {
+    match count {
+        0 => "a text without tasks".to_owned(),
+        1 => "1 task".to_owned(),
+        count => format!("{count} tasks"),
+    }
+}
+
+/// The draft as a human reads it.
+fn read_out(list: &TaskList, draft: &Draft) -> Result<(), CommandError> {
+    let plan = list.read_draft(draft)?;
+    let by = draft.session.as_ref().map(|session| format!(" by session {session}")).unwrap_or_default();
+    tell!(
+        "plan {}, proposed {}{by}, {}, to be written to {}\n",
+        short_of(draft),
+        ago(surroundings::now(), draft.proposed_at),
+        tasks(draft.tasks),
+        draft.path
+    )?;
+    match plan {
+        Some(plan) => tell!("{}", rendered(&plan).trim_end()),
+        None => tell!("{}", draft.text.trim_end()),
+    }
+}
+
+pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
+    let draft = list.draft_of(None)?;
+    if !as_json {
+        return read_out(list, &draft);
+    }
+    let Draft { hash, text, format, title, tasks, path, worktree, session, proposed_at, replaces } = &draft;
+    tell!(
+        "{}",
+        json!({"hash": hash, "title": title, "tasks": tasks, "path": path, "format": format, "worktree": worktree,
+            "session": session, "proposed_at": proposed_at, "replaces": replaces, "text": text})
+    )
+}
+
+impl Approve {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let list = TaskList::here("plan approve")?;
+        setup::only_for_humans(list.place(), "plan approve")?;
+        let draft = list.draft_of(self.hash.as_deref())?;
+        read_out(&list, &draft)?;
+        if !self.yes {
+            confirm(&draft)?;
+        }
+        let given = list.approve(&draft)?;
+        tell!("{}", granted(&draft, &given))
+    }
+}
+
+fn confirm(draft: &Draft) -> Result<(), CommandError> {
+    let short = short_of(draft);
+    if !io::stdin().is_terminal() {
+        return Err(CommandError::needs_human(format!(
+            "nothing is approved: nobody is there to be asked about {short}"
+        ))
+        .hint(format!("`steadfast plan approve {short} --yes` does it without asking")));
+    }
+    put_aside(format_args!("\napprove plan {short}? [y/N] "));
+    let mut answer = String::new();
+    let _ = io::stdin().lock().read_line(&mut answer);
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(CommandError::refused("nothing is approved, and the plan gate stays as it is").hint(format!(
+            "`steadfast plan approve {short}` asks again, `steadfast plan reject {short}` turns it down"
+        ))),
+    }
+}

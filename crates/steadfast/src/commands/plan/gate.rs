@@ -1,0 +1,76 @@
+use clap::Args;
+use steadfast_model::{GateScope, Opening};
+
+use crate::error::CommandError;
+use crate::output::tell;
+use crate::setup;
+use crate::task_list::{Locked, Standing, TaskList, short_of};
+
+/// Closes the plan gate.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Lock {
+    /// What the agent is told when it wants to write something protected.
+    #[arg(long, value_name = "TEXT")]
+    why: Option<String>,
+}
+
+/// Turns a draft down.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Reject {
+    /// The first 8 characters of its hash, or more. [default: the one that waits]
+    #[arg(value_name = "HASH8")]
+    hash: Option<String>,
+}
+
+impl Lock {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let mut list = TaskList::here("plan lock")?;
+        let Locked { gate, already } = list.lock(self.why.as_deref())?;
+        let state = if already { "is closed already" } else { "is closed" };
+        tell!("the plan gate {} {state}", whose(&gate.scope))?;
+        tell!("not written until a human says yes: {}", gate.protected.join(", "))?;
+        if let Some(at) = gate.expires_at {
+            tell!("it opens by itself at {at}")?;
+        }
+        tell!("`steadfast plan propose FILE` keeps a draft for the human to read")
+    }
+}
+
+impl Reject {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let list = TaskList::here("plan reject")?;
+        setup::only_for_humans(list.place(), "plan reject")?;
+        let draft = list.draft_of(self.hash.as_deref())?;
+        let is_its = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == draft.hash);
+        let gates: Vec<Standing> = list.gates().into_iter().filter(is_its).collect();
+        if gates.is_empty() {
+            return Err(CommandError::failure(format!("draft `{}` waits at no gate", short_of(&draft)))
+                .hint("`steadfast plan status` shows how the plan stands"));
+        }
+        list.open(&gates, &Opening::Rejected)?;
+        tell!("plan {} is rejected, and the plan gate is open: {}", short_of(&draft), draft.title)?;
+        tell!("the draft is kept; `steadfast plan approve {}` approves it after all", short_of(&draft))
+    }
+}
+
+pub(super) fn unlock() -> Result<(), CommandError> {
+    let list = TaskList::here("plan unlock")?;
+    setup::only_for_humans(list.place(), "plan unlock")?;
+    let gates = list.gates();
+    if gates.is_empty() {
+        return tell!("the plan gate is open already");
+    }
+    list.open(&gates, &Opening::Unlocked)?;
+    for Standing { gate, .. } in &gates {
+        tell!("the plan gate {} is open; nothing is approved by that", whose(&gate.scope))?;
+    }
+    Ok(())
+}
+
+/// Whom a gate stands before, in words.
+pub(super) fn whose(scope: &GateScope) -> String {
+    match scope {
+        GateScope::Session(session) => format!("of session {session}"),
+        GateScope::Worktree(_) => "of this checkout".to_owned(),
+    }
+}

@@ -1,0 +1,75 @@
+use steadfast_model::{Approval, DraftLine};
+use steadfast_store::{Draft, Place};
+
+use super::draft::tasks;
+use super::gate::whose;
+use crate::error::CommandError;
+use crate::output::tell;
+use crate::task_list::{Position, Standing, TaskList, no_plan, short_of};
+
+pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
+    let position = list.position()?.ok_or_else(no_plan)?;
+    if as_json {
+        return tell!("{}", position.to_json());
+    }
+    let Position { plan, approval, gates, draft, counts, hash } = &position;
+    if let Some(plan) = plan {
+        tell!("{} ({})", plan.title, plan.id)?;
+        tell!("{} of {} tasks done, {} open, {} blocked", counts.done, counts.all(), counts.open(), counts.blocked)?;
+        let short = hash.as_deref().and_then(|hash| hash.get(..DraftLine::SHORT)).unwrap_or_default();
+        if let Some(said) = words(*approval, short) {
+            tell!("{said}")?;
+        }
+    }
+    for standing in gates {
+        tell!("{}", gate_line(list.place(), standing))?;
+    }
+    match draft {
+        Some(draft) if *approval == Approval::Approved && plan.is_none() => {
+            tell!("plan {} is approved: {}", short_of(draft), described(draft))?;
+            if draft.tasks == 0 { Ok(()) } else { tell!("`steadfast plan load {}` loads it", draft.path) }
+        }
+        Some(draft) => {
+            if hash.as_ref() != Some(&draft.hash) || plan.is_none() {
+                tell!("plan {} is not approved: {}", short_of(draft), described(draft))?;
+            }
+            tell!("`steadfast plan show --draft` shows it")
+        }
+        None if plan.is_none() => tell!("no plan is loaded or drafted"),
+        None => Ok(()),
+    }
+}
+
+fn described(draft: &Draft) -> String {
+    format!("{}, {}, for {}", draft.title, tasks(draft.tasks), draft.path)
+}
+
+/// How a plan stands with its human, where there is something to say.
+pub(in crate::commands) fn words(approval: Approval, short: &str) -> Option<String> {
+    match approval {
+        Approval::NotRequired => None,
+        Approval::Approved => Some(format!("plan {short} is approved")),
+        Approval::Required => Some(format!("plan {short} is not approved: none of its tasks can be started")),
+        Approval::Unsigned => {
+            Some(format!("plan {short} is not approved: its file says that it is, and no signature does"))
+        }
+        Approval::Forged => Some(format!(
+            "plan {short} is not approved: its file began to say that it is while the plan gate was closed"
+        )),
+    }
+}
+
+/// A closed gate in one line.
+pub(in crate::commands) fn gate_line(place: &Place, standing: &Standing) -> String {
+    let Standing { gate, unmarked, .. } = standing;
+    let until = gate.expires_at.map(|at| format!(" until {at} at the latest")).unwrap_or_default();
+    let draft = gate.draft.iter().map(|draft| &draft.path).filter(|path| !gate.protected.contains(path));
+    let protected: Vec<&str> = gate.protected.iter().chain(draft).map(String::as_str).collect();
+    let protected = match protected.len() {
+        0 => String::new(),
+        _ => format!(": {} cannot be written", protected.join(", ")),
+    };
+    let unmarked = if *unmarked { " (its marker was taken away; it stands all the same)" } else { "" };
+    let over = if standing.is_left(place) { ", which has ended," } else { "" };
+    format!("the plan gate {}{over} is closed{until}{protected}{unmarked}", whose(&gate.scope))
+}

@@ -1,0 +1,196 @@
+//! What `doctor` finds at a gate, and what it mends.
+
+use steadfast_model::{Gate, GateScope, Millis, SessionId};
+use steadfast_store::{close_gate, kept_aside};
+
+use super::*;
+
+/// The finding of that code, with its hint.
+fn found(sandbox: &Sandbox, code: &str) -> Option<String> {
+    let output = sandbox.run(&["doctor", "--json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    let finding = findings.iter().find(|finding| finding["code"] == code)?;
+    let word = |key: &str| finding[key].as_str().unwrap().to_owned();
+    let said = format!("{}: {}\nhint: {}", word("severity"), word("message"), word("hint"));
+    Some(sandbox.without_paths(said.as_bytes()))
+}
+
+fn fixed(sandbox: &Sandbox) -> String {
+    sandbox.without_paths(&sandbox.run(&["doctor", "--fix"]).stderr)
+}
+
+/// A gate at which the agent has a call under way that may write.
+fn at_work() -> Sandbox {
+    let sandbox = proposed();
+    let call = json!({"tool_name": "Bash", "tool_use_id": "t-1", "tool_input": {"command": "make plan &"}});
+    sandbox.hook("PreToolUse", "me", call);
+    sandbox
+}
+
+#[test]
+fn what_an_agents_process_changed_is_put_back_by_fix_and_kept() {
+    let sandbox = at_work();
+    sandbox.write("PLAN.md", "intruder\n");
+    insta::assert_snapshot!(plain(&found(&sandbox, "seal-broken").unwrap()), @r"
+    warning: while the plan gate is closed, `PLAN.md` was created
+    hint: what an agent started may have done it; `steadfast doctor --fix` puts it back and keeps what is there
+    ");
+    assert!(fixed(&sandbox).contains("fixed seal-broken: 1 file put back"));
+    assert!(!sandbox.root().join("PLAN.md").exists());
+    let kept = kept_aside(&sandbox.place());
+    assert_eq!(kept.iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>(), ["intruder\n"]);
+    assert_eq!(found(&sandbox, "seal-broken"), None);
+    let said = found(&sandbox, "kept-aside").unwrap();
+    insta::assert_snapshot!(plain(&said), @r"
+    note: 1 file kept aside in `/repo/.git/steadfast/seals/kept`
+    hint: it stood where something sealed was put back, or a plan was written; look at it, then delete it
+    ");
+}
+
+#[test]
+fn what_somebody_else_changed_is_told_and_left() {
+    let sandbox = proposed();
+    sandbox.write("PLAN.md", "mine\n");
+    insta::assert_snapshot!(plain(&found(&sandbox, "seal-broken").unwrap()), @r"
+    note: while the plan gate is closed, `PLAN.md` was created
+    hint: nothing of an agent's ran, so it is somebody's own work and is left; the gate stays closed
+    ");
+    assert!(!fixed(&sandbox).contains("seal-broken"));
+    assert_eq!(fs::read_to_string(sandbox.root().join("PLAN.md")).unwrap(), "mine\n");
+}
+
+#[test]
+fn a_marker_that_was_taken_away_is_found() {
+    let sandbox = proposed();
+    sandbox.unmark();
+    insta::assert_snapshot!(plain(&found(&sandbox, "gate-unmarked").unwrap()), @r"
+    warning: the marker of a closed gate was taken away; a session remembers it, and it stands
+    hint: its next event writes it again; `steadfast plan unlock` opens it
+    ");
+}
+
+#[test]
+fn a_marker_that_cannot_be_read_is_found() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["plan", "lock"]);
+    sandbox.damage();
+    insta::assert_snapshot!(plain(&found(&sandbox, "gate-unreadable").unwrap()), @r"
+    warning: 1 marker cannot be read, so a gate stands before every session
+    hint: something else than Steadfast wrote to `/repo/.git/steadfast/gates`; `steadfast plan unlock` takes it away
+    ");
+    sandbox.ok(&["plan", "unlock"]);
+    assert_eq!(found(&sandbox, "gate-unreadable"), None);
+}
+
+#[test]
+fn a_gate_that_expired_is_taken_away_by_fix() {
+    let sandbox = Sandbox::new();
+    let scope = GateScope::Worktree(sandbox.place().worktree());
+    let gate = Gate { expires_at: Some(Millis(2)), ..Gate::new(scope, "closed", Millis(1)) };
+    close_gate(&sandbox.place(), &gate).unwrap();
+    assert_eq!(sandbox.fails(&["plan", "status"]).0, 1, "it is open");
+    insta::assert_snapshot!(plain(&found(&sandbox, "gate-expired").unwrap()), @r"
+    note: 1 gate expired and is open; its marker is still there
+    hint: it holds nothing up; `steadfast doctor --fix` takes it away
+    ");
+    assert!(fixed(&sandbox).contains("fixed gate-expired: 1 marker removed"));
+    assert_eq!(found(&sandbox, "gate-expired"), None);
+}
+
+#[test]
+fn a_gate_without_its_seal_is_found() {
+    let sandbox = Sandbox::new();
+    let gate = Gate::new(GateScope::Session(SessionId::new("s")), "closed", Millis(1));
+    close_gate(&sandbox.place(), &gate).unwrap();
+    insta::assert_snapshot!(plain(&found(&sandbox, "seal-missing").unwrap()), @r"
+    warning: a plan gate is closed, and nothing is known of what its paths held
+    hint: what changes there is not noticed; `steadfast plan unlock` and `steadfast plan lock` seal it again
+    ");
+}
+
+#[test]
+fn what_cannot_be_sealed_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["config", "set", "approval.protected", r#"["many/"]"#]);
+    fs::create_dir(sandbox.root().join("many")).unwrap();
+    for number in 0..70 {
+        sandbox.write(&format!("many/{number}"), "x");
+    }
+    sandbox.ok(&["plan", "lock"]);
+    insta::assert_snapshot!(plain(&found(&sandbox, "seal-partial").unwrap()), @r"
+    note: not all that the plan gate protects can be put back: `many/`
+    hint: at most 64 files of at most 4 MiB each are sealed, in this checkout only; writes are refused all the same
+    ");
+}
+
+#[test]
+fn a_key_that_others_may_read_is_closed_by_fix_and_one_that_is_gone_is_said() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = proposed();
+    sandbox.ok(&["plan", "approve", "--yes"]);
+    let key = sandbox.home().join(".local/state/steadfast/approval.key");
+    assert_eq!(found(&sandbox, "approval-key"), None);
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
+    insta::assert_snapshot!(plain(&found(&sandbox, "approval-key").unwrap()), @r"
+    warning: others may read `/home/.local/state/steadfast/approval.key`, which signs approvals
+    hint: `steadfast doctor --fix` makes it yours alone
+    ");
+    assert!(fixed(&sandbox).contains("fixed approval-key"));
+    assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    fs::remove_file(&key).unwrap();
+    insta::assert_snapshot!(plain(&found(&sandbox, "approval-key").unwrap()), @r"
+    warning: 1 approval cannot be verified: `/home/.local/state/steadfast/approval.key`: No such file or directory (os error 2)
+    hint: plans that it approved count as not approved; approve them again, which makes a new key
+    ");
+}
+
+#[test]
+fn a_hardened_profile_without_its_key_is_an_error() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["config", "set", "approval.profile", "hardened"]);
+    insta::assert_snapshot!(plain(&found(&sandbox, "approval-key").unwrap()), @r"
+    error: the profile of approvals is hardened, and `approval.key` names no key
+    hint: `steadfast config set --user approval.key ~/.ssh/id_ed25519_sk`
+    ");
+    sandbox.ok(&["config", "set", "approval.key", "~/none"]);
+    insta::assert_snapshot!(plain(&found(&sandbox, "approval-key").unwrap()), @r"
+    error: the profile of approvals is hardened, and there is no `/home/none.pub` to verify them by
+    hint: no plan counts as approved until it is there; `ssh-keygen -y -f KEY` prints it
+    ");
+}
+
+/// The settings after a change in their hooks.
+fn rewire(sandbox: &Sandbox, change: impl Fn(&mut Value)) {
+    let path = sandbox.root().join(".claude/settings.local.json");
+    let mut settings: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    change(&mut settings["hooks"]);
+    fs::write(&path, settings.to_string()).unwrap();
+}
+
+#[test]
+fn a_hook_that_was_taken_out_of_the_settings_is_found() {
+    let sandbox = Sandbox::new();
+    assert_eq!(found(&sandbox, "wiring-changed"), None);
+    rewire(&sandbox, |hooks| drop(hooks.as_object_mut().unwrap().remove("PreToolUse")));
+    insta::assert_snapshot!(plain(&found(&sandbox, "wiring-changed").unwrap()), @r"
+    warning: `/repo/.claude/settings.local.json` calls Steadfast, but not for PreToolUse: that was taken out, or an older version wrote it
+    hint: `steadfast init` writes it again; what else was changed in that file is worth a look
+    ");
+    sandbox.ok(&["init", "--host", "claude", "--yes"]);
+    assert_eq!(found(&sandbox, "wiring-changed"), None);
+}
+
+#[test]
+fn a_hook_that_is_called_for_less_is_found() {
+    let sandbox = Sandbox::new();
+    rewire(&sandbox, |hooks| {
+        hooks["PreToolUse"][0]["matcher"] = json!("Read");
+        hooks["PostToolUse"][0]["hooks"][0]["async"] = json!(true);
+        hooks["Stop"][0]["matcher"] = json!("*");
+    });
+    insta::assert_snapshot!(plain(&found(&sandbox, "wiring-changed").unwrap()), @r"
+    warning: in `/repo/.claude/settings.local.json` somebody changed what Steadfast is called for: PostToolUse (async), PreToolUse (matcher Read)
+    hint: what it is not called for it cannot refuse; take it out, or run `steadfast uninstall` and `steadfast init`
+    ");
+}
