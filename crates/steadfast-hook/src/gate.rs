@@ -61,7 +61,7 @@ pub(crate) fn approve(place: &Place, config: &ConfigFiles, yes: &Yes<'_>) -> Res
     if draft(place, yes.hash).is_some_and(|draft| draft.worktree != place.worktree()) {
         return Err(GrantError::NoDraft(yes.hash.to_owned()));
     }
-    let granted = grant(place, profile, config.user_state(), yes, &hash_of)?;
+    let granted = grant(place, profile, config.user_state(), yes, &draft_hash)?;
     if let Some(kept) = granted.kept {
         log_line(place, yes.at, &format!("what stood at the path of the approved plan is kept at {}", kept.display()));
     }
@@ -69,7 +69,7 @@ pub(crate) fn approve(place: &Place, config: &ConfigFiles, yes: &Yes<'_>) -> Res
 }
 
 /// The hash of a draft by what it says now: over its text, or over the plan in it.
-fn hash_of(draft: &Draft) -> String {
+pub fn draft_hash(draft: &Draft) -> String {
     let of_text = text_hash(&draft.text);
     if draft.hash == of_text {
         return of_text;

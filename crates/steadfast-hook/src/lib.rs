@@ -13,6 +13,7 @@ mod step;
 mod supervise;
 
 pub use call::{Call, CallError};
+pub use gate::draft_hash;
 pub use process::{HOSTS, Process, is_gone};
 pub use step::{StepError, drain, step};
 pub use supervise::{Surroundings, answer};

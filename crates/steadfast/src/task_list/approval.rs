@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use steadfast_hook::draft_hash;
 use steadfast_model::{Approval, ApprovalRules, Channel, GateScope, Opening, Plan, Profile, TaskId};
 use steadfast_store::ledger::PlanRow;
 use steadfast_store::{
@@ -9,7 +10,6 @@ use steadfast_store::{
     grant_signed, valid_approval, write_approval,
 };
 
-use super::draft::hash_of;
 use super::{Standing, TaskList, plan, short_of};
 use crate::error::{CommandError, chain};
 use crate::ssh;
@@ -118,8 +118,9 @@ impl TaskList {
         }
         let now = surroundings::now();
         let yes = Yes { scope: &scope, hash: &draft.hash, channel: Channel::Terminal, session: None, at: now };
-        let granted = self
-            .signed(|signer| grant_signed(self.place(), &yes, signer, &hash_of).map_err(|error| not_granted(&error)))?;
+        let granted = self.signed(|signer| {
+            grant_signed(self.place(), &yes, signer, &draft_hash).map_err(|error| not_granted(&error))
+        })?;
         let opening = Opening::Approved { hash: draft.hash.clone(), channel: Channel::Terminal };
         self.open(&gates, &opening)?;
         Ok(granted)

@@ -222,15 +222,6 @@ impl TaskList {
     }
 }
 
-/// The hash of a draft by what it says now: over its plan, or, where it is none, over its text.
-pub(super) fn hash_of(draft: &Draft) -> String {
-    let of_text = text_hash(&draft.text);
-    if draft.hash == of_text {
-        return of_text;
-    }
-    plan_of(draft).map_or(of_text, |plan| plan::hash(&plan))
-}
-
 fn plan_of(draft: &Draft) -> Option<Plan> {
     let path = Path::new(&draft.path);
     spec_file::compile_as(&draft.text, path, path).ok().map(|compiled| compiled.plan)
