@@ -88,6 +88,11 @@ fn opened(state: &State, opening: &Opening) -> Judgement {
 
 /// The gate that this event closes, if it does.
 fn triggered(state: &State, event: &Event) -> Option<Gate> {
+    // Asked for every call: the triggers are looked at only where one can be meant.
+    let possible = event.planning || matches!(event.kind, EventKind::Command { .. } | EventKind::SubagentStart);
+    if !possible {
+        return None;
+    }
     let rules = &state.rules.approval;
     let trigger = rules.triggers().find(|trigger| match (trigger, &event.kind) {
         (Trigger::PlanMode, EventKind::PreTool(_) | EventKind::Prompt { origin: PromptOrigin::Human, .. }) => {

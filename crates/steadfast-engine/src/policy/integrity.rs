@@ -86,8 +86,13 @@ fn shell(command: &str, cwd: &str, gated: bool) -> Option<String> {
     humans_command(&reading).or_else(|| reached(&reading, least, gated))
 }
 
-fn written<'a>(mut paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool) -> Option<String> {
-    paths.find_map(|path| reached(&Reading::of_write(&target::absolute(path, cwd)), Decision::Ask, gated))
+fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool) -> Option<String> {
+    // Every call comes through here: what has none of the names in it is not taken apart.
+    let mut named = paths.filter(|path| {
+        let named = |text: &str| NAMES.iter().any(|name| contains(text, name));
+        named(path) || (!path.starts_with('/') && named(cwd))
+    });
+    named.find_map(|path| reached(&Reading::of_write(&target::absolute(path, cwd)), Decision::Ask, gated))
 }
 
 /// What is ours and would be written.
@@ -103,6 +108,12 @@ fn reached(reading: &Reading, least: Decision, gated: bool) -> Option<String> {
         ),
         path => format!("{path} is Steadfast's own state. `steadfast task` and `steadfast status` show what is in it."),
     })
+}
+
+/// Whether a text has a name in it, in whatever case.
+fn contains(text: &str, name: &str) -> bool {
+    let (text, name) = (text.as_bytes(), name.as_bytes());
+    text.len() >= name.len() && text.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))
 }
 
 fn is_key(text: &str) -> bool {
