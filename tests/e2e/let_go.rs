@@ -63,13 +63,9 @@ fn observing_refuses_nothing_and_keeps_the_opinion(program: &Program) {
 
 fn a_vanished_state_disturbs_nothing(program: &Program) {
     let scene = Scene::with_tasks(program, 1);
-    let run = scene.run(
-        Scenario::new("vanishes")
-            .prompt(PROMPT) // Codex refuses to run `rm -rf`.
-            .shell("mv .git/steadfast ../gone")
-            .shell("ls")
-            .say("Let me know!"),
-    );
+    // In plain sight it would be refused; and Codex refuses to run `rm -rf`.
+    scene.write("vanish.sh", "mv .git/steadfast ../gone\n");
+    let run = scene.run(Scenario::new("vanishes").prompt(PROMPT).shell("sh vanish.sh").shell("ls").say("Let me know!"));
     assert!(run.status.success());
     assert_eq!(run.told().len(), 3);
     assert!(!scene.state().exists());
