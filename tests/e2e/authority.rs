@@ -88,11 +88,11 @@ const WAYS: [(&str, &str, Outcome); 34] = [
         Denied,
     ),
     ("perl exec", "perl -e 'exec(\"stead\" . \"fast\", \"task\", \"unblock\", \"@\")'", Refused),
-    ("another name", "ln -sf \"$(command -v steadfast)\" s; ./s task unblock @", Refused),
+    ("another name", "ln -sf \"$(command -v steadfast)\" s; ./s task unblock @", Denied),
     (
         "another name, env -i",
         "ln -sf \"$(command -v steadfast)\" s; env -i HOME=\"$HOME\" PATH=\"$PATH\" ./s task unblock @",
-        Refused,
+        Denied,
     ),
     ("exec -a", "bash -c 'exec -a other \"$(command -v steadfast)\" task unblock @'", Denied),
     (
