@@ -33,11 +33,13 @@ const KEPT_IN: &str = "\n[sandbox_workspace_write]\nexclude_slash_tmp = true\nex
 fn hooks_work_outside_the_sandbox(program: &Program) {
     let scene = sandboxed(program, "");
     scene.steadfast(&["task", "add", "piece 1"]);
+    // In plain sight our own hook would refuse it, before the sandbox does.
+    scene.write("reach.sh", "touch .git/steadfast/in-the-state\n");
     let run = scene
         .session(
             Scenario::new("sandbox")
                 .prompt(PROMPT)
-                .shell("touch in-the-workspace; touch .git/steadfast/in-the-state")
+                .shell("touch in-the-workspace; sh reach.sh")
                 .say("Let me know!"),
         )
         .guarded()
