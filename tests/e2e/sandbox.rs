@@ -37,10 +37,7 @@ fn hooks_work_outside_the_sandbox(program: &Program) {
     scene.write("reach.sh", "touch .git/steadfast/in-the-state\n");
     let run = scene
         .session(
-            Scenario::new("sandbox")
-                .prompt(PROMPT)
-                .shell("touch in-the-workspace; sh reach.sh")
-                .say("Let me know!"),
+            Scenario::new("sandbox").prompt(PROMPT).shell("touch in-the-workspace; sh reach.sh").say("Let me know!"),
         )
         .guarded()
         .run();

@@ -89,7 +89,8 @@ fn shell(command: &str, cwd: &str, gated: bool) -> Option<String> {
 fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool) -> Option<String> {
     // Every call comes through here: what has none of the names in it is not taken apart.
     let mut named = paths.filter(|path| {
-        let named = |text: &str| NAMES.iter().any(|name| contains(text, name));
+        let is_ours = |part: &str| NAMES.iter().chain([&CONFIG]).any(|name| part.eq_ignore_ascii_case(name));
+        let named = |text: &str| text.split('/').any(is_ours);
         named(path) || (!path.starts_with('/') && named(cwd))
     });
     named.find_map(|path| reached(&Reading::of_write(&target::absolute(path, cwd)), Decision::Ask, gated))
@@ -108,12 +109,6 @@ fn reached(reading: &Reading, least: Decision, gated: bool) -> Option<String> {
         ),
         path => format!("{path} is Steadfast's own state. `steadfast task` and `steadfast status` show what is in it."),
     })
-}
-
-/// Whether a text has a name in it, in whatever case.
-fn contains(text: &str, name: &str) -> bool {
-    let (text, name) = (text.as_bytes(), name.as_bytes());
-    text.len() >= name.len() && text.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name))
 }
 
 fn is_key(text: &str) -> bool {
