@@ -200,11 +200,28 @@ fn what_was_written_past_the_reading_is_put_back(program: &Program) {
 
 fn what_a_human_saved_or_pulled_is_theirs(program: &Program) {
     let scene = gated(program);
-    scene.run(proposing("plans").say("Drafted."));
+    // The checkout's own gate, which stands before every session in it.
+    scene.steadfast(&["plan", "propose", "draft.md", "--path", "PLAN.md"]);
+    scene.write("nothing.sh", "true\n");
+    let going_on = || Scenario::new("goes on").prompt("Go on.").shell("ls").shell("sh nothing.sh").say("Yes.");
     scene.write("PLAN.md", "by hand\n");
-    let run = scene.run(Scenario::new("goes on").prompt("Go on.").shell("ls").say("Yes."));
+    let run = scene.run(going_on());
     assert_eq!(read(&scene, "PLAN.md").as_deref(), Some("by hand\n"));
     assert_eq!((kept(&scene), denied(&run.journal)), (Vec::new(), 0));
+
+    // A colleague's work comes in by a pull.
+    let commit = |folder: &str| {
+        scene.git(["-C", folder, "add", "PLAN.md"]);
+        scene.git(["-C", folder, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "plan"]);
+    };
+    commit(".");
+    scene.git(["clone", "--quiet", ".", "../theirs"]);
+    scene.write("../theirs/PLAN.md", "by a colleague\n");
+    commit("../theirs");
+    scene.git(["pull", "--quiet", "../theirs", "HEAD"]);
+    scene.run(going_on());
+    assert_eq!(read(&scene, "PLAN.md").as_deref(), Some("by a colleague\n"));
+    assert_eq!(kept(&scene), Vec::<String>::new());
     assert_eq!(standing(&scene), locked());
 }
 
