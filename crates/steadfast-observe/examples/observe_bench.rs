@@ -82,7 +82,10 @@ impl Bench {
         let ids = || drop(known(repository.object_ids(&ten, LONG)));
         self.row("object ids, 10 files", &[Box::new(ids), Box::new(|| self.hash(&list))]);
         let head = || drop(known(repository.changed_since(&Point::Head, LONG)));
-        self.row("changed since HEAD", &[Box::new(head), Box::new(|| drop(self.git(&status)))]);
+        let by_status = || drop(self.git(&status));
+        self.row("changed since HEAD", &[Box::new(head), Box::new(by_status)]);
+        // How far apart two of the same are found here.
+        self.row("git beside itself", &[Box::new(by_status), Box::new(by_status)]);
         let point = Point::Commit(commit.parse().unwrap());
         let since = || drop(known(repository.changed_since(&point, LONG)));
         let by_diff = || {
@@ -113,7 +116,7 @@ impl Bench {
     }
 
     fn row(&self, name: &str, asked: &[Asked<'_>; 2]) {
-        let rounds = if self.files > 50_000 { 21 } else { 41 };
+        let rounds = if self.files > 50_000 { 61 } else { 101 };
         let mut times = [vec![], vec![]];
         for round in 0..rounds {
             for which in [round % 2, 1 - round % 2] {
