@@ -27,6 +27,7 @@ macro_rules! on_every_host {
 
 mod agents;
 mod authority;
+mod constraint;
 mod context;
 mod events;
 mod gate;

@@ -4,6 +4,8 @@ use steadfast_model::{
     Action, Answer, Change, Event, EventKind, Facts, Outcome, PromptOrigin, Ruling, StartSource, State, Status,
 };
 
+use crate::goal;
+
 pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
     let mut changes = Vec::new();
     changes.extend(facts.rules.clone().map(Change::RulesChanged));
@@ -57,8 +59,10 @@ pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
         | EventKind::Notification { .. }
         | EventKind::GateClosed(_)
         | EventKind::GateOpened(_)
+        | EventKind::Goal(_)
         | EventKind::ConfigChange { .. } => {}
     }
+    changes.extend(goal::changes(state, event));
     changes
 }
 

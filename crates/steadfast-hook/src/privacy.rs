@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
-use steadfast_model::{Action, Event, EventKind, Outcome, ToolCall};
+use steadfast_model::{Action, Event, EventKind, GoalWord, Outcome, ToolCall};
 use steadfast_store::redact::redact as without_secrets;
 
 pub(crate) fn redact(event: &mut Event) {
     match &mut event.kind {
         EventKind::Prompt { text, .. } | EventKind::StopFailed { error: text } => clean(text),
+        EventKind::Goal(word) => clean_word(word),
         EventKind::PreTool(call) | EventKind::Permission(call) => clean_call(call),
         EventKind::PostTool(result) => {
             clean_call(&mut result.call);
@@ -35,6 +36,14 @@ pub(crate) fn redact(event: &mut Event) {
         | EventKind::Paused { .. }
         | EventKind::GateClosed(_)
         | EventKind::GateOpened(_) => {}
+    }
+}
+
+fn clean_word(word: &mut GoalWord) {
+    match word {
+        GoalWord::Set { text, .. } => clean(text),
+        GoalWord::Forbid(constraints) => constraints.iter_mut().for_each(|constraint| clean(&mut constraint.said)),
+        GoalWord::Allow(_) | GoalWord::Clear => {}
     }
 }
 

@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 52] = [
+pub const COMMANDS: [(&str, Authority); 57] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -26,6 +26,10 @@ pub const COMMANDS: [(&str, Authority); 52] = [
     ("plan approve", Authority::Human),
     ("plan reject", Authority::Human),
     ("plan unlock", Authority::Human),
+    ("goal set", Authority::Human),
+    ("goal forbid", Authority::Human),
+    ("goal allow", Authority::Human),
+    ("goal clear", Authority::Human),
     ("resume", Authority::Human),
     ("doctor", Authority::Either),
     ("status", Authority::Either),
@@ -57,6 +61,7 @@ pub const COMMANDS: [(&str, Authority); 52] = [
     ("backtest", Authority::Either),
     ("plan show", Authority::Either),
     ("plan status", Authority::Either),
+    ("goal show", Authority::Either),
     ("decide", Authority::Either),
     ("supervise", Authority::Either),
     ("mcp", Authority::Either),

@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Gate, Host, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult, Via};
+use crate::{
+    AgentId, Gate, GoalWord, Host, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult, Via,
+};
 
 /// What came in: from a host's hook, or from a command that changed a task of a session's plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -114,6 +116,8 @@ pub enum EventKind {
     GateClosed(Gate),
     /// A human opened the gate before this session.
     GateOpened(Opening),
+    /// A human said outright what this session is for, or may not do.
+    Goal(GoalWord),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -283,6 +287,7 @@ impl EventKind {
             Self::Paused { .. } => "Paused",
             Self::GateClosed(_) => "GateClosed",
             Self::GateOpened(_) => "GateOpened",
+            Self::Goal(_) => "Goal",
         }
     }
 }

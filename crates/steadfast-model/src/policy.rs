@@ -12,6 +12,8 @@ pub enum PolicyName {
     Integrity,
     /// The plan gate and the seal.
     Approval,
+    /// What the human forbade.
+    Constraint,
     /// The stop gate.
     Completion,
 }
@@ -21,6 +23,7 @@ impl PolicyName {
         match self {
             Self::Integrity => "integrity",
             Self::Approval => "approval",
+            Self::Constraint => "constraint",
             Self::Completion => "completion",
         }
     }

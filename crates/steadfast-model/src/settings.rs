@@ -34,6 +34,9 @@ pub struct ModeOptions {
     /// The plan gate: refuses to write what is protected until a human approved the plan. Default: `enforce`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Mode>,
+    /// What the human forbade in a prompt or with `steadfast goal forbid`: refuses it. Default: `enforce`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraint: Option<Mode>,
     /// The stop gate: refuses to end a turn while tasks are open. Default: `enforce`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion: Option<Mode>,
@@ -174,6 +177,7 @@ impl<T> Sourced<T> {
 pub struct Settings {
     pub mode_integrity: Sourced<Mode>,
     pub mode_approval: Sourced<Mode>,
+    pub mode_constraint: Sourced<Mode>,
     pub mode_completion: Sourced<Mode>,
     pub stop_enabled: Sourced<bool>,
     pub stop_check_ready_tasks: Sourced<bool>,
@@ -202,6 +206,7 @@ impl Default for Settings {
         Self {
             mode_integrity: Sourced::default(Mode::Enforce),
             mode_approval: Sourced::default(Mode::Enforce),
+            mode_constraint: Sourced::default(Mode::Enforce),
             mode_completion: Sourced::default(Mode::Enforce),
             stop_enabled: Sourced::default(true),
             stop_check_ready_tasks: Sourced::default(true),
@@ -229,7 +234,7 @@ impl Settings {
     /// Lays what one file says over what held before it. A list replaces the one before it.
     pub fn combine(mut self, options: &Options, source: Source) -> Self {
         let Options {
-            mode: ModeOptions { integrity, approval, completion },
+            mode: ModeOptions { integrity, approval, constraint, completion },
             stop:
                 StopOptions {
                     enabled,
@@ -246,6 +251,7 @@ impl Settings {
         } = options;
         self.mode_integrity.take(*integrity, source);
         self.mode_approval.take(*approval, source);
+        self.mode_constraint.take(*constraint, source);
         self.mode_completion.take(*completion, source);
         self.stop_enabled.take(*enabled, source);
         self.stop_check_ready_tasks.take(*check_ready_tasks, source);
@@ -282,6 +288,7 @@ impl Settings {
         vec![
             line("mode.integrity", &self.mode_integrity, mode),
             line("mode.approval", &self.mode_approval, mode),
+            line("mode.constraint", &self.mode_constraint, mode),
             line("mode.completion", &self.mode_completion, mode),
             line("stop.enabled", &self.stop_enabled, bool::to_string),
             line("stop.check_ready_tasks", &self.stop_check_ready_tasks, bool::to_string),
@@ -312,6 +319,7 @@ impl Settings {
         Rules {
             integrity: self.mode_integrity.value,
             approval_mode: self.mode_approval.value,
+            constraint: self.mode_constraint.value,
             completion: self.mode_completion.value,
             approval: ApprovalRules {
                 required: self.approval_required.value,
@@ -365,6 +373,8 @@ pub struct Rules {
     pub integrity: Mode,
     #[serde(default)]
     pub approval_mode: Mode,
+    #[serde(default, skip_serializing_if = "is_enforce")]
+    pub constraint: Mode,
     pub completion: Mode,
     #[serde(default, skip_serializing_if = "ApprovalRules::is_default")]
     pub approval: ApprovalRules,
@@ -387,6 +397,11 @@ pub struct StopRules {
     /// `None`: those of [`Self::PROMISES`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promises: Option<Vec<String>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_enforce(mode: &Mode) -> bool {
+    *mode == Mode::Enforce
 }
 
 fn yes() -> bool {
@@ -422,79 +437,4 @@ impl Default for Rules {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_project_wins_over_the_user_and_each_value_knows_its_source() {
-        let user = Options {
-            stop: StopOptions { max_idle: Some(5), max_cycles: Some(9), ..StopOptions::default() },
-            ..Options::default()
-        };
-        let project = Options {
-            mode: ModeOptions { completion: Some(Mode::Advise), ..ModeOptions::default() },
-            stop: StopOptions {
-                max_cycles: Some(7),
-                allow_exit_on: Some(vec![ExitOn::AllBlocked]),
-                completion_promises: Some(vec!["SHIPPED \"v1\"".into()]),
-                ..StopOptions::default()
-            },
-            ..Options::default()
-        };
-        let settings = Settings::default().combine(&user, Source::User).combine(&project, Source::Project);
-        let seen = settings.lines();
-        assert_eq!(
-            seen,
-            [
-                ("mode.integrity", "\"enforce\"".to_owned(), Source::Default),
-                ("mode.approval", "\"enforce\"".to_owned(), Source::Default),
-                ("mode.completion", "\"advise\"".to_owned(), Source::Project),
-                ("stop.enabled", "true".to_owned(), Source::Default),
-                ("stop.check_ready_tasks", "true".to_owned(), Source::Default),
-                ("stop.check_in_progress", "true".to_owned(), Source::Default),
-                ("stop.max_cycles", "7".to_owned(), Source::Project),
-                ("stop.max_idle", "5".to_owned(), Source::User),
-                ("stop.allow_exit_on", "[\"all_blocked\"]".to_owned(), Source::Project),
-                ("stop.completion_promises", "[\"SHIPPED \\\"v1\\\"\"]".to_owned(), Source::Project),
-                ("approval.required", "false".to_owned(), Source::Default),
-                ("approval.protected", "[\".tdd-progress.md\"]".to_owned(), Source::Default),
-                (
-                    "approval.triggers",
-                    "[\"plan-mode\", \"agent:planner\", \"agent:steadfast-planner\", \"agent:tdd-planner\", \
-                     \"command:tdd-plan\", \"command:steadfast-plan\", \"command:steadfast:plan\"]"
-                        .to_owned(),
-                    Source::Default
-                ),
-                ("approval.scratch", "\".steadfast/scratch/\"".to_owned(), Source::Default),
-                ("approval.possible", "\"watch\"".to_owned(), Source::Default),
-                ("approval.expires_hours", "24".to_owned(), Source::Default),
-                ("approval.profile", "\"default\"".to_owned(), Source::Default),
-                ("approval.key", "\"\"".to_owned(), Source::Default),
-                ("ledger.check_seconds", "1800".to_owned(), Source::Default),
-                ("ledger.ui_skills", "[\"frontend-design\", \"vercel-design-guidelines\"]".to_owned(), Source::Default),
-                ("privacy.retain_days", "30".to_owned(), Source::Default),
-            ]
-        );
-    }
-
-    #[test]
-    fn what_is_as_by_default_is_not_carried_in_every_state() {
-        assert_eq!((StopRules::default().exits, StopRules::default().promises), (None, None));
-        let said_anew = StopOptions {
-            allow_exit_on: Some(ExitOn::ALL.into_iter().rev().collect()),
-            completion_promises: Some(StopRules::PROMISES.map(str::to_owned).to_vec()),
-            ..StopOptions::default()
-        };
-        let options = Options { stop: said_anew, ..Options::default() };
-        assert_eq!(Settings::default().combine(&options, Source::User).rules(), Rules::default());
-    }
-
-    #[test]
-    fn a_list_that_was_set_is_all_that_holds() {
-        let rules = StopRules { exits: Some(vec![ExitOn::AllBlocked]), ..StopRules::default() };
-        assert_eq!(ExitOn::ALL.map(|exit| rules.allows(exit)), [false, true, false, false]);
-        let rules = StopRules { promises: Some(vec!["SHIPPED".into()]), ..StopRules::default() };
-        assert_eq!(rules.promises().collect::<Vec<_>>(), ["SHIPPED"]);
-        assert_eq!(StopRules::default().promises().collect::<Vec<_>>(), StopRules::PROMISES);
-    }
-}
+mod tests;

@@ -1,15 +1,18 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Answer, Gate, GateScope, Host, Millis, NewRules, Opening, Rules, SessionId, TaskId, ToolUseId, Trigger,
-    Via,
+    AgentId, Answer, Constraint, Gate, GateScope, Goal, Host, Millis, NewRules, Opening, Rules, SessionId, TaskId,
+    ToolUseId, Trigger, Via,
 };
 
 /// Goes up when an older binary could misread the state.
-pub const STATE_VERSION: u32 = 2;
+pub const STATE_VERSION: u32 = 3;
 
 /// The version of a session before an open gate: what every binary reads.
 const PLAIN: u32 = 1;
+
+/// The version of a session before a closed gate.
+const GATED: u32 = 2;
 
 /// No event waits so long for its place in the journal.
 const LATE_MS: i64 = 60 * 60 * 1_000;
@@ -66,6 +69,9 @@ pub struct State {
     /// The hash of the plan a human approved in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved: Option<String>,
+    /// What it is for, and what its human forbade.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<Goal>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -278,6 +284,15 @@ pub enum Change {
     Leaving,
     /// A write to this protected path was refused.
     PathRefused(String),
+    GoalSet {
+        text: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        scope: Vec<String>,
+    },
+    GoalCleared,
+    ConstraintAdded(Constraint),
+    /// The constraint of this number no longer holds.
+    ConstraintLifted(u32),
 }
 
 impl State {
@@ -301,6 +316,7 @@ impl State {
             paused_until: None,
             gate: None,
             approved: None,
+            goal: None,
             ended: None,
             seen: Vec::new(),
         }
@@ -389,12 +405,11 @@ impl State {
             }
             Change::GateClosed(gate) => {
                 self.gate = Some(gate.clone());
-                // A binary that knows of no gate must not decide: it falls back to the marker.
-                self.version = STATE_VERSION;
+                self.mark_version();
             }
             Change::GateOpened(opening) => {
                 self.gate = None;
-                self.version = PLAIN;
+                self.mark_version();
                 if let Opening::Approved { hash, .. } = opening {
                     self.approved = Some(hash.clone());
                 }
@@ -408,7 +423,37 @@ impl State {
                     gate.apply(change);
                 }
             }
+            Change::GoalSet { text, scope } => self.goal.get_or_insert_default().set(text, scope),
+            Change::GoalCleared => {
+                self.goal = None;
+                self.mark_version();
+            }
+            Change::ConstraintAdded(constraint) => {
+                self.goal.get_or_insert_default().forbid(constraint);
+                self.mark_version();
+            }
+            Change::ConstraintLifted(number) => {
+                if let Some(goal) = &mut self.goal {
+                    goal.lift(*number);
+                }
+                self.mark_version();
+            }
         }
+    }
+
+    /// What the human forbade.
+    pub fn constraints(&self) -> &[Constraint] {
+        self.goal.as_ref().map_or(&[], |goal| &goal.constraints)
+    }
+
+    /// A binary that knows of no gate must not decide: it falls back to the marker. Nor must one that knows of no
+    /// constraints: it would lose them with the next state it writes.
+    fn mark_version(&mut self) {
+        self.version = match (self.constraints(), &self.gate) {
+            ([_, ..], _) => STATE_VERSION,
+            ([], Some(_)) => GATED,
+            ([], None) => PLAIN,
+        };
     }
 
     /// What a subagent started, if it did.
@@ -452,16 +497,4 @@ impl State {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn subagents_that_say_no_farewell_are_not_carried_forever() {
-        let mut state = State::new(SessionId::new("s"), Host::Sim, Millis(0));
-        for number in 0..1_000 {
-            state.apply(&Change::SubagentStarted(AgentId::new(number.to_string())));
-        }
-        assert_eq!(state.subagents.len(), SUBAGENTS);
-        assert_eq!(state.subagents.last(), Some(&AgentId::new("999")));
-    }
-}
+mod tests;

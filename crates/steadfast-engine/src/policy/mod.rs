@@ -4,10 +4,12 @@ use steadfast_model::{Change, Direction, Effect, Event, Facts, Mode, Needs, Poli
 
 mod approval;
 mod completion;
+mod constraint;
 mod integrity;
 mod target;
 
-pub const POLICIES: [&dyn Policy; 3] = [&integrity::Integrity, &approval::Approval, &completion::Completion];
+pub const POLICIES: [&dyn Policy; 4] =
+    [&integrity::Integrity, &approval::Approval, &constraint::Constraint, &completion::Completion];
 
 /// One rule of the house. It judges; what its mode leaves of the verdict, and what the others say, is not its business.
 pub trait Policy: Sync {

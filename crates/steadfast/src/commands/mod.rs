@@ -15,6 +15,7 @@ mod config;
 mod decide;
 mod demo;
 mod doctor;
+mod goal;
 mod guard;
 mod init;
 mod log;
@@ -68,6 +69,8 @@ enum Command {
     Spec(spec::Spec),
     #[command(subcommand)]
     Plan(plan::Plan),
+    #[command(subcommand)]
+    Goal(goal::Goal),
     Decide(decide::Decide),
     Resume(resume::Resume),
     #[command(subcommand)]
@@ -112,6 +115,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Task(command) => command.run(),
         Command::Spec(command) => command.run(),
         Command::Plan(command) => command.run(),
+        Command::Goal(command) => command.run(),
         Command::Decide(command) => command.run(),
         Command::Resume(command) => command.run(),
         Command::Guard(command) => command.run(),

@@ -185,7 +185,8 @@ fn init_sets_the_mode_and_keeps_what_else_was_set() {
     sandbox.ok(&["init", "--host", "claude", "--yes", "--mode", "observe"]);
     assert_eq!(
         fs::read_to_string(local(&sandbox)).unwrap(),
-        "[stop]\nmax_idle = 5\n\n[mode]\nintegrity = \"observe\"\napproval = \"observe\"\ncompletion = \"observe\"\n"
+        "[stop]\nmax_idle = 5\n\n[mode]\nintegrity = \"observe\"\napproval = \"observe\"\nconstraint = \"observe\"\n\
+         completion = \"observe\"\n"
     );
 }
 

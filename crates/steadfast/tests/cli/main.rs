@@ -15,6 +15,7 @@ mod doctor;
 mod documents;
 mod errors;
 mod gate;
+mod goal;
 mod guard;
 mod log;
 mod mcp;

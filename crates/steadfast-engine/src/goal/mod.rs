@@ -1,0 +1,188 @@
+//! What a human's prompt says of the goal: what it is for, which paths it names, what it forbids and what it allows
+//! again. A small reader of words: no model, no regular expressions, the same text always gives the same.
+//!
+//! It rather misses a constraint than makes one up: what is missed is what it was before, and one that nobody meant is
+//! a refusal nobody understands.
+
+mod fence;
+mod forbid;
+mod lift;
+mod object;
+mod thing;
+mod verb;
+mod words;
+
+use steadfast_model::{Change, Constraint, ConstraintKind, Event, EventKind, Goal, GoalWord, PromptOrigin, State};
+
+use words::sentences;
+
+/// What a text of a human says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Unnumbered.
+    pub constraints: Vec<Constraint>,
+    pub lifts: Vec<Lift>,
+    /// Paths it names, those that it forbids apart.
+    pub paths: Vec<String>,
+}
+
+/// What is allowed again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lift {
+    pub kind: ConstraintKind,
+    /// None: all of the kind.
+    pub of: Vec<String>,
+}
+
+/// The most constraints of one prompt.
+const CONSTRAINTS: usize = 12;
+
+/// What Claude Code says for the human who left plan mode. What follows is the agent's own plan.
+const PLAN: &str = "Implement the following plan:";
+
+/// Reads what a human said.
+pub fn read(text: &str) -> Said {
+    let sentences = if text.trim_start().starts_with(PLAN) { Vec::new() } else { sentences(text) };
+    let mut said = Said::default();
+    for sentence in &sentences {
+        let forbidden = forbid::forbidden(sentence);
+        let named = sentence.words.iter().filter_map(thing::path);
+        let about =
+            |path: &String| !forbidden.iter().any(|(kind, of)| *kind == ConstraintKind::Touch && of.contains(path));
+        said.paths.extend(named.filter(about));
+        for (kind, of) in forbidden {
+            if said.constraints.len() < CONSTRAINTS {
+                said.constraints.push(Constraint { number: 0, kind, of, said: short(&sentence.said, Goal::SAID) });
+            }
+        }
+        said.lifts.extend(lift::allowed(sentence).into_iter().map(|(kind, of)| Lift { kind, of }));
+    }
+    dedup(&mut said.paths);
+    fence(&mut said);
+    // Who forbids and allows the same in one breath forbids it.
+    let Said { constraints, lifts, .. } = &mut said;
+    let fenced = constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
+    lifts.retain(|lift| {
+        let same = constraints.iter().any(|constraint| constraint.kind == lift.kind);
+        !(same || fenced && lift.kind == ConstraintKind::Touch)
+    });
+    said
+}
+
+/// `nothing else` is about what else the text names. Where it names nothing, nobody knows what that would be.
+fn fence(said: &mut Said) {
+    let paths = said.paths.clone();
+    for constraint in &mut said.constraints {
+        if constraint.kind == ConstraintKind::Only && constraint.of.is_empty() {
+            constraint.of.clone_from(&paths);
+        }
+    }
+    said.constraints.retain(|constraint| constraint.kind != ConstraintKind::Only || !constraint.of.is_empty());
+}
+
+fn dedup(paths: &mut Vec<String>) {
+    let mut seen: Vec<String> = Vec::new();
+    paths.retain(|path| {
+        let new = !seen.contains(path);
+        seen.push(path.clone());
+        new
+    });
+}
+
+/// What an event does to a session's goal. Only the human in the main thread is heard.
+pub(crate) fn changes(state: &State, event: &Event) -> Vec<Change> {
+    match &event.kind {
+        EventKind::Prompt { text, origin: PromptOrigin::Human, .. } if event.agent.is_none() => prompted(state, text),
+        EventKind::Goal(GoalWord::Set { text, scope }) => {
+            vec![Change::GoalSet { text: short(text, Goal::TEXT), scope: scope.clone() }]
+        }
+        EventKind::Goal(GoalWord::Forbid(constraints)) => {
+            constraints.iter().cloned().map(Change::ConstraintAdded).collect()
+        }
+        EventKind::Goal(GoalWord::Allow(number)) => vec![Change::ConstraintLifted(*number)],
+        EventKind::Goal(GoalWord::Clear) => vec![Change::GoalCleared],
+        _ => Vec::new(),
+    }
+}
+
+fn prompted(state: &State, text: &str) -> Vec<Change> {
+    let said = read(text);
+    let mut changes: Vec<Change> = Vec::new();
+    let goal = state.goal.as_ref().filter(|goal| !goal.text.is_empty() || !goal.scope.is_empty());
+    match goal {
+        None if is_task(text) => {
+            changes.push(Change::GoalSet { text: short(text, Goal::TEXT), scope: said.paths.clone() });
+        }
+        // What is named later belongs to it, too.
+        Some(goal) if said.paths.iter().any(|path| !goal.scope.contains(path)) => {
+            let mut scope = goal.scope.clone();
+            scope.extend(said.paths.iter().cloned());
+            dedup(&mut scope);
+            changes.push(Change::GoalSet { text: goal.text.clone(), scope });
+        }
+        _ => {}
+    }
+    changes.extend(lifted(state, &said));
+    changes.extend(said.constraints.into_iter().map(Change::ConstraintAdded));
+    changes
+}
+
+/// A greeting or a `/command` is no task.
+fn is_task(text: &str) -> bool {
+    let text = text.trim();
+    !text.starts_with('/') && text.split_whitespace().nth(1).is_some()
+}
+
+/// The constraints of earlier prompts that no longer hold.
+fn lifted(state: &State, said: &Said) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let fenced_anew = said.constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
+    for constraint in state.constraints() {
+        let Constraint { number, kind, of, .. } = constraint;
+        let mut left = Some(constraint.clone());
+        if *kind == ConstraintKind::Only && fenced_anew {
+            left = None;
+        }
+        for lift in &said.lifts {
+            left = left.and_then(|left| without(left, lift));
+        }
+        match left {
+            None => changes.push(Change::ConstraintLifted(*number)),
+            Some(left) if left.of != *of => {
+                changes.extend([Change::ConstraintLifted(*number), Change::ConstraintAdded(left)]);
+            }
+            Some(_) => {}
+        }
+    }
+    changes
+}
+
+/// What a lift leaves of a constraint.
+fn without(mut constraint: Constraint, lift: &Lift) -> Option<Constraint> {
+    use ConstraintKind as K;
+    match (constraint.kind, lift.kind) {
+        // A path that may be touched is inside the fence from now on.
+        (K::Only, K::Touch) => constraint.of.extend(lift.of.iter().cloned()),
+        // `push it` is not yet `force-push it`.
+        (K::Push, K::Push) if lift.of.is_empty() => return (!constraint.of.is_empty()).then_some(constraint),
+        (kind, lifted) if kind != lifted => {}
+        _ if lift.of.is_empty() || constraint.of.is_empty() => return None,
+        _ => {
+            constraint.of.retain(|name| !lift.of.iter().any(|other| other.eq_ignore_ascii_case(name)));
+            return (!constraint.of.is_empty()).then_some(constraint);
+        }
+    }
+    Some(constraint)
+}
+
+/// At most so many characters of a text, on one line.
+fn short(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most.saturating_sub(1)) {
+        Some((end, _)) if line.chars().count() > most => format!("{}…", &line[..end]),
+        _ => line,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,285 @@
+//! A human's text as sentences of words. What is quoted, fenced or tagged is spoken of, and left out.
+
+/// The most of a text that is looked at, in bytes, from its beginning and from its end. What is pasted stands between.
+const LOOKED_AT: usize = 8_000;
+/// The most sentences that are read.
+const SENTENCES: usize = 2_000;
+/// The longest sentence that is read, in words. More is no sentence.
+const WORDS: usize = 120;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Plain,
+    /// Between backticks: a name, a path or a command.
+    Code,
+    /// Several words between quotes: somebody else's.
+    Quoted,
+    /// A comma, a colon, a dash, a bracket.
+    Break,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Lower case, one apostrophe for all; `,` for every break.
+    pub(super) text: String,
+    /// As it was typed.
+    pub(super) raw: String,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sentence {
+    /// As it was typed.
+    pub(super) said: String,
+    pub(super) words: Vec<Word>,
+    pub(super) asks: bool,
+}
+
+impl Word {
+    fn plain(raw: &str) -> Self {
+        let text = raw.to_lowercase().replace(['’', '‘', 'ʼ'], "'");
+        let text = match text.as_str() {
+            "dont" | "don't" | "dnt" => "don't".to_owned(),
+            "w/o" => "without".to_owned(),
+            "pls" | "plz" => "please".to_owned(),
+            "cannot" | "cant" => "can't".to_owned(),
+            "shouldnt" => "shouldn't".to_owned(),
+            "mustnt" => "mustn't".to_owned(),
+            _ => text,
+        };
+        Self { text, raw: raw.to_owned(), kind: Kind::Plain }
+    }
+
+    fn cut(raw: &str) -> Self {
+        Self { text: ",".to_owned(), raw: raw.to_owned(), kind: Kind::Break }
+    }
+
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.kind == Kind::Plain && self.text == text
+    }
+
+    pub(super) fn is_one_of(&self, texts: &[&str]) -> bool {
+        self.kind == Kind::Plain && texts.contains(&self.text.as_str())
+    }
+
+    pub(super) fn is_break(&self) -> bool {
+        self.kind == Kind::Break
+    }
+}
+
+pub(super) fn sentences(text: &str) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    for line in lines(&bounded(text)) {
+        for said in split(&line) {
+            if sentences.len() >= SENTENCES {
+                return sentences;
+            }
+            let words = words(said);
+            if !words.is_empty() && words.len() <= WORDS {
+                sentences.push(Sentence { said: said.to_owned(), words, asks: said.ends_with('?') });
+            }
+        }
+    }
+    sentences
+}
+
+fn bounded(text: &str) -> String {
+    if text.len() <= 2 * LOOKED_AT {
+        return text.to_owned();
+    }
+    let (head, tail) = (text.floor_char_boundary(LOOKED_AT), text.ceil_char_boundary(text.len() - LOOKED_AT));
+    format!("{}\n{}", &text[..head], &text[tail..])
+}
+
+/// The lines that are the human's own words.
+fn lines(text: &str) -> Vec<String> {
+    let (mut own, mut fenced, mut tag) = (Vec::new(), false, None::<String>);
+    for line in text.lines() {
+        let bare = line.trim();
+        if let Some(open) = &tag {
+            if bare.contains(open.as_str()) {
+                tag = None;
+            }
+            continue;
+        }
+        if bare.starts_with("```") || bare.starts_with("~~~") {
+            fenced = !fenced;
+            continue;
+        }
+        // A heading and a row of a table order nothing.
+        if fenced || bare.starts_with(['>', '#', '|']) {
+            continue;
+        }
+        if let Some(name) = opened(bare) {
+            let close = format!("</{name}>");
+            if !bare.contains(&close) && text.contains(&close) {
+                tag = Some(close);
+            }
+            continue;
+        }
+        own.push(bare.to_owned());
+    }
+    own
+}
+
+/// The tag that a line begins with.
+fn opened(line: &str) -> Option<&str> {
+    let name = line.strip_prefix('<')?;
+    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))?;
+    (end > 0 && name[end..].starts_with(['>', ' '])).then(|| &name[..end])
+}
+
+/// A line's sentences. A dot inside a path, a name or backticks ends none.
+fn split(line: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut code, mut quoted) = (Vec::new(), 0, false, false);
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '`' => code = !code,
+            '"' => quoted = !quoted,
+            '“' => quoted = true,
+            '”' => quoted = false,
+            '.' | '!' | '?' | ';' | '…' if !code && !quoted => {
+                let ends = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+                let end = at + c.len_utf8();
+                if ends && !line[start..end].ends_with("e.g.") {
+                    parts.push(line[start..end].trim());
+                    start = end;
+                }
+            }
+            _ => {}
+        }
+    }
+    parts.push(line[start..].trim());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+fn words(sentence: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut rest = sentence.trim_start_matches(['-', '*', '•', ' ']);
+    while let Some(c) = rest.chars().next() {
+        let close = match c {
+            '`' => Some('`'),
+            '"' => Some('"'),
+            '“' => Some('”'),
+            _ => None,
+        };
+        let inner = &rest[c.len_utf8()..];
+        if let Some((close, end)) = close.and_then(|close| inner.find(close).map(|end| (close, end))) {
+            let raw = inner[..end].trim();
+            // A command of git stands for its verb.
+            if c == '`' && raw.starts_with("git ") {
+                raw.split_whitespace().for_each(|word| plain(word, &mut words));
+                rest = &inner[end + close.len_utf8()..];
+                continue;
+            }
+            let kind = if c == '`' || !raw.contains(' ') { Kind::Code } else { Kind::Quoted };
+            words.push(Word { text: raw.to_lowercase(), raw: raw.to_owned(), kind });
+            rest = &inner[end + close.len_utf8()..];
+            continue;
+        }
+        if c.is_whitespace() {
+            rest = inner;
+            continue;
+        }
+        let end = rest.find(|c: char| c.is_whitespace() || c == '`' || c == '"' || c == '“').unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end.max(c.len_utf8()));
+        plain(word, &mut words);
+        rest = after;
+    }
+    merged(words)
+}
+
+/// Verbs that are joined by a slash.
+const BOTH: [&str; 10] = ["commit", "push", "merge", "rebase", "edit", "change", "add", "delete", "rename", "move"];
+
+fn plain(word: &str, words: &mut Vec<Word>) {
+    const AROUND: [char; 12] = ['(', ')', '[', ']', ',', ':', ';', '!', '?', '*', '_', '\''];
+    if word.chars().all(|c| matches!(c, '-' | '–' | '—' | '/' | '&' | '+' | '|' | '=' | '>')) {
+        words.push(Word::cut(","));
+        return;
+    }
+    if word.starts_with(['(', '[']) {
+        words.push(Word::cut("("));
+    }
+    if let Some((one, other)) = word.split_once('/')
+        && BOTH.contains(&one.to_lowercase().as_str())
+        && BOTH.contains(&other.trim_end_matches(AROUND).trim_end_matches('.').to_lowercase().as_str())
+    {
+        words.push(Word::plain(one));
+        words.push(Word::plain("or"));
+        return plain(other, words);
+    }
+    // `*.snap` and `__init__.py` begin with what else is emphasis.
+    let glob = word.starts_with("*.") || word.starts_with("**/");
+    let bare = if glob { word.trim_end_matches(AROUND) } else { word.trim_matches(AROUND) };
+    let bare = bare.trim_end_matches(['.', '…']);
+    let bare = bare.trim_matches(['*', '(', ')']);
+    let bare = if glob { &word[..word.len().min(word.find(bare).unwrap_or(0) + bare.len())] } else { bare };
+    if !bare.is_empty() {
+        words.push(Word::plain(bare));
+    }
+    if word.ends_with([',', ':', ';', ')', ']']) {
+        words.push(Word::cut(if word.ends_with(',') { "," } else { ":" }));
+    }
+}
+
+/// `do not` is `don't`, and a modal with `not` is one word.
+fn merged(words: Vec<Word>) -> Vec<Word> {
+    let mut merged: Vec<Word> = Vec::with_capacity(words.len());
+    for word in words {
+        let joined = match merged.last() {
+            Some(last) if word.is("not") => match last.text.as_str() {
+                "do" => Some("don't"),
+                "can" => Some("can't"),
+                "should" => Some("shouldn't"),
+                "must" => Some("mustn't"),
+                "did" => Some("didn't"),
+                _ => None,
+            },
+            _ => None,
+        };
+        match (joined, merged.last_mut()) {
+            (Some(text), Some(last)) => {
+                last.raw = format!("{} {}", last.raw, word.raw);
+                text.clone_into(&mut last.text);
+            }
+            _ => merged.push(word),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(sentence: &str) -> Vec<String> {
+        words(sentence).into_iter().map(|word| word.text).collect()
+    }
+
+    #[test]
+    fn a_dot_in_a_path_ends_no_sentence() {
+        let said: Vec<String> =
+            sentences("Fix src/a.rs. Don't touch `b. c`! ok").into_iter().map(|sentence| sentence.said).collect();
+        assert_eq!(said, ["Fix src/a.rs.", "Don't touch `b. c`!", "ok"]);
+    }
+
+    #[test]
+    fn what_is_not_the_humans_own_is_left_out() {
+        let text = "a\n> don't commit\n```\ndon't push\n```\n<log x>\ndon't run\n</log>\nb";
+        let said: Vec<String> = sentences(text).into_iter().map(|sentence| sentence.said).collect();
+        assert_eq!(said, ["a", "b"]);
+    }
+
+    #[test]
+    fn words_are_plain() {
+        assert_eq!(
+            texts("Please, DO NOT touch *.snap (ever)"),
+            ["please", ",", "don't", "touch", "*.snap", ",", "ever", ","]
+        );
+        assert_eq!(texts("“don’t commit” he said"), ["don’t commit", "he", "said"]);
+        assert_eq!(texts("You **must not** edit __init__.py."), ["you", "mustn't", "edit", "init__.py"]);
+    }
+}

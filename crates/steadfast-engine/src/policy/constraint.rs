@@ -1,0 +1,250 @@
+//! What the human forbade: "don't commit", "only `src/auth`", "no new dependencies".
+//!
+//! A constraint decides alone, and before the action. What a call shows plainly is refused with the human's own sentence;
+//! what it does not show is let pass, and noted where there is something to be said.
+
+mod place;
+mod program;
+mod run;
+
+use steadfast_model::{
+    Action, Constraint as Forbidden, ConstraintKind, Direction, Event, EventKind, Facts, Mode, Needs, PolicyName,
+    Rules, State, ToolCall, Verdict,
+};
+use steadfast_shell::{Certainty, Context, Op, Reading, effects};
+
+use self::place::{covers, is_free, is_manifest};
+use self::program::Installs;
+use self::run::{Run, runs};
+use super::{Judgement, Policy, target};
+
+/// Our own server has its own authority.
+const SERVER: &str = "steadfast";
+
+#[derive(Debug)]
+pub(super) struct Constraint;
+
+impl Policy for Constraint {
+    fn name(&self) -> PolicyName {
+        PolicyName::Constraint
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Advice
+    }
+
+    fn mode(&self, rules: &Rules) -> Mode {
+        rules.constraint
+    }
+
+    fn needs(&self, _state: &State, _event: &Event) -> Needs {
+        Needs::default()
+    }
+
+    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
+        let EventKind::PreTool(call) = &event.kind else { return Judgement::default() };
+        if state.constraints().is_empty() {
+            return Judgement::default();
+        }
+        let deed = Deed::of(call, &event.cwd, state.rules.approval.scratch(), &facts.behind_links);
+        let verdicts = state.constraints().iter().map(|constraint| deed.against(constraint));
+        Judgement::of(verdicts.max().unwrap_or_default())
+    }
+}
+
+/// What a call would do, as far as it shows.
+struct Deed<'a> {
+    call: &'a ToolCall,
+    cwd: &'a str,
+    runs: Vec<Run>,
+    /// What it would write for certain, with how.
+    writes: Vec<(Op, String)>,
+    /// What it may write: patterns.
+    possible: Vec<(Op, String)>,
+    /// Nothing of it could be read.
+    unread: bool,
+}
+
+/// What a deed is to one constraint.
+enum Finding {
+    Nothing,
+    /// It would be run.
+    Run(String),
+    /// It would be written.
+    Write(String),
+    /// It cannot be decided, and this is why.
+    Unsure(String),
+}
+
+impl<'a> Deed<'a> {
+    fn of(call: &'a ToolCall, cwd: &'a str, scratch: &str, behind_links: &[String]) -> Self {
+        let mut deed = Self { call, cwd, runs: Vec::new(), writes: Vec::new(), possible: Vec::new(), unread: false };
+        match &call.action {
+            Action::Shell { command, .. } => {
+                let reading = effects(command, &Context { cwd: cwd.to_owned(), home: "~".to_owned() });
+                deed.runs = runs(&reading);
+                deed.take(reading);
+            }
+            Action::Write { paths } => deed.plain(paths.iter().chain(behind_links), cwd),
+            Action::Mcp { server, tool, paths } if server != SERVER && !target::only_reads(tool) => {
+                deed.plain(paths.iter().chain(behind_links), cwd);
+            }
+            _ => {}
+        }
+        deed.writes.retain(|(_, path)| !is_free(path, cwd, scratch));
+        deed.possible.retain(|(_, path)| !is_free(path, cwd, scratch));
+        deed
+    }
+
+    fn plain<'p>(&mut self, paths: impl Iterator<Item = &'p String>, cwd: &str) {
+        self.writes.extend(paths.map(|path| (Op::Write, target::absolute(path, cwd))));
+    }
+
+    fn take(&mut self, reading: Reading) {
+        self.unread = !reading.parsed;
+        for effect in reading.effects.into_iter().filter(|effect| !matches!(effect.op, Op::Exec | Op::Unknown)) {
+            match (effect.path, effect.certainty) {
+                (Some(path), Certainty::Certain) => self.writes.push((effect.op, path)),
+                (Some(path), Certainty::Possible) => self.possible.push((effect.op, path)),
+                (None, _) => {}
+            }
+        }
+    }
+
+    fn against(&self, constraint: &Forbidden) -> Verdict {
+        let said = constraint.said.trim_end_matches(['.', '!', ' ', ';']);
+        match self.finding(constraint) {
+            Finding::Nothing if self.unread && constraint.kind != ConstraintKind::Separate => {
+                Verdict::Note(format!("You said: \"{said}\". A command that could not be read was let pass."))
+            }
+            Finding::Nothing => Verdict::Pass,
+            Finding::Run(what) => Verdict::Deny { reason: format!("The human said: \"{said}\". `{what}` is not run.") },
+            Finding::Write(path) => {
+                Verdict::Deny { reason: format!("The human said: \"{said}\". `{path}` is not written.") }
+            }
+            Finding::Unsure(why) => Verdict::Note(format!("You said: \"{said}\". {why}")),
+        }
+    }
+
+    fn finding(&self, constraint: &Forbidden) -> Finding {
+        use ConstraintKind as K;
+        let of = &constraint.of;
+        match constraint.kind {
+            // On which branch a commit would be is not known here.
+            K::Commit if !of.is_empty() => match self.runs.iter().find(|run| program::commits(run)) {
+                Some(_) => {
+                    Finding::Unsure(format!("A commit was let pass: whether it is on `{}` is not known.", of[0]))
+                }
+                None => Finding::Nothing,
+            },
+            K::Commit => self.run(program::commits),
+            K::Push => self.push(of),
+            K::Branch => self.run(program::branches),
+            K::PullRequest => self.run(program::opens_request).or(|| self.remote("create_pull_request")),
+            K::Merge => self.run(program::merges).or(|| self.remote("merge_pull_request")),
+            K::Dependencies => self.run(|run| program::installs(run) == Some(Installs::New)).or(|| {
+                let manifest = self.writes.iter().find(|(_, path)| is_manifest(path));
+                manifest.map_or(Finding::Nothing, |(_, path)| {
+                    Finding::Unsure(format!("`{}` is edited: whether that adds one is not known.", self.shown(path)))
+                })
+            }),
+            K::Install => self.run(|run| program::installs(run).is_some()),
+            K::Network => {
+                let web = matches!(self.call.tool.as_str(), "WebFetch" | "WebSearch" | "web_search");
+                if web { Finding::Run(self.call.tool.clone()) } else { self.run(program::uses_network) }
+            }
+            K::Touch => self.write(|_, path| is_about(of, path)).or(|| self.may_write(of)),
+            K::Only => self.write(|_, path| !is_about(of, path)),
+            K::Run => self.run(|run| of.iter().any(|name| program::is_called(run, name))),
+            K::Delete => self.write(|op, path| op == Op::Delete && is_about(of, path)).or(|| self.any(Op::Delete, of)),
+            K::Rename => self.write(|op, path| op == Op::Move && is_about(of, path)).or(|| self.any(Op::Move, of)),
+            K::Write => self
+                .write(|_, _| true)
+                .or(|| self.any(Op::Delete, of))
+                .or(|| self.run(|run| program::changes_checkout(run) || program::installs(run).is_some())),
+            K::Separate | K::Unknown => Finding::Nothing,
+        }
+    }
+
+    fn run(&self, is_it: impl Fn(&Run) -> bool) -> Finding {
+        match self.runs.iter().find(|run| is_it(run)) {
+            Some(run) => Finding::Run(program::shown(run)),
+            None => Finding::Nothing,
+        }
+    }
+
+    fn write(&self, is_it: impl Fn(Op, &str) -> bool) -> Finding {
+        match self.writes.iter().find(|(op, path)| is_it(*op, path)) {
+            Some((_, path)) => Finding::Write(self.shown(path)),
+            None => Finding::Nothing,
+        }
+    }
+
+    /// Where all of a kind is forbidden, a pattern of paths is as good as a path.
+    fn any(&self, op: Op, of: &[String]) -> Finding {
+        let pattern = self.possible.iter().find(|(other, path)| op == *other && of.is_empty() && path.starts_with('/'));
+        pattern.map_or(Finding::Nothing, |(_, path)| Finding::Write(self.shown(path)))
+    }
+
+    fn may_write(&self, of: &[String]) -> Finding {
+        match self.possible.iter().find(|(_, path)| is_about(of, path)) {
+            Some((_, path)) => {
+                Finding::Unsure(format!("`{}` may be written by a command that was let pass.", self.shown(path)))
+            }
+            None => Finding::Nothing,
+        }
+    }
+
+    fn push(&self, of: &[String]) -> Finding {
+        let Some((run, rest)) = self.runs.iter().find_map(|run| Some((run, program::pushes(run)?))) else {
+            return Finding::Nothing;
+        };
+        let is_it = of.is_empty()
+            || of
+                .iter()
+                .any(|of| if of == "--force" { program::is_forced(&rest) } else { program::names_branch(&rest, of) });
+        let bare = program::operands(&rest).nth(1).is_none() && of.iter().any(|of| of != "--force");
+        match (is_it, bare) {
+            (true, _) => Finding::Run(program::shown(run)),
+            (false, true) => {
+                Finding::Unsure(format!("A push was let pass: whether it is to `{}` is not known.", of[0]))
+            }
+            (false, false) => Finding::Nothing,
+        }
+    }
+
+    /// A path as a human says it here.
+    fn shown(&self, path: &str) -> String {
+        const SHOWN: usize = 120;
+        let inside = path.strip_prefix(self.cwd).and_then(|rest| rest.strip_prefix('/'));
+        let path = inside.filter(|rest| !rest.is_empty()).unwrap_or(path);
+        match path.char_indices().nth(SHOWN) {
+            Some((end, _)) => format!("{}…", &path[..end]),
+            None => path.to_owned(),
+        }
+    }
+
+    /// A tool of another server that does it at the remote's.
+    fn remote(&self, name: &str) -> Finding {
+        match &self.call.action {
+            Action::Mcp { tool, .. } if tool == name => Finding::Run(tool.clone()),
+            _ => Finding::Nothing,
+        }
+    }
+}
+
+impl Finding {
+    fn or(self, other: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Nothing => other(),
+            found => found,
+        }
+    }
+}
+
+fn is_about(of: &[String], path: &str) -> bool {
+    of.is_empty() || of.iter().any(|name| covers(name, path))
+}
+
+#[cfg(test)]
+mod tests;

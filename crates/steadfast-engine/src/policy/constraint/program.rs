@@ -1,0 +1,375 @@
+//! What a command is, to those who forbid it by what it does.
+
+use super::run::{Run, runs_of};
+
+/// Options of git with a value, before its command.
+const GIT_VALUES: [&str; 7] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
+
+/// The command of git that is run, and its arguments. An alias that is set on the line is what it stands for.
+pub(super) fn git(run: &Run) -> Option<(String, Vec<String>)> {
+    if run.first()? != "git" {
+        return None;
+    }
+    let (mut at, mut aliases) = (1, Vec::new());
+    while let Some(word) = run.get(at).filter(|word| word.starts_with('-')) {
+        at += 1;
+        if GIT_VALUES.contains(&word.as_str()) {
+            let alias = run.get(at).filter(|_| word == "-c").and_then(|value| value.strip_prefix("alias."));
+            aliases.extend(alias.and_then(|alias| alias.split_once('=')));
+            at += 1;
+        }
+    }
+    let verb = run.get(at)?;
+    let rest = run[at + 1..].to_vec();
+    let Some((_, body)) = aliases.into_iter().find(|(name, _)| name == verb) else {
+        return Some((verb.clone(), rest));
+    };
+    match body.strip_prefix('!') {
+        Some(line) => runs_of(line).iter().find_map(|run| if run.len() < 64 { git(run) } else { None }),
+        None => {
+            let mut words = body.split_whitespace().map(str::to_owned);
+            Some((words.next()?, words.chain(rest).collect()))
+        }
+    }
+}
+
+fn has(words: &[String], flags: &[&str]) -> bool {
+    words.iter().any(|word| flags.contains(&word.as_str()))
+}
+
+pub(super) fn operands(words: &[String]) -> impl Iterator<Item = &String> {
+    words.iter().filter(|word| !word.starts_with('-'))
+}
+
+/// The program with the first of its arguments that are no options.
+fn starts(run: &Run, words: &[&str]) -> bool {
+    let mut plain =
+        run.iter().enumerate().filter(|(at, word)| *at == 0 || !word.starts_with('-')).map(|(_, word)| word);
+    words.iter().all(|word| plain.next().is_some_and(|other| other == word))
+}
+
+/// How a run is shown in a refusal.
+pub(super) fn shown(run: &Run) -> String {
+    match git(run) {
+        Some((verb, _)) => format!("git {verb}"),
+        None => {
+            let line = run.iter().take(4).cloned().collect::<Vec<_>>().join(" ");
+            line.chars().take(60).collect()
+        }
+    }
+}
+
+pub(super) fn commits(run: &Run) -> bool {
+    if let Some((verb, rest)) = git(run) {
+        return match verb.as_str() {
+            "commit" => !has(&rest, &["--dry-run", "--help", "-h"]),
+            "cherry-pick" | "revert" => !has(&rest, &["-n", "--no-commit", "--abort", "--quit", "--help", "-h"]),
+            "commit-tree" | "citool" | "am" => !has(&rest, &["--help", "-h", "--abort"]),
+            _ => false,
+        };
+    }
+    ["hg", "jj", "sl", "svn"].iter().any(|program| starts(run, &[program, "commit"]) || starts(run, &[program, "ci"]))
+}
+
+pub(super) fn pushes(run: &Run) -> Option<Vec<String>> {
+    match git(run) {
+        Some((verb, rest)) if verb == "push" && !has(&rest, &["--dry-run", "-n", "--help", "-h"]) => Some(rest),
+        Some(_) => None,
+        None if starts(run, &["hg", "push"])
+            || starts(run, &["jj", "git", "push"])
+            || starts(run, &["gh", "pr", "create"]) =>
+        {
+            Some(Vec::new())
+        }
+        None => None,
+    }
+}
+
+pub(super) fn is_forced(rest: &[String]) -> bool {
+    rest.iter().any(|word| {
+        word.starts_with("--force")
+            || word.starts_with('+')
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains('f'))
+    })
+}
+
+/// Whether a push names that branch as its target.
+pub(super) fn names_branch(rest: &[String], branch: &str) -> bool {
+    operands(rest).skip(1).any(|word| {
+        let target = word.rsplit(':').next().unwrap_or(word).trim_start_matches('+');
+        target.strip_prefix("refs/heads/").unwrap_or(target) == branch
+    })
+}
+
+pub(super) fn branches(run: &Run) -> bool {
+    let Some((verb, rest)) = git(run) else { return false };
+    let looks =
+        ["-a", "-r", "-v", "-vv", "-l", "--list", "--show-current", "--contains", "--merged", "--help", "-h", "--all"];
+    match verb.as_str() {
+        "branch" => !has(&rest, &looks) && operands(&rest).next().is_some(),
+        "switch" => !has(&rest, &["--help", "-h"]),
+        "checkout" => {
+            let branch = |word: &String| matches!(word.as_str(), "main" | "master" | "develop");
+            has(&rest, &["-b", "-B", "--orphan", "-"])
+                || (!has(&rest, &["--"]) && operands(&rest).next().is_some_and(branch))
+        }
+        "worktree" => rest.first().is_some_and(|word| word == "add"),
+        _ => false,
+    }
+}
+
+pub(super) fn opens_request(run: &Run) -> bool {
+    [
+        &["gh", "pr", "create"][..],
+        &["gh", "pr", "new"],
+        &["glab", "mr", "create"],
+        &["glab", "mr", "new"],
+        &["hub", "pull-request"],
+    ]
+    .iter()
+    .any(|words| starts(run, words))
+}
+
+pub(super) fn merges(run: &Run) -> bool {
+    match git(run) {
+        Some((verb, rest)) => {
+            matches!(verb.as_str(), "merge" | "rebase") && !has(&rest, &["--abort", "--quit", "--help", "-h"])
+        }
+        None => starts(run, &["gh", "pr", "merge"]) || starts(run, &["glab", "mr", "merge"]),
+    }
+}
+
+/// A command of git that changes the working tree or the history.
+pub(super) fn changes_checkout(run: &Run) -> bool {
+    const CHANGING: [&str; 17] = [
+        "am",
+        "apply",
+        "checkout",
+        "cherry-pick",
+        "clean",
+        "commit",
+        "merge",
+        "mv",
+        "pull",
+        "rebase",
+        "reset",
+        "restore",
+        "revert",
+        "rm",
+        "switch",
+        "sparse-checkout",
+        "stash",
+    ];
+    git(run).is_some_and(|(verb, rest)| {
+        let looks = (verb == "stash" && rest.first().is_some_and(|word| word == "list" || word == "show"))
+            || has(&rest, &["--help", "-h", "--dry-run", "--check", "--stat"]);
+        CHANGING.contains(&verb.as_str()) && !looks
+    })
+}
+
+/// What a package manager is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Installs {
+    /// What is not yet a dependency of the project.
+    New,
+    /// What the project already wants, or a tool beside it.
+    Other,
+}
+
+pub(super) fn installs(run: &Run) -> Option<Installs> {
+    let (program, rest) = run.split_first()?;
+    let mut plain = operands(rest);
+    let verb = plain.next().map(String::as_str);
+    let named = plain.next().is_some();
+    let new = |named: bool| Some(if named { Installs::New } else { Installs::Other });
+    match (program.as_str(), verb?) {
+        ("npm" | "pnpm" | "yarn" | "bun", "add" | "install" | "i" | "ci" | "global") => {
+            if has(rest, &["-g", "--global", "global"]) {
+                Some(Installs::Other)
+            } else {
+                new(named && verb != Some("ci"))
+            }
+        }
+        ("cargo", "add")
+        | ("uv" | "poetry" | "pdm" | "bundle" | "rye", "add")
+        | ("go", "get")
+        | ("composer", "require") => new(named),
+        ("dotnet", "add") => rest.iter().any(|word| word == "package").then_some(Installs::New),
+        ("pip" | "pip3" | "pipenv" | "conda" | "mamba", "install") => new(is_package(rest)),
+        ("uv", "pip") => rest.iter().any(|word| word == "install").then(|| new(is_package(&rest[1..])))?,
+        ("cargo" | "gem" | "brew" | "apt" | "apt-get" | "dnf" | "yum" | "pacman" | "snap" | "go", "install")
+        | ("apk", "add")
+        | ("uv", "sync" | "tool")
+        | ("pipx", "install") => Some(Installs::Other),
+        _ => None,
+    }
+}
+
+/// Whether `install` names a package, and not a list of them or the project itself.
+fn is_package(rest: &[String]) -> bool {
+    let mut words = rest.iter().skip_while(|word| *word != "install").skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-r" | "-c" | "-e" | "--requirement" | "--constraint" | "--editable" | "-i" | "--index-url" | "-t"
+            | "-f" => {
+                words.next();
+            }
+            word if word.starts_with('-') || word.starts_with('.') || word.starts_with('/') => {}
+            _ => return true,
+        }
+    }
+    false
+}
+
+pub(super) fn uses_network(run: &Run) -> bool {
+    let here = |word: &String| ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"].iter().any(|host| word.contains(host));
+    if run.iter().any(here) {
+        return false;
+    }
+    if let Some((verb, _)) = git(run) {
+        return matches!(verb.as_str(), "fetch" | "pull" | "push" | "clone" | "ls-remote");
+    }
+    let program = run.first().map(String::as_str).unwrap_or_default();
+    matches!(program, "curl" | "wget" | "ssh" | "scp" | "sftp" | "telnet" | "ftp" | "gh" | "glab")
+        || starts(run, &["docker", "pull"])
+        || installs(run).is_some()
+}
+
+/// Whether a run is what a human called so: a kind of command by its name, or a command by its words.
+pub(super) fn is_called(run: &Run, name: &str) -> bool {
+    let speaks_of = |part: &str| run.iter().any(|word| word.to_lowercase().contains(part));
+    let script = |names: &[&str]| {
+        let package = ["npm", "pnpm", "yarn", "bun"].contains(&run[0].as_str());
+        let mut plain = operands(&run[1..]).skip_while(|word| *word == "run");
+        package
+            && plain
+                .next()
+                .is_some_and(|word| names.iter().any(|name| word == name || word.starts_with(&format!("{name}:"))))
+    };
+    let any = |commands: &[&[&str]]| commands.iter().any(|words| starts(run, words));
+    let make = |targets: &[&str]| {
+        matches!(run[0].as_str(), "make" | "just" | "task" | "rake")
+            && operands(&run[1..]).any(|word| targets.contains(&word.as_str()))
+    };
+    let gradle = matches!(run[0].as_str(), "gradle" | "gradlew" | "mvn" | "mvnw");
+    match name {
+        "tests" => tests(run) || script(&["test", "t"]) || make(&["test", "tests", "check", "spec"]),
+        "integration tests" => {
+            speaks_of("integration") && (tests(run) || script(&["test", "integration"]) || make_any(run))
+        }
+        "e2e tests" => {
+            any(&[&["playwright", "test"], &["cypress", "run"], &["cypress", "open"]])
+                || (speaks_of("e2e") && (tests(run) || script(&["test", "e2e"]) || make_any(run)))
+        }
+        "dev server" => {
+            script(&["dev", "start", "serve"])
+                || any(&[
+                    &["next", "dev"],
+                    &["rails", "s"],
+                    &["rails", "server"],
+                    &["flask", "run"],
+                    &["astro", "dev"],
+                    &["nuxt", "dev"],
+                    &["webpack", "serve"],
+                    &["hugo", "server"],
+                ])
+                || matches!(run[0].as_str(), "uvicorn" | "nodemon" | "gunicorn")
+                || (run[0] == "vite" && !speaks_of("build"))
+                || speaks_of("runserver")
+        }
+        "build" => {
+            script(&["build"])
+                || any(&[
+                    &["cargo", "build"],
+                    &["cargo", "b"],
+                    &["go", "build"],
+                    &["vite", "build"],
+                    &["next", "build"],
+                    &["dotnet", "build"],
+                ])
+                || make(&["build", "all"])
+                || (run[0] == "make" && operands(&run[1..]).next().is_none())
+                || (gradle && (speaks_of("build") || speaks_of("package")))
+        }
+        "linter" => {
+            script(&["lint"])
+                || any(&[&["cargo", "clippy"]])
+                || make(&["lint"])
+                || matches!(run[0].as_str(), "eslint" | "ruff" | "flake8" | "pylint" | "golangci-lint" | "rubocop")
+        }
+        "formatter" => {
+            script(&["format", "fmt", "prettier"])
+                || any(&[&["cargo", "fmt"], &["go", "fmt"], &["ruff", "format"]])
+                || make(&["fmt", "format"])
+                || matches!(run[0].as_str(), "prettier" | "black" | "rustfmt" | "gofmt")
+        }
+        "benchmarks" => {
+            script(&["bench", "benchmark"])
+                || any(&[&["cargo", "bench"]])
+                || make(&["bench"])
+                || run.iter().any(|word| word.starts_with("-bench"))
+        }
+        "migrations" => {
+            run.iter().skip(1).any(|word| {
+                let word = word.rsplit('/').next().unwrap_or(word);
+                matches!(word, "migrate" | "db:migrate" | "db:push" | "migration") || word.starts_with("migrate:")
+            }) || any(&[&["alembic", "upgrade"]])
+                || script(&["migrate"])
+        }
+        literal => is_literally(run, literal),
+    }
+}
+
+fn make_any(run: &Run) -> bool {
+    matches!(run[0].as_str(), "make" | "just" | "task" | "rake" | "gradle" | "gradlew" | "mvn" | "mvnw")
+}
+
+fn tests(run: &Run) -> bool {
+    const TESTING: [&[&str]; 20] = [
+        &["cargo", "test"],
+        &["cargo", "t"],
+        &["cargo", "nextest"],
+        &["go", "test"],
+        &["dotnet", "test"],
+        &["deno", "test"],
+        &["bun", "test"],
+        &["mix", "test"],
+        &["swift", "test"],
+        &["playwright", "test"],
+        &["mvn", "test"],
+        &["mvn", "verify"],
+        &["gradle", "test"],
+        &["gradlew", "test"],
+        &["gradle", "check"],
+        &["gradlew", "check"],
+        &["rails", "test"],
+        &["artisan", "test"],
+        &["npm", "test"],
+        &["npm", "t"],
+    ];
+    TESTING.iter().any(|words| starts(run, words))
+        || matches!(
+            run[0].as_str(),
+            "pytest"
+                | "py.test"
+                | "unittest"
+                | "jest"
+                | "vitest"
+                | "mocha"
+                | "ava"
+                | "rspec"
+                | "phpunit"
+                | "tox"
+                | "nox"
+                | "ctest"
+        )
+}
+
+/// The same program, and the words after it in this order, options between them or not.
+fn is_literally(run: &Run, line: &str) -> bool {
+    let mut wanted = line.split_whitespace();
+    let Some(program) = wanted.next() else { return false };
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let mut words = run[1..].iter();
+    run[0].eq_ignore_ascii_case(program) && wanted.all(|word| words.any(|other| other.eq_ignore_ascii_case(word)))
+}

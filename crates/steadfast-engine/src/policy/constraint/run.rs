@@ -1,0 +1,57 @@
+//! Who is run by a command line, as those see it who forbid it: a program by its base name, and its arguments.
+
+use steadfast_shell::{Argument, Context, Invocation, Reading, effects};
+
+/// A command: its program by its base name, and its arguments.
+pub(super) type Run = Vec<String>;
+
+/// Every command of a line, those that others run for it included.
+pub(super) fn runs(reading: &Reading) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for invocation in reading.runs() {
+        let mut words = words(invocation);
+        while !words.is_empty() {
+            let launched = launched(&words).map(<[String]>::to_vec).unwrap_or_default();
+            runs.push(std::mem::replace(&mut words, launched));
+        }
+    }
+    runs
+}
+
+/// The same of a text that is read by itself.
+pub(super) fn runs_of(line: &str) -> Vec<Run> {
+    runs(&effects(line, &Context::default()))
+}
+
+fn words(invocation: &Invocation) -> Run {
+    let mut words: Run = invocation.argv.iter().map(text).map(str::to_owned).collect();
+    if let Some(program) = words.first_mut() {
+        *program = program.rsplit('/').next().unwrap_or_default().to_owned();
+    }
+    words
+}
+
+/// What is not known of an argument is no reason to refuse anything: a pattern is a text like any other here.
+fn text(argument: &Argument) -> &str {
+    match argument {
+        Argument::Known(text) | Argument::Pattern(text) => text,
+    }
+}
+
+/// What a launcher of packages runs: to the effects of a line it is a program that nobody knows.
+fn launched(words: &[String]) -> Option<&[String]> {
+    let (program, arguments) = words.split_first()?;
+    let first = arguments.first().map(String::as_str);
+    let skipped = match program.as_str() {
+        "npx" | "bunx" | "direnv" => 0,
+        "bundle" | "poetry" | "pnpm" | "yarn" if matches!(first, Some("exec" | "dlx")) => 1,
+        "poetry" | "uv" | "pipenv" | "hatch" | "pdm" if first == Some("run") => 1,
+        name if name.starts_with("python") && first == Some("-m") => 1,
+        _ => return None,
+    };
+    let rest = &arguments[skipped..];
+    rest.iter().position(|word| !word.starts_with('-')).map(|at| &rest[at..])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+use serde::{Deserialize, Serialize};
+
+/// What a session is for, where it may work, and what its human forbade. Read with every event, and therefore small.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goal {
+    /// The beginning of what the human asked for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Paths the human named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scope: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<Constraint>,
+    /// The number of the newest constraint: none is given twice.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub numbered: u32,
+}
+
+/// Something the human forbade.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constraint {
+    /// By which a human lifts it. Given when it is added.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub number: u32,
+    pub kind: ConstraintKind,
+    /// Paths, names, commands or branches it is about. None: all of the kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of: Vec<String>,
+    /// The human's sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConstraintKind {
+    Commit,
+    /// To a remote; `of`: to these branches, or `--force`.
+    Push,
+    /// Creating or switching branches.
+    Branch,
+    PullRequest,
+    /// Merging and rebasing.
+    Merge,
+    /// New ones.
+    Dependencies,
+    Install,
+    Network,
+    /// Writing what `of` names.
+    Touch,
+    /// Writing anything but what `of` names.
+    Only,
+    /// Running what `of` names.
+    Run,
+    Delete,
+    /// And moving.
+    Rename,
+    /// Changing anything in the checkout.
+    Write,
+    /// Mixing this with other work. Kept, and not enforced: no single action shows it.
+    Separate,
+    /// One this version does not know. Kept, and not enforced.
+    #[serde(other)]
+    Unknown,
+}
+
+impl ConstraintKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Commit => "commit",
+            Self::Push => "push",
+            Self::Branch => "branch",
+            Self::PullRequest => "pull_request",
+            Self::Merge => "merge",
+            Self::Dependencies => "dependencies",
+            Self::Install => "install",
+            Self::Network => "network",
+            Self::Touch => "touch",
+            Self::Only => "only",
+            Self::Run => "run",
+            Self::Delete => "delete",
+            Self::Rename => "rename",
+            Self::Write => "write",
+            Self::Separate => "separate",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What a human says about a goal outright, with a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GoalWord {
+    Set {
+        text: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        scope: Vec<String>,
+    },
+    Forbid(Vec<Constraint>),
+    /// The constraint of this number is lifted.
+    Allow(u32),
+    Clear,
+}
+
+impl Goal {
+    /// The most of a goal's text that is kept, in characters.
+    pub const TEXT: usize = 160;
+    /// The most of a sentence that is kept, in characters.
+    pub const SAID: usize = 120;
+    const SCOPE: usize = 12;
+    /// Who forbids more than this has long forgotten the first.
+    const CONSTRAINTS: usize = 24;
+
+    pub(crate) fn set(&mut self, text: &str, scope: &[String]) {
+        text.clone_into(&mut self.text);
+        self.scope = scope.iter().take(Self::SCOPE).cloned().collect();
+    }
+
+    /// The same constraint said again is the same constraint.
+    pub(crate) fn forbid(&mut self, constraint: &Constraint) {
+        let same = |known: &&mut Constraint| known.kind == constraint.kind && known.of == constraint.of;
+        if let Some(known) = self.constraints.iter_mut().find(same) {
+            constraint.said.clone_into(&mut known.said);
+            return;
+        }
+        if self.constraints.len() >= Self::CONSTRAINTS {
+            self.constraints.remove(0);
+        }
+        self.numbered = self.numbered.saturating_add(1);
+        self.constraints.push(Constraint { number: self.numbered, ..constraint.clone() });
+    }
+
+    pub(crate) fn lift(&mut self, number: u32) {
+        self.constraints.retain(|known| known.number != number);
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forbidden(kind: ConstraintKind) -> Constraint {
+        Constraint { number: 0, kind, of: Vec::new(), said: "said".into() }
+    }
+
+    #[test]
+    fn a_number_is_never_given_twice_and_the_same_is_kept_once() {
+        let mut goal = Goal::default();
+        goal.forbid(&forbidden(ConstraintKind::Commit));
+        goal.forbid(&forbidden(ConstraintKind::Commit));
+        goal.forbid(&forbidden(ConstraintKind::Push));
+        goal.lift(2);
+        goal.forbid(&forbidden(ConstraintKind::Push));
+        let numbers: Vec<u32> = goal.constraints.iter().map(|constraint| constraint.number).collect();
+        assert_eq!(numbers, [1, 3]);
+    }
+
+    #[test]
+    fn however_much_is_forbidden_a_state_stays_small() {
+        let mut goal = Goal::default();
+        for number in 0..1_000 {
+            goal.forbid(&Constraint { of: vec![number.to_string()], ..forbidden(ConstraintKind::Touch) });
+        }
+        assert_eq!(goal.constraints.len(), Goal::CONSTRAINTS);
+    }
+}

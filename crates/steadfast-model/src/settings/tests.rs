@@ -1,0 +1,75 @@
+use super::*;
+
+#[test]
+fn the_project_wins_over_the_user_and_each_value_knows_its_source() {
+    let user = Options {
+        stop: StopOptions { max_idle: Some(5), max_cycles: Some(9), ..StopOptions::default() },
+        ..Options::default()
+    };
+    let project = Options {
+        mode: ModeOptions { completion: Some(Mode::Advise), ..ModeOptions::default() },
+        stop: StopOptions {
+            max_cycles: Some(7),
+            allow_exit_on: Some(vec![ExitOn::AllBlocked]),
+            completion_promises: Some(vec!["SHIPPED \"v1\"".into()]),
+            ..StopOptions::default()
+        },
+        ..Options::default()
+    };
+    let settings = Settings::default().combine(&user, Source::User).combine(&project, Source::Project);
+    let seen = settings.lines();
+    assert_eq!(
+        seen,
+        [
+            ("mode.integrity", "\"enforce\"".to_owned(), Source::Default),
+            ("mode.approval", "\"enforce\"".to_owned(), Source::Default),
+            ("mode.constraint", "\"enforce\"".to_owned(), Source::Default),
+            ("mode.completion", "\"advise\"".to_owned(), Source::Project),
+            ("stop.enabled", "true".to_owned(), Source::Default),
+            ("stop.check_ready_tasks", "true".to_owned(), Source::Default),
+            ("stop.check_in_progress", "true".to_owned(), Source::Default),
+            ("stop.max_cycles", "7".to_owned(), Source::Project),
+            ("stop.max_idle", "5".to_owned(), Source::User),
+            ("stop.allow_exit_on", "[\"all_blocked\"]".to_owned(), Source::Project),
+            ("stop.completion_promises", "[\"SHIPPED \\\"v1\\\"\"]".to_owned(), Source::Project),
+            ("approval.required", "false".to_owned(), Source::Default),
+            ("approval.protected", "[\".tdd-progress.md\"]".to_owned(), Source::Default),
+            (
+                "approval.triggers",
+                "[\"plan-mode\", \"agent:planner\", \"agent:steadfast-planner\", \"agent:tdd-planner\", \
+                 \"command:tdd-plan\", \"command:steadfast-plan\", \"command:steadfast:plan\"]"
+                    .to_owned(),
+                Source::Default
+            ),
+            ("approval.scratch", "\".steadfast/scratch/\"".to_owned(), Source::Default),
+            ("approval.possible", "\"watch\"".to_owned(), Source::Default),
+            ("approval.expires_hours", "24".to_owned(), Source::Default),
+            ("approval.profile", "\"default\"".to_owned(), Source::Default),
+            ("approval.key", "\"\"".to_owned(), Source::Default),
+            ("ledger.check_seconds", "1800".to_owned(), Source::Default),
+            ("ledger.ui_skills", "[\"frontend-design\", \"vercel-design-guidelines\"]".to_owned(), Source::Default),
+            ("privacy.retain_days", "30".to_owned(), Source::Default),
+        ]
+    );
+}
+
+#[test]
+fn what_is_as_by_default_is_not_carried_in_every_state() {
+    assert_eq!((StopRules::default().exits, StopRules::default().promises), (None, None));
+    let said_anew = StopOptions {
+        allow_exit_on: Some(ExitOn::ALL.into_iter().rev().collect()),
+        completion_promises: Some(StopRules::PROMISES.map(str::to_owned).to_vec()),
+        ..StopOptions::default()
+    };
+    let options = Options { stop: said_anew, ..Options::default() };
+    assert_eq!(Settings::default().combine(&options, Source::User).rules(), Rules::default());
+}
+
+#[test]
+fn a_list_that_was_set_is_all_that_holds() {
+    let rules = StopRules { exits: Some(vec![ExitOn::AllBlocked]), ..StopRules::default() };
+    assert_eq!(ExitOn::ALL.map(|exit| rules.allows(exit)), [false, true, false, false]);
+    let rules = StopRules { promises: Some(vec!["SHIPPED".into()]), ..StopRules::default() };
+    assert_eq!(rules.promises().collect::<Vec<_>>(), ["SHIPPED"]);
+    assert_eq!(StopRules::default().promises().collect::<Vec<_>>(), StopRules::PROMISES);
+}

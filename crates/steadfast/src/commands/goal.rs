@@ -1,0 +1,187 @@
+use clap::{Args, Subcommand};
+use serde_json::json;
+use steadfast_engine::goal::read;
+use steadfast_hook::step;
+use steadfast_model::{Constraint, Event, EventKind, Goal as Known, GoalWord, SessionId, State};
+use steadfast_store::SessionFiles;
+
+use crate::error::CommandError;
+use crate::output::tell;
+use crate::repository::Repository;
+use crate::setup;
+use crate::surroundings;
+
+/// Shows and says what a session is for, and what its agent may not do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Goal {
+    /// Shows the goal, and what is forbidden.
+    Show(Show),
+    /// Says what the session is for.
+    Set(Set),
+    /// Forbids something, in words: `steadfast goal forbid "don't touch the schema"`.
+    Forbid(Forbid),
+    /// Lifts a constraint by its number.
+    Allow(Allow),
+    /// Forgets the goal with all that is forbidden.
+    Clear(Clear),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// Print JSON with stable keys: `{session, goal, scope: [path], constraints: [{number, kind, of: [name], said}]}`.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Set {
+    /// The goal. Paths in it are its scope.
+    text: String,
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Forbid {
+    /// What may not be done, as you would say it to the agent.
+    text: String,
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Allow {
+    /// The number of the constraint; `steadfast goal show` has it.
+    number: u32,
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Clear {
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    /// Which session. [default: the one of this repository that was heard of last]
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+}
+
+impl Goal {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = Repository::here()?;
+        match self {
+            Self::Show(Show { json, which }) => {
+                let state = which.state(&repository)?;
+                if json { show_json(&state) } else { show(&state) }
+            }
+            Self::Set(Set { text, which }) => {
+                let scope = read(&text).paths;
+                which.say(&repository, "goal set", |_| Ok(GoalWord::Set { text, scope }))
+            }
+            Self::Forbid(Forbid { text, which }) => {
+                which.say(&repository, "goal forbid", |_| understood(&text).map(GoalWord::Forbid))
+            }
+            Self::Allow(Allow { number, which }) => which.say(&repository, "goal allow", |state| {
+                let known = state.constraints().iter().any(|constraint| constraint.number == number);
+                if known { Ok(GoalWord::Allow(number)) } else { Err(no_such(number, state)) }
+            }),
+            Self::Clear(Clear { which }) => which.say(&repository, "goal clear", |_| Ok(GoalWord::Clear)),
+        }
+    }
+}
+
+impl Which {
+    fn state(&self, repository: &Repository) -> Result<State, CommandError> {
+        let states = SessionFiles::all(&repository.place).into_iter().filter_map(|files| files.peek());
+        let hint = "`steadfast status` lists the sessions of this repository";
+        match self.session.as_deref().map(SessionId::new) {
+            Some(id) => states
+                .into_iter()
+                .find(|state| state.session == id)
+                .ok_or_else(|| CommandError::failure(format!("there is no session `{id}` here")).hint(hint)),
+            None => states
+                .into_iter()
+                .filter(|state| state.ended.is_none())
+                .max_by_key(|state| state.last_at)
+                .ok_or_else(|| CommandError::failure("no session is running here").hint(hint)),
+        }
+    }
+
+    /// Says it to the session, and shows what holds then.
+    fn say(
+        &self,
+        repository: &Repository,
+        command: &'static str,
+        word: impl FnOnce(&State) -> Result<GoalWord, CommandError>,
+    ) -> Result<(), CommandError> {
+        setup::only_for_humans(&repository.place, command)?;
+        let state = self.state(repository)?;
+        let word = word(&state)?;
+        let event = Event::plain(
+            state.session.clone(),
+            state.host,
+            repository.place.worktree(),
+            surroundings::now(),
+            EventKind::Goal(word),
+        );
+        step(&repository.place, &repository.config, event)?;
+        let files = SessionFiles::of(&repository.place, &state.session);
+        show(&files.peek().unwrap_or(state))
+    }
+}
+
+/// What a text forbids. A bare verb is understood, too: `commit`.
+fn understood(text: &str) -> Result<Vec<Constraint>, CommandError> {
+    let readings = [text.to_owned(), format!("don't {text}"), format!("no {text}")];
+    let found = readings.iter().map(|text| read(text).constraints).find(|found| !found.is_empty());
+    let found = found.ok_or_else(|| {
+        CommandError::failure(format!("`{text}` is not understood: nothing was forbidden"))
+            .hint("say what to forbid, such as \"don't commit\", \"don't touch src/legacy/\", \"only src/auth\", \"don't run `make deploy`\"")
+    })?;
+    Ok(found.into_iter().map(|constraint| Constraint { said: short(text), ..constraint }).collect())
+}
+
+fn short(text: &str) -> String {
+    text.chars().take(Known::SAID).collect()
+}
+
+fn no_such(number: u32, state: &State) -> CommandError {
+    CommandError::failure(format!("session {} has no constraint {number}", state.session))
+        .hint("`steadfast goal show` lists them with their numbers")
+}
+
+/// One line.
+fn show(state: &State) -> Result<(), CommandError> {
+    let nothing = Known::default();
+    let goal = state.goal.as_ref().unwrap_or(&nothing);
+    let text = if goal.text.is_empty() { "none" } else { &goal.text };
+    let scope = if goal.scope.is_empty() { String::new() } else { format!(" (scope: {})", goal.scope.join(", ")) };
+    let forbidden: Vec<String> = goal.constraints.iter().map(line).collect();
+    let forbidden = if forbidden.is_empty() { "nothing".to_owned() } else { forbidden.join(", ") };
+    tell!("session {}: goal: {text}{scope}; forbidden: {forbidden}", state.session)
+}
+
+fn line(constraint: &Constraint) -> String {
+    let Constraint { number, kind, of, said } = constraint;
+    let of = if of.is_empty() { String::new() } else { format!(" {}", of.join(" ")) };
+    format!("{number} {}{of} (\"{said}\")", kind.as_str())
+}
+
+fn show_json(state: &State) -> Result<(), CommandError> {
+    let goal = state.goal.clone().unwrap_or_default();
+    let constraints: Vec<_> = goal
+        .constraints
+        .iter()
+        .map(|constraint| {
+            let Constraint { number, kind, of, said } = constraint;
+            json!({"number": number, "kind": kind.as_str(), "of": of, "said": said})
+        })
+        .collect();
+    tell!("{}", json!({"session": state.session, "goal": goal.text, "scope": goal.scope, "constraints": constraints}))
+}

@@ -1,0 +1,113 @@
+//! What a session is for and may not do, from its human's prompts and from the command line.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::Sandbox;
+
+const SESSION: &str = "s-1";
+
+impl Sandbox {
+    fn prompted(&self, text: &str) {
+        self.hook("UserPromptSubmit", SESSION, json!({"prompt": text}));
+    }
+
+    /// What the agent hears before it runs that.
+    fn shell_tool(&self, command: &str) -> String {
+        let input = json!({"command": command});
+        // The same call twice is answered the same.
+        let id = format!("{command} {}", self.goal());
+        self.hook("PreToolUse", SESSION, json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": input}))
+    }
+
+    fn goal(&self) -> Value {
+        serde_json::from_str(&self.ok(&["goal", "show", "--json"])).unwrap()
+    }
+}
+
+fn is_denied(answer: &str) -> bool {
+    answer.contains("\"permissionDecision\":\"deny\"")
+}
+
+#[test]
+fn a_prompt_sets_the_goal_and_what_it_forbids_is_refused_until_it_is_lifted() {
+    let sandbox = Sandbox::new();
+    sandbox.prompted("Fix the login in src/auth.rs, but don't commit yet.");
+    assert_eq!(
+        sandbox.goal(),
+        json!({
+            "session": SESSION,
+            "goal": "Fix the login in src/auth.rs, but don't commit yet.",
+            "scope": ["src/auth.rs"],
+            "constraints": [{
+                "number": 1,
+                "kind": "commit",
+                "of": [],
+                "said": "Fix the login in src/auth.rs, but don't commit yet.",
+            }],
+        })
+    );
+    let answer = sandbox.shell_tool("git commit -m x");
+    assert!(is_denied(&answer) && answer.contains("`git commit` is not run."), "{answer}");
+    sandbox.prompted("ok, commit it");
+    assert_eq!(sandbox.goal()["constraints"], json!([]));
+    assert!(!is_denied(&sandbox.shell_tool("git commit -m x")));
+}
+
+#[test]
+fn a_human_says_it_outright_and_it_is_shown_back_in_one_line() {
+    let sandbox = Sandbox::new();
+    sandbox.prompted("hi");
+    assert_eq!(
+        sandbox.ok(&["goal", "set", "Mend src/auth.rs"]),
+        "session s-1: goal: Mend src/auth.rs (scope: src/auth.rs); forbidden: nothing\n"
+    );
+    sandbox.ok(&["goal", "forbid", "push"]);
+    assert_eq!(
+        sandbox.ok(&["goal", "forbid", "don't touch the schema or docs/"]),
+        "session s-1: goal: Mend src/auth.rs (scope: src/auth.rs); forbidden: 1 push (\"push\"), \
+         2 touch schema docs/ (\"don't touch the schema or docs/\")\n"
+    );
+    assert!(is_denied(&sandbox.shell_tool("git push")));
+    sandbox.ok(&["goal", "allow", "1"]);
+    assert!(!is_denied(&sandbox.shell_tool("git push")));
+    assert!(is_denied(&sandbox.shell_tool("echo x > docs/a.md")));
+    assert_eq!(sandbox.ok(&["goal", "clear"]), "session s-1: goal: none; forbidden: nothing\n");
+    assert!(!is_denied(&sandbox.shell_tool("echo x > docs/a.md")));
+}
+
+#[test]
+fn an_agent_may_look_and_nothing_else() {
+    let sandbox = Sandbox::new();
+    sandbox.prompted("don't commit");
+    assert!(sandbox.as_agent(SESSION, &["goal", "show"]).status.success());
+    for arguments in
+        [&["goal", "set", "x"][..], &["goal", "forbid", "push"], &["goal", "allow", "1"], &["goal", "clear"]]
+    {
+        assert_eq!(sandbox.as_agent(SESSION, arguments).status.code(), Some(2), "{arguments:?}");
+        // Its own shell does not even get that far.
+        assert!(is_denied(&sandbox.shell_tool(&format!("steadfast {}", arguments.join(" ")))), "{arguments:?}");
+    }
+    assert_eq!(sandbox.goal()["constraints"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn what_is_not_understood_is_said() {
+    let sandbox = Sandbox::new();
+    sandbox.prompted("hi");
+    let (code, said) = sandbox.fails(&["goal", "forbid", "the colour blue"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("`the colour blue` is not understood: nothing was forbidden"), "{said}");
+    let (code, said) = sandbox.fails(&["goal", "allow", "7"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("session s-1 has no constraint 7") && said.contains("`steadfast goal show`"), "{said}");
+    let (_, said) = sandbox.fails(&["goal", "show", "--session", "nobody"]);
+    assert!(said.contains("there is no session `nobody` here"), "{said}");
+}
+
+#[test]
+fn without_a_session_there_is_no_goal() {
+    let sandbox = Sandbox::new();
+    let (code, said) = sandbox.fails(&["goal", "show"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("no session is running here"), "{said}");
+}
