@@ -6,6 +6,7 @@
 
 mod authority;
 mod check;
+mod drift;
 mod effect;
 mod event;
 mod evidence;
@@ -26,6 +27,7 @@ mod verdict;
 
 pub use authority::{Authority, COMMANDS, human_command};
 pub use check::Check;
+pub use drift::{Attempt, Course, Drift, DriftChange, Level, Score, Severity, Step, StepKind, Tally};
 pub use effect::{Claim, Effect};
 pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged};
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
@@ -39,8 +41,8 @@ pub use plan::{Phase, Plan, PlannedTask};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
 pub use settings::{
-    ApprovalOptions, ApprovalRules, ExitOn, LedgerOptions, ModeOptions, Options, Possible, PrivacyOptions, Profile,
-    Rules, Settings, Source, Sourced, StopOptions, StopRules,
+    ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, ModeOptions, Options, Possible,
+    PrivacyOptions, Profile, Rules, Settings, Source, Sourced, StopOptions, StopRules,
 };
 pub use state::{Change, GateState, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount};
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};

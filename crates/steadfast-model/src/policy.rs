@@ -14,6 +14,8 @@ pub enum PolicyName {
     Approval,
     /// What the human forbade.
     Constraint,
+    /// Scope, score and corrections.
+    Drift,
     /// The stop gate.
     Completion,
 }
@@ -24,6 +26,7 @@ impl PolicyName {
             Self::Integrity => "integrity",
             Self::Approval => "approval",
             Self::Constraint => "constraint",
+            Self::Drift => "drift",
             Self::Completion => "completion",
         }
     }

@@ -2,14 +2,16 @@
 //! [`Rules`] is the little that deciding needs.
 
 mod approval;
+mod drift;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Mode;
+use crate::{Level, Mode};
 
 pub use approval::{ApprovalOptions, ApprovalRules, Possible, Profile};
+pub use drift::{DriftOptions, DriftRules};
 
 /// What `steadfast.toml` may say. Every key has a default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +21,7 @@ pub struct Options {
     pub mode: ModeOptions,
     pub stop: StopOptions,
     pub approval: ApprovalOptions,
+    pub drift: DriftOptions,
     pub ledger: LedgerOptions,
     pub privacy: PrivacyOptions,
 }
@@ -37,6 +40,9 @@ pub struct ModeOptions {
     /// What the human forbade in a prompt or with `steadfast goal forbid`: refuses it. Default: `enforce`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraint: Option<Mode>,
+    /// The score: tells the agent when it leaves its work; with `enforce`, refuses at the fourth level. Default: `advise`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Mode>,
     /// The stop gate: refuses to end a turn while tasks are open. Default: `enforce`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion: Option<Mode>,
@@ -178,6 +184,7 @@ pub struct Settings {
     pub mode_integrity: Sourced<Mode>,
     pub mode_approval: Sourced<Mode>,
     pub mode_constraint: Sourced<Mode>,
+    pub mode_drift: Sourced<Mode>,
     pub mode_completion: Sourced<Mode>,
     pub stop_enabled: Sourced<bool>,
     pub stop_check_ready_tasks: Sourced<bool>,
@@ -194,6 +201,10 @@ pub struct Settings {
     pub approval_expires_hours: Sourced<u32>,
     pub approval_profile: Sourced<Profile>,
     pub approval_key: Sourced<Option<String>>,
+    pub drift_scope: Sourced<Vec<String>>,
+    pub drift_never: Sourced<Vec<String>>,
+    pub drift_constraints: Sourced<Vec<String>>,
+    pub drift_quiet_below: Sourced<Level>,
     pub ledger_check_seconds: Sourced<u32>,
     pub ledger_ui_skills: Sourced<Vec<String>>,
     pub privacy_retain_days: Sourced<u32>,
@@ -207,6 +218,7 @@ impl Default for Settings {
             mode_integrity: Sourced::default(Mode::Enforce),
             mode_approval: Sourced::default(Mode::Enforce),
             mode_constraint: Sourced::default(Mode::Enforce),
+            mode_drift: Sourced::default(Mode::Advise),
             mode_completion: Sourced::default(Mode::Enforce),
             stop_enabled: Sourced::default(true),
             stop_check_ready_tasks: Sourced::default(true),
@@ -223,6 +235,10 @@ impl Default for Settings {
             approval_expires_hours: Sourced::default(ApprovalRules::EXPIRES_HOURS),
             approval_profile: Sourced::default(Profile::Default),
             approval_key: Sourced::default(None),
+            drift_scope: Sourced::default(Vec::new()),
+            drift_never: Sourced::default(Vec::new()),
+            drift_constraints: Sourced::default(Vec::new()),
+            drift_quiet_below: Sourced::default(DriftRules::QUIET_BELOW),
             ledger_check_seconds: Sourced::default(1_800),
             ledger_ui_skills: Sourced::default(UI_SKILLS.map(str::to_owned).to_vec()),
             privacy_retain_days: Sourced::default(30),
@@ -234,7 +250,7 @@ impl Settings {
     /// Lays what one file says over what held before it. A list replaces the one before it.
     pub fn combine(mut self, options: &Options, source: Source) -> Self {
         let Options {
-            mode: ModeOptions { integrity, approval, constraint, completion },
+            mode: ModeOptions { integrity, approval, constraint, drift, completion },
             stop:
                 StopOptions {
                     enabled,
@@ -246,12 +262,14 @@ impl Settings {
                     completion_promises,
                 },
             approval: ApprovalOptions { required, protected, triggers, scratch, possible, expires_hours, profile, key },
+            drift: DriftOptions { scope, never, constraints, quiet_below },
             ledger: LedgerOptions { check_seconds, ui_skills },
             privacy: PrivacyOptions { retain_days },
         } = options;
         self.mode_integrity.take(*integrity, source);
         self.mode_approval.take(*approval, source);
         self.mode_constraint.take(*constraint, source);
+        self.mode_drift.take(*drift, source);
         self.mode_completion.take(*completion, source);
         self.stop_enabled.take(*enabled, source);
         self.stop_check_ready_tasks.take(*check_ready_tasks, source);
@@ -268,6 +286,10 @@ impl Settings {
         self.approval_expires_hours.take(*expires_hours, source);
         self.approval_profile.take(*profile, source);
         self.approval_key.take(key.clone().map(Some), source);
+        self.drift_scope.take(scope.clone(), source);
+        self.drift_never.take(never.clone(), source);
+        self.drift_constraints.take(constraints.clone(), source);
+        self.drift_quiet_below.take(*quiet_below, source);
         self.ledger_check_seconds.take(*check_seconds, source);
         self.ledger_ui_skills.take(ui_skills.clone(), source);
         self.privacy_retain_days.take(*retain_days, source);
@@ -289,6 +311,7 @@ impl Settings {
             line("mode.integrity", &self.mode_integrity, mode),
             line("mode.approval", &self.mode_approval, mode),
             line("mode.constraint", &self.mode_constraint, mode),
+            line("mode.drift", &self.mode_drift, mode),
             line("mode.completion", &self.mode_completion, mode),
             line("stop.enabled", &self.stop_enabled, bool::to_string),
             line("stop.check_ready_tasks", &self.stop_check_ready_tasks, bool::to_string),
@@ -307,6 +330,10 @@ impl Settings {
             line("approval.expires_hours", &self.approval_expires_hours, u32::to_string),
             line("approval.profile", &self.approval_profile, |profile| quoted(profile.as_str())),
             line("approval.key", &self.approval_key, |key| quoted(key.as_deref().unwrap_or_default())),
+            line("drift.scope", &self.drift_scope, |paths| list(paths.iter().map(String::as_str))),
+            line("drift.never", &self.drift_never, |paths| list(paths.iter().map(String::as_str))),
+            line("drift.constraints", &self.drift_constraints, |said| list(said.iter().map(String::as_str))),
+            line("drift.quiet_below", &self.drift_quiet_below, |level| quoted(level.as_str())),
             line("ledger.check_seconds", &self.ledger_check_seconds, u32::to_string),
             line("ledger.ui_skills", &self.ledger_ui_skills, |skills| list(skills.iter().map(String::as_str))),
             line("privacy.retain_days", &self.privacy_retain_days, u32::to_string),
@@ -320,6 +347,7 @@ impl Settings {
             integrity: self.mode_integrity.value,
             approval_mode: self.mode_approval.value,
             constraint: self.mode_constraint.value,
+            drift_mode: self.mode_drift.value,
             completion: self.mode_completion.value,
             approval: ApprovalRules {
                 required: self.approval_required.value,
@@ -334,6 +362,12 @@ impl Settings {
                 expires_hours: self.approval_expires_hours.value,
                 profile: self.approval_profile.value,
                 key: self.approval_key.value.clone(),
+            },
+            drift: DriftRules {
+                scope: self.drift_scope.value.clone(),
+                never: self.drift_never.value.clone(),
+                constraints: self.drift_constraints.value.clone(),
+                quiet_below: Some(self.drift_quiet_below.value).filter(|level| *level != DriftRules::QUIET_BELOW),
             },
             stop: StopRules {
                 enabled: self.stop_enabled.value,
@@ -375,9 +409,13 @@ pub struct Rules {
     pub approval_mode: Mode,
     #[serde(default, skip_serializing_if = "is_enforce")]
     pub constraint: Mode,
+    #[serde(default = "advise", skip_serializing_if = "is_advise")]
+    pub drift_mode: Mode,
     pub completion: Mode,
     #[serde(default, skip_serializing_if = "ApprovalRules::is_default")]
     pub approval: ApprovalRules,
+    #[serde(default, skip_serializing_if = "DriftRules::is_default")]
+    pub drift: DriftRules,
     pub stop: StopRules,
 }
 
@@ -397,6 +435,15 @@ pub struct StopRules {
     /// `None`: those of [`Self::PROMISES`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promises: Option<Vec<String>>,
+}
+
+fn advise() -> Mode {
+    Mode::Advise
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_advise(mode: &Mode) -> bool {
+    *mode == Mode::Advise
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Answer, Constraint, Gate, GateScope, Goal, Host, Millis, NewRules, Opening, Rules, SessionId, TaskId,
-    ToolUseId, Trigger, Via,
+    AgentId, Answer, Constraint, Drift, DriftChange, Gate, GateScope, Goal, Host, Millis, NewRules, Opening, Rules,
+    SessionId, TaskId, ToolUseId, Trigger, Via,
 };
 
 /// Goes up when an older binary could misread the state.
@@ -72,6 +72,9 @@ pub struct State {
     /// What it is for, and what its human forbade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Goal>,
+    /// Where its work is, and how it went lately.
+    #[serde(default, skip_serializing_if = "Drift::is_empty")]
+    pub drift: Drift,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -293,6 +296,7 @@ pub enum Change {
     ConstraintAdded(Constraint),
     /// The constraint of this number no longer holds.
     ConstraintLifted(u32),
+    Drift(DriftChange),
 }
 
 impl State {
@@ -317,6 +321,7 @@ impl State {
             gate: None,
             approved: None,
             goal: None,
+            drift: Drift::default(),
             ended: None,
             seen: Vec::new(),
         }
@@ -432,6 +437,7 @@ impl State {
                 self.goal.get_or_insert_default().forbid(constraint);
                 self.mark_version();
             }
+            Change::Drift(change) => self.drift.apply(change),
             Change::ConstraintLifted(number) => {
                 if let Some(goal) = &mut self.goal {
                     goal.lift(*number);

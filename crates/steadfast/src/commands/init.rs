@@ -90,7 +90,7 @@ impl Init {
         })?;
         Ledger::open(&setup.place.state)?;
         if let Some(mode) = self.mode {
-            for policy in ["mode.integrity", "mode.approval", "mode.constraint", "mode.completion"] {
+            for policy in ["mode.integrity", "mode.approval", "mode.constraint", "mode.drift", "mode.completion"] {
                 super::config::set(&setup.place.state.join(CONFIG_FILE), policy, mode.as_str())?;
             }
         }
