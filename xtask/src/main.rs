@@ -23,6 +23,8 @@ usage: cargo xtask CHORE
 
   test                 everything CI runs: formatting, lints, generated files, boundaries, unit, property and
                        end-to-end tests, a bounded fuzz, the instruction count
+  bench drift          how well the drift score tells work that was asked for, on real sessions (--wrong lists where it
+                       does not)
   bench guard          what reading and judging a command costs beside a split at blanks; fails over its limits
   bench hook           what a hook costs beside an empty process (--runs N, --binary PATH)
   bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
         ["test"] => test::test(),
+        ["bench", "drift", rest @ ..] => bench::drift(rest),
         ["bench", "guard", rest @ ..] => bench::guard(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),
         ["bench", "ledger", rest @ ..] => bench::ledger(rest),

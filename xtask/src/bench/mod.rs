@@ -1,5 +1,6 @@
 //! Benchmarks as ratios: every row is run in turn with every other, so that a noisy machine is noisy for all.
 
+mod drift;
 mod guard;
 mod hook;
 mod ledger;
@@ -11,11 +12,17 @@ use std::time::Duration;
 
 use crate::{Result, process};
 
+pub(crate) use drift::drift;
 pub(crate) use guard::guard;
 pub(crate) use hook::hook;
 pub(crate) use ledger::ledger;
 pub(crate) use observe::observe;
 pub(crate) use transcript::transcript;
+
+/// Real sessions and commands, where they lie beside this repository.
+fn corpora() -> PathBuf {
+    std::env::var_os("STEADFAST_CORPORA").map_or_else(|| process::root().join("../shared/corpora"), PathBuf::from)
+}
 
 /// What both benchmarks of whole processes are asked for.
 struct Asked {

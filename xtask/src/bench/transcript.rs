@@ -1,9 +1,11 @@
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crate::Result;
-use crate::process::{build, cargo, root, run};
+use crate::process::{build, cargo, run};
+
+use super::corpora;
 
 /// How many sessions are written where there is no corpus, of how many calls each.
 const SESSIONS: u32 = 100;
@@ -26,10 +28,6 @@ pub(crate) fn transcript(arguments: &[&str]) -> Result<()> {
     let example =
         ["run", "--quiet", "--release", "--package", "steadfast-hosts", "--example", "transcript_bench", "--"];
     run(cargo(example).arg(folder.path()).arg(binary))
-}
-
-fn corpora() -> PathBuf {
-    std::env::var_os("STEADFAST_CORPORA").map_or_else(|| root().join("../shared/corpora"), PathBuf::from)
 }
 
 fn write(folder: &Path) -> Result<()> {

@@ -1,0 +1,19 @@
+use crate::document::Document;
+use crate::folder::Folders;
+use crate::scorer::{Scorer, Start};
+use crate::settled::{SIGNALS, Settled};
+
+/// A scorer that is compared.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    /// What can be switched off in it, by name: a row of the ablation each.
+    pub(crate) signals: &'static [&'static str],
+    pub(crate) make: for<'a> fn(&Start<'a>) -> Box<dyn Scorer + 'a>,
+}
+
+/// The yardsticks first.
+pub(crate) const KINDS: [Kind; 3] = [
+    Kind { name: "files named in the first prompt", signals: &[], make: |_| Box::new(Document::default()) },
+    Kind { name: "folder touched before", signals: &[], make: |start| Box::new(Folders::new(start)) },
+    Kind { name: "folder settled before", signals: &SIGNALS, make: |start| Box::new(Settled::new(start)) },
+];

@@ -1,0 +1,58 @@
+//! How well a drift score tells work that was asked for from work that was not, on sessions that really were.
+//!
+//! `cargo xtask bench drift` runs it with the folder of the transcripts, the folder of the labels and the index. Every
+//! case is run at one threshold, the scorer's own: [`quiet`] sessions, [`graft`]s, [`refusal`]s, [`plan`]s. Half of the
+//! sessions are there to tune with, the other half is held back; both are shown. What a scorer has to be is in
+//! [`scorer`]; the scorers that are compared, and the signals that are switched off one by one, are in [`kind`].
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is the result")]
+
+mod action;
+mod corpus;
+mod document;
+mod folder;
+mod graft;
+mod kind;
+mod mask;
+mod measure;
+mod plan;
+mod quiet;
+mod refusal;
+mod report;
+mod scorer;
+mod session;
+mod settled;
+mod world;
+mod wrong;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use corpus::Corpus;
+use graft::grafts;
+use kind::KINDS;
+
+fn main() -> ExitCode {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let (transcripts, labels, index, more) = match arguments.as_slice() {
+        [transcripts, labels, index, more @ ..] => (transcripts, labels, index, more),
+        _ => {
+            eprintln!("usage: drift_bench TRANSCRIPTS LABELS INDEX [--wrong]");
+            return ExitCode::from(64);
+        }
+    };
+    match Corpus::read(transcripts, labels, index) {
+        Ok(corpus) if more.is_empty() => {
+            report::print(&corpus);
+            ExitCode::SUCCESS
+        }
+        Ok(corpus) => {
+            // The last is ours; those before are yardsticks.
+            KINDS.iter().rev().take(1).for_each(|kind| wrong::print(&corpus, &grafts(&corpus), kind));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

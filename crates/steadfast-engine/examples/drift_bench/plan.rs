@@ -1,0 +1,143 @@
+use std::collections::BTreeSet;
+
+use steadfast_model::{
+    Action, Event, EventKind, Host, Millis, Outcome, PromptOrigin, SessionId, StartSource, ToolCall, ToolResult,
+    ToolUseId,
+};
+
+use crate::action::name;
+use crate::corpus::{Corpus, Table};
+use crate::kind::Kind;
+use crate::mask::ROOT;
+use crate::measure::Share;
+use crate::scorer::{Start, steps};
+use crate::session::Half;
+use crate::world::{Footprint, World};
+
+/// From here on nothing is said of a file.
+const ON_COURSE: f64 = 8.0;
+
+/// The files that a plan declared, and those that were committed for it.
+///
+/// Two things are asked of a scorer that is told the declared files and then sees the committed ones written:
+///
+/// - does it say *undeclared* of what was not declared? The list itself answers that without a fault, and a scorer that
+///   knows which files belong together must do worse: it keeps silent about an index, a lock file, a test.
+/// - does it say so of what was really a departure? For that the plan's own report is asked, which lists what had to be
+///   done besides: an undeclared file is a departure where that report names it. A report names few files, and some
+///   plans were departed from without a word, so precision is low for everyone; what counts is how it changes when
+///   signals are switched off, and what recall that costs.
+pub(crate) struct Plan {
+    half: Half,
+    declared: Vec<String>,
+    actual: Vec<String>,
+    report: String,
+    footprint: Footprint,
+}
+
+impl Plan {
+    /// Plans for which commits were found.
+    pub(crate) fn read(table: &Table) -> Vec<Self> {
+        let list = |text: &str| text.split('|').filter(|file| !file.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+        let plans = table.rows().map(|row| {
+            let actual = list(row.get("actual_files"));
+            let written: BTreeSet<String> = actual.iter().cloned().collect();
+            Self {
+                half: Half::of(row.get("plan")),
+                declared: list(row.get("declared_files")),
+                report: row.get("deviation_text").to_owned(),
+                footprint: Footprint { seen: written.clone(), written },
+                actual,
+            }
+        });
+        plans.filter(|plan| !plan.declared.is_empty() && !plan.actual.is_empty()).collect()
+    }
+
+    fn is_declared(&self, file: &str) -> bool {
+        self.declared.iter().any(|declared| declared == file)
+    }
+
+    fn is_reported(&self, file: &str) -> bool {
+        !self.is_declared(file) && self.report.contains(name(file))
+    }
+
+    fn events(&self) -> Vec<Event> {
+        let files: String = self.declared.iter().map(|file| format!("- {file}\n")).collect();
+        let prompt = EventKind::prompt(format!("Implement this plan.\n\nFiles:\n{files}"), PromptOrigin::Human);
+        let start = EventKind::SessionStart { source: StartSource::Startup };
+        let calls = self.actual.iter().enumerate().flat_map(|(number, file)| {
+            let call = ToolCall {
+                id: Some(ToolUseId::new(number.to_string())),
+                tool: "Edit".to_owned(),
+                action: Action::Write { paths: vec![format!("{ROOT}/{file}")] },
+                words: Vec::new(),
+            };
+            let result = ToolResult { call: call.clone(), outcome: Outcome::Ok, millis: None, answers: Vec::new() };
+            [EventKind::PreTool(call), EventKind::PostTool(result)]
+        });
+        let session = SessionId::new("plan");
+        let kinds = [start, prompt].into_iter().chain(calls).enumerate();
+        kinds
+            .map(|(at, kind)| Event::plain(session.clone(), Host::Claude, ROOT, Millis(at as i64 * 1_000), kind))
+            .collect()
+    }
+}
+
+/// What was said of files, in both halves.
+#[derive(Default)]
+pub(crate) struct Planned {
+    /// Of what was spoken of, what was not declared; of what was not declared, what was spoken of.
+    pub(crate) undeclared: [Hits; 2],
+    /// The same for what the plan's report calls a departure.
+    pub(crate) reported: [Hits; 2],
+}
+
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Hits {
+    pub(crate) precision: Share,
+    pub(crate) recall: Share,
+}
+
+impl Hits {
+    fn add(&mut self, said: bool, is_one: bool) {
+        if said {
+            self.precision.add(is_one);
+        }
+        if is_one {
+            self.recall.add(said);
+        }
+    }
+}
+
+pub(crate) fn planned(corpus: &Corpus, kind: &Kind, without: &[&str]) -> Planned {
+    let files = |plan: &Plan| plan.declared.iter().chain(&plan.actual).cloned().collect::<Vec<_>>();
+    let tree: BTreeSet<String> = corpus.plans.iter().flat_map(files).collect();
+    let mut planned = Planned::default();
+    for (number, plan) in corpus.plans.iter().enumerate() {
+        let others: Vec<&Footprint> =
+            corpus.plans.iter().enumerate().filter(|(n, _)| *n != number).map(|(_, plan)| &plan.footprint).collect();
+        let world = World { tree: &tree, others: &others };
+        let mut scorer = (kind.make)(&Start { root: ROOT, world, without });
+        let steps = steps(&mut *scorer, &plan.events());
+        let half = plan.half.column();
+        for (file, step) in plan.actual.iter().zip(steps) {
+            let said = step.scored.is_some_and(|scored| scored.score < ON_COURSE);
+            planned.undeclared[half].add(said, !plan.is_declared(file));
+            planned.reported[half].add(said, plan.is_reported(file));
+        }
+    }
+    planned
+}
+
+/// The list itself as a rule: what is not on it is spoken of.
+pub(crate) fn listed(corpus: &Corpus) -> Planned {
+    let mut planned = Planned::default();
+    for plan in &corpus.plans {
+        let half = plan.half.column();
+        for file in &plan.actual {
+            planned.undeclared[half].add(!plan.is_declared(file), !plan.is_declared(file));
+            planned.reported[half].add(!plan.is_declared(file), plan.is_reported(file));
+        }
+    }
+    planned
+}

@@ -1,0 +1,36 @@
+use std::process::Command;
+
+use crate::Result;
+use crate::process::{cargo, run};
+
+use super::corpora;
+
+/// What the corpus has to have for it.
+const ARCHIVES: [&str; 2] = ["transcripts.tar.zst", "drift.tar.zst"];
+const INDEX: &str = "transcripts.index.tsv";
+
+/// `cargo xtask bench drift`: how well the drift score tells work that was asked for from work that was not, beside
+/// yardsticks. There is nothing to measure without real sessions. The measuring is an example of the crate it measures.
+pub(crate) fn drift(arguments: &[&str]) -> Result<()> {
+    if let Some(argument) = arguments.iter().find(|argument| **argument != "--wrong") {
+        return Err(format!("`{argument}` is unexpected").into());
+    }
+    let corpora = corpora();
+    if let Some(missing) = ARCHIVES.iter().chain([&INDEX]).find(|name| !corpora.join(name).exists()) {
+        let place = corpora.join(missing);
+        eprintln!("SKIPPED: {} is not there; STEADFAST_CORPORA names another folder", place.display());
+        return Ok(());
+    }
+    let folder = tempfile::tempdir()?;
+    let unpacked = ARCHIVES.map(|name| (corpora.join(name), folder.path().join(name)));
+    for (archive, place) in &unpacked {
+        std::fs::create_dir(place)?;
+        if run(Command::new("tar").arg("-xf").arg(archive).arg("-C").arg(place)).is_err() {
+            eprintln!("SKIPPED: `tar` cannot unpack {}", archive.display());
+            return Ok(());
+        }
+    }
+    let [(_, transcripts), (_, labels)] = &unpacked;
+    let example = ["run", "--quiet", "--release", "--package", "steadfast-engine", "--example", "drift_bench", "--"];
+    run(cargo(example).arg(transcripts).arg(labels).arg(corpora.join(INDEX)).args(arguments))
+}
