@@ -4,6 +4,7 @@
 mod book;
 mod claim;
 mod decide;
+pub mod drift;
 pub mod goal;
 mod policy;
 mod repeat;

@@ -206,18 +206,14 @@ pub struct Drift {
     /// The folder that paths are told from: where the session began.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub root: String,
-    /// Files that belong to the work, the newest last.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub known: Vec<String>,
-    /// Folders that belong to it, the newest last.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub folders: Vec<String>,
-    /// Folders that were only looked into after the work had begun.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<String>,
+    #[serde(default, skip_serializing_if = "Places::is_empty")]
+    pub places: Places,
     /// The human's words, by which a path may belong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
+    /// Something was written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub begun: bool,
     /// Something was written since the human last spoke: looking around is over.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_work: bool,
@@ -227,6 +223,9 @@ pub struct Drift {
     /// Writing steps in a row that lead away.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub astray: u8,
+    /// Writing steps until the next correction may come: who was told is left to answer it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub quiet: u8,
     /// Corrections that were ignored, at most three.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub escalation: u8,
@@ -235,11 +234,73 @@ pub struct Drift {
     /// The path that would be back on course, while one is awaited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaited: Option<String>,
+    /// A correction was given, and no step since was on course.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub corrected: bool,
     #[serde(default, skip_serializing_if = "Tally::is_empty")]
     pub tally: Tally,
+    /// Tells the last texts apart that the agent was given: none is given twice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub said: Vec<u32>,
     /// Whether it was said aloud that nothing says where the work is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub said_undeclared: bool,
+}
+
+/// Paths by what they are to the work, the newest last. Folders have no `/` behind them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Places {
+    /// Files that belong to it: read before the first write, or written when the human spoke next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<String>,
+    /// Folders that belong to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+    /// Files and folders that were looked at before the first write after a later prompt, and that nothing else leads to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explored: Vec<String>,
+    /// Folders that were looked into in the middle of the work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+    /// Files that were written since the human spoke.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fresh: Vec<String>,
+    /// Folders about which the agent was told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<String>,
+}
+
+impl Places {
+    const KNOWN: usize = 96;
+    const FOLDERS: usize = 48;
+    const OTHERS: usize = 32;
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn add(&mut self, new: &Self) {
+        let lists = [
+            (&mut self.known, &new.known, Self::KNOWN),
+            (&mut self.folders, &new.folders, Self::FOLDERS),
+            (&mut self.explored, &new.explored, Self::OTHERS),
+            (&mut self.seen, &new.seen, Self::OTHERS),
+            (&mut self.fresh, &new.fresh, Self::FOLDERS),
+            (&mut self.told, &new.told, Self::OTHERS),
+        ];
+        for (list, new, most) in lists {
+            new.iter().for_each(|path| keep(list, path, most));
+        }
+    }
+
+    /// The human saw what was written, and went on: it belongs to the work.
+    fn settle(&mut self) {
+        for file in std::mem::take(&mut self.fresh) {
+            let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            keep(&mut self.folders, folder, Self::FOLDERS);
+            keep(&mut self.known, &file, Self::KNOWN);
+        }
+    }
 }
 
 /// A writing or failing action, as far as repeating it tells something.
@@ -283,10 +344,6 @@ impl Tally {
 impl Drift {
     /// No correction is ignored more often than that.
     pub const ESCALATION: u8 = 3;
-    /// How many files are remembered.
-    const KNOWN: usize = 96;
-    /// How many folders are remembered, of each kind.
-    const FOLDERS: usize = 48;
     const WORDS: usize = 64;
     /// How many attempts repetition looks at.
     pub const WINDOW: usize = 12;
@@ -301,34 +358,33 @@ impl Drift {
             DriftChange::HumanSpoke { words } => {
                 self.at_work = false;
                 self.astray = 0;
+                self.quiet = 0;
                 self.window.clear();
-                self.course = Course::Normal;
-                self.escalation = 0;
-                self.awaited = None;
+                self.places.settle();
                 words.iter().for_each(|word| keep(&mut self.words, word, Self::WORDS));
             }
-            DriftChange::Looked { files, folders } => {
-                let place = if self.at_work { &mut self.seen } else { &mut self.folders };
-                folders.iter().for_each(|folder| keep(place, folder, Self::FOLDERS));
-                if !self.at_work {
-                    files.iter().for_each(|file| keep(&mut self.known, file, Self::KNOWN));
+            DriftChange::Went(places) => self.places.add(places),
+            DriftChange::Tried(attempt) => {
+                if self.window.len() >= Self::WINDOW {
+                    self.window.remove(0);
                 }
-            }
-            DriftChange::Belongs { files, folders } => {
-                files.iter().for_each(|file| keep(&mut self.known, file, Self::KNOWN));
-                folders.iter().for_each(|folder| keep(&mut self.folders, folder, Self::FOLDERS));
-            }
-            DriftChange::Attempted(attempts) => {
-                self.window.extend(attempts);
-                let over = self.window.len().saturating_sub(Self::WINDOW);
-                self.window.drain(..over);
+                self.window.push(*attempt);
             }
             DriftChange::Stepped(step) => self.step(step),
-            DriftChange::Course { course, escalation, awaited } => {
-                self.course = *course;
+            DriftChange::Steered { astray, quiet, escalation, course, awaited, corrected } => {
+                self.astray = *astray;
+                self.quiet = *quiet;
                 self.escalation = *escalation;
+                self.course = *course;
+                self.corrected = *corrected;
                 self.awaited.clone_from(awaited);
                 self.tally.highest = self.tally.highest.max(*escalation);
+            }
+            DriftChange::Said(text) => {
+                if self.said.len() >= Self::WINDOW {
+                    self.said.remove(0);
+                }
+                self.said.push(*text);
             }
             DriftChange::SaidUndeclared => self.said_undeclared = true,
         }
@@ -337,6 +393,7 @@ impl Drift {
     fn step(&mut self, step: &Step) {
         self.tally.steps += 1;
         self.at_work |= !step.paths.is_empty();
+        self.begun |= !step.paths.is_empty();
         match step.level {
             Level::None => {}
             Level::Nudge => self.tally.nudges += 1,
@@ -354,32 +411,26 @@ pub enum DriftChange {
     Began {
         root: String,
     },
-    /// The human spoke: these are new words, and looking around is free again.
+    /// The human spoke: these are new words, what was written belongs, and looking around is free again.
     HumanSpoke {
         words: Vec<String>,
     },
-    /// Files were read.
-    Looked {
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        files: Vec<String>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        folders: Vec<String>,
-    },
-    /// Files were written that belong to the work: so does what is beside them.
-    Belongs {
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        files: Vec<String>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        folders: Vec<String>,
-    },
-    Attempted(Vec<Attempt>),
+    /// Paths that were read or written.
+    Went(Places),
+    Tried(Attempt),
     Stepped(Box<Step>),
-    Course {
-        course: Course,
+    /// Where the steps have led to.
+    Steered {
+        astray: u8,
+        quiet: u8,
         escalation: u8,
+        course: Course,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         awaited: Option<String>,
+        corrected: bool,
     },
+    /// The agent was given this text.
+    Said(u32),
     SaidUndeclared,
 }
 
@@ -446,13 +497,24 @@ mod tests {
     fn however_much_is_read_the_memory_stays_small() {
         let mut drift = Drift::default();
         for n in 0..1_000 {
-            let looked = |name: &str| vec![format!("{name}{n}")];
-            drift.apply(&DriftChange::Looked { files: looked("f"), folders: looked("d") });
-            drift.apply(&DriftChange::HumanSpoke { words: looked("w") });
-            drift.apply(&DriftChange::Attempted(vec![Attempt { target: n, failed: true }]));
+            let one = |name: &str| vec![format!("{name}{n}")];
+            drift.apply(&DriftChange::Went(Places { known: one("f"), folders: one("d"), ..Places::default() }));
+            drift.apply(&DriftChange::HumanSpoke { words: one("w") });
         }
-        let sizes = [drift.known.len(), drift.folders.len(), drift.words.len(), drift.window.len()];
-        assert_eq!(sizes, [Drift::KNOWN, Drift::FOLDERS, Drift::WORDS, Drift::WINDOW]);
-        assert_eq!(drift.known.last().map(String::as_str), Some("f999"));
+        for target in 0..1_000 {
+            drift.apply(&DriftChange::Tried(Attempt { target, failed: true }));
+        }
+        let sizes = [drift.places.known.len(), drift.places.folders.len(), drift.words.len(), drift.window.len()];
+        assert_eq!(sizes, [Places::KNOWN, Places::FOLDERS, Drift::WORDS, Drift::WINDOW]);
+        assert_eq!(drift.places.known.last().map(String::as_str), Some("f999"));
+    }
+
+    #[test]
+    fn what_was_written_belongs_when_the_human_went_on() {
+        let mut drift = Drift::default();
+        drift.apply(&DriftChange::Went(Places { fresh: vec!["src/a.rs".into()], ..Places::default() }));
+        drift.apply(&DriftChange::HumanSpoke { words: Vec::new() });
+        let settled = Places { known: vec!["src/a.rs".into()], folders: vec!["src".into()], ..Places::default() };
+        assert_eq!(drift.places, settled);
     }
 }

@@ -1,4 +1,5 @@
 use crate::document::Document;
+use crate::engine::{self, Engine};
 use crate::folder::Folders;
 use crate::scorer::{Scorer, Start};
 use crate::settled::{SIGNALS, Settled};
@@ -12,8 +13,9 @@ pub(crate) struct Kind {
 }
 
 /// The yardsticks first.
-pub(crate) const KINDS: [Kind; 3] = [
+pub(crate) const KINDS: [Kind; 4] = [
     Kind { name: "files named in the first prompt", signals: &[], make: |_| Box::new(Document::default()) },
     Kind { name: "folder touched before", signals: &[], make: |start| Box::new(Folders::new(start)) },
     Kind { name: "folder settled before", signals: &SIGNALS, make: |start| Box::new(Settled::new(start)) },
+    Kind { name: "drift", signals: &engine::SIGNALS, make: |start| Box::new(Engine::new(start)) },
 ];

@@ -9,6 +9,7 @@
 mod action;
 mod corpus;
 mod document;
+mod engine;
 mod folder;
 mod graft;
 mod kind;

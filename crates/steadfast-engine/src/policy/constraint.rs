@@ -13,7 +13,8 @@ use steadfast_model::{
 };
 use steadfast_shell::{Certainty, Context, Op, Reading, effects};
 
-use self::place::{covers, is_free, is_manifest};
+use self::place::is_manifest;
+pub(crate) use self::place::{covers, is_free};
 use self::program::Installs;
 use self::run::{Run, runs};
 use super::{Judgement, Policy, target};

@@ -5,11 +5,16 @@ use steadfast_model::{Change, Direction, Effect, Event, Facts, Mode, Needs, Poli
 mod approval;
 mod completion;
 mod constraint;
+mod drift;
 mod integrity;
 mod target;
 
-pub const POLICIES: [&dyn Policy; 4] =
-    [&integrity::Integrity, &approval::Approval, &constraint::Constraint, &completion::Completion];
+pub(crate) use constraint::{covers, is_free};
+pub use drift::follow;
+pub(crate) use target::{absolute, only_reads};
+
+pub const POLICIES: [&dyn Policy; 5] =
+    [&integrity::Integrity, &approval::Approval, &constraint::Constraint, &drift::Drift, &completion::Completion];
 
 /// One rule of the house. It judges; what its mode leaves of the verdict, and what the others say, is not its business.
 pub trait Policy: Sync {

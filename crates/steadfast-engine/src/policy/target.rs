@@ -4,13 +4,13 @@
 const READING: [&str; 9] = ["read", "get", "list", "search", "find", "stat", "tree", "view", "show"];
 
 /// Whether a tool of another server only looks, by its name.
-pub(super) fn only_reads(tool: &str) -> bool {
+pub(crate) fn only_reads(tool: &str) -> bool {
     let first = tool.split(['_', '-']).next().unwrap_or(tool);
     READING.iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
 /// A path as an absolute one, without `.` and `..`.
-pub(super) fn absolute(path: &str, root: &str) -> String {
+pub(crate) fn absolute(path: &str, root: &str) -> String {
     let joined = if path.starts_with(['/', '~']) { path.to_owned() } else { format!("{root}/{path}") };
     let mut parts: Vec<&str> = Vec::new();
     for part in joined.split('/') {

@@ -5,7 +5,7 @@ use steadfast_shell::{Decision, Reading, judge};
 use super::super::target;
 
 /// Whether the path is what is called so, or inside it.
-pub(super) fn covers(name: &str, path: &str) -> bool {
+pub(crate) fn covers(name: &str, path: &str) -> bool {
     let lower = path.to_lowercase();
     let mut parts = lower.split('/').filter(|part| !part.is_empty());
     let last = lower.rsplit('/').next().unwrap_or_default().to_owned();
@@ -61,7 +61,7 @@ pub(super) fn covers(name: &str, path: &str) -> bool {
 
 /// Where an agent may write whatever is forbidden: its scratch folder, temporary files beside the checkout, what its host
 /// keeps for itself, devices.
-pub(super) fn is_free(path: &str, cwd: &str, scratch: &str) -> bool {
+pub(crate) fn is_free(path: &str, cwd: &str, scratch: &str) -> bool {
     const TEMPORARY: [&str; 5] = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/"];
     const HOSTS: [&str; 4] = ["/.claude/plans/", "/.claude/projects/", "/.claude/todos/", "/.codex/memories/"];
     let scratch = target::absolute(scratch, cwd);

@@ -1,0 +1,143 @@
+use steadfast_model::{Action, StepKind, ToolCall, fnv};
+use steadfast_shell::{Argument, Context, Op, Reading, effects};
+
+use crate::policy::{absolute, is_free, only_reads};
+
+/// What a call does to files, as far as the score cares: paths below the session's root, told from it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deed {
+    /// How it writes or tries to. None: it only reads.
+    pub kind: Option<StepKind>,
+    pub writes: Vec<String>,
+    /// Files, and folders with a `/` behind them.
+    pub reads: Vec<String>,
+    pub command: Option<String>,
+    /// It may write what it does not show.
+    pub unknown: bool,
+}
+
+/// Our own server writes nothing of the work.
+const SERVER: &str = "steadfast";
+
+/// The most paths of one command line.
+const PATHS: usize = 32;
+
+impl Deed {
+    pub fn of(call: &ToolCall, cwd: &str, root: &str, scratch: &str) -> Self {
+        let inside = |path: &str| {
+            let path = absolute(path, cwd);
+            let free = is_free(&path, root, scratch);
+            let below = path.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+            // What is beside the checkout is told whole: it is apart from all of it.
+            let told = below.unwrap_or(&path).to_owned();
+            (!free && !told.is_empty() && !is_ours(&told)).then_some(told)
+        };
+        let all = |paths: &[String]| paths.iter().take(PATHS).filter_map(|path| inside(path)).collect::<Vec<_>>();
+        match &call.action {
+            Action::Write { paths } => {
+                let kind = if call.tool == "Write" { StepKind::Write } else { StepKind::Edit };
+                Self { kind: Some(kind), writes: all(paths), ..Self::default() }
+            }
+            Action::Read { paths } => {
+                // A search in a folder is told by the folder.
+                let folder = matches!(call.tool.as_str(), "Glob" | "Grep" | "LS");
+                let reads =
+                    all(paths).into_iter().map(|path| if folder && !is_file(&path) { path + "/" } else { path });
+                Self { reads: reads.collect(), ..Self::default() }
+            }
+            Action::Shell { command, .. } => {
+                let reading = effects(command, &Context { cwd: cwd.to_owned(), home: "~".to_owned() });
+                let mut deed = Self { command: Some(command.clone()), ..Self::default() };
+                deed.take(&reading, inside);
+                deed
+            }
+            Action::Mcp { server, tool, paths } if server != SERVER && !paths.is_empty() => {
+                if only_reads(tool) {
+                    Self { reads: all(paths), ..Self::default() }
+                } else {
+                    Self { kind: Some(StepKind::Mcp), writes: all(paths), ..Self::default() }
+                }
+            }
+            _ => Self::default(),
+        }
+    }
+
+    fn take(&mut self, reading: &Reading, inside: impl Fn(&str) -> Option<String>) {
+        self.kind = Some(StepKind::Bash);
+        self.unknown = !reading.parsed;
+        for effect in &reading.effects {
+            match (&effect.path, effect.op) {
+                (_, Op::Exec | Op::Unknown) => self.unknown = true,
+                (Some(path), Op::Write | Op::Delete | Op::Move | Op::Chmod) if !path.contains(['*', '?']) => {
+                    self.writes.extend(inside(path).filter(|path| !self.writes.contains(path)));
+                }
+                _ => {}
+            }
+            if self.writes.len() >= PATHS {
+                break;
+            }
+        }
+        for invocation in reading.runs() {
+            let words = invocation.argv.iter().skip(1).filter_map(|argument| match argument {
+                Argument::Known(text) => Some(text.as_str()),
+                Argument::Pattern(_) => None,
+            });
+            for path in words.filter(|word| is_path(word)).filter_map(&inside).take(PATHS) {
+                let path = if is_file(&path) { path } else { path.trim_end_matches('/').to_owned() + "/" };
+                if !self.writes.contains(&path) && !self.reads.contains(&path) && self.reads.len() < PATHS {
+                    self.reads.push(path);
+                }
+            }
+        }
+    }
+
+    /// Tells what is tried from any other attempt.
+    pub fn target(&self) -> Option<u32> {
+        let text = self.command.as_deref().or(self.writes.first().map(String::as_str))?;
+        Some(mark(text))
+    }
+}
+
+/// Tells a text from others.
+#[expect(clippy::cast_possible_truncation, reason = "half of a hash tells enough apart among a dozen")]
+pub(crate) fn mark(text: &str) -> u32 {
+    let hash = fnv([text.as_bytes()]);
+    (hash ^ (hash >> 32)) as u32
+}
+
+/// What git and Steadfast keep for themselves, and what tools make, is no work.
+fn is_ours(path: &str) -> bool {
+    const OURS: [&str; 12] = [
+        ".git",
+        ".steadfast",
+        ".claude",
+        "node_modules",
+        "target",
+        "dist",
+        "build",
+        "__pycache__",
+        ".venv",
+        ".next",
+        "coverage",
+        ".cache",
+    ];
+    path.split('/').any(|part| OURS.contains(&part))
+}
+
+/// Whether a word of a command line is a path.
+fn is_path(word: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '+' | '[' | ']');
+    !word.starts_with('-')
+        && word.len() < 200
+        && word.chars().all(plain)
+        && (word.contains('/') || is_file(word))
+        && word.chars().any(char::is_alphabetic)
+}
+
+/// Whether the last part of a path has an ending.
+fn is_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.trim_start_matches('.').rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty() && ending.len() <= 5 && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+    })
+}

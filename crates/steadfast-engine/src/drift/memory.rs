@@ -1,0 +1,77 @@
+//! What an event adds to what the score remembers.
+
+use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, PromptOrigin, Score, State};
+
+use super::deed::Deed;
+use super::place::{Scope, Signal, Standing, Without, folder, standing};
+use super::score::Scored;
+use super::words;
+
+/// What a prompt, or a session's first event, says of the work.
+pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Vec<DriftChange> {
+    let mut changes = Vec::new();
+    if state.drift.root.is_empty() && !event.cwd.is_empty() {
+        changes.push(DriftChange::Began { root: event.cwd.clone() });
+    }
+    if let EventKind::Prompt { text, origin: PromptOrigin::Human, .. } = &event.kind
+        && event.agent.is_none()
+        && without.has(Signal::Prompts)
+    {
+        changes.push(DriftChange::HumanSpoke { words: words::of_prompt(text) });
+    }
+    changes
+}
+
+/// Where a call went that only read. What is remembered already is not said again.
+pub(crate) fn went(memory: &Drift, scope: Scope<'_>, deed: &Deed, without: Without<'_>) -> Option<DriftChange> {
+    let mut new = Places::default();
+    for path in &deed.reads {
+        let file = path.strip_suffix('/').is_none().then_some(path.as_str());
+        let folder = file.map_or(path.trim_end_matches('/'), folder);
+        if memory.at_work {
+            add(&mut new.seen, &memory.places.seen, folder);
+            continue;
+        }
+        let first = !memory.begun;
+        let leads = || standing(memory, scope, file.unwrap_or(folder), without) <= Standing::Kin;
+        if first || leads() {
+            add(&mut new.folders, &memory.places.folders, folder);
+            file.into_iter().for_each(|file| add(&mut new.known, &memory.places.known, file));
+        } else {
+            add(&mut new.explored, &memory.places.explored, folder);
+            file.into_iter().for_each(|file| add(&mut new.explored, &memory.places.explored, file));
+        }
+    }
+    (!new.is_empty()).then_some(DriftChange::Went(new))
+}
+
+/// Where a write went, by its score.
+pub(crate) fn wrote(memory: &Drift, deed: &Deed, scored: &Scored) -> Option<DriftChange> {
+    let mut new = Places::default();
+    let first_of_all = !memory.begun;
+    for path in &deed.writes {
+        let folder = folder(path);
+        if first_of_all || scored.score > Score::new(8) {
+            add(&mut new.folders, &memory.places.folders, folder);
+        }
+        if first_of_all || (!memory.at_work && scored.score > Score::new(8)) {
+            add(&mut new.known, &memory.places.known, path);
+        } else if !memory.at_work {
+            add(&mut new.explored, &memory.places.explored, folder);
+            add(&mut new.explored, &memory.places.explored, path);
+        }
+        if scored.score >= Score::new(7) {
+            add(&mut new.fresh, &memory.places.fresh, path);
+        } else {
+            add(&mut new.told, &memory.places.told, folder);
+        }
+    }
+    (!new.is_empty()).then_some(DriftChange::Went(new))
+}
+
+fn add(new: &mut Vec<String>, known: &[String], path: &str) {
+    let is = |other: &String| other == path;
+    if !known.iter().any(is) && !new.iter().any(is) {
+        new.push(path.to_owned());
+    }
+}

@@ -1,0 +1,25 @@
+//! The score: how far an action is from what the human asked for.
+//!
+//! Reading is free, and so is everything before the first write after the human spoke: what is looked at then is where
+//! the work is. From there on a write is measured by how its path stands to that place; what is repeated without success
+//! and what is another kind of work altogether count beside it. A step is scored by itself and by a window of fixed
+//! size, never by how many others there were.
+
+mod deed;
+mod memory;
+mod place;
+mod repetition;
+mod score;
+mod tangent;
+mod words;
+
+pub use deed::Deed;
+pub use place::{Scope, Signal, Standing, Without, standing};
+pub use repetition::{Repeated, repeated};
+pub use score::{Scored, score};
+pub use tangent::{Work, tangent};
+
+pub use crate::policy::follow;
+
+pub(crate) use deed::mark;
+pub(crate) use memory::{prompted, went, wrote};

@@ -1,0 +1,260 @@
+//! Where a path is, to the work of a session.
+
+use steadfast_model::{Drift, Goal};
+
+use super::words;
+use crate::policy::covers;
+
+/// How a path stands to the work, the nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// The human, a task or the settings name it.
+    Named,
+    /// It was read before the work began, or written before the human spoke again.
+    Known,
+    /// It goes with a file of the work: its test, its lock file, its twin of the same name.
+    Companion,
+    /// Its name is in the human's words.
+    Spoken,
+    /// It is in a folder of the work.
+    Inside,
+    /// A word of its name is in the names of the work.
+    Kin,
+    /// A word of its path is among the human's.
+    Mentioned,
+    /// It was looked at after the human spoke again, and nothing else leads to it.
+    Explored,
+    /// It is somewhere below a folder of the work.
+    Below,
+    /// Its folder was looked into in the middle of the work.
+    Seen,
+    /// Its folder is one about which the agent was told.
+    Told,
+    /// It is beside a folder of the work.
+    Beside,
+    /// It shares the beginning of its path with the work.
+    Distant,
+    /// Nothing leads to it.
+    Apart,
+}
+
+impl Standing {
+    /// What a score loses by it.
+    pub(super) fn lost(self) -> u8 {
+        match self {
+            Self::Named | Self::Known => 0,
+            Self::Companion | Self::Spoken => 1,
+            Self::Inside | Self::Kin | Self::Mentioned | Self::Explored => 2,
+            Self::Below | Self::Seen | Self::Told | Self::Beside => 3,
+            Self::Distant => 4,
+            Self::Apart => 5,
+        }
+    }
+
+    /// It leads away.
+    pub(crate) fn is_astray(self) -> bool {
+        self >= Self::Below
+    }
+
+    /// In a few words, for whoever is told.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Named => "was named",
+            Self::Known => "belongs to the work",
+            Self::Companion => "goes with a file of the work",
+            Self::Spoken => "is what the human spoke of",
+            Self::Inside => "is in a folder of the work",
+            Self::Kin => "is named like files of the work",
+            Self::Mentioned => "has a word of the human's in its path",
+            Self::Explored => "was only looked at",
+            Self::Below => "is deep below a folder of the work",
+            Self::Seen => "was only read on the way",
+            Self::Told => "is where the agent was told not to drift to",
+            Self::Beside => "is beside the work",
+            Self::Distant => "is far from the work",
+            Self::Apart => "has nothing to do with the work so far",
+        }
+    }
+}
+
+/// The signals that are left out, to see what they add. None, but in a benchmark.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Without<'a>(pub &'a [Signal]);
+
+/// What a standing and a score are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// What the human, a task or the settings name.
+    Named,
+    /// The human's words in a path.
+    Words,
+    /// What goes with a file of the work.
+    Companions,
+    /// Names like those of the work.
+    Kin,
+    /// Folders of the work.
+    Folders,
+    /// What was read before a write.
+    Reads,
+    /// A prompt makes looking around free, and what was written known.
+    Prompts,
+    /// Several steps astray in a row.
+    Streak,
+    /// Another kind of work.
+    Tangent,
+    /// The same failing again.
+    Repetition,
+}
+
+impl Without<'_> {
+    pub(super) fn has(self, signal: Signal) -> bool {
+        !self.0.contains(&signal)
+    }
+}
+
+/// What is said of the work, beside what the session itself shows.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scope<'a> {
+    pub goal: Option<&'a Goal>,
+    /// What belongs whatever the human said: of the settings, of the task at hand.
+    pub always: &'a [String],
+}
+
+/// Where a path stands, with what was said and done so far. It is told from the session's root.
+///
+/// ```
+/// use steadfast_engine::drift::{Scope, Standing, Without, standing};
+/// use steadfast_model::{Drift, Goal, Places};
+///
+/// let goal = Goal { scope: vec!["src/auth/".into()], ..Goal::default() };
+/// let scope = Scope { goal: Some(&goal), always: &[] };
+/// let places = Places { known: vec!["src/session.rs".into()], folders: vec!["src".into()], ..Places::default() };
+/// let work = Drift { places, ..Drift::default() };
+/// let standing = |path| standing(&work, scope, path, Without::default());
+/// assert_eq!(standing("src/auth/token.rs"), Standing::Named);
+/// assert_eq!(standing("tests/session_test.rs"), Standing::Companion);
+/// assert_eq!(standing("web/theme.css"), Standing::Apart);
+/// ```
+pub fn standing(memory: &Drift, scope: Scope<'_>, path: &str, without: Without<'_>) -> Standing {
+    let places = &memory.places;
+    if without.has(Signal::Named) && is_named(scope, path) {
+        return Standing::Named;
+    }
+    if has(&places.known, path) {
+        return Standing::Known;
+    }
+    if without.has(Signal::Companions) && is_companion(memory, path) {
+        return Standing::Companion;
+    }
+    let nearest = by_folder(memory, path, without);
+    let spoken = if without.has(Signal::Words) { spoken(memory, path) } else { None };
+    let kin = (without.has(Signal::Kin) && is_kin(memory, path)).then_some(Standing::Kin);
+    [Some(nearest), spoken, kin].into_iter().flatten().min().unwrap_or(Standing::Apart)
+}
+
+fn is_named(Scope { goal, always }: Scope<'_>, path: &str) -> bool {
+    let mut names = goal.map(|goal| goal.scope.iter()).into_iter().flatten().chain(always);
+    names.any(|name| covers(name, &format!("/{path}")))
+}
+
+fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Standing {
+    let places = &memory.places;
+    let folder = folder(path);
+    if without.has(Signal::Folders) && has(&places.folders, folder) {
+        return Standing::Inside;
+    }
+    if without.has(Signal::Reads) && (has(&places.explored, path) || has(&places.explored, folder)) {
+        return Standing::Explored;
+    }
+    if without.has(Signal::Folders) && places.folders.iter().any(|known| is_below(folder, known)) {
+        return Standing::Below;
+    }
+    if has(&places.told, folder) {
+        return Standing::Told;
+    }
+    if without.has(Signal::Reads) && has(&places.seen, folder) {
+        return Standing::Seen;
+    }
+    let shared = places.folders.iter().map(|known| in_common(known, folder)).max().unwrap_or_default();
+    match folder.split('/').count().saturating_sub(shared) {
+        0 | 1 if shared > 0 => Standing::Beside,
+        _ if shared > 0 => Standing::Distant,
+        _ => Standing::Apart,
+    }
+}
+
+/// The folder of a path; of one at the root, nothing.
+pub(super) fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn has(list: &[String], path: &str) -> bool {
+    list.iter().any(|known| known == path)
+}
+
+fn is_below(folder: &str, known: &str) -> bool {
+    !known.is_empty() && folder.strip_prefix(known).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// How many parts two folders share from their beginning.
+fn in_common(one: &str, other: &str) -> usize {
+    one.split('/').zip(other.split('/')).take_while(|(one, other)| one == other && !one.is_empty()).count()
+}
+
+fn spoken(memory: &Drift, path: &str) -> Option<Standing> {
+    let is_said = |word: &String| memory.words.contains(word);
+    let said = words::of_path(path).filter(is_said).count();
+    let mut own = words::of_path(name(path)).peekable();
+    let whole = own.peek().is_some() && own.all(|word| is_said(&word));
+    match said {
+        0 => None,
+        1 if !whole => Some(Standing::Mentioned),
+        _ => Some(Standing::Spoken),
+    }
+}
+
+fn is_kin(memory: &Drift, path: &str) -> bool {
+    let own: Vec<String> = words::of_path(name(path)).collect();
+    let shares = |known: &String| words::of_path(name(known)).any(|word| own.contains(&word));
+    !own.is_empty() && memory.places.known.iter().any(shares)
+}
+
+/// Whether a path goes with the work: it changes whenever anything does, or has the name of a file that belongs to it.
+fn is_companion(memory: &Drift, path: &str) -> bool {
+    const TOGETHER: [&str; 16] = [
+        ".gitignore",
+        "bun.lock",
+        "bun.lockb",
+        "cargo.lock",
+        "cargo.toml",
+        "changelog.md",
+        "composer.lock",
+        "gemfile.lock",
+        "go.mod",
+        "go.sum",
+        "package-lock.json",
+        "package.json",
+        "pnpm-lock.yaml",
+        "poetry.lock",
+        "uv.lock",
+        "yarn.lock",
+    ];
+    if TOGETHER.iter().any(|other| name(path).eq_ignore_ascii_case(other)) {
+        return true;
+    }
+    let own = stem(name(path));
+    let tells = own.len() > 2 && words::of_path(&own).next().is_some();
+    tells && memory.places.known.iter().any(|known| stem(name(known)) == own)
+}
+
+/// A file's name without its endings and without what only says that it is a test.
+fn stem(name: &str) -> String {
+    let plain = name.trim_start_matches('.').split('.').next().unwrap_or(name).to_lowercase().replace('-', "_");
+    let plain = plain.strip_prefix("test_").unwrap_or(&plain);
+    let ends = ["_test", "_tests", "_spec"];
+    ends.iter().find_map(|end| plain.strip_suffix(end)).unwrap_or(plain).trim_matches('_').to_owned()
+}

@@ -1,0 +1,93 @@
+use steadfast_model::{Attempt, Drift, Score, StepKind};
+
+use super::deed::Deed;
+use super::place::{Scope, Signal, Standing, Without, standing};
+use super::repetition::repeated;
+use super::tangent::tangent;
+
+/// A step's score, with its reasons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scored {
+    pub kind: StepKind,
+    pub score: Score,
+    /// Why it is not 10, each in a few words.
+    pub reasons: Vec<String>,
+    /// How the path stands that leads away farthest. None: nothing is written.
+    pub standing: Option<Standing>,
+}
+
+/// The score of the first write after the human spoke, at the least: it says where the work is.
+const FIRST: u8 = 8;
+
+/// The score, at the least, of a step shortly after a correction: whoever was told is left to answer it.
+const TOLD: u8 = 7;
+
+/// Scores what is written or tried. None: it only reads.
+///
+/// A step is measured by the path that leads away farthest. Steps astray in a row weigh more, up to three; another kind
+/// of work weighs two; the same failing a third time weighs four, whatever it is about.
+///
+/// ```
+/// use steadfast_engine::drift::{Deed, Scope, Without, score};
+/// use steadfast_model::{Drift, Places, StepKind};
+///
+/// let places = Places { known: vec!["src/auth/token.rs".into()], folders: vec!["src/auth".into()], ..Places::default() };
+/// let work = Drift { places, at_work: true, ..Drift::default() };
+/// let edit = |path: &str| Deed { kind: Some(StepKind::Edit), writes: vec![path.into()], ..Deed::default() };
+/// let score = |work: &Drift, path| score(work, Scope::default(), &edit(path), false, Without::default()).map(|s| s.score.get());
+/// // What was read before the first write is the work; beside it is near it.
+/// assert_eq!(score(&work, "src/auth/token.rs"), Some(10));
+/// assert_eq!(score(&work, "src/auth/session.rs"), Some(8));
+/// // What nothing leads to is not, and the second time in a row less so.
+/// assert_eq!(score(&work, "web/menu.ts"), Some(5));
+/// assert_eq!(score(&Drift { astray: 1, ..work.clone() }, "web/menu.ts"), Some(4));
+/// // CSS when all of it was about something else is another kind of work, too.
+/// assert_eq!(score(&work, "web/theme.css"), Some(3));
+/// ```
+pub fn score(memory: &Drift, scope: Scope<'_>, deed: &Deed, failed: bool, without: Without<'_>) -> Option<Scored> {
+    let kind = deed.kind?;
+    let mut lost = 0;
+    let mut reasons = Vec::new();
+    let farthest = farthest(memory, scope, deed, without);
+    if let Some((path, standing)) = farthest {
+        lost = standing.lost();
+        if lost > 1 {
+            reasons.push(format!("`{path}` {}", standing.as_str()));
+        }
+        if standing.is_astray() && standing != Standing::Told {
+            if without.has(Signal::Tangent)
+                && let Some(work) = tangent(memory, path)
+            {
+                lost += 2;
+                reasons.push(format!("nothing so far was about {work}"));
+            }
+            if without.has(Signal::Streak) && memory.astray > 0 {
+                lost += memory.astray.min(3);
+                reasons.push(match memory.astray {
+                    1 => "so was the step before".to_owned(),
+                    steps => format!("so were the {steps} steps before"),
+                });
+            }
+        }
+    }
+    let mut score = Score::new(Score::BEST.get().saturating_sub(lost));
+    if !memory.at_work && without.has(Signal::Prompts) {
+        score = score.max(Score::new(FIRST));
+    }
+    if memory.quiet > 0 {
+        score = score.max(Score::new(TOLD));
+    }
+    if without.has(Signal::Repetition)
+        && let Some(target) = deed.target()
+        && let Some(repeated) = repeated(&memory.window, Attempt { target, failed })
+    {
+        score = Score::new(score.get().saturating_sub(4));
+        reasons.push(format!("the same failed {} times", repeated.times));
+    }
+    Some(Scored { kind, score, reasons, standing: farthest.map(|(_, standing)| standing) })
+}
+
+fn farthest<'a>(memory: &Drift, scope: Scope<'_>, deed: &'a Deed, without: Without<'_>) -> Option<(&'a str, Standing)> {
+    let all = deed.writes.iter().map(|path| (path.as_str(), standing(memory, scope, path, without)));
+    all.max_by_key(|(_, standing)| *standing)
+}

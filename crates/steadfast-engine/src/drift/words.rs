@@ -1,0 +1,272 @@
+//! The words of a text and of a path, as far as they tell one piece of work from another.
+
+/// The most words of one prompt.
+const MOST: usize = 48;
+
+/// The most of a prompt that is looked at, in bytes. Who pastes a log has said what they want before it.
+const LOOKED_AT: usize = 4_000;
+
+/// Words that every prompt has, whatever it is about.
+const COMMON: [&str; 120] = [
+    "about",
+    "add",
+    "added",
+    "after",
+    "again",
+    "all",
+    "also",
+    "and",
+    "any",
+    "are",
+    "back",
+    "because",
+    "been",
+    "before",
+    "both",
+    "build",
+    "but",
+    "call",
+    "can",
+    "change",
+    "changes",
+    "check",
+    "code",
+    "commit",
+    "could",
+    "create",
+    "current",
+    "did",
+    "does",
+    "doing",
+    "done",
+    "each",
+    "error",
+    "ensure",
+    "etc",
+    "every",
+    "file",
+    "files",
+    "first",
+    "fix",
+    "fixed",
+    "follow",
+    "following",
+    "for",
+    "from",
+    "get",
+    "give",
+    "good",
+    "has",
+    "have",
+    "help",
+    "here",
+    "how",
+    "implement",
+    "into",
+    "issue",
+    "its",
+    "just",
+    "keep",
+    "know",
+    "last",
+    "let",
+    "like",
+    "look",
+    "make",
+    "may",
+    "more",
+    "must",
+    "need",
+    "needs",
+    "new",
+    "next",
+    "not",
+    "now",
+    "okay",
+    "one",
+    "only",
+    "other",
+    "our",
+    "out",
+    "please",
+    "plan",
+    "project",
+    "read",
+    "remove",
+    "run",
+    "see",
+    "should",
+    "some",
+    "still",
+    "sure",
+    "task",
+    "tasks",
+    "than",
+    "that",
+    "the",
+    "their",
+    "them",
+    "then",
+    "there",
+    "these",
+    "they",
+    "thing",
+    "this",
+    "use",
+    "using",
+    "want",
+    "was",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "while",
+    "will",
+    "with",
+    "work",
+    "would",
+    "you",
+    "your",
+];
+
+/// Names that every code base has, whatever it is about.
+const GENERIC: [&str; 66] = [
+    "api",
+    "app",
+    "apps",
+    "assets",
+    "base",
+    "bin",
+    "client",
+    "cmd",
+    "common",
+    "components",
+    "config",
+    "core",
+    "crates",
+    "css",
+    "data",
+    "dist",
+    "doc",
+    "docs",
+    "global",
+    "go",
+    "handler",
+    "handlers",
+    "helper",
+    "helpers",
+    "hooks",
+    "html",
+    "index",
+    "init",
+    "internal",
+    "js",
+    "json",
+    "jsx",
+    "lib",
+    "libs",
+    "main",
+    "md",
+    "mjs",
+    "mod",
+    "models",
+    "packages",
+    "page",
+    "pages",
+    "pkg",
+    "public",
+    "py",
+    "rs",
+    "routes",
+    "server",
+    "service",
+    "services",
+    "shared",
+    "spec",
+    "src",
+    "styles",
+    "test",
+    "tests",
+    "toml",
+    "ts",
+    "tsx",
+    "txt",
+    "types",
+    "ui",
+    "util",
+    "utils",
+    "views",
+    "yml",
+];
+
+/// What a human's prompt is about, in single words, each once.
+pub(super) fn of_prompt(text: &str) -> Vec<String> {
+    let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= LOOKED_AT).last().unwrap_or_default();
+    let looked = if text.len() <= LOOKED_AT { text } else { &text[..end] };
+    let mut words: Vec<String> = Vec::new();
+    for word in parts(looked) {
+        if words.len() >= MOST {
+            break;
+        }
+        if !COMMON.contains(&word.as_str()) && !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// The words of a path that are its own.
+pub(super) fn of_path(path: &str) -> impl Iterator<Item = String> {
+    parts(path).filter(|word| !GENERIC.contains(&word.as_str()))
+}
+
+/// A text cut where letters end, and where small letters turn into big ones; the plural taken off. Numbers and words of
+/// two letters tell nothing.
+fn parts(text: &str) -> impl Iterator<Item = String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut small = false;
+    for c in text.chars().chain([' ']) {
+        let turns = small && c.is_uppercase();
+        if (!c.is_alphabetic() || turns) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        small = c.is_lowercase();
+        if c.is_alphabetic() {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.into_iter().filter(|word| word.chars().count() > 2).map(singular)
+}
+
+fn singular(word: String) -> String {
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
+        _ => word,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_is_its_own_words() {
+        let words = of_prompt("Please fix the login bug in the authController, and the login tokens");
+        assert_eq!(words, ["login", "bug", "auth", "controller", "token"]);
+    }
+
+    #[test]
+    fn a_path_is_what_others_are_not() {
+        let own = |path| of_path(path).collect::<Vec<_>>();
+        assert_eq!(own("src/components/LoginForm.test.tsx"), ["login", "form"]);
+        assert_eq!(own("src/lib.rs"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_pasted_log_is_cut_between_letters() {
+        let words = of_prompt(&format!("Mend the parser. {}", "é".repeat(9_000)));
+        assert_eq!(words[..2], ["mend", "parser"]);
+    }
+}

@@ -1,0 +1,299 @@
+//! Whether the agent is still at what it was asked for.
+//!
+//! A step is scored when its call is back, and the agent is told there and then, where there is something to say. Only
+//! with `enforce` is anything refused, and only at the last level.
+
+mod text;
+
+use steadfast_model::{
+    Attempt, Change, Course, Direction, Drift as Memory, DriftChange, Event, EventKind, Fact, Facts, Level, Mode,
+    Needs, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, ToolCall, ToolResult, ToolUseId, Verdict,
+};
+
+use super::{Judgement, Policy};
+use crate::drift::{Deed, Scope, Scored, Without, mark, prompted, score, went, wrote};
+
+/// How many writing steps a correction is left to be answered.
+const QUIET: u8 = 6;
+
+#[derive(Debug)]
+pub(super) struct Drift;
+
+impl Policy for Drift {
+    fn name(&self) -> PolicyName {
+        PolicyName::Drift
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Advice
+    }
+
+    fn mode(&self, rules: &Rules) -> Mode {
+        rules.drift_mode
+    }
+
+    /// The task at hand may name what would otherwise lead away.
+    fn needs(&self, state: &State, event: &Event) -> Needs {
+        let EventKind::PostTool(result) = &event.kind else { return Needs::default() };
+        let deed = deed(state, event, &result.call);
+        let plan = !deed.writes.is_empty()
+            && score(&state.drift, scope(state, &state.rules.drift.scope), &deed, false, Without::default())
+                .is_some_and(|scored| scored.score.level() > Level::None);
+        Needs { plan, ..Needs::default() }
+    }
+
+    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
+        follow(state, event, facts, Without::default())
+    }
+}
+
+/// What the policy says of an event, with signals left out.
+pub fn follow(state: &State, event: &Event, facts: &Facts, without: Without<'_>) -> Judgement {
+    match &event.kind {
+        EventKind::PostTool(result) => After::of(state, event, facts, result, without).judge(),
+        EventKind::PreTool(call) if state.rules.drift_mode == Mode::Enforce => before(state, event, call, without),
+        EventKind::Prompt { origin: PromptOrigin::Human, .. } if event.agent.is_none() => spoken(state, event, without),
+        EventKind::Stop(_) if state.drift.course != Course::Normal => {
+            Judgement::of(Verdict::Note(text::at_stop(&state.drift)))
+        }
+        _ => Judgement { changes: changes(prompted(state, event, without)), ..Judgement::default() },
+    }
+}
+
+fn deed(state: &State, event: &Event, call: &ToolCall) -> Deed {
+    let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
+    Deed::of(call, &event.cwd, root, state.rules.approval.scratch())
+}
+
+fn scope<'a>(state: &'a State, always: &'a [String]) -> Scope<'a> {
+    Scope { goal: state.goal.as_ref(), always }
+}
+
+fn changes(all: impl IntoIterator<Item = DriftChange>) -> Vec<Change> {
+    all.into_iter().map(Change::Drift).collect()
+}
+
+/// The human speaks: who was off course is told where it stood, and begins anew.
+fn spoken(state: &State, event: &Event, without: Without<'_>) -> Judgement {
+    let mut said = prompted(state, event, without);
+    let memory = &state.drift;
+    let mut verdict = Verdict::Pass;
+    if memory.course != Course::Normal {
+        verdict = Verdict::Context(text::at_prompt(memory));
+    }
+    if memory.course != Course::Normal || memory.escalation > 0 || memory.corrected {
+        said.push(DriftChange::Steered {
+            astray: 0,
+            quiet: 0,
+            escalation: 0,
+            course: Course::Normal,
+            awaited: None,
+            corrected: false,
+        });
+    }
+    Judgement { verdict, changes: changes(said), ..Judgement::default() }
+}
+
+/// With `enforce`, what would be answered with the last level does not happen.
+fn before(state: &State, event: &Event, call: &ToolCall, without: Without<'_>) -> Judgement {
+    let deed = deed(state, event, call);
+    if deed.writes.is_empty() {
+        return Judgement::default();
+    }
+    let scored = score(&state.drift, scope(state, &state.rules.drift.scope), &deed, false, without);
+    let Some(scored) = scored else { return Judgement::default() };
+    if level(&state.drift, scored.score) < Level::Halt {
+        return Judgement::default();
+    }
+    Judgement::of(Verdict::Deny { reason: text::refusal(state, &scored, recovery(state, &[]).as_deref()) })
+}
+
+/// The level of a score where corrections were ignored before it.
+fn level(memory: &Memory, score: Score) -> Level {
+    score.level().after(memory.escalation.saturating_add(u8::from(memory.corrected)))
+}
+
+/// The path that would be back on course: of the task at hand, of the work, of the goal.
+fn recovery(state: &State, of_task: &[String]) -> Option<String> {
+    let named = state.goal.as_ref().and_then(|goal| goal.scope.first());
+    of_task.first().or(state.drift.places.known.last()).or(named).cloned()
+}
+
+/// A call that is back.
+struct After<'a> {
+    without: Without<'a>,
+    state: &'a State,
+    event: &'a Event,
+    call: Option<ToolUseId>,
+    deed: Deed,
+    failed: bool,
+    interrupted: bool,
+    always: Vec<String>,
+    of_task: Vec<String>,
+}
+
+impl<'a> After<'a> {
+    fn of(state: &'a State, event: &'a Event, facts: &Facts, result: &ToolResult, without: Without<'a>) -> Self {
+        let of_task = match &facts.plan {
+            Fact::Known(Some(plan)) if plan.owner.as_ref() == Some(&event.session) => {
+                plan.brief.current.as_ref().map(|current| current.files.clone()).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        let always = state.rules.drift.scope.iter().chain(&of_task).cloned().collect();
+        Self {
+            without,
+            state,
+            event,
+            call: result.call.id.clone(),
+            deed: deed(state, event, &result.call),
+            failed: matches!(result.outcome, Outcome::Failed { .. }),
+            interrupted: result.outcome == Outcome::Interrupted,
+            always,
+            of_task,
+        }
+    }
+
+    fn judge(self) -> Judgement {
+        let memory = &self.state.drift;
+        let mut said = prompted(self.state, self.event, self.without);
+        if self.interrupted {
+            return Judgement { changes: changes(said), ..Judgement::default() };
+        }
+        let scope = Scope { goal: self.state.goal.as_ref(), always: &self.always };
+        let attempt = self.attempt();
+        if !self.failed {
+            said.extend(went(memory, scope, &self.deed, self.without));
+        }
+        let scored = score(memory, scope, &self.deed, self.failed, self.without);
+        said.extend(attempt.map(DriftChange::Tried));
+        let Some(scored) = scored.filter(|scored| self.is_step(scored)) else {
+            said.extend(self.returned());
+            return Judgement { changes: changes(said), ..Judgement::default() };
+        };
+        if !self.failed {
+            said.extend(wrote(memory, &self.deed, &scored));
+        }
+        let (verdict, more) = self.answer(&scored);
+        said.extend(more);
+        Judgement { verdict, changes: changes(said), ..Judgement::default() }
+    }
+
+    /// What only reads is no step, and neither is a command that failed for the first time.
+    fn is_step(&self, scored: &Scored) -> bool {
+        if self.failed { scored.score < Score::BEST } else { !self.deed.writes.is_empty() }
+    }
+
+    /// A failure is remembered, and what ends one.
+    fn attempt(&self) -> Option<Attempt> {
+        let target = self.deed.target().filter(|_| self.deed.kind.is_some())?;
+        let failed_before = self.state.drift.window.iter().any(|earlier| earlier.target == target && earlier.failed);
+        (self.failed || failed_before).then_some(Attempt { target, failed: self.failed })
+    }
+
+    /// Who only has to look at the awaited file again is back on course by that.
+    fn returned(&self) -> Option<DriftChange> {
+        let memory = &self.state.drift;
+        let awaited = memory.awaited.as_ref().filter(|path| self.deed.reads.contains(path))?;
+        (memory.course == Course::Forced && !awaited.is_empty()).then(|| self.steered(memory, Course::Normal, 0))
+    }
+
+    fn steered(&self, memory: &Memory, course: Course, astray: u8) -> DriftChange {
+        DriftChange::Steered {
+            astray,
+            quiet: memory.quiet,
+            escalation: memory.escalation.saturating_sub(1),
+            course,
+            awaited: None,
+            corrected: false,
+        }
+    }
+
+    /// What is said of a step, and where it leaves the session.
+    fn answer(&self, scored: &Scored) -> (Verdict, Vec<DriftChange>) {
+        let memory = &self.state.drift;
+        let level = level(memory, scored.score);
+        let corrected = level >= Level::Correct;
+        let writes = !self.deed.writes.is_empty();
+        let astray = writes && memory.at_work && scored.standing.is_some_and(crate::drift::Standing::is_astray);
+        let escalation = match (corrected, scored.score >= Score::new(8)) {
+            (true, _) => (memory.escalation + u8::from(memory.corrected)).min(Memory::ESCALATION),
+            (false, true) => memory.escalation.saturating_sub(1),
+            (false, false) => memory.escalation,
+        };
+        let follows = scored.score >= Score::new(8)
+            || memory.awaited.as_ref().is_some_and(|awaited| self.deed.writes.contains(awaited));
+        let course = match memory.course {
+            _ if escalation >= Memory::ESCALATION => Course::Forced,
+            Course::Forced if !self.does_awaited() => Course::Forced,
+            _ if !scored.score.is_validated() => Course::Drifted,
+            Course::Drifted if !follows => Course::Drifted,
+            _ => Course::Normal,
+        };
+        let recovery = (level > Level::None).then(|| recovery(self.state, &self.of_task)).flatten();
+        let text = text::correction(self.state, scored, level, recovery.as_deref())
+            .filter(|text| level >= self.state.rules.drift.quiet_below() && !memory.said.contains(&mark(text)));
+        let steered = DriftChange::Steered {
+            astray: if astray { memory.astray.saturating_add(1) } else { 0 },
+            quiet: if corrected { QUIET } else { memory.quiet.saturating_sub(u8::from(writes)) },
+            escalation,
+            course,
+            awaited: if course == Course::Normal { None } else { memory.awaited.clone().or(recovery.clone()) },
+            corrected: corrected || (memory.corrected && scored.score < Score::new(8)),
+        };
+        let mut said = vec![DriftChange::Stepped(Box::new(self.step(scored, level, recovery, text.clone())))];
+        if !self.is_where_it_was(&steered) {
+            said.push(steered);
+        }
+        said.extend(text.as_deref().map(mark).map(DriftChange::Said));
+        let verdict = match text {
+            Some(text) => Verdict::Context(text),
+            None => self.undeclared(&mut said),
+        };
+        (verdict, said)
+    }
+
+    fn does_awaited(&self) -> bool {
+        let awaited = self.state.drift.awaited.as_ref();
+        awaited.is_none_or(|path| self.deed.writes.contains(path) || self.deed.reads.contains(path))
+    }
+
+    fn is_where_it_was(&self, steered: &DriftChange) -> bool {
+        let Memory { astray, quiet, escalation, course, awaited, corrected, .. } = &self.state.drift;
+        *steered
+            == DriftChange::Steered {
+                astray: *astray,
+                quiet: *quiet,
+                escalation: *escalation,
+                course: *course,
+                awaited: awaited.clone(),
+                corrected: *corrected,
+            }
+    }
+
+    fn step(&self, scored: &Scored, level: Level, recovery: Option<String>, correction: Option<String>) -> Step {
+        Step {
+            number: self.state.drift.tally.steps + 1,
+            kind: scored.kind,
+            call: self.call.clone(),
+            paths: self.deed.writes.iter().take(Step::PATHS).cloned().collect(),
+            command: self.deed.command.as_ref().map(|line| line.chars().take(Step::COMMAND).collect()),
+            score: scored.score,
+            level,
+            reasons: scored.reasons.clone(),
+            recovery,
+            correction,
+        }
+    }
+
+    /// Nothing says where the work is: said once, and to the human.
+    fn undeclared(&self, said: &mut Vec<DriftChange>) -> Verdict {
+        let state = self.state;
+        let named = state.goal.as_ref().is_some_and(|goal| !goal.scope.is_empty()) || !self.always.is_empty();
+        if named || state.drift.said_undeclared || state.drift.begun || self.deed.writes.is_empty() {
+            return Verdict::Pass;
+        }
+        said.push(DriftChange::SaidUndeclared);
+        Verdict::Note(text::undeclared(&state.drift, &self.deed))
+    }
+}

@@ -1,0 +1,100 @@
+//! What an agent and its human are told of drift. Short: the longest is well under 120 tokens.
+
+use steadfast_model::{Course, Drift, Level, State};
+
+use crate::drift::{Deed, Scored};
+
+/// The most of the goal that is repeated, in characters.
+const GOAL: usize = 90;
+
+/// The most folders that are named.
+const FOLDERS: usize = 3;
+
+/// What the agent is told of a step. None: nothing.
+pub(super) fn correction(state: &State, scored: &Scored, level: Level, recovery: Option<&str>) -> Option<String> {
+    let reasons = scored.reasons.join("; ");
+    let goal = goal(state);
+    let back = recovery.map(|path| format!(" Back on course: `{path}`.")).unwrap_or_default();
+    Some(match level {
+        Level::None => return None,
+        Level::Nudge => format!("Is this part of the goal? {}.{goal}", capital(&reasons)),
+        Level::Correct => format!(
+            "This leads away from the goal: {reasons}.{goal}{}{back} If it is needed, say in a sentence why, and go on.",
+            places(&state.drift)
+        ),
+        Level::Intervene => format!(
+            "This is not what was asked for: {reasons}.{goal}{back} Before the next write, check that it serves the goal; \
+             undo what does not, or ask the human."
+        ),
+        Level::Halt => {
+            let first = match recovery {
+                Some(path) => format!("read `{path}` and say what is left to do for the goal"),
+                None => "say what is left to do for the goal, or ask the human".to_owned(),
+            };
+            format!("Halt: {reasons}.{goal} Earlier corrections changed nothing. First action now: {first}.")
+        }
+    })
+}
+
+/// Why a call does not happen.
+pub(super) fn refusal(state: &State, scored: &Scored, recovery: Option<&str>) -> String {
+    let back = recovery.map(|path| format!(" First action now: read `{path}`.")).unwrap_or_default();
+    format!("Not done, it leads away from the goal: {}.{}{back}", scored.reasons.join("; "), goal(state))
+}
+
+/// What the agent is told when its human speaks while it is off course.
+pub(super) fn at_prompt(memory: &Drift) -> String {
+    let awaited = memory.awaited.as_ref().map(|path| format!("; back on course was `{path}`")).unwrap_or_default();
+    format!("Before this prompt the work had drifted{awaited}. What the human says now decides where it is.")
+}
+
+/// What the human is told at a stop that is off course.
+pub(super) fn at_stop(memory: &Drift) -> String {
+    let told = memory.tally.corrections + memory.tally.interventions + memory.tally.halts;
+    let told = if told == 1 { "1 correction".to_owned() } else { format!("{told} corrections") };
+    let halted = match (memory.course, memory.tally.halts) {
+        (Course::Forced, _) | (_, 1..) => ", a halt among them",
+        _ => "",
+    };
+    format!(
+        "The work drifted and has not come back: {told}{halted}. `steadfast log --policy drift` shows what led away; the \
+         session is marked needs-review."
+    )
+}
+
+/// What the human is told once, where nothing says where the work is.
+pub(super) fn undeclared(memory: &Drift, deed: &Deed) -> String {
+    let mut folders: Vec<&str> = memory.places.folders.iter().rev().map(|folder| shown(folder)).take(FOLDERS).collect();
+    if folders.is_empty() {
+        folders.extend(deed.writes.first().map(|path| shown(path.rsplit_once('/').map_or("", |(folder, _)| folder))));
+    }
+    format!(
+        "No path was named for this work; it is taken to be where the agent looked first: {}. `steadfast goal set` says it \
+         outright.",
+        folders.join(", ")
+    )
+}
+
+fn goal(state: &State) -> String {
+    let text = state.goal.as_ref().map(|goal| goal.text.as_str()).unwrap_or_default();
+    match text.char_indices().nth(GOAL) {
+        _ if text.is_empty() => String::new(),
+        Some((end, _)) => format!(" The goal: \"{}…\".", text[..end].trim_end()),
+        None => format!(" The goal: \"{}\".", text.trim_end_matches('.')),
+    }
+}
+
+fn places(memory: &Drift) -> String {
+    let folders: Vec<String> =
+        memory.places.folders.iter().rev().take(FOLDERS).map(|folder| format!("`{}`", shown(folder))).collect();
+    if folders.is_empty() { String::new() } else { format!(" The work is in {}.", folders.join(", ")) }
+}
+
+fn shown(folder: &str) -> &str {
+    if folder.is_empty() { "." } else { folder }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
