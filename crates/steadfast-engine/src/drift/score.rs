@@ -2,7 +2,7 @@ use steadfast_model::{Attempt, Drift, Score, StepKind};
 
 use super::deed::Deed;
 use super::place::{Scope, Signal, Standing, Without, standing};
-use super::repetition::repeated;
+use super::repetition::{Repeated, repeated};
 use super::tangent::tangent;
 
 /// A step's score, with its reasons.
@@ -14,10 +14,15 @@ pub struct Scored {
     pub reasons: Vec<String>,
     /// How the path stands that leads away farthest. None: nothing is written.
     pub standing: Option<Standing>,
+    /// The same failed before, again and again.
+    pub repeated: Option<Repeated>,
 }
 
 /// The score of the first write after the human spoke, at the least: it says where the work is.
 const FIRST: u8 = 8;
+
+/// What the first step to the side may lose at the most.
+const ONCE: u8 = 3;
 
 /// The score, at the least, of a step shortly after a correction: whoever was told is left to answer it.
 const TOLD: u8 = 7;
@@ -39,10 +44,11 @@ const TOLD: u8 = 7;
 /// assert_eq!(score(&work, "src/auth/token.rs"), Some(10));
 /// assert_eq!(score(&work, "src/auth/session.rs"), Some(8));
 /// // What nothing leads to is not, and the second time in a row less so.
-/// assert_eq!(score(&work, "web/menu.ts"), Some(5));
-/// assert_eq!(score(&Drift { astray: 1, ..work.clone() }, "web/menu.ts"), Some(4));
+/// assert_eq!(score(&work, "web/menu.ts"), Some(7));
+/// let astray = Drift { astray: 1, ..work.clone() };
+/// assert_eq!(score(&astray, "web/menu.ts"), Some(4));
 /// // CSS when all of it was about something else is another kind of work, too.
-/// assert_eq!(score(&work, "web/theme.css"), Some(3));
+/// assert_eq!(score(&astray, "web/theme.css"), Some(2));
 /// ```
 pub fn score(memory: &Drift, scope: Scope<'_>, deed: &Deed, failed: bool, without: Without<'_>) -> Option<Scored> {
     let kind = deed.kind?;
@@ -61,8 +67,11 @@ pub fn score(memory: &Drift, scope: Scope<'_>, deed: &Deed, failed: bool, withou
                 lost += 2;
                 reasons.push(format!("nothing so far was about {work}"));
             }
+            if without.has(Signal::Streak) {
+                // One step to the side is asked about; two in a row are told.
+                lost = if memory.astray == 0 { lost.min(ONCE) } else { lost + memory.astray.min(3) };
+            }
             if without.has(Signal::Streak) && memory.astray > 0 {
-                lost += memory.astray.min(3);
                 reasons.push(match memory.astray {
                     1 => "so was the step before".to_owned(),
                     steps => format!("so were the {steps} steps before"),
@@ -74,17 +83,16 @@ pub fn score(memory: &Drift, scope: Scope<'_>, deed: &Deed, failed: bool, withou
     if !memory.at_work && without.has(Signal::Prompts) {
         score = score.max(Score::new(FIRST));
     }
-    if memory.quiet > 0 {
-        score = score.max(Score::new(TOLD));
-    }
-    if without.has(Signal::Repetition)
-        && let Some(target) = deed.target()
-        && let Some(repeated) = repeated(&memory.window, Attempt { target, failed })
-    {
+    let target = deed.target().filter(|_| without.has(Signal::Repetition));
+    let repeated = target.and_then(|target| repeated(&memory.window, Attempt { target, failed }));
+    if let Some(repeated) = repeated {
         score = Score::new(score.get().saturating_sub(4));
         reasons.push(format!("the same failed {} times", repeated.times));
     }
-    Some(Scored { kind, score, reasons, standing: farthest.map(|(_, standing)| standing) })
+    if memory.quiet > 0 {
+        score = score.max(Score::new(TOLD));
+    }
+    Some(Scored { kind, score, reasons, standing: farthest.map(|(_, standing)| standing), repeated })
 }
 
 fn farthest<'a>(memory: &Drift, scope: Scope<'_>, deed: &'a Deed, without: Without<'_>) -> Option<(&'a str, Standing)> {

@@ -7,198 +7,20 @@ const MOST: usize = 48;
 const LOOKED_AT: usize = 4_000;
 
 /// Words that every prompt has, whatever it is about.
-const COMMON: [&str; 120] = [
-    "about",
-    "add",
-    "added",
-    "after",
-    "again",
-    "all",
-    "also",
-    "and",
-    "any",
-    "are",
-    "back",
-    "because",
-    "been",
-    "before",
-    "both",
-    "build",
-    "but",
-    "call",
-    "can",
-    "change",
-    "changes",
-    "check",
-    "code",
-    "commit",
-    "could",
-    "create",
-    "current",
-    "did",
-    "does",
-    "doing",
-    "done",
-    "each",
-    "error",
-    "ensure",
-    "etc",
-    "every",
-    "file",
-    "files",
-    "first",
-    "fix",
-    "fixed",
-    "follow",
-    "following",
-    "for",
-    "from",
-    "get",
-    "give",
-    "good",
-    "has",
-    "have",
-    "help",
-    "here",
-    "how",
-    "implement",
-    "into",
-    "issue",
-    "its",
-    "just",
-    "keep",
-    "know",
-    "last",
-    "let",
-    "like",
-    "look",
-    "make",
-    "may",
-    "more",
-    "must",
-    "need",
-    "needs",
-    "new",
-    "next",
-    "not",
-    "now",
-    "okay",
-    "one",
-    "only",
-    "other",
-    "our",
-    "out",
-    "please",
-    "plan",
-    "project",
-    "read",
-    "remove",
-    "run",
-    "see",
-    "should",
-    "some",
-    "still",
-    "sure",
-    "task",
-    "tasks",
-    "than",
-    "that",
-    "the",
-    "their",
-    "them",
-    "then",
-    "there",
-    "these",
-    "they",
-    "thing",
-    "this",
-    "use",
-    "using",
-    "want",
-    "was",
-    "were",
-    "what",
-    "when",
-    "where",
-    "which",
-    "while",
-    "will",
-    "with",
-    "work",
-    "would",
-    "you",
-    "your",
-];
+const COMMON: &str = " \
+    about add added after again all also and any are back because been before both build but call can \
+    change check code commit could create current did doe doing done each ensure error etc every file \
+    first fix fixed follow following for from get give good has have help here how implement into issue \
+    its just keep know last let like look make may more must need new next not now okay one only other \
+    our out plan please project read remove run see should some still sure task than that the their them \
+    then there these they thing this use using want was were what when where which while will with work \
+    would you your ";
 
 /// Names that every code base has, whatever it is about.
-const GENERIC: [&str; 66] = [
-    "api",
-    "app",
-    "apps",
-    "assets",
-    "base",
-    "bin",
-    "client",
-    "cmd",
-    "common",
-    "components",
-    "config",
-    "core",
-    "crates",
-    "css",
-    "data",
-    "dist",
-    "doc",
-    "docs",
-    "global",
-    "go",
-    "handler",
-    "handlers",
-    "helper",
-    "helpers",
-    "hooks",
-    "html",
-    "index",
-    "init",
-    "internal",
-    "js",
-    "json",
-    "jsx",
-    "lib",
-    "libs",
-    "main",
-    "md",
-    "mjs",
-    "mod",
-    "models",
-    "packages",
-    "page",
-    "pages",
-    "pkg",
-    "public",
-    "py",
-    "rs",
-    "routes",
-    "server",
-    "service",
-    "services",
-    "shared",
-    "spec",
-    "src",
-    "styles",
-    "test",
-    "tests",
-    "toml",
-    "ts",
-    "tsx",
-    "txt",
-    "types",
-    "ui",
-    "util",
-    "utils",
-    "views",
-    "yml",
-];
+const GENERIC: &str = " \
+    api app asset base bin client cmd common component config core crate css data dist doc global \
+    handler helper hook html index init internal json jsx lib main mjs mod model package page pkg public \
+    route server service shared spec src style test toml tsx txt type util view yml ";
 
 /// What a human's prompt is about, in single words, each once.
 pub(super) fn of_prompt(text: &str) -> Vec<String> {
@@ -209,7 +31,7 @@ pub(super) fn of_prompt(text: &str) -> Vec<String> {
         if words.len() >= MOST {
             break;
         }
-        if !COMMON.contains(&word.as_str()) && !words.contains(&word) {
+        if !is_among(COMMON, &word) && !words.contains(&word) {
             words.push(word);
         }
     }
@@ -218,7 +40,12 @@ pub(super) fn of_prompt(text: &str) -> Vec<String> {
 
 /// The words of a path that are its own.
 pub(super) fn of_path(path: &str) -> impl Iterator<Item = String> {
-    parts(path).filter(|word| !GENERIC.contains(&word.as_str()))
+    parts(path).filter(|word| !is_among(GENERIC, word))
+}
+
+/// Whether a word is in a list of words.
+fn is_among(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|other| other == word)
 }
 
 /// A text cut where letters end, and where small letters turn into big ones; the plural taken off. Numbers and words of

@@ -235,7 +235,7 @@ impl<'a> After<'a> {
             .filter(|text| level >= self.state.rules.drift.quiet_below() && !memory.said.contains(&mark(text)));
         let steered = DriftChange::Steered {
             astray: if astray { memory.astray.saturating_add(1) } else { 0 },
-            quiet: if corrected { QUIET } else { memory.quiet.saturating_sub(u8::from(writes)) },
+            quiet: if corrected { QUIET } else { memory.quiet.saturating_sub(1) },
             escalation,
             course,
             awaited: if course == Course::Normal { None } else { memory.awaited.clone().or(recovery.clone()) },
@@ -297,3 +297,6 @@ impl<'a> After<'a> {
         Verdict::Note(text::undeclared(&state.drift, &self.deed))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use steadfast_model::{Course, Drift, Level, State};
 
-use crate::drift::{Deed, Scored};
+use crate::drift::{Deed, Repeated, Scored};
 
 /// The most of the goal that is repeated, in characters.
 const GOAL: usize = 90;
@@ -12,6 +12,11 @@ const FOLDERS: usize = 3;
 
 /// What the agent is told of a step. None: nothing.
 pub(super) fn correction(state: &State, scored: &Scored, level: Level, recovery: Option<&str>) -> Option<String> {
+    if level > Level::None
+        && let Some(repeated) = scored.repeated
+    {
+        return Some(circling(state, repeated, level));
+    }
     let reasons = scored.reasons.join("; ");
     let goal = goal(state);
     let back = recovery.map(|path| format!(" Back on course: `{path}`.")).unwrap_or_default();
@@ -34,6 +39,25 @@ pub(super) fn correction(state: &State, scored: &Scored, level: Level, recovery:
             format!("Halt: {reasons}.{goal} Earlier corrections changed nothing. First action now: {first}.")
         }
     })
+}
+
+/// What the agent is told that tries the same again.
+fn circling(state: &State, repeated: Repeated, level: Level) -> String {
+    let times = repeated.times;
+    let goal = goal(state);
+    match level {
+        Level::None | Level::Nudge | Level::Correct => {
+            format!(
+                "The same failed {times} times. Read what it says before it is tried again, or try another way.{goal}"
+            )
+        }
+        Level::Intervene | Level::Halt => {
+            format!(
+                "The same failed {times} times, and trying on changes nothing. Say what is known of the cause, then do \
+                     something else, or ask the human.{goal}"
+            )
+        }
+    }
 }
 
 /// Why a call does not happen.
