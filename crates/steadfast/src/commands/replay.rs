@@ -1,18 +1,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
 use steadfast_hosts::transcript::SessionEvents;
-use steadfast_model::{EventKind, Opinion, ToolCall};
+use steadfast_model::{EventKind, Goal, Opinion, Score};
 
 use super::transcript::timeline::target;
 use super::transcript::{sessions, several};
 use crate::error::CommandError;
 use crate::history::one_line;
 use crate::output::{note, tell};
+use actions::{Action, Actions};
 pub(super) use fold::{Fold, Judged, rules};
 
+mod actions;
 mod fold;
+mod picture;
 
 /// Folds a session that was through the rules, and shows what they would have said.
 ///
@@ -22,8 +24,15 @@ mod fold;
 pub(super) struct Replay {
     /// The transcript.
     file: PathBuf,
-    /// Print one JSON object per action, with stable keys: `{n, tool, target, reasons, verdict}`. `verdict` is the
-    /// strictest: `pass`, `note`, `context`, `ask`, `continue` or `deny`, whatever the mode leaves of it.
+    /// What the session was for, where its first prompt does not say.
+    #[arg(long)]
+    goal: Option<String>,
+    /// A path that belongs to it: a file, a folder with a `/` behind it, or a pattern. May be given again.
+    #[arg(long = "scope", value_name = "GLOB")]
+    scope: Vec<String>,
+    /// Print one JSON object per action, with stable keys: `{n, tool, target, score, level, type, reasons, verdict}`.
+    /// `score` is 1 to 10; what only reads is free, and 10. `verdict` is the strictest: `pass`, `note`, `context`, `ask`,
+    /// `continue` or `deny`, whatever the mode leaves of it.
     #[arg(long)]
     json: bool,
 }
@@ -38,41 +47,66 @@ impl Replay {
                     .hint("name a transcript of Claude Code or Codex"))
             });
         };
-        let (mut actions, mut answered) = (0_u64, 0_u64);
-        let mut fold = Fold::new(events, rules()?);
+        let mut answered = 0_u64;
+        let mut scores: Vec<Score> = Vec::new();
+        let mut actions = Actions::default();
+        let mut fold = Fold::new(events, rules()?).with_goal(self.goal());
         for judged in &mut fold {
-            actions += u64::from(judged.action().is_some());
             answered += u64::from(!judged.opinions().is_empty());
-            match judged.action() {
-                Some(call) if self.json => tell!("{}", to_json(actions, call, &judged))?,
-                None if self.json => {}
-                _ => judged.opinions().iter().try_for_each(|opinion| tell!("{}", line(&judged, opinion)))?,
+            actions.add(&judged);
+            while let Some(action) = actions.next() {
+                self.tell(&action, &mut scores)?;
+            }
+            if !self.json {
+                judged.opinions().iter().try_for_each(|opinion| tell!("{}", line(&judged, opinion)))?;
             }
         }
+        let count = actions.count;
+        actions.rest().try_for_each(|action| self.tell(&action, &mut scores))?;
         if fold.damaged() > 0 {
             note!("{} rows could not be read", fold.damaged());
         }
         if !self.json {
-            note!("{}, {}", several(actions, "action"), several(answered, "verdict"));
+            if !scores.is_empty() {
+                tell!("{}", picture::strip(&scores))?;
+            }
+            note!(
+                "{}, {}, {}",
+                several(count, "action"),
+                several(scores.len() as u64, "step"),
+                several(answered, "verdict")
+            );
         }
         Ok(())
     }
+
+    fn tell(&self, action: &Action, scores: &mut Vec<Score>) -> Result<(), CommandError> {
+        scores.extend(action.is_step.then_some(action.score));
+        if self.json {
+            tell!("{}", action.to_json())?;
+        }
+        Ok(())
+    }
+
+    fn goal(&self) -> Option<Goal> {
+        let said = self.goal.is_some() || !self.scope.is_empty();
+        said.then(|| Goal { text: self.goal.clone().unwrap_or_default(), scope: self.scope.clone(), ..Goal::default() })
+    }
 }
 
-fn to_json(n: u64, call: &ToolCall, judged: &Judged) -> serde_json::Value {
-    let reasons: Vec<&str> = judged.opinions().iter().map(|opinion| opinion.verdict.text()).collect();
-    json!({
-        "n": n,
-        "tool": call.tool,
-        "target": target(&call.action, "", &judged.event.cwd),
-        "reasons": reasons,
-        "verdict": judged.verdict(),
-    })
+/// Of two labels of verdicts, the stricter.
+fn strictest(one: &'static str, other: &'static str) -> &'static str {
+    const ORDER: [&str; 6] = ["pass", "note", "context", "ask", "continue", "deny"];
+    let rank = |label: &str| ORDER.iter().position(|known| *known == label);
+    if rank(other) > rank(one) { other } else { one }
 }
 
 fn line(judged: &Judged, opinion: &Opinion) -> String {
     let what = match &judged.event.kind {
         EventKind::PreTool(call) => format!("{} {}", call.tool, target(&call.action, "", &judged.event.cwd)),
+        EventKind::PostTool(result) => {
+            format!("after {} {}", result.call.tool, target(&result.call.action, "", &judged.event.cwd))
+        }
         other => other.label().to_owned(),
     };
     let Opinion { policy, mode, verdict } = opinion;

@@ -15,8 +15,14 @@ fn every_action_is_a_line_with_the_keys_it_promises() {
     assert_eq!(
         lines,
         [
-            json!({"n": 1, "tool": "Bash", "target": "ls", "verdict": "pass", "reasons": []}),
-            json!({"n": 2, "tool": "Bash", "target": "steadfast off", "verdict": "deny", "reasons": [reason]}),
+            json!({
+                "n": 1, "tool": "Bash", "target": "ls", "score": 10, "level": "none", "type": "none", "verdict": "pass",
+                "reasons": [],
+            }),
+            json!({
+                "n": 2, "tool": "Bash", "target": "steadfast off", "score": 10, "level": "none", "type": "none",
+                "verdict": "deny", "reasons": [reason],
+            }),
         ]
     );
 }
@@ -31,8 +37,23 @@ fn people_see_what_would_have_been_said() {
         `steadfast off` is for a human. If it is needed, say so; a human runs it in a terminal of their own.
     ");
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
-    2 actions, 1 verdict
+    2 actions, 0 steps, 1 verdict
     ");
+}
+
+#[test]
+fn every_step_has_its_score_and_all_of_them_are_a_picture() {
+    let sandbox = Sandbox::bare();
+    let commands =
+        ["cat src/auth/token.rs", "echo 1 > src/auth/token.rs", "echo 2 > web/menu.ts", "echo 3 > web/menu.ts"];
+    fs::write(sandbox.root().join("a.jsonl"), session("/repo", &commands)).unwrap();
+    let said = sandbox.ok(&["replay", "a.jsonl", "--json", "--scope", "src/auth/"]);
+    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let scored: Vec<_> = lines.iter().map(|line| (line["score"].clone(), line["level"].clone())).collect();
+    let of = |score: u8, level: &str| (json!(score), json!(level));
+    assert_eq!(scored, [of(10, "none"), of(10, "none"), of(7, "nudge"), of(4, "intervene")]);
+    let picture = sandbox.ok(&["replay", "a.jsonl", "--scope", "src/auth/"]);
+    assert!(picture.ends_with("█▆▃\n"), "{picture}");
 }
 
 #[test]

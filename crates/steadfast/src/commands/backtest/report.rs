@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use steadfast_hosts::transcript::{SessionEvents, Transcript, Writer};
-use steadfast_model::{EventKind, Millis, PolicyName, Rules, fnv};
+use steadfast_model::{Millis, PolicyName, Rules, ToolCall, fnv};
 
 use crate::commands::replay::{Fold, Judged};
 use crate::commands::transcript::timeline::target;
@@ -53,11 +53,10 @@ impl Report {
         let mut fold = Fold::new(events, rules.clone());
         let (mut actions, mut said) = (Vec::new(), Vec::new());
         for judged in &mut fold {
-            let action = judged.action().map(|_| name(&judged, actions.len()));
-            actions.extend(action);
+            let action = judged.call().map(|call| name(&judged, call, actions.len()));
+            actions.extend(action.filter(|_| judged.action().is_some()));
             for opinion in judged.opinions() {
-                let target =
-                    judged.action().map(|call| target(&call.action, "", &judged.event.cwd)).unwrap_or_default();
+                let target = judged.call().map(|call| target(&call.action, "", &judged.event.cwd)).unwrap_or_default();
                 let mut known = said
                     .iter()
                     .filter(|said: &&Said| said.policy == opinion.policy)
@@ -70,7 +69,7 @@ impl Report {
                     target,
                     reason: opinion.verdict.text().to_owned(),
                 });
-                let on = judged.action().map_or(judged.event.kind.label(), |call| &call.tool).to_owned();
+                let on = judged.call().map_or(judged.event.kind.label(), |call| &call.tool).to_owned();
                 said.push(Said { policy: opinion.policy, verdict: opinion.verdict.label(), on, action, example });
             }
         }
@@ -79,11 +78,9 @@ impl Report {
 }
 
 /// Tells a call from every other; the copy of a session has it too.
-fn name(judged: &Judged, number: usize) -> u64 {
-    match &judged.event.kind {
-        EventKind::PreTool(call) if call.id.is_some() => {
-            fnv([call.id.as_ref().map(|id| id.as_str()).unwrap_or_default().as_bytes()])
-        }
-        _ => fnv([judged.event.session.as_str().as_bytes(), &number.to_le_bytes()]),
+fn name(judged: &Judged, call: &ToolCall, number: usize) -> u64 {
+    match &call.id {
+        Some(id) => fnv([id.as_str().as_bytes()]),
+        None => fnv([judged.event.session.as_str().as_bytes(), &number.to_le_bytes()]),
     }
 }

@@ -1,6 +1,8 @@
 use steadfast_engine::{Decision, decide, needs};
 use steadfast_hosts::transcript::SessionEvents;
-use steadfast_model::{Event, EventKind, Fact, Facts, Opinion, Rules, State, ToolCall};
+use steadfast_model::{
+    Change, DriftChange, Event, EventKind, Fact, Facts, Goal, Opinion, Rules, State, Step, ToolCall,
+};
 
 use crate::error::CommandError;
 use crate::repository::Repository;
@@ -19,6 +21,8 @@ pub(in crate::commands) fn rules() -> Result<Rules, CommandError> {
 pub(in crate::commands) struct Fold {
     events: SessionEvents,
     rules: Rules,
+    /// What the session is for, where somebody else than its human says so.
+    goal: Option<Goal>,
     state: Option<State>,
     sequence: u64,
 }
@@ -32,7 +36,12 @@ pub(in crate::commands) struct Judged {
 
 impl Fold {
     pub(in crate::commands) fn new(events: SessionEvents, rules: Rules) -> Self {
-        Self { events, rules, state: None, sequence: 0 }
+        Self { events, rules, goal: None, state: None, sequence: 0 }
+    }
+
+    /// The same with a goal from the beginning.
+    pub(in crate::commands) fn with_goal(self, goal: Option<Goal>) -> Self {
+        Self { goal, ..self }
     }
 
     /// Rows so far that could not be read.
@@ -46,9 +55,10 @@ impl Iterator for Fold {
 
     fn next(&mut self) -> Option<Judged> {
         let event = self.events.next()?;
-        let rules = &self.rules;
+        let (rules, goal) = (&self.rules, &self.goal);
         let state = self.state.get_or_insert_with(|| State {
             rules: rules.clone(),
+            goal: goal.clone(),
             ..State::new(event.session.clone(), event.host, event.at)
         });
         let plan = if needs(state, &event).plan { Fact::Known(None) } else { Fact::NotAsked };
@@ -66,6 +76,23 @@ impl Judged {
             EventKind::PreTool(call) => Some(call),
             _ => None,
         }
+    }
+
+    /// The call that the event is about, before it or after it.
+    pub(in crate::commands) fn call(&self) -> Option<&ToolCall> {
+        match &self.event.kind {
+            EventKind::PreTool(call) => Some(call),
+            EventKind::PostTool(result) => Some(&result.call),
+            _ => None,
+        }
+    }
+
+    /// The call is back: what the score made of it, where it was a step.
+    pub(in crate::commands) fn step(&self) -> Option<&Step> {
+        self.decision.changes.iter().find_map(|change| match change {
+            Change::Drift(DriftChange::Stepped(step)) => Some(&**step),
+            _ => None,
+        })
     }
 
     pub(in crate::commands) fn opinions(&self) -> &[Opinion] {
