@@ -34,9 +34,9 @@ impl Scene {
             fs::create_dir_all(folder).unwrap();
         }
         let installed = scene.bin().join("steadfast");
-        // A copy would be open for writing while another test forks, and then could not be started.
+        // A copy of our own would be open for writing while another test forks, and then could not be started.
         if fs::hard_link(binary(), &installed).is_err() {
-            fs::copy(binary(), &installed).unwrap();
+            assert!(Command::new("cp").arg(binary()).arg(&installed).status().unwrap().success());
         }
         // Codex runs commands in a login shell, which sets the path anew.
         fs::write(scene.home().join(".profile"), format!("export PATH='{}':\"$PATH\"\n", scene.bin().display()))

@@ -29,11 +29,11 @@ pub enum StepError {
     Ledger(#[from] LedgerError),
     #[error("the files of session {session} cannot be used: {source}")]
     Files { session: SessionId, source: io::Error },
-    #[error("the claims cannot be written: {0}")]
+    #[error(transparent)]
     Claims(io::Error),
-    #[error("the plan gate: {0}")]
+    #[error(transparent)]
     Gate(io::Error),
-    #[error("the plan is not approved: {0}")]
+    #[error(transparent)]
     Grant(#[from] GrantError),
 }
 
@@ -81,7 +81,7 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
 
     for effect in &decision.effects {
         if let Err(error) = act(place, config, &event, effect) {
-            log_line(place, event.at, &format!("effect {effect:?}: {error}"));
+            log_line(place, event.at, &format!("session {}: {}: {error}", event.session, effect.undone()));
         }
     }
     if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. }) {

@@ -67,6 +67,23 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// What is so when it could not be done.
+    pub fn undone(&self) -> &'static str {
+        match self {
+            Self::TakePlan { .. } => "the plan was not taken",
+            Self::BlockTask { .. } => "the task was not blocked",
+            Self::Checkpoint { .. } | Self::GiveUp { .. } => "the plan was not put down",
+            Self::LeaveClaim(_) => "who is behind a call was not left for it",
+            Self::DropClaim { .. } => "who was behind a call was not taken away",
+            Self::CloseGate(_) => "the plan gate is closed without its marker and its seal",
+            Self::OpenGate { .. } => "the plan gate is open, but its marker or its seal is still there",
+            Self::KeepDraft { .. } => "the draft was not kept",
+            Self::Approve { .. } => "the human's yes was not carried out",
+            Self::Restore { .. } => "what is sealed was not put back",
+            Self::Reseal { .. } => "what is there now was not sealed",
+        }
+    }
+
     /// It is done where the journal goes into the ledger, in the same commit: exactly once, whoever dies when.
     pub fn is_ledgers(&self) -> bool {
         matches!(self, Self::BlockTask { .. } | Self::Checkpoint { .. } | Self::GiveUp { .. })

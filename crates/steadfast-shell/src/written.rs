@@ -1,8 +1,8 @@
-use crate::effect::{Certainty, Effect, Op, Reading};
+use crate::effect::{Certainty, Context, Effect, Op, Reading};
 
 impl Reading {
-    /// A plain write of that absolute path, as a tool says it that is no shell.
-    pub fn of_write(path: &str) -> Self {
+    /// A plain write of that absolute path, as a tool says it that is no shell, by work in the folder `cwd`.
+    pub fn of_write(path: &str, cwd: &str) -> Self {
         let effect = Effect {
             op: Op::Write,
             path: Some(path.to_owned()),
@@ -11,6 +11,20 @@ impl Reading {
             span: 0..0,
             copy_of: None,
         };
-        Self { effects: vec![effect], parsed: true, ..Self::default() }
+        let context = Context { cwd: cwd.to_owned(), ..Context::default() };
+        Self { effects: vec![effect], parsed: true, context, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Decision, judge};
+
+    #[test]
+    fn a_checkout_below_a_folder_of_temporary_files_is_no_temporary_file() {
+        let decision =
+            |cwd| judge(&Reading::of_write("/tmp/a/.git/hooks/b", cwd), &[".git/hooks/".to_owned()]).decision;
+        assert_eq!([decision("/tmp/a"), decision("/work/a")], [Decision::Deny, Decision::Allow]);
     }
 }

@@ -144,7 +144,7 @@ impl From<steadfast_store::ConfigError> for CommandError {
                 "see to it that this is a file you may read, and try again"
             }
             steadfast_store::ConfigError::Invalid { .. } => {
-                "`schemas/steadfast.schema.json` lists every key; `steadfast config show` what holds"
+                "mend it; `steadfast config schema` lists every key with what it may be"
             }
         };
         Self::failure(error).hint(hint)

@@ -36,6 +36,12 @@ pub(crate) fn put_aside(text: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(visible(text.to_string()).as_bytes());
 }
 
+/// `1 session`, `2 sessions`.
+pub(crate) fn several<N: fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let ending = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
 /// What a spec, a title or a file name holds is shown, and not obeyed by a terminal.
 fn visible(text: String) -> String {
     let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');

@@ -16,13 +16,13 @@ pub(crate) fn sign(key: &Path, bytes: &[u8]) -> io::Result<String> {
     let mut keygen = keygen(["-Y", "sign", "-q", "-n", NAMESPACE, "-f"]);
     // What it asks and says goes to the human.
     let mut child = keygen.arg(key).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
-    if let Some(mut input) = child.stdin.take() {
-        input.write_all(bytes)?;
-    }
+    // One that finds no key ends without having read: how it ended says more than a broken pipe.
+    let written = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(bytes));
     let output = child.wait_with_output()?;
     if !output.status.success() {
         return Err(io::Error::other(format!("`ssh-keygen -Y sign` ended with {}", output.status)));
     }
+    written?;
     String::from_utf8(output.stdout).map_err(io::Error::other)
 }
 

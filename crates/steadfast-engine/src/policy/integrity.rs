@@ -93,7 +93,7 @@ fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool) 
         let named = |text: &str| text.split('/').any(is_ours);
         named(path) || (!path.starts_with('/') && named(cwd))
     });
-    named.find_map(|path| reached(&Reading::of_write(&target::absolute(path, cwd)), Decision::Ask, gated))
+    named.find_map(|path| reached(&Reading::of_write(&target::absolute(path, cwd), cwd), Decision::Ask, gated))
 }
 
 /// What is ours and would be written.

@@ -10,11 +10,7 @@ use super::wiring::is_our_program;
 /// Why the running program is not one that settings can name.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub enum BinaryError {
-    #[error(
-        "{} is inside the build folder {}, which the next build changes: \
-         run `cargo install --path crates/steadfast` and use that one",
-        path.display(), folder.display()
-    )]
+    #[error("{} is inside the build folder {}, which the next build changes", path.display(), folder.display())]
     BuildFolder { path: PathBuf, folder: PathBuf },
     #[error("{} is not named `steadfast`: hooks of that name could not be told from others", path.display())]
     Name { path: PathBuf },

@@ -1,22 +1,23 @@
 //! Git that is absent, old, slow or led astray.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use steadfast_observe::{Point, TOOL_EVENT};
 
 use crate::again::{ask, ask_with};
-use crate::sandbox::{LONG, Sandbox, unknown};
+use crate::sandbox::{LONG, Sandbox, command, unknown};
 
 impl Sandbox {
     /// A folder for the PATH in which `git` is this script.
     fn with_git(&self, script: &str) -> PathBuf {
         let dir = self.dir.path().join("bin");
         fs::create_dir(&dir).unwrap();
-        fs::write(dir.join("git"), format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(dir.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        // Another process writes it: what this one has open for writing, a child that another test just forked has too,
+        // and then it cannot be executed.
+        let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
+        assert!(command("sh").args(["-c", write]).arg(dir.join("git")).arg(script).status().unwrap().success());
         dir
     }
 }

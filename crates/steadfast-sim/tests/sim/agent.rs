@@ -1,7 +1,7 @@
 //! The simulated agent with a hook that is a real program.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -254,11 +254,15 @@ esac
 "#;
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "another process makes the program that is executed")]
 fn without_a_scenario_it_works_through_the_ledger() {
     let hook = FakeHook::new("");
     let steadfast = hook.here().join("steadfast");
-    fs::write(&steadfast, LEDGER).unwrap();
-    fs::set_permissions(&steadfast, fs::Permissions::from_mode(0o755)).unwrap();
+    let draft = hook.here().join("draft");
+    fs::write(&draft, LEDGER).unwrap();
+    // What this process has open for writing, a child that another test just forked has too, and then it cannot be
+    // executed.
+    assert!(Command::new("install").args([&draft, &steadfast]).status().unwrap().success());
     let mut agent = hook.agent(Scenario::new("unused"));
     agent.work = Work::Ledger { steadfast: steadfast.display().to_string(), prompt: "work on the plan".into() };
     assert_eq!(agent.run(&mut |_| {}).unwrap(), Ending::Stopped);

@@ -49,11 +49,11 @@ pub enum GrantError {
     Signing(#[from] SigningError),
     #[error("`{0}` is no place for a plan: it is not in the checkout, a link leads it elsewhere, or it is git's")]
     Outside(String),
-    #[error("the approved plan cannot be written to `{}`", path.display())]
+    #[error("the approved plan cannot be written to `{}`: {source}", path.display())]
     Plan { path: PathBuf, source: io::Error },
-    #[error("the seal cannot be renewed")]
+    #[error("the seal cannot be renewed: {0}")]
     Seal(#[source] io::Error),
-    #[error("the gate cannot be opened")]
+    #[error("the gate cannot be opened: {0}")]
     Gate(#[source] io::Error),
 }
 

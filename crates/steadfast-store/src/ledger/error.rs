@@ -56,7 +56,7 @@ pub enum LedgerError {
 
 #[derive(Debug, Error)]
 pub enum LeaseError {
-    #[error("`{holder}` holds it")]
+    #[error("`{holder}` holds the lease on it")]
     Held { holder: String, until: Millis },
     #[error("the lease on task `{task}` is lost: token {token} is not the one it is held with")]
     Lost { task: TaskId, token: u64 },

@@ -8,7 +8,7 @@ use steadfast_hosts::transcript::session_of;
 use super::replay::rules;
 use super::transcript::sessions;
 use crate::error::CommandError;
-use crate::output::{note, tell};
+use crate::output::{note, several, tell};
 use summary::Summary;
 
 mod page;
@@ -39,21 +39,26 @@ pub(super) struct Backtest {
     html: Option<PathBuf>,
 }
 
+/// Of many files that cannot be read the first.
+const NAMED: usize = 5;
+
 impl Backtest {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let files = whole(sessions::find(&self.folders)?);
         let rules = rules()?;
         let reports = work::all(&files, &rules, self.examples)?;
         let summary = Summary::of(reports, self.examples);
+        summary.unread.iter().take(NAMED).for_each(|why| note!("{why}"));
+        if summary.unread.len() > NAMED {
+            note!("{} more not read", several(summary.unread.len() - NAMED, "file"));
+        }
         if summary.sessions == 0 {
-            return Err(
-                CommandError::failure("no session could be read").hint("sessions of Claude Code and Codex are read")
-            );
+            return Err(sessions::none_read());
         }
         if let Some(path) = &self.html {
             fs::write(path, page::page(&summary)).map_err(|error| {
                 CommandError::failure(format!("cannot write `{}`: {error}", path.display()))
-                    .hint("name a file in a folder that exists and may be written")
+                    .hint("`--html FILE` is a file in a folder that exists and may be written")
             })?;
             note!("wrote {}", path.display());
         }

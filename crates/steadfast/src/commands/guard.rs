@@ -79,7 +79,7 @@ fn batch() -> Result<(), CommandError> {
         }
         let asked: Asked = serde_json::from_str(&line).map_err(|error| {
             CommandError::failure(format!("line {number} is no `{{\"command\", \"protect\": […]}}`: {error}"))
-                .hint("one JSON object a line")
+                .hint("every line is one object: `{\"command\": \"rm a\", \"protect\": [\"a\"]}`; what came before it is answered")
         })?;
         let (reading, verdict) = look(&asked.command, &asked.protect);
         tell!("{}", to_json(&reading, &verdict))?;

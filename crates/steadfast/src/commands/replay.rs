@@ -4,11 +4,11 @@ use clap::Args;
 use steadfast_hosts::transcript::SessionEvents;
 use steadfast_model::{EventKind, Goal, Opinion, Score};
 
+use super::transcript::sessions;
 use super::transcript::timeline::target;
-use super::transcript::{sessions, several};
 use crate::error::CommandError;
 use crate::history::one_line;
-use crate::output::{note, tell};
+use crate::output::{note, several, tell};
 use actions::{Action, Actions};
 pub(super) use fold::{Fold, Judged, rules};
 
@@ -44,7 +44,7 @@ impl Replay {
         let Some(events) = events else {
             return unread.end(1).and_then(|()| {
                 Err(CommandError::failure(format!("nobody is known to write a file like `{}`", self.file.display()))
-                    .hint("name a transcript of Claude Code or Codex"))
+                    .hint("name a transcript of Claude Code or Codex; `steadfast transcript stats` lists those of this repository"))
             });
         };
         let mut answered = 0_u64;
@@ -64,7 +64,7 @@ impl Replay {
         let count = actions.count;
         actions.rest().try_for_each(|action| self.tell(&action, &mut scores))?;
         if fold.damaged() > 0 {
-            note!("{} rows could not be read", fold.damaged());
+            note!("{} could not be read", several(fold.damaged(), "row"));
         }
         if !self.json {
             if !scores.is_empty() {

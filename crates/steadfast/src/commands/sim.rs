@@ -53,7 +53,10 @@ impl Sim {
                 // Whoever started the agent may have gone; it goes on, as a host does.
                 let _ = writeln!(std::io::stdout(), "{}", line(moment));
             })
-            .map_err(CommandError::failure)?;
+            .map_err(|error| {
+                CommandError::failure(error)
+                    .hint("it works in this folder and calls this program's own hooks: both have to be there")
+            })?;
         match ending {
             Ending::Stopped => Ok(()),
             other => Err(CommandError::failure(format!("the session did not end by itself: {}", word(&other)))
@@ -72,7 +75,10 @@ impl Sim {
             Some(file) => {
                 let values = [("CWD", cwd.display().to_string()), ("STEADFAST", steadfast)];
                 let values: BTreeMap<_, _> = values.map(|(name, value)| (name.to_owned(), value)).into();
-                let scenario = Scenario::load(&file, &values).map_err(CommandError::failure)?;
+                let scenario = Scenario::load(&file, &values).map_err(|error| {
+                    CommandError::failure(error)
+                        .hint("`--scenario FILE` is JSON; without it the tasks of the ledger are worked through")
+                })?;
                 let prompt = self.prompt.unwrap_or_else(|| scenario.prompt.clone());
                 Work::Scenario(Scenario { prompt, ..scenario })
             }

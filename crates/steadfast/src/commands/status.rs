@@ -3,15 +3,13 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hook::is_gone;
-use steadfast_model::{
-    Approval, Counts, DraftLine, Fact, Millis, PlanView, Release, State, Status as TaskStatus, TaskId,
-};
+use steadfast_model::{Counts, DraftLine, Fact, Millis, PlanView, Release, State, Status as TaskStatus, TaskId};
 use steadfast_observe::{Branch, Point, Repository as Checkout};
 use steadfast_store::ledger::SessionRow;
 use steadfast_store::{Draft, SessionFiles, kept_aside};
 
 use crate::error::CommandError;
-use crate::output::tell;
+use crate::output::{several, tell};
 use crate::surroundings;
 use crate::task_list::{Position, Summary, TaskList, short_of, word};
 use crate::when::ago;
@@ -63,16 +61,16 @@ impl Status {
         };
         let position = list.position()?;
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
-        needs.splice(0..0, position.iter().filter_map(yes_needed));
+        needs.splice(0..0, yes_needed(&position));
         let kept = kept_aside(place);
         if self.json {
             let sessions: Vec<Value> = sessions.iter().map(Seen::to_json).collect();
             tell!(
                 "{}",
                 json!({"root": place.root, "state": place.state, "branch": branch, "changed": changed, "plan": plan,
-                    "approval": position.as_ref().map_or(Approval::NotRequired, |position| position.approval),
-                    "gate": if position.as_ref().is_some_and(Position::is_locked) { "locked" } else { "open" },
-                    "draft": position.as_ref().and_then(|position| position.draft.as_ref()).map(Draft::line),
+                    "approval": position.approval,
+                    "gate": if position.is_locked() { "locked" } else { "open" },
+                    "draft": position.draft.as_ref().map(Draft::line),
                     "kept": kept, "done_by": summary.done_by, "stale": summary.stale, "checking": summary.checking,
                     "needs_human": needs, "sessions": sessions})
             )?;
@@ -88,9 +86,7 @@ impl Status {
         };
         tell!("{}{on}{changed}", place.root.display())?;
         show_plan(plan.as_ref(), &summary)?;
-        if let Some(position) = &position {
-            show_gate(&list, position)?;
-        }
+        show_gate(&list, &position)?;
         if let [.., newest] = &kept[..] {
             tell!("put back while the plan gate was closed: what stood there is in {}", newest.display())?;
         }
@@ -175,16 +171,16 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
     let capped = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_capped());
     if let Some(capped) = capped.filter(|_| counts.open() > 0) {
         needs.push(format!(
-            "session {} was let go as capped with {} tasks open, see `steadfast why`; its next prompt arms the stop gate",
+            "session {} was let go as capped with {} open, see `steadfast why`; its next prompt arms the stop gate",
             capped.row.id,
-            counts.open()
+            several(counts.open(), "task")
         ));
     } else if let Some(over) = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_over())
         && counts.open() > 0
     {
         let how = over.released().map_or("ended".to_owned(), |release| format!("stopped as {}", release.as_str()));
-        let (id, open) = (&over.row.id, counts.open());
-        needs.push(format!("session {id} {how} with {open} tasks open; `steadfast resume` goes on with them"));
+        let (id, open) = (&over.row.id, several(counts.open(), "task"));
+        needs.push(format!("session {id} {how} with {open} open; `steadfast resume` goes on with the plan"));
     }
     needs
 }
@@ -248,21 +244,22 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError
         }
         (_, 0) => {}
         (_, uncounted) => {
-            tell!("{uncounted} more sessions are not in the ledger yet: it cannot be written here.")?;
+            let are = if uncounted == 1 { "session is" } else { "sessions are" };
+            tell!("{uncounted} more {are} not in the ledger yet: it cannot be written here.")?;
         }
     }
     let now = surroundings::now();
     for seen in sessions.iter().take(SESSIONS) {
         let row = &seen.row;
         tell!(
-            "{:<6} {}  {}, {}: {} prompts, {} tool calls, {} refusals",
+            "{:<6} {}  {}, {}: {}, {}, {}",
             row.host.as_str(),
             row.id,
             seen.doing(now),
             ago(now, row.last_at),
-            row.prompts,
-            row.tool_calls,
-            row.refusals
+            several(row.prompts, "prompt"),
+            several(row.tool_calls, "tool call"),
+            several(row.refusals, "refusal")
         )?;
     }
     if sessions.len() > SESSIONS {

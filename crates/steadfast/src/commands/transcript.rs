@@ -38,8 +38,3 @@ pub(super) struct Which {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
-
-/// `1 session`, `2 sessions`.
-pub(super) fn several(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
-}

@@ -103,7 +103,7 @@ impl TaskList {
     }
 
     /// How the plan stands: with its tasks, its human and its gate. Without any of these there is nothing to say.
-    pub(crate) fn position(&self) -> Result<Option<Position>, CommandError> {
+    pub(crate) fn position(&self) -> Result<Position, CommandError> {
         let plan = self.ledger.plan(&self.worktree)?;
         let gates = self.gates();
         let draft = match &plan {
@@ -113,16 +113,13 @@ impl TaskList {
                 None => self.approved_draft()?,
             },
         };
-        if plan.is_none() && gates.is_empty() && draft.is_none() {
-            return Ok(None);
-        }
         let counts = self.view()?.map(|view| view.counts).unwrap_or_default();
         let (hash, approval) = match (&plan, &draft) {
             (Some(plan), _) => (plan.head.hash.clone(), self.approval(plan)?),
             (None, Some(draft)) => (Some(draft.hash.clone()), self.approval_of_draft(draft)?),
             (None, None) => (None, Approval::NotRequired),
         };
-        Ok(Some(Position { plan, hash, approval, gates, draft, counts }))
+        Ok(Position { plan, hash, approval, gates, draft, counts })
     }
 
     /// Puts the plan of this worktree away. Returns it, and what became of its decisions file.
@@ -176,7 +173,7 @@ impl Position {
     }
 }
 
-pub(crate) fn no_plan() -> CommandError {
+fn no_plan() -> CommandError {
     CommandError::failure("there is no plan in this worktree").hint("`steadfast plan load SPEC.md` loads one")
 }
 

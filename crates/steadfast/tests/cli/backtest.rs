@@ -71,7 +71,11 @@ fn a_page_that_cannot_be_written_is_named() {
     let sandbox = with_sessions();
     let (code, said) = sandbox.fails(&["backtest", "sessions", "--html", "absent/report.html"]);
     assert_eq!(code, 1);
-    assert!(said.starts_with("error: cannot write `absent/report.html`: ") && said.contains("\n\nhint: "), "{said}");
+    insta::assert_snapshot!(said, @r"
+    error: cannot write `absent/report.html`: No such file or directory (os error 2)
+
+    hint: `--html FILE` is a file in a folder that exists and may be written
+    ");
 }
 
 #[test]
@@ -80,5 +84,36 @@ fn a_folder_without_sessions_is_named() {
     fs::create_dir(sandbox.root().join("empty")).unwrap();
     let (code, said) = sandbox.fails(&["backtest", "empty"]);
     assert_eq!(code, 1);
-    assert!(said.starts_with("error: there is no transcript in `empty`\n\nhint: "), "{said}");
+    insta::assert_snapshot!(said, @r"
+    error: there is no transcript in `empty`
+
+    hint: transcripts end in `.jsonl`, or in `.jsonl.zst` where Codex packed them
+    ");
+}
+
+#[test]
+fn where_no_session_can_be_read_it_says_why() {
+    let sandbox = Sandbox::bare();
+    let copilot = json!({"type": "session.start", "data": {"sessionId": "x", "producer": "copilot-agent"}});
+    fs::write(sandbox.root().join("copilot.jsonl"), format!("{copilot}\n")).unwrap();
+    fs::write(sandbox.root().join("text.jsonl"), "hello\n").unwrap();
+    insta::assert_snapshot!(sandbox.fails(&["backtest", "copilot.jsonl", "text.jsonl"]).1, @r"
+    `copilot.jsonl` is a session of GitHub Copilot, which is not read yet
+    nobody is known to write a file like `text.jsonl`
+    error: no session could be read, for the reasons above
+
+    hint: name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository
+    ");
+    insta::assert_snapshot!(sandbox.fails(&["transcript", "stats", "copilot.jsonl"]).1, @r"
+    `copilot.jsonl` is a session of GitHub Copilot, which is not read yet
+    error: no session could be read, for the reasons above
+
+    hint: name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository
+    ");
+    insta::assert_snapshot!(sandbox.fails(&["replay", "copilot.jsonl"]).1, @r"
+    `copilot.jsonl` is a session of GitHub Copilot, which is not read yet
+    error: no session could be read, for the reasons above
+
+    hint: name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository
+    ");
 }

@@ -2,13 +2,12 @@
 //! its place. What the real one keeps in is in `tests/e2e/sandbox.rs`.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::mcp::{Server, complaint, text};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, write_program};
 
 /// Leaves what it was told, and runs the command elsewhere than it was called, as Codex does.
 const OBEDIENT: &str = r#"[ "$1 $2 $4" = "sandbox --sandbox-state-json --" ] || exit 64
@@ -36,8 +35,7 @@ impl Session {
         let sandbox = Sandbox::new();
         sandbox.ok(&["task", "add", "One", "--verify", check]);
         let path = sandbox.home().join("the codex");
-        fs::write(&path, format!("#!/bin/sh\n{codex}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        write_program(&path, codex);
         Self { sandbox, codex: path }
     }
 

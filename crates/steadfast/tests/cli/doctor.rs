@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use steadfast_model::{Claim, Event, EventKind, Gate, GateScope, Host, Millis, SessionId, ToolUseId, Via};
 use steadfast_store::{close_gate, leave_claim, log_line};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, copy_program, write_program};
 
 mod machine;
 mod state;
@@ -48,6 +48,12 @@ fn codes(sandbox: &Sandbox) -> Vec<String> {
     findings(sandbox).iter().map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Nothing but what a hook costs, and that may be much: this is a debug build, and other tests run beside it.
+fn is_well(sandbox: &Sandbox) {
+    let codes = codes(sandbox);
+    assert!(matches!(&codes[..], [cost] if cost == "hook-cost" || cost == "hook-slow"), "{codes:?}");
+}
+
 fn has_session(sandbox: &Sandbox) {
     sandbox.hook("SessionStart", "s-1", json!({"source": "startup"}));
     sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": "Look around."}));
@@ -61,12 +67,7 @@ fn write(path: &Path, text: &str) {
 
 /// A program of that name on the PATH.
 fn fake(sandbox: &Sandbox, name: &str, script: &str) {
-    let path = sandbox.binary().with_file_name(name);
-    // Written elsewhere and moved: a file that was just open for writing cannot always be executed.
-    let draft = path.with_extension("draft");
-    write(&draft, &format!("#!/bin/sh\n{script}\n"));
-    fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::rename(draft, path).unwrap();
+    write_program(&sandbox.binary().with_file_name(name), script);
 }
 
 fn now() -> Millis {
@@ -97,7 +98,7 @@ fn a_sound_repository_with_a_session_has_no_error_and_no_warning() {
     fake(&sandbox, "claude", "echo '2.1.325 (Claude Code)'");
     has_session(&sandbox);
     sandbox.ok(&["task", "add", "One"]);
-    assert_eq!(codes(&sandbox), ["hook-cost"]);
+    is_well(&sandbox);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn a_sound_repository_with_codex_has_no_error_and_no_warning() {
         .unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), event.to_string().as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
-    assert_eq!(codes(&sandbox), ["hook-cost"]);
+    is_well(&sandbox);
 }
 
 /// As Codex does it when a human says yes, for the events that `which` takes.
@@ -145,7 +146,7 @@ fn people_read_a_summary_and_then_the_worst_first() {
     let (summary, rest) = said.split_once("\n\n").unwrap();
     assert!(summary.starts_with("4 findings: 1 error, "), "{said}");
     assert!(rest.starts_with("error config-invalid: /repo/steadfast.toml:2:1: unknown field `max_idel`"), "{said}");
-    assert!(rest.contains("\n    hint: `schemas/steadfast.schema.json` lists every key"), "{said}");
+    assert!(rest.contains("\n    hint: mend it; `steadfast config schema` lists every key"), "{said}");
 }
 
 #[test]
@@ -253,26 +254,31 @@ fn a_shared_wiring_whose_program_is_not_on_the_path() {
 fn a_program_of_another_version() {
     let sandbox = Sandbox::new();
     let other = sandbox.home().join("steadfast");
-    for (script, severity) in [("echo steadfast 0.0.9", "warning"), ("exec sleep 9", "warning")] {
-        fake(&sandbox, "other", script);
-        fs::rename(sandbox.binary().with_file_name("other"), &other).unwrap();
+    let mut all = String::new();
+    for script in ["echo steadfast 0.0.9", "exec sleep 9"] {
+        write_program(&other, script);
         rewire(&sandbox, other.to_str().unwrap());
-        let said = found(&sandbox, "binary-other").replace(env!("CARGO_PKG_VERSION"), "<own>");
-        assert!(said.starts_with(severity), "{said}");
-        assert!(said.ends_with("hint: `/bin/steadfast init` wires this one instead"), "{said}");
-        let words = if script.contains("0.0.9") { "version 0.0.9;" } else { "which says no version within 3 s;" };
-        assert!(said.contains(&format!("{words} this is `/bin/steadfast`, version <own>")), "{said}");
+        all += &format!("{}\n", found(&sandbox, "binary-other").replace(env!("CARGO_PKG_VERSION"), "<own>"));
     }
+    insta::assert_snapshot!(all, @r"
+    warning: the hosts start `/home/steadfast`, version 0.0.9; this is `/bin/steadfast`, version <own>
+    hint: `/bin/steadfast init` wires this one instead
+    warning: the hosts start `/home/steadfast`, which says no version within 3 s; this is `/bin/steadfast`, version <own>
+    hint: `/bin/steadfast init` wires this one instead
+    ");
 }
 
 #[test]
 fn another_copy_of_the_same_version_is_only_noted() {
     let sandbox = Sandbox::new();
     let other = sandbox.home().join("steadfast");
-    fs::copy(sandbox.binary(), &other).unwrap();
+    copy_program(&sandbox.binary(), &other);
     rewire(&sandbox, other.to_str().unwrap());
-    let said = found(&sandbox, "binary-other");
-    assert!(said.starts_with("note: the hosts start `/home/steadfast`, this is `/bin/steadfast`; both are "), "{said}");
+    let said = found(&sandbox, "binary-other").replace(env!("CARGO_PKG_VERSION"), "<own>");
+    insta::assert_snapshot!(said, @r"
+    note: the hosts start `/home/steadfast`, this is `/bin/steadfast`; both are version <own>
+    hint: `/bin/steadfast init` wires this one instead
+    ");
 }
 
 /// Lets the hooks name another program.
@@ -420,7 +426,10 @@ fn a_hook_is_measured_and_nothing_of_the_users_is_touched() {
     let (ratio, empty) = rest.split_once(" × an empty process (").unwrap();
     let number = |text: &str| text.parse::<f64>().unwrap();
     assert!(number(took) > 0.0 && number(empty.trim_end_matches(" ms)")) > 0.0, "{line}");
-    assert_eq!(line.starts_with("warning hook-slow: "), number(ratio) > 4.0, "{line}");
+    // Rounded: what is said to be 4.0 may be more or less.
+    if ratio != "4.0" {
+        assert_eq!(line.starts_with("warning hook-slow: "), number(ratio) > 4.0, "{line}");
+    }
     assert_eq!(fs::read_dir(temporary).unwrap().count(), 0);
     assert!(!sandbox.place().state.join("sessions").exists());
 }
@@ -445,4 +454,14 @@ fn an_agent_may_look_and_not_mend() {
     let output = sandbox.as_agent("s-1", &["doctor", "--fix"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("`steadfast doctor --fix` is for a human"));
+}
+
+#[test]
+fn a_configuration_that_is_wrong() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.root().join("steadfast.toml"), "[stop]\nmax_idle = \"many\"\n").unwrap();
+    insta::assert_snapshot!(found(&sandbox, "config-invalid"), @r#"
+    error: /repo/steadfast.toml:2:12: invalid type: string "many", expected u32
+    hint: mend it; `steadfast config schema` lists every key with what it may be; until then sessions keep what they knew before
+    "#);
 }

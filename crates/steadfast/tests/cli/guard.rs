@@ -79,5 +79,9 @@ fn a_line_that_is_no_question_is_named() {
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.starts_with("error: line 1 is no ") && said.contains("hint: one JSON object a line"), "{said}");
+    insta::assert_snapshot!(said, @r#"
+    error: line 1 is no `{"command", "protect": […]}`: invalid type: integer `7`, expected a string at line 1 column 13
+
+    hint: every line is one object: `{"command": "rm a", "protect": ["a"]}`; what came before it is answered
+    "#);
 }

@@ -72,5 +72,9 @@ fn what_nobody_writes_is_said_to_be_so() {
     fs::write(sandbox.root().join("a.jsonl"), "hello\n").unwrap();
     let (code, said) = sandbox.fails(&["replay", "a.jsonl"]);
     assert_eq!(code, 1);
-    assert!(said.starts_with("error: nobody is known to write a file like `a.jsonl`\n\nhint: "), "{said}");
+    insta::assert_snapshot!(said, @r"
+    error: nobody is known to write a file like `a.jsonl`
+
+    hint: name a transcript of Claude Code or Codex; `steadfast transcript stats` lists those of this repository
+    ");
 }

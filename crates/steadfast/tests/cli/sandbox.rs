@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -22,7 +22,7 @@ impl Sandbox {
         }
         // A copy costs 40 MB for a debug build; a link to a build folder would be refused by `init`.
         if fs::hard_link(env!("CARGO_BIN_EXE_steadfast"), sandbox.binary()).is_err() {
-            fs::copy(env!("CARGO_BIN_EXE_steadfast"), sandbox.binary()).unwrap();
+            copy_program(Path::new(env!("CARGO_BIN_EXE_steadfast")), &sandbox.binary());
         }
         let init = Command::new("git").args(["init", "--quiet"]).arg(sandbox.root()).status().unwrap();
         assert!(init.success());
@@ -108,6 +108,25 @@ impl Sandbox {
         command.current_dir(self.root()).stdin(Stdio::null()).output().unwrap()
     }
 
+    /// The same at a terminal: its exit code and all that is seen there. Nothing is typed before `question` was asked, or
+    /// the echo of it could come first.
+    pub(crate) fn at_terminal(&self, arguments: &str, question: &str, typed: &str) -> (i32, String) {
+        let call = format!("'{}' {arguments}", self.binary().display());
+        let mut command = Command::new("script");
+        command.args(["--quiet", "--return", "--command", &call, "/dev/null"]);
+        command.current_dir(self.root()).env_clear().env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let (mut seen, mut byte) = (Vec::new(), [0]);
+        while !seen.ends_with(question.as_bytes()) {
+            assert_eq!(output.read(&mut byte).unwrap(), 1, "not asked: {}", String::from_utf8_lossy(&seen));
+            seen.extend(byte);
+        }
+        input.write_all(typed.as_bytes()).unwrap();
+        output.read_to_end(&mut seen).unwrap();
+        (child.wait().unwrap().code().unwrap(), self.without_paths(&seen).replace('\r', ""))
+    }
+
     /// What was said, without the paths of this sandbox.
     pub(crate) fn without_paths(&self, bytes: &[u8]) -> String {
         String::from_utf8_lossy(bytes).replace(&self.dir.path().display().to_string(), "")
@@ -144,6 +163,18 @@ impl Sandbox {
     pub(crate) fn session(&self, session: &str) -> SessionFiles {
         SessionFiles::of(&self.place(), &SessionId::new(session))
     }
+}
+
+/// A script that can be executed at once. Another process writes it: while this one has a file open for writing, a child
+/// that another test just forked has it open too, and what is open for writing cannot be executed.
+pub(crate) fn write_program(path: &Path, script: &str) {
+    let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
+    assert!(Command::new("sh").args(["-c", write]).arg(path).arg(script).status().unwrap().success());
+}
+
+/// A copy that can be executed at once, for the same reason made by another process.
+pub(crate) fn copy_program(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
 
 /// Whether file systems can be mounted here. In CI that they cannot is a failure, unless `STEADFAST_NO_MOUNT` says why.

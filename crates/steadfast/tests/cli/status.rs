@@ -7,14 +7,13 @@ use crate::sandbox::Sandbox;
 /// What is said, without paths and times.
 fn said(sandbox: &Sandbox) -> String {
     let said = sandbox.without_paths(sandbox.ok(&["status"]).as_bytes());
-    let line = |line: &str| match line.split_once(" prompts, ") {
-        Some((before, after)) => {
-            let (doing, prompts) = before.rsplit_once(": ").unwrap();
+    let line = |line: &str| match line.rsplit_once(": ") {
+        Some((doing, counts)) if counts.contains(" refusal") => {
             let doing = doing.rsplit_once(", ").unwrap().0;
             let doing = doing.split_once(" until ").map_or(doing.to_owned(), |(how, _)| format!("{how} until <time>"));
-            format!("{doing}, <ago>: {prompts} prompts, {after}")
+            format!("{doing}, <ago>: {counts}")
         }
-        None => line.to_owned(),
+        _ => line.to_owned(),
     };
     said.lines()
         .map(line)
@@ -53,7 +52,7 @@ fn a_session_at_work_paused_off_and_over() {
     0 of 2 tasks done, 2 open, 0 blocked; session s-1 works on them
     in progress: 1 One
 
-    claude s-1  working, <ago>: 1 prompts, 0 tool calls, 0 refusals
+    claude s-1  working, <ago>: 1 prompt, 0 tool calls, 0 refusals
     ");
     sandbox.ok(&["pause", "--for", "10m"]);
     insta::assert_snapshot!(said(&sandbox), @r"
@@ -61,7 +60,7 @@ fn a_session_at_work_paused_off_and_over() {
     0 of 2 tasks done, 2 open, 0 blocked; session s-1 works on them
     in progress: 1 One
 
-    claude s-1  working, Steadfast is paused until <time>, <ago>: 1 prompts, 0 tool calls, 0 refusals
+    claude s-1  working, Steadfast is paused until <time>, <ago>: 1 prompt, 0 tool calls, 0 refusals
     ");
     sandbox.ok(&["off"]);
     insta::assert_snapshot!(said(&sandbox), @r"
@@ -69,7 +68,7 @@ fn a_session_at_work_paused_off_and_over() {
     0 of 2 tasks done, 2 open, 0 blocked; session s-1 works on them
     in progress: 1 One
 
-    claude s-1  working, Steadfast is off, <ago>: 1 prompts, 0 tool calls, 0 refusals
+    claude s-1  working, Steadfast is off, <ago>: 1 prompt, 0 tool calls, 0 refusals
     ");
     sandbox.ok(&["pause", "--end"]);
     sandbox.hook("SessionEnd", "s-1", json!({"reason": "other"}));
@@ -77,9 +76,9 @@ fn a_session_at_work_paused_off_and_over() {
     /repo on <branch>, 1 file changed
     0 of 2 tasks done, 2 open, 0 blocked; no session works on them
     in progress: 1 One
-    needs a human: session s-1 ended with 2 tasks open; `steadfast resume` goes on with them
+    needs a human: session s-1 ended with 2 tasks open; `steadfast resume` goes on with the plan
 
-    claude s-1  ended (other), <ago>: 1 prompts, 0 tool calls, 0 refusals
+    claude s-1  ended (other), <ago>: 1 prompt, 0 tool calls, 0 refusals
     ");
 }
 
@@ -98,9 +97,9 @@ fn a_session_that_was_let_go_with_work_left() {
     /repo on <branch>, nothing changed
     0 of 1 tasks done, 1 open, 0 blocked; session s-1 works on them
     in progress: 1 One
-    needs a human: session s-1 was let go as capped with 1 tasks open, see `steadfast why`; its next prompt arms the stop gate
+    needs a human: session s-1 was let go as capped with 1 task open, see `steadfast why`; its next prompt arms the stop gate
 
-    claude s-1  stopped, capped, <ago>: 1 prompts, 0 tool calls, 0 refusals
+    claude s-1  stopped, capped, <ago>: 1 prompt, 0 tool calls, 0 refusals
     ");
 }
 

@@ -80,7 +80,11 @@ fn without_a_file_the_sessions_of_this_repository_are_meant() {
     fs::rename(sandbox.home().join(".codex"), sandbox.home().join("codex")).unwrap();
     let (code, said) = sandbox.fails(&["transcript", "stats"]);
     assert_eq!(code, 1);
-    assert!(said.starts_with("error: neither Claude Code nor Codex kept a session of "), "{said}");
+    insta::assert_snapshot!(said, @r"
+    error: neither Claude Code nor Codex kept a session of `/repo`
+
+    hint: name a transcript, or a folder that holds some
+    ");
     let mut command = sandbox.command();
     command.env("CLAUDE_CONFIG_DIR", sandbox.home().join("claude")).env("CODEX_HOME", sandbox.home().join("codex"));
     let output = command.args(["transcript", "stats", "--json"]).output().unwrap();
@@ -206,10 +210,25 @@ fn what_is_not_read_is_named_and_the_rest_is_read() {
 
     let (code, said) = sandbox.fails(&["transcript", "show", "copilot.jsonl"]);
     assert_eq!(code, 1);
-    assert!(said.contains("error: no session could be read\n\nhint: "), "{said}");
+    assert!(said.contains("error: no session could be read, for the reasons above\n\nhint: "), "{said}");
     let (code, said) = sandbox.fails(&["transcript", "stats", "absent.jsonl"]);
     assert_eq!(code, 1);
-    assert!(said.starts_with("error: cannot read `absent.jsonl`: "), "{said}");
+    insta::assert_snapshot!(said, @r"
+    error: cannot read `absent.jsonl`: No such file or directory (os error 2)
+
+    hint: name a transcript, or a folder that holds some
+    ");
+    let (code, said) = sandbox.fails(&["transcript", "find", ""]);
+    assert_eq!(code, 64);
+    insta::assert_snapshot!(said, @r"
+    error: there is nothing to look for
+
+    hint: `steadfast transcript find TEXT` looks for what was said, called for or answered
+    ");
+    let output = sandbox.run(&["transcript", "find", "unheard of", "claude.jsonl"]);
+    insta::assert_snapshot!(sandbox.without_paths(&output.stderr), @r"
+    nobody said `unheard of` in 1 session
+    ");
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl Closed<'_> {
     fn first_protected(&self, paths: &[String], protected: &[String]) -> Found {
         let written = paths.iter().chain(&self.facts.behind_links);
         let readings: Vec<Reading> =
-            written.map(|path| Reading::of_write(&target::absolute(path, &self.event.cwd))).collect();
+            written.map(|path| Reading::of_write(&target::absolute(path, &self.event.cwd), &self.event.cwd)).collect();
         // A path that is only spelled in another case is the same on many a disk.
         let reached = |path: &&String| {
             let protected = std::slice::from_ref(*path);

@@ -49,7 +49,7 @@ pub(crate) fn covers(name: &str, path: &str) -> bool {
         "readme" | "changelog" | "dockerfile" => last.starts_with(name),
         name if name.contains(['/', '.', '*']) => {
             let name = name.trim_start_matches("./").trim_end_matches("**").to_owned();
-            judge(&Reading::of_write(path), &[name]).decision > Decision::Allow
+            judge(&Reading::of_write(path, "/"), &[name]).decision > Decision::Allow
         }
         name => {
             let plain = |text: &str| text.to_lowercase().replace('-', "_");

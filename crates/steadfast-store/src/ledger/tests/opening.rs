@@ -248,7 +248,9 @@ fn a_ledger_can_be_read_where_nothing_can_be_written() {
     } else {
         fs::remove_file(place.join("probe")).unwrap();
         let program = dir.path().join("program");
-        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        // Another process copies it: what this one has open for writing, a child that another test just forked has too,
+        // and then it cannot be executed.
+        process::copy(&std::env::current_exe().unwrap(), &program);
         allow(&program, 0o755);
         let mut nobody = process::as_program(&program, "read where nothing can be written", &place);
         nobody.uid(65534).gid(65534);

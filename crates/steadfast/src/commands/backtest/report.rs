@@ -47,8 +47,11 @@ impl Report {
         };
         let writer = transcript.writer();
         let Some(events) = SessionEvents::of(file, transcript) else {
-            let whose = writer.map_or("nobody known", Writer::name);
-            return Self::Unread(format!("`{}` is a session of {whose}, which is not read", file.display()));
+            let file = file.display();
+            return Self::Unread(match writer.map(Writer::name) {
+                Some(whose) => format!("`{file}` is a session of {whose}, which is not read yet"),
+                None => format!("nobody is known to write a file like `{file}`"),
+            });
         };
         let mut fold = Fold::new(events, rules.clone());
         let (mut actions, mut said) = (Vec::new(), Vec::new());

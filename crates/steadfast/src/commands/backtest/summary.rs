@@ -6,8 +6,8 @@ use steadfast_model::PolicyName;
 use steadfast_store::redact::redact;
 
 use super::report::{Example, Report, Said};
-use crate::commands::transcript::several;
 use crate::history::one_line;
+use crate::output::several;
 
 /// What the policies say of all sessions.
 #[derive(Debug, Default)]

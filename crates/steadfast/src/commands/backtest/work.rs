@@ -28,7 +28,11 @@ pub(super) fn all(files: &[PathBuf], rules: &Rules, examples: usize) -> Result<V
         let ended: Result<Vec<_>, _> = started.into_iter().map(|worker| worker.join()).collect();
         ended.map(|reports| reports.into_iter().flatten().collect::<Vec<_>>())
     })
-    .map_err(|_| CommandError::failure("a session could not be folded: this is an error in Steadfast"))?;
+    .map_err(|_| {
+        // Only a panic ends a worker, and what it says was printed.
+        CommandError::failure("a session could not be folded: this is an error in Steadfast")
+            .hint("`steadfast replay FILE` shows whose session it is; the others can be named without it")
+    })?;
     reports.sort_by_key(|(number, _)| *number);
     Ok(reports.into_iter().map(|(_, report)| report).collect())
 }

@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::here::Here;
+use crate::output::several;
 
 /// How much a finding matters, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,9 +65,4 @@ impl Finding {
     fn new(code: &'static str, severity: Severity, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
         Self { code, severity, message: message.to_string(), hint: hint.to_string(), fix: None }
     }
-}
-
-/// `1 session`, `2 sessions`.
-pub(super) fn several(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

@@ -10,7 +10,7 @@ use super::arguments::{Arguments, Parameter};
 use super::tool::{Call, Effect, Said, Tool};
 use crate::commands::{plan, why};
 use crate::error::CommandError;
-use crate::task_list::{Asked, PATIENCE, Proposal, no_plan};
+use crate::task_list::{Asked, PATIENCE, Proposal};
 
 const ID: Parameter = Parameter::text("id", "The task's id, like 2 or 2.1.");
 
@@ -120,7 +120,7 @@ pub(super) static TOOLS: [Tool; 13] = [
         about: "Shows how far the plan of this worktree is, whether it is approved, and whether the plan gate is closed.",
         effect: Effect::Reads,
         takes: &[],
-        run: |call, _| Ok(Said::Json(call.list()?.position()?.ok_or_else(no_plan)?.to_json())),
+        run: |call, _| Ok(Said::Json(call.list()?.position()?.to_json())),
     },
     Tool {
         name: "why",

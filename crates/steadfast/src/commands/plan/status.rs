@@ -5,10 +5,10 @@ use super::draft::tasks;
 use super::gate::whose;
 use crate::error::CommandError;
 use crate::output::tell;
-use crate::task_list::{Position, Standing, TaskList, no_plan, short_of};
+use crate::task_list::{Position, Standing, TaskList, short_of};
 
 pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
-    let position = list.position()?.ok_or_else(no_plan)?;
+    let position = list.position()?;
     if as_json {
         return tell!("{}", position.to_json());
     }
@@ -35,7 +35,7 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
             }
             tell!("`steadfast plan show --draft` shows it")
         }
-        None if plan.is_none() => tell!("no plan is loaded or drafted"),
+        None if plan.is_none() => tell!("no plan is loaded or drafted; `steadfast plan load SPEC.md` loads one"),
         None => Ok(()),
     }
 }

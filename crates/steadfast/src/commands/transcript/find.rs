@@ -7,7 +7,7 @@ use super::sessions;
 use super::timeline::{Entry, Timeline, What};
 use crate::error::CommandError;
 use crate::history::{cut, one_line};
-use crate::output::{note, tell};
+use crate::output::{note, several, tell};
 
 /// How much is shown before and behind what was looked for, in characters.
 const AROUND: usize = 60;
@@ -29,7 +29,8 @@ pub(in crate::commands) struct Find {
 impl Find {
     pub(super) fn run(self) -> Result<(), CommandError> {
         if self.text.is_empty() {
-            return Err(CommandError::usage("there is nothing to look for").hint("`steadfast transcript find TEXT`"));
+            return Err(CommandError::usage("there is nothing to look for")
+                .hint("`steadfast transcript find TEXT` looks for what was said, called for or answered"));
         }
         let wanted = Wanted::new(&self.text);
         let files = sessions::find(&self.files)?;
@@ -52,7 +53,7 @@ impl Find {
             }
         }
         if places == 0 {
-            note!("nobody said `{}` in {} sessions", self.text, files.len());
+            note!("nobody said `{}` in {}", self.text, several(files.len(), "session"));
         }
         unread.end(files.len())
     }

@@ -115,6 +115,12 @@ fn is_transcript(path: &Path) -> bool {
     (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")) && path.is_file()
 }
 
+/// Why is said before it, file by file.
+pub(in crate::commands) fn none_read() -> CommandError {
+    CommandError::failure("no session could be read, for the reasons above")
+        .hint("name transcripts of Claude Code or Codex; without a name, `steadfast transcript stats` reads those of this repository")
+}
+
 /// Files that were asked for and cannot be read: said aside, and a failure only where nothing is left.
 #[derive(Debug, Default)]
 pub(in crate::commands) struct Unread {
@@ -142,6 +148,6 @@ impl Unread {
         if asked == 0 || self.count < asked {
             return Ok(());
         }
-        Err(CommandError::failure("no session could be read").hint("sessions of Claude Code and Codex are read"))
+        Err(none_read())
     }
 }

@@ -2,9 +2,9 @@ use clap::Args;
 use serde::Serialize;
 use steadfast_hosts::transcript::{Stats as Numbers, Tokens};
 
-use super::{Which, sessions, several};
+use super::{Which, sessions};
 use crate::error::CommandError;
-use crate::output::tell;
+use crate::output::{several, tell};
 
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Stats {

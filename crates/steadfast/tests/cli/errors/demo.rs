@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use super::{fails, failure};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, write_program};
 
 /// The demo with this variable set so, without the name of its temporary folder.
 fn demo(sandbox: &Sandbox, arguments: &[&str], variable: (&str, &str)) -> String {
@@ -23,13 +23,11 @@ fn demo(sandbox: &Sandbox, arguments: &[&str], variable: (&str, &str)) -> String
     format!("{before}/steadfast-demo-<random>{}", &after[end..])
 }
 
-/// A host that does only what the script says. Written by another process: a file that this one had open for writing
-/// cannot always be executed.
+/// A host that does only what the script says.
 fn host(sandbox: &Sandbox, script: &str) -> String {
-    let path = sandbox.home().join("host").display().to_string();
-    let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
-    assert!(Command::new("sh").args(["-c", write, &path, script]).status().unwrap().success());
-    path
+    let path = sandbox.home().join("host");
+    write_program(&path, script);
+    path.display().to_string()
 }
 
 #[test]
@@ -196,6 +194,44 @@ fn an_agent_that_ends_although_tasks_are_open() {
     error: the host ended although tasks are open
 
     hint: the checks of its tasks need `sh` and `grep`
+    ");
+}
+
+#[test]
+fn a_plan_that_comes_by_another_way() {
+    // The check of the last task leaves it there.
+    insta::assert_snapshot!(with_program("grep", "echo a plan >NEXT.md"), @r"
+    exit 1
+    error: a plan that nobody approved was written
+
+    hint: the checks of its tasks need `sh` and `grep`
+    ");
+}
+
+#[test]
+fn a_scenario_that_is_not_there_or_none() {
+    let sandbox = Sandbox::new();
+    insta::assert_snapshot!(fails(&sandbox, &["sim", "--scenario", "absent.json"]), @r"
+    exit 1
+    error: cannot read the scenario absent.json: No such file or directory (os error 2)
+
+    hint: `--scenario FILE` is JSON; without it the tasks of the ledger are worked through
+    ");
+    fs::write(sandbox.root().join("talk.json"), "{}").unwrap();
+    insta::assert_snapshot!(fails(&sandbox, &["sim", "--scenario", "talk.json"]), @r"
+    exit 1
+    error: talk.json: missing field `name` at line 1 column 2
+
+    hint: `--scenario FILE` is JSON; without it the tasks of the ledger are worked through
+    ");
+    // The folder goes while its agent comes.
+    let gone = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" \"$@\"";
+    let Some(output) = sandbox.elsewhere(gone, &["sim"]) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: cannot work in .: No such file or directory (os error 2)
+
+    hint: it works in this folder and calls this program's own hooks: both have to be there
     ");
 }
 

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -378,20 +377,30 @@ fn state_that_cannot_be_made_or_brought_back() {
 #[test]
 fn a_human_who_says_no() {
     let sandbox = Sandbox::bare();
-    let call = format!("'{}' init --host claude >/dev/null", sandbox.binary().display());
-    let mut command = Command::new("script");
-    command.args(["--quiet", "--return", "--command", &call, "/dev/null"]);
-    command.current_dir(sandbox.root()).env_clear().env("HOME", sandbox.home()).env("PATH", "/usr/bin:/bin");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"n\n").unwrap();
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    let said = said.trim_start_matches("n\n");
+    let (code, said) = sandbox.at_terminal("init --host claude >/dev/null", "[y/N] ", "n\n");
+    assert_eq!(code, 2, "{said}");
     insta::assert_snapshot!(said, @r"
-    change 9 files? [y/N] error: nothing was changed
+    change 9 files? [y/N] n
+    error: nothing was changed
 
     hint: `steadfast init` asks again; `--dry-run` only shows what it would change
     ");
     assert!(!sandbox.place().state.exists());
+}
+
+#[test]
+fn a_program_in_a_build_folder() {
+    let sandbox = Sandbox::bare();
+    let built = sandbox.root().join("target/debug/steadfast");
+    fs::create_dir_all(built.parent().unwrap()).unwrap();
+    fs::write(sandbox.root().join("target/CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55\n").unwrap();
+    fs::hard_link(sandbox.binary(), &built).unwrap();
+    let mut command = Command::new(&built);
+    command.args(INIT).current_dir(sandbox.root()).env_clear().env("HOME", sandbox.home()).env("PATH", "/usr/bin:/bin");
+    insta::assert_snapshot!(failure(&sandbox, &command.output().unwrap()), @r"
+    exit 1
+    error: /repo/target/debug/steadfast is inside the build folder /repo/target/debug, which the next build changes
+
+    hint: `cargo install --path crates/steadfast --profile dist` puts it where it stays; run `steadfast init` then
+    ");
 }

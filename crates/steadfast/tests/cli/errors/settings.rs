@@ -35,7 +35,7 @@ fn settings_that_cannot_be_read_or_understood() {
     exit 1
     error: /repo/steadfast.toml:2:1: unknown field `max_idel`, expected one of `enabled`, `check_ready_tasks`, `check_in_progress`, `max_cycles`, `max_idle`, `allow_exit_on`, `completion_promises`
 
-    hint: `schemas/steadfast.schema.json` lists every key; `steadfast config show` what holds
+    hint: mend it; `steadfast config schema` lists every key with what it may be
     ");
 }
 

@@ -1,7 +1,6 @@
 //! Words that say nothing or too much, and a session that cannot be told.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
 use serde_json::json;
 
@@ -56,14 +55,8 @@ fn a_session_that_was_not_told_loses_nothing_but_time() {
 #[test]
 fn a_server_that_a_human_calls() {
     let sandbox = Sandbox::new();
-    let call = format!("'{}' mcp", sandbox.binary().display());
-    let mut command = Command::new("script");
-    command.args(["--quiet", "--return", "--command", &call, "/dev/null"]);
-    command.current_dir(sandbox.root()).env_clear().env("HOME", sandbox.home()).env("PATH", "/usr/bin:/bin");
     // The end of its input is typed: `^D`.
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"\x04").unwrap();
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).replace(['\r', '\u{4}', '\u{8}'], "");
-    insta::assert_snapshot!(said.trim_start_matches("^D"), @"`steadfast mcp` speaks JSON-RPC, one message per line; `steadfast task` is for people");
+    let (code, said) = sandbox.at_terminal("mcp", "\n", "\u{4}");
+    assert_eq!(code, 0, "{said}");
+    insta::assert_snapshot!(said.replace("^D\u{8}\u{8}", "").trim_end(), @"`steadfast mcp` speaks JSON-RPC, one message per line; `steadfast task` is for people");
 }

@@ -1,7 +1,6 @@
 //! What goes wrong at a gate: what is said, and that it stays closed.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use super::*;
 
@@ -16,15 +15,8 @@ fn approval_fails(sandbox: &Sandbox) -> String {
 
 /// What a human at a terminal is asked, and how it ends when they answer that.
 fn answered(sandbox: &Sandbox, answer: &str) -> (i32, String) {
-    let call = format!("'{}' plan approve >/dev/null", sandbox.binary().display());
-    let mut command = Command::new("script");
-    command.args(["--quiet", "--return", "--command", &call, "/dev/null"]);
-    command.current_dir(sandbox.root()).env_clear().env("HOME", sandbox.home()).env("PATH", "/usr/bin:/bin");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(format!("{answer}\n").as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).replace('\r', "");
-    (output.status.code().unwrap(), plain(said.trim_start_matches(&format!("{answer}\n"))))
+    let (code, said) = sandbox.at_terminal("plan approve >/dev/null", "[y/N] ", &format!("{answer}\n"));
+    (code, plain(&said))
 }
 
 #[test]
@@ -33,7 +25,8 @@ fn a_human_who_is_asked_says_no_and_then_yes() {
     let (code, said) = answered(&sandbox, "n");
     assert_eq!(code, 2);
     insta::assert_snapshot!(said, @r"
-    approve plan HASH8? [y/N] error: nothing is approved, and the plan gate stays as it is
+    approve plan HASH8? [y/N] n
+    error: nothing is approved, and the plan gate stays as it is
 
     hint: `steadfast plan approve HASH8` asks again, `steadfast plan reject HASH8` turns it down
     ");
@@ -171,7 +164,7 @@ fn a_session_that_is_at_work_is_told_the_next_time() {
     ");
     lock.unlock().unwrap();
     sandbox.ok(&["plan", "unlock"]);
-    assert_eq!(sandbox.fails(&["plan", "status"]).0, 1, "it is open");
+    assert_eq!(sandbox.gate(), is("not_required", "open"));
 }
 
 #[test]
@@ -217,4 +210,125 @@ fn the_same_plan_in_another_worktree_is_approved_there() {
     assert!(there().args(["plan", "approve", "--yes"]).status().unwrap().success());
     assert!(sandbox.root().join("../side/PLAN.md").exists() && !sandbox.root().join("PLAN.md").exists());
     assert_eq!(sandbox.position()["gate"], "locked", "it waits here, too");
+}
+
+/// The state's folder of that name, where nothing can be written.
+fn read_only(sandbox: &Sandbox, folder: &str) -> String {
+    let path = sandbox.place().state.join(folder).display().to_string();
+    format!("mount --bind {path} {path} && mount -o remount,bind,ro {path} && exec \"$0\" \"$@\"")
+}
+
+#[test]
+fn a_seal_or_a_gate_that_cannot_be_changed_is_said_and_a_second_try_ends_it() {
+    let sandbox = proposed();
+    let approve = ["plan", "approve", "--yes"];
+    let Some(output) = sandbox.elsewhere(&read_only(&sandbox, "seals"), &approve) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: the seal cannot be renewed: Read-only file system (os error 30)
+
+    hint: the plan is signed and written; look at the disk and try again: what was done is not done twice
+    ");
+    let output = sandbox.elsewhere(&read_only(&sandbox, "gates"), &approve).unwrap();
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: the gate cannot be opened: Read-only file system (os error 30)
+
+    hint: the plan is signed and written; look at the disk and try again: what was done is not done twice
+    ");
+    sandbox.ok(&approve);
+    assert_eq!(sandbox.gate(), is("approved", "open"));
+}
+
+/// What was written down of hooks that could not do something, without its time.
+fn logged(sandbox: &Sandbox) -> String {
+    let log = fs::read_to_string(sandbox.place().state.join("hook.log")).unwrap_or_default();
+    let lines: Vec<&str> = log.lines().filter_map(|line| Some(line.split_once(' ')?.1)).collect();
+    plain(&sandbox.without_paths(lines.join("\n").as_bytes()))
+}
+
+/// A message of a human who sits before the session, in a host with that home.
+fn typed(sandbox: &Sandbox, prompt: &Value, home: &str) {
+    let mut payload = prompt.clone();
+    payload["session_id"] = "me".into();
+    payload["cwd"] = sandbox.root().to_str().into();
+    fs::write(sandbox.home().join("payload"), payload.to_string()).unwrap();
+    let mut command = sandbox.command();
+    command.args(["hook", "--host", "claude", "--via", "local", "UserPromptSubmit"]).env("HOME", home);
+    command.env("CLAUDE_CODE_SESSION_ATTENDED", "1").stdin(fs::File::open(sandbox.home().join("payload")).unwrap());
+    assert!(command.status().unwrap().success());
+}
+
+#[test]
+fn a_message_that_approves_what_is_not_there_is_written_down() {
+    let sandbox = proposed();
+    let prompt = json!({"prompt": format!("approve plan {}", sandbox.short())});
+    let file = fs::read_dir(sandbox.place().state.join("drafts")).unwrap().next().unwrap().unwrap().path();
+    let draft = fs::read_to_string(&file).unwrap();
+    let home = sandbox.home();
+    typed(&sandbox, &prompt, "");
+    fs::write(&file, draft.replace("Make and check", "Fake and check")).unwrap();
+    typed(&sandbox, &prompt, home.to_str().unwrap());
+    fs::remove_file(&file).unwrap();
+    typed(&sandbox, &prompt, home.to_str().unwrap());
+    insta::assert_snapshot!(logged(&sandbox), @r"
+    session me: the human's yes was not carried out: the user's state folder is not known, and with it the key
+    session me: the human's yes was not carried out: the draft of the hash `HASH8` is not what was proposed any more
+    session me: the human's yes was not carried out: no draft of the hash `HASH8` is kept
+    ");
+    assert_eq!(sandbox.gate().1, "locked");
+}
+
+#[test]
+fn a_gate_that_plan_mode_cannot_mark_is_written_down_and_closed_all_the_same() {
+    let sandbox = Sandbox::new();
+    let payload = json!({"session_id": "me", "cwd": sandbox.root(), "prompt": "how would you do it",
+        "permission_mode": "plan"});
+    fs::write(sandbox.home().join("payload"), payload.to_string()).unwrap();
+    let mut script = String::new();
+    for folder in sandbox.markers() {
+        fs::create_dir(&folder).unwrap();
+        let path = folder.display();
+        script += &format!("mount --bind {path} {path} && mount -o remount,bind,ro {path} && ");
+    }
+    script += "exec \"$0\" \"$@\" <\"$HOME/payload\"";
+    let hook = ["hook", "--host", "claude", "--via", "local", "UserPromptSubmit"];
+    let Some(output) = sandbox.elsewhere(&script, &hook) else { return };
+    assert!(output.status.success(), "{output:?}");
+    insta::assert_snapshot!(logged(&sandbox), @r"
+    session me: the plan gate is closed without its marker and its seal: Read-only file system (os error 30)
+    ");
+    assert!(sandbox.write_tool("me", ".tdd-progress.md").contains("\"deny\""));
+}
+
+/// Why messages approved nothing, as the log has it.
+fn refused(sandbox: &Sandbox) -> Vec<String> {
+    let log = sandbox.ok(&["log", "--json"]);
+    let reasons = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["reason"].clone());
+    let refused = reasons.filter_map(|reason| Some(reason.as_str()?.strip_prefix("Nothing is approved: ")?.to_owned()));
+    refused.map(|reason| plain(&reason)).collect()
+}
+
+#[test]
+fn a_message_that_approves_nothing_says_why_in_the_log() {
+    let sandbox = proposed();
+    let approve = |hash: &str| json!({"prompt": format!("approve plan {hash}")});
+    let home = sandbox.home().display().to_string();
+    sandbox.hook("UserPromptSubmit", "me", approve(&sandbox.short()));
+    typed(&sandbox, &approve("0123abcd"), &home);
+    sandbox.ok(&["config", "set", "approval.profile", "hardened"]);
+    sandbox.hook("SessionStart", "me", json!({"source": "resume"}));
+    typed(&sandbox, &approve(&sandbox.short()), &home);
+    let mut all = refused(&sandbox);
+    assert_eq!(sandbox.gate(), is("required", "locked"));
+    let locked = Sandbox::new();
+    locked.agent(&["plan", "lock"]);
+    typed(&locked, &approve("0123abcd"), &home);
+    all.extend(refused(&locked));
+    insta::assert_snapshot!(all.join("\n"), @r"
+    it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it.
+    the draft is HASH8, not HASH8.
+    in the hardened profile only `steadfast plan approve` in a terminal does it.
+    no plan is drafted.
+    ");
 }

@@ -51,6 +51,62 @@ fn what_was_put_back_is_told_with_where_the_rest_is() {
     );
     let status = sandbox.ok(&["status"]);
     assert!(status.contains("put back while the plan gate was closed: what stood there is in "), "{status}");
+    // The log is bounded; what was kept is there all the same.
+    fs::remove_file(sandbox.place().state.join("hook.log")).unwrap();
+    let said = sandbox.without_paths(sandbox.ok(&["why"]).as_bytes());
+    let kept = "  1 file is kept aside, the newest is /repo/.git/steadfast/seals/kept/";
+    assert!(said.lines().any(|line| line.starts_with(kept)), "{said}");
+}
+
+#[test]
+fn what_has_no_copy_is_not_put_back_and_that_is_told() {
+    let sandbox = with_spec();
+    sandbox.write(".tdd-progress.md", "as it was");
+    sandbox.hook("SessionStart", "me", json!({"source": "startup"}));
+    sandbox.agent(&["plan", "lock"]);
+    let seals = sandbox.place().state.join("seals");
+    let copies = fs::read_dir(seals).unwrap().flat_map(|scope| fs::read_dir(scope.unwrap().path()).unwrap());
+    for file in copies.map(|file| file.unwrap().path()) {
+        if fs::read(&file).is_ok_and(|text| text == b"as it was") {
+            fs::remove_file(file).unwrap();
+        }
+    }
+    let call = json!({"tool_name": "Bash", "tool_use_id": "t-1", "tool_input": {"command": "make plan"}});
+    sandbox.hook("PreToolUse", "me", call.clone());
+    sandbox.write(".tdd-progress.md", "something else");
+    sandbox.hook("PostToolUse", "me", call);
+    assert_eq!(fs::read_to_string(sandbox.root().join(".tdd-progress.md")).unwrap(), "something else");
+    let said = sandbox.ok(&["why"]);
+    let told = "`.tdd-progress.md` is not as sealed, and there is no copy of it to put back";
+    assert!(said.contains(told), "{said}");
+}
+
+/// What an agent is told that may not do this.
+fn reason(answer: &str) -> String {
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_is_refused_beside_the_plan_is_told_with_the_reason() {
+    let sandbox = with_spec();
+    sandbox.hook("SessionStart", "me", json!({"source": "startup"}));
+    sandbox.agent(&["plan", "lock"]);
+    let key = sandbox.home().join(".local/state/steadfast/approval.key");
+    let files = ["steadfast.toml", ".claude/settings.local.json", ".git/steadfast/state.db", key.to_str().unwrap()];
+    let mut told: Vec<String> = files.iter().map(|file| reason(&sandbox.write_tool("me", file))).collect();
+    sandbox.hook("SubagentStart", "me", json!({"agent_id": "a-1", "agent_type": "planner"}));
+    let input = json!({"file_path": sandbox.root().join("notes.txt"), "content": "x"});
+    let call = json!({"tool_name": "Write", "tool_use_id": "p-1", "tool_input": input, "agent_id": "a-1",
+        "agent_type": "planner"});
+    told.push(reason(&sandbox.hook("PreToolUse", "me", call)));
+    insta::assert_snapshot!(sandbox.without_paths(told.join("\n").as_bytes()), @r"
+    `steadfast.toml` is not changed while the plan gate is closed.
+    `.claude/settings.local.json` holds the hooks of Steadfast. A human changes it; `steadfast pause` in a terminal lets an agent do it.
+    .git/steadfast/ is Steadfast's own state. `steadfast task` and `steadfast status` show what is in it.
+    The key that approvals are signed with is for Steadfast alone.
+    A planner reads, and writes nothing but .steadfast/scratch/: `notes.txt` is not written.
+    ");
 }
 
 #[test]

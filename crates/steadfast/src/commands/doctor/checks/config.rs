@@ -12,7 +12,7 @@ pub(super) fn config_invalid(here: &Here) -> Vec<Finding> {
     vec![Finding::error(
         "config-invalid",
         error,
-        "`schemas/steadfast.schema.json` lists every key; until it is mended, sessions keep what they knew before",
+        "mend it; `steadfast config schema` lists every key with what it may be; until then sessions keep what they knew before",
     )]
 }
 

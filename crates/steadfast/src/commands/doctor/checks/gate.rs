@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use steadfast_model::{ApprovalRules, GateScope, Profile, SealBreak};
 use steadfast_store::{Restored, approval_key, gates, kept_aside, open_gate, restore, seal_breaks, sealed, unseal};
 
-use super::super::finding::{Finding, several};
+use super::super::finding::Finding;
 use super::super::here::Here;
+use crate::output::several;
 use crate::ssh::public_key;
 use crate::surroundings;
 use crate::task_list::{Standing, approval_key as ssh_key};

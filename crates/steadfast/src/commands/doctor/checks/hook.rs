@@ -6,9 +6,10 @@ use std::time::Duration;
 use steadfast_model::Millis;
 use steadfast_store::rotated_log;
 
-use super::super::finding::{Finding, several};
+use super::super::finding::Finding;
 use super::super::here::Here;
 use super::super::measure::Cost;
+use crate::output::several;
 
 /// What is older was another machine, another load, another version.
 const LATELY_MS: i64 = 7 * 24 * 60 * 60 * 1_000;

@@ -1,8 +1,9 @@
 use steadfast_store::ledger::{Ledger, LedgerError};
 
-use super::super::finding::{Finding, several};
+use super::super::finding::Finding;
 use super::super::here::Here;
 use crate::error::chain;
+use crate::output::several;
 
 pub(super) fn ledger_damaged(here: &Here) -> Vec<Finding> {
     let looked = Ledger::open_read_only(&here.place().state).and_then(|ledger| match ledger {

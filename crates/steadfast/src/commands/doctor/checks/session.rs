@@ -5,9 +5,10 @@ use std::fs;
 use steadfast_model::{Entry, Millis};
 use steadfast_store::{SessionFiles, read_lines};
 
-use super::super::finding::{Finding, several};
+use super::super::finding::Finding;
 use super::super::here::Here;
 use crate::error::CommandError;
+use crate::output::several;
 
 const MINUTE_MS: i64 = 60 * 1_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;

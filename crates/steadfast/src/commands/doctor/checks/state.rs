@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::super::finding::Finding;
 #[cfg(unix)]
-use super::super::finding::several;
 use super::super::here::Here;
+use crate::output::several;
 
 pub(super) fn state_on_network(here: &Here) -> Vec<Finding> {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();

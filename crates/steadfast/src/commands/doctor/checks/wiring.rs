@@ -4,8 +4,9 @@ use steadfast_hosts::install::{HooksFile, InstallError, OurHook, lines};
 use steadfast_model::{Entry, Host, Via};
 use steadfast_store::{Place, read_lines};
 
-use super::super::finding::{Finding, several};
+use super::super::finding::Finding;
 use super::super::here::{Here, Wired};
+use crate::output::several;
 use crate::setup::full_name;
 
 pub(in super::super) fn not_set_up(place: &Place) -> Finding {
