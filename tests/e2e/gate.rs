@@ -2,20 +2,23 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use steadfast_model::Ruling;
+use steadfast_model::{Opinion, PolicyName, Record, Ruling};
 use steadfast_sim::{Action, Scenario, Turn};
 
 use crate::agents::Program;
-use crate::journal::Journal;
+use crate::journal::{Journal, name};
+use crate::session::Run;
 use crate::terminal::{self, Terminal};
 use crate::world::Scene;
 
 on_every_host!(
     nothing_that_is_protected_is_written_before_a_human_said_yes,
     what_was_written_past_the_reading_is_put_back,
+    what_was_written_deep_in_a_large_folder_is_put_back,
+    a_wiring_that_a_script_changed_is_told_at_the_next_event,
     what_a_human_saved_or_pulled_is_theirs,
     a_marker_in_the_file_is_no_approval,
 );
@@ -196,6 +199,89 @@ fn what_was_written_past_the_reading_is_put_back(program: &Program) {
     let told = run.told().join("\n");
     assert!(told.contains("`PLAN.md` was changed, and put back as it was"), "{told}");
     assert_eq!(standing(&scene), locked());
+}
+
+/// More files than are sealed one by one: the rest is a tree of git's.
+fn what_was_written_deep_in_a_large_folder_is_put_back(program: &Program) {
+    let scene = gated(program);
+    for number in 0..90 {
+        scene.write(&format!("src/{number:02}.txt"), "as it was\n");
+    }
+    scene.git(["add", "src"]);
+    scene.git(["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "sources"]);
+    scene.write("src/85.txt", "not committed\n");
+    scene.write(
+        "Makefile",
+        "code:\n\techo by make > src/80.txt\n\trm src/81.txt src/85.txt\n\techo new > src/new.txt\n",
+    );
+    executable(&scene, "later.sh", "#!/bin/sh\nsleep 2\necho by a later process > src/82.txt\n");
+    let run = scene.run(
+        proposing("sly")
+            .shell("make code")
+            .shell("cat src/80.txt")
+            .shell("nohup ./later.sh >/dev/null 2>&1 &")
+            .shell("sleep 4")
+            .say("That is all."),
+    );
+    assert_eq!(denied(&run.journal), 0);
+    let files = ["src/80.txt", "src/81.txt", "src/82.txt", "src/85.txt"].map(|path| read(&scene, path).unwrap());
+    assert_eq!(files, ["as it was\n", "as it was\n", "as it was\n", "not committed\n"]);
+    assert_eq!(read(&scene, "src/new.txt"), None);
+    let mut intruders = vec!["by make\n", "new\n"];
+    // Codex ends what a command left running with the command.
+    if program.is_claude() {
+        intruders.insert(0, "by a later process\n");
+    }
+    assert_eq!(kept(&scene), intruders);
+
+    // A human's own work in it stays.
+    scene.write("src/88.txt", "by hand\n");
+    scene.write("src/by-hand.txt", "by hand\n");
+    scene.run(Scenario::new("goes on").prompt("Go on.").shell("make --version").say("Yes."));
+    assert_eq!(["src/88.txt", "src/by-hand.txt"].map(|path| read(&scene, path).unwrap()), ["by hand\n"; 2]);
+    assert_eq!((kept(&scene).len(), standing(&scene)), (intruders.len(), locked()));
+}
+
+/// The file that `init` wrote our hooks into.
+fn wiring(scene: &Scene) -> PathBuf {
+    let candidates = [
+        scene.root().join(".claude/settings.local.json"),
+        scene.root().join(".codex/hooks.json"),
+        scene.home().join(".codex/hooks.json"),
+    ];
+    candidates.into_iter().find(|path| path.exists()).unwrap()
+}
+
+fn a_wiring_that_a_script_changed_is_told_at_the_next_event(program: &Program) {
+    let scene = Scene::with_tasks(program, 0);
+    let path = wiring(&scene);
+    let mut settings: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    settings["hooks"].as_object_mut().unwrap().remove("Stop").unwrap();
+    scene.write("without.json", &settings.to_string());
+    executable(&scene, "rewire.sh", &format!("#!/bin/sh\ncp without.json {}\n", path.display()));
+    let noted = |run: &Run| -> Vec<(&'static str, String)> {
+        let said = |record: &Record| {
+            let of_integrity = |opinion: &&Opinion| opinion.policy == PolicyName::Integrity;
+            let opinion = record.opinions.iter().find(of_integrity)?;
+            Some((name(record), opinion.verdict.text().to_owned()))
+        };
+        run.journal.records.iter().filter_map(said).collect()
+    };
+    let run = scene.run(Scenario::new("rewires").prompt("Tidy up.").shell("./rewire.sh").say("Done."));
+    // The host that runs already asks its hooks as before, or not: then the next prompt tells.
+    let at_stop = noted(&run);
+    let next = scene.run(Scenario::new("goes on").prompt("Go on.").say("Yes."));
+    let at_prompt = noted(&next);
+    let gone = format!("`{}` does not call Steadfast any more for Stop.", path.display());
+    assert!(at_stop.iter().all(|(event, said)| *event == "Stop" && said.starts_with(&gone)), "{at_stop:?}");
+    assert_eq!(at_prompt.len(), 1, "{at_prompt:?}");
+    assert!(at_prompt[0].1.starts_with(&gone), "{at_prompt:?}");
+    assert!(next.told().join("\n").contains(&gone), "the agent was told");
+    assert!(!next.journal.events().contains(&"Stop"));
+
+    scene.init(&[]);
+    let mended = scene.run(Scenario::new("mended").prompt("Go on.").say("Yes."));
+    assert_eq!((noted(&mended), mended.journal.events().contains(&"Stop")), (Vec::new(), true));
 }
 
 fn what_a_human_saved_or_pulled_is_theirs(program: &Program) {

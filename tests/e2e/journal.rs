@@ -81,7 +81,7 @@ impl Journal {
     }
 }
 
-fn name(record: &Record) -> &'static str {
+pub(crate) fn name(record: &Record) -> &'static str {
     match &record.event.kind {
         EventKind::PostTool(result) if result.outcome != Outcome::Ok => "PostToolUseFailure",
         kind => kind.label(),

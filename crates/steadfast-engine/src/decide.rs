@@ -40,6 +40,9 @@ pub fn decide(state: &State, event: &Event, facts: &Facts) -> Decision {
         let mode = if state.is_paused(event.at) { Mode::Observe } else { policy.mode(&state.rules) };
         decision.changes.extend(judgement.changes);
         decision.effects.extend(judgement.effects.into_iter().filter(|effect| !effect.is_tied(mode)));
+        if let Some(aside) = judgement.aside {
+            decision.answer.add(tie(Verdict::Context(aside), mode), policy.direction());
+        }
         if judgement.verdict == Verdict::Pass {
             continue;
         }

@@ -2,24 +2,31 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
+use steadfast_hosts::install::Homes;
 use steadfast_model::{
     Action, Approval, ApprovalRules, Brief, Current, Event, EventKind, Fact, Gate, Millis, Needs, NewRules, OwnerEnd,
-    PlanView, Profile, SealBreak, State, ToolCall,
+    PlanView, Profile, SealBreak, State, ToolCall, WiringTold,
 };
+use steadfast_observe::TOOL_EVENT;
 use steadfast_store::ledger::{Ledger, read_slices};
 use steadfast_store::{
     Asked, ConfigFiles, Place, SessionFiles, Verifier, approval_of, gate_before, is_check_running, log_line,
-    seal_breaks,
+    seal_breaks, tree_breaks,
 };
 
 use crate::process::is_gone;
+use crate::wiring;
 
 /// Longer than any single tool call: an agent that works is heard of at least this often.
 const SILENCE_MS: u64 = 4 * 60 * 60 * 1_000;
 
 /// More of a text is never said, and every stop is journalled with it.
 const SAID: usize = 1_000;
+
+/// What git gets where no call of the agent's waits for us. What is found is read and mended in the same second.
+const TREE: Duration = Duration::from_millis(400);
 
 /// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice.
 pub(crate) fn plan(
@@ -107,19 +114,25 @@ pub(crate) fn gate(place: &Place, needs: Needs, state: &State, event: &Event) ->
     let scope = gate.as_ref().map(|gate| &gate.scope).or(state.gate.as_ref().map(|gate| &gate.scope));
     let Some(scope) = scope else { return GateFacts::default() };
     let seal = if needs.seal { seal_breaks(place, scope, &place.root) } else { Vec::new() };
+    let tree = match (needs.tree, &event.kind) {
+        (false, _) => Fact::NotAsked,
+        (true, EventKind::PreTool(_) | EventKind::PostTool(_)) => tree_breaks(place, scope, &place.root, TOOL_EVENT),
+        (true, _) => tree_breaks(place, scope, &place.root, TREE),
+    };
     let behind_links = match &event.kind {
         EventKind::PreTool(ToolCall { action: Action::Write { paths } | Action::Mcp { paths, .. }, .. }) => {
             paths.iter().filter_map(|path| behind(Path::new(&event.cwd), path)).collect()
         }
         _ => Vec::new(),
     };
-    GateFacts { gate, seal, behind_links }
+    GateFacts { gate, seal, tree, behind_links }
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct GateFacts {
     pub(crate) gate: Option<Gate>,
     pub(crate) seal: Vec<SealBreak>,
+    pub(crate) tree: Fact<Vec<SealBreak>>,
     pub(crate) behind_links: Vec<String>,
 }
 
@@ -131,6 +144,21 @@ fn behind(cwd: &Path, path: &str) -> Option<String> {
         _ => Err(error),
     });
     real.ok().filter(|real| *real != said).map(|real| real.to_string_lossy().into_owned())
+}
+
+/// What of our hooks in the hosts' settings is not as it was. Where nothing is to be said, nothing is written down.
+pub(crate) fn wiring(
+    place: &Place,
+    homes: Option<&Homes>,
+    needs: Needs,
+    state: &State,
+    now: Millis,
+) -> Fact<Vec<String>> {
+    if !needs.wiring {
+        return Fact::NotAsked;
+    }
+    let changed = wiring::changed(place, homes, now);
+    if changed.is_empty() && state.wiring == WiringTold::default() { Fact::NotAsked } else { Fact::Known(changed) }
 }
 
 /// The configuration, if it is not the one this session knows. A file that cannot be read leaves the old one standing.

@@ -1,21 +1,28 @@
 //! What is done at a gate after a decision: its marker, its seal, its draft. Each may be done again.
 
 use std::io;
+use std::time::Duration;
 
 use steadfast_model::{DraftLine, Gate, GateScope, Millis, Profile, ToolUseId};
 use steadfast_plan::{Options, compile, hash};
 use steadfast_store::{
     ConfigFiles, Draft, Format, GrantError, Place, Yes, close_gate, draft, gate_of, grant, keep_draft, log_line,
-    open_gate, reseal, restore, seal, text_hash, unseal,
+    open_gate, reseal, reseal_tree, restore, seal, text_hash, unseal,
 };
 
 /// Where what plan mode was left with is written: it has no path of its own.
 const PLANS: &str = ".steadfast/plans";
 
+/// What git gets to seal what is too much for single files: the host waits for us, and not for long.
+const TREE: Duration = Duration::from_millis(600);
+
+/// To seal it again: it was looked at in the same second.
+const TREE_AGAIN: Duration = Duration::from_millis(300);
+
 /// The seal first: a gate is closed when what it protects is on record.
 pub(crate) fn close(place: &Place, gate: &Gate) -> io::Result<()> {
     let gate = Gate { root: place.worktree(), ..gate.clone() };
-    seal(place, &gate)?;
+    seal(place, &gate, TREE)?;
     match gate_of(place, &gate.scope) {
         // Somebody else wrote it meanwhile, and knows more: what was proposed.
         Some(_) => Ok(()),
@@ -91,4 +98,8 @@ pub(crate) fn put_back(place: &Place, scope: &GateScope, path: &str, now: Millis
 
 pub(crate) fn adopt(place: &Place, scope: &GateScope, path: &str) -> io::Result<()> {
     reseal(place, scope, &place.root, path)
+}
+
+pub(crate) fn adopt_tree(place: &Place, scope: &GateScope) -> io::Result<()> {
+    reseal_tree(place, scope, &place.root, TREE_AGAIN)
 }

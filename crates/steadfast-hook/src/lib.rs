@@ -11,9 +11,11 @@ mod privacy;
 mod process;
 mod step;
 mod supervise;
+mod wiring;
 
 pub use call::{Call, CallError};
 pub use gate::draft_hash;
 pub use process::{HOSTS, Process, is_gone};
 pub use step::{StepError, drain, step};
 pub use supervise::{Surroundings, answer};
+pub use wiring::note_wiring;

@@ -3,6 +3,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use steadfast_engine::{Decision, decide, needs};
+use steadfast_hosts::install::Homes;
 use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Record, SessionId, State};
 use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
 use steadfast_store::{
@@ -48,52 +49,71 @@ impl StepError {
 /// Hooks and commands both come through here. If the event could not be written down, nothing was decided: a refusal
 /// that is not on the account must not be given.
 pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
-    if matches!(event.kind, EventKind::SessionStart { .. }) {
-        drain_all(place, event.at);
-    }
-    let files = SessionFiles::of(place, &event.session);
-    let fresh = || State::new(event.session.clone(), event.host, event.at);
+    Step { place, config, homes: None }.take(event)
+}
 
-    let glance = files.glance();
-    let before = glance.as_ref().map_or_else(|| Cow::Owned(fresh()), |glance| Cow::Borrowed(glance.state()));
-    let wanted = needs(&before, &event);
-    let facts::GateFacts { gate, seal, behind_links } = facts::gate(place, wanted, &before, &event);
-    let world = Facts {
-        rules: facts::rules(place, config, &before, event.at),
-        plan: facts::plan(place, config, wanted, &before.rules.approval, event.at),
-        gate,
-        seal,
-        behind_links,
-    };
-    let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
-        let facts = still_asked(state, &event, &world);
-        let decision = decide(state, &event, &facts);
-        (record(event.clone(), facts, &decision), decision)
-    });
-    if let Err(SessionError::Locked(_)) = &updated {
-        files.leave_late(&event).map_err(StepError::files(&files))?;
-    }
-    let (_, decision) = updated?;
-    take_in_late(&files)?;
-    if matches!(event.kind, EventKind::SessionStart { .. }) {
-        process::note(&files);
-    }
+/// Where a session is kept, and what is around it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step<'a> {
+    pub(crate) place: &'a Place,
+    pub(crate) config: &'a ConfigFiles,
+    /// Where the hosts' settings are, where that is known.
+    pub(crate) homes: Option<&'a Homes>,
+}
 
-    for effect in &decision.effects {
-        if let Err(error) = act(place, config, &event, effect) {
-            log_line(place, event.at, &format!("session {}: {}: {error}", event.session, effect.undone()));
+impl Step<'_> {
+    pub(crate) fn take(self, event: Event) -> Result<Answer, StepError> {
+        let Self { place, config, homes } = self;
+        if matches!(event.kind, EventKind::SessionStart { .. }) {
+            drain_all(place, event.at);
         }
+        let files = SessionFiles::of(place, &event.session);
+        let fresh = || State::new(event.session.clone(), event.host, event.at);
+
+        let glance = files.glance();
+        let before = glance.as_ref().map_or_else(|| Cow::Owned(fresh()), |glance| Cow::Borrowed(glance.state()));
+        let wanted = needs(&before, &event);
+        let facts::GateFacts { gate, seal, tree, behind_links } = facts::gate(place, wanted, &before, &event);
+        let world = Facts {
+            rules: facts::rules(place, config, &before, event.at),
+            plan: facts::plan(place, config, wanted, &before.rules.approval, event.at),
+            gate,
+            seal,
+            tree,
+            wiring: facts::wiring(place, homes, wanted, &before, event.at),
+            behind_links,
+        };
+        let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
+            let facts = still_asked(state, &event, &world);
+            let decision = decide(state, &event, &facts);
+            (record(event.clone(), facts, &decision), decision)
+        });
+        if let Err(SessionError::Locked(_)) = &updated {
+            files.leave_late(&event).map_err(StepError::files(&files))?;
+        }
+        let (_, decision) = updated?;
+        take_in_late(&files)?;
+        if matches!(event.kind, EventKind::SessionStart { .. }) {
+            process::note(&files);
+        }
+
+        for effect in &decision.effects {
+            if let Err(error) = act(place, config, &event, effect) {
+                log_line(place, event.at, &format!("session {}: {}: {error}", event.session, effect.undone()));
+            }
+        }
+        if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. }) {
+            drop_claims_of(place, &event.session);
+        }
+        if (due(&files, &event.kind) || decision.effects.iter().any(Effect::is_ledgers))
+            && let Err(error) =
+                Ledger::open(&place.state).map_err(StepError::from).and_then(|mut l| drain(&files, &mut l))
+        {
+            // Whoever opens the ledger next drains it.
+            log_line(place, event.at, &format!("the journal was not drained: {error}"));
+        }
+        Ok(decision.answer)
     }
-    if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. }) {
-        drop_claims_of(place, &event.session);
-    }
-    if (due(&files, &event.kind) || decision.effects.iter().any(Effect::is_ledgers))
-        && let Err(error) = Ledger::open(&place.state).map_err(StepError::from).and_then(|mut l| drain(&files, &mut l))
-    {
-        // Whoever opens the ledger next drains it.
-        log_line(place, event.at, &format!("the journal was not drained: {error}"));
-    }
-    Ok(decision.answer)
 }
 
 /// Whether this event brings its session's journal into the ledger. A lone writer pays for two `fsync` when it closes the
@@ -120,6 +140,8 @@ fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
         // A marker that came since stands at the next event.
         gate: world.gate.clone(),
         seal: world.seal.clone(),
+        tree: world.tree.clone(),
+        wiring: world.wiring.clone(),
         behind_links: world.behind_links.clone(),
     }
 }
@@ -166,6 +188,7 @@ fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> R
         }
         Effect::Restore { scope, path } => gate::put_back(place, scope, path, now).map_err(StepError::Gate)?,
         Effect::Reseal { scope, path } => gate::adopt(place, scope, path).map_err(StepError::Gate)?,
+        Effect::ResealTree { scope } => gate::adopt_tree(place, scope).map_err(StepError::Gate)?,
     }
     Ok(())
 }

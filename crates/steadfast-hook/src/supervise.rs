@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use steadfast_hosts::install::Homes;
 use steadfast_hosts::{Around, decode, encode};
 use steadfast_model::{Action, Event, EventKind, EventName, Millis, SessionId, ToolResult};
 use steadfast_store::{ConfigFiles, Place, SessionFiles};
 
 use crate::call::Call;
 use crate::fallback::fallback;
-use crate::step::step;
+use crate::step::Step;
 use crate::{privacy, process};
 
 /// However long something takes, the host has its answer by then.
@@ -35,6 +36,8 @@ pub struct Surroundings {
     pub attended: Option<bool>,
     pub user_state: Option<PathBuf>,
     pub user_config: Option<PathBuf>,
+    /// Where the hosts keep the user's settings.
+    pub homes: Option<Homes>,
 }
 
 impl Surroundings {
@@ -111,7 +114,8 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     }
     privacy::redact(&mut event);
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
-    let answer = step(&place, &config, event).map_err(|error| error.to_string())?;
+    let step = Step { place: &place, config: &config, homes: around.homes.as_ref() };
+    let answer = step.take(event).map_err(|error| error.to_string())?;
     // What was read has a name.
     Ok(EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer)))
 }

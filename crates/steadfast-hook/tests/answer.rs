@@ -46,6 +46,7 @@ impl Repository {
             attended: None,
             user_state: None,
             user_config: None,
+            homes: None,
         }
     }
 

@@ -79,6 +79,127 @@ impl Repository {
     }
 }
 
+/// A real repository whose `src/` has more files than are sealed one by one.
+mod trees {
+    use std::process::Command;
+
+    use steadfast_model::Stopping;
+
+    use super::*;
+
+    const LAST: &str = "src/79.txt";
+
+    impl Repository {
+        fn with_many_files() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            fs::create_dir(dir.path().join("src")).unwrap();
+            for number in 0..80 {
+                fs::write(dir.path().join(format!("src/{number:02}.txt")), "as it was").unwrap();
+            }
+            let place = Place { root: dir.path().to_owned(), state: dir.path().join(".git/steadfast") };
+            let repository = Self { dir, place };
+            repository.git(&["init", "--quiet", "."]);
+            repository.commit();
+            repository.place.create().unwrap();
+            let config = "[approval]\nprotected = [\"src/\"]\n";
+            fs::write(repository.place.state.join("steadfast.toml"), config).unwrap();
+            let planner = Agent { id: AgentId::new("a-1"), agent_type: "planner".into() };
+            repository.step(repository.event(1, EventKind::prompt("plan it", PromptOrigin::Human)));
+            repository.step(Event { agent: Some(planner), ..repository.event(1, EventKind::SubagentStart) });
+            repository
+        }
+
+        #[expect(clippy::disallowed_methods, reason = "the tests set repositories up with git")]
+        fn git(&self, args: &[&str]) {
+            let mut command = Command::new("git");
+            command.current_dir(self.dir.path()).args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(args);
+            assert!(command.output().unwrap().status.success(), "{args:?}");
+        }
+
+        fn commit(&self) {
+            self.git(&["add", "src"]);
+            self.git(&["commit", "--quiet", "--message=x"]);
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            fs::write(self.dir.path().join(path), text).unwrap();
+        }
+
+        fn read(&self, path: &str) -> Option<String> {
+            fs::read_to_string(self.dir.path().join(path)).ok()
+        }
+
+        fn stop(&self) -> Answer {
+            let stopping = Stopping { again: false, last_message: None, background: None, wakeups: 0 };
+            self.step(self.event(40, EventKind::Stop(stopping)))
+        }
+    }
+
+    #[test]
+    fn what_make_wrote_beyond_the_single_files_is_put_back_and_kept() {
+        let repository = Repository::with_many_files();
+        let at_its_end = repository.runs("make", |_| {
+            repository.write(LAST, "intruder");
+            repository.write("src/new.txt", "new intruder");
+            fs::remove_file(repository.dir.path().join("src/78.txt")).unwrap();
+        });
+        // Where git is too slow for a tool event, the stop mends it.
+        let said = [at_its_end.context, repository.stop().context].into_iter().flatten().collect::<String>();
+        assert_eq!(
+            [LAST, "src/78.txt"].map(|path| repository.read(path)),
+            [const { "as it was" }; 2].map(|t| Some(t.to_owned()))
+        );
+        assert_eq!(repository.read("src/new.txt"), None);
+        let mut kept = repository.kept();
+        kept.sort();
+        assert_eq!(kept, ["intruder", "new intruder"]);
+        assert!(said.contains("`src/78.txt` was removed, and 2 more, and put back as it was"), "{said}");
+    }
+
+    #[test]
+    fn what_a_process_left_behind_writes_is_put_back_at_the_stop() {
+        let repository = Repository::with_many_files();
+        repository.runs("./later.sh &", drop);
+        repository.write(LAST, "late intruder");
+        let said = repository.stop();
+        assert_eq!(
+            (repository.read(LAST).as_deref(), repository.kept()),
+            (Some("as it was"), vec!["late intruder".to_owned()])
+        );
+        assert!(said.context.unwrap().contains("put back as it was"));
+    }
+
+    #[test]
+    fn what_a_human_saved_or_pulled_between_calls_is_theirs() {
+        let repository = Repository::with_many_files();
+        repository.write(LAST, "by hand");
+        assert!(repository.prompt().note.unwrap().contains("left as it is"));
+        repository.runs("make", drop);
+        // As a pull leaves it: changed and committed, and more than is renewed one by one.
+        for number in 0..80 {
+            repository.write(&format!("src/{number:02}.txt"), "pulled");
+            repository.write(&format!("src/new-{number:02}.txt"), "pulled");
+        }
+        repository.commit();
+        assert!(repository.prompt().note.unwrap().contains("left as it is"));
+        repository.runs("make again", drop);
+        assert_eq!((repository.read(LAST).as_deref(), repository.kept()), (Some("pulled"), Vec::new()));
+        // And from now on that is what is sealed.
+        repository.runs("make more", |_| repository.write("src/new-79.txt", "intruder"));
+        repository.stop();
+        assert_eq!(repository.read("src/new-79.txt").as_deref(), Some("pulled"));
+    }
+
+    #[test]
+    fn what_only_looks_is_not_made_to_wait_for_git() {
+        let repository = Repository::with_many_files();
+        repository.write(LAST, "by hand");
+        let said = repository.runs("grep -rn x src", drop);
+        assert_eq!(said, Answer::default());
+        assert!(repository.stop().note.unwrap().contains("`src/79.txt` was changed by something other than the agent"));
+    }
+}
+
 #[test]
 fn what_a_script_wrote_is_put_back_at_the_end_of_its_call_and_kept_aside() {
     let repository = Repository::planning();

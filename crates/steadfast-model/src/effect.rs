@@ -64,6 +64,10 @@ pub enum Effect {
         scope: GateScope,
         path: String,
     },
+    /// The same for all that is sealed as a tree.
+    ResealTree {
+        scope: GateScope,
+    },
 }
 
 impl Effect {
@@ -80,7 +84,7 @@ impl Effect {
             Self::KeepDraft { .. } => "the draft was not kept",
             Self::Approve { .. } => "the human's yes was not carried out",
             Self::Restore { .. } => "what is sealed was not put back",
-            Self::Reseal { .. } => "what is there now was not sealed",
+            Self::Reseal { .. } | Self::ResealTree { .. } => "what is there now was not sealed",
         }
     }
 

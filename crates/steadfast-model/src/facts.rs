@@ -11,11 +11,21 @@ pub struct Needs {
     pub gate: bool,
     /// Whether what it seals is as it was.
     pub seal: bool,
+    /// Whether what it seals as a tree is: that takes git.
+    pub tree: bool,
+    /// Whether the hosts' settings still call us.
+    pub wiring: bool,
 }
 
 impl Needs {
     pub fn and(self, other: Self) -> Self {
-        Self { plan: self.plan || other.plan, gate: self.gate || other.gate, seal: self.seal || other.seal }
+        Self {
+            plan: self.plan || other.plan,
+            gate: self.gate || other.gate,
+            seal: self.seal || other.seal,
+            tree: self.tree || other.tree,
+            wiring: self.wiring || other.wiring,
+        }
     }
 }
 
@@ -31,6 +41,10 @@ pub enum Fact<T> {
 }
 
 impl<T> Fact<T> {
+    fn not_asked() -> Self {
+        Self::NotAsked
+    }
+
     pub fn is_not_asked(&self) -> bool {
         matches!(self, Self::NotAsked)
     }
@@ -43,7 +57,7 @@ pub struct Facts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<NewRules>,
     /// The plan of this worktree, if there is one.
-    #[serde(default = "not_asked", skip_serializing_if = "Fact::is_not_asked")]
+    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub plan: Fact<Option<PlanView>>,
     /// The marker of the gate that stands before this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,13 +65,15 @@ pub struct Facts {
     /// What of the sealed paths is not as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seal: Vec<SealBreak>,
+    /// The same of what is sealed as a tree, at most [`SealBreak::AT_ONCE`].
+    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
+    pub tree: Fact<Vec<SealBreak>>,
+    /// What of our hooks in the hosts' settings is not as it was; asked where there is something to say, or was.
+    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
+    pub wiring: Fact<Vec<String>>,
     /// Where the paths of a write really lead, if that is elsewhere than they say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind_links: Vec<String>,
-}
-
-fn not_asked() -> Fact<Option<PlanView>> {
-    Fact::NotAsked
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -193,6 +193,11 @@ pub struct SealBreak {
     pub what: SealChange,
 }
 
+impl SealBreak {
+    /// More are not looked for in a tree at once: a hook has to mend them in its time.
+    pub const AT_ONCE: usize = 16;
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SealChange {

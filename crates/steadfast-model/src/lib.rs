@@ -44,7 +44,7 @@ pub use settings::{
     ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, ModeOptions, Options, Possible,
     PrivacyOptions, Profile, Rules, Settings, Source, Sourced, StopOptions, StopRules,
 };
-pub use state::{Change, GateState, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount};
+pub use state::{Change, GateState, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount, WiringTold};
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
 pub use tool::{Action, Answered, Outcome, ToolCall, ToolResult};
 pub use verdict::{Answer, Question, Ruling, Verdict};

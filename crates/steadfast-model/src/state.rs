@@ -75,6 +75,9 @@ pub struct State {
     /// Where its work is, and how it went lately.
     #[serde(default, skip_serializing_if = "Drift::is_empty")]
     pub drift: Drift,
+    /// What was said of a changed wiring.
+    #[serde(default, skip_serializing_if = "WiringTold::is_nothing")]
+    pub wiring: WiringTold,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -159,6 +162,9 @@ pub struct GateState {
     /// What the agent started may go on running behind its calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
+    /// A call that may have done anything is back, and since then nobody saw all that is sealed as a tree.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unseen: bool,
     /// The call whose question we exchanged for ours, and the hash that was in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<(ToolUseId, String)>,
@@ -180,10 +186,16 @@ impl GateState {
             expires_at: gate.expires_at,
             calls: Vec::new(),
             background: false,
+            unseen: false,
             asked: None,
             leaving: false,
             refused: Vec::new(),
         }
+    }
+
+    /// Whether what changed since the last look may be the agent's doing.
+    pub fn is_agents(&self) -> bool {
+        self.background || !self.calls.is_empty()
     }
 
     /// What happens before a closed gate.
@@ -197,6 +209,7 @@ impl GateState {
                 self.background |= background;
             }
             Change::CallClosed(call) => self.calls.retain(|open| open != call),
+            Change::TreeUnseen(unseen) => self.unseen = *unseen,
             Change::Asked { call, hash } => self.asked = Some((call.clone(), hash.clone())),
             Change::Leaving => self.leaving = true,
             Change::PathRefused(path) => {
@@ -208,6 +221,19 @@ impl GateState {
             }
             _ => {}
         }
+    }
+}
+
+/// Who was told what of a changed wiring, by a number for the words. Zero: nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WiringTold {
+    pub human: u64,
+    pub agent: u64,
+}
+
+impl WiringTold {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
     }
 }
 
@@ -278,6 +304,8 @@ pub enum Change {
         background: bool,
     },
     CallClosed(ToolUseId),
+    /// Whether something of the agent's may have changed what is sealed as a tree without anybody having looked since.
+    TreeUnseen(bool),
     /// Our question with this hash stands in for the one of this call.
     Asked {
         call: ToolUseId,
@@ -297,6 +325,8 @@ pub enum Change {
     /// The constraint of this number no longer holds.
     ConstraintLifted(u32),
     Drift(DriftChange),
+    /// What was said of a changed wiring.
+    WiringTold(WiringTold),
 }
 
 impl State {
@@ -322,6 +352,7 @@ impl State {
             approved: None,
             goal: None,
             drift: Drift::default(),
+            wiring: WiringTold::default(),
             ended: None,
             seen: Vec::new(),
         }
@@ -380,6 +411,7 @@ impl State {
                 self.held.clear();
             }
             Change::Paused(until) => self.paused_until = *until,
+            Change::WiringTold(told) => self.wiring = *told,
             Change::Attended(attended) => self.attended = *attended,
             Change::StopRefused => {
                 self.stop.refused = self.stop.refused.saturating_add(1);
@@ -421,6 +453,7 @@ impl State {
             }
             Change::CallOpened { .. }
             | Change::CallClosed(_)
+            | Change::TreeUnseen(_)
             | Change::Asked { .. }
             | Change::Leaving
             | Change::PathRefused(_) => {

@@ -21,6 +21,7 @@ mod repository;
 mod sha256;
 mod stat;
 mod status;
+mod tree_content;
 
 pub use branch::Branch;
 pub use change::{Change, ChangeKind, Point};
@@ -30,3 +31,4 @@ pub use private_index::TreeId;
 pub use repository::{Kind, Repository};
 pub use sha256::Sha256;
 pub use stat::{FileKind, Stat};
+pub use tree_content::InTree;

@@ -35,6 +35,10 @@ impl Mode {
         }
     }
 
+    pub(crate) fn is_executable(self) -> bool {
+        self.0 & 0o111 != 0
+    }
+
     /// `000000` is git's way to say that there is nothing.
     pub(crate) fn read(text: &[u8]) -> Option<Option<Self>> {
         let mode = u32::from_str_radix(std::str::from_utf8(text).ok()?, 8).ok()?;

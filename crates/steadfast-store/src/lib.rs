@@ -16,6 +16,7 @@ mod put;
 pub mod redact;
 mod seal;
 mod session;
+mod wiring;
 
 pub use approval::{
     ApprovalRecord, Asked, GrantError, Granted, Signer, SigningError, Verifier, Yes, approval_key, approval_of,
@@ -29,5 +30,8 @@ pub use gate::{close_gate, forget_gates, gate_before, gate_of, gates, open_gate}
 pub use hook_log::{log_line, read_log, rotated_log};
 pub use marker::{Format, has_marker, text_hash, with_marker, without_marker};
 pub use place::Place;
-pub use seal::{Restored, Sealed, kept_aside, reseal, restore, seal, seal_breaks, sealed, unseal};
+pub use seal::{
+    Restored, Sealed, kept_aside, reseal, reseal_tree, restore, seal, seal_breaks, sealed, tree_breaks, unseal,
+};
 pub use session::{Glance, Keep, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};
+pub use wiring::{FileStamp, WatchedFile, WatchedWay, WiringTable, keep_wiring, read_wiring};

@@ -2,6 +2,7 @@
 //! everyone's back, and puts it back.
 //!
 //! `seals/<scope>/table` says what lay where, `seals/<scope>/<id>` are the copies, `seals/kept/` is what was moved aside.
+//! Of what is too much to be looked at file by file, `seals/<scope>/tree/` has the objects of a tree of git's.
 
 mod compare;
 mod kept;
@@ -9,6 +10,7 @@ mod look;
 mod pattern;
 mod restore;
 mod table;
+mod tree;
 
 use std::fs;
 use std::io;
@@ -20,13 +22,15 @@ use steadfast_model::{Gate, GateScope};
 use crate::gate::gate_of;
 use crate::place::Place;
 use look::{from_root, record};
-use table::{Clock, Kind, Lock, SealFolder, Table};
+use table::{Clock, Entry, Kind, Lock, SealFolder, Table};
+use tree::Over;
 
 pub use compare::seal_breaks;
 pub(crate) use kept::copy_aside;
 pub use kept::kept_aside;
 pub use restore::{Restored, restore};
 pub(crate) use table::mode;
+pub use tree::{reseal_tree, tree_breaks};
 
 /// A hook looks at no more.
 const LIMIT: usize = 64;
@@ -41,7 +45,11 @@ pub struct Sealed {
     pub paths: Vec<String>,
     /// Those of them that were too large to be copied: a change is told, and cannot be mended.
     pub without_copy: Vec<String>,
-    /// What is protected and not sealed, or not all of it: too many files, not in this checkout, neither file nor link.
+    /// What is too much for single files and sealed as a tree of git's: it is compared at stops, around calls that may do
+    /// anything, and by commands.
+    pub in_tree: Vec<String>,
+    /// What is protected and not sealed, or not all of it: too many files outside git, what git ignores of them, not in
+    /// this checkout, neither file nor link.
     pub not_sealed: Vec<String>,
 }
 
@@ -51,6 +59,7 @@ impl From<Table> for Sealed {
         Self {
             without_copy: large.map(|(path, _)| path.clone()).collect(),
             paths: table.entries.into_keys().collect(),
+            in_tree: table.tree.into_iter().flat_map(|tree| tree.patterns).collect(),
             not_sealed: table.not_sealed.into_iter().collect(),
         }
     }
@@ -60,7 +69,9 @@ impl From<Table> for Sealed {
 ///
 /// A gate that is closed already keeps what was sealed; only what it did not protect before is added. So it may be done
 /// again at any time, and closing a gate twice seals no intruder.
-pub fn seal(place: &Place, gate: &Gate) -> io::Result<Sealed> {
+///
+/// What is more than single files can be sealed for is sealed as a tree; git gets `budget` for it.
+pub fn seal(place: &Place, gate: &Gate, budget: Duration) -> io::Result<Sealed> {
     let root = root_of(place, gate);
     let seal = SealFolder::of(place, &gate.scope);
     let lock = seal.lock(PATIENCE);
@@ -70,16 +81,19 @@ pub fn seal(place: &Place, gate: &Gate) -> io::Result<Sealed> {
     let draft = gate.draft.as_ref().map(|draft| &draft.path);
     let (single, several): (Vec<_>, Vec<_>) =
         draft.into_iter().chain(&gate.protected).partition(|path| pattern::is_single(path));
+    let mut over = Vec::new();
     // What is named by itself comes first: it always fits.
     for said in single.into_iter().chain(several) {
-        let complete = match from_root(&root, said) {
+        let added = match from_root(&root, said) {
             Some(path) => add(&seal, &root, &path, clock, &mut table)?,
-            None => false,
+            None => Added::default(),
         };
-        if !complete {
+        if !added.all {
             table.not_sealed.insert(said.clone());
         }
+        over.extend(added.over.into_iter().map(|path| Over { said: said.clone(), path }));
     }
+    tree::add(&seal, &root, &over, budget, &mut table);
     seal.keep(&table)?;
     Ok(table.into())
 }
@@ -95,54 +109,89 @@ fn is_current(place: &Place, gate: &Gate, table: &Table) -> bool {
         || gate_of(place, &gate.scope).is_some_and(|standing| Some(standing.closed_at) == table.closed_at)
 }
 
-/// Whether all that is meant is sealed now.
-fn add(seal: &SealFolder, root: &Path, said: &str, clock: Clock, table: &mut Table) -> io::Result<bool> {
-    let mut complete = true;
+/// What became of a path, or of what a pattern means.
+#[derive(Debug, Default)]
+struct Added {
+    /// All of it is sealed, or is in `over`.
+    all: bool,
+    /// What is more than single entries are for.
+    over: Vec<String>,
+}
+
+fn add(seal: &SealFolder, root: &Path, said: &str, clock: Clock, table: &mut Table) -> io::Result<Added> {
+    let mut added = Added { all: true, over: Vec::new() };
     let Way { links, path } = way(root, said);
     for link in links {
-        complete &= add_path(seal, root, &link, clock, table)?;
+        add_path(seal, root, &link, clock, table)?.note(link, &mut added);
     }
-    let Some(path) = path else { return Ok(false) };
+    let Some(path) = path else { return Ok(Added { all: false, ..added }) };
     let is_folder = fs::symlink_metadata(root.join(&path)).is_ok_and(|found| found.is_dir());
     if pattern::is_single(&path) && !is_folder {
-        return Ok(complete & add_path(seal, root, &path, clock, table)?);
+        add_path(seal, root, &path, clock, table)?.note(path, &mut added);
+        return Ok(added);
     }
     if table.whole.contains(&path) {
-        return Ok(complete);
+        return Ok(added);
     }
     let left = LIMIT.saturating_sub(table.entries.len());
     let files = pattern::files(root, &path, LIMIT + 1);
     let (known, new): (Vec<_>, Vec<_>) = files.paths.iter().partition(|file| table.entries.contains_key(*file));
     let all = files.all && new.len() <= left && known.len() + new.len() <= LIMIT;
     for file in new.into_iter().take(left) {
-        if !add_path(seal, root, file, clock, table)? {
+        if let AddedPath::No = add_path(seal, root, file, clock, table)? {
             table.not_sealed.insert(file.clone());
         }
     }
+    added.all &= !files.unnamed;
     if all {
         table.whole.insert(path);
+    } else {
+        added.over.push(path);
     }
-    Ok(complete & all)
+    Ok(added)
 }
 
-fn add_path(seal: &SealFolder, root: &Path, path: &str, clock: Clock, table: &mut Table) -> io::Result<bool> {
+#[derive(Debug)]
+enum AddedPath {
+    Sealed,
+    /// The table is full.
+    Over,
+    /// It cannot be sealed.
+    No,
+}
+
+impl AddedPath {
+    fn note(self, path: String, added: &mut Added) {
+        match self {
+            Self::Sealed => {}
+            Self::Over => added.over.push(path),
+            Self::No => added.all = false,
+        }
+    }
+}
+
+fn add_path(seal: &SealFolder, root: &Path, path: &str, clock: Clock, table: &mut Table) -> io::Result<AddedPath> {
     if table.entries.contains_key(path) {
-        return Ok(true);
+        return Ok(AddedPath::Sealed);
     }
     if table.entries.len() >= LIMIT {
-        return Ok(false);
+        return Ok(AddedPath::Over);
     }
-    let recorded = record(seal, root, path, clock);
-    // A file that may not be read is no reason to leave the others open; a state that cannot be written is one.
-    let entry = match recorded {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-        entry => entry?,
-    };
-    let sealed = entry.is_some();
-    if let Some(entry) = entry {
-        table.entries.insert(path.to_owned(), entry);
+    Ok(match record_readable(seal, root, path, clock)? {
+        Some(entry) => {
+            table.entries.insert(path.to_owned(), entry);
+            AddedPath::Sealed
+        }
+        None => AddedPath::No,
+    })
+}
+
+/// A file that may not be read is no reason to leave the others open; a state that cannot be written is one.
+fn record_readable(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -> io::Result<Option<Entry>> {
+    match record(seal, root, path, clock) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+        entry => entry,
     }
-    Ok(sealed)
 }
 
 /// Where a path leads, if links are on the way to it: to be sealed is each of them, and what is behind.
@@ -204,8 +253,19 @@ impl Held {
 
     pub(crate) fn reseal(&self, root: &Path, path: &str) -> io::Result<()> {
         let (Some(mut table), Some(path)) = (self.seal.table(), from_root(root, path)) else { return Ok(()) };
-        table.entries.remove(&path);
-        if !add(&self.seal, root, &path, Clock::read(self.lock.as_ref()), &mut table)? {
+        let clock = Clock::read(self.lock.as_ref());
+        if table.entries.remove(&path).is_none()
+            && let Some(tree) = table.tree.as_mut().filter(|tree| tree.covers(&path))
+        {
+            match record_readable(&self.seal, root, &path, clock)? {
+                Some(entry) => tree.drawn.insert(path, entry),
+                // A folder: the files in it are looked at by themselves.
+                None => tree.drawn.remove(&path),
+            };
+            return self.seal.renew(&table);
+        }
+        let added = add(&self.seal, root, &path, clock, &mut table)?;
+        if !added.all || !added.over.is_empty() {
             table.not_sealed.insert(path);
         }
         self.seal.renew(&table)
@@ -230,7 +290,7 @@ pub(crate) enum SealedText {
 pub(crate) fn sealed_text(place: &Place, scope: &GateScope, path: &str) -> SealedText {
     let seal = SealFolder::of(place, scope);
     let (Some(table), Some(target)) = (seal.table(), target_of(&place.root, path)) else { return SealedText::Unknown };
-    match table.entries.get(&target.path) {
+    match table.entry(&target.path) {
         Some(entry) if entry.kind == Kind::Absent => SealedText::Absent,
         Some(entry) if entry.kind == Kind::File => match entry.id.as_deref().and_then(|id| seal.copy(id)) {
             Some(bytes) => SealedText::Text(String::from_utf8_lossy(&bytes).into_owned()),

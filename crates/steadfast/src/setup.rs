@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use steadfast_hosts::install::{self, Homes, InstallError};
+use steadfast_hosts::install::{self, InstallError};
 use steadfast_model::Host;
 use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
@@ -28,16 +28,11 @@ impl Setup {
             CommandError::failure("`HOME` is not set, so there is nowhere to keep anything")
                 .hint("set `HOME` to a folder of yours and try again")
         };
-        let home = surroundings::home().ok_or_else(no_home)?;
+        let homes = surroundings::homes().ok_or_else(no_home)?;
         let user_state = surroundings::user_state().ok_or_else(no_home)?;
         let place = Place::of(&cwd, Some(&user_state)).ok_or_else(no_home)?;
         let install = install::Place {
-            homes: Homes {
-                home,
-                claude_config_dir: surroundings::path("CLAUDE_CONFIG_DIR"),
-                codex_home: surroundings::path("CODEX_HOME"),
-                path: surroundings::path_variable(),
-            },
+            homes,
             root: place.root.clone(),
             main_root: main_root(&place),
             repository_records: user_state.join("install").join("repositories").join(record_name(&place)),

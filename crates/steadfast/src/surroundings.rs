@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use steadfast_hook::Surroundings;
+use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
 
 pub(crate) fn now() -> Millis {
@@ -27,7 +28,18 @@ pub(crate) fn of_hook() -> Surroundings {
         }),
         user_state: user_state(),
         user_config: user_config(),
+        homes: homes(),
     }
+}
+
+/// Where the user's things are.
+pub(crate) fn homes() -> Option<Homes> {
+    Some(Homes {
+        home: home()?,
+        claude_config_dir: path("CLAUDE_CONFIG_DIR"),
+        codex_home: path("CODEX_HOME"),
+        path: path_variable(),
+    })
 }
 
 pub(crate) fn cwd() -> PathBuf {

@@ -27,7 +27,7 @@ pub(crate) use approval::{granted, key as approval_key};
 pub(crate) use closing::{Asked, PATIENCE};
 pub(crate) use decisions::shown as decisions_file;
 pub(crate) use draft::{Proposal, Proposed, rendered, short_of};
-pub(crate) use gate::{Locked, Standing};
+pub(crate) use gate::{Locked, Looked, Standing};
 pub(crate) use plan::{LoopState, Position};
 pub(crate) use summary::Summary;
 

@@ -119,6 +119,17 @@ fn of_older(older: &Scene, scene: &Scene, events: u64, done: &Done) -> Result<()
     if said.code != Some(0) {
         return Err(format!("this version holds up the host of an older one: {}", said.told()).into());
     }
+    behind_a_gate(older, scene)
+}
+
+/// An older one that knows of no gates denies behind one, whatever the call.
+fn behind_a_gate(older: &Scene, scene: &Scene) -> Result<()> {
+    scene.as_agent("s-1", &["plan", "lock"])?.ok()?;
+    let said = older.tool("s-1", "behind-a-gate")?;
+    if !said.denies() {
+        return Err(format!("behind a closed gate an older version lets through: {}", said.told()).into());
+    }
+    scene.run(&["plan", "unlock"])?.ok()?;
     Ok(())
 }
 

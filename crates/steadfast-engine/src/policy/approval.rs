@@ -9,9 +9,11 @@ mod seal;
 mod text;
 mod write;
 
+pub(super) use write::may_do_anything;
+
 use steadfast_model::{
     Action, Change, Direction, Effect, Event, EventKind, Facts, Gate, GateScope, GateState, Mode, Needs, Opening,
-    PolicyName, PromptOrigin, Rules, State, ToolCall, Trigger, Verdict,
+    PolicyName, PromptOrigin, Rules, State, ToolCall, ToolResult, Trigger, Verdict,
 };
 
 use super::{Judgement, Policy};
@@ -32,24 +34,24 @@ impl Policy for Approval {
         rules.approval_mode
     }
 
-    fn needs(&self, _state: &State, event: &Event) -> Needs {
-        let (gate, seal) = match &event.kind {
-            EventKind::PreTool(ToolCall { action, .. }) => {
+    fn needs(&self, state: &State, event: &Event) -> Needs {
+        // A session that knows of no gate is not made to wait for one.
+        let closed = state.gate.is_some();
+        let (gate, seal, tree) = match &event.kind {
+            EventKind::PreTool(ToolCall { action, .. })
+            | EventKind::PostTool(ToolResult { call: ToolCall { action, .. }, .. }) => {
                 let looks = !matches!(action, Action::Read { .. } | Action::Skill { .. });
-                (looks, looks)
+                (looks, looks, closed && may_do_anything(action, &event.cwd))
             }
-            EventKind::PostTool(result) => {
-                let looks = !matches!(result.call.action, Action::Read { .. } | Action::Skill { .. });
-                (looks, looks)
-            }
-            EventKind::Prompt { .. } | EventKind::Stop(_) => (true, true),
+            EventKind::Prompt { .. } | EventKind::Stop(_) => (true, true, true),
+            EventKind::SubagentStop(_) => (closed, closed, closed),
             EventKind::SessionStart { .. }
             | EventKind::Command { .. }
             | EventKind::Permission(_)
-            | EventKind::SubagentStart => (true, false),
-            _ => (false, false),
+            | EventKind::SubagentStart => (true, false, false),
+            _ => (false, false, false),
         };
-        Needs { gate, seal, ..Needs::default() }
+        Needs { gate, seal, tree, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
@@ -71,6 +73,7 @@ impl Policy for Approval {
                 verdict: note,
                 changes: vec![Change::GateOpened(Opening::Expired)],
                 effects: vec![Effect::OpenGate { scope }],
+                ..Judgement::default()
             };
         }
         match Closed::before(state, event, facts) {
@@ -158,6 +161,7 @@ impl<'a> Closed<'a> {
                 Judgement::of(Verdict::Context(text::closed(&self.gate)))
             }
             EventKind::Stop(_) => self.between_calls(),
+            EventKind::SubagentStop(_) => self.mend(),
             _ => Judgement::default(),
         };
         if self.known.is_none() && self.state.gate.is_none() {

@@ -246,7 +246,7 @@ impl Gate<'_> {
             return released(Release::Capped, Verdict::Note(text::capped_note(&left, &spent)));
         }
         let reason = text::refusal(facts, self.state.stop.refused + 1, self.limit());
-        Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], effects: Vec::new() }
+        Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], ..Judgement::default() }
     }
 
     fn limit(&self) -> u32 {
@@ -271,7 +271,7 @@ impl Gate<'_> {
 }
 
 fn released(release: Release, verdict: Verdict) -> Judgement {
-    Judgement { verdict, changes: vec![Change::StopReleased(release)], effects: Vec::new() }
+    Judgement { verdict, changes: vec![Change::StopReleased(release)], ..Judgement::default() }
 }
 
 /// The plan as it is when that task is blocked.
@@ -348,12 +348,12 @@ fn take(state: &State, event: &Event, plan: &PlanView) -> Judgement {
     let silent = plan.owner_ended.as_ref().is_some_and(|end| end.reason == OwnerEnd::SILENT);
     Judgement {
         verdict: Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)),
-        changes: Vec::new(),
         effects: vec![Effect::TakePlan {
             plan: plan.id.clone(),
             session: event.session.clone(),
             silent: plan.owner.clone().filter(|_| silent),
         }],
+        ..Judgement::default()
     }
 }
 

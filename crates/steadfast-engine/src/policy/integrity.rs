@@ -2,13 +2,15 @@
 //!
 //! A command line is read for what it would write and whom it would call. What cannot be seen there (a script, a program
 //! that was built for it) is refused by the command itself, which looks at its environment, its ancestors and the claim
-//! of its call, and found by `doctor`.
+//! of its call, and found by `doctor`. What becomes of the wiring is looked for at prompts and stops.
 
 use steadfast_model::{
-    Action, Direction, Event, EventKind, Facts, Mode, Needs, PolicyName, Rules, State, Verdict, human_command,
+    Action, Change, Direction, Event, EventKind, Fact, Facts, Mode, Needs, PolicyName, Rules, State, Verdict,
+    WiringTold, fnv, human_command,
 };
 use steadfast_shell::{Argument, Context, Decision, Reading, effects, is_plain, judge};
 
+use super::approval::may_do_anything;
 use super::{Judgement, Policy, target};
 
 /// What holds our state, wherever it is found.
@@ -49,11 +51,21 @@ impl Policy for Integrity {
         rules.integrity
     }
 
-    fn needs(&self, _state: &State, _event: &Event) -> Needs {
-        Needs::default()
+    /// What no reading of a call sees is looked for where there is time for it; and, while a gate is closed, behind every
+    /// call that may have done it.
+    fn needs(&self, state: &State, event: &Event) -> Needs {
+        let wiring = match &event.kind {
+            EventKind::Prompt { .. } | EventKind::Stop(_) => true,
+            EventKind::PostTool(result) => state.gate.is_some() && may_do_anything(&result.call.action, &event.cwd),
+            _ => false,
+        };
+        Needs { wiring, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
+        if let Fact::Known(changed) = &facts.wiring {
+            return wiring(state, event, changed);
+        }
         let EventKind::PreTool(call) = &event.kind else { return Judgement::default() };
         let gated = state.gate.is_some() || facts.gate.is_some();
         let refused = match &call.action {
@@ -67,6 +79,28 @@ impl Policy for Integrity {
         };
         refused.map_or_else(Judgement::default, |reason| Judgement::of(Verdict::Deny { reason }))
     }
+}
+
+/// What is said of a wiring that is not as it was: once to each, and again when it is another change. At its stop an agent
+/// cannot be told, without keeping it going; it hears of it with the next prompt.
+fn wiring(state: &State, event: &Event, changed: &[String]) -> Judgement {
+    let words = if changed.is_empty() { 0 } else { fnv(changed.iter().map(String::as_bytes)) | 1 };
+    let is_stop = matches!(event.kind, EventKind::Stop(_));
+    let told = WiringTold { human: words, agent: if is_stop && words != 0 { state.wiring.agent } else { words } };
+    if told == state.wiring {
+        return Judgement::default();
+    }
+    let line = changed.join("; ");
+    let to_human = (words != 0 && state.wiring.human != words)
+        .then(|| format!("{line}. `steadfast init` writes the hooks again; `steadfast doctor` looks at all of them."));
+    let to_agent = (words != 0 && !is_stop && state.wiring.agent != words)
+        .then(|| format!("{line}. What Steadfast is not called for it does not see. `steadfast init` is for a human."));
+    let (verdict, aside) = match (to_human, to_agent) {
+        (Some(note), aside) => (Verdict::Note(note), aside),
+        (None, Some(context)) => (Verdict::Context(context), None),
+        (None, None) => (Verdict::Pass, None),
+    };
+    Judgement { verdict, changes: vec![Change::WiringTold(told)], aside, ..Judgement::default() }
 }
 
 /// What a command line would do that is not an agent's to do.
@@ -134,7 +168,12 @@ fn humans_command(reading: &Reading) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use steadfast_model::{
+        Gate, GateScope, GateState, Host, Millis, Outcome, PromptOrigin, SessionId, Stopping, ToolCall, ToolResult,
+    };
+
     use super::*;
+    use crate::decide;
 
     fn refused(line: &str) -> Option<String> {
         shell(line, "/repo", false)
@@ -236,5 +275,57 @@ mod tests {
         assert!(shell("echo >> steadfast.toml", "/repo", true).is_some());
         assert_eq!(shell("echo >> steadfast.toml", "/repo", false), None);
         assert_eq!(shell("cargo test 2>&1 | tail -5", "/repo", true), None);
+    }
+
+    fn event(kind: EventKind) -> Event {
+        Event::plain(SessionId::new("me"), Host::Claude, "/repo", Millis(1), kind)
+    }
+
+    fn prompt() -> Event {
+        event(EventKind::prompt("go on", PromptOrigin::Human))
+    }
+
+    fn stop() -> Event {
+        event(EventKind::Stop(Stopping { again: false, last_message: None, background: None, wakeups: 0 }))
+    }
+
+    fn ran(command: &str) -> Event {
+        let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(command), words: Vec::new() };
+        event(EventKind::PostTool(ToolResult { call, outcome: Outcome::Ok, millis: None, answers: Vec::new() }))
+    }
+
+    /// Who hears of it, agent and human, when the wiring is found so.
+    fn told(state: &mut State, event: &Event, changed: &[&str]) -> [bool; 2] {
+        let wiring = Fact::Known(changed.iter().map(|line| (*line).to_owned()).collect());
+        let decision = decide(state, event, &Facts { wiring, ..Facts::default() });
+        for change in &decision.changes {
+            state.apply(change);
+        }
+        [decision.answer.context, decision.answer.note].map(|text| text.is_some_and(|text| text.contains("`a`")))
+    }
+
+    #[test]
+    fn a_changed_wiring_is_told_once_to_each_and_again_when_it_is_another_change() {
+        let mut state = State::new(SessionId::new("me"), Host::Claude, Millis(0));
+        let (one, other) = (["`a` does not call"], ["`a` does not call", "`b` neither"]);
+        assert_eq!(told(&mut state, &stop(), &one), [false, true]);
+        assert_eq!(told(&mut state, &stop(), &one), [false, false]);
+        assert_eq!(told(&mut state, &prompt(), &one), [true, false]);
+        assert_eq!(told(&mut state, &prompt(), &one), [false, false]);
+        assert_eq!(told(&mut state, &prompt(), &other), [true, true]);
+        assert_eq!(told(&mut state, &prompt(), &[]), [false, false]);
+        assert_eq!(state.wiring, WiringTold::default());
+        assert_eq!(told(&mut state, &prompt(), &one), [true, true]);
+    }
+
+    #[test]
+    fn tool_events_do_not_look_at_the_wiring_unless_a_gate_is_closed() {
+        let mut state = State::new(SessionId::new("me"), Host::Claude, Millis(0));
+        let looks = |state: &State| {
+            [prompt(), stop(), ran("make"), ran("ls")].map(|event| Integrity.needs(state, &event).wiring)
+        };
+        assert_eq!(looks(&state), [true, true, false, false]);
+        state.gate = Some(GateState::of(&Gate::new(GateScope::Worktree("/repo".into()), "closed", Millis(0))));
+        assert_eq!(looks(&state), [true, true, true, false]);
     }
 }

@@ -37,6 +37,8 @@ pub struct Judgement {
     pub verdict: Verdict,
     pub changes: Vec<Change>,
     pub effects: Vec<Effect>,
+    /// For the agent, where the verdict is a note for the human.
+    pub aside: Option<String>,
 }
 
 impl Judgement {

@@ -1,6 +1,8 @@
 //! What the settings files of a host say about hooks, ours and others'. Reads, changes nothing.
 
 mod codex;
+mod switch;
+mod wired;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +17,8 @@ use super::stop_cap;
 use super::wiring::read_ours;
 
 pub use codex::{CodexConfig, codex_configs};
+pub use switch::{Switches, Way, switches, watched};
+pub use wired::Wired;
 
 /// Where an administrator's settings for Claude Code are.
 const MANAGED: &str = if cfg!(target_os = "macos") {
@@ -79,8 +83,14 @@ pub(super) fn inspect_with(
     root: &Path,
     managed: &Path,
 ) -> Vec<Result<HooksFile, InstallError>> {
+    let files = paths(host, homes, root, managed).into_iter();
+    files.filter_map(|(path, managed)| inspect_file(host, &path, managed).transpose()).collect()
+}
+
+/// Where hooks may stand, the strongest first, and whether it is an administrator's.
+fn paths(host: Host, homes: &Homes, root: &Path, managed: &Path) -> Vec<(PathBuf, bool)> {
     let own = |paths: Vec<PathBuf>| paths.into_iter().map(|path| (path, false));
-    let files: Vec<_> = match host {
+    let mut files: Vec<_> = match host {
         Host::Claude => {
             let above = managed_files(managed).into_iter().map(|path| (path, true));
             let paths = ["settings.local.json", "settings.json"].map(|name| root.join(".claude").join(name));
@@ -91,14 +101,12 @@ pub(super) fn inspect_with(
     };
     // A repository at the home of the user: its settings and the user's are one file.
     let mut seen: Vec<PathBuf> = Vec::new();
-    let mut found = Vec::new();
-    for (path, managed) in files {
-        if !seen.contains(&path) {
-            found.extend(inspect_file(host, &path, managed).transpose());
-            seen.push(path);
-        }
-    }
-    found
+    files.retain(|(path, _)| {
+        let is_new = !seen.contains(path);
+        seen.push(path.clone());
+        is_new
+    });
+    files
 }
 
 /// Later files of the folder overrule earlier ones, and all of them the single file.

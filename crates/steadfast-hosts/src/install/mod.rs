@@ -36,7 +36,9 @@ pub use binary::{BinaryError, find_binary, is_on_path};
 pub use change::{FileChange, Plan};
 pub use error::{InstallError, SettingsError};
 pub use homes::{Homes, detect};
-pub use inspect::{CodexConfig, HooksFile, OurHook, codex_configs, inspect, resolve};
+pub use inspect::{
+    CodexConfig, HooksFile, OurHook, Switches, Way, Wired, codex_configs, inspect, resolve, switches, watched,
+};
 pub use plan::{Request, plan_install, plan_uninstall};
 pub use scope::{Place, Scope};
 pub use stop_cap::VARIABLE as STOP_BLOCK_CAP;

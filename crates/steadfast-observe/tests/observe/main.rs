@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a test that was run again answers on stdout")]
 
 mod again;
+mod back;
 mod branches;
 mod changes;
 mod kept_index;

@@ -59,7 +59,7 @@ impl World {
             draft: Some(self.draft.line()),
             ..Gate::new(scope.clone(), "not approved", NOW)
         };
-        seal(&self.place, &gate).unwrap();
+        seal(&self.place, &gate, std::time::Duration::ZERO).unwrap();
         close_gate(&self.place, &gate).unwrap();
     }
 
@@ -93,6 +93,41 @@ impl World {
     fn read(&self, path: &str) -> String {
         fs::read_to_string(self.place.root.join(path)).unwrap()
     }
+}
+
+/// A folder where a file has to go: nobody replaces or removes that like a file, not even root.
+fn block(path: &Path) {
+    let _ = fs::remove_file(path);
+    fs::create_dir(path).unwrap();
+}
+
+#[test]
+fn a_seal_that_cannot_be_renewed_leaves_the_gate_closed_and_is_done_again() {
+    let world = World::new("plan.md");
+    world.close();
+    let folder = world.place.state.join("seals").join(crate::gate::scope_name(&world.scope));
+    let copy = folder.join(crate::digest::of_bytes(APPROVED.as_bytes()));
+    block(&copy);
+    assert!(matches!(world.grant(), Err(GrantError::Seal(_))));
+    // The yes is signed and the plan is written; until its seal knows of it the gate does not open.
+    assert_eq!((world.read("plan.md"), world.is_closed()), (APPROVED.to_owned(), true));
+    assert!(valid_approval(&world.place, &world.draft.hash, &world.verifier()).is_some());
+    fs::remove_dir(copy).unwrap();
+    assert_eq!(world.grant().unwrap().kept, None);
+    assert!(!world.is_closed());
+}
+
+#[test]
+fn a_gate_that_cannot_be_opened_stays_closed_and_is_opened_later() {
+    let world = World::new("plan.md");
+    world.close();
+    let marker = world.place.state.join("gates").join(crate::gate::scope_name(&world.scope));
+    block(&marker);
+    assert!(matches!(world.grant(), Err(GrantError::Gate(_))));
+    assert_eq!((world.read("plan.md"), gates(&world.place).is_empty()), (APPROVED.to_owned(), false));
+    fs::remove_dir(marker).unwrap();
+    world.grant().unwrap();
+    assert!(gates(&world.place).is_empty());
 }
 
 #[test]

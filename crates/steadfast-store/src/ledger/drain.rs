@@ -190,7 +190,8 @@ impl<'a> Drain<'a> {
                 | Effect::KeepDraft { .. }
                 | Effect::Approve { .. }
                 | Effect::Restore { .. }
-                | Effect::Reseal { .. } => {}
+                | Effect::Reseal { .. }
+                | Effect::ResealTree { .. } => {}
             }
         }
         Ok(())

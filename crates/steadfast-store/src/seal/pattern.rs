@@ -6,12 +6,17 @@ use std::path::Path;
 /// A hook has no time for more.
 const VISITED: usize = 10_000;
 
+/// What we render for people, at the root of a checkout: only who names it protects it.
+pub(super) const OURS: &str = ".steadfast";
+
 /// The files a pattern means, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Files {
     pub(super) paths: Vec<String>,
     /// Nothing was left out.
     pub(super) all: bool,
+    /// Something has a name that cannot be told to anybody.
+    pub(super) unnamed: bool,
 }
 
 /// Whether a pattern means one path, whatever lies there.
@@ -22,7 +27,7 @@ pub(super) fn is_single(pattern: &str) -> bool {
 /// The files that a pattern means now, at most `limit`. A folder stands for what is in it, without repositories and
 /// our own; links are named, not followed.
 pub(super) fn files(root: &Path, pattern: &str, limit: usize) -> Files {
-    let mut walk = Walk { root, limit, visited: 0, files: Files { paths: Vec::new(), all: true } };
+    let mut walk = Walk { root, limit, visited: 0, files: Files { all: true, ..Files::default() } };
     let parts: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
     walk.parts(String::new(), &parts);
     walk.files
@@ -86,15 +91,50 @@ impl Walk<'_> {
                 break;
             }
             match file.file_name().into_string() {
-                Ok(name) if name == ".git" || is_draft(&name) || folder.is_empty() && name == ".steadfast" => {}
+                Ok(name) if is_passed_over(folder, &name) => {}
                 Ok(name) => names.push(name),
-                // Such a name cannot be told to anybody.
-                Err(_) => self.files.all = false,
+                Err(_) => (self.files.all, self.files.unnamed) = (false, true),
             }
         }
         names.sort_unstable();
         names
     }
+}
+
+/// Repositories, our own, and what is on its way to its place.
+fn is_passed_over(folder: &str, name: &str) -> bool {
+    name == ".git" || is_draft(name) || folder.is_empty() && name == OURS
+}
+
+/// Whether a pattern means the file at this path, wherever that lies: as [`files`] would find it.
+pub(super) fn covers(pattern: &str, path: &str) -> bool {
+    let mut folder = 0;
+    let mut parts = path.split('/');
+    for part in pattern.trim_end_matches('/').split('/') {
+        let Some(name) = parts.next() else { return false };
+        let is_meant = match part.contains(['*', '?']) {
+            true => fits(part, name) && !is_passed_over(&path[..folder], name),
+            false => part == name,
+        };
+        if !is_meant {
+            return false;
+        }
+        folder += name.len() + 1;
+    }
+    parts.all(|name| !is_passed_over("/", name))
+}
+
+/// Whether a pattern may mean something in this folder.
+pub(super) fn reaches(pattern: &str, folder: &str) -> bool {
+    let parts = pattern.trim_end_matches('/').split('/');
+    parts.zip(folder.trim_end_matches('/').split('/')).all(|(part, name)| fits(part, name))
+}
+
+/// The folder, or the path, before the first `*` or `?`. None for the root.
+pub(super) fn fixed(pattern: &str) -> Option<String> {
+    let parts: Vec<&str> =
+        pattern.trim_end_matches('/').split('/').take_while(|part| !part.contains(['*', '?'])).collect();
+    (!parts.is_empty()).then(|| parts.join("/"))
 }
 
 fn join(folder: &str, name: &str) -> String {
@@ -154,11 +194,37 @@ mod tests {
             fs::write(path, "").unwrap();
         }
         let found = |pattern: &str, limit| files(dir.path(), pattern, limit);
-        let all = |paths: &[&str]| Files { paths: paths.iter().map(|path| (*path).to_owned()).collect(), all: true };
+        let all = |paths: &[&str]| Files {
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            all: true,
+            unnamed: false,
+        };
         assert_eq!(found("a/", 9), all(&["a/.x.new", "a/b/y.md", "a/x.md"]));
         assert_eq!(found("*/?.md", 9), all(&["a/x.md", "c/z.md"]));
         assert_eq!(found("a/b", 9), all(&["a/b/y.md"]));
         assert_eq!(found("nothing/", 9), all(&[]));
         assert_eq!(found("a/", 1), Files { all: false, ..all(&["a/.x.new"]) });
+    }
+
+    #[test]
+    fn a_path_is_meant_where_it_would_be_found() {
+        let meant =
+            |pattern: &str, paths: &[&str]| -> Vec<bool> { paths.iter().map(|path| covers(pattern, path)).collect() };
+        let paths = ["a/x.md", "a/b/y.md", "a", "ab/x.md", "a/.git/config", "a/.x.md.12-0.new"];
+        assert_eq!(meant("a/", &paths), [true, true, true, false, false, false]);
+        assert_eq!(
+            meant("*/?.md", &["a/x.md", "a/xy.md", ".git/x.md", ".steadfast/x.md", "a/x.md/in"]),
+            [true, false, false, false, true]
+        );
+        assert_eq!(meant("x.md", &["x.md", "x.mdx", "a/x.md"]), [true, false, false]);
+    }
+
+    #[test]
+    fn a_folder_is_reached_by_what_may_be_in_it() {
+        let reached = |pattern: &str| ["src", "src/gen/", "docs"].map(|folder| reaches(pattern, folder));
+        assert_eq!(reached("src/"), [true, true, false]);
+        assert_eq!(reached("*/gen/*.rs"), [true, true, true]);
+        assert_eq!(reached("src/a.rs"), [true, false, false]);
+        assert_eq!(["src/*.rs", "*.rs", "a/b/"].map(fixed), [Some("src".to_owned()), None, Some("a/b".to_owned())]);
     }
 }

@@ -42,7 +42,7 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
     }
     let lock = seal.lock_existing(super::PATIENCE);
     let (Some(mut table), Some(path)) = (seal.table(), from_root(root, path)) else { return Ok(Restored::NotSealed) };
-    let Some(entry) = table.entries.get(&path).cloned() else {
+    let Some(entry) = table.entry(&path).cloned() else {
         return match created(root, &table).contains(&path) {
             true => take_away(place, root, &path, now),
             false => Ok(Restored::NotSealed),

@@ -13,7 +13,7 @@ use crate::digest;
 use crate::file::{create_private_dir, private_options};
 use crate::gate::scope_name;
 use crate::place::Place;
-use crate::put::{Access, put, put_private, put_unnamed};
+use crate::put::{Access, draft_beside, put, put_private, put_unnamed};
 
 /// Everything about the seal of one gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,26 @@ pub(super) struct Table {
     pub(super) whole: BTreeSet<String>,
     /// What is protected and not sealed, or not all of it.
     pub(super) not_sealed: BTreeSet<String>,
+    /// What was too much for single entries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) tree: Option<TreeSeal>,
+}
+
+impl Table {
+    /// What is sealed of a path, by itself or out of the tree.
+    pub(super) fn entry(&self, path: &str) -> Option<&Entry> {
+        self.entries.get(path).or_else(|| self.tree.as_ref()?.drawn.get(path))
+    }
+}
+
+/// The checkout as it was, as a tree of git's: for what is more than a hook can look at one by one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct TreeSeal {
+    pub(super) id: String,
+    /// What is looked for in it: files, folders, names with `*` or `?`.
+    pub(super) patterns: BTreeSet<String>,
+    /// What was once found to be another than in the tree, with what it has to be: as in the tree, or as a human left it.
+    pub(super) drawn: BTreeMap<String, Entry>,
 }
 
 /// What lay at a path.
@@ -125,6 +145,23 @@ impl SealFolder {
         }
         create_private_dir(&self.path)?;
         put_unnamed(&self.path.join(id), bytes, Access::Private)
+    }
+
+    /// As [`Self::keep_copy`], of what can be had again from the tree: nobody waits for the disk.
+    pub(super) fn keep_drawn(&self, id: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.path.join(id);
+        if self.copy(id).is_some() {
+            return Ok(());
+        }
+        let draft = draft_beside(&path);
+        let mut file = private_options().write(true).create_new(true).open(&draft)?;
+        io::Write::write_all(&mut file, bytes)?;
+        crate::file::rename(&draft, &path)
+    }
+
+    /// Where git keeps the objects of the tree.
+    pub(super) fn objects(&self) -> PathBuf {
+        self.path.join("tree")
     }
 
     /// The content of this hash. A copy that is torn is none.

@@ -1,4 +1,5 @@
 mod edits;
+mod trees;
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
@@ -8,6 +9,9 @@ use super::*;
 use crate::{close_gate, read_log};
 
 const NOW: Millis = Millis(1_700_000_000_000);
+
+/// Long enough for any machine.
+const LONG: Duration = Duration::from_secs(60);
 
 struct World {
     _dir: tempfile::TempDir,
@@ -44,7 +48,7 @@ impl World {
     }
 
     fn seal(&self) -> Sealed {
-        seal(&self.place, &self.gate).unwrap()
+        seal(&self.place, &self.gate, LONG).unwrap()
     }
 
     fn breaks(&self) -> Vec<(String, SealChange)> {

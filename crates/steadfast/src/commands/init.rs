@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use clap::Args;
 use steadfast_hosts::install::{self, Request, Scope};
 use steadfast_model::{Host, Mode, Via};
-use steadfast_store::CONFIG_FILE;
 use steadfast_store::ledger::Ledger;
+use steadfast_store::{CONFIG_FILE, log_line};
 
 use crate::diff;
 use crate::error::{CommandError, chain};
@@ -95,6 +95,10 @@ impl Init {
             }
         }
         install::apply(&plan).map_err(setup::refusal)?;
+        if let Err(error) = steadfast_hook::note_wiring(&setup.place, &setup.install.homes) {
+            // The first prompt keeps it.
+            log_line(&setup.place, surroundings::now(), &format!("how the hosts are wired was not kept: {error}"));
+        }
         if let Some(exclude) = &exclude {
             exclude.write_planned(&wanted)?;
         }

@@ -109,6 +109,14 @@ impl TaskList {
         if let Some(said) = said {
             return self.inside(said);
         }
+        if file.to_str().is_none() {
+            // As text it would be another path.
+            return Err(CommandError::usage(format!(
+                "`{}` is no place for a plan: its name is no UTF-8 text",
+                file.display()
+            ))
+            .hint("`--path PATH` says where it is written, such as `docs/plan.md`"));
+        }
         let from = spec_file::source(file, &self.place().root);
         let is_own = file != Path::new("-") && Path::new(&from).is_relative() && !from.starts_with(".steadfast/");
         if is_own {

@@ -7,9 +7,13 @@ use std::time::Duration;
 
 use steadfast_hook::{is_gone, step};
 use steadfast_model::{
-    DraftLine, Event, EventKind, Gate, GateScope, GateState, Host, Millis, Opening, SessionId, State, Trigger,
+    DraftLine, Event, EventKind, Fact, Gate, GateScope, GateState, Host, Millis, Opening, SealBreak, SessionId, State,
+    Trigger,
 };
-use steadfast_store::{Draft, Place, SessionFiles, close_gate, drafts, gates, log_line, open_gate, seal, unseal};
+use steadfast_store::{
+    Draft, Place, Sealed, SessionFiles, close_gate, drafts, gates, log_line, open_gate, seal, seal_breaks, tree_breaks,
+    unseal,
+};
 
 use super::TaskList;
 use crate::error::{CommandError, chain};
@@ -22,6 +26,9 @@ const HOUR_MS: i64 = 60 * 60 * 1_000;
 
 /// How long a command waits for the lock of a session whose cache is gone.
 const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What git gets to seal what is too much for single files, or to compare it: a very large repository takes a while.
+const TREE: Duration = Duration::from_secs(60);
 
 /// A gate that is closed in this checkout, and the sessions that remember it.
 #[derive(Debug)]
@@ -77,7 +84,24 @@ impl Standing {
     /// running.
     pub(crate) fn is_agents(&self) -> bool {
         let known = self.sessions.iter().filter_map(|state| state.gate.as_ref());
-        known.into_iter().any(|known| known.background || !known.calls.is_empty())
+        known.into_iter().any(|known| known.is_agents() || known.unseen)
+    }
+
+    /// The checkout it stands in.
+    pub(crate) fn root<'a>(&'a self, place: &'a Place) -> &'a Path {
+        if self.gate.root.is_empty() { &place.root } else { Path::new(&self.gate.root) }
+    }
+
+    /// What it seals and is not as it was.
+    pub(crate) fn seal(&self, place: &Place) -> Looked {
+        let (scope, root) = (&self.gate.scope, self.root(place));
+        let mut breaks = seal_breaks(place, scope, root);
+        match tree_breaks(place, scope, root, TREE) {
+            Fact::Known(more) => breaks.extend(more),
+            Fact::Unknown(why) => return Looked { breaks, not_seen: Some(why) },
+            Fact::NotAsked => {}
+        }
+        Looked { breaks, not_seen: None }
     }
 
     fn is_before(&self, session: &SessionId) -> bool {
@@ -85,6 +109,27 @@ impl Standing {
             GateScope::Session(owner) => owner == session,
             GateScope::Worktree(_) => true,
         }
+    }
+}
+
+/// What a look at a seal found.
+#[derive(Debug)]
+pub(crate) struct Looked {
+    /// Of very much, the first.
+    pub(crate) breaks: Vec<SealBreak>,
+    /// Why what is sealed as a tree could not be looked at.
+    pub(crate) not_seen: Option<String>,
+}
+
+impl Looked {
+    /// In one line, if there is something to say.
+    pub(crate) fn line(&self) -> Option<String> {
+        const SHOWN: usize = 3;
+        let broken = |broken: &SealBreak| format!("`{}` was {}", broken.path, broken.what.as_str());
+        let named: Vec<_> = self.breaks.iter().take(SHOWN).map(broken).collect();
+        let more = self.breaks.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        (!named.is_empty()).then(|| format!("while the plan gate is closed, {}{more}", named.join(", ")))
     }
 }
 
@@ -164,14 +209,14 @@ impl TaskList {
     /// Closes the gate of the caller; one that is closed already stays as it is, and comes back.
     pub(crate) fn lock(&mut self, why: Option<&str>) -> Result<Locked, CommandError> {
         if let Some(present) = self.own_gate(self.gates()) {
-            return Ok(Locked { gate: present.gate, already: true });
+            return Ok(Locked { gate: present.gate, already: true, not_sealed: Vec::new() });
         }
         let mut gate = self.new_gate(Trigger::Lock, surroundings::now())?;
         if let Some(why) = why.map(str::trim).filter(|why| !why.is_empty()) {
             gate.reason = format!("{CLOSED} {}", super::one_line(why));
         }
-        self.close(&gate)?;
-        Ok(Locked { gate, already: false })
+        let Sealed { not_sealed, .. } = self.close(&gate)?;
+        Ok(Locked { gate, already: false, not_sealed })
     }
 
     /// The gate that a lock of this caller would be: the session's inside an agent's call, else the checkout's.
@@ -208,18 +253,19 @@ impl TaskList {
     }
 
     /// Seal, marker, journal, in this order: whoever dies in between has closed it all the same.
-    pub(super) fn close(&self, gate: &Gate) -> Result<(), CommandError> {
+    pub(super) fn close(&self, gate: &Gate) -> Result<Sealed, CommandError> {
         let place = self.place();
-        seal(place, gate).and_then(|_| close_gate(place, gate)).map_err(|error| cannot_close(&error))?;
+        let sealed = seal(place, gate, TREE).map_err(|error| cannot_close(&error))?;
+        close_gate(place, gate).map_err(|error| cannot_close(&error))?;
         if let GateScope::Session(session) = &gate.scope {
             let known = SessionFiles::of(place, session).peek();
             if known.as_ref().is_some_and(|state| state.gate.is_some()) {
-                return Ok(());
+                return Ok(sealed);
             }
             let host = known.map_or(Host::Claude, |state| state.host);
             self.tell_session(session, host, EventKind::GateClosed(gate.clone()))?;
         }
-        Ok(())
+        Ok(sealed)
     }
 
     /// Opens gates: every session that remembers one is told, then the markers and the seals go.
@@ -259,6 +305,8 @@ impl TaskList {
 pub(crate) struct Locked {
     pub(crate) gate: Gate,
     pub(crate) already: bool,
+    /// What it protects and could not be sealed.
+    pub(crate) not_sealed: Vec<String>,
 }
 
 fn cannot_close(error: &io::Error) -> CommandError {

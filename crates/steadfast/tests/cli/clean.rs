@@ -181,7 +181,7 @@ fn a_session_that_remembers_its_gate_is_kept_and_so_is_its_seal() {
     let scope = GateScope::Session(SessionId::new("old"));
     let gate = Gate::new(scope.clone(), "not approved", Millis(1));
     event_with(&sandbox, "old", 31, Change::GateClosed(GateState::of(&gate)));
-    seal(&sandbox.place(), &gate).unwrap();
+    seal(&sandbox.place(), &gate, Duration::ZERO).unwrap();
     let output = sandbox.run(&["clean"]);
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "note: kept 1 old session at a closed gate\n");
     assert_eq!(sessions(&sandbox), names(["old"]));

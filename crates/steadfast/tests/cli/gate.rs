@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
-use steadfast_model::State;
+use steadfast_model::{STATE_VERSION, State};
 
 use crate::sandbox::{Sandbox, check_session};
 
@@ -311,4 +311,26 @@ fn a_gate_of_another_worktree_is_none_here() {
     command.args(["plan", "status", "--json"]).current_dir(sandbox.root().join("../side"));
     let there: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
     assert_eq!(there["gate"], "open", "{there}");
+}
+
+/// What an older binary does at a gate: the state says by its number that it could misread it. Here the number is one that
+/// this binary does not know, which takes the same way; `cargo xtask faults` has real ones beside each other.
+#[test]
+fn a_binary_that_does_not_know_the_state_denies_at_a_closed_gate() {
+    let sandbox = proposed();
+    let files = sandbox.session("me");
+    let path = files.dir().join("state");
+    let mut cache: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(cache["state"]["version"], STATE_VERSION, "the number of a session behind a gate");
+    cache["state"]["version"] = (STATE_VERSION + 1).into();
+    fs::write(&path, cache.to_string()).unwrap();
+    let journal = fs::read(files.dir().join("journal")).unwrap();
+    let said = sandbox.write_tool("me", "PLAN.md");
+    assert!(said.contains("\"permissionDecision\":\"deny\"") && said.contains("The plan is not approved."), "{said}");
+    // What it cannot look at it does not let through either.
+    assert!(sandbox.write_tool("me", "notes.md").contains("\"permissionDecision\":\"deny\""));
+    assert!(!sandbox.stop_is_refused("me"));
+    assert_eq!(fs::read(files.dir().join("journal")).unwrap(), journal, "nothing is written over");
+    // Another session, which has no gate before it, is not held up.
+    assert_eq!(sandbox.write_tool("other", "notes.md"), "");
 }

@@ -23,6 +23,7 @@ mod output;
 mod plans;
 mod release;
 mod replay;
+mod rewired;
 mod sandbox;
 mod skills;
 mod spec;

@@ -119,6 +119,7 @@ impl Closed<'_> {
             verdict: Verdict::Context(text::approved(draft)),
             changes: vec![Change::GateOpened(Opening::Approved { hash: hash.clone(), channel })],
             effects: vec![Effect::Approve { scope: self.gate.scope.clone(), hash, channel }],
+            ..Judgement::default()
         }
     }
 
@@ -127,6 +128,7 @@ impl Closed<'_> {
             verdict,
             changes: vec![Change::GateOpened(opening)],
             effects: vec![Effect::OpenGate { scope: self.gate.scope.clone() }],
+            ..Judgement::default()
         }
     }
 

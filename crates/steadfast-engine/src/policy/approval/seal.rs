@@ -2,8 +2,11 @@
 //!
 //! A break that is seen while a call of the agent's runs that may write, or behind one that left something running, is
 //! the agent's, and is mended. Any other is somebody's own work (an editor, a pull): it is left, and told.
+//!
+//! What is sealed as a tree is not looked at each time, and git may take longer than there is. What is found there is the
+//! agent's, too, if a call that may have done anything came back since the last look that saw it all.
 
-use steadfast_model::{Action, Change, Effect, SealBreak, ToolCall, ToolResult, Verdict};
+use steadfast_model::{Action, Change, Effect, Fact, GateState, SealBreak, ToolCall, ToolResult, Verdict};
 
 use super::super::Judgement;
 use super::{Closed, channel, text, write};
@@ -16,8 +19,7 @@ impl Closed<'_> {
             Action::LeavePlan => self.leaves(call),
             _ => self.writes(call),
         };
-        let seen = self.mend(self.is_agents());
-        join(&mut judgement, seen);
+        join(&mut judgement, self.mend());
         let runs = !matches!(judgement.verdict, Verdict::Deny { .. });
         if let Some(id) = call.id.clone().filter(|_| runs && !channel::is_channel(&call.action))
             && let Some(background) = write::may_write(&call.action, &self.event.cwd)
@@ -35,8 +37,7 @@ impl Closed<'_> {
             _ => None,
         }
         .unwrap_or_default();
-        let seen = self.mend(self.is_agents());
-        join(&mut judgement, seen);
+        join(&mut judgement, self.mend());
         if let Some(id) = &result.call.id
             && self.known.is_some_and(|known| known.calls.contains(id))
         {
@@ -47,19 +48,37 @@ impl Closed<'_> {
 
     /// Nothing of the agent's runs in the foreground any more; calls that were interrupted said no farewell.
     pub(super) fn between_calls(&self) -> Judgement {
-        let mut judgement = self.mend(self.is_agents());
+        let mut judgement = self.mend();
         let open = self.known.iter().flat_map(|known| &known.calls);
         judgement.changes.extend(open.cloned().map(Change::CallClosed));
         judgement
     }
 
-    /// Whether what changed since the last look is the agent's doing.
-    fn is_agents(&self) -> bool {
-        self.known.is_some_and(|known| known.background || !known.calls.is_empty())
+    /// What is not as it was sealed, and what is done about it.
+    pub(super) fn mend(&self) -> Judgement {
+        let is_agents = self.known.is_some_and(GateState::is_agents);
+        let unseen = self.known.is_some_and(|known| known.unseen);
+        let mut judgement = self.mended(&self.facts.seal, is_agents);
+        let still_unseen = match &self.facts.tree {
+            Fact::NotAsked => return judgement,
+            Fact::Unknown(_) => unseen || is_agents,
+            Fact::Known(broken) => {
+                let (is_agents, more) = (is_agents || unseen, broken.len() >= SealBreak::AT_ONCE);
+                let mut seen = self.mended(broken, is_agents);
+                if more && !is_agents {
+                    seen.effects = vec![Effect::ResealTree { scope: self.gate.scope.clone() }];
+                }
+                join(&mut judgement, seen);
+                more && is_agents
+            }
+        };
+        if still_unseen != unseen {
+            judgement.changes.push(Change::TreeUnseen(still_unseen));
+        }
+        judgement
     }
 
-    fn mend(&self, is_agents: bool) -> Judgement {
-        let broken: &[SealBreak] = &self.facts.seal;
+    fn mended(&self, broken: &[SealBreak], is_agents: bool) -> Judgement {
         if broken.is_empty() {
             return Judgement::default();
         }
@@ -76,12 +95,20 @@ impl Closed<'_> {
 
 /// What was seen, beside what is said of the call. A refusal is not softened by it.
 fn join(judgement: &mut Judgement, seen: Judgement) {
-    if judgement.verdict == Verdict::Pass {
-        judgement.verdict = seen.verdict;
-    } else if let (Verdict::Deny { reason }, Verdict::Context(more)) = (&mut judgement.verdict, &seen.verdict) {
-        reason.push(' ');
-        reason.push_str(more);
+    let Judgement { verdict, changes, effects, aside: _ } = seen;
+    match (&mut judgement.verdict, verdict) {
+        (present @ Verdict::Pass, seen) => *present = seen,
+        (Verdict::Deny { reason: text }, Verdict::Context(more))
+        | (Verdict::Context(text), Verdict::Context(more) | Verdict::Note(more))
+        | (Verdict::Note(text), Verdict::Note(more)) => {
+            text.push(' ');
+            text.push_str(&more);
+        }
+        (present @ Verdict::Note(_), Verdict::Context(more)) => {
+            *present = Verdict::Context(format!("{} {more}", present.text()));
+        }
+        _ => {}
     }
-    judgement.changes.extend(seen.changes);
-    judgement.effects.extend(seen.effects);
+    judgement.changes.extend(changes);
+    judgement.effects.extend(effects);
 }

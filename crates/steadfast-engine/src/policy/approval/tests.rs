@@ -1,6 +1,6 @@
 use steadfast_model::{
-    Agent, AgentId, Answer, Answered, ApprovalRules, Channel, DraftLine, Host, Millis, Outcome, Possible, Profile,
-    Question, Ruling, SealBreak, SealChange, SessionId, StartSource, Stopping, ToolResult, ToolUseId,
+    Agent, AgentId, Answer, Answered, ApprovalRules, Channel, DraftLine, Fact, Host, Millis, Outcome, Possible,
+    Profile, Question, Ruling, SealBreak, SealChange, SessionId, StartSource, Stopping, ToolResult, ToolUseId,
 };
 
 use super::*;

@@ -1,7 +1,7 @@
 //! What a call would write, as far as its input says.
 
 use steadfast_model::{Action, Change, Possible, ToolCall, Verdict};
-use steadfast_shell::{Argument, Context, Decision, Effect, Op, Reading, effects, judge};
+use steadfast_shell::{Argument, Certainty, Context, Decision, Effect, Op, Reading, effects, judge};
 
 use super::super::{Judgement, target};
 use super::{Closed, text};
@@ -148,6 +148,27 @@ pub(super) fn may_write(action: &Action, cwd: &str) -> Option<bool> {
             (!quiet).then(|| *background || leaves_running(command))
         }
         Action::Write { .. } | Action::Mcp { .. } | Action::Other => Some(false),
+    }
+}
+
+/// Whether a call may write what its input does not say: a script, `make`, a tool that nobody here knows.
+pub(in super::super) fn may_do_anything(action: &Action, cwd: &str) -> bool {
+    match action {
+        Action::Shell { command, .. } => {
+            let reading = read(command, cwd);
+            let is_known = |effect: &Effect| {
+                effect.certainty == Certainty::Certain && !matches!(effect.op, Op::Exec | Op::Unknown)
+            };
+            !(reading.parsed && only_looks(&reading) && reading.effects.iter().all(is_known))
+        }
+        Action::Mcp { server, tool, .. } => server != SERVER && !target::only_reads(tool),
+        Action::Other => true,
+        Action::Read { .. }
+        | Action::Skill { .. }
+        | Action::Ask
+        | Action::LeavePlan
+        | Action::Delegate { .. }
+        | Action::Write { .. } => false,
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     Judgement {
         verdict: Verdict::Continue { reason },
         changes: vec![Change::SubagentRefused(agent.id.clone())],
-        effects: Vec::new(),
+        ..Judgement::default()
     }
 }
 

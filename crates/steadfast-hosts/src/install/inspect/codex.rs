@@ -32,9 +32,13 @@ struct HookState {
 
 /// The project's and the user's, the strongest first. Trust is only in the user's.
 pub fn codex_configs(homes: &Homes, root: &Path) -> Vec<Result<CodexConfig, InstallError>> {
+    paths(homes, root).iter().filter_map(|path| read(path).transpose()).collect()
+}
+
+pub(super) fn paths(homes: &Homes, root: &Path) -> Vec<PathBuf> {
     let mut paths = vec![root.join(".codex/config.toml"), homes.codex_dir().join("config.toml")];
     paths.dedup();
-    paths.iter().filter_map(|path| read(path).transpose()).collect()
+    paths
 }
 
 impl CodexConfig {
@@ -62,7 +66,7 @@ impl HookState {
     }
 }
 
-fn read(path: &Path) -> Result<Option<CodexConfig>, InstallError> {
+pub(super) fn read(path: &Path) -> Result<Option<CodexConfig>, InstallError> {
     let Some(content) = file::read(path)? else { return Ok(None) };
     let text = file::utf8(path, &content)?;
     let document = Document::parse(text).map_err(|error| {

@@ -122,3 +122,40 @@ fn a_bare_name_is_looked_for_on_the_path_and_a_path_is_left_alone() {
     assert_eq!(resolve("/opt/steadfast", &place.homes, &place.root), Some("/opt/steadfast".into()));
     assert_eq!(resolve("steadfast", &place.homes, &place.root), None);
 }
+
+#[test]
+fn a_way_that_lacks_something_is_told_from_one_that_is_whole() {
+    let world = World::new();
+    world.install(Scope::Local);
+    let path = world.place().root.join(".claude/settings.local.json");
+    let way = |lacking: &[&str]| Way {
+        via: Via::Local,
+        program: "/opt/bin/steadfast".into(),
+        lacking: lacking.iter().map(|event| (*event).to_owned()).collect(),
+    };
+    assert_eq!(switches(Host::Claude, &path).unwrap(), Switches { ways: vec![way(&[])], off: None });
+    let mut settings: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    settings["hooks"].as_object_mut().unwrap().remove("Stop");
+    settings["hooks"]["PreToolUse"][0]["matcher"] = "Read".into();
+    settings["disableAllHooks"] = true.into();
+    fs::write(&path, settings.to_string()).unwrap();
+    let lacking = way(&["Stop", "PreToolUse (matcher Read)"]);
+    assert_eq!(switches(Host::Claude, &path).unwrap(), Switches { ways: vec![lacking], off: Some(true) });
+    fs::remove_file(&path).unwrap();
+    assert_eq!(switches(Host::Claude, &path).unwrap(), Switches::default());
+}
+
+#[test]
+fn codex_is_switched_off_in_its_configuration() {
+    let world = World::new();
+    let place = world.place();
+    let config = place.homes.codex_dir().join("config.toml");
+    assert!(watched(Host::Codex, &place.homes, &place.root).contains(&config));
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    for (text, off) in
+        [("", None), ("[features]\nhooks = false\n", Some(true)), ("[features]\nhooks = true\n", Some(false))]
+    {
+        fs::write(&config, text).unwrap();
+        assert_eq!(switches(Host::Codex, &config).unwrap(), Switches { off, ..Switches::default() }, "{text}");
+    }
+}

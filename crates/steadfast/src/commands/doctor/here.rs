@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-use steadfast_hosts::install::{self, CodexConfig, HooksFile, InstallError, OurHook};
-use steadfast_model::{Host, Millis, State, Via};
+use steadfast_hosts::install::{self, CodexConfig, HooksFile, InstallError, Wired};
+use steadfast_model::{Host, Millis, State};
 use steadfast_store::{Place, SessionFiles};
 
 use crate::repository::Repository;
@@ -19,14 +19,6 @@ pub(super) struct Here {
     pub(super) codex: Vec<CodexConfig>,
     /// Settings that could not be read.
     pub(super) unread: Vec<InstallError>,
-}
-
-/// A host that calls us, through one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wired<'a> {
-    pub(super) file: &'a HooksFile,
-    pub(super) via: Via,
-    pub(super) program: &'a str,
 }
 
 impl Here {
@@ -53,16 +45,7 @@ impl Here {
 
     /// Every way in which a host is wired, once.
     pub(super) fn wired(&self) -> Vec<Wired<'_>> {
-        let mut wired = Vec::new();
-        for file in &self.files {
-            for OurHook { via, program, .. } in &file.ours {
-                let one = Wired { file, via: *via, program };
-                if !wired.contains(&one) {
-                    wired.push(one);
-                }
-            }
-        }
-        wired
+        self.files.iter().flat_map(HooksFile::wired).collect()
     }
 
     pub(super) fn wired_hosts(&self) -> Vec<Host> {

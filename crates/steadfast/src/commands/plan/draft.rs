@@ -11,7 +11,7 @@ use crate::output::{note, put_aside, tell};
 use crate::setup;
 use crate::spec_file;
 use crate::surroundings;
-use crate::task_list::{Proposal, Proposed, TaskList, granted, rendered, short_of};
+use crate::task_list::{Proposal, Proposed, Standing, TaskList, granted, rendered, short_of};
 use crate::when::ago;
 
 /// Keeps a draft of a plan for a human to read.
@@ -113,11 +113,24 @@ impl Approve {
         setup::only_for_humans(list.place(), "plan approve")?;
         let draft = list.draft_of(self.hash.as_deref())?;
         read_out(&list, &draft)?;
+        tell_broken(&list, &draft);
         if !self.yes {
             confirm(&draft)?;
         }
         let given = list.approve(&draft)?;
         tell!("{}", granted(&draft, &given))
+    }
+}
+
+/// What changed behind the gate that opens. The plan's own path is written with the yes, and what stands there is kept.
+fn tell_broken(list: &TaskList, draft: &Draft) {
+    let its = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == draft.hash);
+    for standing in list.gates().into_iter().filter(its) {
+        let mut looked = standing.seal(list.place());
+        looked.breaks.retain(|broken| broken.path != draft.path);
+        if let Some(broken) = looked.line() {
+            note!("note: {broken}; a yes does not undo that, and takes the seal off");
+        }
     }
 }
 

@@ -25,10 +25,13 @@ pub(in crate::commands) struct Reject {
 impl Lock {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let mut list = TaskList::here("plan lock")?;
-        let Locked { gate, already } = list.lock(self.why.as_deref())?;
+        let Locked { gate, already, not_sealed } = list.lock(self.why.as_deref())?;
         let state = if already { "is closed already" } else { "is closed" };
         tell!("the plan gate {} {state}", whose(&gate.scope))?;
         tell!("not written until a human says yes: {}", gate.protected.join(", "))?;
+        if !not_sealed.is_empty() {
+            tell!("not sealed, so what a script changes there is not put back: {}", first_of(&not_sealed))?;
+        }
         if let Some(at) = gate.expires_at {
             tell!("it opens by itself at {at}")?;
         }
@@ -65,6 +68,15 @@ pub(super) fn unlock() -> Result<(), CommandError> {
         tell!("the plan gate {} is open; nothing is approved by that", whose(&gate.scope))?;
     }
     Ok(())
+}
+
+fn first_of(paths: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let named = paths.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(SHOWN) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
 }
 
 /// Whom a gate stands before, in words.

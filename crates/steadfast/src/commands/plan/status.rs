@@ -23,6 +23,9 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     }
     for standing in gates {
         tell!("{}", gate_line(list.place(), standing))?;
+        if let Some(broken) = standing.seal(list.place()).line() {
+            tell!("{broken}; `steadfast doctor` says what becomes of it")?;
+        }
     }
     match draft {
         Some(draft) if *approval == Approval::Approved && plan.is_none() => {

@@ -114,19 +114,66 @@ fn a_gate_without_its_seal_is_found() {
     ");
 }
 
-#[test]
-fn what_cannot_be_sealed_is_named() {
+/// A checkout whose `many/` has more files than are sealed one by one.
+fn with_many_files() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.ok(&["config", "set", "approval.protected", r#"["many/"]"#]);
     fs::create_dir(sandbox.root().join("many")).unwrap();
-    for number in 0..70 {
-        sandbox.write(&format!("many/{number}"), "x");
+    for number in 100..220 {
+        sandbox.write(&format!("many/{number}"), "sealed");
     }
-    sandbox.ok(&["plan", "lock"]);
+    sandbox
+}
+
+#[test]
+fn what_cannot_be_sealed_is_named() {
+    let sandbox = with_many_files();
+    sandbox.write(".gitignore", "*.log\n");
+    sandbox.write("many/x.log", "");
+    let said = sandbox.ok(&["plan", "lock"]);
+    assert!(said.contains("\nnot sealed, so what a script changes there is not put back: many/x.log\n"), "{said}");
     insta::assert_snapshot!(plain(&found(&sandbox, "seal-partial").unwrap()), @r"
-    note: not all that the plan gate protects can be put back: `many/`
-    hint: at most 64 files of at most 4 MiB each are sealed, in this checkout only; writes are refused all the same
+    note: not all that the plan gate protects can be put back: `many/x.log`
+    hint: sealed are 64 files, and in git all that it does not ignore, of at most 4 MiB each and in this checkout; writes are refused all the same
     ");
+}
+
+#[test]
+fn what_changed_in_a_large_folder_is_told_by_commands_and_put_back_by_fix() {
+    let sandbox = with_many_files();
+    sandbox.write("draft.md", SPEC);
+    sandbox.ok(&["plan", "propose", "draft.md", "--path", "PLAN.md"]);
+    let call = json!({"tool_name": "Bash", "tool_use_id": "t-1", "tool_input": {"command": "make plan &"}});
+    sandbox.hook("PreToolUse", "me", call);
+    for number in 180..220 {
+        sandbox.write(&format!("many/{number}"), "intruder");
+    }
+    let told = "while the plan gate is closed, `many/180` was changed, `many/181` was changed, `many/182` was changed, \
+                and 13 more";
+    assert!(found(&sandbox, "seal-broken").unwrap().contains(told));
+    assert!(sandbox.ok(&["plan", "status"]).contains(told));
+    assert!(fixed(&sandbox).contains("fixed seal-broken: 40 files put back"));
+    assert_eq!(found(&sandbox, "seal-broken"), None);
+    assert_eq!(fs::read_to_string(sandbox.root().join("many/219")).unwrap(), "sealed");
+    assert_eq!(kept_aside(&sandbox.place()).len(), 40);
+
+    sandbox.write("many/219", "intruder");
+    let approved = sandbox.run(&["plan", "approve", "--yes"]);
+    let said = String::from_utf8_lossy(&approved.stderr).into_owned();
+    assert!(
+        said.contains("note: while the plan gate is closed, `many/219` was changed; a yes does not undo that"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_git_cannot_tell_is_said() {
+    let sandbox = with_many_files();
+    sandbox.ok(&["plan", "lock"]);
+    assert_eq!(found(&sandbox, "seal-not-seen"), None);
+    fs::write(sandbox.root().join(".git/index"), "no index").unwrap();
+    let said = found(&sandbox, "seal-not-seen").unwrap();
+    assert!(said.starts_with("warning: what the plan gate seals as a tree of git's cannot be compared: "), "{said}");
 }
 
 #[test]

@@ -92,6 +92,62 @@ fn a_plan_that_cannot_be_written_leaves_the_gate_closed() {
 }
 
 #[test]
+fn a_gate_that_cannot_be_opened_after_the_yes_stays_closed() {
+    let sandbox = proposed();
+    // A folder in the marker's place: nobody removes that like a file, not even root.
+    let marker = fs::read_dir(&sandbox.markers()[0]).unwrap().next().unwrap().unwrap().path();
+    fs::remove_file(&marker).unwrap();
+    fs::create_dir(&marker).unwrap();
+    insta::assert_snapshot!(approval_fails(&sandbox), @r"
+    exit 1
+    error: the gate cannot be opened: Is a directory (os error 21)
+
+    hint: the plan is signed and written; look at the disk and try again: what was done is not done twice
+    ");
+    assert_eq!(sandbox.position()["gate"], "locked");
+    fs::remove_dir(&marker).unwrap();
+    sandbox.ok(&["plan", "approve", "--yes"]);
+    assert_eq!(sandbox.gate(), is("approved", "open"));
+}
+
+#[test]
+fn a_path_that_is_no_text_is_refused() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let sandbox = with_spec();
+    let odd = OsStr::from_bytes(b"od\xff.md");
+    let propose = |arguments: &[&OsStr]| {
+        let output = sandbox.command().args(["plan", "propose"]).args(arguments).output().unwrap();
+        failure(&sandbox, &output)
+    };
+    insta::assert_snapshot!(propose(&[OsStr::new("SPEC.md"), OsStr::new("--path"), odd]), @r"
+    exit 64
+    error: invalid UTF-8 was detected in one or more arguments
+
+    Usage: steadfast plan propose [OPTIONS] <FILE>
+
+    For more information, try '--help'.
+    ");
+    fs::copy(sandbox.root().join("SPEC.md"), sandbox.root().join(odd)).unwrap();
+    insta::assert_snapshot!(propose(&[odd]), @r"
+    exit 64
+    error: `od�.md` is no place for a plan: its name is no UTF-8 text
+
+    hint: `--path PATH` says where it is written, such as `docs/plan.md`
+    ");
+    let lock = sandbox.command().args(["plan", "lock", "--why"]).arg(odd).output().unwrap();
+    insta::assert_snapshot!(failure(&sandbox, &lock), @r"
+    exit 64
+    error: invalid UTF-8 was detected in one or more arguments
+
+    Usage: steadfast plan lock [OPTIONS]
+
+    For more information, try '--help'.
+    ");
+    assert_eq!(sandbox.fails(&["plan", "status"]).0, 1, "nothing is drafted, and the gate is open");
+}
+
+#[test]
 fn a_path_that_came_to_lead_elsewhere_is_not_written() {
     let sandbox = with_spec();
     fs::create_dir(sandbox.root().join("docs")).unwrap();

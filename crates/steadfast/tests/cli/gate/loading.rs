@@ -116,6 +116,7 @@ fn a_marker_that_came_while_the_gate_was_closed_is_forged() {
     0 of 2 tasks done, 2 open, 0 blocked
     plan HASH8 is not approved: its file began to say that it is while the plan gate was closed
     the plan gate of session me is closed: .tdd-progress.md, SPEC.md cannot be written
+    while the plan gate is closed, `SPEC.md` was changed; `steadfast doctor` says what becomes of it
     `steadfast plan show --draft` shows it
     ");
 }

@@ -4,17 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use steadfast_model::{ApprovalRules, GateScope, Profile, SealBreak};
-use steadfast_store::{Restored, approval_key, gates, kept_aside, open_gate, restore, seal_breaks, sealed, unseal};
+use steadfast_store::{Restored, approval_key, gates, kept_aside, open_gate, restore, sealed, unseal};
 
 use super::super::finding::Finding;
 use super::super::here::Here;
 use crate::output::several;
 use crate::ssh::public_key;
 use crate::surroundings;
-use crate::task_list::{Standing, approval_key as ssh_key};
+use crate::task_list::{Looked, Standing, approval_key as ssh_key};
 
 /// How many paths a finding names.
 const SHOWN: usize = 3;
+
+/// How often what is sealed as a tree is looked at again: each time a few more are found.
+const LOOKS: usize = 1_000;
 
 pub(super) fn gate_left(here: &Here) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -83,43 +86,48 @@ fn drop_expired(here: &Here) -> Result<String, String> {
 }
 
 /// What a gate seals and is not as it was.
-fn broken(here: &Here) -> Vec<(Standing, Vec<SealBreak>)> {
-    let all = Standing::all(here.place()).into_iter().map(|standing| {
-        let breaks = seal_breaks(here.place(), &standing.gate.scope, root(here, &standing));
-        (standing, breaks)
-    });
-    all.filter(|(_, breaks)| !breaks.is_empty()).collect()
-}
-
-fn root<'a>(here: &'a Here, standing: &'a Standing) -> &'a Path {
-    if standing.gate.root.is_empty() { &here.place().root } else { Path::new(&standing.gate.root) }
+fn looked(here: &Here) -> impl Iterator<Item = (Standing, Looked)> {
+    Standing::all(here.place()).into_iter().map(|standing| {
+        let looked = standing.seal(here.place());
+        (standing, looked)
+    })
 }
 
 pub(super) fn seal_broken(here: &Here) -> Vec<Finding> {
-    let finding = |(standing, breaks): (Standing, Vec<SealBreak>)| {
-        let named: Vec<_> =
-            breaks.iter().take(SHOWN).map(|broken| format!("`{}` was {}", broken.path, broken.what.as_str())).collect();
-        let more = breaks.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        let message = format!("while the plan gate is closed, {}{more}", named.join(", "));
-        if standing.is_agents() {
-            let hint =
-                "what an agent started may have done it; `steadfast doctor --fix` puts it back and keeps what is there";
-            Finding::warning("seal-broken", message, hint).mended_by(put_back)
-        } else {
-            let hint = "nothing of an agent's ran, so it is somebody's own work and is left; the gate stays closed";
-            Finding::note("seal-broken", message, hint)
+    let mut findings = Vec::new();
+    for (standing, looked) in looked(here) {
+        if let Some(message) = looked.line() {
+            findings.push(if standing.is_agents() {
+                let hint = "what an agent started may have done it; `steadfast doctor --fix` puts it back and keeps what \
+                            is there";
+                Finding::warning("seal-broken", message, hint).mended_by(put_back)
+            } else {
+                let hint = "nothing of an agent's ran, so it is somebody's own work and is left; the gate stays closed";
+                Finding::note("seal-broken", message, hint)
+            });
         }
-    };
-    broken(here).into_iter().map(finding).collect()
+        if let Some(why) = looked.not_seen {
+            let message = format!("what the plan gate seals as a tree of git's cannot be compared: {why}");
+            let hint = "what changed there is not put back; `git status` says what is wrong with the repository";
+            findings.push(Finding::warning("seal-not-seen", message, hint));
+        }
+    }
+    findings
 }
 
 fn put_back(here: &Here) -> Result<String, String> {
     let (mut mended, mut kept, mut failed) = (0, Vec::new(), Vec::new());
-    for (standing, breaks) in broken(here).into_iter().filter(|(standing, _)| standing.is_agents()) {
-        for SealBreak { path, .. } in breaks {
-            let root = root(here, &standing);
-            match restore(here.place(), &standing.gate.scope, root, &path, here.now) {
+    for _ in 0..LOOKS {
+        let agents = looked(here).filter(|(standing, looked)| standing.is_agents() && !looked.breaks.is_empty());
+        let agents: Vec<_> = agents.collect();
+        if agents.is_empty() || !failed.is_empty() {
+            break;
+        }
+        for (standing, SealBreak { path, .. }) in
+            agents.iter().flat_map(|(standing, looked)| looked.breaks.iter().map(move |broken| (standing, broken)))
+        {
+            let root = standing.root(here.place());
+            match restore(here.place(), &standing.gate.scope, root, path, here.now) {
                 Ok(Restored::PutBack { kept: aside }) => {
                     mended += 1;
                     kept.extend(aside);
@@ -163,7 +171,8 @@ pub(super) fn seal_partial(here: &Here) -> Vec<Finding> {
             findings.push(Finding::note(
                 "seal-partial",
                 format!("not all that the plan gate protects can be put back: {}", partly.join(", ")),
-                "at most 64 files of at most 4 MiB each are sealed, in this checkout only; writes are refused all the same",
+                "sealed are 64 files, and in git all that it does not ignore, of at most 4 MiB each and in this checkout; \
+                 writes are refused all the same",
             ));
         }
     }

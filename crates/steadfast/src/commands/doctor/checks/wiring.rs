@@ -1,11 +1,11 @@
 //! Whether a host calls us, and who else is called.
 
-use steadfast_hosts::install::{HooksFile, InstallError, OurHook, lines};
+use steadfast_hosts::install::{HooksFile, InstallError};
 use steadfast_model::{Entry, Host, Via};
 use steadfast_store::{Place, read_lines};
 
 use super::super::finding::Finding;
-use super::super::here::{Here, Wired};
+use super::super::here::Here;
 use crate::output::several;
 use crate::setup::full_name;
 
@@ -132,11 +132,8 @@ fn switched_off(here: &Here) -> Option<Finding> {
 /// Hooks of ours that are not as `init` writes them: taken out, or called for less than everything.
 pub(super) fn wiring_changed(here: &Here) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for Wired { file, via, program } in here.wired() {
-        let ours: Vec<&OurHook> = file.ours.iter().filter(|hook| hook.via == via && hook.program == program).collect();
-        let is_there = |event: &&str| ours.iter().any(|hook| hook.event == *event);
-        let missing: Vec<&str> =
-            lines(file.host).iter().map(|line| line.event.as_str()).filter(|event| !is_there(event)).collect();
+    for wired in here.wired() {
+        let (file, missing, narrowed) = (wired.file, wired.missing(), wired.narrowed());
         let path = file.path.display();
         let changed = |message: String, hint: &str| Finding::warning("wiring-changed", message, hint);
         if !missing.is_empty() {
@@ -148,11 +145,6 @@ pub(super) fn wiring_changed(here: &Here) -> Vec<Finding> {
                 "`steadfast init` writes it again; what else was changed in that file is worth a look",
             ));
         }
-        let narrowed: Vec<String> = ours
-            .iter()
-            .filter(|hook| !hook.narrowed_by.is_empty())
-            .map(|hook| format!("{} ({})", hook.event, hook.narrowed_by.join(", ")))
-            .collect();
         if !narrowed.is_empty() {
             findings.push(changed(
                 format!("in `{path}` somebody changed what Steadfast is called for: {}", narrowed.join(", ")),

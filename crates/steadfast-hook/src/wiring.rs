@@ -1,0 +1,100 @@
+//! Whether the hosts still call us as `init` wrote it.
+//!
+//! Where a file's stamp is another, it is read. Hosts write into these files themselves (a permission that was given, a
+//! trusted folder): that changes nothing for us, and nothing is said.
+
+use std::path::Path;
+
+use steadfast_hosts::install::{Homes, Switches, Way, switches, watched};
+use steadfast_model::{Host, Millis};
+use steadfast_store::{FileStamp, Place, WatchedFile, WatchedWay, WiringTable, keep_wiring, log_line, read_wiring};
+
+/// Keeps how the settings call us now: that is how they shall.
+pub fn note_wiring(place: &Place, homes: &Homes) -> std::io::Result<()> {
+    keep_wiring(place, &as_it_is(place, homes))
+}
+
+/// What is not as it was, a line for each, for who reads it.
+pub(crate) fn changed(place: &Place, homes: Option<&Homes>, now: Millis) -> Vec<String> {
+    let (mut table, mut renewed) = match (read_wiring(place), homes) {
+        (Some(table), _) => (table, false),
+        (None, Some(homes)) => (as_it_is(place, homes), true),
+        (None, None) => return Vec::new(),
+    };
+    for file in &mut table.files {
+        let stamp = FileStamp::of(&file.path);
+        if stamp != file.stamp {
+            renewed |= look_again(file, stamp);
+        }
+    }
+    if renewed && let Err(error) = keep_wiring(place, &table) {
+        log_line(place, now, &format!("how the hosts are wired was not kept: {error}"));
+    }
+    let mut changed: Vec<String> = table.files.iter().flat_map(|file| file.changed.iter().cloned()).collect();
+    changed.extend([Host::Claude, Host::Codex].into_iter().filter_map(|host| switched_off(&table, host)));
+    changed
+}
+
+fn as_it_is(place: &Place, homes: &Homes) -> WiringTable {
+    let mut files = Vec::new();
+    for host in [Host::Claude, Host::Codex] {
+        for path in watched(host, homes, &place.root) {
+            let mut file = WatchedFile { host, path, stamp: None, ways: Vec::new(), off: None, changed: Vec::new() };
+            let stamp = FileStamp::of(&file.path);
+            look_again(&mut file, stamp);
+            files.push(file);
+        }
+    }
+    WiringTable { files }
+}
+
+/// Whether it could be read. Somebody may be in the middle of writing it: the next event looks again.
+fn look_again(file: &mut WatchedFile, stamp: Option<FileStamp>) -> bool {
+    let Ok(Switches { ways, off }) = switches(file.host, &file.path) else { return false };
+    if file.ways.is_empty() {
+        file.ways = ways.iter().map(watched_way).collect();
+    }
+    file.changed = differences(&file.path, &file.ways, &ways);
+    (file.stamp, file.off) = (stamp, off);
+    true
+}
+
+fn watched_way(Way { via, program, lacking }: &Way) -> WatchedWay {
+    WatchedWay { via: *via, program: program.clone(), lacking: lacking.clone() }
+}
+
+fn differences(path: &Path, known: &[WatchedWay], now: &[Way]) -> Vec<String> {
+    let path = path.display();
+    let is_same = |known: &WatchedWay, way: &Way| known.via == way.via && known.program == way.program;
+    let others = now.iter().filter(|way| !known.iter().any(|known| is_same(known, way)));
+    let mut differences: Vec<String> =
+        others.map(|way| format!("`{path}` calls `{}`, which `steadfast init` did not write", way.program)).collect();
+    for known in known {
+        let Some(way) = now.iter().find(|way| is_same(known, way)) else {
+            differences.push(format!("`{path}` does not call Steadfast any more"));
+            continue;
+        };
+        let lost: Vec<&str> =
+            way.lacking.iter().filter(|event| !known.lacking.contains(event)).map(String::as_str).collect();
+        if !lost.is_empty() {
+            differences.push(format!("`{path}` does not call Steadfast any more for {}", lost.join(", ")));
+        }
+    }
+    differences
+}
+
+/// The strongest file that has a word decides.
+fn switched_off(table: &WiringTable, host: Host) -> Option<String> {
+    let of_host = || table.files.iter().filter(|file| file.host == host);
+    let decides = of_host().find(|file| file.off.is_some()).filter(|file| file.off == Some(true))?;
+    let is_wired = of_host().any(|file| !file.ways.is_empty());
+    let path = decides.path.display();
+    is_wired.then(|| match host {
+        Host::Claude | Host::Sim => {
+            format!("`{path}` has `disableAllHooks`: Claude Code runs no hook from its next start")
+        }
+        Host::Codex => {
+            format!("`{path}` has `hooks = false` under `[features]`: Codex runs no hook from its next start")
+        }
+    })
+}

@@ -1,0 +1,229 @@
+//! What is too much to be sealed file by file: the checkout as one tree of git's, in an object folder of ours.
+//!
+//! Looking at it takes git, so it is done where there is time for that. A file that is found to be another than in the
+//! tree is drawn out of it: from then on it has an entry and a copy like any other, and is mended and renewed like one.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use steadfast_model::{Fact, GateScope, SealBreak};
+use steadfast_observe::{Change, ChangeKind, InTree, Kind as RepositoryKind, Point, Repository, TreeId};
+
+use super::compare::{Standing, compare};
+use super::look::COPIED;
+use super::pattern;
+use super::table::{Entry, Kind, SealFolder, Table, TreeSeal};
+use super::{LIMIT, PATIENCE};
+use crate::digest;
+use crate::place::Place;
+
+/// What single entries were too few for.
+#[derive(Debug)]
+pub(super) struct Over {
+    /// As it is written in the gate.
+    pub(super) said: String,
+    pub(super) path: String,
+}
+
+/// What git gets to read what was sealed, a process for each file.
+const DRAWING: Duration = Duration::from_millis(300);
+
+/// What is left of a budget.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    until: Instant,
+}
+
+impl Left {
+    fn of(budget: Duration) -> Self {
+        Self { until: Instant::now() + budget }
+    }
+
+    fn now(self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
+
+impl TreeSeal {
+    pub(super) fn covers(&self, path: &str) -> bool {
+        self.patterns.iter().any(|pattern| pattern::covers(pattern, path))
+    }
+
+    fn point(&self, seal: &SealFolder) -> Option<(TreeId, PathBuf)> {
+        Some((TreeId::new(self.id.parse().ok()?), seal.objects()))
+    }
+}
+
+/// Seals as a tree what is too much otherwise. What cannot be, or is in no tree, is named.
+pub(super) fn add(seal: &SealFolder, root: &Path, over: &[Over], budget: Duration, table: &mut Table) {
+    let is_known = |over: &&Over| table.tree.as_ref().is_some_and(|tree| tree.patterns.contains(&over.path));
+    let new: Vec<&Over> = over.iter().filter(|over| !is_known(over)).collect();
+    if new.is_empty() {
+        return;
+    }
+    let left = Left::of(budget);
+    let (ours, theirs): (Vec<&Over>, Vec<&Over>) =
+        new.into_iter().partition(|over| over.path.split('/').next() == Some(pattern::OURS));
+    // A tree is of one moment: what is protected only later is not in that of the first.
+    let taken = if table.tree.is_none() && !theirs.is_empty() { take(seal, root, left) } else { None };
+    let Some(id) = taken else {
+        table.not_sealed.extend(ours.into_iter().chain(theirs).map(|over| over.said.clone()));
+        return;
+    };
+    table.not_sealed.extend(ours.into_iter().map(|over| over.said.clone()));
+    let patterns = theirs.iter().map(|over| over.path.clone()).collect();
+    let tree = TreeSeal { id, patterns, drawn: std::collections::BTreeMap::new() };
+    match ignored(root, &tree, left) {
+        Some(ignored) => {
+            let named = ignored.into_iter().filter(|path| !table.entries.contains_key(path)).take(LIMIT);
+            table.not_sealed.extend(named);
+        }
+        None => table.not_sealed.extend(theirs.into_iter().map(|over| over.said.clone())),
+    }
+    table.tree = Some(tree);
+}
+
+/// The id of the checkout's tree, if there is git and time enough.
+fn take(seal: &SealFolder, root: &Path, left: Left) -> Option<String> {
+    let repository = Repository::find(root);
+    // A repository further up would name its files from another root.
+    if !matches!(repository.kind, RepositoryKind::Git { .. }) || std::fs::canonicalize(root).ok()? != repository.root {
+        return None;
+    }
+    match repository.tree_id(&seal.objects(), left.now()) {
+        Fact::Known(id) => Some(id.to_string()),
+        Fact::Unknown(_) | Fact::NotAsked => None,
+    }
+}
+
+/// What is meant and in no tree, because git passes it over. None where that is not known.
+fn ignored(root: &Path, tree: &TreeSeal, left: Left) -> Option<Vec<String>> {
+    let folders: Vec<String> = tree.patterns.iter().map(|path| pattern::fixed(path).unwrap_or_default()).collect();
+    let Fact::Known(found) = Repository::find(root).ignored(&folders, left.now()) else { return None };
+    let is_meant = |path: &str| match path.strip_suffix('/') {
+        Some(folder) => tree.patterns.iter().any(|pattern| pattern::reaches(pattern, folder)),
+        None => tree.covers(path),
+    };
+    Some(found.into_iter().map(|path| path.to_string_lossy().into_owned()).filter(|path| is_meant(path)).collect())
+}
+
+/// What of that which is sealed as a tree is not as it was, sorted, and at most [`SealBreak::AT_ONCE`]: the rest is
+/// found when these are mended. Not asked where nothing is sealed so; unknown where git took longer than `budget`, and
+/// then nobody may conclude anything.
+pub fn tree_breaks(place: &Place, scope: &GateScope, root: &Path, budget: Duration) -> Fact<Vec<SealBreak>> {
+    let seal = SealFolder::of(place, scope);
+    let Some(table) = seal.table().filter(|table| table.tree.is_some()) else { return Fact::NotAsked };
+    if !root.is_dir() {
+        return Fact::Known(Vec::new());
+    }
+    match look(&seal, root, table, Left::of(budget)) {
+        Ok(breaks) => Fact::Known(breaks),
+        Err(why) => Fact::Unknown(why),
+    }
+}
+
+fn look(seal: &SealFolder, root: &Path, mut table: Table, left: Left) -> Result<Vec<SealBreak>, String> {
+    let new = undrawn(seal, root, &table, left)?;
+    // Only where something is found, so nobody waits for it often.
+    let left = Left::of(left.now().max(DRAWING));
+    let mut breaks = broken(root, &table);
+    for some in new.chunks(SealBreak::AT_ONCE) {
+        // Not every one of them is a break: git also tells of other permissions.
+        if breaks.len() >= SealBreak::AT_ONCE {
+            break;
+        }
+        table = draw(seal, root, some, left)?;
+        breaks = broken(root, &table);
+    }
+    Ok(breaks)
+}
+
+/// What is another than in the tree and was not drawn out of it yet.
+fn undrawn(seal: &SealFolder, root: &Path, table: &Table, left: Left) -> Result<Vec<String>, String> {
+    let Some(tree) = &table.tree else { return Ok(Vec::new()) };
+    let (id, private_dir) = tree.point(seal).ok_or("the seal names no tree")?;
+    let changes = match Repository::find(root).changed_since(&Point::Tree { id, private_dir }, left.now()) {
+        Fact::Known(changes) => changes,
+        Fact::Unknown(why) => return Err(why),
+        Fact::NotAsked => return Err("it was not asked for".to_owned()),
+    };
+    let is_whole = |path: &str| table.whole.iter().any(|pattern| pattern::covers(pattern, path));
+    let new = changes.into_iter().filter_map(|Change { path, kind }| {
+        let path = path.to_str()?.to_owned();
+        let is_new = table.entry(&path).is_none() && tree.covers(&path);
+        // One more in a folder whose files have entries is found there.
+        let is_found = || kind == ChangeKind::Added && is_whole(&path);
+        let is_repository = || root.join(&path).join(".git").exists();
+        (is_new && !is_found() && !is_repository()).then_some(path)
+    });
+    Ok(new.collect())
+}
+
+/// Gives files an entry and a copy, out of the tree.
+fn draw(seal: &SealFolder, root: &Path, paths: &[String], left: Left) -> Result<Table, String> {
+    let gone = || "the seal was taken off".to_owned();
+    let lock = seal.lock_existing(PATIENCE);
+    let mut table = seal.table().ok_or_else(gone)?;
+    let tree = table.tree.as_mut().ok_or_else(gone)?;
+    let (id, private_dir) = tree.point(seal).ok_or_else(gone)?;
+    let held = match Repository::find(root).in_tree(&id, &private_dir, paths, COPIED, left.now()) {
+        Fact::Known(held) => held,
+        Fact::Unknown(why) => return Err(why),
+        Fact::NotAsked => return Err("it was not asked for".to_owned()),
+    };
+    for (path, held) in paths.iter().zip(held) {
+        if let Some(entry) = entry_of(seal, root, path, held).map_err(|error| error.to_string())? {
+            tree.drawn.entry(path.clone()).or_insert(entry);
+        }
+    }
+    seal.renew(&table).map_err(|error| error.to_string())?;
+    drop(lock);
+    Ok(table)
+}
+
+fn entry_of(seal: &SealFolder, root: &Path, path: &str, held: InTree) -> io::Result<Option<Entry>> {
+    let (kind, bytes, executable) = match held {
+        InTree::Nothing => return Ok(Some(Entry::absent())),
+        // What stands in the way of a folder goes when the files in it come back.
+        InTree::Folder | InTree::Nested => return Ok(None),
+        InTree::Large { size, executable } => {
+            let mode = mode_of(root, path, executable);
+            return Ok(Some(Entry { kind: Kind::File, id: None, size, mode, copy: false, stamp: None }));
+        }
+        InTree::Link(text) => (Kind::Link, text, false),
+        InTree::File { bytes, executable } => (Kind::File, bytes, executable),
+    };
+    let id = digest::of_bytes(&bytes);
+    seal.keep_drawn(&id, &bytes)?;
+    let mode = mode_of(root, path, executable);
+    Ok(Some(Entry { kind, id: Some(id), size: bytes.len() as u64, mode, copy: true, stamp: None }))
+}
+
+/// A tree knows of a file only whether it can be executed. Who else may read it is taken from what stands there.
+fn mode_of(root: &Path, path: &str, executable: bool) -> u32 {
+    let standing = std::fs::symlink_metadata(root.join(path)).ok().filter(std::fs::Metadata::is_file);
+    let read_by = standing.map_or(0o644, |found| super::mode(&found) & 0o666);
+    if executable { read_by | (read_by & 0o444) >> 2 } else { read_by }
+}
+
+fn broken(root: &Path, table: &Table) -> Vec<SealBreak> {
+    let drawn = table.tree.iter().flat_map(|tree| &tree.drawn);
+    let broken = drawn.filter_map(|(path, entry)| match compare(root, path, entry) {
+        Standing::Broken(what) => Some(SealBreak { path: path.clone(), what }),
+        Standing::Same | Standing::Touched => None,
+    });
+    broken.take(SealBreak::AT_ONCE).collect()
+}
+
+/// From now on the checkout as it is now is what is sealed as a tree: a human changed more than is renewed one by one.
+pub fn reseal_tree(place: &Place, scope: &GateScope, root: &Path, budget: Duration) -> io::Result<()> {
+    let seal = SealFolder::of(place, scope);
+    let _lock = seal.lock_existing(PATIENCE);
+    let Some(mut table) = seal.table() else { return Ok(()) };
+    let Some(tree) = &mut table.tree else { return Ok(()) };
+    let id = take(&seal, root, Left::of(budget));
+    let id = id.ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "git had no tree of the checkout in time"))?;
+    (tree.id, tree.drawn) = (id, std::collections::BTreeMap::new());
+    seal.renew(&table)
+}
