@@ -29,6 +29,7 @@ mod agents;
 mod authority;
 mod constraint;
 mod context;
+mod drift;
 mod events;
 mod gate;
 mod journal;

@@ -68,6 +68,8 @@ impl Deed {
         for effect in &reading.effects {
             match (&effect.path, effect.op) {
                 (_, Op::Exec | Op::Unknown) => self.unknown = true,
+                // A folder is nothing before there is something in it.
+                _ if effect.via == "mkdir" => {}
                 (Some(path), Op::Write | Op::Delete | Op::Move | Op::Chmod) if !path.contains(['*', '?']) => {
                     self.writes.extend(inside(path).filter(|path| !self.writes.contains(path)));
                 }
