@@ -45,9 +45,9 @@ fn a_correction_is_in_the_very_next_request(program: &Program) {
             .shell("cat src/auth/token.txt")
             .say("Done."),
     );
-    assert_eq!(levels(&run.journal), [Level::None, Level::Nudge, Level::Intervene]);
+    assert_eq!(levels(&run.journal), [Level::None, Level::Nudge, Level::Correct]);
     let nudged = heard_in(&run, "Is this part of the goal?");
-    let told = heard_in(&run, "This is not what was asked for");
+    let told = heard_in(&run, "This leads away from the goal");
     // Each is in the request after its call, and the second one request later than the first.
     assert_eq!((nudged.first().map(|n| n + 1), told.len() > 1), (told.first().copied(), true), "{nudged:?} {told:?}");
 }

@@ -9,6 +9,7 @@ pub struct Deed {
     /// How it writes or tries to. None: it only reads.
     pub kind: Option<StepKind>,
     pub writes: Vec<String>,
+    pub deletes: Vec<String>,
     /// Files, and folders with a `/` behind them.
     pub reads: Vec<String>,
     pub command: Option<String>,
@@ -70,7 +71,8 @@ impl Deed {
                 (_, Op::Exec | Op::Unknown) => self.unknown = true,
                 // A folder is nothing before there is something in it.
                 _ if effect.via == "mkdir" => {}
-                (Some(path), Op::Write | Op::Delete | Op::Move | Op::Chmod) if !path.contains(['*', '?']) => {
+                (Some(path), Op::Delete) if !path.contains(['*', '?']) => self.deletes.extend(inside(path)),
+                (Some(path), Op::Write | Op::Move | Op::Chmod) if !path.contains(['*', '?']) => {
                     self.writes.extend(inside(path).filter(|path| !self.writes.contains(path)));
                 }
                 _ => {}
@@ -91,6 +93,10 @@ impl Deed {
                 }
             }
         }
+    }
+
+    pub fn changes_files(&self) -> bool {
+        !self.writes.is_empty() || !self.deletes.is_empty()
     }
 
     /// Tells what is tried from any other attempt.

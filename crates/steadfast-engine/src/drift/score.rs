@@ -21,8 +21,9 @@ pub struct Scored {
 /// The score of the first write after the human spoke, at the least: it says where the work is.
 const FIRST: u8 = 8;
 
-/// What the first step to the side may lose at the most.
-const ONCE: u8 = 3;
+/// What a step may lose at the most, by how many before it led away: one to the side is asked about, the next is told,
+/// and only who goes on is stopped.
+const MOST: [u8; 4] = [3, 5, 7, 9];
 
 /// The score, at the least, of a step shortly after a correction: whoever was told is left to answer it.
 const TOLD: u8 = 7;
@@ -46,9 +47,10 @@ const TOLD: u8 = 7;
 /// // What nothing leads to is not, and the second time in a row less so.
 /// assert_eq!(score(&work, "web/menu.ts"), Some(7));
 /// let astray = Drift { astray: 1, ..work.clone() };
-/// assert_eq!(score(&astray, "web/menu.ts"), Some(4));
+/// assert_eq!(score(&astray, "web/menu.ts"), Some(5));
 /// // CSS when all of it was about something else is another kind of work, too.
-/// assert_eq!(score(&astray, "web/theme.css"), Some(2));
+/// let farther = Drift { astray: 2, ..work.clone() };
+/// assert_eq!(score(&farther, "web/theme.css"), Some(3));
 /// ```
 pub fn score(memory: &Drift, scope: Scope<'_>, deed: &Deed, failed: bool, without: Without<'_>) -> Option<Scored> {
     let kind = deed.kind?;
@@ -68,8 +70,8 @@ pub fn score(memory: &Drift, scope: Scope<'_>, deed: &Deed, failed: bool, withou
                 reasons.push(format!("nothing so far was about {work}"));
             }
             if without.has(Signal::Streak) {
-                // One step to the side is asked about; two in a row are told.
-                lost = if memory.astray == 0 { lost.min(ONCE) } else { lost + memory.astray.min(3) };
+                let before = memory.astray.min(3);
+                lost = (lost + before).min(MOST[usize::from(before)]);
             }
             if without.has(Signal::Streak) && memory.astray > 0 {
                 reasons.push(match memory.astray {
@@ -96,6 +98,13 @@ pub fn score(memory: &Drift, scope: Scope<'_>, deed: &Deed, failed: bool, withou
 }
 
 fn farthest<'a>(memory: &Drift, scope: Scope<'_>, deed: &'a Deed, without: Without<'_>) -> Option<(&'a str, Standing)> {
-    let all = deed.writes.iter().map(|path| (path.as_str(), standing(memory, scope, path, without)));
-    all.max_by_key(|(_, standing)| *standing)
+    let taken_back = |path: &&String| !is_own(memory, path);
+    let all = deed.writes.iter().chain(deed.deletes.iter().filter(taken_back));
+    all.map(|path| (path.as_str(), standing(memory, scope, path, without))).max_by_key(|(_, standing)| *standing)
+}
+
+/// Whether the session itself wrote what is below that path: who takes that away leads back.
+fn is_own(memory: &Drift, path: &str) -> bool {
+    let below = |known: &String| known == path || known.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+    memory.places.fresh.iter().chain(&memory.places.told).any(below)
 }

@@ -36,15 +36,23 @@ impl Policy for Drift {
     fn needs(&self, state: &State, event: &Event) -> Needs {
         let EventKind::PostTool(result) = &event.kind else { return Needs::default() };
         let deed = deed(state, event, &result.call);
-        let plan = !deed.writes.is_empty()
-            && score(&state.drift, scope(state, &state.rules.drift.scope), &deed, false, Without::default())
-                .is_some_and(|scored| scored.score.level() > Level::None);
+        let leads_away = || {
+            score(&state.drift, scope(state, &state.rules.drift.scope), &deed, false, Without::default())
+                .is_some_and(|scored| scored.score.level() > Level::None)
+        };
+        let plan = deed.changes_files() && (is_undeclared(state) || leads_away());
         Needs { plan, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
         follow(state, event, facts, Without::default())
     }
+}
+
+/// Something is written for the first time, and nobody said where the work is.
+fn is_undeclared(state: &State) -> bool {
+    let named = state.goal.as_ref().is_some_and(|goal| !goal.scope.is_empty()) || !state.rules.drift.scope.is_empty();
+    !named && !state.drift.begun && !state.drift.said_undeclared
 }
 
 /// What the policy says of an event, with signals left out.
@@ -97,7 +105,7 @@ fn spoken(state: &State, event: &Event, without: Without<'_>) -> Judgement {
 /// With `enforce`, what would be answered with the last level does not happen.
 fn before(state: &State, event: &Event, call: &ToolCall, without: Without<'_>) -> Judgement {
     let deed = deed(state, event, call);
-    if deed.writes.is_empty() {
+    if !deed.changes_files() {
         return Judgement::default();
     }
     let scored = score(&state.drift, scope(state, &state.rules.drift.scope), &deed, false, without);
@@ -130,16 +138,18 @@ struct After<'a> {
     interrupted: bool,
     always: Vec<String>,
     of_task: Vec<String>,
+    /// It works on a plan: that says what the work is.
+    has_tasks: bool,
 }
 
 impl<'a> After<'a> {
     fn of(state: &'a State, event: &'a Event, facts: &Facts, result: &ToolResult, without: Without<'a>) -> Self {
-        let of_task = match &facts.plan {
-            Fact::Known(Some(plan)) if plan.owner.as_ref() == Some(&event.session) => {
-                plan.brief.current.as_ref().map(|current| current.files.clone()).unwrap_or_default()
-            }
-            _ => Vec::new(),
+        let plan = match &facts.plan {
+            Fact::Known(Some(plan)) if plan.owner.as_ref() == Some(&event.session) => Some(plan),
+            _ => None,
         };
+        let current = plan.and_then(|plan| plan.brief.current.as_ref());
+        let of_task = current.map(|current| current.files.clone()).unwrap_or_default();
         let always = state.rules.drift.scope.iter().chain(&of_task).cloned().collect();
         Self {
             without,
@@ -151,6 +161,7 @@ impl<'a> After<'a> {
             interrupted: result.outcome == Outcome::Interrupted,
             always,
             of_task,
+            has_tasks: plan.is_some(),
         }
     }
 
@@ -181,7 +192,7 @@ impl<'a> After<'a> {
 
     /// What only reads is no step, and neither is a command that failed for the first time.
     fn is_step(&self, scored: &Scored) -> bool {
-        if self.failed { scored.score < Score::BEST } else { !self.deed.writes.is_empty() }
+        if self.failed { scored.score < Score::BEST } else { self.deed.changes_files() }
     }
 
     /// A failure is remembered, and what ends one.
@@ -214,7 +225,7 @@ impl<'a> After<'a> {
         let memory = &self.state.drift;
         let level = level(memory, scored.score);
         let corrected = level >= Level::Correct;
-        let writes = !self.deed.writes.is_empty();
+        let writes = self.deed.changes_files();
         let astray = writes && memory.at_work && scored.standing.is_some_and(crate::drift::Standing::is_astray);
         let escalation = match (corrected, scored.score >= Score::new(8)) {
             (true, _) => (memory.escalation + u8::from(memory.corrected)).min(Memory::ESCALATION),
@@ -288,13 +299,11 @@ impl<'a> After<'a> {
 
     /// Nothing says where the work is: said once, and to the human.
     fn undeclared(&self, said: &mut Vec<DriftChange>) -> Verdict {
-        let state = self.state;
-        let named = state.goal.as_ref().is_some_and(|goal| !goal.scope.is_empty()) || !self.always.is_empty();
-        if named || state.drift.said_undeclared || state.drift.begun || self.deed.writes.is_empty() {
+        if !is_undeclared(self.state) || self.has_tasks || self.deed.writes.is_empty() {
             return Verdict::Pass;
         }
         said.push(DriftChange::SaidUndeclared);
-        Verdict::Note(text::undeclared(&state.drift, &self.deed))
+        Verdict::Note(text::undeclared(&self.state.drift, &self.deed))
     }
 }
 

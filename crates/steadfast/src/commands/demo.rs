@@ -128,7 +128,7 @@ fn counts(sandbox: &Sandbox) -> Result<Counts, CommandError> {
 
 fn close(
     timeline: &mut Timeline,
-    Journal { attempts, denied, restored, .. }: &Journal,
+    Journal { attempts, denied, forbidden, corrected, restored, .. }: &Journal,
     end: Counts,
     sandbox: &Sandbox,
     host: &Performance,
@@ -154,6 +154,14 @@ fn close(
         bold,
         &format!("With Steadfast: {} of {} tasks done, each by its check, after {times}.", end.done, end.all()),
     )?;
+    let commits = if *forbidden == 1 { "1 commit" } else { "the commits" };
+    timeline.paragraph(
+        bold,
+        &format!(
+            "And it did what it was asked for: told {corrected} times that styles are not it, it came back; {commits} that \
+             the human forbade did not happen."
+        ),
+    )?;
     let (plan, again) = (script::PLAN, if *restored == 1 { "1 more was put back" } else { "the rest was put back" });
     timeline.paragraph(
         bold,
@@ -169,6 +177,9 @@ fn close(
     )?;
     if sandbox.repository.join(plan).exists() {
         return Err(host.failure("a plan that nobody approved was written").into());
+    }
+    if *forbidden == 0 || *corrected == 0 {
+        return Err(host.failure("the agent was not kept to what it was asked for").into());
     }
     if end.open() > 0 {
         return Err(host.failure("the host ended although tasks are open").into());

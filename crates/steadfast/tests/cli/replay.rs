@@ -51,9 +51,9 @@ fn every_step_has_its_score_and_all_of_them_are_a_picture() {
     let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let scored: Vec<_> = lines.iter().map(|line| (line["score"].clone(), line["level"].clone())).collect();
     let of = |score: u8, level: &str| (json!(score), json!(level));
-    assert_eq!(scored, [of(10, "none"), of(10, "none"), of(7, "nudge"), of(4, "intervene")]);
+    assert_eq!(scored, [of(10, "none"), of(10, "none"), of(7, "nudge"), of(5, "correct")]);
     let picture = sandbox.ok(&["replay", "a.jsonl", "--scope", "src/auth/"]);
-    assert!(picture.ends_with("█▆▃\n"), "{picture}");
+    assert!(picture.ends_with("█▆▄\n"), "{picture}");
 }
 
 #[test]

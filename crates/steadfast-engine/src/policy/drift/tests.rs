@@ -85,10 +85,7 @@ fn one_step_to_the_side_is_asked_about_two_are_told_and_then_there_is_quiet() {
     let told: Vec<_> = ["web/menu.ts", "web/menu.ts", "web/footer.ts", "ops/list.yaml", "src/auth/token.rs"]
         .map(|path| scored(&mut state, &edit(path)).unwrap())
         .to_vec();
-    assert_eq!(
-        told,
-        [(7, Level::Nudge), (4, Level::Intervene), (7, Level::Nudge), (7, Level::Nudge), (10, Level::None)]
-    );
+    assert_eq!(told, [(7, Level::Nudge), (5, Level::Correct), (7, Level::Nudge), (7, Level::Nudge), (10, Level::None)]);
 }
 
 #[test]
@@ -104,9 +101,9 @@ fn a_correction_says_what_led_away_and_what_leads_back() {
     assert_eq!(
         said(&mut state, &edit("web/footer.ts")).as_deref(),
         Some(
-            "This is not what was asked for: `web/footer.ts` has nothing to do with the work so far; so was the step before. \
-             The goal: \"Fix the expiry of tokens\". Back on course: `src/auth/token.rs`. Before the next write, check that it \
-             serves the goal; undo what does not, or ask the human."
+            "This leads away from the goal: `web/footer.ts` has nothing to do with the work so far; so was the step before. The \
+             goal: \"Fix the expiry of tokens\". The work is in `src/auth`. Back on course: `src/auth/token.rs`. If it is needed, \
+             say in a sentence why, and go on."
         )
     );
 }
@@ -156,6 +153,8 @@ fn the_human_decides_where_the_work_is() {
     let mut state = at_work();
     go(&mut state, &edit("web/menu.ts"));
     go(&mut state, &edit("web/menu.ts"));
+    state.drift.quiet = 0;
+    go(&mut state, &edit("web/other/footer.ts"));
     assert_eq!(state.drift.course, Course::Drifted);
     let told = go(&mut state, &prompt("Good. Now do the menu as well."));
     assert!(told.answer.context.unwrap().contains("had drifted"));
@@ -280,7 +279,7 @@ fn who_wants_to_hear_less_hears_less_and_all_is_recorded() {
     state.rules.drift.quiet_below = Some(Level::Halt);
     assert_eq!(said(&mut state, &edit("web/menu.ts")), None);
     assert_eq!(said(&mut state, &edit("web/footer.ts")), None);
-    assert_eq!((state.drift.tally.nudges, state.drift.tally.interventions), (1, 1));
+    assert_eq!((state.drift.tally.nudges, state.drift.tally.corrections), (1, 1));
 }
 
 #[test]
@@ -292,4 +291,15 @@ fn what_a_command_writes_is_seen_and_what_tools_make_is_not() {
     {
         assert_eq!(scored(&mut state, &shell(command, Outcome::Ok)), None, "{command}");
     }
+}
+
+#[test]
+fn what_led_away_may_be_taken_away_again() {
+    let mut state = at_work();
+    go(&mut state, &edit("web/menu.ts"));
+    go(&mut state, &edit("web/footer.ts"));
+    state.drift.quiet = 0;
+    assert_eq!(scored(&mut state.clone(), &shell("rm -r ops", Outcome::Ok)), Some((3, Level::Halt)));
+    assert_eq!(scored(&mut state, &shell("rm -r web", Outcome::Ok)), Some((10, Level::None)));
+    assert_eq!((state.drift.course, state.drift.corrected), (Course::Normal, false));
 }

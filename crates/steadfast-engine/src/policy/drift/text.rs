@@ -36,7 +36,8 @@ pub(super) fn correction(state: &State, scored: &Scored, level: Level, recovery:
                 Some(path) => format!("read `{path}` and say what is left to do for the goal"),
                 None => "say what is left to do for the goal, or ask the human".to_owned(),
             };
-            format!("Halt: {reasons}.{goal} Earlier corrections changed nothing. First action now: {first}.")
+            let before = if state.drift.corrected { " The correction before changed nothing." } else { "" };
+            format!("Halt: {reasons}.{goal}{before} First action now: {first}.")
         }
     })
 }

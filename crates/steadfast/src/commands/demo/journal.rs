@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use steadfast_model::{Action, Change, Counts, Effect, Entry, EventKind, Fact, Millis, Record, Ruling, ToolCall};
+use steadfast_model::{
+    Action, Change, Counts, Effect, Entry, EventKind, Fact, Millis, PolicyName, Record, Ruling, ToolCall, Verdict,
+};
 use steadfast_store::{Place, SessionFiles, read_lines};
 
 use super::scene::{Attempt, Scene};
@@ -15,15 +17,28 @@ pub(super) struct Journal {
     read: BTreeMap<PathBuf, u64>,
     records: VecDeque<Record>,
     pub(super) attempts: Vec<Attempt>,
-    /// How many calls did not happen.
+    /// How many writes of a plan that nobody approved did not happen.
     pub(super) denied: usize,
+    /// How often the human's word kept something from happening.
+    pub(super) forbidden: usize,
+    /// How often the agent was told that it leads away.
+    pub(super) corrected: usize,
     /// How many files were put back.
     pub(super) restored: usize,
 }
 
 impl Journal {
     pub(super) fn new(place: Place) -> Self {
-        Self { place, read: BTreeMap::new(), records: VecDeque::new(), attempts: Vec::new(), denied: 0, restored: 0 }
+        Self {
+            place,
+            read: BTreeMap::new(),
+            records: VecDeque::new(),
+            attempts: Vec::new(),
+            denied: 0,
+            forbidden: 0,
+            corrected: 0,
+            restored: 0,
+        }
     }
 
     /// The scenes up to `until`. A stop waits for the words it came with: the host may print those late.
@@ -90,12 +105,16 @@ impl Journal {
                 if let Ruling::Deny { reason } = &answer.ruling {
                     show(Scene::Tried { what: wanted(call, &self.place) });
                     show(Scene::Refused { reason: reason.clone() });
-                    self.denied += 1;
+                    let by = |policy| record.opinions.iter().any(|opinion| opinion.policy == policy);
+                    self.denied += usize::from(by(PolicyName::Approval));
+                    self.forbidden += usize::from(by(PolicyName::Constraint));
                 }
             }
             _ => {}
         }
         self.restored += record.effects.iter().filter(|effect| matches!(effect, Effect::Restore { .. })).count();
+        let corrections = record.opinions.iter().filter(|opinion| opinion.policy == PolicyName::Drift);
+        self.corrected += corrections.filter(|opinion| matches!(opinion.verdict, Verdict::Context(_))).count();
         if let Some(text) = &answer.context {
             show(Scene::Informed { text: text.clone() });
         }
