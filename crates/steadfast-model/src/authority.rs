@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 57] = [
+pub const COMMANDS: [(&str, Authority); 62] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -30,6 +30,8 @@ pub const COMMANDS: [(&str, Authority); 57] = [
     ("goal forbid", Authority::Human),
     ("goal allow", Authority::Human),
     ("goal clear", Authority::Human),
+    ("learn confirm", Authority::Human),
+    ("learn dismiss", Authority::Human),
     ("resume", Authority::Human),
     ("doctor", Authority::Either),
     ("status", Authority::Either),
@@ -63,6 +65,9 @@ pub const COMMANDS: [(&str, Authority); 57] = [
     ("plan status", Authority::Either),
     ("goal show", Authority::Either),
     ("decide", Authority::Either),
+    ("learn add", Authority::Either),
+    ("learn list", Authority::Either),
+    ("recall", Authority::Either),
     ("supervise", Authority::Either),
     ("mcp", Authority::Either),
     ("hook", Authority::Either),

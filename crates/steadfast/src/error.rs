@@ -113,6 +113,12 @@ impl From<steadfast_store::ledger::LedgerError> for CommandError {
             E::UnknownTask { .. } | E::UnknownDependency { .. } => said.hint("`steadfast task list` shows all tasks"),
             E::TooLong { .. } | E::TooMany { .. } => Self { kind: ErrorKind::Usage, ..said }
                 .hint("the whole of it belongs into a file; name that instead, for a task by `--file PATH`"),
+            E::LearningFiles { .. } => Self { kind: ErrorKind::Usage, ..said }
+                .hint("a folder stands for what is in it: `--file src/auth/`"),
+            E::OpenLearnings { .. } => said.hint(
+                "a human looks at them with `steadfast learn list`, and runs `steadfast learn confirm ID` or `learn dismiss ID`",
+            ),
+            E::UnknownLearning { .. } => said.hint("`steadfast learn list` shows them with their numbers"),
             E::IllegalMove { .. } => said.hint("`steadfast task list` shows where every task stands"),
             _ => said,
         }

@@ -12,6 +12,7 @@ mod exclude;
 mod file;
 mod history;
 mod output;
+mod recalled;
 mod repository;
 mod setup;
 mod spec_file;

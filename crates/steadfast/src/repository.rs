@@ -1,3 +1,4 @@
+use std::path::{Component, PathBuf};
 use std::time::Duration;
 
 use steadfast_hook::drain;
@@ -40,6 +41,29 @@ impl Repository {
         let user_state = surroundings::user_state();
         let place = claim.as_ref().and_then(|claim| Place::find(claim.cwd.as_ref(), user_state.as_deref()));
         Ok((place.map_or(started_in, Self::at), claim))
+    }
+
+    /// A path as steps and tasks name it: from the root of the checkout, where it is in there. A folder ends in `/`.
+    pub(crate) fn path(&self, given: &str) -> Result<String, CommandError> {
+        if given.trim().is_empty() {
+            return Err(CommandError::usage("a path is empty").hint("`--file PATH` names a file or folder"));
+        }
+        let cwd = surroundings::cwd();
+        let mut whole = PathBuf::new();
+        for part in cwd.join(given).components() {
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    whole.pop();
+                }
+                part => whole.push(part),
+            }
+        }
+        let root = &self.place.root;
+        let canonical = root.canonicalize().unwrap_or_else(|_| root.clone());
+        let inside = whole.strip_prefix(root).or_else(|_| whole.strip_prefix(&canonical)).unwrap_or(&whole);
+        let folder = if given.ends_with('/') || whole.is_dir() { "/" } else { "" };
+        Ok(format!("{}{folder}", inside.display()))
     }
 
     pub(crate) fn at(place: Place) -> Self {

@@ -10,6 +10,7 @@ mod draft;
 pub(crate) mod files;
 mod gate;
 mod plan;
+mod related;
 mod report;
 mod skills;
 mod summary;

@@ -4,14 +4,15 @@
 use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use steadfast_model::{Effect, Entry, Record, SessionId, State};
+use steadfast_model::{Change, DriftChange, Effect, Entry, Record, SessionId, State};
 
 use super::column::{count, signed};
 use super::error::Fault;
 use super::owner::{self, Claiming};
 use super::session::{self, SessionRow};
+use super::session_state::{self, SessionState};
 use super::slice::Touched;
-use super::{Ledger, LedgerError, history, plan, progress};
+use super::{Ledger, LedgerError, history, plan, progress, step};
 use crate::hook_log::log_now;
 use crate::session::Line;
 
@@ -84,6 +85,9 @@ impl Cursor {
 struct Drain<'a> {
     session: &'a SessionId,
     row: Option<SessionRow>,
+    /// What it is for and how its work goes, and whether that changed.
+    work: Option<SessionState>,
+    worked: bool,
     /// Whether the ledger knew this session before.
     known: bool,
     was_ended: bool,
@@ -103,6 +107,8 @@ impl<'a> Drain<'a> {
             known: before.is_some(),
             was_ended: row.as_ref().is_some_and(|row| row.ended.is_some()),
             row,
+            work: session_state::find(connection, session)?,
+            worked: false,
             cursor: before.unwrap_or(Cursor { sequence: 0, file_start, offset: 0 }).in_file(file_start),
             applied: 0,
             lost: None,
@@ -144,6 +150,8 @@ impl<'a> Drain<'a> {
         if self.known {
             self.lost = Some(self.cursor.sequence + 1..=sequence);
         }
+        self.work = SessionState::take_over(self.work.take(), state);
+        self.worked = true;
         self.row = Some(match self.row.take() {
             // It knows the refusals since the last prompt alone; where a session began and where it works do not change.
             Some(row) => SessionRow {
@@ -165,7 +173,13 @@ impl<'a> Drain<'a> {
     ) -> Result<(), Fault> {
         let event = &record.event;
         self.row.get_or_insert_with(|| SessionRow::new(self.session, event.host, event.at)).fold(record);
+        self.worked |= SessionState::fold(&mut self.work, self.session, record);
         history::insert(transaction, self.session, sequence, record)?;
+        for change in &record.changes {
+            if let Change::Drift(DriftChange::Stepped(step)) = change {
+                step::insert(transaction, self.session, sequence, step, event.at)?;
+            }
+        }
         for effect in &record.effects {
             match effect {
                 // A plan that is gone cannot be taken, and need not be.
@@ -205,6 +219,9 @@ impl<'a> Drain<'a> {
                     touched.plan(&plan);
                 }
             }
+        }
+        if let Some(work) = self.work.as_ref().filter(|_| self.worked) {
+            session_state::put(transaction, work)?;
         }
         let Cursor { sequence, file_start, offset } = self.cursor;
         transaction

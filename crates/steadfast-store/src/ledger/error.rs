@@ -46,6 +46,12 @@ pub enum LedgerError {
     TooLong { what: &'static str, length: usize, bound: usize },
     #[error("a task names {count} {what}, and {bound} is the most")]
     TooMany { what: &'static str, count: usize, bound: usize },
+    #[error("a learning names {count} files, and {bound} is the most")]
+    LearningFiles { count: usize, bound: usize },
+    #[error("{bound} learnings are open, and that is the most: nobody has looked at them yet")]
+    OpenLearnings { bound: usize },
+    #[error("there is no learning {id}")]
+    UnknownLearning { id: u64 },
     #[error("task `{task}` cannot go from {} to {}", from.as_str(), to.as_str())]
     IllegalMove { task: TaskId, from: Status, to: Status },
     #[error("the lease on task `{task}` is lost: token {token} is not the one it is held with")]

@@ -1,11 +1,11 @@
-//! What the ledger forgets: sessions and what was said in them. Plans, tasks and evidence stay.
+//! What the ledger forgets: sessions, what was said in them and their steps. Plans, tasks, evidence and learnings stay.
 
 use rusqlite::params;
 use steadfast_model::{Millis, SessionId};
 
 use super::column::session_id;
 use super::slice::Touched;
-use super::{Ledger, LedgerError, session};
+use super::{Ledger, LedgerError, session, step};
 
 /// How much was forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,10 @@ impl Ledger {
                 forgotten.lines += delete("history", "session", id)?;
                 forgotten.sessions += delete("session", "id", id)?;
                 delete("drained", "session", id)?;
+                delete("steps", "session_id", id)?;
+                delete("session_states", "session_id", id)?;
             }
+            step::sweep_keys(transaction)?;
             for id in sessions {
                 for plan in session::plans_of(transaction, id)? {
                     touched.plan(&plan);

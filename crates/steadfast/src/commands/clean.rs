@@ -14,9 +14,10 @@ use crate::surroundings;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Removes sessions that ended or fell silent long ago, with their journals and their history, and what was left behind.
+/// Removes sessions that ended or fell silent long ago, with their journals, their steps and their history, and what was
+/// left behind.
 ///
-/// Tasks, plans and evidence are kept, and so is every session that was heard of within a day.
+/// Tasks, plans, evidence and learnings are kept, and so is every session that was heard of within a day.
 #[derive(Debug, Args)]
 pub(super) struct Clean {
     /// How long ago a session must have done something last: `30d`, `6w`. [default: `privacy.retain_days`]

@@ -4,6 +4,7 @@ use steadfast_engine::goal::read;
 use steadfast_hook::step;
 use steadfast_model::{Constraint, Event, EventKind, Goal as Known, GoalWord, SessionId, State};
 use steadfast_store::SessionFiles;
+use steadfast_store::redact::redact;
 
 use crate::error::CommandError;
 use crate::output::tell;
@@ -81,11 +82,12 @@ impl Goal {
                 if json { show_json(&state) } else { show(&state) }
             }
             Self::Set(Set { text, which }) => {
+                let text = redact(&text).into_owned();
                 let scope = read(&text).paths;
                 which.say(&repository, "goal set", |_| Ok(GoalWord::Set { text, scope }))
             }
             Self::Forbid(Forbid { text, which }) => {
-                which.say(&repository, "goal forbid", |_| understood(&text).map(GoalWord::Forbid))
+                which.say(&repository, "goal forbid", |_| understood(&redact(&text)).map(GoalWord::Forbid))
             }
             Self::Allow(Allow { number, which }) => which.say(&repository, "goal allow", |state| {
                 let known = state.constraints().iter().any(|constraint| constraint.number == number);

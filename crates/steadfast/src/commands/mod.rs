@@ -18,10 +18,12 @@ mod doctor;
 mod goal;
 mod guard;
 mod init;
+mod learn;
 mod log;
 mod mcp;
 mod pause;
 mod plan;
+mod recall;
 mod replay;
 mod resume;
 mod sim;
@@ -72,6 +74,9 @@ enum Command {
     #[command(subcommand)]
     Goal(goal::Goal),
     Decide(decide::Decide),
+    #[command(subcommand)]
+    Learn(learn::Learn),
+    Recall(recall::Recall),
     Resume(resume::Resume),
     #[command(subcommand)]
     Guard(guard::Guard),
@@ -117,6 +122,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Plan(command) => command.run(),
         Command::Goal(command) => command.run(),
         Command::Decide(command) => command.run(),
+        Command::Learn(command) => command.run(),
+        Command::Recall(command) => command.run(),
         Command::Resume(command) => command.run(),
         Command::Guard(command) => command.run(),
         Command::Transcript(command) => command.run(),

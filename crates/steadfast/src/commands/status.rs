@@ -3,9 +3,11 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hook::is_gone;
-use steadfast_model::{Counts, DraftLine, Fact, Millis, PlanView, Release, State, Status as TaskStatus, TaskId};
+use steadfast_model::{
+    Counts, Course, DraftLine, Fact, Millis, PlanView, Release, State, Status as TaskStatus, Tally, TaskId,
+};
 use steadfast_observe::{Branch, Point, Repository as Checkout};
-use steadfast_store::ledger::SessionRow;
+use steadfast_store::ledger::{SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
 
 use crate::error::CommandError;
@@ -19,7 +21,8 @@ use crate::when::ago;
 pub(super) struct Status {
     /// Print JSON with stable keys: `{root, state, branch, changed, plan, approval, gate, draft, kept: [path], done_by,
     /// stale: [id], checking: [id], needs_human: [text], sessions: [{id, host,
-    /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until}]}`.
+    /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until, tags: [tag],
+    /// drift: {steps, nudges, corrections, interventions, halts, course}}]}`.
     #[arg(long)]
     json: bool,
 }
@@ -33,6 +36,8 @@ const BUDGET: Duration = Duration::from_secs(1);
 /// A session as its row and its files tell.
 struct Seen {
     row: SessionRow,
+    /// What it is for, and how its work went.
+    work: Option<SessionState>,
     state: Option<State>,
     /// Its host's process is gone, and said no farewell.
     gone: bool,
@@ -45,12 +50,14 @@ impl Status {
         let plan = list.view()?;
         let summary = list.summary()?;
         let all = SessionFiles::all(place);
+        let work = ledger.session_states()?;
         let sessions: Vec<Seen> = ledger
             .sessions()?
             .into_iter()
             .map(|row| {
                 let files = SessionFiles::of(place, &row.id);
-                Seen { state: files.peek(), gone: row.ended.is_none() && is_gone(&files), row }
+                let work = work.iter().find(|work| *work.session() == row.id).cloned();
+                Seen { work, state: files.peek(), gone: row.ended.is_none() && is_gone(&files), row }
             })
             .collect();
         let checkout = Checkout::find(&place.root);
@@ -129,7 +136,39 @@ impl Seen {
             "refusals": row.refusals,
             "released": self.released().map(Release::as_str),
             "paused_until": self.paused_until(surroundings::now()),
+            "tags": self.work.as_ref().map(SessionState::tags).unwrap_or_default(),
+            "drift": self.work.as_ref().map(|work| {
+                let Tally { steps, nudges, corrections, interventions, halts, .. } = work.tally();
+                json!({"steps": steps, "nudges": nudges, "corrections": corrections, "interventions": interventions,
+                    "halts": halts, "course": work.course().as_str()})
+            }),
         })
+    }
+
+    /// How its work went, in one line. None of a session that took no step.
+    fn drift(&self) -> Option<String> {
+        let work = self.work.as_ref().filter(|work| work.tally().steps > 0)?;
+        let Tally { steps, nudges, corrections, interventions, halts, .. } = work.tally();
+        let levels = [
+            (nudges, "nudge", "nudges"),
+            (corrections, "correction", "corrections"),
+            (interventions, "intervention", "interventions"),
+            (halts, "halt", "halts"),
+        ];
+        let mut text = format!("{steps} {}", if steps == 1 { "step" } else { "steps" });
+        for (count, one, many) in levels.into_iter().filter(|(count, ..)| *count > 0) {
+            text += &format!(", {count} {}", if count == 1 { one } else { many });
+        }
+        text += match work.course() {
+            Course::Normal => ", on course",
+            Course::Drifted => ", drifted",
+            Course::Forced => ", drifted: one named action is awaited",
+        };
+        let tags = work.tags();
+        if !tags.is_empty() {
+            text += &format!(" ({})", tags.join(", "));
+        }
+        Some(text)
     }
 
     /// What it does just now, in a word or two.
@@ -261,6 +300,9 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError
             several(row.tool_calls, "tool call"),
             several(row.refusals, "refusal")
         )?;
+        if let Some(drift) = seen.drift() {
+            tell!("       {drift}")?;
+        }
     }
     if sessions.len() > SESSIONS {
         tell!("and {} more; `steadfast status --json` lists all", sessions.len() - SESSIONS)?;

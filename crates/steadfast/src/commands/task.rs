@@ -105,7 +105,7 @@ impl Patience {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Output {
     /// Print JSON with stable keys: `{tasks: [{id, title, kind, type, phase, status, verify, blocked_by, stuck_count,
-    /// evidence}]}`.
+    /// tags, evidence}]}`.
     #[arg(long)]
     json: bool,
 }
@@ -131,7 +131,10 @@ impl Task {
                 let task = list.find(&TaskId::new(id))?;
                 one(&list, Some(task), output)?;
             }
-            Self::Start { id } => say(&list.start(&TaskId::new(id))?, &list)?,
+            Self::Start { id } => {
+                let started = list.start(&TaskId::new(id))?;
+                tell!("{}", list.report_start(&started)?)?;
+            }
             Self::Done(done) => {
                 let asked = Asked {
                     artifact: done.artifact,

@@ -62,6 +62,10 @@ impl TaskList {
         for note in task.notes.iter().flat_map(|notes| notes.lines()) {
             lines.push(format!("note: {note}"));
         }
+        let tags = self.tags(task)?;
+        if !tags.is_empty() {
+            lines.push(format!("tags: {}", tags.join(", ")));
+        }
         if !task.status.is_closed()
             && let Some(last) = self.ledger.evidence_of(&task.plan, &task.id)?.pop().filter(|last| !last.passed)
         {
@@ -86,7 +90,7 @@ impl TaskList {
         paths.sort_unstable();
         paths.dedup();
         let now = files::ids(&self.repository.place.root, &paths, files::A_LISTING);
-        let tasks: Vec<Value> = tasks
+        let tasks = tasks
             .iter()
             .map(|task| {
                 let evidence = evidence.get(&task.id).map(|evidence| {
@@ -101,7 +105,7 @@ impl TaskList {
                         "note": evidence.note,
                     })
                 });
-                json!({
+                Ok(json!({
                     "id": task.id,
                     "title": task.title,
                     "kind": task.kind,
@@ -114,10 +118,11 @@ impl TaskList {
                     "check": task.verify.as_ref().map(Check::as_str),
                     "blocked_by": task.blocked_by,
                     "stuck_count": task.stuck_count,
+                    "tags": self.tags(task)?,
                     "evidence": evidence,
-                })
+                }))
             })
-            .collect();
+            .collect::<Result<Vec<Value>, CommandError>>()?;
         Ok(json!({ "tasks": tasks }))
     }
 

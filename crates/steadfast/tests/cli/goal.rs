@@ -111,3 +111,15 @@ fn without_a_session_there_is_no_goal() {
     assert_eq!(code, 1);
     assert!(said.contains("no session is running here"), "{said}");
 }
+
+#[test]
+fn a_secret_in_a_goal_is_not_kept() {
+    let sandbox = Sandbox::new();
+    sandbox.prompted("hi");
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());
+    sandbox.ok(&["goal", "set", &format!("Log in with {token}")]);
+    sandbox.ok(&["goal", "forbid", &format!("Don't commit. The key is {token}")]);
+    let journal = std::fs::read_to_string(sandbox.session(SESSION).dir().join("journal")).unwrap();
+    let (goal, kept) = (sandbox.goal().to_string(), journal + &sandbox.ok(&["status", "--json"]));
+    assert!(goal.contains("[redacted:") && !goal.contains(&token) && !kept.contains(&token), "{goal}");
+}

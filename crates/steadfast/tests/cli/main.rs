@@ -17,6 +17,7 @@ mod errors;
 mod gate;
 mod goal;
 mod guard;
+mod learn;
 mod log;
 mod mcp;
 mod output;

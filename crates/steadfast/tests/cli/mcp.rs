@@ -177,6 +177,19 @@ fn tasks_are_added_started_closed_and_set_aside_in_the_words_of_the_command_line
 }
 
 #[test]
+fn whoever_starts_a_task_is_told_what_was_learned_of_such_work() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One", "--file", "src/a.rs"]);
+    sandbox.ok(&["learn", "add", "It is generated", "--file", "src/a.rs"]);
+    let mut server = Server::start(&sandbox);
+    assert_eq!(
+        text(&server.call("task_start", json!({"id": "1"}))),
+        "1 One: in progress\n0 of 1 tasks done, 1 open, 0 blocked.\n\
+         learned: It is generated (discovery, confirmed; same file)"
+    );
+}
+
+#[test]
 fn what_cannot_be_done_is_told_to_the_model() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["task", "add", "One"]);

@@ -9,7 +9,7 @@ use crate::sandbox::Sandbox;
 
 /// Every command that tells something, with what it needs to have something to tell. Those that change something come
 /// in an order in which each still has something to change.
-const COMMANDS: [&[&str]; 30] = [
+const COMMANDS: [&[&str]; 34] = [
     &["--help"],
     &["--version"],
     &["task", "--help"],
@@ -40,6 +40,10 @@ const COMMANDS: [&[&str]; 30] = [
     &["uninstall", "--dry-run"],
     &["task", "add", "More"],
     &["task", "note", "1", "Seen."],
+    &["learn", "add", "It is so"],
+    &["learn", "list"],
+    &["learn", "list", "--json"],
+    &["recall", "so", "--json"],
 ];
 
 /// A repository in which each of them has something to say.

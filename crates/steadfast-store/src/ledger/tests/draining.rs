@@ -3,7 +3,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proptest::prelude::*;
 use steadfast_model::{Host, OwnerEnd, State};
 
-use super::super::{Cursor, Drained, HistoryFilter, HistoryLine, LedgerError, SessionRow};
+use super::super::{Cursor, Drained, HistoryFilter, HistoryLine, LedgerError, Query, SessionRow};
 use super::*;
 
 fn s() -> SessionId {
@@ -295,7 +295,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
 }
 
 fn records() -> impl Strategy<Value = Vec<u8>> {
-    prop::collection::vec(0_u8..6, 1..30)
+    prop::collection::vec(0_u8..8, 1..30)
 }
 
 fn written(kinds: &[u8], plan: &PlanId) -> Vec<Line> {
@@ -305,6 +305,8 @@ fn written(kinds: &[u8], plan: &PlanId) -> Vec<Line> {
         2 => prompted(&s(), now),
         3 => called(&s(), now),
         4 => taking(&s(), now, plan),
+        5 => work::stepped(&s(), now, work::step(now.unsigned_abs(), 9)),
+        6 => work::stepped(&s(), now, work::step(now.unsigned_abs(), 4)),
         _ => refused(&s(), now),
     }))
 }
@@ -345,6 +347,10 @@ proptest! {
         }
         ledger.drain(&s(), 0, lines).unwrap();
         prop_assert_eq!(told(&ledger), told(&whole));
+        prop_assert_eq!(ledger.session_states().unwrap(), whole.session_states().unwrap());
+        prop_assert_eq!(ledger.steps_of(&s(), 100).unwrap(), whole.steps_of(&s(), 100).unwrap());
+        let all = Query { files: vec!["src/auth/".into()], limit: 100, ..Query::default() };
+        prop_assert_eq!(ledger.recall(&all).unwrap(), whole.recall(&all).unwrap());
         prop_assert_eq!(ledger.drained(&s()).unwrap(), whole.drained(&s()).unwrap());
     }
 }

@@ -2,6 +2,7 @@ mod crowd;
 mod draining;
 mod evidences;
 mod leases;
+mod memory;
 mod opening;
 mod owners;
 mod plans;
@@ -13,6 +14,7 @@ mod slices;
 mod specs;
 mod statuses;
 mod tasks;
+mod work;
 
 use std::time::Duration;
 

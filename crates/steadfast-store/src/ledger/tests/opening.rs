@@ -122,9 +122,31 @@ fn every_older_version_is_migrated_and_keeps_its_plans() {
             matches!(error, LedgerError::Older { found, known: KNOWN, .. } if found == version as i64),
             "{error:?}"
         );
-        let ledger = Ledger::open(dir.path()).unwrap();
+        let mut ledger = Ledger::open(dir.path()).unwrap();
         assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().title, "old");
+        ledger.drain(&session("s"), 0, journal(work::five())).unwrap();
+        assert_eq!(ledger.steps_of(&session("s"), 10).unwrap().len(), 5);
     }
+}
+
+#[test]
+fn a_session_that_was_half_drained_by_an_older_version_goes_on_with_its_steps() {
+    let dir = dir();
+    let old = Connection::open(database(&dir)).unwrap();
+    for migration in &MIGRATIONS[..3] {
+        old.execute_batch(migration).unwrap();
+    }
+    old.execute_batch(
+        "PRAGMA user_version = 3;
+         INSERT INTO session VALUES ('s', 'claude', NULL, 1, 3, NULL, NULL, 0, 3, 0);
+         INSERT INTO drained VALUES ('s', 3, 0, 30)",
+    )
+    .unwrap();
+    drop(old);
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    ledger.drain(&session("s"), 0, journal(work::five())).unwrap();
+    let state = ledger.session_state(&session("s")).unwrap().unwrap();
+    assert_eq!((state.tally().steps, ledger.steps_of(&session("s"), 10).unwrap().len()), (2, 2));
 }
 
 #[test]

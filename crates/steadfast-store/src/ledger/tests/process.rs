@@ -34,15 +34,16 @@ fn part() {
     let place = PathBuf::from(env::var_os(PLACE).unwrap());
     match part.as_str() {
         "open" => drop(Ledger::open_within(&place, PATIENT).unwrap()),
-        "die while draining" => die_while_draining(&place),
+        "die while draining" => die_while_draining(&place, (1..=5).map(|now| refused(&session("s"), now))),
+        "die among steps" => die_while_draining(&place, work::five()),
         "read where nothing can be written" => opening::read_where_nothing_can_be_written(&place),
         other => panic!("no part `{other}`"),
     }
 }
 
-fn die_while_draining(place: &Path) {
+fn die_while_draining(place: &Path, records: impl Iterator<Item = Record>) {
     let mut ledger = Ledger::open_within(place, PATIENT).unwrap();
-    let lines = journal((1..=5).map(|now| refused(&session("s"), now)));
+    let lines = journal(records);
     let _ = ledger.drain(
         &session("s"),
         0,

@@ -2,7 +2,10 @@
 
 use steadfast_model::{Approval, Fact, PlanView, TaskLine};
 
-use super::super::{Claiming, Forgotten, HistoryFilter, LedgerError, Taken, read_slices};
+use super::super::{
+    Claiming, Forgotten, HistoryFilter, LearningKind, LearningSource, LedgerError, Memory, NewLearning, Query, Taken,
+    read_slices,
+};
 use super::*;
 
 fn drained(ledger: &mut Ledger, name: &str, now: i64) -> SessionId {
@@ -25,6 +28,36 @@ fn a_session_is_forgotten_with_its_history_and_no_other() {
     assert_eq!(ledger.history(&HistoryFilter::default()).unwrap().len(), 1);
     assert_eq!(ledger.drained(&old).unwrap(), None);
     assert_eq!(ledger.forget(&[old]).unwrap(), Forgotten::default());
+}
+
+#[test]
+fn a_session_is_forgotten_with_its_steps_and_what_was_learned_stays() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let new = NewLearning {
+        kind: LearningKind::Discovery,
+        text: "Tokens live an hour".into(),
+        why: String::new(),
+        files: Vec::new(),
+        session: Some(session("old")),
+        source: LearningSource::Agent,
+    };
+    ledger.learn(&new, at(1)).unwrap();
+    for name in ["old", "young"] {
+        let id = session(name);
+        ledger.drain(&id, 1, journal([work::stepped(&id, 10, work::step(1, 9))])).unwrap();
+    }
+    ledger.forget(&[session("old")]).unwrap();
+    ledger.compact().unwrap();
+    let left: Vec<_> = ledger.session_states().unwrap().iter().map(|state| state.session().clone()).collect();
+    assert_eq!(left, [session("young")]);
+    assert_eq!(ledger.steps_of(&session("old"), 10).unwrap(), []);
+    let keys: i64 =
+        ledger.connection.query_row("SELECT COUNT(DISTINCT step) FROM step_key", (), |row| row.get(0)).unwrap();
+    assert_eq!((keys, ledger.learnings().unwrap().len()), (1, 1));
+    let query = Query { files: vec!["README.md".into()], limit: 10, ..Query::default() };
+    let [found] = &ledger.recall(&query).unwrap()[..] else { panic!() };
+    assert!(matches!(&found.memory, Memory::Step(step) if step.session == session("young")), "{found:?}");
 }
 
 #[test]

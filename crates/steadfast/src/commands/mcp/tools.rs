@@ -155,7 +155,7 @@ fn start(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let id = TaskId::new(given.text("id")?);
     let mut list = call.list()?;
     let changed = list.start(&id)?;
-    Ok(Said::Text(list.report(&changed)?))
+    Ok(Said::Text(list.report_start(&changed)?))
 }
 
 fn done(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {

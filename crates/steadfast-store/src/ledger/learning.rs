@@ -1,0 +1,308 @@
+//! What past runs taught, and what a human thinks of it.
+
+use std::borrow::Cow;
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use steadfast_model::{Millis, SessionId};
+
+use super::column::{count, json, millis, text, word};
+use super::error::Fault;
+use super::keyword::keywords;
+use super::task::within;
+use super::{Ledger, LedgerError};
+use crate::redact::redact;
+
+/// How long what was learned may be, in characters. It is read in one breath.
+const TEXT: usize = 500;
+const WHY: usize = 1_000;
+const PATH: usize = 4_096;
+const FILES: usize = 20;
+
+/// How many a human has not looked at yet. Who has more looks at none of them.
+const OPEN: usize = 500;
+
+/// How sure an agent's word is, and by how much the same said again is surer.
+const SAID: u8 = 50;
+const AGAIN: u8 = 10;
+const MOST_SAID: u8 = 90;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Learning {
+    pub id: u64,
+    pub kind: LearningKind,
+    pub text: String,
+    /// What it rests on; may be empty.
+    pub why: String,
+    pub files: Vec<String>,
+    pub keywords: Vec<String>,
+    /// 0 to 100.
+    pub confidence: u8,
+    pub status: LearningStatus,
+    /// In which it was learned.
+    pub session: Option<SessionId>,
+    pub source: LearningSource,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LearningKind {
+    /// A way that does not work.
+    Failure,
+    /// How something is.
+    Discovery,
+    /// What has to be kept to.
+    Constraint,
+}
+
+impl LearningKind {
+    pub const ALL: [Self; 3] = [Self::Failure, Self::Discovery, Self::Constraint];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Failure => "failure",
+            Self::Discovery => "discovery",
+            Self::Constraint => "constraint",
+        }
+    }
+}
+
+/// What a human thinks of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LearningStatus {
+    /// Nobody has looked at it yet.
+    Open,
+    Confirmed,
+    /// It is not so. Kept, so that it does not come back.
+    Dismissed,
+}
+
+impl LearningStatus {
+    const ALL: [Self; 3] = [Self::Open, Self::Confirmed, Self::Dismissed];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Confirmed => "confirmed",
+            Self::Dismissed => "dismissed",
+        }
+    }
+
+    /// A human's word is certain.
+    fn confidence(self) -> u8 {
+        match self {
+            Self::Open => SAID,
+            Self::Confirmed => 100,
+            Self::Dismissed => 0,
+        }
+    }
+}
+
+/// Who says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LearningSource {
+    Agent,
+    Human,
+    Steadfast,
+}
+
+impl LearningSource {
+    const ALL: [Self; 3] = [Self::Agent, Self::Human, Self::Steadfast];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Human => "human",
+            Self::Steadfast => "steadfast",
+        }
+    }
+
+    /// What a human writes down they have confirmed by that.
+    fn status(self) -> LearningStatus {
+        match self {
+            Self::Human => LearningStatus::Confirmed,
+            Self::Agent | Self::Steadfast => LearningStatus::Open,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewLearning {
+    pub kind: LearningKind,
+    pub text: String,
+    pub why: String,
+    pub files: Vec<String>,
+    pub session: Option<SessionId>,
+    pub source: LearningSource,
+}
+
+/// What came of writing one down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Learned {
+    New(Learning),
+    /// It was there. Said again, an open one is surer; a human's word confirms it.
+    Known(Learning),
+    /// A human said that it is not so, and only a human takes that back.
+    Dismissed(Learning),
+}
+
+const COLUMNS: &str =
+    "id, kind, text, why, files, keywords, confidence, status, session, source, created_at, updated_at";
+
+impl Ledger {
+    pub fn learn(&mut self, new: &NewLearning, now: Millis) -> Result<Learned, LedgerError> {
+        within("a learning", &new.text, TEXT)?;
+        within("the reason of a learning", &new.why, WHY)?;
+        if new.files.len() > FILES {
+            return Err(LedgerError::LearningFiles { count: new.files.len(), bound: FILES });
+        }
+        for file in &new.files {
+            within("a path of a learning", file, PATH)?;
+        }
+        let said = redact(&new.text);
+        self.write(|transaction, _| match same(transaction, new.kind, &said)? {
+            Some(known) => again(transaction, known, new.source, now),
+            None => insert(transaction, new, said, now),
+        })
+    }
+
+    /// Those that nobody has looked at first, then the confirmed, then the dismissed; the newest of each first.
+    pub fn learnings(&self) -> Result<Vec<Learning>, LedgerError> {
+        self.read(|connection| {
+            let mut all = Vec::new();
+            for status in LearningStatus::ALL {
+                all.extend(with_status(connection, status)?);
+            }
+            Ok(all)
+        })
+    }
+
+    /// A human's word on one.
+    pub fn judge_learning(&mut self, id: u64, status: LearningStatus, now: Millis) -> Result<Learning, LedgerError> {
+        self.write(|transaction, _| {
+            let known = find(transaction, id)?.ok_or(LedgerError::UnknownLearning { id })?;
+            let judged = Learning { status, confidence: status.confidence(), updated_at: now, ..known };
+            put(transaction, &judged)?;
+            Ok(judged)
+        })
+    }
+}
+
+/// Those of one status, the newest first.
+pub(super) fn with_status(connection: &Connection, status: LearningStatus) -> Result<Vec<Learning>, Fault> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM learnings WHERE status = ?1 ORDER BY updated_at DESC, id DESC"
+    ))?;
+    let rows = statement.query_map([status.as_str()], from_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn again(
+    transaction: &Transaction<'_>,
+    known: Learning,
+    source: LearningSource,
+    now: Millis,
+) -> Result<Learned, Fault> {
+    let (status, confidence) = match (source, known.status) {
+        (LearningSource::Human, _) => (LearningStatus::Confirmed, LearningStatus::Confirmed.confidence()),
+        (_, LearningStatus::Dismissed) => return Ok(Learned::Dismissed(known)),
+        (_, LearningStatus::Confirmed) => (known.status, known.confidence),
+        (_, LearningStatus::Open) => (known.status, known.confidence.saturating_add(AGAIN).min(MOST_SAID)),
+    };
+    let known = Learning { status, confidence, updated_at: now, ..known };
+    put(transaction, &known)?;
+    Ok(Learned::Known(known))
+}
+
+fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, now: Millis) -> Result<Learned, Fault> {
+    let status = new.source.status();
+    if status == LearningStatus::Open {
+        let open: u64 = transaction
+            .prepare_cached("SELECT COUNT(*) FROM learnings WHERE status = ?1")?
+            .query_row([status.as_str()], |row| count(row, 0))?;
+        if open >= OPEN as u64 {
+            return Err(LedgerError::OpenLearnings { bound: OPEN }.into());
+        }
+    }
+    let (said, why) = (said.into_owned(), redact(&new.why).into_owned());
+    let files: Vec<String> = new.files.iter().map(|file| redact(file).into_owned()).collect();
+    let words = keywords([said.as_str(), why.as_str()].into_iter().chain(files.iter().map(String::as_str)));
+    transaction
+        .prepare_cached(
+            "INSERT INTO learnings (kind, text, why, files, keywords, confidence, status, session, source, created_at,
+                 updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
+        )?
+        .execute(params![
+            new.kind.as_str(),
+            said,
+            why,
+            text(&files),
+            text(&words),
+            status.confidence(),
+            status.as_str(),
+            new.session.as_ref().map(SessionId::as_str),
+            new.source.as_str(),
+            now.0,
+        ])?;
+    let id = transaction.last_insert_rowid();
+    Ok(Learned::New(Learning {
+        id: id.unsigned_abs(),
+        kind: new.kind,
+        text: said,
+        why,
+        files,
+        keywords: words,
+        confidence: status.confidence(),
+        status,
+        session: new.session.clone(),
+        source: new.source,
+        created_at: now,
+        updated_at: now,
+    }))
+}
+
+fn put(transaction: &Transaction<'_>, learning: &Learning) -> Result<(), Fault> {
+    transaction
+        .prepare_cached("UPDATE learnings SET status = ?2, confidence = ?3, updated_at = ?4 WHERE id = ?1")?
+        .execute(params![
+            i64::try_from(learning.id).unwrap_or(i64::MAX),
+            learning.status.as_str(),
+            learning.confidence,
+            learning.updated_at.0
+        ])?;
+    Ok(())
+}
+
+fn find(connection: &Connection, id: u64) -> Result<Option<Learning>, Fault> {
+    let Ok(id) = i64::try_from(id) else { return Ok(None) };
+    Ok(connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM learnings WHERE id = ?1"))?
+        .query_row([id], from_row)
+        .optional()?)
+}
+
+/// The one that says the same.
+fn same(connection: &Connection, kind: LearningKind, said: &str) -> Result<Option<Learning>, Fault> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM learnings WHERE kind = ?1 AND text = ?2 COLLATE NOCASE"))?
+        .query_row([kind.as_str(), said], from_row)
+        .optional()?)
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Learning> {
+    Ok(Learning {
+        id: count(row, 0)?,
+        kind: word(row, 1, &LearningKind::ALL, LearningKind::as_str)?,
+        text: row.get(2)?,
+        why: row.get(3)?,
+        files: json(4, &row.get::<_, String>(4)?)?,
+        keywords: json(5, &row.get::<_, String>(5)?)?,
+        confidence: row.get(6)?,
+        status: word(row, 7, &LearningStatus::ALL, LearningStatus::as_str)?,
+        session: row.get::<_, Option<String>>(8)?.map(SessionId::new),
+        source: word(row, 9, &LearningSource::ALL, LearningSource::as_str)?,
+        created_at: millis(row, 10)?,
+        updated_at: millis(row, 11)?,
+    })
+}

@@ -1,0 +1,178 @@
+//! The steps of sessions, and the keys by which they are found.
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use steadfast_model::{Level, Millis, SessionId, Step, fnv};
+
+use super::column::{count, json, millis, session_id, text, word};
+use super::error::Fault;
+use super::keyword::keywords;
+use super::{Ledger, LedgerError};
+
+/// A step as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepRow {
+    pub id: String,
+    pub session: SessionId,
+    /// `edit`, `write`, `bash`, `delegate` or `mcp`.
+    pub action_type: String,
+    pub files: Vec<String>,
+    pub command: Option<String>,
+    /// Why the score is what it is.
+    pub reasoning: String,
+    pub drift_score: u64,
+    /// `none`, `minor`, `major` or `critical`.
+    pub drift_type: String,
+    pub level: Level,
+    pub correction_given: Option<String>,
+    /// Others may be guided by it.
+    pub is_validated: bool,
+    pub keywords: Vec<String>,
+    pub at: Millis,
+}
+
+const COLUMNS: &str = "id, session_id, action_type, files, command, reasoning, drift_score, drift_type, level, \
+                       correction_given, is_validated, keywords, timestamp";
+
+/// What a key of a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    File,
+    Folder,
+    Word,
+}
+
+impl Key {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Folder => "folder",
+            Self::Word => "word",
+        }
+    }
+}
+
+impl Ledger {
+    /// The steps of a session, the newest first.
+    pub fn steps_of(&self, session: &SessionId, limit: usize) -> Result<Vec<StepRow>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM steps WHERE session_id = ?1 ORDER BY timestamp DESC, number DESC LIMIT ?2"
+            ))?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = statement.query_map(params![session.as_str(), limit], from_row)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    session: &SessionId,
+    sequence: u64,
+    step: &Step,
+    at: Millis,
+) -> Result<(), Fault> {
+    let mut folders: Vec<&str> = step.paths.iter().filter_map(|path| folder(path)).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    let words = keywords(step.paths.iter().map(String::as_str).chain(step.command.as_deref()));
+    transaction
+        .prepare_cached(
+            "INSERT INTO steps (id, session_id, action_type, files, folders, command, reasoning, drift_score, drift_type,
+                 level, correction_given, is_validated, keywords, timestamp)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+        )?
+        .execute(params![
+            // The line is in it: a number is given again when a state was lost.
+            format!("{session}/{sequence}/{}", step.number),
+            session.as_str(),
+            step.kind.as_str(),
+            text(&step.paths),
+            text(&folders),
+            step.command,
+            step.reasons.join("; "),
+            step.score.get(),
+            step.score.severity().as_str(),
+            step.level.as_str(),
+            step.correction,
+            step.score.is_validated(),
+            text(&words),
+            at.0,
+        ])?;
+    if !step.score.is_validated() {
+        return Ok(());
+    }
+    let number = transaction.last_insert_rowid();
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO step_key (kind, key, action, session_id, timestamp, step) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (kind, key, action, session_id) DO UPDATE SET timestamp = excluded.timestamp, step = excluded.step",
+    )?;
+    let action = action(step);
+    let files = step.paths.iter().map(|path| (Key::File, path.as_str()));
+    let folders = folders.into_iter().map(|folder| (Key::Folder, folder));
+    let words = words.iter().map(|word| (Key::Word, word.as_str()));
+    for (kind, key) in files.chain(folders).chain(words) {
+        statement.execute(params![kind.as_str(), key, action, session.as_str(), at.0, number])?;
+    }
+    Ok(())
+}
+
+/// Tells what was done from anything else that was.
+fn action(step: &Step) -> i64 {
+    let parts = [step.kind.as_str(), step.command.as_deref().unwrap_or_default()];
+    fnv(parts.into_iter().chain(step.paths.iter().map(String::as_str)).map(str::as_bytes)).cast_signed()
+}
+
+/// Which steps have a key and when they were done, each action once and the newest first; but those of one session.
+pub(super) fn with_key(
+    connection: &Connection,
+    kind: Key,
+    key: &str,
+    without: Option<&SessionId>,
+    most: usize,
+) -> Result<Vec<(Millis, i64)>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT MAX(timestamp), step FROM step_key WHERE kind = ?1 AND key = ?2 AND (?3 IS NULL OR session_id <> ?3)
+         GROUP BY action ORDER BY 1 DESC, step DESC LIMIT ?4",
+    )?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let values = params![kind.as_str(), key, without.map(SessionId::as_str), most];
+    let rows = statement.query_map(values, |row| Ok((millis(row, 0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn find(connection: &Connection, number: i64) -> Result<Option<StepRow>, Fault> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM steps WHERE number = ?1"))?
+        .query_row([number], from_row)
+        .optional()?)
+}
+
+/// Forgets the keys of steps that are gone.
+pub(super) fn sweep_keys(transaction: &Transaction<'_>) -> Result<(), Fault> {
+    transaction.execute("DELETE FROM step_key WHERE step NOT IN (SELECT number FROM steps)", ())?;
+    Ok(())
+}
+
+/// The folder a file is in; at the top there is none.
+pub(super) fn folder(path: &str) -> Option<&str> {
+    path.rsplit_once('/').map(|(folder, _)| folder).filter(|folder| !folder.is_empty())
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<StepRow> {
+    Ok(StepRow {
+        id: row.get(0)?,
+        session: session_id(row, 1)?,
+        action_type: row.get(2)?,
+        files: json(3, &row.get::<_, String>(3)?)?,
+        command: row.get(4)?,
+        reasoning: row.get(5)?,
+        drift_score: count(row, 6)?,
+        drift_type: row.get(7)?,
+        level: word(row, 8, &Level::ALL, Level::as_str)?,
+        correction_given: row.get(9)?,
+        is_validated: row.get(10)?,
+        keywords: json(11, &row.get::<_, String>(11)?)?,
+        at: millis(row, 12)?,
+    })
+}

@@ -1,0 +1,156 @@
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use steadfast_model::AddedBy;
+use steadfast_store::ledger::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
+
+use crate::caller::Caller;
+use crate::error::CommandError;
+use crate::history::one_line;
+use crate::output::{note, tell};
+use crate::repository::Repository;
+use crate::setup;
+use crate::surroundings;
+use crate::when::ago;
+
+/// Keeps what a run taught: it is shown to whoever starts related work.
+#[derive(Debug, Subcommand)]
+pub(super) enum Learn {
+    /// Writes down what was learned. An agent's is open until a human confirms or dismisses it; yours is confirmed.
+    Add(Add),
+    /// Lists what was learned: open first, then confirmed, then dismissed.
+    List(List),
+    /// Says that a learning is so.
+    Confirm { id: u64 },
+    /// Says that a learning is not so. It is shown to nobody any more, and an agent cannot bring it back.
+    Dismiss { id: u64 },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Add {
+    /// What was learned, in one line.
+    text: String,
+    /// A way that does not work, how something is, or what has to be kept to.
+    #[arg(long, value_enum, default_value_t = Kind::Discovery)]
+    kind: Kind,
+    /// What it rests on.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    why: String,
+    /// A file or folder it is about. May be given several times.
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Print JSON with stable keys: `{learnings: [{id, kind, text, why, files: [path], confidence, status, source, session,
+    /// created_at, updated_at}]}`; `confidence` is 0 to 100.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Kind {
+    Failure,
+    Discovery,
+    Constraint,
+}
+
+impl From<Kind> for LearningKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Failure => Self::Failure,
+            Kind::Discovery => Self::Discovery,
+            Kind::Constraint => Self::Constraint,
+        }
+    }
+}
+
+impl Learn {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = Repository::here()?;
+        match self {
+            Self::Add(new) => new.run(&repository),
+            Self::List(List { json }) => {
+                let learnings = repository.ledger()?.learnings()?;
+                if json {
+                    let learnings: Vec<Value> = learnings.iter().map(to_json).collect();
+                    return tell!("{}", json!({ "learnings": learnings }));
+                }
+                if learnings.is_empty() {
+                    note!("nothing was learned yet");
+                }
+                learnings.iter().try_for_each(show)
+            }
+            Self::Confirm { id } => judge(&repository, "learn confirm", id, LearningStatus::Confirmed),
+            Self::Dismiss { id } => judge(&repository, "learn dismiss", id, LearningStatus::Dismissed),
+        }
+    }
+}
+
+impl Add {
+    fn run(self, repository: &Repository) -> Result<(), CommandError> {
+        let text = one_line(self.text.trim());
+        if text.is_empty() {
+            return Err(CommandError::usage("a learning says something, and this one is empty").hint(
+                "`steadfast learn add TEXT --why TEXT --file PATH` keeps it for whoever works on that file next",
+            ));
+        }
+        let caller = Caller::of(&repository.place, "learn add");
+        let files = self.files.iter().map(|file| repository.path(file)).collect::<Result<_, _>>()?;
+        let new = NewLearning {
+            kind: self.kind.into(),
+            text,
+            why: one_line(self.why.trim()),
+            files,
+            source: match caller.by {
+                AddedBy::Agent => LearningSource::Agent,
+                AddedBy::Human => LearningSource::Human,
+            },
+            session: caller.session,
+        };
+        match repository.ledger()?.learn(&new, surroundings::now())? {
+            Learned::New(Learning { id, text, status: LearningStatus::Open, .. }) => {
+                tell!("learning {id}: {text} (open until a human confirms or dismisses it)")
+            }
+            Learned::New(Learning { id, text, status, .. }) => tell!("learning {id}: {text} ({})", status.as_str()),
+            Learned::Known(Learning { id, text, status, confidence, .. }) => {
+                tell!("learning {id} says that already: {text} ({}, {confidence} %)", status.as_str())
+            }
+            Learned::Dismissed(Learning { id, .. }) => {
+                Err(CommandError::refused(format!("learning {id} says the same, and a human dismissed it"))
+                    .hint(format!("if it is so after all, a human runs `steadfast learn confirm {id}`")))
+            }
+        }
+    }
+}
+
+fn judge(repository: &Repository, command: &'static str, id: u64, status: LearningStatus) -> Result<(), CommandError> {
+    setup::only_for_humans(&repository.place, command)?;
+    let learning = repository.ledger()?.judge_learning(id, status, surroundings::now())?;
+    tell!("learning {id}: {} ({})", learning.text, status.as_str())
+}
+
+fn show(learning: &Learning) -> Result<(), CommandError> {
+    let Learning { id, kind, text, why, files, confidence, status, source, created_at, .. } = learning;
+    let files = if files.is_empty() { String::new() } else { format!("  [{}]", files.join(", ")) };
+    let when = ago(surroundings::now(), *created_at);
+    let (status, kind, source) = (status.as_str(), kind.as_str(), source.as_str());
+    tell!("{id:<3}  {status:<9}  {kind:<10}  {text}{files}  ({confidence} %, {source}, {when})")?;
+    if why.is_empty() { Ok(()) } else { tell!("     why: {why}") }
+}
+
+fn to_json(learning: &Learning) -> Value {
+    json!({
+        "id": learning.id,
+        "kind": learning.kind.as_str(),
+        "text": learning.text,
+        "why": learning.why,
+        "files": learning.files,
+        "confidence": learning.confidence,
+        "status": learning.status.as_str(),
+        "source": learning.source.as_str(),
+        "session": learning.session,
+        "created_at": learning.created_at,
+        "updated_at": learning.updated_at,
+    })
+}

@@ -1,0 +1,50 @@
+use clap::Args;
+use serde_json::{Value, json};
+use steadfast_store::ledger::Query;
+
+use crate::error::CommandError;
+use crate::output::{note, tell};
+use crate::recalled;
+use crate::repository::Repository;
+use crate::surroundings;
+
+/// How many learnings are shown, and how many steps and decisions.
+const SHOWN: usize = 10;
+
+/// Shows what is remembered of a piece of work: what was learned, what was done and decided, the nearest first.
+#[derive(Debug, Args)]
+pub(super) struct Recall {
+    /// Words the work is about.
+    words: Vec<String>,
+    /// A file or folder it is about. May be given several times.
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<String>,
+    /// Print JSON with stable keys: `{recalled: [{what, reason, text, why, files: [path], at, session, id, kind, status,
+    /// confidence, score}]}`; `what` is learning, step or decision, `reason` same file, same folder, keyword or key
+    /// decision, and what one has not is null.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Recall {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let words = self.words.join(" ");
+        if words.trim().is_empty() && self.files.is_empty() {
+            return Err(CommandError::usage("there is nothing to recall by: neither words nor a file")
+                .hint("`steadfast recall login token`, or `steadfast recall --file src/auth.rs`"));
+        }
+        let repository = Repository::here()?;
+        let files = self.files.iter().map(|file| repository.path(file)).collect::<Result<_, _>>()?;
+        let query = Query { files, words, limit: SHOWN, without: None };
+        let found = repository.ledger()?.recall(&query)?;
+        if self.json {
+            let found: Vec<Value> = found.iter().map(recalled::to_json).collect();
+            return tell!("{}", json!({ "recalled": found }));
+        }
+        if found.is_empty() {
+            note!("nothing is remembered that has to do with it");
+        }
+        let now = surroundings::now();
+        found.iter().try_for_each(|recalled| tell!("{}", recalled::line(recalled, now)))
+    }
+}

@@ -1,0 +1,66 @@
+//! What is remembered, as people and agents read it: one line each, with why it is shown.
+
+use serde_json::{Value, json};
+use steadfast_model::Millis;
+use steadfast_store::ledger::{Memory, Recalled, StepRow};
+
+use crate::history::one_line;
+use crate::when::ago;
+
+/// A line is read in passing, in characters.
+const LONGEST: usize = 200;
+
+pub(crate) fn line(recalled: &Recalled, now: Millis) -> String {
+    let when = ago(now, recalled.memory.at());
+    let reason = recalled.reason.as_str();
+    match &recalled.memory {
+        Memory::Learning(learning) => {
+            let (kind, status) = (learning.kind.as_str(), learning.status.as_str());
+            let why = if learning.why.is_empty() { String::new() } else { format!(": {}", learning.why) };
+            format!("learned: {} ({kind}, {status}; {reason})", short(&format!("{}{why}", learning.text)))
+        }
+        Memory::Step(step) => {
+            let answered = match step.correction_given {
+                Some(_) => format!(", answered with {}", step.level),
+                None => String::new(),
+            };
+            format!("done: {}, {when}{answered} ({reason})", short(&action(step)))
+        }
+        Memory::Decision(decision) => {
+            format!("decided: {}, {when} ({reason})", short(&format!("{}: {}", decision.what, decision.why)))
+        }
+    }
+}
+
+pub(crate) fn to_json(recalled: &Recalled) -> Value {
+    let (reason, at) = (recalled.reason.as_str(), recalled.memory.at());
+    match &recalled.memory {
+        Memory::Learning(learning) => json!({
+            "what": "learning", "reason": reason, "text": learning.text, "why": learning.why, "files": learning.files,
+            "at": at, "session": learning.session, "id": learning.id, "kind": learning.kind.as_str(),
+            "status": learning.status.as_str(), "confidence": learning.confidence, "score": null,
+        }),
+        Memory::Step(step) => json!({
+            "what": "step", "reason": reason, "text": action(step), "why": step.reasoning, "files": step.files,
+            "at": at, "session": step.session, "id": step.id, "kind": step.action_type,
+            "status": null, "confidence": null, "score": step.drift_score,
+        }),
+        Memory::Decision(decision) => json!({
+            "what": "decision", "reason": reason, "text": decision.what, "why": decision.why, "files": [],
+            "at": at, "session": null, "id": null, "kind": null, "status": null, "confidence": null, "score": null,
+        }),
+    }
+}
+
+/// What a step did.
+fn action(step: &StepRow) -> String {
+    match (&step.command, &step.files[..]) {
+        (Some(command), _) => format!("{} `{}`", step.action_type, one_line(command)),
+        (None, files) => format!("{} {}", step.action_type, files.join(", ")),
+    }
+}
+
+fn short(text: &str) -> String {
+    let text = one_line(text);
+    if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST - 1).chain(['…']).collect() }
+}
