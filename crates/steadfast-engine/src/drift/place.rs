@@ -154,7 +154,7 @@ pub fn standing(memory: &Drift, scope: Scope<'_>, path: &str, without: Without<'
 
 fn is_named(Scope { goal, always }: Scope<'_>, path: &str) -> bool {
     let mut names = goal.map(|goal| goal.scope.iter()).into_iter().flatten().chain(always);
-    names.any(|name| covers(name, &format!("/{path}")))
+    names.any(|name| covers(name, &format!("/{path}"), "/"))
 }
 
 fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Standing {

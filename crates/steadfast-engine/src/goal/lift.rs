@@ -2,8 +2,13 @@
 
 use steadfast_model::ConstraintKind;
 
+use super::action::{Action, actions};
+use super::noun::deeds;
 use super::object::skip;
-use super::verb::{Action, actions, is_verb};
+use super::order::is_over;
+use super::predicate::touched;
+use super::thing;
+use super::verb::is_verb;
 use super::words::{Sentence, Word};
 
 /// What stands before an order and says nothing.
@@ -38,11 +43,21 @@ const FILLERS: [&str; 27] = [
 ];
 
 /// Leave given in words; what is allowed follows.
-const LEAVE: [&[&str]; 20] = [
+const LEAVE: [&[&str]; 30] = [
     &["you're", "free", "to"],
     &["you", "are", "free", "to"],
     &["you're", "allowed", "to"],
     &["you", "are", "allowed", "to"],
+    &["you", "have", "my", "ok", "to"],
+    &["you", "have", "my", "permission", "to"],
+    &["you", "have", "permission", "to"],
+    &["you", "have", "my", "blessing", "to"],
+    &["permission", "to"],
+    &["you're", "good", "to"],
+    &["you're", "welcome", "to"],
+    &["i'm", "fine", "with", "you"],
+    &["i'm", "ok", "with", "you"],
+    &["it", "is", "okay", "to"],
     &["go", "ahead", "and"],
     &["go", "ahead"],
     &["you", "can", "now"],
@@ -86,10 +101,27 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
         {
             found.push((ConstraintKind::Write, Vec::new()));
         }
-        if !is_verb(order) || order.first().is_some_and(|word| word.text.ends_with("ing")) {
+        let granted = granted(order, leave);
+        let order = match order {
+            // `permission to commit granted`.
+            [order @ .., word] if leave && word.is("granted") => order,
+            order => order,
+        };
+        if !granted.is_empty() || !is_verb(order) || order.first().is_some_and(|word| word.text.ends_with("ing")) {
+            found.extend(granted);
             continue;
         }
+        // `fix the conflicts in app.py` is about the conflicts.
+        let what = skip(&order[1..], &["the", "a", "my", "our", "this", "these", "any", "all", "in", "existing"]);
+        let direct = what.first().is_some_and(|word| thing::path(word).is_some() || thing::is_code(word))
+            || thing::named(what).is_some()
+            || what.get(1).is_some_and(thing::is_place);
+        // How a commit is made does not matter to whether.
+        let order = order.iter().position(|word| word.is("with")).map_or(order, |with| &order[..with]);
         for (kind, of) in actions(order) {
+            if kind == ConstraintKind::Touch && !direct {
+                continue;
+            }
             // A pull request needs its branch pushed.
             if kind == ConstraintKind::PullRequest {
                 found.push((ConstraintKind::Push, Vec::new()));
@@ -99,6 +131,44 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
     }
     found.dedup();
     found
+}
+
+/// Leave that stands behind what it is given for: `pushing is fine now`, `the tests can be edited`, `with the commit`.
+fn granted(order: &[Word], leave: bool) -> Vec<Action> {
+    if let [with, rest @ ..] = order
+        && leave
+        && with.is("with")
+    {
+        return deeds(rest);
+    }
+    let Some(at) = order.iter().position(|word| word.is_one_of(&["is", "are", "can", "may"])) else {
+        return Vec::new();
+    };
+    let (subject, rest) = (skip(&order[..at], &["the"]), skip(&order[at + 1..], &["now", "totally", "all"]));
+    match rest {
+        [fine, rest @ ..] if fine.is_one_of(&["fine", "ok", "okay", "allowed", "welcome"]) && is_over(rest) => {
+            deeds(subject)
+        }
+        [be, done, rest @ ..] if be.is("be") && is_over(rest) => match done.text.as_str() {
+            "edited" | "changed" | "touched" | "modified" => touched(subject),
+            "run" => touched(subject).into_iter().map(|(_, of)| (ConstraintKind::Run, of)).collect(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a sentence orders something to be made: more than words.
+pub(super) fn makes_something(sentence: &Sentence) -> bool {
+    const MADE: [&str; 9] = ["fix", "implement", "add", "build", "create", "refactor", "update", "migrate", "rename"];
+    let talk = ["plan", "summary", "report", "list", "comment", "proposal", "design"];
+    !sentence.asks
+        && clauses(&sentence.words).into_iter().any(|clause| {
+            let (order, _) = ordered(clause);
+            order.first().is_some_and(|word| word.is_one_of(&MADE))
+                && !order.iter().take(4).any(|word| word.is_one_of(&talk))
+                && !order.iter().any(|word| word.is_one_of(&LATER))
+        })
 }
 
 fn makes_changes(order: &[Word]) -> bool {

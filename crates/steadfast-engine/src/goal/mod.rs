@@ -4,17 +4,28 @@
 //! It rather misses a constraint than makes one up: what is missed is what it was before, and one that nobody meant is
 //! a refusal nobody understands.
 
+mod about;
+mod action;
+mod approve;
+mod deny;
 mod fence;
 mod forbid;
+mod left;
 mod lift;
+mod look;
+mod noun;
 mod object;
+mod order;
+mod predicate;
+mod refer;
+mod reserve;
 mod thing;
 mod verb;
 mod words;
 
 use steadfast_model::{Change, Constraint, ConstraintKind, Event, EventKind, Goal, GoalWord, PromptOrigin, State};
 
-use words::sentences;
+use words::{Sentence, sentences};
 
 /// What a text of a human says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,14 +55,16 @@ const PLAN: &str = "Implement the following plan:";
 pub fn read(text: &str) -> Said {
     let sentences = if text.trim_start().starts_with(PLAN) { Vec::new() } else { sentences(text) };
     let mut said = Said::default();
-    for sentence in &sentences {
-        let forbidden = forbid::forbidden(sentence);
+    for (at, sentence) in sentences.iter().enumerate() {
+        let before = at.checked_sub(1).map_or(&[][..], |before| &sentences[before].words);
+        let forbidden = forbid::forbidden(sentence, before);
         let named = sentence.words.iter().filter_map(thing::path);
         let about =
             |path: &String| !forbidden.iter().any(|(kind, of)| *kind == ConstraintKind::Touch && of.contains(path));
         said.paths.extend(named.filter(about));
         for (kind, of) in forbidden {
-            if said.constraints.len() < CONSTRAINTS {
+            let known = said.constraints.iter().any(|known| known.kind == kind && known.of == of);
+            if !known && said.constraints.len() < CONSTRAINTS {
                 said.constraints.push(Constraint { number: 0, kind, of, said: short(&sentence.said, Goal::SAID) });
             }
         }
@@ -59,6 +72,7 @@ pub fn read(text: &str) -> Said {
     }
     dedup(&mut said.paths);
     fence(&mut said);
+    keep_to_the_order(&mut said, &sentences);
     // Who forbids and allows the same in one breath forbids it.
     let Said { constraints, lifts, .. } = &mut said;
     let fenced = constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
@@ -67,6 +81,42 @@ pub fn read(text: &str) -> Said {
         !(same || fenced && lift.kind == ConstraintKind::Touch)
     });
     said
+}
+
+/// `Update the README, no code changes` wants something changed. Who wants nothing changed says for how long, or what
+/// else they want.
+fn keep_to_the_order(said: &mut Said, sentences: &[Sentence]) {
+    const FOR_NOW: [&str; 16] = [
+        "yet",
+        "until",
+        "first",
+        "before",
+        "now",
+        "plan",
+        "only",
+        "just",
+        "explain",
+        "question",
+        "look",
+        "tell",
+        "answer",
+        "report",
+        "investigate",
+        "review",
+    ];
+    if !sentences.iter().any(lift::makes_something) {
+        return;
+    }
+    let meant =
+        |text: &str| words::sentences(text).iter().flat_map(|said| &said.words).any(|word| word.is_one_of(&FOR_NOW));
+    said.constraints.retain(|found| found.kind != ConstraintKind::Write || meant(&found.said));
+}
+
+/// What a text forbids that was written to forbid something. A bare verb or noun is understood, too: `commit`.
+pub fn understood(text: &str) -> Vec<Constraint> {
+    let readings = [text.to_owned(), format!("don't {text}"), format!("no {text}")];
+    let found = readings.iter().map(|text| read(text).constraints).find(|found| !found.is_empty()).unwrap_or_default();
+    found.into_iter().map(|constraint| Constraint { said: short(text, Goal::SAID), ..constraint }).collect()
 }
 
 /// `nothing else` is about what else the text names. Where it names nothing, nobody knows what that would be.

@@ -3,13 +3,21 @@
 use super::words::{Kind, Word};
 
 /// Things by the words for them, and by which name they are kept. Longer ones first.
-const NAMED: [(&[&str], &str); 41] = [
+const NAMED: [(&[&str], &str); 58] = [
+    (&["existing", "test"], "tests"),
+    (&["any", "test"], "tests"),
     (&["integration", "tests"], "integration tests"),
     (&["integration", "test"], "integration tests"),
+    (&["integration", "suite"], "integration tests"),
+    (&["end", "to", "end", "tests"], "e2e tests"),
+    (&["e2e", "test"], "e2e tests"),
     (&["end-to-end", "tests"], "e2e tests"),
     (&["e2e", "tests"], "e2e tests"),
     (&["e2e", "suite"], "e2e tests"),
     (&["unit", "tests"], "tests"),
+    (&["test", "fixtures"], "fixtures"),
+    (&["test", "cases"], "tests"),
+    (&["test", "code"], "tests"),
     (&["test", "suite"], "tests"),
     (&["test", "files"], "tests"),
     (&["test", "file"], "tests"),
@@ -22,12 +30,21 @@ const NAMED: [(&[&str], &str); 41] = [
     (&["ci", "workflow"], "ci"),
     (&["ci", "files"], "ci"),
     (&["ci", "pipeline"], "ci"),
+    (&["ci", "pipelines"], "ci"),
+    (&["ci", "setup"], "ci"),
+    (&["ci", "yaml"], "ci"),
+    (&["github", "workflows"], "ci"),
+    (&["snapshot", "files"], "snapshots"),
     (&["dev", "server"], "dev server"),
     (&["development", "server"], "dev server"),
     (&["env", "file"], ".env"),
     (&["env", "files"], ".env"),
     (&["generated", "files"], "generated"),
     (&["generated", "code"], "generated"),
+    (&["generated", "sources"], "generated"),
+    (&["e2e"], "e2e tests"),
+    (&["e2es"], "e2e tests"),
+    (&["lock-file"], "lock file"),
     (&["lockfile"], "lock file"),
     (&["lockfiles"], "lock file"),
     (&["ci"], "ci"),
@@ -67,8 +84,40 @@ const PLACES: [&str; 16] = [
     "layer",
 ];
 
+/// Branches that have no other name.
+const BRANCHES: [&str; 9] = ["main", "master", "develop", "dev", "trunk", "staging", "production", "prod", "release"];
+
 /// Programs that people forbid by name.
-const PROGRAMS: [&str; 46] = [
+const PROGRAMS: [&str; 75] = [
+    "aws",
+    "az",
+    "black",
+    "cmake",
+    "cypress",
+    "dropdb",
+    "eslint",
+    "gcloud",
+    "heroku",
+    "killall",
+    "mypy",
+    "mysql",
+    "ninja",
+    "nx",
+    "phpunit",
+    "pkill",
+    "playwright",
+    "rspec",
+    "rsync",
+    "ruff",
+    "rustfmt",
+    "scp",
+    "sqlite3",
+    "ssh",
+    "tsc",
+    "turbo",
+    "vercel",
+    "vitest",
+    "webpack",
     "ansible",
     "apt",
     "apt-get",
@@ -131,6 +180,14 @@ pub(super) fn named(words: &[Word]) -> Option<(&'static str, usize)> {
 
 pub(super) fn is_place(word: &Word) -> bool {
     word.is_one_of(&PLACES)
+}
+
+pub(super) fn is_code(word: &Word) -> bool {
+    word.kind == Kind::Code
+}
+
+pub(super) fn is_branch(word: &Word) -> bool {
+    word.is_one_of(&BRANCHES)
 }
 
 pub(super) fn is_program(word: &Word) -> bool {

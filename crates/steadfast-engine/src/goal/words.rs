@@ -37,9 +37,18 @@ pub(super) struct Sentence {
 
 impl Word {
     fn plain(raw: &str) -> Self {
-        let text = raw.to_lowercase().replace(['’', '‘', 'ʼ'], "'");
+        let text = raw.to_lowercase().replace(['’', '‘', 'ʼ', '´'], "'");
+        // Who does it by itself does it.
+        let text = text.strip_prefix("auto-").map(str::to_owned).unwrap_or(text);
         let text = match text.as_str() {
-            "dont" | "don't" | "dnt" => "don't".to_owned(),
+            "dont" | "don't" | "dnt" | "donot" | "do'nt" => "don't".to_owned(),
+            "ill" => "i'll".to_owned(),
+            "im" => "i'm".to_owned(),
+            "youre" => "you're".to_owned(),
+            "lets" => "let's".to_owned(),
+            "u" => "you".to_owned(),
+            "arent" => "aren't".to_owned(),
+            "zero" => "no".to_owned(),
             "w/o" => "without".to_owned(),
             "pls" | "plz" => "please".to_owned(),
             "cannot" | "cant" => "can't".to_owned(),
@@ -48,6 +57,11 @@ impl Word {
             _ => text,
         };
         Self { text, raw: raw.to_owned(), kind: Kind::Plain }
+    }
+
+    /// A word that nobody typed.
+    pub(super) fn of(text: &str) -> Self {
+        Self { text: text.to_owned(), raw: text.to_owned(), kind: Kind::Plain }
     }
 
     fn cut(raw: &str) -> Self {
@@ -93,7 +107,7 @@ fn bounded(text: &str) -> String {
 
 /// The lines that are the human's own words.
 fn lines(text: &str) -> Vec<String> {
-    let (mut own, mut fenced, mut tag) = (Vec::new(), false, None::<String>);
+    let (mut own, mut fenced, mut tag, mut lead) = (Vec::new(), false, None::<String>, None::<String>);
     for line in text.lines() {
         let bare = line.trim();
         if let Some(open) = &tag {
@@ -117,9 +131,39 @@ fn lines(text: &str) -> Vec<String> {
             }
             continue;
         }
-        own.push(bare.to_owned());
+        match (&lead, item(bare)) {
+            (Some(lead), Some(item)) => own.push(format!("{lead} {item}")),
+            _ => {
+                lead = leads(bare);
+                own.push(bare.to_owned());
+            }
+        }
     }
     own
+}
+
+/// What a list's item says.
+fn item(line: &str) -> Option<&str> {
+    let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = if numbered.len() < line.len() {
+        numbered.strip_prefix(['.', ')'])
+    } else {
+        line.strip_prefix(['-', '*', '•'])
+    };
+    rest.filter(|rest| rest.starts_with(' ')).map(str::trim)
+}
+
+/// What a line with a list below it says of each of its items: `Do not:`, `Don't touch:`.
+fn leads(line: &str) -> Option<String> {
+    let lead = line.strip_suffix(':')?.trim_matches(['*', ' ']);
+    let words = words(lead);
+    let light = ["please", "you", "also", "and", "ever", "any", "even", "files", "the", "in"];
+    let mut meant = words.iter().filter(|word| !word.is_one_of(&light));
+    let denies = meant
+        .next()
+        .is_some_and(|word| word.is_one_of(&["don't", "never", "mustn't", "avoid", "no", "only", "without"]));
+    let verbs = ["touch", "edit", "change", "modify", "run", "use", "delete", "commit", "push"];
+    (denies && meant.all(|word| word.is_one_of(&verbs))).then(|| lead.to_owned())
 }
 
 /// The tag that a line begins with.
@@ -183,6 +227,11 @@ fn words(sentence: &str) -> Vec<Word> {
             rest = inner;
             continue;
         }
+        // A comment of code is spoken of.
+        if rest.starts_with("// ") {
+            words.push(Word { text: rest.to_lowercase(), raw: rest.to_owned(), kind: Kind::Quoted });
+            break;
+        }
         let end = rest.find(|c: char| c.is_whitespace() || c == '`' || c == '"' || c == '“').unwrap_or(rest.len());
         let (word, after) = rest.split_at(end.max(c.len_utf8()));
         plain(word, &mut words);
@@ -197,7 +246,7 @@ const BOTH: [&str; 10] = ["commit", "push", "merge", "rebase", "edit", "change",
 fn plain(word: &str, words: &mut Vec<Word>) {
     const AROUND: [char; 12] = ['(', ')', '[', ']', ',', ':', ';', '!', '?', '*', '_', '\''];
     if word.chars().all(|c| matches!(c, '-' | '–' | '—' | '/' | '&' | '+' | '|' | '=' | '>')) {
-        words.push(Word::cut(","));
+        words.push(Word::cut(if word == "/" { "/" } else { "," }));
         return;
     }
     if word.starts_with(['(', '[']) {
@@ -230,8 +279,8 @@ fn merged(words: Vec<Word>) -> Vec<Word> {
     let mut merged: Vec<Word> = Vec::with_capacity(words.len());
     for word in words {
         let joined = match merged.last() {
-            Some(last) if word.is("not") => match last.text.as_str() {
-                "do" => Some("don't"),
+            Some(last) if word.is("not") || word.is("never") => match last.text.as_str() {
+                "do" if word.is("not") => Some("don't"),
                 "can" => Some("can't"),
                 "should" => Some("shouldn't"),
                 "must" => Some("mustn't"),

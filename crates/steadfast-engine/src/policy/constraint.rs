@@ -3,9 +3,11 @@
 //! A constraint decides alone, and before the action. What a call shows plainly is refused with the human's own sentence;
 //! what it does not show is let pass, and noted where there is something to be said.
 
+mod history;
 mod place;
 mod program;
 mod run;
+mod setting;
 
 use steadfast_model::{
     Action, Constraint as Forbidden, ConstraintKind, Direction, Event, EventKind, Facts, Mode, Needs, PolicyName,
@@ -44,13 +46,24 @@ impl Policy for Constraint {
 
     fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
         let EventKind::PreTool(call) = &event.kind else { return Judgement::default() };
-        if state.constraints().is_empty() {
+        let set = setting::forbidden(&state.rules.drift);
+        if state.constraints().is_empty() && set.is_empty() {
             return Judgement::default();
         }
         let deed = Deed::of(call, &event.cwd, state.rules.approval.scratch(), &facts.behind_links);
-        let verdicts = state.constraints().iter().map(|constraint| deed.against(constraint));
-        Judgement::of(verdicts.max().unwrap_or_default())
+        let said = state.constraints().iter().map(|constraint| deed.against(constraint, Source::Human));
+        let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings));
+        Judgement::of(said.chain(set).max().unwrap_or_default())
     }
+}
+
+/// Who forbids something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// In a prompt, or with a command. A later word of theirs lifts it.
+    Human,
+    /// No word lifts it.
+    Settings,
 }
 
 /// What a call would do, as far as it shows.
@@ -112,18 +125,25 @@ impl<'a> Deed<'a> {
         }
     }
 
-    fn against(&self, constraint: &Forbidden) -> Verdict {
+    fn against(&self, constraint: &Forbidden, source: Source) -> Verdict {
         let said = constraint.said.trim_end_matches(['.', '!', ' ', ';']);
+        let (agent, human, lasts) = match source {
+            Source::Human => ("The human said", "You said", ""),
+            Source::Settings => {
+                ("`steadfast.toml` says", "`steadfast.toml` says", " No prompt lifts what is set there.")
+            }
+        };
+        let not = |what: &str, done: &str| Verdict::Deny {
+            reason: format!("{agent}: \"{said}\". `{what}` is not {done}.{lasts}"),
+        };
         match self.finding(constraint) {
             Finding::Nothing if self.unread && constraint.kind != ConstraintKind::Separate => {
-                Verdict::Note(format!("You said: \"{said}\". A command that could not be read was let pass."))
+                Verdict::Note(format!("{human}: \"{said}\". A command that could not be read was let pass."))
             }
             Finding::Nothing => Verdict::Pass,
-            Finding::Run(what) => Verdict::Deny { reason: format!("The human said: \"{said}\". `{what}` is not run.") },
-            Finding::Write(path) => {
-                Verdict::Deny { reason: format!("The human said: \"{said}\". `{path}` is not written.") }
-            }
-            Finding::Unsure(why) => Verdict::Note(format!("You said: \"{said}\". {why}")),
+            Finding::Run(what) => not(&what, "run"),
+            Finding::Write(path) => not(&path, "written"),
+            Finding::Unsure(why) => Verdict::Note(format!("{human}: \"{said}\". {why}")),
         }
     }
 
@@ -132,17 +152,17 @@ impl<'a> Deed<'a> {
         let of = &constraint.of;
         match constraint.kind {
             // On which branch a commit would be is not known here.
-            K::Commit if !of.is_empty() => match self.runs.iter().find(|run| program::commits(run)) {
+            K::Commit if !of.is_empty() => match self.runs.iter().find(|run| history::commits(run)) {
                 Some(_) => {
                     Finding::Unsure(format!("A commit was let pass: whether it is on `{}` is not known.", of[0]))
                 }
                 None => Finding::Nothing,
             },
-            K::Commit => self.run(program::commits),
+            K::Commit => self.run(history::commits).or(|| self.remote(&["git_commit"])),
             K::Push => self.push(of),
-            K::Branch => self.run(program::branches),
-            K::PullRequest => self.run(program::opens_request).or(|| self.remote("create_pull_request")),
-            K::Merge => self.run(program::merges).or(|| self.remote("merge_pull_request")),
+            K::Branch => self.run(history::branches).or(|| self.remote(&["git_create_branch", "create_branch"])),
+            K::PullRequest => self.run(history::opens_request).or(|| self.remote(&["create_pull_request"])),
+            K::Merge => self.run(history::merges).or(|| self.remote(&["merge_pull_request"])),
             K::Dependencies => self.run(|run| program::installs(run) == Some(Installs::New)).or(|| {
                 let manifest = self.writes.iter().find(|(_, path)| is_manifest(path));
                 manifest.map_or(Finding::Nothing, |(_, path)| {
@@ -154,15 +174,17 @@ impl<'a> Deed<'a> {
                 let web = matches!(self.call.tool.as_str(), "WebFetch" | "WebSearch" | "web_search");
                 if web { Finding::Run(self.call.tool.clone()) } else { self.run(program::uses_network) }
             }
-            K::Touch => self.write(|_, path| is_about(of, path)).or(|| self.may_write(of)),
-            K::Only => self.write(|_, path| !is_about(of, path)),
+            K::Touch => self.write(|_, path| self.is_about(of, path)).or(|| self.may_write(of)),
+            K::Only => self.write(|_, path| !self.is_about(of, path)).or(|| self.may_leave(of)),
             K::Run => self.run(|run| of.iter().any(|name| program::is_called(run, name))),
-            K::Delete => self.write(|op, path| op == Op::Delete && is_about(of, path)).or(|| self.any(Op::Delete, of)),
-            K::Rename => self.write(|op, path| op == Op::Move && is_about(of, path)).or(|| self.any(Op::Move, of)),
+            K::Delete => {
+                self.write(|op, path| op == Op::Delete && self.is_about(of, path)).or(|| self.any(Op::Delete, of))
+            }
+            K::Rename => self.write(|op, path| op == Op::Move && self.is_about(of, path)).or(|| self.any(Op::Move, of)),
             K::Write => self
                 .write(|_, _| true)
                 .or(|| self.any(Op::Delete, of))
-                .or(|| self.run(|run| program::changes_checkout(run) || program::installs(run).is_some())),
+                .or(|| self.run(|run| history::changes_checkout(run) || program::installs(run).is_some())),
             K::Separate | K::Unknown => Finding::Nothing,
         }
     }
@@ -188,7 +210,7 @@ impl<'a> Deed<'a> {
     }
 
     fn may_write(&self, of: &[String]) -> Finding {
-        match self.possible.iter().find(|(_, path)| is_about(of, path)) {
+        match self.possible.iter().find(|(_, path)| self.is_about(of, path)) {
             Some((_, path)) => {
                 Finding::Unsure(format!("`{}` may be written by a command that was let pass.", self.shown(path)))
             }
@@ -196,14 +218,37 @@ impl<'a> Deed<'a> {
         }
     }
 
+    /// A pattern of paths whose folder is beside the fence is outside of it; one above it may be.
+    fn may_leave(&self, of: &[String]) -> Finding {
+        let mut unsure = Finding::Nothing;
+        for (_, pattern) in self.possible.iter().filter(|(_, path)| path.starts_with('/')) {
+            let known: Vec<&str> = pattern.split('/').take_while(|part| !part.contains(['*', '?', '['])).collect();
+            let folder = known.join("/");
+            let inside = self.is_about(of, pattern) || self.is_about(of, &folder);
+            let above = of
+                .iter()
+                .any(|name| !name.contains('/') || target::absolute(name, self.cwd).starts_with(&format!("{folder}/")));
+            match (inside, above) {
+                (true, _) => {}
+                (false, false) => return Finding::Write(self.shown(pattern)),
+                (false, true) => {
+                    let why = format!("`{}` may be written by a command that was let pass.", self.shown(pattern));
+                    unsure = Finding::Unsure(why);
+                }
+            }
+        }
+        unsure
+    }
+
     fn push(&self, of: &[String]) -> Finding {
-        let Some((run, rest)) = self.runs.iter().find_map(|run| Some((run, program::pushes(run)?))) else {
-            return Finding::Nothing;
+        let Some((run, rest)) = self.runs.iter().find_map(|run| Some((run, history::pushes(run)?))) else {
+            let commits_there = ["push_files", "create_or_update_file", "git_push"];
+            return if of.is_empty() { self.remote(&commits_there) } else { Finding::Nothing };
         };
         let is_it = of.is_empty()
             || of
                 .iter()
-                .any(|of| if of == "--force" { program::is_forced(&rest) } else { program::names_branch(&rest, of) });
+                .any(|of| if of == "--force" { history::is_forced(&rest) } else { history::names_branch(&rest, of) });
         let bare = program::operands(&rest).nth(1).is_none() && of.iter().any(|of| of != "--force");
         match (is_it, bare) {
             (true, _) => Finding::Run(program::shown(run)),
@@ -212,6 +257,10 @@ impl<'a> Deed<'a> {
             }
             (false, false) => Finding::Nothing,
         }
+    }
+
+    fn is_about(&self, of: &[String], path: &str) -> bool {
+        of.is_empty() || of.iter().any(|name| covers(name, path, self.cwd))
     }
 
     /// A path as a human says it here.
@@ -226,9 +275,9 @@ impl<'a> Deed<'a> {
     }
 
     /// A tool of another server that does it at the remote's.
-    fn remote(&self, name: &str) -> Finding {
+    fn remote(&self, names: &[&str]) -> Finding {
         match &self.call.action {
-            Action::Mcp { tool, .. } if tool == name => Finding::Run(tool.clone()),
+            Action::Mcp { tool, .. } if names.contains(&tool.as_str()) => Finding::Run(tool.clone()),
             _ => Finding::Nothing,
         }
     }
@@ -241,10 +290,6 @@ impl Finding {
             found => found,
         }
     }
-}
-
-fn is_about(of: &[String], path: &str) -> bool {
-    of.is_empty() || of.iter().any(|name| covers(name, path))
 }
 
 #[cfg(test)]

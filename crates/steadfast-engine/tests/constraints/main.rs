@@ -1,5 +1,6 @@
 //! Sentences of humans and what they forbid, and as many that only sound like it: how much of it the reader finds, and
-//! how much it makes up. A sentence a line, a tab, what it forbids: `commit;touch:schema`, `allow push`, `-` for nothing.
+//! how much it makes up. A sentence a line (`\n` for a new one in it), a tab, what it forbids: `commit;touch:schema`,
+//! `allow push`, `-` for nothing.
 #![expect(clippy::print_stderr, reason = "the table is what the test is for")]
 
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ fn rows(list: &str) -> Vec<(&str, Vec<String>)> {
 
 /// What the reader finds, as the lists spell it.
 fn found(sentence: &str, meant: &[String]) -> Vec<String> {
-    let said = read(sentence);
+    let said = read(&sentence.replace("\\n", "\n"));
     let spell =
         |kind: &str, of: &[String]| if of.is_empty() { kind.to_owned() } else { format!("{kind}:{}", of.join(",")) };
     let constraints = said.constraints.iter().map(|found| spell(found.kind.as_str(), &found.of));

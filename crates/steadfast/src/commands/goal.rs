@@ -1,6 +1,6 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
-use steadfast_engine::goal::read;
+use steadfast_engine::goal::{self, read};
 use steadfast_hook::step;
 use steadfast_model::{Constraint, Event, EventKind, Goal as Known, GoalWord, SessionId, State};
 use steadfast_store::SessionFiles;
@@ -138,19 +138,14 @@ impl Which {
     }
 }
 
-/// What a text forbids. A bare verb is understood, too: `commit`.
+/// What a text forbids.
 fn understood(text: &str) -> Result<Vec<Constraint>, CommandError> {
-    let readings = [text.to_owned(), format!("don't {text}"), format!("no {text}")];
-    let found = readings.iter().map(|text| read(text).constraints).find(|found| !found.is_empty());
-    let found = found.ok_or_else(|| {
-        CommandError::failure(format!("`{text}` is not understood: nothing was forbidden"))
-            .hint("say what to forbid, such as \"don't commit\", \"don't touch src/legacy/\", \"only src/auth\", \"don't run `make deploy`\"")
-    })?;
-    Ok(found.into_iter().map(|constraint| Constraint { said: short(text), ..constraint }).collect())
-}
-
-fn short(text: &str) -> String {
-    text.chars().take(Known::SAID).collect()
+    let found = goal::understood(text);
+    if found.is_empty() {
+        return Err(CommandError::failure(format!("`{text}` is not understood: nothing was forbidden"))
+            .hint("say what to forbid, such as \"don't commit\", \"don't touch src/legacy/\", \"only src/auth\", \"don't run `make deploy`\""));
+    }
+    Ok(found)
 }
 
 fn no_such(number: u32, state: &State) -> CommandError {

@@ -4,8 +4,8 @@ use steadfast_shell::{Decision, Reading, judge};
 
 use super::super::target;
 
-/// Whether the path is what is called so, or inside it.
-pub(crate) fn covers(name: &str, path: &str) -> bool {
+/// Whether the path is what is called so in a checkout, or inside it.
+pub(crate) fn covers(name: &str, path: &str, cwd: &str) -> bool {
     let lower = path.to_lowercase();
     let mut parts = lower.split('/').filter(|part| !part.is_empty());
     let last = lower.rsplit('/').next().unwrap_or_default().to_owned();
@@ -47,9 +47,14 @@ pub(crate) fn covers(name: &str, path: &str) -> bool {
         "generated" => any_word(&["generated", "gen"]),
         ".env" => last == ".env" || last.starts_with(".env."),
         "readme" | "changelog" | "dockerfile" => last.starts_with(name),
+        name if name.trim_end_matches("/**").contains("**") => {
+            let pattern: Vec<&str> = name.trim_start_matches("./").split('/').collect();
+            let path: Vec<&str> = path.split('/').collect();
+            (0..path.len()).any(|from| fits(&path[from..], &pattern))
+        }
         name if name.contains(['/', '.', '*']) => {
             let name = name.trim_start_matches("./").trim_end_matches("**").to_owned();
-            judge(&Reading::of_write(path, "/"), &[name]).decision > Decision::Allow
+            judge(&Reading::of_write(path, cwd), &[name]).decision > Decision::Allow
         }
         name => {
             let plain = |text: &str| text.to_lowercase().replace('-', "_");
@@ -57,6 +62,40 @@ pub(crate) fn covers(name: &str, path: &str) -> bool {
             parts.any(|part| stem(part) == plain(name))
         }
     }
+}
+
+/// Whether a path fits a pattern in which `**` stands for any number of folders.
+fn fits(path: &[&str], pattern: &[&str]) -> bool {
+    let part = |part: &&str, wanted: &&str| {
+        run_fits(
+            part.as_bytes(),
+            wanted.as_bytes(),
+            |byte| *byte == b'*',
+            |byte, other| *other == b'?' || byte == other,
+        )
+    };
+    run_fits(path, pattern, |wanted| *wanted == "**", part)
+}
+
+/// Goes back to the last wildcard only: what a human wrote takes no longer than it is long, times the path.
+fn run_fits<T>(items: &[T], pattern: &[T], is_any: impl Fn(&T) -> bool, is_one: impl Fn(&T, &T) -> bool) -> bool {
+    let (mut item, mut at, mut back) = (0, 0, None);
+    while item < items.len() {
+        if pattern.get(at).is_some_and(&is_any) {
+            back = Some((item, at));
+            at += 1;
+        } else if pattern.get(at).is_some_and(|wanted| is_one(&items[item], wanted)) {
+            item += 1;
+            at += 1;
+        } else if let Some((from, any)) = back {
+            back = Some((from + 1, any));
+            item = from + 1;
+            at = any + 1;
+        } else {
+            return false;
+        }
+    }
+    pattern[at..].iter().all(is_any)
 }
 
 /// Where an agent may write whatever is forbidden: its scratch folder, temporary files beside the checkout, what its host
@@ -116,8 +155,12 @@ mod tests {
             ("src/auth", "/repo/src/auth/x.rs"),
             ("billing", "/repo/app/billing/mod.rs"),
             ("user-form", "/repo/src/user_form.ts"),
+            ("src/**/*.css", "/repo/src/a.css"),
+            ("src/**/*.css", "/repo/src/a/b/c.css"),
+            ("**/gen/*.rs", "/repo/x/gen/a.rs"),
+            ("src/**", "/repo/src/a/b.rs"),
         ] {
-            assert!(covers(name, path), "{name} {path}");
+            assert!(covers(name, path, "/repo"), "{name} {path}");
         }
     }
 
@@ -131,10 +174,18 @@ mod tests {
             ("src/auth", "/repo/src/author/x.rs"),
             ("billing", "/repo/src/billings.rs"),
             ("main.go", "/repo/domain.go"),
+            ("src/**/*.css", "/repo/src/a/b.ts"),
+            ("src/**/*.css", "/repo/web/a.css"),
             ("docs", "/repo/src/docstring.py"),
         ] {
-            assert!(!covers(name, path), "{name} {path}");
+            assert!(!covers(name, path, "/repo"), "{name} {path}");
         }
+    }
+
+    #[test]
+    fn a_checkout_among_temporary_files_is_a_checkout() {
+        assert!(covers("docs/", "/tmp/repo/docs/a.md", "/tmp/repo"));
+        assert!(!covers("docs/", "/tmp/repo/src/a.rs", "/tmp/repo"));
     }
 
     #[test]

@@ -1,39 +1,9 @@
 //! What a command is, to those who forbid it by what it does.
 
-use super::run::{Run, runs_of};
+use super::history::git;
+use super::run::Run;
 
-/// Options of git with a value, before its command.
-const GIT_VALUES: [&str; 7] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
-
-/// The command of git that is run, and its arguments. An alias that is set on the line is what it stands for.
-pub(super) fn git(run: &Run) -> Option<(String, Vec<String>)> {
-    if run.first()? != "git" {
-        return None;
-    }
-    let (mut at, mut aliases) = (1, Vec::new());
-    while let Some(word) = run.get(at).filter(|word| word.starts_with('-')) {
-        at += 1;
-        if GIT_VALUES.contains(&word.as_str()) {
-            let alias = run.get(at).filter(|_| word == "-c").and_then(|value| value.strip_prefix("alias."));
-            aliases.extend(alias.and_then(|alias| alias.split_once('=')));
-            at += 1;
-        }
-    }
-    let verb = run.get(at)?;
-    let rest = run[at + 1..].to_vec();
-    let Some((_, body)) = aliases.into_iter().find(|(name, _)| name == verb) else {
-        return Some((verb.clone(), rest));
-    };
-    match body.strip_prefix('!') {
-        Some(line) => runs_of(line).iter().find_map(|run| if run.len() < 64 { git(run) } else { None }),
-        None => {
-            let mut words = body.split_whitespace().map(str::to_owned);
-            Some((words.next()?, words.chain(rest).collect()))
-        }
-    }
-}
-
-fn has(words: &[String], flags: &[&str]) -> bool {
+pub(super) fn has(words: &[String], flags: &[&str]) -> bool {
     words.iter().any(|word| flags.contains(&word.as_str()))
 }
 
@@ -42,7 +12,7 @@ pub(super) fn operands(words: &[String]) -> impl Iterator<Item = &String> {
 }
 
 /// The program with the first of its arguments that are no options.
-fn starts(run: &Run, words: &[&str]) -> bool {
+pub(super) fn starts(run: &Run, words: &[&str]) -> bool {
     let mut plain =
         run.iter().enumerate().filter(|(at, word)| *at == 0 || !word.starts_with('-')).map(|(_, word)| word);
     words.iter().all(|word| plain.next().is_some_and(|other| other == word))
@@ -57,114 +27,6 @@ pub(super) fn shown(run: &Run) -> String {
             line.chars().take(60).collect()
         }
     }
-}
-
-pub(super) fn commits(run: &Run) -> bool {
-    if let Some((verb, rest)) = git(run) {
-        return match verb.as_str() {
-            "commit" => !has(&rest, &["--dry-run", "--help", "-h"]),
-            "cherry-pick" | "revert" => !has(&rest, &["-n", "--no-commit", "--abort", "--quit", "--help", "-h"]),
-            "commit-tree" | "citool" | "am" => !has(&rest, &["--help", "-h", "--abort"]),
-            _ => false,
-        };
-    }
-    ["hg", "jj", "sl", "svn"].iter().any(|program| starts(run, &[program, "commit"]) || starts(run, &[program, "ci"]))
-}
-
-pub(super) fn pushes(run: &Run) -> Option<Vec<String>> {
-    match git(run) {
-        Some((verb, rest)) if verb == "push" && !has(&rest, &["--dry-run", "-n", "--help", "-h"]) => Some(rest),
-        Some(_) => None,
-        None if starts(run, &["hg", "push"])
-            || starts(run, &["jj", "git", "push"])
-            || starts(run, &["gh", "pr", "create"]) =>
-        {
-            Some(Vec::new())
-        }
-        None => None,
-    }
-}
-
-pub(super) fn is_forced(rest: &[String]) -> bool {
-    rest.iter().any(|word| {
-        word.starts_with("--force")
-            || word.starts_with('+')
-            || (word.starts_with('-') && !word.starts_with("--") && word.contains('f'))
-    })
-}
-
-/// Whether a push names that branch as its target.
-pub(super) fn names_branch(rest: &[String], branch: &str) -> bool {
-    operands(rest).skip(1).any(|word| {
-        let target = word.rsplit(':').next().unwrap_or(word).trim_start_matches('+');
-        target.strip_prefix("refs/heads/").unwrap_or(target) == branch
-    })
-}
-
-pub(super) fn branches(run: &Run) -> bool {
-    let Some((verb, rest)) = git(run) else { return false };
-    let looks =
-        ["-a", "-r", "-v", "-vv", "-l", "--list", "--show-current", "--contains", "--merged", "--help", "-h", "--all"];
-    match verb.as_str() {
-        "branch" => !has(&rest, &looks) && operands(&rest).next().is_some(),
-        "switch" => !has(&rest, &["--help", "-h"]),
-        "checkout" => {
-            let branch = |word: &String| matches!(word.as_str(), "main" | "master" | "develop");
-            has(&rest, &["-b", "-B", "--orphan", "-"])
-                || (!has(&rest, &["--"]) && operands(&rest).next().is_some_and(branch))
-        }
-        "worktree" => rest.first().is_some_and(|word| word == "add"),
-        _ => false,
-    }
-}
-
-pub(super) fn opens_request(run: &Run) -> bool {
-    [
-        &["gh", "pr", "create"][..],
-        &["gh", "pr", "new"],
-        &["glab", "mr", "create"],
-        &["glab", "mr", "new"],
-        &["hub", "pull-request"],
-    ]
-    .iter()
-    .any(|words| starts(run, words))
-}
-
-pub(super) fn merges(run: &Run) -> bool {
-    match git(run) {
-        Some((verb, rest)) => {
-            matches!(verb.as_str(), "merge" | "rebase") && !has(&rest, &["--abort", "--quit", "--help", "-h"])
-        }
-        None => starts(run, &["gh", "pr", "merge"]) || starts(run, &["glab", "mr", "merge"]),
-    }
-}
-
-/// A command of git that changes the working tree or the history.
-pub(super) fn changes_checkout(run: &Run) -> bool {
-    const CHANGING: [&str; 17] = [
-        "am",
-        "apply",
-        "checkout",
-        "cherry-pick",
-        "clean",
-        "commit",
-        "merge",
-        "mv",
-        "pull",
-        "rebase",
-        "reset",
-        "restore",
-        "revert",
-        "rm",
-        "switch",
-        "sparse-checkout",
-        "stash",
-    ];
-    git(run).is_some_and(|(verb, rest)| {
-        let looks = (verb == "stash" && rest.first().is_some_and(|word| word == "list" || word == "show"))
-            || has(&rest, &["--help", "-h", "--dry-run", "--check", "--stat"]);
-        CHANGING.contains(&verb.as_str()) && !looks
-    })
 }
 
 /// What a package manager is asked for.

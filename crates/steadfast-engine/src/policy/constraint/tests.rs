@@ -138,6 +138,46 @@ fn leave_of_the_human_lifts_it_and_nobody_elses_does() {
     go(&mut state, &prompt("don't commit anything else"));
 }
 
+/// A session under those settings.
+fn set(constraints: &[&str], never: &[&str]) -> State {
+    let mut state = told(&[]);
+    let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    state.rules.drift.constraints = all(constraints);
+    state.rules.drift.never = all(never);
+    state
+}
+
+#[test]
+fn what_the_settings_forbid_is_refused_as_if_the_human_had_said_it() {
+    let state = set(&["don't commit."], &["legacy/", "Makefile", "gen/*.rs"]);
+    assert_eq!(
+        refusal(&state, &by_subagent(shell("cd x && git commit -m x"))).as_deref(),
+        Some("`steadfast.toml` says: \"don't commit\". `git commit` is not run. No prompt lifts what is set there.")
+    );
+    assert_eq!(
+        refusal(&state, &write("legacy/a.c")).as_deref(),
+        Some(
+            "`steadfast.toml` says: \"never legacy/\". `legacy/a.c` is not written. No prompt lifts what is set there."
+        )
+    );
+    for event in [write("Makefile"), write("gen/a.rs"), shell("echo x >> legacy/b"), shell("rm -r legacy")] {
+        assert!(refusal(&state, &event).is_some(), "{:?}", event.kind);
+    }
+    for event in [write("src/legacy.c"), write("gen/a.txt"), shell("cat legacy/a.c"), shell("git status")] {
+        assert_eq!(refusal(&state, &event), None, "{:?}", event.kind);
+    }
+}
+
+#[test]
+fn the_humans_word_lifts_their_own_and_not_the_settings() {
+    let mut state = set(&["don't commit"], &[]);
+    go(&mut state, &prompt("don't commit or push"));
+    go(&mut state, &prompt("ok, commit and push it"));
+    assert_eq!(state.constraints(), []);
+    assert!(refusal(&state, &shell("git commit")).is_some_and(|reason| reason.starts_with("`steadfast.toml` says")));
+    assert_eq!(refusal(&state, &shell("git push")), None);
+}
+
 #[test]
 fn a_push_is_refused_and_where_it_goes_counts() {
     check(
@@ -286,6 +326,25 @@ fn a_fence_keeps_writes_inside_and_lets_reads_and_scratch_be() {
 }
 
 #[test]
+fn a_pattern_beside_the_fence_is_outside_and_one_above_it_may_be() {
+    check(
+        "only touch src/auth",
+        &[shell("rm src/ui/*.ts"), shell("sed -i s/a/b/ docs/*.md")],
+        &[shell("rm src/auth/*.ts"), shell("sed -i s/a/b/ src/*/a.ts")],
+    );
+    assert_eq!(
+        note(&told(&["only touch src/auth"]), &shell("sed -i s/a/b/ src/*/a.ts")).as_deref(),
+        Some("You said: \"only touch src/auth\". `src/*/a.ts` may be written by a command that was let pass.")
+    );
+    check(
+        "only edit `src/**/*.css`",
+        &[write("src/a.ts"), write("web/a.css"), shell("echo x > src/ui/a.ts")],
+        &[write("src/ui/a.css"), write("src/ui/deep/a.css"), write("src/a.css")],
+    );
+    check("only touch *.md files", &[write("src/a.rs")], &[write("docs/a.md"), write("README.md")]);
+}
+
+#[test]
 fn reading_only_writes_nothing() {
     check(
         "just look, don't change anything",
@@ -395,7 +454,7 @@ fn of_benign_commands_only_commits_are_refused_by_dont_commit() {
         // Whether git's own words for it stand there in this order.
         let mut words = command.split(|c: char| c.is_whitespace() || "\"'`();&|".contains(c));
         let commits = words.any(|word| word == "git")
-            && words.any(|word| ["commit", "cherry-pick", "revert", "am"].contains(&word));
+            && words.any(|word| ["commit", "cherry-pick", "revert", "am", "--continue"].contains(&word));
         if refusal(&state, &shell(&command)).is_some_and(|reason| reason.contains("human said")) && !commits {
             wrong.push(command);
         }

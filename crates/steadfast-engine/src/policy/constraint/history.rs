@@ -1,0 +1,264 @@
+//! Commands that write history: commits, pushes, branches, merges, and requests to merge.
+//!
+//! An alias of git that is not on the line, and what `make` or a script would run, are not known here.
+
+use super::program::{has, operands, starts};
+use super::run::{Run, runs_of};
+
+/// Options of git with a value, before its command.
+const GIT_VALUES: [&str; 8] =
+    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"];
+const HELP: [&str; 2] = ["--help", "-h"];
+
+/// The command of git that is run, and its arguments. An alias that is set on the line is what it stands for.
+pub(super) fn git(run: &Run) -> Option<(String, Vec<String>)> {
+    let program = run.first()?;
+    // `git-commit` is the same, from where git keeps its commands.
+    if let Some(verb) = program.strip_prefix("git-") {
+        return Some((verb.to_owned(), run[1..].to_vec()));
+    }
+    // Both hand on what is not theirs.
+    if !matches!(program.as_str(), "git" | "hub" | "yadm") {
+        return None;
+    }
+    let (mut at, mut aliases) = (1, Vec::new());
+    while let Some(word) = run.get(at).filter(|word| word.starts_with('-')) {
+        at += 1;
+        if GIT_VALUES.contains(&word.as_str()) {
+            let alias = run.get(at).filter(|_| word == "-c").and_then(|value| value.strip_prefix("alias."));
+            aliases.extend(alias.and_then(|alias| alias.split_once('=')));
+            at += 1;
+        }
+    }
+    let verb = run.get(at)?;
+    let rest = run[at + 1..].to_vec();
+    let Some((_, body)) = aliases.into_iter().find(|(name, _)| name == verb) else {
+        return Some((verb.clone(), rest));
+    };
+    match body.strip_prefix('!') {
+        Some(line) => runs_of(line).iter().find_map(|run| if run.len() < 64 { git(run) } else { None }),
+        None => {
+            let mut words = body.split_whitespace().map(str::to_owned);
+            Some((words.next()?, words.chain(rest).collect()))
+        }
+    }
+}
+
+fn any(run: &Run, lines: &[&[&str]]) -> bool {
+    lines.iter().any(|words| starts(run, words))
+}
+
+pub(super) fn commits(run: &Run) -> bool {
+    const OTHERS: [&[&str]; 14] = [
+        &["hg", "commit"],
+        &["hg", "ci"],
+        &["hg", "amend"],
+        &["jj", "commit"],
+        &["jj", "ci"],
+        &["sl", "commit"],
+        &["sl", "ci"],
+        &["sl", "amend"],
+        &["svn", "commit"],
+        &["svn", "ci"],
+        &["gt", "create"],
+        &["gt", "modify"],
+        &["cz", "commit"],
+        &["cz", "c"],
+    ];
+    if let Some((verb, rest)) = git(run) {
+        let stops = has(&rest, &["--abort", "--quit", "--no-commit"]) || has(&rest, &HELP);
+        return match verb.as_str() {
+            "commit" => !has(&rest, &["--dry-run"]) && !has(&rest, &HELP),
+            "cherry-pick" | "revert" => !stops && !has(&rest, &["-n"]),
+            "commit-tree" | "citool" | "am" | "cz" => !stops,
+            "gui" => rest.first().is_some_and(|word| word == "citool"),
+            // Others may only move a branch forward.
+            "merge" => !stops && has(&rest, &["--no-ff", "--continue"]),
+            "rebase" => has(&rest, &["--continue"]),
+            "subtree" => rest.first().is_some_and(|word| matches!(word.as_str(), "add" | "merge" | "pull")),
+            _ => false,
+        };
+    }
+    // A new version is a commit with a tag.
+    let version = any(run, &[&["npm", "version"]])
+        && operands(run).nth(2).is_some()
+        && !has(run, &["--no-git-tag-version", "--git-tag-version=false"]);
+    version || any(run, &OTHERS)
+}
+
+/// The arguments of a push.
+pub(super) fn pushes(run: &Run) -> Option<Vec<String>> {
+    const OTHERS: [&[&str]; 10] = [
+        &["hg", "push"],
+        &["sl", "push"],
+        &["jj", "git", "push"],
+        &["svn", "commit"],
+        &["svn", "ci"],
+        &["gh", "pr", "create"],
+        &["gh", "pr", "new"],
+        &["gt", "submit"],
+        &["gt", "stack", "submit"],
+        &["glab", "mr", "create"],
+    ];
+    match git(run) {
+        Some((verb, rest)) => match verb.as_str() {
+            "push" if !has(&rest, &["--dry-run", "-n"]) && !has(&rest, &HELP) => Some(rest),
+            "send-pack" => Some(rest),
+            "subtree" | "lfs" if rest.first().is_some_and(|word| word == "push") => Some(rest[1..].to_vec()),
+            "svn" if rest.first().is_some_and(|word| word == "dcommit") => Some(Vec::new()),
+            "sync" if run[0] == "hub" => Some(Vec::new()),
+            _ => None,
+        },
+        None => any(run, &OTHERS).then(Vec::new),
+    }
+}
+
+pub(super) fn is_forced(rest: &[String]) -> bool {
+    rest.iter().any(|word| {
+        word.starts_with("--force")
+            || word.starts_with('+')
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains('f'))
+    })
+}
+
+/// Whether a push names that branch as its target.
+pub(super) fn names_branch(rest: &[String], branch: &str) -> bool {
+    operands(rest).skip(1).any(|word| {
+        let target = word.rsplit(':').next().unwrap_or(word).trim_start_matches('+');
+        target.strip_prefix("refs/heads/").unwrap_or(target) == branch
+    })
+}
+
+pub(super) fn branches(run: &Run) -> bool {
+    const LOOKS: [&str; 22] = [
+        "-a",
+        "-r",
+        "-v",
+        "-vv",
+        "-l",
+        "--list",
+        "--show-current",
+        "--contains",
+        "--no-contains",
+        "--merged",
+        "--no-merged",
+        "--points-at",
+        "--sort",
+        "--format",
+        "--help",
+        "-h",
+        "--all",
+        // Another branch is deleted, or this one told where it comes from.
+        "-d",
+        "-D",
+        "--delete",
+        "-u",
+        "--set-upstream-to",
+    ];
+    const OTHERS: [&[&str]; 8] = [
+        &["gh", "pr", "checkout"],
+        &["gh", "pr", "co"],
+        &["gh", "issue", "develop"],
+        &["glab", "mr", "checkout"],
+        &["jj", "bookmark", "create"],
+        &["hg", "branch"],
+        &["gt", "create"],
+        &["gt", "checkout"],
+    ];
+    let Some((verb, rest)) = git(run) else { return any(run, &OTHERS) };
+    match verb.as_str() {
+        "branch" => !has(&rest, &LOOKS) && operands(&rest).next().is_some(),
+        "switch" => !has(&rest, &HELP),
+        "checkout" => {
+            let branch = |word: &String| matches!(word.as_str(), "main" | "master" | "develop");
+            has(&rest, &["-b", "-B", "--orphan", "-", "-t", "--track", "--detach"])
+                || (!has(&rest, &["--"]) && operands(&rest).next().is_some_and(branch))
+        }
+        "worktree" => rest.first().is_some_and(|word| word == "add"),
+        "stash" => rest.first().is_some_and(|word| word == "branch"),
+        _ => false,
+    }
+}
+
+pub(super) fn opens_request(run: &Run) -> bool {
+    const LINES: [&[&str]; 9] = [
+        &["gh", "pr", "create"],
+        &["gh", "pr", "new"],
+        &["glab", "mr", "create"],
+        &["glab", "mr", "new"],
+        &["hub", "pull-request"],
+        &["az", "repos", "pr", "create"],
+        &["tea", "pr", "create"],
+        &["tea", "pulls", "create"],
+        &["gt", "submit"],
+    ];
+    let asked_for = |rest: Vec<String>| rest.iter().any(|word| word.contains("merge_request.create"));
+    any(run, &LINES) || pushes(run).is_some_and(asked_for) || posts(run, "/pulls")
+}
+
+/// A call of GitHub's interface that writes at such an address.
+fn posts(run: &Run, address: &str) -> bool {
+    let fields = ["-f", "-F", "--field", "--raw-field", "--input"];
+    let methods = ["POST", "PUT", "PATCH"];
+    let writes = has(run, &fields) || run.iter().any(|word| methods.iter().any(|method| word.ends_with(method)));
+    any(run, &[&["gh", "api"]]) && writes && run.iter().any(|word| word.ends_with(address))
+}
+
+pub(super) fn merges(run: &Run) -> bool {
+    const OTHERS: [&[&str]; 9] = [
+        &["gh", "pr", "merge"],
+        &["gh", "pr", "update-branch"],
+        &["glab", "mr", "merge"],
+        &["glab", "mr", "accept"],
+        &["glab", "mr", "rebase"],
+        &["tea", "pr", "merge"],
+        &["hg", "merge"],
+        &["hg", "rebase"],
+        &["jj", "rebase"],
+    ];
+    match git(run) {
+        Some((verb, rest)) => match verb.as_str() {
+            "merge" | "rebase" => !has(&rest, &["--abort", "--quit"]) && !has(&rest, &HELP),
+            // A branch that is named is merged; a bare pull may only move this one forward.
+            "pull" => {
+                let rebases = rest.iter().any(|word| word == "-r" || word.starts_with("--rebase"));
+                let named = operands(&rest).nth(1).is_some() && !has(&rest, &["--ff-only"]);
+                rebases && !has(&rest, &["--rebase=false"]) || named
+            }
+            "subtree" => rest.first().is_some_and(|word| word == "merge"),
+            _ => false,
+        },
+        None => any(run, &OTHERS) || posts(run, "/merge") || posts(run, "/merges"),
+    }
+}
+
+/// A command of git that changes the working tree or the history.
+pub(super) fn changes_checkout(run: &Run) -> bool {
+    const CHANGING: [&str; 17] = [
+        "am",
+        "apply",
+        "checkout",
+        "cherry-pick",
+        "clean",
+        "commit",
+        "merge",
+        "mv",
+        "pull",
+        "rebase",
+        "reset",
+        "restore",
+        "revert",
+        "rm",
+        "switch",
+        "sparse-checkout",
+        "stash",
+    ];
+    git(run).is_some_and(|(verb, rest)| {
+        let looks = (verb == "stash" && rest.first().is_some_and(|word| word == "list" || word == "show"))
+            || has(&rest, &["--help", "-h", "--dry-run", "--check", "--stat"]);
+        CHANGING.contains(&verb.as_str()) && !looks
+    })
+}
+
+#[cfg(test)]
+mod tests;
