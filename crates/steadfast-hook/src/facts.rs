@@ -149,7 +149,7 @@ fn behind(cwd: &Path, path: &str) -> Option<String> {
 /// What of our hooks in the hosts' settings is not as it was. Where nothing is to be said, nothing is written down.
 pub(crate) fn wiring(
     place: &Place,
-    homes: Option<&Homes>,
+    homes: fn() -> Option<Homes>,
     needs: Needs,
     state: &State,
     now: Millis,

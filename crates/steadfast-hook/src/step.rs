@@ -49,7 +49,7 @@ impl StepError {
 /// Hooks and commands both come through here. If the event could not be written down, nothing was decided: a refusal
 /// that is not on the account must not be given.
 pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
-    Step { place, config, homes: None }.take(event)
+    Step { place, config, homes: || None }.take(event)
 }
 
 /// Where a session is kept, and what is around it.
@@ -58,7 +58,7 @@ pub(crate) struct Step<'a> {
     pub(crate) place: &'a Place,
     pub(crate) config: &'a ConfigFiles,
     /// Where the hosts' settings are, where that is known.
-    pub(crate) homes: Option<&'a Homes>,
+    pub(crate) homes: fn() -> Option<Homes>,
 }
 
 impl Step<'_> {

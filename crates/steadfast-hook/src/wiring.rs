@@ -15,11 +15,13 @@ pub fn note_wiring(place: &Place, homes: &Homes) -> std::io::Result<()> {
 }
 
 /// What is not as it was, a line for each, for who reads it.
-pub(crate) fn changed(place: &Place, homes: Option<&Homes>, now: Millis) -> Vec<String> {
-    let (mut table, mut renewed) = match (read_wiring(place), homes) {
-        (Some(table), _) => (table, false),
-        (None, Some(homes)) => (as_it_is(place, homes), true),
-        (None, None) => return Vec::new(),
+pub(crate) fn changed(place: &Place, homes: fn() -> Option<Homes>, now: Millis) -> Vec<String> {
+    let (mut table, mut renewed) = match read_wiring(place) {
+        Some(table) => (table, false),
+        None => match homes() {
+            Some(homes) => (as_it_is(place, &homes), true),
+            None => return Vec::new(),
+        },
     };
     for file in &mut table.files {
         let stamp = FileStamp::of(&file.path);

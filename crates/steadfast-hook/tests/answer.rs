@@ -46,7 +46,7 @@ impl Repository {
             attended: None,
             user_state: None,
             user_config: None,
-            homes: None,
+            homes: || None,
         }
     }
 

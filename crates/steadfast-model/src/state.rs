@@ -165,6 +165,9 @@ pub struct GateState {
     /// A call that may have done anything is back, and since then nobody saw all that is sealed as a tree.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unseen: bool,
+    /// So much was to be put back that a hook may have been ended over it: what is left of it is no human's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unmended: bool,
     /// The call whose question we exchanged for ours, and the hash that was in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<(ToolUseId, String)>,
@@ -187,6 +190,7 @@ impl GateState {
             calls: Vec::new(),
             background: false,
             unseen: false,
+            unmended: false,
             asked: None,
             leaving: false,
             refused: Vec::new(),
@@ -210,6 +214,7 @@ impl GateState {
             }
             Change::CallClosed(call) => self.calls.retain(|open| open != call),
             Change::TreeUnseen(unseen) => self.unseen = *unseen,
+            Change::Unmended(unmended) => self.unmended = *unmended,
             Change::Asked { call, hash } => self.asked = Some((call.clone(), hash.clone())),
             Change::Leaving => self.leaving = true,
             Change::PathRefused(path) => {
@@ -306,6 +311,8 @@ pub enum Change {
     CallClosed(ToolUseId),
     /// Whether something of the agent's may have changed what is sealed as a tree without anybody having looked since.
     TreeUnseen(bool),
+    /// Whether something may be left of what was to be put back.
+    Unmended(bool),
     /// Our question with this hash stands in for the one of this call.
     Asked {
         call: ToolUseId,
@@ -454,6 +461,7 @@ impl State {
             Change::CallOpened { .. }
             | Change::CallClosed(_)
             | Change::TreeUnseen(_)
+            | Change::Unmended(_)
             | Change::Asked { .. }
             | Change::Leaving
             | Change::PathRefused(_) => {

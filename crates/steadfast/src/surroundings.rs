@@ -28,7 +28,7 @@ pub(crate) fn of_hook() -> Surroundings {
         }),
         user_state: user_state(),
         user_config: user_config(),
-        homes: homes(),
+        homes,
     }
 }
 

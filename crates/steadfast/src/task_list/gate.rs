@@ -84,7 +84,7 @@ impl Standing {
     /// running.
     pub(crate) fn is_agents(&self) -> bool {
         let known = self.sessions.iter().filter_map(|state| state.gate.as_ref());
-        known.into_iter().any(|known| known.is_agents() || known.unseen)
+        known.into_iter().any(|known| known.is_agents() || known.unseen || known.unmended)
     }
 
     /// The checkout it stands in.

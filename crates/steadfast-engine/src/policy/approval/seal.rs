@@ -58,7 +58,12 @@ impl Closed<'_> {
     pub(super) fn mend(&self) -> Judgement {
         let is_agents = self.known.is_some_and(GateState::is_agents);
         let unseen = self.known.is_some_and(|known| known.unseen);
-        let mut judgement = self.mended(&self.facts.seal, is_agents);
+        let unmended = self.known.is_some_and(|known| known.unmended);
+        let mut judgement = self.mended(&self.facts.seal, is_agents || unmended);
+        let still_unmended = (is_agents || unmended) && self.facts.seal.len() > SealBreak::AT_ONCE;
+        if still_unmended != unmended {
+            judgement.changes.push(Change::Unmended(still_unmended));
+        }
         let still_unseen = match &self.facts.tree {
             Fact::NotAsked => return judgement,
             Fact::Unknown(_) => unseen || is_agents,

@@ -157,6 +157,20 @@ fn of_very_much_the_agents_is_put_back_step_by_step_and_a_humans_is_left_at_once
 }
 
 #[test]
+fn what_a_hook_could_not_put_back_in_its_time_is_still_the_agents() {
+    let all = |count: usize| {
+        let one = |number| SealBreak { path: format!("{number:02}"), what: SealChange::Changed };
+        Facts { seal: (0..count).map(one).collect(), ..behind(gate()) }
+    };
+    let is_restored = |decision: &Decision| matches!(decision.effects[0], Effect::Restore { .. });
+    let mut state = gated();
+    go(&mut state, &pre("1", Action::shell("make")), &behind(gate()));
+    assert!(is_restored(&go(&mut state, &post("1", Action::shell("make")), &all(64))));
+    assert!(is_restored(&go(&mut state, &typed("go on"), &all(10))), "the hook was ended over the others");
+    assert!(!is_restored(&go(&mut state, &typed("go on"), &all(10))));
+}
+
+#[test]
 fn what_is_found_singly_and_in_the_tree_is_told_together() {
     let mut state = gated();
     go(&mut state, &pre("1", Action::shell("make")), &behind(gate()));
