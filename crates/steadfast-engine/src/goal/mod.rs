@@ -20,6 +20,7 @@ mod predicate;
 mod refer;
 mod reserve;
 mod thing;
+mod turn;
 mod verb;
 mod words;
 
@@ -172,7 +173,7 @@ fn prompted(state: &State, text: &str) -> Vec<Change> {
         }
         _ => {}
     }
-    changes.extend(lifted(state, &said));
+    changes.extend(lifted(state, &said, is_leave(text, &said)));
     changes.extend(said.constraints.into_iter().map(Change::ConstraintAdded));
     changes
 }
@@ -183,14 +184,20 @@ fn is_task(text: &str) -> bool {
     !text.starts_with('/') && text.split_whitespace().nth(1).is_some()
 }
 
+/// Whether a prompt asks for changes, where an earlier one wanted none.
+fn is_leave(text: &str, said: &Said) -> bool {
+    let forbids = said.constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Write);
+    !forbids && (text.trim_start().starts_with(PLAN) || turn::wants_change(&sentences(text)))
+}
+
 /// The constraints of earlier prompts that no longer hold.
-fn lifted(state: &State, said: &Said) -> Vec<Change> {
+fn lifted(state: &State, said: &Said, leave: bool) -> Vec<Change> {
     let mut changes = Vec::new();
     let fenced_anew = said.constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
     for constraint in state.constraints() {
         let Constraint { number, kind, of, .. } = constraint;
         let mut left = Some(constraint.clone());
-        if *kind == ConstraintKind::Only && fenced_anew {
+        if *kind == ConstraintKind::Only && fenced_anew || *kind == ConstraintKind::Write && leave {
             left = None;
         }
         for lift in &said.lifts {
