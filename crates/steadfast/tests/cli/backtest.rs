@@ -52,6 +52,8 @@ fn people_get_a_table_and_a_page() {
     policy         said  per 1,000  verdicts                           on
     integrity         2      333.3  deny 2                             Bash 2
     approval          0        0.0
+    constraint        0        0.0
+    drift             0        0.0
     completion        0        0.0
 
     integrity, for example:

@@ -186,7 +186,7 @@ fn init_sets_the_mode_and_keeps_what_else_was_set() {
     assert_eq!(
         fs::read_to_string(local(&sandbox)).unwrap(),
         "[stop]\nmax_idle = 5\n\n[mode]\nintegrity = \"observe\"\napproval = \"observe\"\nconstraint = \"observe\"\n\
-         completion = \"observe\"\n"
+         drift = \"observe\"\ncompletion = \"observe\"\n"
     );
 }
 

@@ -31,7 +31,7 @@ fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
 
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(!said.contains('\x1b'), "{said}");
-    assert_eq!(said.matches("refuses. What the agent gets:").count(), 4, "{said}");
+    assert_eq!(said.matches("refuses. What the agent gets:").count(), 5, "{said}");
     assert_eq!(said.matches("| The plan is not approved. `NEXT.md` is not written before.").count(), 2, "{said}");
     assert!(
         said.contains("tells the agent: The plan is not approved. `NEXT.md` was created, and taken away"),
@@ -42,6 +42,9 @@ fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
     assert!(said.contains("| 2 of 3 tasks are open: 2 Print a duration"), "{said}");
     assert!(said.contains("Without Steadfast: 1 of 3 tasks done, and the words \"I've made good progress"), "{said}");
     assert!(said.contains("\nWith Steadfast: 3 of 3 tasks done, each by its check, after 2 refusals.\n"), "{said}");
+    assert!(said.contains("| The human said: \"Do the tasks, but don't commit\". `git commit` is not run."), "{said}");
+    assert_eq!(said.matches("tells the agent: This leads away from the goal: `site/menu.css`").count(), 1, "{said}");
+    assert!(said.contains("\nAnd it did what it was asked for: told 2 times"), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
 }
