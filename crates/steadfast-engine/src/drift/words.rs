@@ -27,7 +27,7 @@ pub(super) fn of_prompt(text: &str) -> Vec<String> {
     let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= LOOKED_AT).last().unwrap_or_default();
     let looked = if text.len() <= LOOKED_AT { text } else { &text[..end] };
     let mut words: Vec<String> = Vec::new();
-    for word in parts(looked) {
+    for word in looked.split_whitespace().filter(|token| !is_path(token)).flat_map(parts) {
         if words.len() >= MOST {
             break;
         }
@@ -36,6 +36,13 @@ pub(super) fn of_prompt(text: &str) -> Vec<String> {
         }
     }
     words
+}
+
+/// A path says where the work is, and is no description of it.
+fn is_path(token: &str) -> bool {
+    let inner = token.trim_matches(|c: char| !c.is_alphanumeric());
+    let ending = inner.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
+    inner.contains('/') || ending.is_some_and(|ending| ending.len() <= 5 && ending.chars().all(char::is_alphanumeric))
 }
 
 /// The words of a path that are its own.
@@ -82,6 +89,14 @@ mod tests {
     fn a_prompt_is_its_own_words() {
         let words = of_prompt("Please fix the login bug in the authController, and the login tokens");
         assert_eq!(words, ["login", "bug", "auth", "controller", "token"]);
+    }
+
+    #[test]
+    fn a_path_that_is_named_says_where_and_not_what() {
+        assert_eq!(
+            of_prompt("Mend `src/auth/token.rs`, main.go: the session expires. Twice."),
+            ["mend", "session", "expire", "twice"]
+        );
     }
 
     #[test]
