@@ -19,6 +19,11 @@ pub fn needs(state: &State, event: &Event) -> Needs {
     POLICIES.iter().map(|policy| policy.needs(state, event)).fold(Needs::default(), Needs::and)
 }
 
+/// What has to be known besides, when it is known what a call changed.
+pub fn needs_then(state: &State, event: &Event, changed: &[String]) -> Needs {
+    POLICIES.iter().map(|policy| policy.needs_then(state, event, changed)).fold(Needs::default(), Needs::and)
+}
+
 /// What to answer, and what that changes.
 ///
 /// Policies are asked in their order, each with the same view of the world; the strictest verdict wins.

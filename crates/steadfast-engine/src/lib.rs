@@ -9,5 +9,5 @@ pub mod goal;
 mod policy;
 mod repeat;
 
-pub use decide::{Decision, decide, needs};
+pub use decide::{Decision, decide, needs, needs_then};
 pub use policy::{Judgement, POLICIES, Policy};

@@ -4,16 +4,17 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use steadfast_engine::drift::written;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
-    Action, Approval, ApprovalRules, Brief, Current, Event, EventKind, Fact, Gate, Millis, Needs, NewRules, OwnerEnd,
-    PlanView, Profile, SealBreak, State, ToolCall, WiringTold,
+    Action, Approval, ApprovalRules, Brief, Current, Event, EventKind, Fact, Facts, Gate, Millis, Needs, Neighbours,
+    NewRules, OwnerEnd, PlanView, Profile, SealBreak, State, ToolCall, WiringTold,
 };
-use steadfast_observe::TOOL_EVENT;
+use steadfast_observe::{Repository, TOOL_EVENT};
 use steadfast_store::ledger::{Ledger, read_slices};
 use steadfast_store::{
     Asked, ConfigFiles, Place, SessionFiles, Verifier, approval_of, gate_before, is_check_running, log_line,
-    seal_breaks, tree_breaks,
+    neighbours_of, seal_breaks, tree_breaks,
 };
 
 use crate::process::is_gone;
@@ -103,6 +104,64 @@ fn bound(brief: &mut Brief) {
             text.truncate(end);
         }
     }
+}
+
+/// Clocks of files and of events differ by a little, and so do the ends of two calls.
+const SLACK_MS: u64 = 1_000;
+
+/// What changed in the checkout while the call of an event ran. Who did it is not written on a file: where another session
+/// did something meanwhile, it is not known.
+pub(crate) fn changed(place: &Place, needs: Needs, state: &State, event: &Event) -> Fact<Vec<String>> {
+    if !needs.changed {
+        return Fact::NotAsked;
+    }
+    let took = match &event.kind {
+        EventKind::PostTool(result) => result.millis,
+        _ => None,
+    };
+    let began = took.map_or(state.last_at, |took| event.at.before(took));
+    let began = began.before(SLACK_MS);
+    if SessionFiles::others_since(place, &event.session, began) {
+        return Fact::Unknown("another session was at work here".into());
+    }
+    let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
+    match Repository::find(&place.root).changed_after(began, Facts::CHANGED, TOOL_EVENT) {
+        Fact::Known(paths) => Fact::Known(paths.iter().map(|path| from_root(place, root, path)).collect()),
+        Fact::Unknown(why) => Fact::Unknown(why),
+        Fact::NotAsked => Fact::NotAsked,
+    }
+}
+
+/// What history changes together with what was written. Read where something would be said of it, and nowhere else.
+pub(crate) fn neighbours(
+    place: &Place,
+    needs: Needs,
+    state: &State,
+    event: &Event,
+    changed: &Fact<Vec<String>>,
+) -> Vec<Neighbours> {
+    if !needs.neighbours {
+        return Vec::new();
+    }
+    let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
+    let in_checkout = |paths: &[String]| -> Vec<String> {
+        let below = |path: &String| Path::new(root).join(path).strip_prefix(&place.root).ok().map(Path::to_owned);
+        paths.iter().filter_map(below).map(|path| path.to_string_lossy().into_owned()).collect()
+    };
+    let told = |path: &String| from_root(place, root, Path::new(path));
+    let found =
+        neighbours_of(place, &in_checkout(&written(state, event, changed)), &in_checkout(&state.drift.places.known));
+    let all = found.iter().map(|(file, with)| Neighbours {
+        path: told(file),
+        with: with.iter().take(Neighbours::MOST).map(told).collect(),
+    });
+    all.collect()
+}
+
+/// A path of the checkout as a session tells it: from its root, or whole where it is not below it.
+fn from_root(place: &Place, root: &str, path: &Path) -> String {
+    let path = place.root.join(path);
+    path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned()
 }
 
 /// The gate before a session, and what it seals.

@@ -2,9 +2,9 @@ use std::borrow::Cow;
 use std::io;
 use std::time::{Duration, Instant};
 
-use steadfast_engine::{Decision, decide, needs};
+use steadfast_engine::{Decision, decide, needs, needs_then};
 use steadfast_hosts::install::Homes;
-use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Record, SessionId, State};
+use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Needs, Record, SessionId, State};
 use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
 use steadfast_store::{
     ConfigFiles, GrantError, Place, SessionError, SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim, log_line,
@@ -73,6 +73,8 @@ impl Step<'_> {
         let glance = files.glance();
         let before = glance.as_ref().map_or_else(|| Cow::Owned(fresh()), |glance| Cow::Borrowed(glance.state()));
         let wanted = needs(&before, &event);
+        let changed = facts::changed(place, wanted, &before, &event);
+        let wanted = wanted.and(then(&before, &event, &changed));
         let facts::GateFacts { gate, seal, tree, behind_links } = facts::gate(place, wanted, &before, &event);
         let world = Facts {
             rules: facts::rules(place, config, &before, event.at),
@@ -82,6 +84,8 @@ impl Step<'_> {
             tree,
             wiring: facts::wiring(place, homes, wanted, &before, event.at),
             behind_links,
+            neighbours: facts::neighbours(place, wanted, &before, &event, &changed),
+            changed,
         };
         let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
             let facts = still_asked(state, &event, &world);
@@ -129,7 +133,10 @@ fn due(files: &SessionFiles, kind: &EventKind) -> bool {
 
 /// What was looked up before the lock, seen from the state under it: another event may have come between.
 fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
-    let plan = match (needs(state, event).plan, &world.plan) {
+    let wanted = needs(state, event);
+    let changed = if wanted.changed { world.changed.clone() } else { Fact::NotAsked };
+    let wanted = wanted.and(then(state, event, &changed));
+    let plan = match (wanted.plan, &world.plan) {
         (false, _) => Fact::NotAsked,
         (true, Fact::NotAsked) => Fact::Unknown("it was not looked up in time".into()),
         (true, plan) => plan.clone(),
@@ -143,6 +150,16 @@ fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
         tree: world.tree.clone(),
         wiring: world.wiring.clone(),
         behind_links: world.behind_links.clone(),
+        changed,
+        neighbours: if wanted.neighbours { world.neighbours.clone() } else { Vec::new() },
+    }
+}
+
+/// What has to be known besides, now that the changes are.
+fn then(state: &State, event: &Event, changed: &Fact<Vec<String>>) -> Needs {
+    match changed {
+        Fact::Known(paths) if !paths.is_empty() => needs_then(state, event, paths),
+        _ => Needs::default(),
     }
 }
 

@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 62] = [
+pub const COMMANDS: [(&str, Authority); 63] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -69,6 +69,7 @@ pub const COMMANDS: [(&str, Authority); 62] = [
     ("learn list", Authority::Either),
     ("recall", Authority::Either),
     ("supervise", Authority::Either),
+    ("neighbours", Authority::Either),
     ("mcp", Authority::Either),
     ("hook", Authority::Either),
     ("demo", Authority::Either),

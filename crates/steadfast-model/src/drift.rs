@@ -303,12 +303,14 @@ impl Places {
     }
 }
 
-/// A writing or failing action, as far as repeating it tells something.
+/// An attempt that failed, or one that ended such a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// Tells its target from any other: a path, or a command line.
     pub target: u32,
-    pub failed: bool,
+    /// Tells what went wrong from anything else that may. None: it succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<u32>,
 }
 
 /// What a session's steps came to.
@@ -502,7 +504,7 @@ mod tests {
             drift.apply(&DriftChange::HumanSpoke { words: one("w") });
         }
         for target in 0..1_000 {
-            drift.apply(&DriftChange::Tried(Attempt { target, failed: true }));
+            drift.apply(&DriftChange::Tried(Attempt { target, error: Some(1) }));
         }
         let sizes = [drift.places.known.len(), drift.places.folders.len(), drift.words.len(), drift.window.len()];
         assert_eq!(sizes, [Places::KNOWN, Places::FOLDERS, Drift::WORDS, Drift::WINDOW]);

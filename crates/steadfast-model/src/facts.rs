@@ -15,6 +15,10 @@ pub struct Needs {
     pub tree: bool,
     /// Whether the hosts' settings still call us.
     pub wiring: bool,
+    /// What a call changed that does not show it: that takes git.
+    pub changed: bool,
+    /// What goes with the files that a call wrote.
+    pub neighbours: bool,
 }
 
 impl Needs {
@@ -25,6 +29,8 @@ impl Needs {
             seal: self.seal || other.seal,
             tree: self.tree || other.tree,
             wiring: self.wiring || other.wiring,
+            changed: self.changed || other.changed,
+            neighbours: self.neighbours || other.neighbours,
         }
     }
 }
@@ -74,6 +80,29 @@ pub struct Facts {
     /// Where the paths of a write really lead, if that is elsewhere than they say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind_links: Vec<String>,
+    /// The files that changed while a call ran, from the session's root; at most [`Facts::CHANGED`].
+    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
+    pub changed: Fact<Vec<String>>,
+    /// What history changes together with the files that were written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<Neighbours>,
+}
+
+impl Facts {
+    /// The most changed files that are told.
+    pub const CHANGED: usize = 32;
+}
+
+/// A file, and those that were mostly changed in the same commits. From the session's root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Neighbours {
+    pub path: String,
+    pub with: Vec<String>,
+}
+
+impl Neighbours {
+    /// The most neighbours of a file that are told.
+    pub const MOST: usize = 16;
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,6 +12,12 @@ impl Millis {
     pub fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0).max(0)
     }
+
+    /// That long before.
+    #[must_use]
+    pub fn before(self, millis: u64) -> Self {
+        Self(self.0.saturating_sub_unsigned(millis))
+    }
 }
 
 /// As RFC 3339 writes it, in UTC.

@@ -31,7 +31,7 @@ pub use drift::{Attempt, Course, Drift, DriftChange, Level, Places, Score, Sever
 pub use effect::{Claim, Effect};
 pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged};
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
-pub use facts::{Brief, Checking, Counts, Current, Fact, Facts, Needs, NewRules, OwnerEnd, PlanView};
+pub use facts::{Brief, Checking, Counts, Current, Fact, Facts, Needs, Neighbours, NewRules, OwnerEnd, PlanView};
 pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealChange, Trigger};
 pub use goal::{Constraint, ConstraintKind, Goal, GoalWord};
 pub use hash::fnv;

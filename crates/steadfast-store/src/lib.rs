@@ -11,6 +11,7 @@ mod gate;
 mod hook_log;
 pub mod ledger;
 mod marker;
+mod neighbour;
 mod place;
 mod put;
 pub mod redact;
@@ -29,6 +30,7 @@ pub use draft::{Draft, draft, drafts, keep_draft};
 pub use gate::{close_gate, forget_gates, gate_before, gate_of, gates, open_gate};
 pub use hook_log::{log_line, read_log, rotated_log};
 pub use marker::{Format, has_marker, text_hash, with_marker, without_marker};
+pub use neighbour::{make_neighbours, neighbours_are_due, neighbours_of};
 pub use place::Place;
 pub use seal::{
     Restored, Sealed, kept_aside, reseal, reseal_tree, restore, seal, seal_breaks, sealed, tree_breaks, unseal,

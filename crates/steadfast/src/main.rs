@@ -11,6 +11,7 @@ mod error;
 mod exclude;
 mod file;
 mod history;
+mod neighbours;
 mod output;
 mod recalled;
 mod repository;
@@ -21,6 +22,7 @@ mod surroundings;
 mod task_list;
 mod when;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use steadfast_hook::Call;
@@ -42,6 +44,9 @@ fn hook(arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
         }
     };
     say(steadfast_hook::answer(&call, &surroundings::of_hook(), std::io::stdin(), too_late));
+    if call.event == "SessionStart" {
+        neighbours::begin();
+    }
     ExitCode::SUCCESS
 }
 
@@ -54,6 +59,7 @@ fn too_late(said: Option<String>) {
 fn say(said: Option<String>) {
     if let Some(said) = said {
         // A host that closed the pipe does not want the answer.
-        let _ = std::io::Write::write_all(&mut std::io::stdout(), said.as_bytes());
+        let mut stdout = std::io::stdout();
+        let _ = stdout.write_all(said.as_bytes()).and_then(|()| stdout.flush());
     }
 }

@@ -1,17 +1,32 @@
-use steadfast_engine::decide;
-use steadfast_engine::drift::{Signal, Without, follow};
-use steadfast_model::{Change, DriftChange, Event, Facts, Level, Opinion, PolicyName, State, Step, Verdict};
+use steadfast_engine::drift::{Signal, Without, follow, written};
+use steadfast_engine::{decide, needs};
+use steadfast_model::{
+    Change, DriftChange, Event, Fact, Facts, Level, Neighbours, Opinion, PolicyName, State, Step, Verdict,
+};
 
 use crate::scorer::{Scored, Scorer, Start};
+use crate::world::World;
 
 /// What can be switched off.
-pub(crate) const SIGNALS: [&str; 10] =
-    ["named", "words", "companions", "kin", "folders", "reads", "prompts", "streak", "tangent", "repetition"];
+pub(crate) const SIGNALS: [&str; 11] = [
+    "named",
+    "words",
+    "companions",
+    "neighbours",
+    "kin",
+    "folders",
+    "reads",
+    "prompts",
+    "streak",
+    "tangent",
+    "repetition",
+];
 
-const ALL: [Signal; 10] = [
+const ALL: [Signal; 11] = [
     Signal::Named,
     Signal::Words,
     Signal::Companions,
+    Signal::Neighbours,
     Signal::Kin,
     Signal::Folders,
     Signal::Reads,
@@ -21,31 +36,54 @@ const ALL: [Signal; 10] = [
     Signal::Repetition,
 ];
 
+/// Other sessions that wrote both files, before that says anything. There are fewer of them than commits.
+const OFTEN: usize = 2;
+
 /// The score itself: the same fold as in a hook, with the facts that a transcript has.
-pub(crate) struct Engine {
+pub(crate) struct Engine<'a> {
+    world: World<'a>,
     without: Vec<Signal>,
     state: Option<State>,
     sequence: u64,
 }
 
-impl Engine {
-    pub(crate) fn new(start: &Start<'_>) -> Self {
+impl<'a> Engine<'a> {
+    pub(crate) fn new(start: &Start<'a>) -> Self {
         let off = SIGNALS.iter().zip(ALL).filter(|(name, _)| !start.uses(name));
-        Self { without: off.map(|(_, signal)| signal).collect(), state: None, sequence: 0 }
+        Self { world: start.world, without: off.map(|(_, signal)| signal).collect(), state: None, sequence: 0 }
+    }
+
+    /// The facts of a hook that a transcript can stand in for: what other sessions wrote together.
+    fn facts(&self, state: &State, event: &Event) -> Facts {
+        if !needs(state, event).neighbours {
+            return Facts::default();
+        }
+        let goes_with = |file: &str, other: &str| {
+            let (both, all) = self.world.together(file, other);
+            both >= OFTEN && 2 * both >= all
+        };
+        let neighbours = written(state, event, &Fact::NotAsked).into_iter().map(|path| {
+            let known = state.drift.places.known.iter();
+            let with = known.filter(|own| goes_with(&path, own) || goes_with(own, &path)).cloned().collect();
+            Neighbours { path, with }
+        });
+        Facts { neighbours: neighbours.collect(), ..Facts::default() }
     }
 }
 
-impl Scorer for Engine {
+impl Scorer for Engine<'_> {
     fn event(&mut self, event: &Event) -> Option<Scored> {
-        let state = self.state.get_or_insert_with(|| State::new(event.session.clone(), event.host, event.at));
-        let decision = decide(state, event, &Facts::default());
+        let mut state = self.state.take().unwrap_or_else(|| State::new(event.session.clone(), event.host, event.at));
+        let facts = self.facts(&state, event);
+        let decision = decide(&state, event, &facts);
         let mut changes = decision.changes;
         if !self.without.is_empty() {
             changes.retain(|change| !matches!(change, Change::Drift(_)));
-            changes.extend(follow(state, event, &Facts::default(), Without(&self.without)).changes);
+            changes.extend(follow(&state, event, &facts, Without(&self.without)).changes);
         }
         self.sequence += 1;
         state.advance(self.sequence, event.at, &changes);
+        self.state = Some(state);
         let denied = decision.opinions.iter().any(is_denied);
         let step = changes.iter().find_map(step);
         (denied || step.is_some()).then(|| Scored {

@@ -1,6 +1,7 @@
 use steadfast_model::{Action, StepKind, ToolCall, fnv};
 use steadfast_shell::{Argument, Context, Op, Reading, effects};
 
+use super::opaque::is_opaque;
 use crate::policy::{absolute, is_free, only_reads};
 
 /// What a call does to files, as far as the score cares: paths below the session's root, told from it.
@@ -25,14 +26,7 @@ const PATHS: usize = 32;
 
 impl Deed {
     pub fn of(call: &ToolCall, cwd: &str, root: &str, scratch: &str) -> Self {
-        let inside = |path: &str| {
-            let path = absolute(path, cwd);
-            let free = is_free(&path, root, scratch);
-            let below = path.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
-            // What is beside the checkout is told whole: it is apart from all of it.
-            let told = below.unwrap_or(&path).to_owned();
-            (!free && !told.is_empty() && !is_ours(&told)).then_some(told)
-        };
+        let inside = |path: &str| told(&absolute(path, cwd), root, scratch);
         let all = |paths: &[String]| paths.iter().take(PATHS).filter_map(|path| inside(path)).collect::<Vec<_>>();
         match &call.action {
             Action::Write { paths } => {
@@ -65,10 +59,9 @@ impl Deed {
 
     fn take(&mut self, reading: &Reading, inside: impl Fn(&str) -> Option<String>) {
         self.kind = Some(StepKind::Bash);
-        self.unknown = !reading.parsed;
+        self.unknown = is_opaque(reading);
         for effect in &reading.effects {
             match (&effect.path, effect.op) {
-                (_, Op::Exec | Op::Unknown) => self.unknown = true,
                 // A folder is nothing before there is something in it.
                 _ if effect.via == "mkdir" => {}
                 (Some(path), Op::Delete) if !path.contains(['*', '?']) => self.deletes.extend(inside(path)),
@@ -99,11 +92,33 @@ impl Deed {
         !self.writes.is_empty() || !self.deletes.is_empty()
     }
 
+    /// A subagent's, of which only the end is seen.
+    pub fn delegated() -> Self {
+        Self { kind: Some(StepKind::Delegate), unknown: true, ..Self::default() }
+    }
+
+    /// Takes in what really changed, told from the root or whole.
+    pub fn changed(&mut self, paths: impl IntoIterator<Item = impl AsRef<str>>, root: &str, scratch: &str) {
+        for path in paths.into_iter().take(PATHS) {
+            let path = told(&absolute(path.as_ref(), root), root, scratch);
+            self.writes.extend(path.filter(|path| !self.writes.contains(path)));
+        }
+    }
+
     /// Tells what is tried from any other attempt.
     pub fn target(&self) -> Option<u32> {
         let text = self.command.as_deref().or(self.writes.first().map(String::as_str))?;
         Some(mark(text))
     }
+}
+
+/// A path as the score knows it; none where it is nobody's work.
+fn told(path: &str, root: &str, scratch: &str) -> Option<String> {
+    let free = is_free(path, root, scratch);
+    let below = path.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+    // What is beside the checkout is told whole: it is apart from all of it.
+    let told = below.unwrap_or(path).to_owned();
+    (!free && !told.is_empty() && !is_ours(&told)).then_some(told)
 }
 
 /// Tells a text from others.

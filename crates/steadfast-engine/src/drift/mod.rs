@@ -7,6 +7,7 @@
 
 mod deed;
 mod memory;
+mod opaque;
 mod place;
 mod repetition;
 mod score;
@@ -19,7 +20,8 @@ pub use repetition::{Repeated, repeated};
 pub use score::{Scored, score};
 pub use tangent::{Work, tangent};
 
-pub use crate::policy::follow;
+pub use crate::policy::{follow, written};
 
 pub(crate) use deed::mark;
 pub(crate) use memory::{prompted, went, wrote};
+pub(crate) use repetition::failure;

@@ -1,6 +1,6 @@
 //! Where a path is, to the work of a session.
 
-use steadfast_model::{Drift, Goal};
+use steadfast_model::{Drift, Goal, Neighbours};
 
 use super::words;
 use crate::policy::covers;
@@ -12,7 +12,7 @@ pub enum Standing {
     Named,
     /// It was read before the work began, or written before the human spoke again.
     Known,
-    /// It goes with a file of the work: its test, its lock file, its twin of the same name.
+    /// It goes with a file of the work: its test, its lock file, its twin of the same name, what history changes with it.
     Companion,
     /// Its name is in the human's words.
     Spoken,
@@ -90,6 +90,8 @@ pub enum Signal {
     Words,
     /// What goes with a file of the work.
     Companions,
+    /// What history changes together with a file of the work.
+    Neighbours,
     /// Names like those of the work.
     Kin,
     /// Folders of the work.
@@ -118,6 +120,8 @@ pub struct Scope<'a> {
     pub goal: Option<&'a Goal>,
     /// What belongs whatever the human said: of the settings, of the task at hand.
     pub always: &'a [String],
+    /// What history changes together with what is written.
+    pub neighbours: &'a [Neighbours],
 }
 
 /// Where a path stands, with what was said and done so far. It is told from the session's root.
@@ -127,7 +131,7 @@ pub struct Scope<'a> {
 /// use steadfast_model::{Drift, Goal, Places};
 ///
 /// let goal = Goal { scope: vec!["src/auth/".into()], ..Goal::default() };
-/// let scope = Scope { goal: Some(&goal), always: &[] };
+/// let scope = Scope { goal: Some(&goal), ..Scope::default() };
 /// let places = Places { known: vec!["src/session.rs".into()], folders: vec!["src".into()], ..Places::default() };
 /// let work = Drift { places, ..Drift::default() };
 /// let standing = |path| standing(&work, scope, path, Without::default());
@@ -146,15 +150,25 @@ pub fn standing(memory: &Drift, scope: Scope<'_>, path: &str, without: Without<'
     if without.has(Signal::Companions) && is_companion(memory, path) {
         return Standing::Companion;
     }
+    if without.has(Signal::Neighbours) && is_neighbour(memory, scope, path) {
+        return Standing::Companion;
+    }
     let nearest = by_folder(memory, path, without);
     let spoken = if without.has(Signal::Words) { spoken(memory, path) } else { None };
     let kin = (without.has(Signal::Kin) && is_kin(memory, path)).then_some(Standing::Kin);
     [Some(nearest), spoken, kin].into_iter().flatten().min().unwrap_or(Standing::Apart)
 }
 
-fn is_named(Scope { goal, always }: Scope<'_>, path: &str) -> bool {
+fn is_named(Scope { goal, always, .. }: Scope<'_>, path: &str) -> bool {
     let mut names = goal.map(|goal| goal.scope.iter()).into_iter().flatten().chain(always);
     names.any(|name| covers(name, &format!("/{path}"), "/"))
+}
+
+/// Whether history changes a path together with a file of the work. What was written on the way is none: whoever strays
+/// among files that belong together would be at home after the first.
+fn is_neighbour(memory: &Drift, scope: Scope<'_>, path: &str) -> bool {
+    let with = scope.neighbours.iter().filter(|all| all.path == path).flat_map(|all| &all.with);
+    with.into_iter().any(|other| has(&memory.places.known, other) || is_named(scope, other))
 }
 
 fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Standing {

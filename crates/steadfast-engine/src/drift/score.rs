@@ -40,7 +40,7 @@ const TOLD: u8 = 7;
 /// let places = Places { known: vec!["src/auth/token.rs".into()], folders: vec!["src/auth".into()], ..Places::default() };
 /// let work = Drift { places, at_work: true, ..Drift::default() };
 /// let edit = |path: &str| Deed { kind: Some(StepKind::Edit), writes: vec![path.into()], ..Deed::default() };
-/// let score = |work: &Drift, path| score(work, Scope::default(), &edit(path), false, Without::default()).map(|s| s.score.get());
+/// let score = |work: &Drift, path| score(work, Scope::default(), &edit(path), None, Without::default()).map(|s| s.score.get());
 /// // What was read before the first write is the work; beside it is near it.
 /// assert_eq!(score(&work, "src/auth/token.rs"), Some(10));
 /// assert_eq!(score(&work, "src/auth/session.rs"), Some(8));
@@ -52,7 +52,13 @@ const TOLD: u8 = 7;
 /// let farther = Drift { astray: 2, ..work.clone() };
 /// assert_eq!(score(&farther, "web/theme.css"), Some(3));
 /// ```
-pub fn score(memory: &Drift, scope: Scope<'_>, deed: &Deed, failed: bool, without: Without<'_>) -> Option<Scored> {
+pub fn score(
+    memory: &Drift,
+    scope: Scope<'_>,
+    deed: &Deed,
+    tried: Option<Attempt>,
+    without: Without<'_>,
+) -> Option<Scored> {
     let kind = deed.kind?;
     let mut lost = 0;
     let mut reasons = Vec::new();
@@ -85,8 +91,8 @@ pub fn score(memory: &Drift, scope: Scope<'_>, deed: &Deed, failed: bool, withou
     if !memory.at_work && without.has(Signal::Prompts) {
         score = score.max(Score::new(FIRST));
     }
-    let target = deed.target().filter(|_| without.has(Signal::Repetition));
-    let repeated = target.and_then(|target| repeated(&memory.window, Attempt { target, failed }));
+    let tried = tried.filter(|_| without.has(Signal::Repetition));
+    let repeated = tried.and_then(|attempt| repeated(&memory.window, attempt));
     if let Some(repeated) = repeated {
         score = Score::new(score.get().saturating_sub(4));
         reasons.push(format!("the same failed {} times", repeated.times));

@@ -7,11 +7,11 @@ mod text;
 
 use steadfast_model::{
     Attempt, Change, Course, Direction, Drift as Memory, DriftChange, Event, EventKind, Fact, Facts, Level, Mode,
-    Needs, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, ToolCall, ToolResult, ToolUseId, Verdict,
+    Needs, Neighbours, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, ToolCall, ToolUseId, Verdict,
 };
 
 use super::{Judgement, Policy};
-use crate::drift::{Deed, Scope, Scored, Without, mark, prompted, score, went, wrote};
+use crate::drift::{Deed, Scope, Scored, Without, failure, mark, prompted, score, went, wrote};
 
 /// How many writing steps a correction is left to be answered.
 const QUIET: u8 = 6;
@@ -32,16 +32,24 @@ impl Policy for Drift {
         rules.drift_mode
     }
 
-    /// The task at hand may name what would otherwise lead away.
+    /// What a call does not show has to be looked at. The task at hand, or the history, may name what would otherwise lead
+    /// away.
     fn needs(&self, state: &State, event: &Event) -> Needs {
-        let EventKind::PostTool(result) = &event.kind else { return Needs::default() };
-        let deed = deed(state, event, &result.call);
-        let leads_away = || {
-            score(&state.drift, scope(state, &state.rules.drift.scope), &deed, false, Without::default())
-                .is_some_and(|scored| scored.score.level() > Level::None)
-        };
-        let plan = deed.changes_files() && (is_undeclared(state) || leads_away());
-        Needs { plan, ..Needs::default() }
+        let Some(deed) = deed_of(state, event) else { return Needs::default() };
+        let astray = leads_away(state, &deed);
+        Needs {
+            plan: astray || deed.changes_files() && is_undeclared(state),
+            neighbours: astray,
+            changed: deed.unknown,
+            ..Needs::default()
+        }
+    }
+
+    fn needs_then(&self, state: &State, event: &Event, changed: &[String]) -> Needs {
+        let Some(mut deed) = deed_of(state, event).filter(|deed| deed.unknown) else { return Needs::default() };
+        take_in(&mut deed, state, event, changed);
+        let astray = leads_away(state, &deed);
+        Needs { plan: astray, neighbours: astray, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
@@ -58,7 +66,7 @@ fn is_undeclared(state: &State) -> bool {
 /// What the policy says of an event, with signals left out.
 pub fn follow(state: &State, event: &Event, facts: &Facts, without: Without<'_>) -> Judgement {
     match &event.kind {
-        EventKind::PostTool(result) => After::of(state, event, facts, result, without).judge(),
+        EventKind::PostTool(_) | EventKind::SubagentStop(_) => After::of(state, event, facts, without).judge(),
         EventKind::PreTool(call) if state.rules.drift_mode == Mode::Enforce => before(state, event, call, without),
         EventKind::Prompt { origin: PromptOrigin::Human, .. } if event.agent.is_none() => spoken(state, event, without),
         EventKind::Stop(_) if state.drift.course != Course::Normal => {
@@ -68,13 +76,48 @@ pub fn follow(state: &State, event: &Event, facts: &Facts, without: Without<'_>)
     }
 }
 
-fn deed(state: &State, event: &Event, call: &ToolCall) -> Deed {
-    let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
-    Deed::of(call, &event.cwd, root, state.rules.approval.scratch())
+fn root<'a>(state: &'a State, event: &'a Event) -> &'a str {
+    if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root }
 }
 
-fn scope<'a>(state: &'a State, always: &'a [String]) -> Scope<'a> {
-    Scope { goal: state.goal.as_ref(), always }
+fn deed(state: &State, event: &Event, call: &ToolCall) -> Deed {
+    Deed::of(call, &event.cwd, root(state, event), state.rules.approval.scratch())
+}
+
+/// What came back with an event.
+fn deed_of(state: &State, event: &Event) -> Option<Deed> {
+    match &event.kind {
+        EventKind::PostTool(result) => Some(deed(state, event, &result.call)),
+        EventKind::SubagentStop(_) => Some(Deed::delegated()),
+        _ => None,
+    }
+}
+
+/// What changed while it ran is what it wrote, but for what the session wrote before: who runs a formatter over it does
+/// nothing new. Nor is anything said again about a folder of which the agent was told.
+fn take_in(deed: &mut Deed, state: &State, event: &Event, changed: &[String]) {
+    let places = &state.drift.places;
+    let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+    let is_new = |path: &&String| {
+        !places.known.contains(path) && !places.fresh.contains(path) && !places.told.contains(&folder(path))
+    };
+    deed.changed(changed.iter().filter(is_new), root(state, event), state.rules.approval.scratch());
+}
+
+/// What an event shows that was written, and what changed besides.
+pub fn written(state: &State, event: &Event, changed: &Fact<Vec<String>>) -> Vec<String> {
+    let mut deed = deed_of(state, event).unwrap_or_default();
+    if let Fact::Known(changed) = changed {
+        take_in(&mut deed, state, event, changed);
+    }
+    deed.writes
+}
+
+/// Whether what is written would be spoken of.
+fn leads_away(state: &State, deed: &Deed) -> bool {
+    let scope = Scope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..Scope::default() };
+    let scored = || score(&state.drift, scope, deed, None, Without::default());
+    deed.changes_files() && scored().is_some_and(|scored| scored.score.level() > Level::None)
 }
 
 fn changes(all: impl IntoIterator<Item = DriftChange>) -> Vec<Change> {
@@ -108,7 +151,8 @@ fn before(state: &State, event: &Event, call: &ToolCall, without: Without<'_>) -
     if !deed.changes_files() {
         return Judgement::default();
     }
-    let scored = score(&state.drift, scope(state, &state.rules.drift.scope), &deed, false, without);
+    let scope = Scope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..Scope::default() };
+    let scored = score(&state.drift, scope, &deed, None, without);
     let Some(scored) = scored else { return Judgement::default() };
     if level(&state.drift, scored.score) < Level::Halt {
         return Judgement::default();
@@ -135,15 +179,20 @@ struct After<'a> {
     call: Option<ToolUseId>,
     deed: Deed,
     failed: bool,
+    /// What went wrong, as far as one error is told from another.
+    error: Option<u32>,
     interrupted: bool,
+    /// Something changed that the call did not show.
+    changed: bool,
     always: Vec<String>,
     of_task: Vec<String>,
     /// It works on a plan: that says what the work is.
     has_tasks: bool,
+    neighbours: &'a [Neighbours],
 }
 
 impl<'a> After<'a> {
-    fn of(state: &'a State, event: &'a Event, facts: &Facts, result: &ToolResult, without: Without<'a>) -> Self {
+    fn of(state: &'a State, event: &'a Event, facts: &'a Facts, without: Without<'a>) -> Self {
         let plan = match &facts.plan {
             Fact::Known(Some(plan)) if plan.owner.as_ref() == Some(&event.session) => Some(plan),
             _ => None,
@@ -151,17 +200,30 @@ impl<'a> After<'a> {
         let current = plan.and_then(|plan| plan.brief.current.as_ref());
         let of_task = current.map(|current| current.files.clone()).unwrap_or_default();
         let always = state.rules.drift.scope.iter().chain(&of_task).cloned().collect();
+        let result = if let EventKind::PostTool(result) = &event.kind { Some(result) } else { None };
+        let error = result.and_then(|result| match &result.outcome {
+            Outcome::Failed { error } => Some(failure(error)),
+            Outcome::Ok | Outcome::Interrupted => None,
+        });
+        let mut deed = deed_of(state, event).unwrap_or_default();
+        let shown = deed.writes.len();
+        if let Fact::Known(changed) = &facts.changed {
+            take_in(&mut deed, state, event, changed);
+        }
         Self {
             without,
             state,
             event,
-            call: result.call.id.clone(),
-            deed: deed(state, event, &result.call),
-            failed: matches!(result.outcome, Outcome::Failed { .. }),
-            interrupted: result.outcome == Outcome::Interrupted,
+            call: result.and_then(|result| result.call.id.clone()),
+            changed: deed.writes.len() > shown,
+            deed,
+            failed: error.is_some(),
+            error,
+            interrupted: result.is_some_and(|result| result.outcome == Outcome::Interrupted),
             always,
             of_task,
             has_tasks: plan.is_some(),
+            neighbours: &facts.neighbours,
         }
     }
 
@@ -171,18 +233,18 @@ impl<'a> After<'a> {
         if self.interrupted {
             return Judgement { changes: changes(said), ..Judgement::default() };
         }
-        let scope = Scope { goal: self.state.goal.as_ref(), always: &self.always };
+        let scope = Scope { goal: self.state.goal.as_ref(), always: &self.always, neighbours: self.neighbours };
         let attempt = self.attempt();
         if !self.failed {
             said.extend(went(memory, scope, &self.deed, self.without));
         }
-        let scored = score(memory, scope, &self.deed, self.failed, self.without);
+        let scored = score(memory, scope, &self.deed, attempt, self.without);
         said.extend(attempt.map(DriftChange::Tried));
         let Some(scored) = scored.filter(|scored| self.is_step(scored)) else {
             said.extend(self.returned());
             return Judgement { changes: changes(said), ..Judgement::default() };
         };
-        if !self.failed {
+        if !self.failed || self.changed {
             said.extend(wrote(memory, &self.deed, &scored));
         }
         let (verdict, more) = self.answer(&scored);
@@ -192,14 +254,14 @@ impl<'a> After<'a> {
 
     /// What only reads is no step, and neither is a command that failed for the first time.
     fn is_step(&self, scored: &Scored) -> bool {
-        if self.failed { scored.score < Score::BEST } else { self.deed.changes_files() }
+        if self.failed && !self.changed { scored.score < Score::BEST } else { self.deed.changes_files() }
     }
 
     /// A failure is remembered, and what ends one.
     fn attempt(&self) -> Option<Attempt> {
         let target = self.deed.target().filter(|_| self.deed.kind.is_some())?;
-        let failed_before = self.state.drift.window.iter().any(|earlier| earlier.target == target && earlier.failed);
-        (self.failed || failed_before).then_some(Attempt { target, failed: self.failed })
+        let failed_before = || self.state.drift.window.iter().any(|earlier| earlier.target == target);
+        (self.error.is_some() || failed_before()).then_some(Attempt { target, error: self.error })
     }
 
     /// Who only has to look at the awaited file again is back on course by that.

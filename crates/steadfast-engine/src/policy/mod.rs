@@ -10,7 +10,7 @@ mod integrity;
 mod target;
 
 pub(crate) use constraint::{covers, is_free};
-pub use drift::follow;
+pub use drift::{follow, written};
 pub(crate) use target::{absolute, only_reads};
 
 pub const POLICIES: [&dyn Policy; 5] =
@@ -27,6 +27,11 @@ pub trait Policy: Sync {
 
     /// What it must know for this event. Cheap: asked for every tool call.
     fn needs(&self, state: &State, event: &Event) -> Needs;
+
+    /// What it must know besides, when it is known what a call changed.
+    fn needs_then(&self, _state: &State, _event: &Event, _changed: &[String]) -> Needs {
+        Needs::default()
+    }
 
     fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement;
 }

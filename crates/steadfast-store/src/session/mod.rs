@@ -15,9 +15,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast_model::{Entry, Record, SessionId, State};
+use steadfast_model::{Entry, Millis, Record, SessionId, State};
 
-use crate::file::{create_private_dir, file_name, replace};
+use crate::file::{create_private_dir, file_name, replace, written_at};
 use crate::place::Place;
 use cache::Cache;
 use journal::Journal;
@@ -81,6 +81,23 @@ impl SessionFiles {
             .collect();
         sessions.sort_by(|a, b| a.session.cmp(&b.session));
         sessions
+    }
+
+    /// Whether another session did something in the checkout at that time or later.
+    pub fn others_since(place: &Place, own: &SessionId, since: Millis) -> bool {
+        let own = Self::of(place, own);
+        let Ok(folders) = fs::read_dir(place.state.join("sessions")) else { return false };
+        let others = folders.flatten().map(|folder| folder.path()).filter(|dir| *dir != own.dir);
+        let recent = |dir: &PathBuf| {
+            let journal = fs::metadata(dir.join(journal::FILE)).ok();
+            journal.and_then(|file| written_at(&file)).is_some_and(|at| at >= since)
+        };
+        // Of one that says nothing of where it is, nothing is known.
+        let here = |dir: PathBuf| {
+            let root = Cache::read(&dir).map(|cache| cache.state.drift.root).unwrap_or_default();
+            root.is_empty() || Path::new(&root).starts_with(&place.root)
+        };
+        others.filter(recent).any(here)
     }
 
     pub fn session(&self) -> &SessionId {

@@ -21,6 +21,7 @@ mod init;
 mod learn;
 mod log;
 mod mcp;
+mod neighbours;
 mod pause;
 mod plan;
 mod recall;
@@ -94,6 +95,8 @@ enum Command {
     Sim(sim::Sim),
     #[command(hide = true)]
     Supervise(supervise::Supervise),
+    #[command(hide = true)]
+    Neighbours(neighbours::Neighbours),
 }
 
 pub(crate) fn run() -> ExitCode {
@@ -136,6 +139,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Demo(command) => command.run(),
         Command::Sim(command) => command.run(),
         Command::Supervise(command) => command.run(),
+        Command::Neighbours(command) => command.run(),
     };
     end(done)
 }

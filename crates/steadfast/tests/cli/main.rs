@@ -13,6 +13,7 @@ mod crowd;
 mod demo;
 mod doctor;
 mod documents;
+mod drift;
 mod errors;
 mod gate;
 mod goal;

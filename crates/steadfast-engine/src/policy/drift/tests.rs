@@ -1,7 +1,9 @@
-use steadfast_model::{Action, Agent, AgentId, Host, Millis, PlanView, Ruling, SessionId};
+use steadfast_model::{Action, Agent, AgentId, Host, Millis, PlanView, Ruling, SessionId, ToolResult};
 
 use super::*;
 use crate::{Decision, decide};
+
+mod changed;
 
 const ME: &str = "s";
 
@@ -187,6 +189,15 @@ fn what_fails_a_third_time_is_told_whatever_was_between() {
              expiry of tokens\"."
         )
     );
+}
+
+#[test]
+fn another_error_is_progress() {
+    let mut state = at_work();
+    for error in ["line 3: no such name", "line 9: no such name", "line 4: wrong type", "line 5: wrong type"] {
+        let outcome = Outcome::Failed { error: error.into() };
+        assert_eq!(scored(&mut state, &shell("cargo test", outcome)), None, "{error}");
+    }
 }
 
 #[test]

@@ -1,0 +1,44 @@
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use steadfast_model::{Fact, Millis};
+
+use crate::change::{ChangeKind, Point};
+use crate::repository::Repository;
+
+impl Repository {
+    /// The files that differ from `HEAD` and were written or put in place at that time or later; no more than `most`.
+    ///
+    /// What is gone has no time any more, and is not among them.
+    pub fn changed_after(&self, since: Millis, most: usize, budget: Duration) -> Fact<Vec<PathBuf>> {
+        match self.changed_since(&Point::Head, budget) {
+            Fact::Known(changes) => {
+                let there = changes.into_iter().filter(|change| change.kind != ChangeKind::Deleted);
+                let is_recent = |path: &PathBuf| last_touched(&self.root.join(path)).is_some_and(|at| at >= since);
+                Fact::Known(there.map(|change| change.path).filter(is_recent).take(most).collect())
+            }
+            Fact::Unknown(why) => Fact::Unknown(why),
+            Fact::NotAsked => Fact::NotAsked,
+        }
+    }
+}
+
+/// When a file was written, or came to where it is: a copy may keep the time of what it was copied from.
+fn last_touched(path: &Path) -> Option<Millis> {
+    let found = fs::symlink_metadata(path).ok()?;
+    let written = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let written = i64::try_from(written.as_millis()).ok()?;
+    Some(Millis(written.max(moved(&found))))
+}
+
+#[cfg(unix)]
+fn moved(found: &Metadata) -> i64 {
+    use std::os::unix::fs::MetadataExt;
+    found.ctime().saturating_mul(1_000).saturating_add(found.ctime_nsec() / 1_000_000)
+}
+
+#[cfg(not(unix))]
+fn moved(_found: &Metadata) -> i64 {
+    i64::MIN
+}

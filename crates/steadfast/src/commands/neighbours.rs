@@ -1,0 +1,46 @@
+use std::time::Duration;
+
+use clap::Args;
+use steadfast_model::Fact;
+use steadfast_observe::{NeighbourTable, Repository as Checkout};
+use steadfast_store::make_neighbours;
+
+use crate::error::CommandError;
+use crate::repository::Repository;
+
+/// What git gets for it: nobody waits, and nobody should notice.
+const BUDGET: Duration = Duration::from_secs(10);
+
+/// Makes the table of files that history changes together. The start of a session starts it, beside everything else.
+#[derive(Debug, Args)]
+pub(super) struct Neighbours {}
+
+impl Neighbours {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let Self {} = self;
+        step_aside();
+        let place = Repository::here()?.place;
+        // What could not be found out is written down as such: it is not tried again before the hour is over.
+        let make = || match Checkout::find(&place.root).neighbours(BUDGET) {
+            Fact::Known(table) => table,
+            Fact::Unknown(why) => NeighbourTable::empty(&why),
+            Fact::NotAsked => NeighbourTable::empty("not asked"),
+        };
+        make_neighbours(&place, || make().as_str().to_owned()).map_err(|error| {
+            CommandError::failure(format!("the table of neighbours cannot be written: {error}"))
+                .hint("`steadfast doctor` looks at the state it needs")
+        })
+    }
+}
+
+/// Whoever ends the hook and what belongs to it does not end this, and whoever works is not kept waiting by it.
+#[cfg(unix)]
+fn step_aside() {
+    const LAST: i32 = 19;
+    // A process that was started from a terminal leads its group already, and stays.
+    let _ = rustix::process::setsid();
+    let _ = rustix::process::setpriority_process(None, LAST);
+}
+
+#[cfg(not(unix))]
+fn step_aside() {}

@@ -1,0 +1,160 @@
+//! What a session changed without showing it, and what goes with what.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use steadfast_model::{Entry, Fact};
+use steadfast_store::read_lines;
+
+use crate::sandbox::Sandbox;
+
+const SESSION: &str = "s-1";
+
+impl Sandbox {
+    fn tool(&self, id: &str, tool: &str, input: &Value) -> String {
+        let call = json!({"tool_name": tool, "tool_use_id": id, "tool_input": input, "duration_ms": 20});
+        self.hook("PostToolUse", SESSION, call)
+    }
+
+    /// Asked to fix one thing, it read it and wrote it.
+    fn at_work(&self) {
+        self.hook("UserPromptSubmit", SESSION, json!({"prompt": "Fix the expiry of tokens."}));
+        let file = json!({"file_path": self.root().join("src/auth/token.rs")});
+        self.tool("read", "Read", &file);
+        self.put("src/auth/token.rs");
+        self.tool("edit", "Edit", &file);
+    }
+
+    /// Writes a file, and the folder around it.
+    fn put(&self, path: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "text\n").unwrap();
+    }
+
+    /// A script that nobody reads writes a file; what the agent hears of it.
+    fn generate(&self, id: &str, path: &str) -> String {
+        self.put(path);
+        self.tool(id, "Bash", &json!({"command": "python3 gen.py"}))
+    }
+
+    fn commit(&self) {
+        let who = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.com"];
+        for arguments in [&["add", "--all"][..], &["commit", "--quiet", "--message=x"]] {
+            let mut git = Command::new("git");
+            git.current_dir(self.root()).args(who).args(arguments);
+            assert!(git.status().unwrap().success());
+        }
+    }
+
+    /// The table of neighbours, as soon as it is there.
+    fn table(&self) -> String {
+        let until = Instant::now() + Duration::from_secs(20);
+        loop {
+            match fs::read_to_string(self.place().state.join("neighbours")) {
+                Ok(table) => return table,
+                Err(_) => assert!(Instant::now() < until, "no table was made"),
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// What the last event found changed.
+    fn found(&self) -> Fact<Vec<String>> {
+        let (_, mut lines) = read_lines(self.session(SESSION).dir(), 0).unwrap();
+        match lines.pop().unwrap().entry {
+            Entry::Record(record) => record.facts.changed,
+            Entry::Snapshot(_) => panic!("no event"),
+        }
+    }
+}
+
+#[test]
+fn what_a_script_writes_outside_the_work_is_told_by_its_name() {
+    let sandbox = Sandbox::new();
+    sandbox.at_work();
+    let first = sandbox.generate("one", "web/menu.ts");
+    assert!(
+        first.contains("Is this part of the goal? `web/menu.ts` has nothing to do with the work so far."),
+        "{first}"
+    );
+    let second = sandbox.generate("two", "web/footer.ts");
+    assert!(second.contains("This is not what was asked for: `web/footer.ts`"), "{second}");
+    assert_eq!(sandbox.generate("three", "target/out.ts"), "");
+}
+
+#[test]
+fn without_git_nothing_is_known_and_nothing_lost() {
+    let sandbox = Sandbox::new();
+    sandbox.at_work();
+    fs::remove_file(sandbox.root().join(".git/HEAD")).unwrap();
+    assert_eq!(sandbox.generate("one", "web/menu.ts"), "");
+    assert_eq!(sandbox.found(), Fact::Unknown("not a git repository".into()));
+    let shown = sandbox.tool("two", "Bash", &json!({"command": "echo x > web/menu.ts"}));
+    assert!(shown.contains("`web/menu.ts`"), "{shown}");
+}
+
+#[test]
+fn what_another_session_does_meanwhile_is_not_taken_for_its_own() {
+    let sandbox = Sandbox::new();
+    sandbox.at_work();
+    let file = json!({"file_path": sandbox.root().join("web/menu.ts")});
+    sandbox.hook("PostToolUse", "s-2", json!({"tool_name": "Edit", "tool_use_id": "x", "tool_input": file}));
+    assert_eq!(sandbox.generate("one", "web/menu.ts"), "");
+    assert_eq!(sandbox.found(), Fact::Unknown("another session was at work here".into()));
+}
+
+#[test]
+fn what_history_changes_with_the_work_is_not_spoken_of() {
+    let sandbox = Sandbox::new();
+    for number in 0..3 {
+        for file in ["src/auth/token.rs", "web/menu.ts"] {
+            sandbox.put(file);
+            fs::write(sandbox.root().join(file), number.to_string()).unwrap();
+        }
+        sandbox.commit();
+    }
+    sandbox.hook("SessionStart", SESSION, json!({"source": "startup"}));
+    let table = sandbox.table();
+    let lines = table.split_once('\n').map(|(_, lines)| lines);
+    assert_eq!(lines, Some("src/auth/token.rs\tweb/menu.ts\nweb/menu.ts\tsrc/auth/token.rs\n"), "{table}");
+    sandbox.at_work();
+    assert_eq!(sandbox.generate("one", "web/menu.ts"), "");
+    let other = sandbox.generate("two", "ops/list.yaml");
+    assert!(other.contains("Is this part of the goal? `ops/list.yaml`"), "{other}");
+}
+
+#[test]
+fn a_table_is_made_once_in_an_hour() {
+    let sandbox = Sandbox::new();
+    sandbox.hook("SessionStart", SESSION, json!({"source": "startup"}));
+    assert!(sandbox.table().starts_with("# `git rev-parse` failed"), "{}", sandbox.table());
+    let file = sandbox.place().state.join("neighbours");
+    fs::write(&file, "# mine\n").unwrap();
+    sandbox.hook("SessionStart", SESSION, json!({"source": "resume"}));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(sandbox.table(), "# mine\n");
+    fs::File::options().write(true).open(&file).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    sandbox.hook("SessionStart", SESSION, json!({"source": "clear"}));
+    let until = Instant::now() + Duration::from_secs(20);
+    while sandbox.table() == "# mine\n" {
+        assert!(Instant::now() < until, "an old table was left");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn where_nobody_ran_init_nothing_is_started_and_nothing_left() {
+    let sandbox = Sandbox::bare();
+    sandbox.put("a.rs");
+    sandbox.commit();
+    sandbox.hook("SessionStart", SESSION, json!({"source": "startup"}));
+    let is_ours =
+        |process: fs::DirEntry| fs::read_link(process.path().join("exe")).is_ok_and(|exe| exe == sandbox.binary());
+    assert!(!fs::read_dir("/proc").unwrap().flatten().any(is_ours));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!sandbox.place().state.exists());
+}
