@@ -20,8 +20,6 @@ pub enum Standing {
     Inside,
     /// A word of its name is in the names of the work.
     Kin,
-    /// A word of its path is among the human's.
-    Mentioned,
     /// It was looked at after the human spoke again, and nothing else leads to it.
     Explored,
     /// It is somewhere below a folder of the work.
@@ -44,7 +42,7 @@ impl Standing {
         match self {
             Self::Named | Self::Known => 0,
             Self::Companion | Self::Spoken => 1,
-            Self::Inside | Self::Kin | Self::Mentioned | Self::Explored => 2,
+            Self::Inside | Self::Kin | Self::Explored => 2,
             Self::Below | Self::Seen | Self::Told | Self::Beside => 3,
             Self::Distant => 4,
             Self::Apart => 5,
@@ -65,7 +63,6 @@ impl Standing {
             Self::Spoken => "is what the human spoke of",
             Self::Inside => "is in a folder of the work",
             Self::Kin => "is named like files of the work",
-            Self::Mentioned => "has a word of the human's in its path",
             Self::Explored => "was only looked at",
             Self::Below => "is deep below a folder of the work",
             Self::Seen => "was only read on the way",
@@ -154,7 +151,7 @@ pub fn standing(memory: &Drift, scope: Scope<'_>, path: &str, without: Without<'
         return Standing::Companion;
     }
     let nearest = by_folder(memory, path, without);
-    let spoken = if without.has(Signal::Words) { spoken(memory, path) } else { None };
+    let spoken = (without.has(Signal::Words) && is_spoken(memory, path)).then_some(Standing::Spoken);
     let kin = (without.has(Signal::Kin) && is_kin(memory, path)).then_some(Standing::Kin);
     [Some(nearest), spoken, kin].into_iter().flatten().min().unwrap_or(Standing::Apart)
 }
@@ -219,16 +216,12 @@ fn in_common(one: &str, other: &str) -> usize {
     one.split('/').zip(other.split('/')).take_while(|(one, other)| one == other && !one.is_empty()).count()
 }
 
-fn spoken(memory: &Drift, path: &str) -> Option<Standing> {
+/// All of its name, or two words of its path: one word alone is in half of the paths of a project.
+fn is_spoken(memory: &Drift, path: &str) -> bool {
     let is_said = |word: &String| memory.words.contains(word);
-    let said = words::of_path(path).filter(is_said).count();
     let mut own = words::of_path(name(path)).peekable();
     let whole = own.peek().is_some() && own.all(|word| is_said(&word));
-    match said {
-        0 => None,
-        1 if !whole => Some(Standing::Mentioned),
-        _ => Some(Standing::Spoken),
-    }
+    whole || words::of_path(path).filter(is_said).nth(1).is_some()
 }
 
 fn is_kin(memory: &Drift, path: &str) -> bool {

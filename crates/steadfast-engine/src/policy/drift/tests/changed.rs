@@ -49,7 +49,7 @@ fn what_a_script_changed_is_what_it_wrote() {
     assert_eq!(first, Some((StepKind::Bash, vec!["web/menu.ts".into()], 7)));
     let told = go_on(&mut state, &script(), &changed(&["web/footer.ts"]));
     assert!(told.answer.context.unwrap().starts_with(
-        "This is not what was asked for: `web/footer.ts` has nothing to do with the work so far; so was the step before."
+        "This leads away from the goal: `web/footer.ts` has nothing to do with the work so far; so was the step before."
     ));
 }
 
@@ -120,5 +120,5 @@ fn whoever_strays_among_neighbours_is_not_at_home_after_the_first() {
     go(&mut state, &edit("web/menu.ts"));
     let neighbours = vec![Neighbours { path: "web/footer.ts".into(), with: vec!["web/menu.ts".into()] }];
     let next = step(&mut state, &edit("web/footer.ts"), &Facts { neighbours, ..Facts::default() });
-    assert_eq!(next, Some((StepKind::Edit, vec!["web/footer.ts".into()], 4)));
+    assert_eq!(next, Some((StepKind::Edit, vec!["web/footer.ts".into()], 5)));
 }
