@@ -87,8 +87,10 @@ impl Step<'_> {
             neighbours: facts::neighbours(place, wanted, &before, &event, &changed),
             changed,
         };
+        let looked_at = before.sequence;
         let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
-            let facts = still_asked(state, &event, &world);
+            let same = state.sequence == looked_at;
+            let facts = if same { world.clone() } else { still_asked(state, &event, &world) };
             let decision = decide(state, &event, &facts);
             (record(event.clone(), facts, &decision), decision)
         });
