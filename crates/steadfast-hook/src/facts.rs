@@ -144,18 +144,14 @@ pub(crate) fn neighbours(
         return Vec::new();
     }
     let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
-    let in_checkout = |paths: &[String]| -> Vec<String> {
-        let below = |path: &String| Path::new(root).join(path).strip_prefix(&place.root).ok().map(Path::to_owned);
-        paths.iter().filter_map(below).map(|path| path.to_string_lossy().into_owned()).collect()
+    let in_checkout = |path: &String| {
+        let path = Path::new(root).join(path);
+        path.strip_prefix(&place.root).ok().map(|path| path.to_string_lossy().into_owned())
     };
+    let files: Vec<String> = written(state, event, changed).iter().filter_map(in_checkout).collect();
     let told = |path: &String| from_root(place, root, Path::new(path));
-    let found =
-        neighbours_of(place, &in_checkout(&written(state, event, changed)), &in_checkout(&state.drift.places.known));
-    let all = found.iter().map(|(file, with)| Neighbours {
-        path: told(file),
-        with: with.iter().take(Neighbours::MOST).map(told).collect(),
-    });
-    all.collect()
+    let found = neighbours_of(place, &files);
+    found.iter().map(|(file, with)| Neighbours { path: told(file), with: with.iter().map(told).collect() }).collect()
 }
 
 /// A path of the checkout as a session tells it: from its root, or whole where it is not below it.

@@ -100,11 +100,6 @@ pub struct Neighbours {
     pub with: Vec<String>,
 }
 
-impl Neighbours {
-    /// The most neighbours of a file that are told.
-    pub const MOST: usize = 16;
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewRules {
     /// Tells this version of the configuration files from any other.

@@ -39,28 +39,19 @@ pub fn make_neighbours(place: &Place, make: impl FnOnce() -> String) -> io::Resu
     }
 }
 
-/// For each of the files, from the root of the checkout, what goes with it: what is in its line, and those files of the
-/// work in whose line it is. Where there is no table, nothing goes with anything.
-pub fn neighbours_of(place: &Place, files: &[String], work: &[String]) -> Vec<(String, Vec<String>)> {
+/// For each of the files, from the root of the checkout, what goes with it. Where there is no table, nothing does.
+///
+/// A file goes with those of its own line, not with all in whose lines it is: an index goes with everything, and with an
+/// index everything would belong to the work.
+pub fn neighbours_of(place: &Place, files: &[String]) -> Vec<(String, Vec<String>)> {
     let mut text = String::new();
     let read = fs::File::open(path(place)).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
     if read.is_err() {
         return Vec::new();
     }
-    let mut found: Vec<(String, Vec<String>)> = files.iter().map(|file| (file.clone(), Vec::new())).collect();
-    for line in text.lines().filter(|line| !line.starts_with("# ")) {
-        let Some((first, rest)) = line.split_once('\t') else { continue };
-        let of_work = work.iter().any(|file| file == first);
-        for (file, with) in &mut found {
-            if file == first {
-                with.extend(rest.split('\t').map(str::to_owned));
-            } else if of_work && rest.split('\t').any(|other| other == file) {
-                with.push(first.to_owned());
-            }
-        }
-    }
-    found.retain(|(_, with)| !with.is_empty());
-    found
+    let lines = text.lines().filter_map(|line| line.split_once('\t'));
+    let wanted = lines.filter(|(first, _)| files.iter().any(|file| file == first));
+    wanted.map(|(first, rest)| (first.to_owned(), rest.split('\t').map(str::to_owned).collect())).collect()
 }
 
 #[cfg(test)]
@@ -74,24 +65,22 @@ mod tests {
         (dir, place)
     }
 
-    fn of(place: &Place, file: &str, work: &[&str]) -> Vec<(String, Vec<String>)> {
-        neighbours_of(place, &[file.to_owned()], &work.iter().map(|file| (*file).to_owned()).collect::<Vec<_>>())
+    fn of(place: &Place, file: &str) -> Vec<(String, Vec<String>)> {
+        neighbours_of(place, &[file.to_owned()])
     }
 
     #[test]
-    fn a_file_has_those_of_its_line_and_those_of_the_work_that_have_it_in_theirs() {
+    fn a_file_goes_with_those_of_its_own_line() {
         let (_dir, place) = place();
         make_neighbours(&place, || "# 1f\na.rs\tb.rs\tc.rs\nd.rs\tb.rs\ne.rs\tb.rs\n".to_owned()).unwrap();
-        let with = |file: &str, with: &[&str]| vec![(file.to_owned(), with.iter().map(|f| (*f).to_owned()).collect())];
-        assert_eq!(of(&place, "a.rs", &[]), with("a.rs", &["b.rs", "c.rs"]));
-        assert_eq!(of(&place, "b.rs", &["d.rs"]), with("b.rs", &["d.rs"]));
-        assert_eq!(of(&place, "x.rs", &["a.rs"]), []);
+        assert_eq!(of(&place, "a.rs"), [("a.rs".to_owned(), vec!["b.rs".to_owned(), "c.rs".to_owned()])]);
+        assert_eq!(of(&place, "b.rs"), []);
     }
 
     #[test]
     fn without_a_table_nothing_goes_with_anything_and_one_is_due() {
         let (_dir, place) = place();
-        assert_eq!(of(&place, "a.rs", &["b.rs"]), []);
+        assert_eq!(of(&place, "a.rs"), []);
         assert!(neighbours_are_due(&place, Millis(0)));
         make_neighbours(&place, || "# 1f\n".to_owned()).unwrap();
         let made = written_at(&fs::metadata(path(&place)).unwrap()).unwrap();

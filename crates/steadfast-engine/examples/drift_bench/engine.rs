@@ -64,7 +64,7 @@ impl<'a> Engine<'a> {
         };
         let neighbours = written(state, event, &Fact::NotAsked).into_iter().map(|path| {
             let known = state.drift.places.known.iter();
-            let with = known.filter(|own| goes_with(&path, own) || goes_with(own, &path)).cloned().collect();
+            let with = known.filter(|own| goes_with(&path, own)).cloned().collect();
             Neighbours { path, with }
         });
         Facts { neighbours: neighbours.collect(), ..Facts::default() }
