@@ -1,123 +1,13 @@
-use std::fmt;
+mod places;
+mod score;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ToolUseId;
 
-/// How far an action is from the goal: 1 to 10, and 10 is on course.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Score(u8);
-
-impl Score {
-    pub const BEST: Self = Self(10);
-    pub const WORST: Self = Self(1);
-
-    /// The nearest score there is.
-    pub fn new(value: u8) -> Self {
-        Self(value.clamp(Self::WORST.0, Self::BEST.0))
-    }
-
-    pub fn get(self) -> u8 {
-        self.0
-    }
-
-    pub fn level(self) -> Level {
-        match self.0 {
-            8.. => Level::None,
-            7 => Level::Nudge,
-            5..=6 => Level::Correct,
-            3..=4 => Level::Intervene,
-            _ => Level::Halt,
-        }
-    }
-
-    pub fn severity(self) -> Severity {
-        match self.0 {
-            8.. => Severity::None,
-            5..=7 => Severity::Minor,
-            3..=4 => Severity::Major,
-            _ => Severity::Critical,
-        }
-    }
-
-    /// A step that others may be guided by.
-    pub fn is_validated(self) -> bool {
-        self.0 >= 5
-    }
-}
-
-impl fmt::Display for Score {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// How strongly a step is answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    #[default]
-    None,
-    Nudge,
-    Correct,
-    Intervene,
-    Halt,
-}
-
-impl Level {
-    pub const ALL: [Self; 5] = [Self::None, Self::Nudge, Self::Correct, Self::Intervene, Self::Halt];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Nudge => "nudge",
-            Self::Correct => "correct",
-            Self::Intervene => "intervene",
-            Self::Halt => "halt",
-        }
-    }
-
-    /// The level after that many corrections were ignored. What needs no answer needs none the fourth time, either.
-    pub fn after(self, ignored: u8) -> Self {
-        match self {
-            Self::None | Self::Nudge => self,
-            Self::Correct | Self::Intervene | Self::Halt => {
-                let raised = self as usize + usize::from(ignored.min(Drift::ESCALATION));
-                Self::ALL[raised.min(Self::ALL.len() - 1)]
-            }
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// The kind of drift a score stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    #[default]
-    None,
-    Minor,
-    Major,
-    Critical,
-}
-
-impl Severity {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Minor => "minor",
-            Self::Major => "major",
-            Self::Critical => "critical",
-        }
-    }
-}
+pub use places::Places;
+use places::keep;
+pub use score::{Level, Score, Severity};
 
 /// An action of an agent that changed something or tried to, with how it stands to the goal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -245,62 +135,6 @@ pub struct Drift {
     /// Whether it was said aloud that nothing says where the work is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub said_undeclared: bool,
-}
-
-/// Paths by what they are to the work, the newest last. Folders have no `/` behind them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Places {
-    /// Files that belong to it: read before the first write, or written when the human spoke next.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub known: Vec<String>,
-    /// Folders that belong to it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub folders: Vec<String>,
-    /// Files and folders that were looked at before the first write after a later prompt, and that nothing else leads to.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub explored: Vec<String>,
-    /// Folders that were looked into in the middle of the work.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<String>,
-    /// Files that were written since the human spoke.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fresh: Vec<String>,
-    /// Folders about which the agent was told.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub told: Vec<String>,
-}
-
-impl Places {
-    const KNOWN: usize = 96;
-    const FOLDERS: usize = 48;
-    const OTHERS: usize = 32;
-
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    fn add(&mut self, new: &Self) {
-        let lists = [
-            (&mut self.known, &new.known, Self::KNOWN),
-            (&mut self.folders, &new.folders, Self::FOLDERS),
-            (&mut self.explored, &new.explored, Self::OTHERS),
-            (&mut self.seen, &new.seen, Self::OTHERS),
-            (&mut self.fresh, &new.fresh, Self::FOLDERS),
-            (&mut self.told, &new.told, Self::OTHERS),
-        ];
-        for (list, new, most) in lists {
-            new.iter().for_each(|path| keep(list, path, most));
-        }
-    }
-
-    /// The human saw what was written, and went on: it belongs to the work.
-    fn settle(&mut self) {
-        for file in std::mem::take(&mut self.fresh) {
-            let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-            keep(&mut self.folders, folder, Self::FOLDERS);
-            keep(&mut self.known, &file, Self::KNOWN);
-        }
-    }
 }
 
 /// An attempt that failed, or one that ended such a row.
@@ -434,19 +268,6 @@ pub enum DriftChange {
     /// The agent was given this text.
     Said(u32),
     SaidUndeclared,
-}
-
-/// The newest last, each once, and no more than so many.
-fn keep(list: &mut Vec<String>, new: &str, most: usize) {
-    if let Some(at) = list.iter().position(|known| known == new) {
-        let known = list.remove(at);
-        list.push(known);
-        return;
-    }
-    if list.len() >= most {
-        list.remove(0);
-    }
-    list.push(new.to_owned());
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]

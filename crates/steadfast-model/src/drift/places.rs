@@ -1,0 +1,70 @@
+use serde::{Deserialize, Serialize};
+
+/// Paths by what they are to the work, the newest last. Folders have no `/` behind them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Places {
+    /// Files that belong to it: read before the first write, or written when the human spoke next.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<String>,
+    /// Folders that belong to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+    /// Files and folders that were looked at before the first write after a later prompt, and that nothing else leads to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub explored: Vec<String>,
+    /// Folders that were looked into in the middle of the work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<String>,
+    /// Files that were written since the human spoke.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fresh: Vec<String>,
+    /// Folders about which the agent was told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<String>,
+}
+
+impl Places {
+    pub(super) const KNOWN: usize = 96;
+    pub(super) const FOLDERS: usize = 48;
+    const OTHERS: usize = 32;
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn add(&mut self, new: &Self) {
+        let lists = [
+            (&mut self.known, &new.known, Self::KNOWN),
+            (&mut self.folders, &new.folders, Self::FOLDERS),
+            (&mut self.explored, &new.explored, Self::OTHERS),
+            (&mut self.seen, &new.seen, Self::OTHERS),
+            (&mut self.fresh, &new.fresh, Self::FOLDERS),
+            (&mut self.told, &new.told, Self::OTHERS),
+        ];
+        for (list, new, most) in lists {
+            new.iter().for_each(|path| keep(list, path, most));
+        }
+    }
+
+    /// The human saw what was written, and went on: it belongs to the work.
+    pub(super) fn settle(&mut self) {
+        for file in std::mem::take(&mut self.fresh) {
+            let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+            keep(&mut self.folders, folder, Self::FOLDERS);
+            keep(&mut self.known, &file, Self::KNOWN);
+        }
+    }
+}
+
+/// The newest last, each once, and no more than so many.
+pub(super) fn keep(list: &mut Vec<String>, new: &str, most: usize) {
+    if let Some(at) = list.iter().position(|known| known == new) {
+        let known = list.remove(at);
+        list.push(known);
+        return;
+    }
+    if list.len() >= most {
+        list.remove(0);
+    }
+    list.push(new.to_owned());
+}

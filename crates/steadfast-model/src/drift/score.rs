@@ -1,0 +1,120 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Drift;
+
+/// How far an action is from the goal: 1 to 10, and 10 is on course.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Score(u8);
+
+impl Score {
+    pub const BEST: Self = Self(10);
+    pub const WORST: Self = Self(1);
+
+    /// The nearest score there is.
+    pub fn new(value: u8) -> Self {
+        Self(value.clamp(Self::WORST.0, Self::BEST.0))
+    }
+
+    pub fn get(self) -> u8 {
+        self.0
+    }
+
+    pub fn level(self) -> Level {
+        match self.0 {
+            8.. => Level::None,
+            7 => Level::Nudge,
+            5..=6 => Level::Correct,
+            3..=4 => Level::Intervene,
+            _ => Level::Halt,
+        }
+    }
+
+    pub fn severity(self) -> Severity {
+        match self.0 {
+            8.. => Severity::None,
+            5..=7 => Severity::Minor,
+            3..=4 => Severity::Major,
+            _ => Severity::Critical,
+        }
+    }
+
+    /// A step that others may be guided by.
+    pub fn is_validated(self) -> bool {
+        self.0 >= 5
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How strongly a step is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    #[default]
+    None,
+    Nudge,
+    Correct,
+    Intervene,
+    Halt,
+}
+
+impl Level {
+    pub const ALL: [Self; 5] = [Self::None, Self::Nudge, Self::Correct, Self::Intervene, Self::Halt];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Nudge => "nudge",
+            Self::Correct => "correct",
+            Self::Intervene => "intervene",
+            Self::Halt => "halt",
+        }
+    }
+
+    /// The level after that many corrections were ignored. What needs no answer needs none the fourth time, either.
+    pub fn after(self, ignored: u8) -> Self {
+        match self {
+            Self::None | Self::Nudge => self,
+            Self::Correct | Self::Intervene | Self::Halt => {
+                let raised = self as usize + usize::from(ignored.min(Drift::ESCALATION));
+                Self::ALL[raised.min(Self::ALL.len() - 1)]
+            }
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The kind of drift a score stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    #[default]
+    None,
+    Minor,
+    Major,
+    Critical,
+}
+
+impl Severity {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minor => "minor",
+            Self::Major => "major",
+            Self::Critical => "critical",
+        }
+    }
+}
