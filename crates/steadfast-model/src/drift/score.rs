@@ -80,6 +80,17 @@ impl Level {
     }
 
     /// The level after that many corrections were ignored. What needs no answer needs none the fourth time, either.
+    ///
+    /// ```
+    /// use steadfast_model::Level;
+    ///
+    /// // The first is what its score says; the next, when that changed nothing, is a level up; a third halts.
+    /// assert_eq!(Level::Correct.after(0), Level::Correct);
+    /// assert_eq!(Level::Correct.after(1), Level::Intervene);
+    /// assert_eq!(Level::Correct.after(2), Level::Halt);
+    /// // What is on course stays so, whatever came before.
+    /// assert_eq!(Level::None.after(3), Level::None);
+    /// ```
     pub fn after(self, ignored: u8) -> Self {
         match self {
             Self::None | Self::Nudge => self,

@@ -465,3 +465,14 @@ fn a_configuration_that_is_wrong() {
     hint: mend it; `steadfast config schema` lists every key with what it may be; until then sessions keep what they knew before
     "#);
 }
+
+#[test]
+fn a_sentence_of_the_settings_that_forbids_nothing() {
+    let sandbox = Sandbox::new();
+    let constraints = "[drift]\nconstraints = [\"don't commit\", \"be nice to the build\"]\n";
+    fs::write(sandbox.root().join("steadfast.toml"), constraints).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "constraint-unread"), @r#"
+    warning: `drift.constraints` says "be nice to the build", which is not understood and forbids nothing
+    hint: say it plainly, like "don't commit" or "don't touch the schema"; `drift.never` takes paths
+    "#);
+}

@@ -19,7 +19,7 @@ pub(super) use wiring::not_set_up;
 pub(super) type Check = fn(&Here) -> Vec<Finding>;
 
 /// In the order in which one thing needs the other.
-pub(super) const CHECKS: [Check; 32] = [
+pub(super) const CHECKS: [Check; 33] = [
     wiring::settings_invalid,
     wiring::not_wired,
     wiring::hooks_disabled,
@@ -33,6 +33,7 @@ pub(super) const CHECKS: [Check; 32] = [
     codex::codex_untrusted,
     config::config_invalid,
     config::config_useless,
+    config::constraint_unread,
     state::state_on_network,
     state::state_permissions,
     ledger::ledger_damaged,

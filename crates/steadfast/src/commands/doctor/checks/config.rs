@@ -1,5 +1,6 @@
 //! `steadfast.toml`.
 
+use steadfast_engine::goal::understood;
 use steadfast_hosts::install::STOP_BLOCK_CAP;
 use steadfast_model::Host;
 
@@ -39,4 +40,19 @@ pub(super) fn config_useless(here: &Here) -> Vec<Finding> {
         ),
         format!("`steadfast init` raises `{STOP_BLOCK_CAP}` in the settings; a `max_idle` below 8 needs nothing"),
     )]
+}
+
+/// A sentence that is not understood forbids nothing, and whoever wrote it thinks it does.
+pub(super) fn constraint_unread(here: &Here) -> Vec<Finding> {
+    let Ok(settings) = here.repository.config.load() else { return Vec::new() };
+    let unread = settings.drift_constraints.value.iter().filter(|sentence| understood(sentence).is_empty());
+    unread
+        .map(|sentence| {
+            Finding::warning(
+                "constraint-unread",
+                format!("`drift.constraints` says \"{sentence}\", which is not understood and forbids nothing"),
+                "say it plainly, like \"don't commit\" or \"don't touch the schema\"; `drift.never` takes paths",
+            )
+        })
+        .collect()
 }
