@@ -82,7 +82,7 @@ fn what_a_script_writes_outside_the_work_is_told_by_its_name() {
         "{first}"
     );
     let second = sandbox.generate("two", "web/footer.ts");
-    assert!(second.contains("This is not what was asked for: `web/footer.ts`"), "{second}");
+    assert!(second.contains("This leads away from the goal: `web/footer.ts`"), "{second}");
     assert_eq!(sandbox.generate("three", "target/out.ts"), "");
 }
 
