@@ -7,7 +7,8 @@ mod text;
 
 use steadfast_model::{
     Attempt, Change, Course, Direction, Drift as Memory, DriftChange, Event, EventKind, Fact, Facts, Level, Mode,
-    Needs, Neighbours, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, ToolCall, ToolUseId, Verdict,
+    Needs, Neighbours, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, StepKind, ToolCall, ToolUseId,
+    Verdict,
 };
 
 use super::{Judgement, Policy};
@@ -40,7 +41,8 @@ impl Policy for Drift {
         Needs {
             plan: astray || deed.changes_files() && is_undeclared(state),
             neighbours: astray,
-            changed: deed.unknown,
+            // Before the first write nothing leads away, and git need not be asked.
+            changed: deed.unknown && (state.drift.at_work || deed.kind == Some(StepKind::Delegate)),
             ..Needs::default()
         }
     }

@@ -40,6 +40,8 @@ fn only_what_may_write_unseen_is_looked_at() {
     for event in [shell("grep -rn x .", Outcome::Ok), shell("cp a b", Outcome::Ok), edit("web/menu.ts"), read("a.rs")] {
         assert!(!asks(&event), "{event:?}");
     }
+    let looking = State::new(SessionId::new(ME), Host::Claude, Millis(0));
+    assert!(!Drift.needs(&looking, &script()).changed && Drift.needs(&looking, &subagent_ends()).changed);
 }
 
 #[test]
