@@ -95,9 +95,11 @@ fn drop_others(source: &Path, folder: &Path, names: &BTreeSet<&str>) -> Result<(
     Ok(())
 }
 
-/// A state of the next version.
+/// A state of the next version: also that of a session in which nothing of the newer versions happened.
 fn next_state(text: &str) -> Result<String> {
-    count_up(text, "pub const STATE_VERSION: u32 = ", ";").ok_or_else(|| changed(STATE))
+    const PLAIN: &str = "const PLAIN: u32 = 1;";
+    let next = count_up(text, "pub const STATE_VERSION: u32 = ", ";").filter(|text| text.contains(PLAIN));
+    next.map(|text| text.replace(PLAIN, "const PLAIN: u32 = STATE_VERSION;")).ok_or_else(|| changed(STATE))
 }
 
 /// One migration more.
