@@ -108,7 +108,7 @@ fn version_of(scene: &Scene) -> String {
 /// What the older one set up and what both wrote is whole to this one; the older one still lets its host work.
 fn of_older(older: &Scene, scene: &Scene, events: u64, done: &Done) -> Result<()> {
     scene.run(&["status"])?.ok()?;
-    let state = inspect::session(&scene.session("s-1"))?;
+    let state = inspect::session_of_two(&scene.session("s-1"))?;
     if state.tool_calls != events {
         return Err(format!("two versions made {events} calls, {} are in the journal", state.tool_calls).into());
     }
