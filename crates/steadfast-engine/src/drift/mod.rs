@@ -24,4 +24,5 @@ pub use crate::policy::{follow, written};
 
 pub(crate) use deed::mark;
 pub(crate) use memory::{prompted, went, wrote};
+pub(crate) use place::folder;
 pub(crate) use repetition::failure;

@@ -195,7 +195,7 @@ fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Standing {
 }
 
 /// The folder of a path; of one at the root, nothing.
-pub(super) fn folder(path: &str) -> &str {
+pub(crate) fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 

@@ -12,7 +12,7 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
-use crate::drift::{Deed, Scope, Scored, Without, failure, mark, prompted, score, went, wrote};
+use crate::drift::{Deed, Scope, Scored, Without, failure, folder, mark, prompted, score, went, wrote};
 
 /// How many writing steps a correction is left to be answered.
 const QUIET: u8 = 6;
@@ -99,9 +99,10 @@ fn deed_of(state: &State, event: &Event) -> Option<Deed> {
 /// nothing new. Nor is anything said again about a folder of which the agent was told.
 fn take_in(deed: &mut Deed, state: &State, event: &Event, changed: &[String]) {
     let places = &state.drift.places;
-    let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
     let is_new = |path: &&String| {
-        !places.known.contains(path) && !places.fresh.contains(path) && !places.told.contains(&folder(path))
+        !places.known.contains(path)
+            && !places.fresh.contains(path)
+            && !places.told.iter().any(|told| told == folder(path))
     };
     deed.changed(changed.iter().filter(is_new), root(state, event), state.rules.approval.scratch());
 }
@@ -180,7 +181,6 @@ struct After<'a> {
     event: &'a Event,
     call: Option<ToolUseId>,
     deed: Deed,
-    failed: bool,
     /// What went wrong, as far as one error is told from another.
     error: Option<u32>,
     interrupted: bool,
@@ -219,7 +219,6 @@ impl<'a> After<'a> {
             call: result.and_then(|result| result.call.id.clone()),
             changed: deed.writes.len() > shown,
             deed,
-            failed: error.is_some(),
             error,
             interrupted: result.is_some_and(|result| result.outcome == Outcome::Interrupted),
             always,
@@ -237,7 +236,7 @@ impl<'a> After<'a> {
         }
         let scope = Scope { goal: self.state.goal.as_ref(), always: &self.always, neighbours: self.neighbours };
         let attempt = self.attempt();
-        if !self.failed {
+        if self.error.is_none() {
             said.extend(went(memory, scope, &self.deed, self.without));
         }
         let scored = score(memory, scope, &self.deed, attempt, self.without);
@@ -246,7 +245,7 @@ impl<'a> After<'a> {
             said.extend(self.returned());
             return Judgement { changes: changes(said), ..Judgement::default() };
         };
-        if !self.failed || self.changed {
+        if self.error.is_none() || self.changed {
             said.extend(wrote(memory, &self.deed, &scored));
         }
         let (verdict, more) = self.answer(&scored);
@@ -256,7 +255,7 @@ impl<'a> After<'a> {
 
     /// What only reads is no step, and neither is a command that failed for the first time.
     fn is_step(&self, scored: &Scored) -> bool {
-        if self.failed && !self.changed { scored.score < Score::BEST } else { self.deed.changes_files() }
+        if self.error.is_some() && !self.changed { scored.score < Score::BEST } else { self.deed.changes_files() }
     }
 
     /// A failure is remembered, and what ends one.

@@ -2,7 +2,7 @@
 
 use steadfast_model::{Course, Drift, Level, State};
 
-use crate::drift::{Deed, Repeated, Scored};
+use crate::drift::{Deed, Repeated, Scored, folder};
 
 /// The most of the goal that is repeated, in characters.
 const GOAL: usize = 90;
@@ -91,7 +91,7 @@ pub(super) fn at_stop(memory: &Drift) -> String {
 pub(super) fn undeclared(memory: &Drift, deed: &Deed) -> String {
     let mut folders: Vec<&str> = memory.places.folders.iter().rev().map(|folder| shown(folder)).take(FOLDERS).collect();
     if folders.is_empty() {
-        folders.extend(deed.writes.first().map(|path| shown(path.rsplit_once('/').map_or("", |(folder, _)| folder))));
+        folders.extend(deed.writes.first().map(|path| shown(folder(path))));
     }
     format!(
         "No path was named for this work; it is taken to be where the agent looked first: {}. `steadfast goal set` says it \
