@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+#[cfg(not(target_os = "linux"))]
+use rustix::process::getsid;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
 
 use super::report::LeftBehind;
@@ -24,6 +26,7 @@ struct Entry {
     pid: Pid,
     parent: i32,
     group: i32,
+    session: i32,
     dead: bool,
 }
 
@@ -60,6 +63,20 @@ impl Kin {
             let _ = kill_process(pid, signal);
         }
     }
+}
+
+/// Whether this process leads its session.
+///
+/// `getsid` is not asked on Linux: where a container was entered from outside, it says 0, which is no process.
+#[cfg(target_os = "linux")]
+pub(crate) fn leads_session() -> bool {
+    let pid = getpid().as_raw_pid();
+    entry(&pid.to_string()).is_some_and(|entry| entry.session == pid)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn leads_session() -> bool {
+    getsid(None).ok() == Some(getpid())
 }
 
 /// What runs beneath this process.
@@ -108,5 +125,6 @@ fn entry(name: &str) -> Option<Entry> {
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut fields = fields.split(' ');
     let dead = matches!(fields.next()?, "Z" | "X" | "x");
-    Some(Entry { pid, dead, parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
+    let mut number = || fields.next()?.parse().ok();
+    Some(Entry { pid, dead, parent: number()?, group: number()?, session: number()? })
 }

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, getsid, setsid, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, setsid, waitid};
 use steadfast_model::CheckEnd;
 
-use super::kin::{Kin, beneath, describe};
+use super::kin::{Kin, beneath, describe, leads_session};
 use super::report::{CheckReport, CheckRun, LeftBehind};
 use super::shell::{Started, start};
 use super::tail::Tail;
@@ -45,7 +45,7 @@ pub enum NoSupervisor {
 impl Supervisor {
     /// Makes this process one. To be called once, before it has a child.
     pub fn begin() -> Result<Self, NoSupervisor> {
-        if setsid().is_err() && getsid(None).ok() != Some(getpid()) {
+        if setsid().is_err() && !leads_session() {
             return Err(NoSupervisor::LeadsGroup);
         }
         #[cfg(target_os = "linux")]

@@ -108,6 +108,22 @@ fn a_supervisor_that_is_called_wrongly() {
 }
 
 #[test]
+fn a_supervisor_in_a_container_that_was_entered_from_outside() {
+    let sandbox = with_check("true");
+    let plan = plan(&sandbox);
+    // The shell gives it a group of its own; the session it belongs to is not seen from in there.
+    let Some(output) = sandbox.entered("set -m; \"$0\" \"$@\"; exit $?", &supervise(&plan, "1")) else { return };
+    insta::assert_snapshot!(failure(&sandbox, &output), @r"
+    exit 1
+    error: a check cannot be supervised here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
+
+    hint: `steadfast task done 1` starts it as it has to be
+    ");
+    let done = sandbox.entered("exec \"$0\" \"$@\"", &["task", "done", "1"]).unwrap();
+    assert!(done.status.success(), "{done:?}");
+}
+
+#[test]
 fn a_supervisor_that_nobody_asked_for_closes_nothing() {
     let sandbox = with_check("true");
     let plan = plan(&sandbox);
