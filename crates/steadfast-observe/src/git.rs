@@ -139,10 +139,15 @@ impl Git {
 
     /// What it says, when it ends with one of these exit codes.
     pub(crate) fn answer_with(self, fine: &[i32], deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
+        self.outcome(fine, deadline).map(|(_, said)| said)
+    }
+
+    /// The same, with the code.
+    pub(crate) fn outcome(self, fine: &[i32], deadline: Deadline) -> Result<(i32, Vec<u8>), ObserveError> {
         let (dir, name) = (self.dir.clone(), self.name);
         let ended = self.run(deadline)?;
-        if ended.status.code().is_some_and(|code| fine.contains(&code)) {
-            return Ok(ended.stdout);
+        if let Some(code) = ended.status.code().filter(|code| fine.contains(code)) {
+            return Ok((code, ended.stdout));
         }
         too_old(&dir, deadline)?;
         let complaint = ended.complaint();

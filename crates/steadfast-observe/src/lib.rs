@@ -3,6 +3,8 @@
 //! A [`Repository`] is found by reading `.git`, without running git. Whatever is asked of it comes with a time budget
 //! and is answered with a [`Fact`](steadfast_model::Fact): known, or unknown with the reason. Nothing here waits past
 //! its budget, and nothing here writes to or locks the user's git.
+//!
+//! [`GitCommand`] is the same door for the runner, which makes worktrees and branches of its own.
 
 mod branch;
 mod change;
@@ -10,6 +12,7 @@ mod content;
 mod deadline;
 mod error;
 mod git;
+mod git_command;
 mod git_path;
 mod location;
 mod neighbour;
@@ -28,6 +31,7 @@ mod tree_content;
 pub use branch::Branch;
 pub use change::{Change, ChangeKind, Point};
 pub use deadline::TOOL_EVENT;
+pub use git_command::{GitCommand, GitFailed};
 pub use neighbour::NeighbourTable;
 pub use object_id::{NotAnId, ObjectId};
 pub use private_index::TreeId;

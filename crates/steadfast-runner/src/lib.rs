@@ -8,3 +8,4 @@ pub mod artifact;
 pub mod check;
 mod content;
 pub mod definition;
+pub mod grounds;

@@ -1,0 +1,126 @@
+//! From a unit's commit to the run's branch: nothing reaches it that was not checked as it lands there.
+
+use std::path::PathBuf;
+
+use super::{CHECKOUT, Grounds, GroundsError, QUICK, reference};
+
+/// The worktree in which what is to land is checked. No unit is called like that: names do not begin with a dot.
+const CHECKED_IN: &str = ".merge";
+
+/// What is to land, and what the merge commit says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Landing {
+    pub unit: String,
+    pub title: String,
+    /// The token of the lease it is landed under.
+    pub lease: u64,
+    /// The unit's commit.
+    pub head: String,
+}
+
+/// A commit that is not on the run's branch yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    pub commit: String,
+    /// The tip it was made for.
+    pub onto: String,
+    /// Its tree is the one the unit was checked on.
+    pub same_tree: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Merge {
+    Clean(Candidate),
+    /// The files in which both sides differ.
+    Conflict(Vec<String>),
+}
+
+impl Grounds {
+    /// Makes the commit that would land.
+    pub fn candidate(&self, landing: &Landing) -> Result<Merge, GroundsError> {
+        let Landing { unit, title, lease, head } = landing;
+        let onto = self.tip()?.ok_or_else(|| GroundsError::Unreadable(format!("`{}` is gone", self.branch())))?;
+        let is_after = self.is_ancestor(&onto, head)?;
+        let tree = if is_after {
+            self.tree_of(head)?
+        } else {
+            let merge =
+                self.git().call("merge-tree").args(["--write-tree", "--name-only", "--no-messages", &onto, head]);
+            let (code, said) = merge.outcome(&[0, 1], CHECKOUT)?;
+            let mut lines = said.lines();
+            let tree = lines.next().unwrap_or_default().to_owned();
+            if code == 1 {
+                return Ok(Merge::Conflict(lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()));
+            }
+            tree
+        };
+        let message = format!(
+            "Merge {unit}: {title}\n\nSteadfast-Run: {}\nSteadfast-Unit: {unit}\nSteadfast-Lease: {lease}\n",
+            self.run
+        );
+        let commit = self.git().call("commit-tree").args([tree.as_str(), "-p", &onto]);
+        let commit = if self.is_ancestor(head, &onto)? { commit } else { commit.args(["-p", head]) };
+        let commit = commit.input(message).answer(QUICK)?;
+        let same_tree = tree == self.tree_of(head)?;
+        Ok(Merge::Clean(Candidate { commit, onto, same_tree }))
+    }
+
+    /// The candidate's files, in a worktree of their own. What git ignores stays from one to the next.
+    pub fn lay_out(&self, candidate: &Candidate) -> Result<PathBuf, GroundsError> {
+        let folder = self.folder.join(CHECKED_IN);
+        if self.is_whole(&folder) {
+            let switch = self.in_worktree(&folder).call("checkout");
+            switch.args(["--quiet", "--force", "--detach", &candidate.commit]).answer(CHECKOUT)?;
+            self.in_worktree(&folder).call("clean").args(["--quiet", "-d", "--force"]).answer(CHECKOUT)?;
+            return Ok(folder);
+        }
+        self.make_room(&folder)?;
+        let add = self.git().call("worktree").args(["add", "--quiet", "--force", "--detach"]);
+        add.args([&folder]).args([&candidate.commit]).answer(CHECKOUT)?;
+        Ok(folder)
+    }
+
+    /// Moves the run's branch, if it is still where the candidate was made for. Whether it was.
+    pub fn land(&self, candidate: &Candidate) -> Result<bool, GroundsError> {
+        let Candidate { commit, onto, .. } = candidate;
+        let branch = reference(&self.branch());
+        let moved = self.git().call("update-ref").args(["-m", "steadfast run", &branch, commit, onto]).answer(QUICK);
+        match moved {
+            Ok(_) => Ok(true),
+            Err(_) if self.tip()?.as_deref() == Some(commit.as_str()) => Ok(true),
+            Err(_) if self.tip()?.as_deref() != Some(onto.as_str()) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The units that have landed since `base`, with their merge commits, the newest first.
+    pub fn landed(&self, base: &str) -> Result<Vec<(String, String)>, GroundsError> {
+        let range = format!("{base}..{}", reference(&self.branch()));
+        let format = "--format=%H %(trailers:key=Steadfast-Unit,valueonly,separator=%x20)";
+        let log = self.git().call("log").args(["--first-parent", format, &range]).answer(CHECKOUT)?;
+        let pairs = log.lines().filter_map(|line| line.split_once(' '));
+        Ok(pairs
+            .filter(|(_, unit)| !unit.is_empty())
+            .map(|(commit, unit)| (unit.to_owned(), commit.to_owned()))
+            .collect())
+    }
+
+    /// Brings what landed meanwhile into a unit's worktree, with the conflict in its files. Returns those.
+    pub fn bring_in(&self, unit: &str) -> Result<Vec<String>, GroundsError> {
+        let folder = self.unit_folder(unit);
+        let merge = self.in_worktree(&folder).setting("merge.conflictStyle=diff3").call("merge");
+        merge.args(["--no-commit", "--no-ff", "--quiet", &self.branch()]).outcome(&[0, 1], CHECKOUT)?;
+        let unmerged = self.in_worktree(&folder).call("diff").args(["--name-only", "--diff-filter=U"]);
+        Ok(unmerged.answer(QUICK)?.lines().map(str::to_owned).collect())
+    }
+
+    pub fn tree_of(&self, commit: &str) -> Result<String, GroundsError> {
+        let tree = format!("{commit}^{{tree}}");
+        Ok(self.git().call("rev-parse").args(["--verify", &tree]).answer(QUICK)?)
+    }
+
+    fn is_ancestor(&self, before: &str, after: &str) -> Result<bool, GroundsError> {
+        let asked = self.git().call("merge-base").args(["--is-ancestor", before, after]);
+        Ok(asked.outcome(&[0, 1], QUICK)?.0 == 0)
+    }
+}

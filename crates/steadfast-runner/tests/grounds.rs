@@ -1,0 +1,231 @@
+//! Branches and worktrees of a run, in real repositories.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use steadfast_runner::grounds::{Candidate, Grounds, Landing, Merge};
+use tempfile::TempDir;
+
+struct Repository {
+    dir: TempDir,
+}
+
+impl Repository {
+    /// One commit with `a` and `b`.
+    fn new() -> Self {
+        let repository = Self { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir(repository.path()).unwrap();
+        repository.git(&["init", "--quiet", "--initial-branch=main"]);
+        repository.write("a", "1\n");
+        repository.write("b", "1\n");
+        repository.git(&["add", "."]);
+        repository.git(&["-c", "user.name=T", "-c", "user.email=t@t", "commit", "--quiet", "-m", "first"]);
+        repository
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.dir.path().join("repository")
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path().join(name), text).unwrap();
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "git itself is the judge")]
+    fn git(&self, args: &[&str]) -> String {
+        let output = Command::new("git").args(args).current_dir(self.path()).env("HOME", self.dir.path()).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    }
+
+    fn grounds(&self) -> Grounds {
+        Grounds::of(&self.path(), &self.dir.path().join("worktrees/r-1"), "r-1")
+    }
+
+    fn begun(&self) -> Grounds {
+        let grounds = self.grounds();
+        grounds.begin(&self.git(&["rev-parse", "HEAD"])).unwrap();
+        grounds
+    }
+}
+
+fn landing(unit: &str, head: &str) -> Landing {
+    Landing { unit: unit.to_owned(), title: "Do it".to_owned(), lease: 7, head: head.to_owned() }
+}
+
+fn worked(grounds: &Grounds, unit: &str, name: &str, text: &str) -> String {
+    let folder = grounds.prepare(unit).unwrap();
+    fs::write(folder.join(name), text).unwrap();
+    grounds.commit(unit, "work").unwrap()
+}
+
+fn clean(grounds: &Grounds, unit: &str, head: &str) -> Candidate {
+    match grounds.candidate(&landing(unit, head)).unwrap() {
+        Merge::Clean(candidate) => candidate,
+        Merge::Conflict(files) => panic!("conflict in {files:?}"),
+    }
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[test]
+fn what_a_unit_did_lands_on_the_runs_branch_and_nowhere_else() {
+    let repository = Repository::new();
+    repository.write("b", "not committed\n");
+    let (before, index) = (repository.git(&["rev-parse", "main"]), repository.git(&["status", "--porcelain"]));
+    let grounds = repository.begun();
+    let head = worked(&grounds, "1.1", "new", "x\n");
+    let candidate = clean(&grounds, "1.1", &head);
+    assert!(candidate.same_tree);
+    assert!(grounds.land(&candidate).unwrap());
+    assert_eq!(repository.git(&["show", "steadfast/r-1:new"]), "x");
+    grounds.remove("1.1").unwrap();
+    grounds.clear().unwrap();
+    assert_eq!(repository.git(&["branch", "--format=%(refname:short)"]), "main\nsteadfast/r-1");
+    assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 1);
+    assert!(!repository.dir.path().join("worktrees/r-1").exists());
+    assert_eq!((repository.git(&["rev-parse", "main"]), repository.git(&["status", "--porcelain"])), (before, index));
+    assert_eq!(read(&repository.path(), "b"), "not committed\n");
+}
+
+#[test]
+fn a_unit_that_changed_nothing_lands_once_too() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    grounds.prepare("1.1").unwrap();
+    let head = grounds.commit("1.1", "work").unwrap();
+    let base = grounds.tip().unwrap().unwrap();
+    assert_eq!(head, base);
+    let candidate = clean(&grounds, "1.1", &head);
+    assert!(grounds.land(&candidate).unwrap());
+    assert_eq!(grounds.landed(&base).unwrap(), [("1.1".to_owned(), candidate.commit)]);
+}
+
+#[test]
+fn two_units_that_do_not_touch_are_merged_and_the_second_tree_is_new() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    let one = worked(&grounds, "1", "one", "1\n");
+    let two = worked(&grounds, "2", "two", "2\n");
+    assert!(grounds.land(&clean(&grounds, "1", &one)).unwrap());
+    let second = clean(&grounds, "2", &two);
+    assert!(!second.same_tree);
+    let folder = grounds.lay_out(&second).unwrap();
+    assert_eq!((read(&folder, "one"), read(&folder, "two")), ("1\n".to_owned(), "2\n".to_owned()));
+    assert!(grounds.land(&second).unwrap());
+    let units: Vec<String> = grounds.landed("main").unwrap().into_iter().map(|(unit, _)| unit).collect();
+    assert_eq!(units, ["2", "1"]);
+}
+
+#[test]
+fn a_candidate_for_a_tip_that_moved_does_not_land() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    let one = worked(&grounds, "1", "one", "1\n");
+    let two = worked(&grounds, "2", "two", "2\n");
+    let (first, second) = (clean(&grounds, "1", &one), clean(&grounds, "2", &two));
+    assert!(grounds.land(&first).unwrap());
+    assert!(!grounds.land(&second).unwrap());
+    // Landing what has landed is no second landing.
+    assert!(grounds.land(&first).unwrap());
+    assert_eq!(grounds.tip().unwrap().unwrap(), first.commit);
+}
+
+#[test]
+fn what_was_laid_out_before_is_gone_but_for_what_git_ignores() {
+    let repository = Repository::new();
+    repository.write(".gitignore", "built\n");
+    repository.git(&["add", "."]);
+    repository.git(&["-c", "user.name=T", "-c", "user.email=t@t", "commit", "--quiet", "-m", "second"]);
+    let grounds = repository.begun();
+    let one = worked(&grounds, "1", "one", "1\n");
+    let two = worked(&grounds, "2", "two", "2\n");
+    let folder = grounds.lay_out(&clean(&grounds, "1", &one)).unwrap();
+    fs::write(folder.join("built"), "kept").unwrap();
+    fs::write(folder.join("stray"), "left by a check").unwrap();
+    assert_eq!(grounds.lay_out(&clean(&grounds, "2", &two)).unwrap(), folder);
+    assert!(folder.join("built").exists() && folder.join("two").exists());
+    assert!(!folder.join("stray").exists() && !folder.join("one").exists());
+}
+
+#[test]
+fn a_conflict_goes_back_into_the_units_files_and_lands_when_it_is_settled() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    let one = worked(&grounds, "1", "a", "one\n");
+    let two = worked(&grounds, "2", "a", "two\n");
+    assert!(grounds.land(&clean(&grounds, "1", &one)).unwrap());
+    assert_eq!(grounds.candidate(&landing("2", &two)).unwrap(), Merge::Conflict(vec!["a".to_owned()]));
+    assert_eq!(grounds.bring_in("2").unwrap(), ["a"]);
+    let folder = grounds.unit_folder("2");
+    assert!(read(&folder, "a").contains("<<<<<<<"));
+    fs::write(folder.join("a"), "both\n").unwrap();
+    let settled = grounds.commit("2", "settled").unwrap();
+    let candidate = clean(&grounds, "2", &settled);
+    assert!(candidate.same_tree);
+    assert!(grounds.land(&candidate).unwrap());
+    assert_eq!(repository.git(&["show", "steadfast/r-1:a"]), "both");
+}
+
+#[test]
+fn a_worktree_is_adopted_when_it_is_whole_and_made_anew_when_it_is_not() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    let folder = grounds.prepare("1").unwrap();
+    fs::write(folder.join("draft"), "half\n").unwrap();
+    let dir = repository.path().join(".git/worktrees/1");
+    fs::write(dir.join("index.lock"), "").unwrap();
+    grounds.prepare("1").unwrap();
+    assert_eq!(read(&folder, "draft"), "half\n");
+    assert!(!dir.join("index.lock").exists());
+    // Its checkout did not come to its end.
+    fs::remove_file(dir.join("index")).unwrap();
+    fs::remove_file(folder.join("a")).unwrap();
+    grounds.prepare("1").unwrap();
+    assert_eq!(read(&folder, "a"), "1\n");
+    assert!(!folder.join("draft").exists());
+    // Git forgot it, the folder is there.
+    fs::remove_dir_all(repository.path().join(".git/worktrees")).unwrap();
+    grounds.prepare("1").unwrap();
+    assert_eq!(read(&folder, "b"), "1\n");
+    // The folder is gone, git remembers it, and its branch has work.
+    let head = worked(&grounds, "1", "done", "yes\n");
+    fs::remove_dir_all(&folder).unwrap();
+    grounds.prepare("1").unwrap();
+    assert_eq!((read(&folder, "done"), grounds.commit("1", "none").unwrap()), ("yes\n".to_owned(), head));
+}
+
+#[test]
+fn removing_twice_is_removing_once() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    worked(&grounds, "1", "one", "1\n");
+    grounds.remove("1").unwrap();
+    grounds.remove("1").unwrap();
+    grounds.clear().unwrap();
+    grounds.clear().unwrap();
+}
+
+#[test]
+fn a_hook_and_a_signature_of_the_user_do_not_stand_in_the_way() {
+    let repository = Repository::new();
+    repository.git(&["config", "user.name", "The User"]);
+    repository.git(&["config", "user.email", "user@example.com"]);
+    repository.git(&["config", "commit.gpgSign", "true"]);
+    repository.git(&["config", "gpg.program", "/bin/false"]);
+    let hook = repository.path().join(".git/hooks/pre-commit");
+    fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    repository.git(&["config", "core.hooksPath", ".git/hooks"]);
+    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let grounds = repository.begun();
+    let head = worked(&grounds, "1", "one", "1\n");
+    assert!(grounds.land(&clean(&grounds, "1", &head)).unwrap());
+    let author = repository.git(&["log", "-1", "--format=%an", "steadfast/r-1"]);
+    assert_eq!(author, "The User");
+}
