@@ -1,4 +1,4 @@
-//! SPEC.md and SPEC.json to a checked task graph: parse, lint, expand. Pure.
+//! SPEC.md and SPEC.json to a checked task graph: parse, lint, expand; the units and waves of a plan. Pure.
 //!
 //! A text becomes a draft, which knows where each of its words stands; the draft becomes a graph, in which loops are
 //! unrolled and dependencies resolved; the graph becomes a [`Plan`], with generated tasks in. Each step says what is
@@ -15,10 +15,13 @@ mod markdown;
 mod natural;
 mod near;
 mod problem;
+mod reach;
 mod render;
 mod source;
 mod swallow;
 mod synthetic;
+mod unit;
+mod wave;
 
 #[cfg(any(test, feature = "schema"))]
 pub mod schema;
@@ -36,6 +39,8 @@ pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
 pub use swallow::swallowed;
 pub use synthetic::synthetic_spec;
+pub use unit::{Circle, Unit, UnitState, units};
+pub use wave::{next_wave, waves};
 
 /// The largest spec that is read. 100,000 tasks are about 30 MB.
 pub const MAX_BYTES: usize = 64 << 20;

@@ -6,6 +6,7 @@ mod errors;
 mod expansion;
 mod laws;
 mod markdown;
+mod waves;
 
 use steadfast_model::Plan;
 use steadfast_plan::{Options, compile, render};

@@ -1,0 +1,166 @@
+//! Where the files of two units meet: the same path, a folder and what is below it, a glob and what it may match.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+/// A path as a task names it, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Reach {
+    /// This file or folder. The root is empty.
+    Path(String),
+    /// All that begins like this: a glob up to its first special character.
+    Prefix(String),
+}
+
+/// What the chosen units of a wave may write.
+#[derive(Debug, Default)]
+pub(crate) struct Reached {
+    paths: BTreeSet<String>,
+    prefixes: BTreeSet<String>,
+}
+
+impl Reach {
+    fn of(file: &str) -> Self {
+        match file.find(['*', '?', '[', '{']) {
+            None => Self::Path(plain(file)),
+            Some(end) => {
+                let literal = &file[..end];
+                let folder = literal.rfind('/').map_or("", |slash| &literal[..slash]);
+                let name = literal.rfind('/').map_or(literal, |slash| &literal[slash + 1..]);
+                let folder = plain(folder);
+                Self::Prefix(if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") })
+            }
+        }
+    }
+}
+
+/// Without `.`, empty parts and what `..` takes back.
+fn plain(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+impl Reached {
+    pub(crate) fn add(&mut self, files: &[String]) {
+        for file in files {
+            match Reach::of(file) {
+                Reach::Path(path) => self.paths.insert(path),
+                Reach::Prefix(prefix) => self.prefixes.insert(prefix),
+            };
+        }
+    }
+
+    pub(crate) fn meets(&self, files: &[String]) -> bool {
+        files.iter().any(|file| match Reach::of(file) {
+            Reach::Path(path) => self.meets_path(&path),
+            Reach::Prefix(prefix) => self.meets_prefix(&prefix),
+        })
+    }
+
+    fn meets_path(&self, path: &str) -> bool {
+        let below = if path.is_empty() { String::new() } else { format!("{path}/") };
+        self.paths.contains(path)
+            || folders(path).any(|folder| self.paths.contains(folder))
+            || begins(&self.paths, &below)
+            || beginnings(path).any(|beginning| self.prefixes.contains(beginning))
+            || begins(&self.prefixes, &below)
+    }
+
+    fn meets_prefix(&self, prefix: &str) -> bool {
+        begins(&self.paths, prefix)
+            || folders(prefix).any(|folder| self.paths.contains(folder))
+            || begins(&self.prefixes, prefix)
+            || beginnings(prefix).any(|beginning| self.prefixes.contains(beginning))
+    }
+}
+
+/// Whether one of them begins so.
+fn begins(set: &BTreeSet<String>, beginning: &str) -> bool {
+    set.range::<str, _>((Bound::Included(beginning), Bound::Unbounded))
+        .next()
+        .is_some_and(|first| first.starts_with(beginning))
+}
+
+/// All folders above it, the root first.
+fn folders(path: &str) -> impl Iterator<Item = &str> {
+    [""].into_iter().chain(path.match_indices('/').map(|(slash, _)| &path[..slash]))
+}
+
+/// All texts it begins with, itself among them.
+fn beginnings(text: &str) -> impl Iterator<Item = &str> {
+    text.char_indices().map(|(end, _)| &text[..end]).chain([text])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn meet(left: &str, right: &str) -> bool {
+        let mut reached = Reached::default();
+        reached.add(&[left.to_owned()]);
+        reached.meets(&[right.to_owned()])
+    }
+
+    #[test]
+    fn a_path_meets_itself_its_folders_and_globs_that_may_match_it() {
+        let pairs = [
+            ("src/a.rs", "src/a.rs", true),
+            ("src/a.rs", "./src//b/../a.rs", true),
+            ("src/a.rs", "src/a.r", false),
+            ("src/a.rs", "src/A.rs", false),
+            ("src", "src/a.rs", true),
+            ("src/", "src/auth/a.rs", true),
+            ("src", "srcs/a.rs", false),
+            (".", "anything", true),
+            ("src/*.rs", "src/a.rs", true),
+            ("src/*.rs", "src/deep/a.ts", true),
+            ("src/*.rs", "src", true),
+            ("src/a*", "src/b.rs", false),
+            ("src/a*", "sr", false),
+            ("src/a*", "src/ab/*.rs", true),
+            ("src/*.rs", "tests/*.rs", false),
+            ("**/mod.rs", "docs/a.md", true),
+            ("src/{a,b}.rs", "src/a.rs", true),
+            ("ü?.rs", "üb.rs", true),
+        ];
+        for (left, right, expected) in pairs {
+            assert_eq!((meet(left, right), meet(right, left)), (expected, expected), "{left} and {right}");
+        }
+    }
+
+    /// The same, told one pair at a time.
+    fn told_plainly(left: &Reach, right: &Reach) -> bool {
+        let below = |folder: &str, path: &str| folder.is_empty() || path.starts_with(&format!("{folder}/"));
+        match (left, right) {
+            (Reach::Path(left), Reach::Path(right)) => left == right || below(left, right) || below(right, left),
+            (Reach::Prefix(left), Reach::Prefix(right)) => left.starts_with(right) || right.starts_with(left),
+            (Reach::Path(path), Reach::Prefix(prefix)) | (Reach::Prefix(prefix), Reach::Path(path)) => {
+                path.starts_with(prefix) || path == prefix || below(path, prefix)
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn many_are_looked_up_as_each_is_compared(
+            claimed in prop::collection::vec("[ab/*é]{0,6}", 0..5),
+            file in "[ab/*é]{0,6}",
+        ) {
+            let mut reached = Reached::default();
+            reached.add(&claimed);
+            let expected = claimed.iter().any(|other| told_plainly(&Reach::of(other), &Reach::of(&file)));
+            prop_assert_eq!(reached.meets(&[file]), expected);
+        }
+    }
+}
