@@ -81,6 +81,10 @@ id!(
     PlanId
 );
 id!(
+    /// A run of a plan: `r-1a2b3c4d`.
+    RunId
+);
+id!(
     /// A task inside a plan: `3`, `2.1`, `2.1a`.
     TaskId
 );

@@ -19,6 +19,7 @@ mod id;
 mod plan;
 mod policy;
 mod record;
+mod run;
 mod settings;
 mod state;
 mod task;
@@ -36,10 +37,11 @@ pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak
 pub use goal::{Constraint, ConstraintKind, Goal, GoalWord};
 pub use hash::fnv;
 pub use host::{Host, UnknownName, Via};
-pub use id::{AgentId, Millis, PlanId, SessionId, TaskId, ToolUseId};
+pub use id::{AgentId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
 pub use plan::{Phase, Plan, PlannedTask};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
+pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, Spent, Sums, UnitStatus};
 pub use settings::{
     ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, ModeOptions, Options, Possible,
     PrivacyOptions, Profile, Rules, Settings, Source, Sourced, StopOptions, StopRules,

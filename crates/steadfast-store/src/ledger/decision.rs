@@ -1,6 +1,6 @@
 //! What was decided, and why.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Transaction, params};
 use steadfast_model::{AddedBy, Millis, PlanId};
 
 use super::column::{millis, word};
@@ -26,19 +26,7 @@ impl Ledger {
         within("the reason of a decision", &decision.why, BOUND)?;
         self.write(|transaction, touched| {
             plan::require(transaction, plan)?;
-            transaction
-                .prepare_cached(
-                    "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
-                     SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM decision WHERE plan = ?1",
-                )?
-                .execute(params![
-                    plan.as_str(),
-                    decision.phase,
-                    decision.what,
-                    decision.why,
-                    decision.added_by.as_str(),
-                    decision.at.0
-                ])?;
+            insert(transaction, plan, decision)?;
             touched.plan(plan);
             Ok(())
         })
@@ -48,21 +36,50 @@ impl Ledger {
     pub fn decisions(&self, plan: &PlanId) -> Result<Vec<Decision>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
-            let mut statement = connection.prepare_cached(
-                "SELECT phase, what, why, added_by, at FROM decision WHERE plan = ?1 ORDER BY number",
-            )?;
-            let rows = statement.query_map([plan.as_str()], |row| {
-                Ok(Decision {
-                    phase: row.get(0)?,
-                    what: row.get(1)?,
-                    why: row.get(2)?,
-                    added_by: word(row, 3, &AddedBy::ALL, AddedBy::as_str)?,
-                    at: millis(row, 4)?,
-                })
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            all(connection, plan)
         })
     }
+}
+
+pub(super) fn all(connection: &Connection, plan: &PlanId) -> Result<Vec<Decision>, Fault> {
+    let mut statement = connection
+        .prepare_cached("SELECT phase, what, why, added_by, at FROM decision WHERE plan = ?1 ORDER BY number")?;
+    let rows = statement.query_map([plan.as_str()], |row| {
+        Ok(Decision {
+            phase: row.get(0)?,
+            what: row.get(1)?,
+            why: row.get(2)?,
+            added_by: word(row, 3, &AddedBy::ALL, AddedBy::as_str)?,
+            at: millis(row, 4)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Those that the plan does not have yet.
+pub(super) fn add_missing(transaction: &Transaction<'_>, plan: &PlanId, decisions: &[Decision]) -> Result<(), Fault> {
+    let known = all(transaction, plan)?;
+    for decision in decisions.iter().filter(|decision| !known.contains(decision)) {
+        insert(transaction, plan, decision)?;
+    }
+    Ok(())
+}
+
+fn insert(transaction: &Transaction<'_>, plan: &PlanId, decision: &Decision) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
+             SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM decision WHERE plan = ?1",
+        )?
+        .execute(params![
+            plan.as_str(),
+            decision.phase,
+            decision.what,
+            decision.why,
+            decision.added_by.as_str(),
+            decision.at.0
+        ])?;
+    Ok(())
 }
 
 /// The last few of a phase, the newest last, each in one line.

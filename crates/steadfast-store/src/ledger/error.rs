@@ -3,7 +3,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
-use steadfast_model::{Millis, PlanId, SessionId, Status, TaskId};
+use steadfast_model::{Millis, PlanId, RunId, SessionId, Status, TaskId};
 use thiserror::Error;
 
 /// What the database said, without saying which database.
@@ -56,6 +56,16 @@ pub enum LedgerError {
     IllegalMove { task: TaskId, from: Status, to: Status },
     #[error("the lease on task `{task}` is lost: token {token} is not the one it is held with")]
     StaleFence { task: TaskId, token: u64 },
+    #[error("there is no run `{run}`")]
+    UnknownRun { run: RunId },
+    #[error("there is no unit `{unit}` in run `{run}`")]
+    UnknownUnit { run: RunId, unit: TaskId },
+    #[error("there is no iteration {number} in run `{run}`")]
+    UnknownDispatch { run: RunId, number: u32 },
+    #[error("unit `{unit}` was merged before, as {merged}")]
+    MergedBefore { unit: TaskId, merged: String },
+    #[error("unit `{unit}` cannot be closed: there is no evidence for task `{task}`")]
+    LeftOpen { unit: TaskId, task: TaskId },
     #[error("the journal of session `{session}` has a gap: line {expected} is missing before line {found}")]
     Gap { session: SessionId, expected: u64, found: u64 },
 }

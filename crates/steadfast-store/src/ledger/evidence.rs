@@ -8,6 +8,7 @@ use steadfast_model::{CheckEnd, Checking, Evidence, Millis, PlanId, Status, Task
 
 use super::column::{json, millis, task_id, text};
 use super::error::Fault;
+use super::lease::{self, Fence};
 use super::slice::Touched;
 use super::status::{self, Changed, StatusChange};
 use super::{Ledger, LedgerError, task};
@@ -78,6 +79,20 @@ impl Ledger {
         self.write(|transaction, touched| keep(transaction, touched, plan, id, evidence))
     }
 
+    /// The same under a lease: refused when it was lost.
+    pub fn record_fenced(
+        &mut self,
+        plan: &PlanId,
+        id: &TaskId,
+        evidence: &Evidence,
+        fence: Fence,
+    ) -> Result<Recorded, LedgerError> {
+        self.write(|transaction, touched| {
+            lease::check(transaction, plan, id, fence)?;
+            keep(transaction, touched, plan, id, evidence)
+        })
+    }
+
     /// The same of the run of that name. One that was given up meanwhile changes nothing.
     pub fn record_run(
         &mut self,
@@ -96,15 +111,7 @@ impl Ledger {
 
     /// The last evidence of each task that has any.
     pub fn evidence(&self, plan: &PlanId) -> Result<BTreeMap<TaskId, Evidence>, LedgerError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT task, body FROM evidence WHERE plan = ?1 AND number = (
-                    SELECT MAX(number) FROM evidence AS last WHERE last.plan = evidence.plan AND last.task = evidence.task)",
-            )?;
-            let rows = statement
-                .query_map([plan.as_str()], |row| Ok((task_id(row, 0)?, json(1, &row.get::<_, String>(1)?)?)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
+        self.read(|connection| last_of_each(connection, plan))
     }
 
     /// How often in a row its check failed in the same way, the last time among them.
@@ -126,7 +133,17 @@ impl Ledger {
     }
 }
 
-fn keep(
+pub(super) fn last_of_each(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskId, Evidence>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT task, body FROM evidence WHERE plan = ?1 AND number = (
+            SELECT MAX(number) FROM evidence AS last WHERE last.plan = evidence.plan AND last.task = evidence.task)",
+    )?;
+    let rows =
+        statement.query_map([plan.as_str()], |row| Ok((task_id(row, 0)?, json(1, &row.get::<_, String>(1)?)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn keep(
     transaction: &Transaction<'_>,
     touched: &mut Touched,
     plan: &PlanId,

@@ -1,7 +1,7 @@
 //! Who may work on a task for a while. Every lease has a higher token than all before it on that task, so that one who
 //! slept through its end cannot write over its successor.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use steadfast_model::{Millis, PlanId, TaskId};
 
 use super::column::{count, millis, signed};
@@ -47,52 +47,132 @@ impl Ledger {
         ttl_ms: u64,
         now: Millis,
     ) -> Result<Lease, LeaseError> {
+        self.write(|transaction, _| acquire(transaction, plan, task, holder, now, after(now, ttl_ms)))?
+    }
+
+    /// All of them or none.
+    pub fn acquire_leases(
+        &mut self,
+        plan: &PlanId,
+        tasks: &[TaskId],
+        holder: &str,
+        ttl_ms: u64,
+        now: Millis,
+    ) -> Result<Vec<Lease>, LeaseError> {
         self.write(|transaction, _| {
-            let token = match last(transaction, plan, task)? {
-                None => {
-                    task::find(transaction, plan, task)?;
-                    1
+            for task in tasks {
+                if let Some(held) = held_by_other(transaction, plan, task, holder, now)? {
+                    return Ok(Err(held));
                 }
-                Some(Last { holder: Some(other), expires_at, .. }) if other != holder && expires_at > now => {
-                    return Ok(Err(LeaseError::Held { holder: other, until: expires_at }));
+            }
+            let mut leases = Vec::with_capacity(tasks.len());
+            for task in tasks {
+                match acquire(transaction, plan, task, holder, now, after(now, ttl_ms))? {
+                    Ok(lease) => leases.push(lease),
+                    Err(held) => return Ok(Err(held)),
                 }
-                Some(last) => last.token + 1,
-            };
-            let expires_at = after(now, ttl_ms);
-            transaction
-                .prepare_cached(
-                    "INSERT INTO lease (plan, task, holder, token, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
-                     ON CONFLICT (plan, task) DO UPDATE
-                     SET holder = excluded.holder, token = excluded.token, expires_at = excluded.expires_at",
-                )?
-                .execute(params![plan.as_str(), task.as_str(), holder, signed(token), expires_at.0])?;
-            Ok(Ok(Lease { plan: plan.clone(), task: task.clone(), holder: holder.to_owned(), token, expires_at }))
+            }
+            Ok(Ok(leases))
         })?
     }
 
     /// Also after it ran out, as long as nobody else has it.
     pub fn renew_lease(&mut self, lease: &Lease, ttl_ms: u64, now: Millis) -> Result<Lease, LeaseError> {
         let expires_at = after(now, ttl_ms);
-        let renewed = self.write(|transaction, _| {
-            Ok(transaction
-                .prepare_cached(
-                    "UPDATE lease SET expires_at = ?4
-                     WHERE plan = ?1 AND task = ?2 AND token = ?3 AND holder IS NOT NULL",
-                )?
-                .execute(params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token), expires_at.0])?)
-        })?;
-        if renewed == 0 { Err(lost(lease)) } else { Ok(Lease { expires_at, ..lease.clone() }) }
+        let renewed = self.write(|transaction, _| renew(transaction, lease, expires_at))?;
+        if renewed { Ok(Lease { expires_at, ..lease.clone() }) } else { Err(lost(lease)) }
+    }
+
+    /// Each for itself: what comes back are those that were lost.
+    pub fn renew_leases(&mut self, leases: &mut [Lease], ttl_ms: u64, now: Millis) -> Result<Vec<Lease>, LedgerError> {
+        let expires_at = after(now, ttl_ms);
+        self.write(|transaction, _| {
+            let mut lost = Vec::new();
+            for lease in leases {
+                if renew(transaction, lease, expires_at)? {
+                    lease.expires_at = expires_at;
+                } else {
+                    lost.push(lease.clone());
+                }
+            }
+            Ok(lost)
+        })
     }
 
     /// Twice is once.
     pub fn release_lease(&mut self, lease: &Lease) -> Result<(), LeaseError> {
-        let released = self.write(|transaction, _| {
-            Ok(transaction
-                .prepare_cached("UPDATE lease SET holder = NULL WHERE plan = ?1 AND task = ?2 AND token = ?3")?
-                .execute(params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token)])?)
-        })?;
-        if released == 0 { Err(lost(lease)) } else { Ok(()) }
+        let released = self.write(|transaction, _| release(transaction, lease))?;
+        if released { Ok(()) } else { Err(lost(lease)) }
     }
+
+    /// What was lost is another's and stays so.
+    pub fn release_leases(&mut self, leases: &[Lease]) -> Result<(), LedgerError> {
+        self.write(|transaction, _| {
+            for lease in leases {
+                release(transaction, lease)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+fn acquire(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    task: &TaskId,
+    holder: &str,
+    now: Millis,
+    expires_at: Millis,
+) -> Result<Result<Lease, LeaseError>, Fault> {
+    if let Some(held) = held_by_other(transaction, plan, task, holder, now)? {
+        return Ok(Err(held));
+    }
+    let token = match last(transaction, plan, task)? {
+        None => {
+            task::find(transaction, plan, task)?;
+            1
+        }
+        Some(last) => last.token + 1,
+    };
+    transaction
+        .prepare_cached(
+            "INSERT INTO lease (plan, task, holder, token, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (plan, task) DO UPDATE
+             SET holder = excluded.holder, token = excluded.token, expires_at = excluded.expires_at",
+        )?
+        .execute(params![plan.as_str(), task.as_str(), holder, signed(token), expires_at.0])?;
+    Ok(Ok(Lease { plan: plan.clone(), task: task.clone(), holder: holder.to_owned(), token, expires_at }))
+}
+
+fn held_by_other(
+    connection: &Connection,
+    plan: &PlanId,
+    task: &TaskId,
+    holder: &str,
+    now: Millis,
+) -> Result<Option<LeaseError>, Fault> {
+    Ok(match last(connection, plan, task)? {
+        Some(Last { holder: Some(other), expires_at, .. }) if other != holder && expires_at > now => {
+            Some(LeaseError::Held { holder: other, until: expires_at })
+        }
+        _ => None,
+    })
+}
+
+fn renew(transaction: &Transaction<'_>, lease: &Lease, expires_at: Millis) -> Result<bool, Fault> {
+    let rows = transaction
+        .prepare_cached(
+            "UPDATE lease SET expires_at = ?4 WHERE plan = ?1 AND task = ?2 AND token = ?3 AND holder IS NOT NULL",
+        )?
+        .execute(params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token), expires_at.0])?;
+    Ok(rows == 1)
+}
+
+fn release(transaction: &Transaction<'_>, lease: &Lease) -> Result<bool, Fault> {
+    let rows = transaction
+        .prepare_cached("UPDATE lease SET holder = NULL WHERE plan = ?1 AND task = ?2 AND token = ?3")?
+        .execute(params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token)])?;
+    Ok(rows == 1)
 }
 
 /// Refuses a token that is not the one the task is held with. One that ran out still counts while nobody else asked.

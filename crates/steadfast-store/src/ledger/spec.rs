@@ -211,7 +211,7 @@ fn put_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &Loading<'_>) 
             planned.verify.as_ref().map(text),
             Status::Pending.as_str(),
             i64::try_from(waits.len()).unwrap_or(i64::MAX),
-            at_load(planned, baseline, now).as_ref().map(text),
+            at_load(planned.verify.as_ref(), &planned.files, baseline, now).as_ref().map(text),
             added_by.as_str(),
             now.0,
         ])?;
@@ -227,12 +227,17 @@ fn put_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &Loading<'_>) 
 }
 
 /// A task that has to change its files is measured from here until it is started.
-fn at_load(planned: &PlannedTask, baseline: &BTreeMap<String, Option<String>>, now: Millis) -> Option<Started> {
-    if !matches!(planned.verify, Some(Check::Changed)) || planned.files.is_empty() {
+pub(super) fn at_load(
+    verify: Option<&Check>,
+    named: &[String],
+    baseline: &BTreeMap<String, Option<String>>,
+    now: Millis,
+) -> Option<Started> {
+    if !matches!(verify, Some(Check::Changed)) || named.is_empty() {
         return None;
     }
     let mut files = BTreeMap::new();
-    for file in &planned.files {
+    for file in named {
         if let Some(id) = baseline.get(file) {
             files.insert(file.clone(), id.clone());
         }
@@ -304,6 +309,17 @@ fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> 
          SELECT ?2, number, phase, what, why, added_by, at FROM decision WHERE plan = ?1",
         params![before.as_str(), plan.as_str()],
     )?;
+    count_all_waits(transaction, plan)?;
+    transaction.execute(
+        "UPDATE plan SET owner = (SELECT owner FROM plan WHERE id = ?1), owner_since = (SELECT owner_since FROM plan WHERE id = ?1)
+         WHERE id = ?2",
+        params![before.as_str(), plan.as_str()],
+    )?;
+    Ok(kept)
+}
+
+/// For every task of a plan, how many it waits for that are not done.
+pub(super) fn count_all_waits(transaction: &Transaction<'_>, plan: &PlanId) -> Result<(), Fault> {
     transaction.execute(
         "UPDATE task SET waits = (
             SELECT COUNT(*) FROM dependency
@@ -312,12 +328,7 @@ fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> 
          WHERE plan = ?1",
         [plan.as_str()],
     )?;
-    transaction.execute(
-        "UPDATE plan SET owner = (SELECT owner FROM plan WHERE id = ?1), owner_since = (SELECT owner_since FROM plan WHERE id = ?1)
-         WHERE id = ?2",
-        params![before.as_str(), plan.as_str()],
-    )?;
-    Ok(kept)
+    Ok(())
 }
 
 fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {

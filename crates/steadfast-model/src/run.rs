@@ -1,0 +1,213 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Host, Millis, PlanId, RunId, SessionId, TaskId};
+
+/// Agents that work a plan off in waves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Run {
+    pub id: RunId,
+    pub plan: PlanId,
+    /// The checkout it was begun in.
+    pub worktree: String,
+    /// The file it was begun with, as it was named.
+    pub spec: String,
+    pub host: Host,
+    /// The commit its branch began at.
+    pub base: String,
+    pub branch: String,
+    pub state: RunState,
+    /// Why it is in this state.
+    pub reason: Option<String>,
+    pub limits: Limits,
+    pub started_at: Millis,
+    pub updated_at: Millis,
+    pub ended_at: Option<Millis>,
+    /// Who runs it. `None`: nobody did yet.
+    pub runner: Option<Process>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    Running,
+    /// At a limit, or interrupted: it can be resumed.
+    Paused,
+    /// Nothing is left that could be done.
+    Complete,
+    /// Given up by a human.
+    Stopped,
+}
+
+impl RunState {
+    pub const ALL: [Self; 4] = [Self::Running, Self::Paused, Self::Complete, Self::Stopped];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Complete => "complete",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Complete | Self::Stopped)
+    }
+}
+
+/// What a run may use up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Agents at once.
+    pub parallel: u32,
+    /// Dispatches of units.
+    pub iterations: u32,
+    pub micro_usd: Option<u64>,
+    pub tokens: Option<u64>,
+    pub wall_ms: Option<u64>,
+    /// One dispatch of one unit.
+    pub unit_ms: u64,
+    /// How long an agent may say nothing.
+    pub silence_ms: u64,
+}
+
+/// A process that is told from a later one with the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    pub pid: u32,
+    /// As the system counts; 0 where it does not say.
+    pub started: u64,
+}
+
+/// All that a session spent until now: the next report replaces this one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// `None`: nobody knows the price.
+    pub micro_usd: Option<u64>,
+    /// Those from the cache not among them.
+    pub input_tokens: u64,
+    pub cached_tokens: u64,
+    pub output_tokens: u64,
+}
+
+impl Spent {
+    pub fn tokens(self) -> u64 {
+        self.input_tokens.saturating_add(self.cached_tokens).saturating_add(self.output_tokens)
+    }
+}
+
+/// A unit in a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunUnit {
+    pub unit: TaskId,
+    pub title: String,
+    /// In the order they are worked on.
+    pub tasks: Vec<TaskId>,
+    /// From 1.
+    pub wave: u32,
+    pub status: UnitStatus,
+    /// How often it was dispatched.
+    pub attempts: u32,
+    /// Failures in a row that count towards blocking it.
+    pub stuck: u32,
+    pub branch: Option<String>,
+    /// Its worktree.
+    pub directory: Option<String>,
+    /// The plan of that worktree.
+    pub plan: Option<PlanId>,
+    pub agent: Option<Process>,
+    pub session: Option<SessionId>,
+    /// The token each of its tasks is held with.
+    pub leases: BTreeMap<TaskId, u64>,
+    /// The commit of its last work.
+    pub head: Option<String>,
+    /// The commit that brought it to the run's branch.
+    pub merged: Option<String>,
+    /// Where it stands, one line.
+    pub note: Option<String>,
+    /// What the last failed attempt leaves to the next.
+    pub last_failure: Option<String>,
+    pub updated_at: Millis,
+}
+
+impl RunUnit {
+    /// One that nobody touched yet.
+    pub fn new(unit: TaskId, title: String, tasks: Vec<TaskId>, wave: u32) -> Self {
+        Self {
+            unit,
+            title,
+            tasks,
+            wave,
+            status: UnitStatus::Waiting,
+            attempts: 0,
+            stuck: 0,
+            branch: None,
+            directory: None,
+            plan: None,
+            agent: None,
+            session: None,
+            leases: BTreeMap::new(),
+            head: None,
+            merged: None,
+            note: None,
+            last_failure: None,
+            updated_at: Millis(0),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnitStatus {
+    Waiting,
+    Running,
+    Merging,
+    Done,
+    Blocked,
+}
+
+impl UnitStatus {
+    pub const ALL: [Self; 5] = [Self::Waiting, Self::Running, Self::Merging, Self::Done, Self::Blocked];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Merging => "merging",
+            Self::Done => "done",
+            Self::Blocked => "blocked",
+        }
+    }
+}
+
+/// One iteration: an agent that was given a unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dispatch {
+    /// In its run, from 1.
+    pub number: u32,
+    pub unit: TaskId,
+    pub host: Host,
+    pub session: Option<SessionId>,
+    pub started_at: Millis,
+    pub ended_at: Option<Millis>,
+    /// How it ended, a few words.
+    pub ending: Option<String>,
+    pub spent: Spent,
+    pub turns: u32,
+    /// What its agent said last.
+    pub summary: Option<String>,
+}
+
+/// What dispatches took together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sums {
+    pub iterations: u32,
+    /// Of those whose price is known.
+    pub micro_usd: u64,
+    pub tokens: u64,
+    /// Dispatches that spent tokens at a price nobody knows.
+    pub unpriced: u32,
+}

@@ -1,0 +1,96 @@
+use std::collections::BTreeMap;
+
+use rusqlite::Transaction;
+use steadfast_model::{Evidence, Millis, PlanId, RunId, Status, TaskId, UnitStatus};
+
+use super::super::decision::{self, Decision};
+use super::super::error::Fault;
+use super::super::lease::{self, Fence};
+use super::super::slice::Touched;
+use super::super::status::{self, StatusChange};
+use super::super::{Ledger, LedgerError, evidence, task};
+use super::{row, unit};
+
+/// A unit that was merged, and all that is to be said of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Closing<'a> {
+    pub run: &'a RunId,
+    pub unit: &'a TaskId,
+    /// Passed, of each of its tasks that is not done yet.
+    pub evidence: &'a [(TaskId, Evidence)],
+    pub decisions: &'a [Decision],
+    /// The token of each task.
+    pub fences: &'a BTreeMap<TaskId, u64>,
+    /// The commit that is on the run's branch now.
+    pub merged: &'a str,
+    pub now: Millis,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    Now,
+    /// This very merge was written down before: nothing happened.
+    Already,
+}
+
+impl Ledger {
+    /// Evidence, statuses, decisions and the merge in one transaction. Twice is once. A lease that was lost refuses it.
+    pub fn close_unit(&mut self, closing: &Closing<'_>) -> Result<Closed, LedgerError> {
+        self.write(|transaction, touched| {
+            let plan = row::find(transaction, closing.run)?.plan;
+            let mut unit = unit::find(transaction, closing.run, closing.unit)?;
+            match &unit.merged {
+                Some(merged) if merged == closing.merged => return Ok(Closed::Already),
+                Some(merged) => {
+                    let (unit, merged) = (closing.unit.clone(), merged.clone());
+                    return Err(LedgerError::MergedBefore { unit, merged }.into());
+                }
+                None => {}
+            }
+            for (task, evidence) in closing.evidence {
+                close_task(transaction, touched, &plan, task, evidence, closing.fences)?;
+            }
+            if let Some(open) = first_open(transaction, &plan, &unit.tasks)? {
+                return Err(LedgerError::LeftOpen { unit: closing.unit.clone(), task: open }.into());
+            }
+            decision::add_missing(transaction, &plan, closing.decisions)?;
+            touched.plan(&plan);
+            unit.status = UnitStatus::Done;
+            unit.merged = Some(closing.merged.to_owned());
+            unit.stuck = 0;
+            unit.agent = None;
+            unit.last_failure = None;
+            unit.updated_at = closing.now;
+            unit::keep(transaction, closing.run, &unit)?;
+            Ok(Closed::Now)
+        })
+    }
+}
+
+fn close_task(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    id: &TaskId,
+    evidence: &Evidence,
+    fences: &BTreeMap<TaskId, u64>,
+) -> Result<(), Fault> {
+    let fence = Fence { token: fences.get(id).copied().unwrap_or(0) };
+    lease::check(transaction, plan, id, fence)?;
+    // It was set aside before this attempt; the work is merged all the same.
+    if task::find(transaction, plan, id)?.status == Status::Blocked {
+        let change = StatusChange { to: Status::InProgress, reason: None, fence: Some(fence), now: evidence.at };
+        status::change(transaction, touched, plan, id, &change)?;
+    }
+    evidence::keep(transaction, touched, plan, id, evidence)?;
+    Ok(())
+}
+
+fn first_open(transaction: &Transaction<'_>, plan: &PlanId, tasks: &[TaskId]) -> Result<Option<TaskId>, Fault> {
+    for id in tasks {
+        if task::find(transaction, plan, id)?.status != Status::Done {
+            return Ok(Some(id.clone()));
+        }
+    }
+    Ok(None)
+}

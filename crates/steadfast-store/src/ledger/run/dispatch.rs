@@ -1,0 +1,184 @@
+use std::collections::BTreeMap;
+
+use rusqlite::{Row, Transaction, params};
+use steadfast_model::{Dispatch, Host, Millis, RunId, SessionId, Spent, Sums, TaskId};
+
+use super::super::column::{count, millis, signed, task_id, word};
+use super::super::error::Fault;
+use super::super::{Ledger, LedgerError};
+use super::unit;
+
+/// An iteration that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct NewDispatch<'a> {
+    pub run: &'a RunId,
+    pub unit: &'a TaskId,
+    pub host: Host,
+    pub session: Option<&'a SessionId>,
+}
+
+/// How an iteration ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DispatchEnd {
+    /// A few words.
+    pub ending: String,
+    pub session: Option<SessionId>,
+    pub spent: Spent,
+    pub turns: u32,
+    /// What its agent said last.
+    pub summary: Option<String>,
+}
+
+const SUMS: &str = "COUNT(*), COALESCE(SUM(micro_usd), 0), COALESCE(SUM(input_tokens + cached_tokens + output_tokens), 0),
+     COALESCE(SUM(CASE WHEN micro_usd IS NULL AND input_tokens + cached_tokens + output_tokens > 0 THEN 1 ELSE 0 END), 0)";
+
+impl Ledger {
+    /// Its number in the run, from 1.
+    pub fn begin_dispatch(&mut self, new: NewDispatch<'_>, now: Millis) -> Result<u32, LedgerError> {
+        self.write(|transaction, _| {
+            unit::find(transaction, new.run, new.unit)?;
+            let number: u32 = transaction
+                .prepare_cached("SELECT COALESCE(MAX(number), 0) + 1 FROM dispatch WHERE run = ?1")?
+                .query_row([new.run.as_str()], |row| row.get(0))?;
+            transaction
+                .prepare_cached(
+                    "INSERT INTO dispatch (run, number, unit, host, session, started_at, input_tokens, cached_tokens,
+                                           output_tokens, turns)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, 0)",
+                )?
+                .execute(params![
+                    new.run.as_str(),
+                    number,
+                    new.unit.as_str(),
+                    new.host.as_str(),
+                    new.session.map(SessionId::as_str),
+                    now.0
+                ])?;
+            Ok(number)
+        })
+    }
+
+    /// What it spent until now replaces what it had spent before.
+    pub fn spend(&mut self, run: &RunId, number: u32, spent: Spent, turns: u32) -> Result<(), LedgerError> {
+        self.write(|transaction, _| put_spent(transaction, run, number, spent, turns))
+    }
+
+    /// Ends it, once: one that has ended keeps its time, its ending and its words.
+    pub fn end_dispatch(
+        &mut self,
+        run: &RunId,
+        number: u32,
+        end: &DispatchEnd,
+        now: Millis,
+    ) -> Result<(), LedgerError> {
+        self.write(|transaction, _| {
+            put_spent(transaction, run, number, end.spent, end.turns)?;
+            transaction
+                .prepare_cached(
+                    "UPDATE dispatch SET ended_at = ?3, ending = ?4, session = COALESCE(?5, session), summary = ?6
+                     WHERE run = ?1 AND number = ?2 AND ended_at IS NULL",
+                )?
+                .execute(params![
+                    run.as_str(),
+                    number,
+                    now.0,
+                    end.ending,
+                    end.session.as_ref().map(SessionId::as_str),
+                    end.summary
+                ])?;
+            Ok(())
+        })
+    }
+
+    /// Iterations whose runner died with them: they end now with these words, and keep what they spent. How many.
+    pub fn end_lost_dispatches(&mut self, run: &RunId, ending: &str, now: Millis) -> Result<usize, LedgerError> {
+        self.write(|transaction, _| {
+            Ok(transaction.execute(
+                "UPDATE dispatch SET ended_at = ?2, ending = ?3 WHERE run = ?1 AND ended_at IS NULL",
+                params![run.as_str(), now.0, ending],
+            )?)
+        })
+    }
+
+    /// In their order.
+    pub fn dispatches(&self, run: &RunId) -> Result<Vec<Dispatch>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT number, unit, host, session, started_at, ended_at, ending, micro_usd, input_tokens, cached_tokens,
+                        output_tokens, turns, summary
+                 FROM dispatch WHERE run = ?1 ORDER BY number",
+            )?;
+            let rows = statement.query_map([run.as_str()], from_row)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    pub fn sums(&self, run: &RunId) -> Result<Sums, LedgerError> {
+        self.read(|connection| {
+            Ok(connection
+                .prepare_cached(&format!("SELECT {SUMS} FROM dispatch WHERE run = ?1"))?
+                .query_row([run.as_str()], |row| sums(row, 0))?)
+        })
+    }
+
+    /// The same of each unit that was dispatched.
+    pub fn unit_sums(&self, run: &RunId) -> Result<BTreeMap<TaskId, Sums>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection
+                .prepare_cached(&format!("SELECT unit, {SUMS} FROM dispatch WHERE run = ?1 GROUP BY unit"))?;
+            let rows = statement.query_map([run.as_str()], |row| Ok((task_id(row, 0)?, sums(row, 1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+}
+
+fn put_spent(transaction: &Transaction<'_>, run: &RunId, number: u32, spent: Spent, turns: u32) -> Result<(), Fault> {
+    let rows = transaction
+        .prepare_cached(
+            "UPDATE dispatch SET micro_usd = ?3, input_tokens = ?4, cached_tokens = ?5, output_tokens = ?6, turns = ?7
+             WHERE run = ?1 AND number = ?2",
+        )?
+        .execute(params![
+            run.as_str(),
+            number,
+            spent.micro_usd.map(signed),
+            signed(spent.input_tokens),
+            signed(spent.cached_tokens),
+            signed(spent.output_tokens),
+            turns
+        ])?;
+    if rows == 1 { Ok(()) } else { Err(LedgerError::UnknownDispatch { run: run.clone(), number }.into()) }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Dispatch> {
+    let micro_usd = match row.get::<_, Option<i64>>(7)? {
+        Some(_) => Some(count(row, 7)?),
+        None => None,
+    };
+    Ok(Dispatch {
+        number: row.get(0)?,
+        unit: task_id(row, 1)?,
+        host: word(row, 2, &Host::ALL, Host::as_str)?,
+        session: row.get::<_, Option<String>>(3)?.map(SessionId::new),
+        started_at: millis(row, 4)?,
+        ended_at: row.get::<_, Option<i64>>(5)?.map(Millis),
+        ending: row.get(6)?,
+        spent: Spent {
+            micro_usd,
+            input_tokens: count(row, 8)?,
+            cached_tokens: count(row, 9)?,
+            output_tokens: count(row, 10)?,
+        },
+        turns: row.get(11)?,
+        summary: row.get(12)?,
+    })
+}
+
+fn sums(row: &Row<'_>, index: usize) -> rusqlite::Result<Sums> {
+    Ok(Sums {
+        iterations: row.get(index)?,
+        micro_usd: count(row, index + 1)?,
+        tokens: count(row, index + 2)?,
+        unpriced: row.get(index + 3)?,
+    })
+}

@@ -1,0 +1,118 @@
+//! Runs: which plan is worked off by whom, where each unit stands, and what it cost.
+
+mod closing;
+mod dispatch;
+mod row;
+mod unit;
+mod unit_plan;
+
+use rusqlite::params;
+use steadfast_model::{Millis, PlanId, Process, Run, RunId, RunState};
+
+pub use closing::{Closed, Closing};
+pub use dispatch::{DispatchEnd, NewDispatch};
+pub use unit_plan::{UnitLoading, UnitResult};
+
+use super::column::{signed, text};
+use super::{Ledger, LedgerError, plan};
+
+impl Ledger {
+    /// Puts it down as it is given.
+    pub fn create_run(&mut self, run: &Run) -> Result<(), LedgerError> {
+        self.write(|transaction, _| {
+            plan::require(transaction, &run.plan)?;
+            transaction.execute(
+                "INSERT INTO run (id, plan, worktree, spec, host, base, branch, state, reason, limits, started_at,
+                                  updated_at, ended_at, pid, pid_started)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                params![
+                    run.id.as_str(),
+                    run.plan.as_str(),
+                    run.worktree,
+                    run.spec,
+                    run.host.as_str(),
+                    run.base,
+                    run.branch,
+                    run.state.as_str(),
+                    run.reason,
+                    text(&run.limits),
+                    run.started_at.0,
+                    run.updated_at.0,
+                    run.ended_at.map(|at| at.0),
+                    run.runner.map(|process| process.pid),
+                    run.runner.map(|process| signed(process.started)),
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    pub fn run(&self, id: &RunId) -> Result<Run, LedgerError> {
+        self.read(|connection| row::find(connection, id))
+    }
+
+    /// The newest first.
+    pub fn runs_of(&self, worktree: &str) -> Result<Vec<Run>, LedgerError> {
+        self.read(|connection| {
+            row::select(connection, "worktree = ?1 ORDER BY started_at DESC, id DESC", params![worktree])
+        })
+    }
+
+    /// Those of all worktrees that are running or paused, the newest first.
+    pub fn unfinished_runs(&self) -> Result<Vec<Run>, LedgerError> {
+        self.read(|connection| row::select(connection, "ended_at IS NULL ORDER BY started_at DESC, id DESC", params![]))
+    }
+
+    /// The run that works this plan off.
+    pub fn run_of_plan(&self, plan: &PlanId) -> Result<Option<Run>, LedgerError> {
+        self.read(|connection| row::of_plan(connection, plan))
+    }
+
+    pub fn set_run_state(
+        &mut self,
+        id: &RunId,
+        state: RunState,
+        reason: Option<&str>,
+        now: Millis,
+    ) -> Result<(), LedgerError> {
+        self.write(|transaction, touched| {
+            let run = row::find(transaction, id)?;
+            transaction.execute(
+                "UPDATE run SET state = ?2, reason = ?3, updated_at = ?4, ended_at = ?5 WHERE id = ?1",
+                params![id.as_str(), state.as_str(), reason, now.0, state.is_over().then_some(now.0)],
+            )?;
+            touched.plan(&run.plan);
+            Ok(())
+        })
+    }
+
+    /// Takes a run over from the process that was seen with it. `false`: somebody else did meanwhile.
+    pub fn take_run(
+        &mut self,
+        id: &RunId,
+        from: Option<Process>,
+        to: Process,
+        now: Millis,
+    ) -> Result<bool, LedgerError> {
+        self.write(|transaction, _| {
+            if row::find(transaction, id)?.runner != from {
+                return Ok(false);
+            }
+            transaction.execute(
+                "UPDATE run SET pid = ?2, pid_started = ?3, updated_at = ?4 WHERE id = ?1",
+                params![id.as_str(), to.pid, signed(to.started), now.0],
+            )?;
+            Ok(true)
+        })
+    }
+
+    /// It still runs. `false`: it is another's by now.
+    pub fn beat(&mut self, id: &RunId, runner: Process, now: Millis) -> Result<bool, LedgerError> {
+        self.write(|transaction, _| {
+            let rows = transaction
+                .prepare_cached("UPDATE run SET updated_at = ?4 WHERE id = ?1 AND pid = ?2 AND pid_started = ?3")?
+                .execute(params![id.as_str(), runner.pid, signed(runner.started), now.0])?;
+            Ok(rows == 1)
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! The plan of a unit's worktree: its tasks alone, checked as the run's plan says.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use steadfast_model::{AddedBy, Evidence, Millis, PlanId, RunId, Task, TaskId};
+
+use super::super::column::{plan_id, text, word};
+use super::super::decision::{self, Decision};
+use super::super::error::Fault;
+use super::super::plan::{self, NewPlan};
+use super::super::spec;
+use super::super::{Ledger, LedgerError, evidence, task};
+use super::row;
+
+/// A unit on its way into its worktree.
+#[derive(Clone, Copy, Debug)]
+pub struct UnitLoading<'a> {
+    pub run: &'a RunId,
+    pub unit: &'a TaskId,
+    /// In the order they are worked on.
+    pub tasks: &'a [TaskId],
+    /// Where its agent works.
+    pub worktree: &'a str,
+    pub title: &'a str,
+    /// Object ids of the files that its tasks have to change, as they are in that worktree.
+    pub baseline: &'a BTreeMap<String, Option<String>>,
+    pub now: Millis,
+}
+
+/// What came of a unit in its worktree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnitResult {
+    /// As they stand there; also those that its agent added.
+    pub tasks: Vec<Task>,
+    /// The last of each task that has any.
+    pub evidence: BTreeMap<TaskId, Evidence>,
+    /// Those that the run's plan does not have.
+    pub decisions: Vec<Decision>,
+}
+
+impl Ledger {
+    /// The plan of this worktree, made of these tasks of the run's plan. One that is there already stays: its agent may
+    /// have come far before the runner died.
+    pub fn load_unit(&mut self, loading: &UnitLoading<'_>) -> Result<PlanId, LedgerError> {
+        self.write(|transaction, touched| {
+            let whole = row::find(transaction, loading.run)?.plan;
+            if let Some(present) = of_worktree(transaction, loading.worktree)? {
+                return Ok(present);
+            }
+            let id = free_id(transaction, loading)?;
+            put(transaction, &whole, &id, loading)?;
+            touched.plan(&id);
+            Ok(id)
+        })
+    }
+
+    /// What came of it. Asking changes nothing.
+    pub fn take_unit(&self, run: &RunId, unit_plan: &PlanId) -> Result<UnitResult, LedgerError> {
+        self.read(|connection| {
+            plan::require(connection, unit_plan)?;
+            let whole = row::find(connection, run)?.plan;
+            let known = decision::all(connection, &whole)?;
+            let mut decisions = decision::all(connection, unit_plan)?;
+            decisions.retain(|decision| !known.contains(decision));
+            Ok(UnitResult {
+                tasks: task::all(connection, unit_plan)?,
+                evidence: evidence::last_of_each(connection, unit_plan)?,
+                decisions,
+            })
+        })
+    }
+
+    /// Archives it: nobody is held by it then. Twice is once.
+    pub fn drop_unit(&mut self, unit_plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
+        self.clear_plan(unit_plan, now)
+    }
+}
+
+fn of_worktree(connection: &Connection, worktree: &str) -> Result<Option<PlanId>, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT id FROM plan WHERE worktree = ?1 AND cleared_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1",
+        )?
+        .query_row([worktree], |row| plan_id(row, 0))
+        .optional()?)
+}
+
+/// `r-1a2b3c4d-1.2`; the second worktree of a unit gets a number.
+fn free_id(connection: &Connection, loading: &UnitLoading<'_>) -> Result<PlanId, Fault> {
+    let mut number = 1;
+    loop {
+        let name = format!("{}-{}", loading.run, loading.unit);
+        let id = PlanId::new(if number == 1 { name } else { format!("{name}-{number}") });
+        if !plan::is_known(connection, &id)? {
+            return Ok(id);
+        }
+        number += 1;
+    }
+}
+
+fn put(transaction: &Transaction<'_>, whole: &PlanId, id: &PlanId, loading: &UnitLoading<'_>) -> Result<(), Fault> {
+    let &UnitLoading { worktree, title, now, .. } = loading;
+    let (source, added_by): (Option<String>, AddedBy) = transaction
+        .prepare_cached("SELECT source, added_by FROM plan WHERE id = ?1")?
+        .query_row([whole.as_str()], |row| Ok((row.get(0)?, word(row, 1, &AddedBy::ALL, AddedBy::as_str)?)))?;
+    plan::insert(transaction, &NewPlan { id, worktree, title, source: source.as_deref(), added_by }, now)?;
+    transaction.execute(
+        "UPDATE plan SET head = (SELECT head FROM plan WHERE id = ?2) WHERE id = ?1",
+        params![id.as_str(), whole.as_str()],
+    )?;
+    for task in loading.tasks {
+        put_task(transaction, whole, id, task, loading)?;
+    }
+    // What it waits for outside the unit is done by the time it is dispatched.
+    transaction.execute(
+        "INSERT INTO dependency (plan, task, blocked_by)
+         SELECT ?1, dependency.task, dependency.blocked_by FROM dependency
+         JOIN task ON task.plan = ?1 AND task.id = dependency.task
+         JOIN task AS before ON before.plan = ?1 AND before.id = dependency.blocked_by
+         WHERE dependency.plan = ?2",
+        params![id.as_str(), whole.as_str()],
+    )?;
+    spec::count_all_waits(transaction, id)?;
+    transaction.execute(
+        "INSERT INTO frozen (plan, command, definition, at)
+         SELECT ?1, command, definition, at FROM frozen WHERE plan = ?2",
+        params![id.as_str(), whole.as_str()],
+    )?;
+    transaction.execute(
+        "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
+         SELECT ?1, number, phase, what, why, added_by, at FROM decision WHERE plan = ?2",
+        params![id.as_str(), whole.as_str()],
+    )?;
+    Ok(())
+}
+
+/// As it stands in the whole plan, but nobody is at it yet.
+fn put_task(
+    transaction: &Transaction<'_>,
+    whole: &PlanId,
+    id: &PlanId,
+    task: &TaskId,
+    loading: &UnitLoading<'_>,
+) -> Result<(), Fault> {
+    let found = task::find(transaction, whole, task)?;
+    let started = spec::at_load(found.verify.as_ref(), &found.files, loading.baseline, loading.now);
+    transaction
+        .prepare_cached(
+            "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
+                               stuck_count, wave, started, added_by, created_at, updated_at, first_closed_at)
+             SELECT ?1, id, position, title, kind, type, phase, item, files, notes, verify,
+                    CASE status WHEN 'done' THEN 'done' ELSE 'pending' END,
+                    stuck_count, wave, ?4, added_by, ?5, ?5, first_closed_at
+             FROM task WHERE plan = ?2 AND id = ?3",
+        )?
+        .execute(params![id.as_str(), whole.as_str(), task.as_str(), started.as_ref().map(text), loading.now.0])?;
+    Ok(())
+}
