@@ -1,11 +1,13 @@
-//! The hosts, one module each, all with the same doors: `wire` (as they spell it), `install`, `launch`,
-//! `transcript`.
+//! The hosts, one module each, all with the same doors: `wire` (as they spell it), `install`, `launch`, `stream`
+//! (what a headless one prints), `transcript`.
 
 mod claude;
 mod codex;
 pub mod install;
 pub mod launch;
+pub mod price;
 mod shape;
+pub mod stream;
 pub mod transcript;
 mod wire;
 

@@ -24,6 +24,8 @@ pub enum Via {
     /// The user's settings for all repositories.
     User,
     Plugin,
+    /// Passed at launch by the runner, for one session.
+    Run,
 }
 
 /// A name that is none of ours.
@@ -73,7 +75,7 @@ impl FromStr for Host {
 }
 
 impl Via {
-    pub const ALL: [Self; 4] = [Self::Local, Self::Project, Self::User, Self::Plugin];
+    pub const ALL: [Self; 5] = [Self::Local, Self::Project, Self::User, Self::Plugin, Self::Run];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -81,6 +83,7 @@ impl Via {
             Self::Project => "project",
             Self::User => "user",
             Self::Plugin => "plugin",
+            Self::Run => "run",
         }
     }
 }
@@ -98,7 +101,7 @@ impl FromStr for Via {
         Self::ALL.into_iter().find(|via| via.as_str() == name).ok_or_else(|| UnknownName {
             what: "wiring",
             name: name.to_owned(),
-            expected: "`local`, `project`, `user` or `plugin`",
+            expected: "`local`, `project`, `user`, `plugin` or `run`",
         })
     }
 }

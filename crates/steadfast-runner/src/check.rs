@@ -16,7 +16,6 @@ mod kin;
 mod report;
 mod shell;
 mod supervisor;
-mod tail;
 
 pub use report::{CheckReport, CheckRun, LeftBehind};
 pub use supervisor::{NoSupervisor, Supervisor};

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 mod claude;
 mod codex;
+mod headless;
 
 pub use claude::claude;
 pub use codex::{codex, codex_config};
+pub use headless::{Headless, Permissions, headless};
 
 /// A process to start. Whoever starts it has the pipes, the working directory and the end of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

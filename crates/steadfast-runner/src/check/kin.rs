@@ -8,6 +8,9 @@ use rustix::process::getsid;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
 
 use super::report::LeftBehind;
+#[cfg(target_os = "linux")]
+use crate::process::entry;
+use crate::process::{Entry, entries};
 
 const LONGEST_NAME: usize = 120;
 
@@ -19,15 +22,6 @@ pub(crate) struct Kin {
     /// The first process of the check; its group has the same number.
     leader: Pid,
     watcher: Pid,
-}
-
-/// What `/proc/<pid>/stat` says.
-struct Entry {
-    pid: Pid,
-    parent: i32,
-    group: i32,
-    session: i32,
-    dead: bool,
 }
 
 impl Kin {
@@ -70,8 +64,7 @@ impl Kin {
 /// `getsid` is not asked on Linux: where a container was entered from outside, it says 0, which is no process.
 #[cfg(target_os = "linux")]
 pub(crate) fn leads_session() -> bool {
-    let pid = getpid().as_raw_pid();
-    entry(&pid.to_string()).is_some_and(|entry| entry.session == pid)
+    entry(getpid()).is_some_and(|entry| entry.session == getpid().as_raw_pid())
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -110,21 +103,4 @@ pub(crate) fn describe(pid: Pid) -> LeftBehind {
         command = "a process without a name".to_owned();
     }
     LeftBehind { pid: pid.as_raw_pid(), command, ended: false }
-}
-
-fn entries() -> Vec<Entry> {
-    let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
-    folder.flatten().filter_map(|found| entry(found.file_name().to_str()?)).collect()
-}
-
-fn entry(name: &str) -> Option<Entry> {
-    let pid = Pid::from_raw(name.parse().ok()?)?;
-    let stat = fs::read(format!("/proc/{name}/stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat);
-    // The name of the program is in parentheses and may hold anything.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    let mut fields = fields.split(' ');
-    let dead = matches!(fields.next()?, "Z" | "X" | "x");
-    let mut number = || fields.next()?.parse().ok();
-    Some(Entry { pid, dead, parent: number()?, group: number()?, session: number()? })
 }

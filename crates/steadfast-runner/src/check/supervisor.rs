@@ -13,7 +13,8 @@ use steadfast_model::CheckEnd;
 use super::kin::{Kin, beneath, describe, leads_session};
 use super::report::{CheckReport, CheckRun, LeftBehind};
 use super::shell::{Started, start};
-use super::tail::Tail;
+use crate::process::pid;
+use crate::tail::Tail;
 
 /// How often it is looked whether the check ended or is to be stopped, while its output does not say so.
 const TICK: Duration = Duration::from_millis(50);
@@ -256,9 +257,4 @@ fn end_of(status: ExitStatus) -> CheckEnd {
         (None, Some(signal)) => CheckEnd::Signalled(signal),
         (None, None) => CheckEnd::Lost,
     }
-}
-
-/// A child has a number that is one.
-fn pid(id: u32) -> Pid {
-    i32::try_from(id).ok().and_then(Pid::from_raw).unwrap_or(Pid::INIT)
 }

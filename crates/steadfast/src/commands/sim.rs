@@ -47,11 +47,11 @@ const OF_OTHER_HOSTS: [&str; 7] = [
 
 impl Sim {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let ending = self
-            .agent()?
+        let agent = self.agent()?;
+        let ending = agent
             .run(&mut |moment| {
                 // Whoever started the agent may have gone; it goes on, as a host does.
-                let _ = writeln!(std::io::stdout(), "{}", line(moment));
+                let _ = writeln!(std::io::stdout(), "{}", line(moment, &agent.session));
             })
             .map_err(|error| {
                 CommandError::failure(error)
@@ -93,9 +93,11 @@ impl Sim {
     }
 }
 
-fn line(moment: &Moment) -> Value {
+fn line(moment: &Moment, session: &str) -> Value {
     match moment {
-        Moment::SessionStarted { source } => json!({"moment": "session_started", "source": source}),
+        Moment::SessionStarted { source } => {
+            json!({"moment": "session_started", "source": source, "session": session})
+        }
         Moment::Prompted { text } => json!({"moment": "prompted", "text": text}),
         Moment::PromptRefused { reason } => json!({"moment": "prompt_refused", "reason": reason}),
         Moment::Said { who, text } => json!({"moment": "said", "who": who.to_string(), "text": text}),

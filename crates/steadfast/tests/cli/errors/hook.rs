@@ -27,7 +27,7 @@ fn a_call_that_is_not_understood() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["hook", "--host", "claude", "--via", "wire", "Stop"]), @r"
     exit 64
-    steadfast hook: unknown wiring `wire`, expected `local`, `project`, `user` or `plugin`
+    steadfast hook: unknown wiring `wire`, expected `local`, `project`, `user`, `plugin` or `run`
     ");
     insta::assert_snapshot!(fails(&sandbox, &["hook", "--host", "claude", "--via", "local"]), @r"
     exit 64

@@ -1,0 +1,107 @@
+//! An agent of a run: without a human, with our hooks and our MCP server passed at launch, with the account and the
+//! settings that the environment around it leads to.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use steadfast_model::{Host, SessionId, Via};
+
+use super::Launch;
+use crate::install::{SERVER, Wiring, merge_claude_settings};
+
+/// What an agent may do without being asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permissions {
+    /// Edit files where it works and call us; for the rest the user's own settings hold.
+    Edit,
+    /// Everything.
+    Free,
+}
+
+#[derive(Clone, Debug)]
+pub struct Headless {
+    pub host: Host,
+    /// The host's program; the simulated agent is in `steadfast`.
+    pub program: PathBuf,
+    pub prompt: String,
+    /// Codex names its sessions itself.
+    pub session: Option<SessionId>,
+    pub budget_micro_usd: Option<u64>,
+    pub max_turns: Option<u32>,
+    /// Our own program, for hooks and the MCP server.
+    pub steadfast: PathBuf,
+    pub permissions: Permissions,
+    /// More of the host's own command line.
+    pub extra: Vec<String>,
+}
+
+pub fn headless(run: &Headless) -> Launch {
+    match run.host {
+        Host::Claude => claude(run),
+        Host::Codex => codex(run),
+        Host::Sim => sim(run),
+    }
+}
+
+fn claude(run: &Headless) -> Launch {
+    let mut args = words(["-p", "--output-format", "stream-json", "--verbose"]);
+    match run.permissions {
+        Permissions::Free => args.push("--dangerously-skip-permissions".into()),
+        Permissions::Edit => {
+            args.extend(words(["--permission-mode", "acceptEdits"]));
+            let server = format!("mcp__{SERVER}");
+            args.extend(words(["--allowedTools", "Bash(steadfast:*)", &server]));
+        }
+    }
+    args.extend([OsString::from("--settings"), settings(run).into()]);
+    if let Some(session) = &run.session {
+        args.extend(words(["--session-id", session.as_str()]));
+    }
+    if let Some(budget) = run.budget_micro_usd {
+        args.extend(words(["--max-budget-usd", &usd(budget)]));
+    }
+    if let Some(turns) = run.max_turns {
+        args.extend(words(["--max-turns", &turns.to_string()]));
+    }
+    finish(run.program.clone(), args, run)
+}
+
+fn codex(run: &Headless) -> Launch {
+    let mut args = words(["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]);
+    match run.permissions {
+        Permissions::Free => args.push("--dangerously-bypass-approvals-and-sandbox".into()),
+        Permissions::Edit => args.extend(words(["--sandbox", "workspace-write", "-c", "approval_policy=\"never\""])),
+    }
+    finish(run.program.clone(), args, run)
+}
+
+fn sim(run: &Headless) -> Launch {
+    let mut args = words(["sim", "--prompt", &run.prompt]);
+    if let Some(session) = &run.session {
+        args.extend(words(["--session", session.as_str()]));
+    }
+    args.extend(run.extra.iter().map(OsString::from));
+    Launch { program: run.steadfast.clone(), args, env: Vec::new(), clear_env: false }
+}
+
+/// The user's own words come after ours, so they win; the prompt comes last, and may begin with a dash.
+fn finish(program: PathBuf, mut args: Vec<OsString>, run: &Headless) -> Launch {
+    args.extend(run.extra.iter().map(OsString::from));
+    args.extend(words(["--", &run.prompt]));
+    Launch { program, args, env: Vec::new(), clear_env: false }
+}
+
+/// Our hooks, as Claude Code's settings have them.
+fn settings(run: &Headless) -> String {
+    let program = run.steadfast.display().to_string();
+    let wiring = Wiring { host: Host::Claude, via: Via::Run, program, stop_block_cap: None };
+    merge_claude_settings("{}", &wiring).unwrap_or_else(|_| "{}".to_owned())
+}
+
+fn usd(micro: u64) -> String {
+    format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000)
+}
+
+fn words<const N: usize>(words: [&str; N]) -> Vec<OsString> {
+    words.map(OsString::from).to_vec()
+}

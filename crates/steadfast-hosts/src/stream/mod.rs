@@ -1,0 +1,112 @@
+//! What a headless agent prints, line by line, as what it means for whoever runs it.
+//!
+//! An [`AgentStream`] is fed one line at a time and never fails: what it does not know is left out, and so is a line
+//! that was torn.
+
+mod claude;
+mod codex;
+mod sim;
+
+use serde_json::Value;
+use steadfast_model::{Host, Millis, SessionId};
+
+use crate::price::Prices;
+use claude::Claude;
+use codex::Codex;
+use sim::Sim;
+
+/// What a running agent says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AgentEvent {
+    Started {
+        session: SessionId,
+    },
+    /// One answer of the model.
+    Turn,
+    Tool {
+        name: String,
+        target: Option<String>,
+    },
+    /// What the assistant says.
+    Said {
+        text: String,
+    },
+    /// All that this session spent until now: never to be added up.
+    Spent(Spent),
+    /// It waits by itself.
+    RateLimited {
+        until: Option<Millis>,
+    },
+    Ended(AgentEnd),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Millionths of a dollar; absent where no price is known.
+    pub micro_usd: Option<u64>,
+    /// All that went in, the cached part too.
+    pub input_tokens: u64,
+    /// The part of it that came from a cache.
+    pub cached_tokens: u64,
+    pub output_tokens: u64,
+}
+
+/// How a session ended, as the host says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AgentEnd {
+    Finished,
+    TurnLimit,
+    BudgetSpent,
+    ContextFull,
+    RateLimited {
+        until: Option<Millis>,
+    },
+    /// No account, no login, no credit: nothing that trying again mends.
+    NoAccess(String),
+    Failed(String),
+}
+
+/// What one agent prints, read as it comes.
+#[derive(Debug)]
+pub struct AgentStream(Reader);
+
+#[derive(Debug)]
+enum Reader {
+    Claude(Box<Claude>),
+    Codex(Box<Codex>),
+    Sim(Sim),
+}
+
+impl AgentStream {
+    pub fn of(host: Host, prices: &Prices) -> Self {
+        Self(match host {
+            Host::Claude => Reader::Claude(Box::new(Claude::new(prices))),
+            Host::Codex => Reader::Codex(Box::new(Codex::new(prices))),
+            Host::Sim => Reader::Sim(Sim),
+        })
+    }
+
+    /// What a line means; nothing where it is torn, or means nothing to us.
+    pub fn line(&mut self, line: &[u8]) -> Vec<AgentEvent> {
+        let Ok(row) = serde_json::from_slice::<Value>(line) else { return Vec::new() };
+        match &mut self.0 {
+            Reader::Claude(claude) => claude.row(&row),
+            Reader::Codex(codex) => codex.row(&row),
+            Reader::Sim(sim) => sim.row(&row),
+        }
+    }
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
+}
+
+fn tokens(usage: &Value, name: &str) -> u64 {
+    usage[name].as_u64().unwrap_or_default()
+}
+
+/// Dollars, as millionths of one.
+fn micro_usd(value: &Value) -> Option<u64> {
+    let usd = value.as_f64().filter(|usd| usd.is_finite() && *usd >= 0.0)?;
+    Some((usd * 1e6).round() as u64)
+}

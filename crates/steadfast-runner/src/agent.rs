@@ -1,0 +1,85 @@
+//! One headless agent: a process that is started, listened to, and ended with all that it started.
+//!
+//! It runs in a process group of its own. What it prints is read as it comes and means [`AgentEvent`]s; all of it goes
+//! to a log, too. It is ended when it was silent for too long, when its time is up, when it is told to stop, and when
+//! it has said its last word and stays: the group is asked to end, and five seconds later it is ended. A signal that
+//! ends us, `KILL` too, ends it within two seconds: a watcher sees to that.
+//!
+//! What holds on Linux only: a process that left the group (`setsid`, a double fork) is found by a variable that it was
+//! started with. What cleared its environment, too, goes on.
+
+mod attend;
+mod group;
+mod left_behind;
+mod lines;
+mod log;
+mod started;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use steadfast_hosts::launch::Launch;
+use steadfast_hosts::price::Prices;
+use steadfast_hosts::stream::{AgentEnd, AgentEvent, Spent};
+use steadfast_model::{Host, SessionId};
+
+pub use attend::attend;
+pub use left_behind::end_left_behind;
+
+/// By this variable the processes of an agent are known to whoever resumes the run.
+pub const MARK: &str = "STEADFAST_RUN_MARK";
+
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    pub launch: Launch,
+    pub host: Host,
+    pub prices: Prices,
+    pub directory: PathBuf,
+    /// The value of [`MARK`].
+    pub mark: String,
+    /// What it prints is added to this file.
+    pub log: PathBuf,
+    /// For how long it may print nothing. The time that it waits for a rate limit does not count.
+    pub silence: Duration,
+    pub limit: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// It leads the group of the same number.
+    pub pid: u32,
+    /// In ticks since the machine was started, as `/proc` says; 0 where unknown.
+    pub started: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Running(Process),
+    Event(AgentEvent),
+}
+
+/// Why it is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Departed {
+    /// It said so itself.
+    Ended(AgentEnd),
+    Silent,
+    TimeUp,
+    Stopped,
+    /// Without a last word.
+    Died {
+        status: String,
+    },
+    NotStarted(String),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Departure {
+    pub how: Departed,
+    pub session: Option<SessionId>,
+    pub spent: Spent,
+    /// The last message.
+    pub said: Option<String>,
+    /// The end of what it said on stderr.
+    pub errors: String,
+}

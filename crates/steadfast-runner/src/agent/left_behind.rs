@@ -1,0 +1,58 @@
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
+
+use super::{MARK, Process};
+use crate::process::{entry, has_variable, pid, pids};
+
+/// Between the request to end and the end.
+const GRACE: Duration = Duration::from_secs(2);
+/// What was killed is gone by then, unless the kernel holds it.
+const KILLED: Duration = Duration::from_secs(2);
+
+/// Ends what is left of agents with this mark, and the recorded process with its group if it is still the same one.
+/// Returns how many there were. Where there is no `/proc`, nothing is found.
+pub fn end_left_behind(mark: &str, recorded: Option<Process>) -> usize {
+    let variable = format!("{MARK}={mark}");
+    let leader = recorded.filter(|process| is_same(*process)).map(|process| pid(process.pid));
+    let group = leader.map(Pid::as_raw_pid);
+    let belongs = |pid: Pid| {
+        entry(pid).is_some_and(|entry| !entry.dead && (Some(entry.group) == group || has_variable(pid, &variable)))
+    };
+    let find = || pids().into_iter().filter(|pid| *pid != getpid() && belongs(*pid)).collect::<Vec<_>>();
+    let found = find();
+    let signal = |left: &[Pid], signal: Signal| {
+        // While its leader is there, the number of the group is its own.
+        if let Some(leader) = leader.filter(|leader| left.contains(leader)) {
+            let _ = kill_process_group(leader, signal);
+        }
+        for pid in left {
+            let _ = kill_process(*pid, signal);
+        }
+    };
+    let until_gone = |time: Duration, each: &dyn Fn(&[Pid])| {
+        let until = Instant::now() + time;
+        loop {
+            let left = find();
+            if left.is_empty() || Instant::now() >= until {
+                return left.is_empty();
+            }
+            each(&left);
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    if found.is_empty() {
+        return 0;
+    }
+    signal(&found, Signal::TERM);
+    signal(&found, Signal::CONT);
+    if !until_gone(GRACE, &|_| {}) {
+        until_gone(KILLED, &|left| signal(left, Signal::KILL));
+    }
+    found.len()
+}
+
+fn is_same(process: Process) -> bool {
+    process.started != 0 && entry(pid(process.pid)).is_some_and(|entry| entry.started == process.started)
+}

@@ -1,0 +1,84 @@
+//! The door through which agents are started.
+
+#![expect(clippy::disallowed_methods, reason = "this is the door")]
+
+use std::io::{self, PipeReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+use super::group::Group;
+use super::{Assignment, MARK, Process};
+use crate::process::{entry, pid};
+use crate::watcher::{LEADS_ASTRAY, SHELL, WHEN_TOLD, Watcher, unlike_any};
+
+/// By this variable the processes of one agent are told from those of all others, also from those of a run that was
+/// resumed while our watcher is still at work.
+const AGENT: &str = "STEADFAST_RUN_AGENT";
+
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) child: Child,
+    pub(super) stdout: PipeReader,
+    pub(super) stderr: PipeReader,
+    pub(super) process: Process,
+    pub(super) group: Group,
+    pub(super) watcher: Watcher,
+    /// Readable when the agent has ended; absent where the kernel has no such thing.
+    pub(super) end: Option<OwnedFd>,
+}
+
+impl Started {
+    pub(super) fn begin(assignment: &Assignment) -> io::Result<Self> {
+        let before = Group::before();
+        let own = unlike_any();
+        let variable = format!("{AGENT}={own}");
+        let mut watcher = Watcher::start(&variable)?;
+        let (stdout, out) = io::pipe()?;
+        let (stderr, err) = io::pipe()?;
+        let mut child = command(assignment, &own).stdout(out).stderr(err).spawn()?;
+        // An agent that is not told to begin ends by itself.
+        watcher.guard(child.id())?;
+        let leader = pid(child.id());
+        let process = Process { pid: child.id(), started: entry(leader).map_or(0, |entry| entry.started) };
+        let end = pidfd(leader);
+        if let Some(mut begin) = child.stdin.take() {
+            begin.write_all(b"\n")?;
+        }
+        let group = Group::of(leader, variable, before);
+        Ok(Self { child, stdout, stderr, process, group, watcher, end })
+    }
+}
+
+fn command(assignment: &Assignment, own: &str) -> Command {
+    let Assignment { launch, directory, mark, .. } = assignment;
+    let mut command = Command::new(SHELL);
+    if launch.clear_env {
+        command.env_clear();
+    }
+    for name in LEADS_ASTRAY {
+        command.env_remove(name);
+    }
+    command
+        .args(WHEN_TOLD)
+        .arg(&launch.program)
+        .args(&launch.args)
+        .current_dir(directory)
+        .env("PWD", directory)
+        .envs(launch.env.iter().map(|(name, value)| (name, value)))
+        .env(MARK, mark)
+        .env(AGENT, own)
+        .stdin(Stdio::piped())
+        .process_group(0);
+    command
+}
+
+#[cfg(target_os = "linux")]
+fn pidfd(leader: rustix::process::Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(leader, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pidfd(_leader: rustix::process::Pid) -> Option<OwnedFd> {
+    None
+}
