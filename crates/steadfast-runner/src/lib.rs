@@ -15,6 +15,8 @@ pub mod grounds;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]
+pub mod run;
+#[cfg(unix)]
 mod tail;
 #[cfg(unix)]
 mod watcher;

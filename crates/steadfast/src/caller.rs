@@ -27,6 +27,10 @@ impl Caller {
         Self { by: if inside { AddedBy::Agent } else { AddedBy::Human }, session, agent }
     }
 
+    pub(crate) fn human() -> Self {
+        Self { by: AddedBy::Human, session: None, agent: None }
+    }
+
     /// A tool call over MCP is an agent's. The environment names the session that the server was started in, which may
     /// have ended since (`/clear`): only the claim says whose call it is.
     pub(crate) fn behind(claim: Option<Claim>) -> Self {

@@ -73,7 +73,7 @@ impl Repository {
 
     /// The ledger, with every journal in it. A journal that cannot be drained is not lost, and no reason to stop.
     pub(crate) fn ledger(&self) -> Result<Ledger, CommandError> {
-        let mut ledger = match Ledger::open_within(&self.place.state, PATIENCE) {
+        let mut ledger = match self.open_ledger() {
             // A sandbox may keep `.git` read-only: what only looks still works.
             Err(error @ LedgerError::ReadOnly { .. }) => {
                 return Ledger::open_read_only(&self.place.state)?.ok_or_else(|| error.into());
@@ -87,5 +87,14 @@ impl Repository {
             }
         }
         Ok(ledger)
+    }
+
+    /// The ledger without what journals still hold.
+    pub(crate) fn ledger_as_it_is(&self) -> Result<Ledger, CommandError> {
+        Ok(self.open_ledger()?)
+    }
+
+    fn open_ledger(&self) -> Result<Ledger, LedgerError> {
+        Ledger::open_within(&self.place.state, PATIENCE)
     }
 }

@@ -25,7 +25,7 @@ use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, Start
 use steadfast_store::{Place, SessionFiles, log_line};
 
 pub(crate) use approval::{granted, key as approval_key};
-pub(crate) use closing::{Asked, PATIENCE};
+pub(crate) use closing::{Asked, Closing, PATIENCE, SLICE};
 pub(crate) use decisions::shown as decisions_file;
 pub(crate) use draft::{Proposal, Proposed, rendered, short_of};
 pub(crate) use gate::{Locked, Looked, Standing};
@@ -46,6 +46,8 @@ pub(crate) struct TaskList {
     ledger: Ledger,
     worktree: String,
     caller: Caller,
+    /// What the processes of an orchestrated run are known by.
+    mark: Option<String>,
 }
 
 impl TaskList {
@@ -55,7 +57,7 @@ impl TaskList {
         let ledger = repository.ledger()?;
         let worktree = repository.place.worktree();
         let caller = Caller::of(&repository.place, words);
-        Ok(Self { repository, ledger, worktree, caller })
+        Ok(Self { repository, ledger, worktree, caller, mark: None })
     }
 
     /// The list that a tool call over MCP is about.
@@ -63,7 +65,15 @@ impl TaskList {
         let (repository, claim) = Repository::of_tool_call(call, tool)?;
         let ledger = repository.ledger()?;
         let worktree = repository.place.worktree();
-        Ok(Self { repository, ledger, worktree, caller: Caller::behind(claim) })
+        Ok(Self { repository, ledger, worktree, caller: Caller::behind(claim), mark: None })
+    }
+
+    /// The list of a worktree that an orchestrated run works in, which a human started.
+    pub(crate) fn of_run(place: Place, mark: &str) -> Result<Self, CommandError> {
+        let repository = Repository::at(place);
+        let ledger = repository.ledger_as_it_is()?;
+        let worktree = repository.place.worktree();
+        Ok(Self { repository, ledger, worktree, caller: Caller::human(), mark: Some(mark.to_owned()) })
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

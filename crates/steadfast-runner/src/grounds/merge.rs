@@ -1,6 +1,6 @@
 //! From a unit's commit to the run's branch: nothing reaches it that was not checked as it lands there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{CHECKOUT, Grounds, GroundsError, QUICK, reference};
 
@@ -108,9 +108,16 @@ impl Grounds {
     /// Brings what landed meanwhile into a unit's worktree, with the conflict in its files. Returns those.
     pub fn bring_in(&self, unit: &str) -> Result<Vec<String>, GroundsError> {
         let folder = self.unit_folder(unit);
+        if self.is_merging(&folder) {
+            return self.unmerged(&folder);
+        }
         let merge = self.in_worktree(&folder).setting("merge.conflictStyle=diff3").call("merge");
         merge.args(["--no-commit", "--no-ff", "--quiet", &self.branch()]).outcome(&[0, 1], CHECKOUT)?;
-        let unmerged = self.in_worktree(&folder).call("diff").args(["--name-only", "--diff-filter=U"]);
+        self.unmerged(&folder)
+    }
+
+    fn unmerged(&self, folder: &Path) -> Result<Vec<String>, GroundsError> {
+        let unmerged = self.in_worktree(folder).call("diff").args(["--name-only", "--diff-filter=U"]);
         Ok(unmerged.answer(QUICK)?.lines().map(str::to_owned).collect())
     }
 

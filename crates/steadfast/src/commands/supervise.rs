@@ -36,7 +36,7 @@ impl Supervise {
             .map_err(|error| self.not_begun(format_args!("a check cannot be supervised here: {error}")))?;
         let mut list = TaskList::here("supervise")?;
         let sandbox = self.sandbox()?;
-        let run = Run { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run };
+        let run = Run { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run, mark: None };
         let mut confinement = Confinement::new(supervisor, sandbox.as_ref(), &list.place().root);
         list.supervise(&run, &mut confinement, &AtomicBool::new(false))
     }

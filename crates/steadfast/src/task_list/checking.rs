@@ -6,6 +6,7 @@
 
 use std::io;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,12 +23,18 @@ pub(crate) struct Run {
     pub(crate) plan: PlanId,
     pub(crate) task: TaskId,
     pub(crate) name: String,
+    /// What the processes of an orchestrated run are known by.
+    pub(crate) mark: Option<String>,
 }
 
+/// A process that runs several checks at once may begin two in one millisecond.
+static BEGUN: AtomicU32 = AtomicU32::new(0);
+
 impl Run {
-    pub(super) fn new(plan: &PlanId, task: &TaskId, now: Millis) -> Self {
-        let name = format!("{:x}-{:x}", now.0, std::process::id());
-        Self { plan: plan.clone(), task: task.clone(), name }
+    pub(super) fn new(plan: &PlanId, task: &TaskId, now: Millis, mark: Option<String>) -> Self {
+        let number = BEGUN.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{:x}-{:x}-{number:x}", now.0, std::process::id());
+        Self { plan: plan.clone(), task: task.clone(), name, mark }
     }
 
     /// Starts its supervisor, which outlives this process.
@@ -48,6 +55,7 @@ impl Run {
             .current_dir(&place.root)
             // Not among its words, which everybody on this machine can read.
             .env(surroundings::SANDBOX, sandbox.unwrap_or_default())
+            .envs(self.mark.as_ref().map(|mark| (steadfast_runner::grounds::MARK, mark)))
             .stdin(lock)
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -1,10 +1,11 @@
 //! Closing a task: by its check, by what can be looked at, by the agent's word, or by a human's.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use steadfast_hosts::Sandbox;
-use steadfast_model::{AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, Status, Task, TaskId};
+use steadfast_model::{AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, PlanId, Status, Task, TaskId};
 use steadfast_runner::artifact::{self, Artifact};
 use steadfast_runner::definition::{Definition, Part, State, define};
 use steadfast_store::ledger::{Changed, Claiming, Recorded};
@@ -16,6 +17,9 @@ use crate::surroundings;
 
 /// How long `task done` and `task wait` wait for a check: less than the hosts give a command.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+
+/// How often somebody who waits to the end looks whether the waiting is to be ended.
+pub(crate) const SLICE: Duration = Duration::from_secs(1);
 
 /// How a task is to be closed.
 #[derive(Clone, Debug)]
@@ -97,6 +101,11 @@ impl TaskList {
     /// Goes on waiting for a check that runs.
     pub(crate) fn wait(&mut self, id: &TaskId, patience: Duration) -> Result<Closing, CommandError> {
         let task = self.find(id)?;
+        self.wait_for(task, patience)
+    }
+
+    fn wait_for(&mut self, task: Task, patience: Duration) -> Result<Closing, CommandError> {
+        let id = &task.id;
         let running = self.ledger.running(&task.plan)?.into_iter().find(|running| running.task == *id);
         let Some(running) = running else {
             let evidence = self.ledger.evidence_of(&task.plan, id)?.pop();
@@ -106,8 +115,34 @@ impl TaskList {
                     .hint(format!("`steadfast task done {id}` starts it"))),
             };
         };
-        let run = Run { plan: task.plan.clone(), task: id.clone(), name: running.name };
+        let run = Run { plan: task.plan.clone(), task: id.clone(), name: running.name, mark: None };
         self.await_end(task, &run, running.started_at, patience)
+    }
+
+    /// Waits for the end of a check, however long it takes; `stop` ends the waiting, not the check.
+    pub(crate) fn wait_to_the_end(&mut self, mut closing: Closing, stop: &AtomicBool) -> Result<Closing, CommandError> {
+        while let Closing::Running { task, since } = closing {
+            if stop.load(Ordering::Relaxed) {
+                return Ok(Closing::Running { task, since });
+            }
+            closing = self.wait_for(task, SLICE)?;
+        }
+        Ok(closing)
+    }
+
+    /// Runs the check of a task of any plan on the files of this worktree. None: nothing is run for it.
+    pub(crate) fn check_again(
+        &mut self,
+        plan: &PlanId,
+        id: &TaskId,
+        stop: &AtomicBool,
+    ) -> Result<Option<Closing>, CommandError> {
+        let task = self.ledger.task(plan, id)?;
+        let Some(command) = task.verify.as_ref().and_then(Check::as_command).map(str::to_owned) else {
+            return Ok(None);
+        };
+        let closing = self.check(task, &command, &Asked { patience: SLICE, ..Asked::default() })?;
+        self.wait_to_the_end(closing, stop).map(Some)
     }
 
     fn force(&mut self, task: Task) -> Result<Closing, CommandError> {
@@ -140,7 +175,7 @@ impl TaskList {
     fn check(&mut self, task: Task, command: &str, asked: &Asked) -> Result<Closing, CommandError> {
         self.defined(&task, command, asked)?;
         let now = surroundings::now();
-        let run = Run::new(&task.plan, &task.id, now);
+        let run = Run::new(&task.plan, &task.id, now, self.mark.clone());
         loop {
             match self.ledger.begin_check(&task.plan, &task.id, &run.name, now)? {
                 Ok(()) => break,
@@ -179,7 +214,7 @@ impl TaskList {
 
     /// What the ledger says after a check that another process ran.
     fn told(&self, before: Task, evidence: Evidence) -> Result<Closing, CommandError> {
-        let task = self.find(&before.id)?;
+        let task = self.ledger.task(&before.plan, &before.id)?;
         if evidence.passed && task.status == Status::Done {
             let changed = Changed { from: before.status, task, earned: false };
             return Ok(Closing::Done { changed, evidence: Some(evidence) });

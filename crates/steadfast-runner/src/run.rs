@@ -1,0 +1,21 @@
+//! A run: a dispatcher owns the truth, executors own processes and worktrees, a merger lands what they did. They talk by
+//! messages.
+
+mod begin;
+mod budget;
+mod desk;
+mod dispatcher;
+mod ending;
+mod executor;
+mod merger;
+mod message;
+mod news;
+mod prompt;
+mod recover;
+mod verdict;
+
+pub use begin::{Begin, RunError, run};
+pub use desk::{Closed, Desk, Loaded, Rework};
+pub use ending::Outcome;
+pub use executor::{Launcher, Start};
+pub use news::{Activity, Audience, News, Snapshot};

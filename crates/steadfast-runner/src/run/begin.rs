@@ -1,0 +1,95 @@
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use steadfast_hosts::price::Prices;
+use steadfast_model::{Process, Run};
+use steadfast_plan::Circle;
+use steadfast_store::ledger::{LeaseError, Ledger, LedgerError};
+
+use super::desk::Desk;
+use super::dispatcher::Dispatcher;
+use super::ending::Outcome;
+use super::executor::{Launcher, Shop};
+use super::merger::Merger;
+use super::news::Audience;
+use crate::grounds::{Grounds, GroundsError};
+
+/// All that a run needs of the world.
+pub struct Begin {
+    /// As it is in the ledger.
+    pub run: Run,
+    pub plan_title: String,
+    pub ledger: Ledger,
+    pub grounds: Grounds,
+    pub desk: Arc<dyn Desk>,
+    pub launcher: Box<Launcher>,
+    pub prices: Prices,
+    /// Logs of agents, and marks of what is spent.
+    pub folder: PathBuf,
+    /// This process.
+    pub runner: Process,
+    /// A human wants it to end: it is paused then.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl fmt::Debug for Begin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Begin").field("run", &self.run.id).finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error(transparent)]
+    Lease(#[from] LeaseError),
+    #[error(transparent)]
+    Grounds(#[from] GroundsError),
+    #[error(transparent)]
+    Circle(#[from] Circle),
+    #[error("`{}`: {source}", path.display())]
+    Folder { path: PathBuf, source: std::io::Error },
+    #[error("a thread cannot be started: {0}")]
+    Thread(std::io::Error),
+    #[error("another process took this run over")]
+    TakenOver,
+}
+
+/// Goes on with a run until it is complete or paused.
+pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunError> {
+    let Begin { run, plan_title, ledger, grounds, desk, launcher, prices, folder, runner, stop } = begin;
+    fs::create_dir_all(&folder).map_err(|source| RunError::Folder { path: folder.clone(), source })?;
+    let (tell, messages) = mpsc::channel();
+    let (arrive, arrivals) = mpsc::channel();
+    let merger = Merger { grounds: grounds.clone(), desk: Arc::clone(&desk), stop: Arc::clone(&stop) };
+    let merging = thread::Builder::new().name("merger".to_owned()).spawn({
+        let tell = tell.clone();
+        move || merger.run(&arrivals, &tell)
+    });
+    let merging = merging.map_err(RunError::Thread)?;
+    let shop = Shop {
+        run: run.id.clone(),
+        plan_title,
+        grounds,
+        desk,
+        launcher,
+        host: run.host,
+        prices,
+        silence: Duration::from_millis(run.limits.silence_ms),
+        unit_time: Duration::from_millis(run.limits.unit_ms),
+    };
+    let mut dispatcher = Dispatcher::of(run, ledger, Arc::new(shop), folder, runner, stop, (tell, messages, arrive))?;
+    let outcome = dispatcher.go(audience);
+    dispatcher.end();
+    // The dispatcher held the other end of what the merger listens to.
+    drop(dispatcher);
+    let _ = merging.join();
+    outcome
+}

@@ -1,0 +1,108 @@
+//! What a run may spend, and what each agent gets of it.
+
+/// Less than this is not worth an agent's start: one answer of a large model costs about as much.
+const LEAST_SHARE: u64 = 50_000;
+
+/// Micro-dollars. Without a limit everything is allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Budget {
+    pub(crate) limit: Option<u64>,
+}
+
+/// An agent that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reserved {
+    /// What it was given when it started.
+    pub(crate) share: Option<u64>,
+    pub(crate) spent: u64,
+}
+
+impl Reserved {
+    /// What must be kept for it: it may have spent more than it was given, by the call that was under way.
+    fn kept(self) -> u64 {
+        self.share.unwrap_or(0).max(self.spent)
+    }
+
+    pub(crate) fn is_spent(self) -> bool {
+        self.share.is_some_and(|share| self.spent >= share)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    Unlimited,
+    MicroUsd(u64),
+    /// All of it is spent or kept for those that run.
+    None,
+}
+
+impl Budget {
+    /// What an agent that starts now gets: what nobody has is divided among the places that are free. The sum of all
+    /// shares never exceeds the limit, so a run exceeds it by no more than one call of each agent.
+    pub(crate) fn share(self, spent_before: u64, running: &[Reserved], free_places: usize) -> Share {
+        let Some(limit) = self.limit else { return Share::Unlimited };
+        let kept: u64 = running.iter().map(|agent| agent.kept()).sum();
+        let left = limit.saturating_sub(spent_before).saturating_sub(kept);
+        let share = left / (free_places.max(1) as u64);
+        // The last of it goes to one agent.
+        let share = if share < LEAST_SHARE { left } else { share };
+        if share < LEAST_SHARE.min(limit) || share == 0 { Share::None } else { Share::MicroUsd(share) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const USD: u64 = 1_000_000;
+
+    fn running(share: u64, spent: u64) -> Reserved {
+        Reserved { share: Some(share), spent }
+    }
+
+    #[test]
+    fn what_is_left_is_divided_among_the_free_places() {
+        let budget = Budget { limit: Some(24 * USD) };
+        assert_eq!(budget.share(0, &[], 3), Share::MicroUsd(8 * USD));
+        assert_eq!(budget.share(0, &[running(8 * USD, 0)], 2), Share::MicroUsd(8 * USD));
+        assert_eq!(budget.share(6 * USD, &[running(8 * USD, 9 * USD)], 1), Share::MicroUsd(9 * USD));
+    }
+
+    #[test]
+    fn when_nothing_is_left_nobody_starts() {
+        let budget = Budget { limit: Some(10 * USD) };
+        assert_eq!(budget.share(10 * USD, &[], 1), Share::None);
+        assert_eq!(budget.share(0, &[running(10 * USD, 0)], 1), Share::None);
+        assert_eq!(budget.share(9 * USD + 990_000, &[], 1), Share::None);
+        assert_eq!(Budget { limit: Some(0) }.share(0, &[], 1), Share::None);
+        assert_eq!(Budget { limit: None }.share(1_000 * USD, &[], 1), Share::Unlimited);
+    }
+
+    #[test]
+    fn the_last_of_it_goes_to_one_agent() {
+        assert_eq!(Budget { limit: Some(120_000) }.share(0, &[], 3), Share::MicroUsd(120_000));
+        assert_eq!(Budget { limit: Some(20_000) }.share(0, &[], 3), Share::MicroUsd(20_000));
+    }
+
+    proptest! {
+        /// However agents start: if each stops at its share, the run stops at its limit.
+        #[test]
+        fn shares_never_add_up_to_more_than_the_limit(limit in 1u64..100 * USD, places in 1usize..8, ends in prop::collection::vec(any::<(bool, u8)>(), 0..40)) {
+            let budget = Budget { limit: Some(limit) };
+            let (mut spent, mut agents) = (0, Vec::<Reserved>::new());
+            for (starts, part) in ends {
+                if starts && agents.len() < places {
+                    if let Share::MicroUsd(share) = budget.share(spent, &agents, places - agents.len()) {
+                        agents.push(running(share, share * u64::from(part) / 255));
+                    }
+                } else if let Some(agent) = agents.pop() {
+                    spent += agent.spent;
+                }
+                let all: u64 = spent + agents.iter().map(|agent| agent.kept()).sum::<u64>();
+                prop_assert!(all <= limit, "{all} of {limit}");
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The dispatcher: the only one who knows how the run stands, and who writes it down.
+
+mod after;
+mod limits;
+mod start;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use steadfast_hosts::stream::AgentEvent;
+use steadfast_model::{Millis, PlanId, Process, Run, RunUnit, Spent, Sums, TaskId, UnitStatus};
+use steadfast_plan::{Unit, units, waves};
+use steadfast_store::ledger::{Lease, Ledger};
+
+pub(super) use limits::put_back;
+
+use super::begin::RunError;
+use super::ending::Outcome;
+use super::executor::Shop;
+use super::merger::Arrival;
+use super::message::Message;
+use super::news::{Activity, Audience, News, Snapshot};
+use crate::agent::Heard;
+
+/// How long nothing has to happen until it is looked around.
+const TICK: Duration = Duration::from_secs(1);
+
+type Lines = (Sender<Message>, Receiver<Message>, Sender<Arrival>);
+
+pub(crate) struct Dispatcher {
+    pub(super) run: Run,
+    pub(super) ledger: Ledger,
+    pub(super) shop: Arc<Shop>,
+    /// Logs and marks.
+    folder: PathBuf,
+    runner: Process,
+    /// A human's wish.
+    stop: Arc<AtomicBool>,
+    tell: Sender<Message>,
+    messages: Receiver<Message>,
+    arrive: Sender<Arrival>,
+    units: Vec<Unit>,
+    /// The same units, as the ledger has them.
+    pub(super) rows: Vec<RunUnit>,
+    waves: u32,
+    /// Those that are worked on together.
+    wave: Vec<usize>,
+    live: BTreeMap<TaskId, Live>,
+    activity: BTreeMap<TaskId, Activity>,
+    threads: Vec<JoinHandle<()>>,
+    /// Not before that.
+    later: HashMap<TaskId, Millis>,
+    /// What the dispatches that have ended took.
+    pub(super) before: Sums,
+    pausing: Option<Pausing>,
+    pub(super) news: Vec<News>,
+    began: Instant,
+    looked: Instant,
+    beaten: Instant,
+}
+
+/// A unit that is worked on, or lands.
+struct Live {
+    dispatch: u32,
+    phase: Phase,
+    share: Option<u64>,
+    spent: Spent,
+    turns: u32,
+    /// The ledger does not have what was spent yet.
+    unsaved: bool,
+    over_budget: bool,
+    stop: Arc<AtomicBool>,
+    leases: Vec<Lease>,
+    plan: Option<PlanId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Agent,
+    Merging,
+}
+
+/// Nothing new begins.
+#[derive(Clone, Debug)]
+enum Pausing {
+    /// What runs comes to its end.
+    Drain(String),
+    /// What runs is stopped.
+    Now(String),
+}
+
+impl Dispatcher {
+    pub(crate) fn of(
+        run: Run,
+        ledger: Ledger,
+        shop: Arc<Shop>,
+        folder: PathBuf,
+        runner: Process,
+        stop: Arc<AtomicBool>,
+        (tell, messages, arrive): Lines,
+    ) -> Result<Self, RunError> {
+        let now = Instant::now();
+        let mut dispatcher = Self {
+            units: units(&ledger.tasks(&run.plan)?)?,
+            run,
+            ledger,
+            shop,
+            folder,
+            runner,
+            stop,
+            tell,
+            messages,
+            arrive,
+            rows: Vec::new(),
+            waves: 0,
+            wave: Vec::new(),
+            live: BTreeMap::new(),
+            activity: BTreeMap::new(),
+            threads: Vec::new(),
+            later: HashMap::new(),
+            before: Sums::default(),
+            pausing: None,
+            news: Vec::new(),
+            began: now,
+            looked: now,
+            beaten: now,
+        };
+        dispatcher.put_units()?;
+        dispatcher.recover()?;
+        Ok(dispatcher)
+    }
+
+    fn put_units(&mut self) -> Result<(), RunError> {
+        let waves = waves(&self.units);
+        self.waves = u32::try_from(waves.len()).unwrap_or(u32::MAX);
+        let mut rows: Vec<Option<RunUnit>> = vec![None; self.units.len()];
+        for (number, wave) in (1..).zip(&waves) {
+            for index in wave {
+                let Unit { id, title, tasks, .. } = &self.units[*index];
+                rows[*index] = Some(RunUnit::new(id.clone(), title.clone(), tasks.clone(), number));
+            }
+        }
+        let rows: Vec<RunUnit> = rows.into_iter().flatten().collect();
+        self.ledger.put_units(&self.run.id, &rows, self.now())?;
+        self.rows = self.rows_of_ledger()?;
+        Ok(())
+    }
+
+    /// In the order of the plan's units; what the plan does not have any more is left out.
+    fn rows_of_ledger(&self) -> Result<Vec<RunUnit>, RunError> {
+        let mut rows: HashMap<TaskId, RunUnit> =
+            self.ledger.units(&self.run.id)?.into_iter().map(|row| (row.unit.clone(), row)).collect();
+        Ok(self.units.iter().filter_map(|unit| rows.remove(&unit.id)).collect())
+    }
+
+    /// Until it is complete or paused.
+    pub(crate) fn go(&mut self, audience: &mut dyn Audience) -> Result<Outcome, RunError> {
+        loop {
+            if self.pausing.is_none() {
+                self.start_what_can()?;
+            }
+            self.publish(audience);
+            if self.live.is_empty()
+                && let Some(outcome) = self.outcome()?
+            {
+                self.publish(audience);
+                return Ok(outcome);
+            }
+            if let Ok(message) = self.messages.recv_timeout(TICK) {
+                self.take(message)?;
+                while let Ok(message) = self.messages.try_recv() {
+                    self.take(message)?;
+                }
+            }
+            self.look_around()?;
+        }
+    }
+
+    /// Stops whatever still runs, and waits for it.
+    pub(crate) fn end(&mut self) {
+        for live in self.live.values() {
+            live.stop.store(true, Ordering::Relaxed);
+        }
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+
+    fn take(&mut self, message: Message) -> Result<(), RunError> {
+        match message {
+            Message::Loaded(unit, plan) => {
+                let kept = plan.clone();
+                self.change(&unit, |row| row.plan = Some(kept))?;
+                if let Some(live) = self.live.get_mut(&unit) {
+                    live.plan = Some(plan);
+                }
+            }
+            Message::Heard(unit, Heard::Running(process)) => {
+                let agent = Process { pid: process.pid, started: process.started };
+                self.change(&unit, |row| row.agent = Some(agent))?;
+            }
+            Message::Heard(unit, Heard::Event(event)) => self.heard(&unit, event)?,
+            Message::Checking(unit) => {
+                self.doing(&unit, "its checks run".to_owned());
+                self.news.push(News::Checking { unit });
+            }
+            Message::Worked(unit, worked) => self.worked(&unit, *worked)?,
+            Message::Merged(unit, merged) => self.merged(&unit, merged)?,
+        }
+        Ok(())
+    }
+
+    fn heard(&mut self, unit: &TaskId, event: AgentEvent) -> Result<(), RunError> {
+        let Some(live) = self.live.get_mut(unit) else { return Ok(()) };
+        match event {
+            AgentEvent::Started { session } => {
+                self.change(unit, |row| row.session = Some(session))?;
+            }
+            AgentEvent::Turn => live.turns = live.turns.saturating_add(1),
+            AgentEvent::Tool { name, target } => {
+                let doing = target.map_or_else(|| name.clone(), |target| format!("{name} {target}"));
+                self.doing(unit, doing);
+            }
+            AgentEvent::Spent(spent) => {
+                live.spent = counted(spent);
+                live.unsaved = true;
+                self.stop_if_spent(unit);
+            }
+            AgentEvent::RateLimited { until } => {
+                let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
+                self.doing(unit, format!("waits for a rate limit{until}"));
+            }
+            AgentEvent::Said { .. } | AgentEvent::Ended(_) => {}
+        }
+        if let (Some(activity), Some(live)) = (self.activity.get_mut(unit), self.live.get(unit)) {
+            (activity.turns, activity.spent) = (live.turns, live.spent);
+        }
+        Ok(())
+    }
+
+    fn doing(&mut self, unit: &TaskId, doing: String) {
+        self.activity.entry(unit.clone()).or_default().doing = doing;
+    }
+
+    fn publish(&mut self, audience: &mut dyn Audience) {
+        let sums = self.sums();
+        let Self { run, rows, activity, waves, .. } = self;
+        let snapshot = Snapshot { run, units: rows, agents: activity, sums, waves: *waves };
+        for news in self.news.drain(..) {
+            audience.hear(&news, &snapshot);
+        }
+    }
+
+    /// With what runs.
+    fn sums(&self) -> Sums {
+        let mut sums = self.before;
+        for live in self.live.values().filter(|live| live.phase == Phase::Agent) {
+            sums.iterations += 1;
+            sums.micro_usd = sums.micro_usd.saturating_add(live.spent.micro_usd.unwrap_or(0));
+            sums.tokens = sums.tokens.saturating_add(live.spent.tokens());
+        }
+        sums
+    }
+
+    pub(super) fn change(&mut self, unit: &TaskId, change: impl FnOnce(&mut RunUnit)) -> Result<(), RunError> {
+        let row = self.ledger.change_unit(&self.run.id, unit, self.shop.desk.now(), change)?;
+        if let Some(place) = self.rows.iter_mut().find(|row| row.unit == *unit) {
+            *place = row;
+        }
+        Ok(())
+    }
+
+    fn row(&self, unit: &TaskId) -> Option<&RunUnit> {
+        self.rows.iter().find(|row| row.unit == *unit)
+    }
+
+    fn is_closed(&self, index: usize) -> bool {
+        matches!(self.rows[index].status, UnitStatus::Done | UnitStatus::Blocked)
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.shop.desk.now()
+    }
+}
+
+/// The ledger counts what came from a cache apart.
+fn counted(spent: steadfast_hosts::stream::Spent) -> Spent {
+    Spent {
+        micro_usd: spent.micro_usd,
+        input_tokens: spent.input_tokens.saturating_sub(spent.cached_tokens),
+        cached_tokens: spent.cached_tokens,
+        output_tokens: spent.output_tokens,
+    }
+}

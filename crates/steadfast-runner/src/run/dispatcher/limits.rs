@@ -1,0 +1,170 @@
+//! What a run may use up, its heartbeat, and its end.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use steadfast_model::{RunState, Status, TaskId, UnitStatus};
+use steadfast_store::ledger::{Ledger, StatusChange};
+
+use super::super::begin::RunError;
+use super::super::budget::{Budget, Reserved, Share};
+use super::super::ending::Outcome;
+use super::super::news::News;
+use super::start::LEASE_MS;
+use super::{Dispatcher, Live, Pausing, Phase, TICK};
+
+const BEAT: Duration = Duration::from_millis(LEASE_MS / 4);
+
+impl Dispatcher {
+    /// What an agent that starts now gets. `Err`: none may.
+    pub(super) fn may_start(&self) -> Result<Share, String> {
+        let (limits, sums) = (self.run.limits, self.sums());
+        if sums.iterations >= limits.iterations {
+            return Err(format!("{} of {} iterations are used", sums.iterations, limits.iterations));
+        }
+        if let Some(tokens) = limits.tokens.filter(|tokens| sums.tokens >= *tokens) {
+            return Err(format!("{} of {tokens} tokens are used", sums.tokens));
+        }
+        let running: Vec<Reserved> = self.agents_of_budget().map(Live::reserved).collect();
+        let free = (limits.parallel.max(1) as usize).saturating_sub(running.len());
+        Ok(Budget { limit: limits.micro_usd }.share(self.before.micro_usd, &running, free))
+    }
+
+    fn agents_of_budget(&self) -> impl Iterator<Item = &Live> {
+        self.live.values().filter(|live| live.phase == Phase::Agent)
+    }
+
+    pub(super) fn budget_spent(&self) -> String {
+        let limit = self.run.limits.micro_usd.unwrap_or(0);
+        format!("the budget is spent: {} of {}", usd(self.sums().micro_usd), usd(limit))
+    }
+
+    /// Ends an agent whose share is spent before it asks its model again, and has its hooks refuse what it begins
+    /// until then.
+    pub(super) fn stop_if_spent(&mut self, unit: &TaskId) {
+        let all_tokens = self.run.limits.tokens.is_some_and(|tokens| self.sums().tokens >= tokens);
+        let name = self.shop.grounds.unit_folder(unit.as_str());
+        let Some(live) = self.live.get_mut(unit) else { return };
+        if live.over_budget || !(live.reserved().is_spent() || all_tokens) {
+            return;
+        }
+        live.over_budget = true;
+        live.stop.store(true, Ordering::Relaxed);
+        if let Some(name) = name.file_name() {
+            // Best effort: the agent is being ended anyway.
+            let _ = std::fs::write(self.folder.join(format!("{}.spent", name.to_string_lossy())), "");
+        }
+    }
+
+    /// Once a second: the human's wish, the clock, the ledger.
+    pub(super) fn look_around(&mut self) -> Result<(), RunError> {
+        if self.stop.load(Ordering::Relaxed) && !matches!(self.pausing, Some(Pausing::Now(_))) {
+            self.pausing = Some(Pausing::Now("a human stopped it".to_owned()));
+        }
+        let wall = self.run.limits.wall_ms.map(Duration::from_millis);
+        if self.pausing.is_none() && wall.is_some_and(|wall| self.began.elapsed() >= wall) {
+            self.pausing = Some(Pausing::Now("its time is up".to_owned()));
+        }
+        if matches!(self.pausing, Some(Pausing::Now(_))) {
+            for live in self.live.values() {
+                live.stop.store(true, Ordering::Relaxed);
+            }
+        }
+        if self.looked.elapsed() < TICK {
+            return Ok(());
+        }
+        self.looked = Instant::now();
+        self.news.push(News::Tick);
+        for live in self.live.values_mut().filter(|live| live.unsaved) {
+            live.unsaved = false;
+            self.ledger.spend(&self.run.id, live.dispatch, live.spent, live.turns)?;
+        }
+        if self.beaten.elapsed() >= BEAT {
+            self.beaten = Instant::now();
+            self.beat()?;
+        }
+        Ok(())
+    }
+
+    fn beat(&mut self) -> Result<(), RunError> {
+        let now = self.now();
+        if !self.ledger.beat(&self.run.id, self.runner, now)? {
+            return Err(RunError::TakenOver);
+        }
+        for live in self.live.values_mut() {
+            if !self.ledger.renew_leases(&mut live.leases, LEASE_MS, now)?.is_empty() {
+                return Err(RunError::TakenOver);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing runs: whether that is the end, for now or for good.
+    pub(super) fn outcome(&mut self) -> Result<Option<Outcome>, RunError> {
+        if let Some(Pausing::Drain(why) | Pausing::Now(why)) = self.pausing.take() {
+            return self.pause(why).map(Some);
+        }
+        if self.rows.iter().all(|row| row.status == UnitStatus::Done) {
+            self.shop.grounds.clear()?;
+            self.ledger.set_run_state(&self.run.id, RunState::Complete, None, self.now())?;
+            self.refresh()?;
+            return Ok(Some(Outcome::Complete));
+        }
+        if self.wave.iter().any(|index| !self.is_closed(*index)) {
+            // A rate limit is waited for.
+            return Ok(None);
+        }
+        let blocked: Vec<&str> = self.blocked().map(TaskId::as_str).collect();
+        let open = self.rows.iter().filter(|row| row.status == UnitStatus::Waiting).count();
+        let waits = if open == 0 { String::new() } else { format!(", and {open} more wait for that") };
+        let why = match blocked.as_slice() {
+            [one] => format!("unit {one} needs a human{waits}"),
+            many => format!("units {} need a human{waits}", many.join(", ")),
+        };
+        self.pause(why).map(Some)
+    }
+
+    fn blocked(&self) -> impl Iterator<Item = &TaskId> {
+        self.rows.iter().filter(|row| row.status == UnitStatus::Blocked).map(|row| &row.unit)
+    }
+
+    fn pause(&mut self, why: String) -> Result<Outcome, RunError> {
+        let now = self.now();
+        for row in &self.rows {
+            put_back(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
+        }
+        self.ledger.set_run_state(&self.run.id, RunState::Paused, Some(&why), now)?;
+        self.refresh()?;
+        Ok(Outcome::Paused(why))
+    }
+
+    fn refresh(&mut self) -> Result<(), RunError> {
+        self.run = self.ledger.run(&self.run.id)?;
+        Ok(())
+    }
+}
+
+/// Nobody is at these tasks.
+pub(in crate::run) fn put_back(
+    ledger: &mut Ledger,
+    plan: &steadfast_model::PlanId,
+    tasks: &[TaskId],
+    now: steadfast_model::Millis,
+) -> Result<(), RunError> {
+    for task in tasks {
+        if ledger.task(plan, task)?.status == Status::InProgress {
+            ledger.set_status(plan, task, StatusChange { to: Status::Pending, reason: None, fence: None, now })?;
+        }
+    }
+    Ok(())
+}
+
+impl Live {
+    fn reserved(&self) -> Reserved {
+        Reserved { share: self.share, spent: self.spent.micro_usd.unwrap_or(0) }
+    }
+}
+
+fn usd(micro: u64) -> String {
+    format!("${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
+}

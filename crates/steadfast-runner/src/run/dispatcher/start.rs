@@ -1,0 +1,151 @@
+//! What begins: the next wave, the next unit of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use steadfast_model::{Status, TaskId, UnitStatus};
+use steadfast_plan::{UnitState, next_wave};
+use steadfast_store::ledger::{LeaseError, NewDispatch, StatusChange};
+
+use super::super::begin::RunError;
+use super::super::budget::Share;
+use super::super::executor::{Job, work};
+use super::super::news::{Activity, News};
+use super::super::prompt::Before;
+use super::{Dispatcher, Live, Pausing, Phase};
+
+/// A lease is kept alive by heartbeats; one that is not is another's after this time.
+pub(super) const LEASE_MS: u64 = 60_000;
+
+impl Dispatcher {
+    pub(super) fn start_what_can(&mut self) -> Result<(), RunError> {
+        if self.wave.iter().all(|index| self.is_closed(*index)) {
+            self.next_wave();
+        }
+        for index in self.wave.clone() {
+            if self.pausing.is_some() || self.agents() >= self.run.limits.parallel.max(1) as usize {
+                break;
+            }
+            let unit = self.rows[index].unit.clone();
+            if self.rows[index].status != UnitStatus::Waiting || self.waits(&unit) || self.live.contains_key(&unit) {
+                continue;
+            }
+            match self.may_start() {
+                Ok(Share::Unlimited) => self.start(index, None)?,
+                Ok(Share::MicroUsd(share)) => self.start(index, Some(share))?,
+                // Somebody who runs may leave something.
+                Ok(Share::None) if self.agents() > 0 => break,
+                Ok(Share::None) => self.pausing = Some(Pausing::Drain(self.budget_spent())),
+                Err(why) => self.pausing = Some(Pausing::Drain(why)),
+            }
+        }
+        Ok(())
+    }
+
+    fn next_wave(&mut self) {
+        let state = |id: &TaskId| match self.row(id).map(|row| row.status) {
+            Some(UnitStatus::Done) => UnitState::Done,
+            Some(UnitStatus::Blocked) => UnitState::Blocked,
+            Some(UnitStatus::Running | UnitStatus::Merging) => UnitState::Running,
+            Some(UnitStatus::Waiting) | None => UnitState::Waiting,
+        };
+        self.wave = next_wave(&self.units, &state);
+        let number = self.wave.iter().map(|index| self.rows[*index].wave).min();
+        if let Some(number) = number {
+            let units = self.wave.iter().map(|index| self.rows[*index].unit.clone()).collect();
+            self.news.push(News::Wave { number, units });
+        }
+    }
+
+    fn waits(&self, unit: &TaskId) -> bool {
+        self.later.get(unit).is_some_and(|until| *until > self.now())
+    }
+
+    pub(super) fn agents(&self) -> usize {
+        self.live.values().filter(|live| live.phase == Phase::Agent).count()
+    }
+
+    fn start(&mut self, index: usize, share: Option<u64>) -> Result<(), RunError> {
+        let now = self.now();
+        let unit = self.rows[index].unit.clone();
+        let leases = match self.lease(index) {
+            Ok(leases) => leases,
+            Err(RunError::Lease(LeaseError::Held { holder, until })) => {
+                let why = format!("unit {unit} is held by {holder} until {until}");
+                self.pausing = Some(Pausing::Drain(why));
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let host = self.run.host;
+        let new = NewDispatch { run: &self.run.id, unit: &unit, host, session: None };
+        let dispatch = self.ledger.begin_dispatch(new, now)?;
+        let tokens = leases.iter().map(|lease| (lease.task.clone(), lease.token)).collect();
+        let grounds = &self.shop.grounds;
+        let (branch, directory) = (grounds.unit_branch(unit.as_str()), grounds.unit_folder(unit.as_str()));
+        self.change(&unit, |row| {
+            row.status = UnitStatus::Running;
+            row.attempts = row.attempts.saturating_add(1);
+            row.branch = Some(branch);
+            row.directory = Some(directory.to_string_lossy().into_owned());
+            row.leases = tokens;
+            row.note = None;
+        })?;
+        if let Some(lease) = leases.iter().find(|lease| lease.task == unit) {
+            let to = StatusChange { to: Status::InProgress, reason: None, fence: Some(lease.fence()), now };
+            self.ledger.set_status(&self.run.plan, &unit, to)?;
+        }
+        let row = self.rows[index].clone();
+        self.news.push(News::Started { unit: unit.clone(), attempt: row.attempts });
+        let before: Before = row.last_failure.as_deref().and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
+        let name = directory_name(&self.shop.grounds.unit_folder(unit.as_str()));
+        let job = Job {
+            unit: row,
+            bring_in: before.bring_in,
+            before,
+            share,
+            spent: self.folder.join(format!("{name}.spent")),
+            log: self.folder.join(format!("{name}.log")),
+        };
+        let stop = Arc::new(AtomicBool::new(self.stop.load(Ordering::Relaxed)));
+        let thread = thread::Builder::new().name(format!("unit {unit}")).spawn({
+            let (shop, stop, tell) = (Arc::clone(&self.shop), Arc::clone(&stop), self.tell.clone());
+            move || work(&shop, job, &stop, &tell)
+        });
+        self.threads.retain(|thread| !thread.is_finished());
+        self.threads.push(thread.map_err(RunError::Thread)?);
+        self.activity.insert(unit.clone(), Activity { doing: "starts".to_owned(), ..Activity::default() });
+        let live = Live {
+            dispatch,
+            phase: Phase::Agent,
+            share,
+            spent: steadfast_model::Spent::default(),
+            turns: 0,
+            unsaved: false,
+            over_budget: false,
+            stop,
+            leases,
+            plan: None,
+        };
+        self.live.insert(unit, live);
+        Ok(())
+    }
+
+    /// All tasks of a unit that are not done, held by this run.
+    pub(in crate::run) fn lease(&mut self, index: usize) -> Result<Vec<steadfast_store::ledger::Lease>, RunError> {
+        let now = self.now();
+        let mut open = Vec::new();
+        for task in &self.rows[index].tasks {
+            if self.ledger.task(&self.run.plan, task)?.status != Status::Done {
+                open.push(task.clone());
+            }
+        }
+        let holder = self.run.id.to_string();
+        Ok(self.ledger.acquire_leases(&self.run.plan, &open, &holder, LEASE_MS, now)?)
+    }
+}
+
+fn directory_name(folder: &std::path::Path) -> String {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

@@ -1,0 +1,147 @@
+//! One dispatch of one unit: its worktree, its agent, its checks. It owns the process and the folder, and tells the
+//! dispatcher what happens; the truth is the dispatcher's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use steadfast_hosts::price::Prices;
+use steadfast_model::{Host, RunId, RunUnit, TaskId};
+
+use super::desk::{Closed, Desk, Loaded, Rework};
+use super::message::{Message, Open, Worked};
+use super::prompt::{Before, Prompt};
+use crate::agent::{Assignment, Departed, Departure, attend};
+use crate::grounds::{Grounds, GroundsError};
+
+/// How an agent is launched, for a prompt and a share of the budget.
+pub type Launcher = dyn Fn(&Start<'_>) -> steadfast_hosts::launch::Launch + Send + Sync;
+
+/// What a launch depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Start<'a> {
+    pub prompt: &'a str,
+    /// Micro-dollars.
+    pub share: Option<u64>,
+    /// The hooks of this agent refuse its tools when this file is there.
+    pub spent: &'a Path,
+}
+
+/// One dispatch.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) unit: RunUnit,
+    pub(crate) before: Before,
+    /// What landed meanwhile is to be brought in first.
+    pub(crate) bring_in: bool,
+    pub(crate) share: Option<u64>,
+    pub(crate) spent: PathBuf,
+    pub(crate) log: PathBuf,
+}
+
+/// What all dispatches of a run have in common.
+pub(crate) struct Shop {
+    pub(crate) run: RunId,
+    pub(crate) plan_title: String,
+    pub(crate) grounds: Grounds,
+    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) launcher: Box<Launcher>,
+    pub(crate) host: Host,
+    pub(crate) prices: Prices,
+    pub(crate) silence: Duration,
+    pub(crate) unit_time: Duration,
+}
+
+/// Does the job to its end, whatever that is, and says how it went.
+pub(crate) fn work(shop: &Shop, job: Job, stop: &AtomicBool, tell: &Sender<Message>) {
+    let unit = job.unit.unit.clone();
+    let worked = Dispatch { shop, stop, tell, unit: &unit }.run(job).unwrap_or_else(|why| Worked::trouble(why));
+    let _ = tell.send(Message::Worked(unit, Box::new(worked)));
+}
+
+struct Dispatch<'a> {
+    shop: &'a Shop,
+    stop: &'a AtomicBool,
+    tell: &'a Sender<Message>,
+    unit: &'a TaskId,
+}
+
+impl Dispatch<'_> {
+    fn run(&self, mut job: Job) -> Result<Worked, String> {
+        let grounds = &self.shop.grounds;
+        let folder = grounds.prepare(self.unit.as_str()).map_err(said)?;
+        if job.bring_in {
+            self.commit()?;
+            job.before.conflict = grounds.bring_in(self.unit.as_str()).map_err(said)?;
+        }
+        let reopen = job.before.failure.as_ref().map(|failure| failure.task.clone());
+        let rework = Rework { reopen: reopen.filter(|_| job.bring_in), conflict: job.before.conflict.clone() };
+        let loaded = self.shop.desk.load(&self.shop.run, &job.unit, &folder, &rework)?;
+        let _ = self.tell.send(Message::Loaded(self.unit.clone(), loaded.plan.clone()));
+        // What landed meanwhile came in by itself: nothing is left for an agent.
+        let settled = job.bring_in && rework == Rework::default() && !loaded.is_open;
+        let departure = if settled { None } else { Some(self.agent(&job, &loaded, &folder)) };
+        let _ = fs::remove_file(&job.spent);
+        if matches!(&departure, Some(Departure { how: Departed::Stopped | Departed::NotStarted(_), .. })) {
+            return Ok(Worked { departure, ..Worked::default() });
+        }
+        let _ = self.tell.send(Message::Checking(self.unit.clone()));
+        self.check(departure, &loaded, &folder)
+    }
+
+    fn agent(&self, job: &Job, loaded: &Loaded, folder: &Path) -> Departure {
+        let prompt = Prompt { plan: &self.shop.plan_title, tasks: &loaded.tasks, before: &job.before }.text();
+        let mark = format!("{}/{}", self.shop.run, self.unit);
+        let start = Start { prompt: &prompt, share: job.share, spent: &job.spent };
+        let assignment = Assignment {
+            launch: (self.shop.launcher)(&start),
+            host: self.shop.host,
+            prices: self.shop.prices.clone(),
+            directory: folder.to_owned(),
+            mark,
+            log: job.log.clone(),
+            silence: self.shop.silence,
+            limit: self.shop.unit_time,
+        };
+        attend(&assignment, self.stop, &mut |heard| {
+            let _ = self.tell.send(Message::Heard(self.unit.clone(), heard));
+        })
+    }
+
+    /// Whatever the agent says: its work is committed, and each task is closed by its check.
+    fn check(&self, departure: Option<Departure>, loaded: &Loaded, folder: &Path) -> Result<Worked, String> {
+        let mut worked = Worked { departure, ..Worked::default() };
+        self.commit()?;
+        for task in &loaded.tasks {
+            match self.shop.desk.close(folder, task, self.stop)? {
+                Closed::Done => worked.closed += 1,
+                Closed::Open { why, output } => {
+                    worked.open = Some(Open { task: task.clone(), why, output });
+                    return Ok(worked);
+                }
+                Closed::NeedsHuman(why) => {
+                    worked.needs_human = Some((task.clone(), why));
+                    return Ok(worked);
+                }
+                Closed::Stopped => {
+                    worked.stopped = true;
+                    return Ok(worked);
+                }
+            }
+        }
+        // What a check settled belongs to what it checked.
+        worked.head = Some(self.commit()?);
+        Ok(worked)
+    }
+
+    fn commit(&self) -> Result<String, String> {
+        self.shop.grounds.commit(self.unit.as_str(), &format!("Work on {}", self.unit)).map_err(said)
+    }
+}
+
+fn said(error: GroundsError) -> String {
+    error.to_string()
+}

@@ -1,0 +1,81 @@
+//! Landing units, one after the other: a thread of its own, because a check may take long.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, Sender};
+
+use steadfast_model::{CheckEnd, Evidence, PlanId, TaskId};
+
+use super::desk::Desk;
+use super::message::{Merged, Message, Open};
+use crate::grounds::{Candidate, Grounds, GroundsError, Landing, Merge};
+
+/// How often the branch may move under a candidate: nobody else moves it, so this is for the unforeseen.
+const TRIES: u32 = 3;
+
+/// A unit whose checks passed in its worktree.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrival {
+    pub(crate) unit: TaskId,
+    /// The plan of the unit's worktree, whose tasks have the checks.
+    pub(crate) plan: PlanId,
+    pub(crate) tasks: Vec<TaskId>,
+    pub(crate) landing: Landing,
+}
+
+pub(crate) struct Merger {
+    pub(crate) grounds: Grounds,
+    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+impl Merger {
+    /// Until nobody sends any more.
+    pub(crate) fn run(&self, arrivals: &Receiver<Arrival>, tell: &Sender<Message>) {
+        for arrival in arrivals {
+            let merged = self.land(&arrival).unwrap_or_else(|error| Merged::Trouble(error.to_string()));
+            if tell.send(Message::Merged(arrival.unit, merged)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn land(&self, arrival: &Arrival) -> Result<Merged, GroundsError> {
+        for _ in 0..TRIES {
+            let candidate = match self.grounds.candidate(&arrival.landing)? {
+                Merge::Clean(candidate) => candidate,
+                Merge::Conflict(files) => return Ok(Merged::Conflict(files)),
+            };
+            if !candidate.same_tree
+                && let Some(instead) = self.check(arrival, &candidate)?
+            {
+                return Ok(instead);
+            }
+            if self.grounds.land(&candidate)? {
+                return Ok(Merged::Landed(candidate.commit));
+            }
+        }
+        Ok(Merged::Trouble(format!("`{}` is moved by somebody else", self.grounds.branch())))
+    }
+
+    /// Each check on what would land. None: all passed.
+    fn check(&self, arrival: &Arrival, candidate: &Candidate) -> Result<Option<Merged>, GroundsError> {
+        let folder = self.grounds.lay_out(candidate)?;
+        for task in &arrival.tasks {
+            match self.desk.check_again(&folder, &arrival.plan, task, &self.stop) {
+                Ok(None) => {}
+                Ok(Some(evidence)) if evidence.passed => {}
+                Ok(Some(Evidence { end: CheckEnd::Lost, .. })) => return Ok(Some(Merged::Stopped)),
+                Ok(Some(evidence)) => return Ok(Some(Merged::Fails(failure(task, evidence)))),
+                Err(why) => return Ok(Some(Merged::Trouble(why))),
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn failure(task: &TaskId, evidence: Evidence) -> Open {
+    let command = evidence.command.as_deref().unwrap_or("its check");
+    let why = format!("`{command}` passes in this worktree and fails together with what landed meanwhile");
+    Open { task: task.clone(), why, output: evidence.output_tail.unwrap_or_default() }
+}

@@ -1,0 +1,50 @@
+use std::collections::BTreeMap;
+
+use steadfast_model::{Run, RunUnit, Spent, Sums, TaskId};
+
+/// Whoever watches a run.
+pub trait Audience {
+    /// Something happened, and this is how things stand.
+    fn hear(&mut self, news: &News, now: &Snapshot<'_>);
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum News {
+    /// A run that was interrupted goes on: this many units had landed without it being written down, and this many
+    /// processes were left behind.
+    Resumed { landed: usize, ended: usize },
+    Wave { number: u32, units: Vec<TaskId> },
+    Started { unit: TaskId, attempt: u32 },
+    /// The agent is gone, and its work is checked.
+    Checking { unit: TaskId },
+    Merging { unit: TaskId },
+    Landed { unit: TaskId, commit: String },
+    /// It is tried again.
+    Again { unit: TaskId, why: String },
+    /// It waits for a while: a rate limit, a budget that others hold.
+    Waits { unit: TaskId, why: String },
+    Blocked { unit: TaskId, why: String },
+    /// Nothing happened, but time went by.
+    Tick,
+}
+
+/// How things stand.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot<'a> {
+    pub run: &'a Run,
+    pub units: &'a [RunUnit],
+    pub agents: &'a BTreeMap<TaskId, Activity>,
+    /// With what the running agents spent until now.
+    pub sums: Sums,
+    pub waves: u32,
+}
+
+/// What a unit that is worked on is doing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// A tool and its target, or a phase.
+    pub doing: String,
+    pub turns: u32,
+    pub spent: Spent,
+}

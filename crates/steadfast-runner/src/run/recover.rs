@@ -1,0 +1,82 @@
+//! Where a run stands that nobody runs: whoever ran it before may have died at any moment.
+
+use std::collections::HashMap;
+
+use steadfast_model::{RunState, Status, UnitStatus};
+
+use super::begin::RunError;
+use super::dispatcher::Dispatcher;
+use super::news::News;
+use crate::agent::end_left_behind;
+
+impl Dispatcher {
+    /// Ends what was left behind, writes down what landed, and puts the rest back.
+    pub(crate) fn recover(&mut self) -> Result<(), RunError> {
+        let now = self.now();
+        let ended = self.end_others();
+        self.shop.grounds.begin(&self.run.base)?;
+        self.ledger.end_lost_dispatches(&self.run.id, "its runner died", now)?;
+        let landed: HashMap<String, String> = self.shop.grounds.landed(&self.run.base)?.into_iter().collect();
+        let mut found = 0;
+        for index in 0..self.rows.len() {
+            let row = self.rows[index].clone();
+            if let (Some(commit), Some(plan), None) = (landed.get(row.unit.as_str()), &row.plan, &row.merged) {
+                let leases = self.lease(index)?;
+                self.close(&row.unit, plan, &leases, commit)?;
+                found += 1;
+            }
+            self.settle(index)?;
+        }
+        self.before = self.ledger.sums(&self.run.id)?;
+        self.ledger.set_run_state(&self.run.id, RunState::Running, None, now)?;
+        self.run = self.ledger.run(&self.run.id)?;
+        if self.before.iterations > 0 {
+            self.news.push(News::Resumed { landed: found, ended });
+        }
+        Ok(())
+    }
+
+    /// Agents, checks and calls of git that outlived whoever started them.
+    fn end_others(&self) -> usize {
+        let mut ended = 0;
+        for row in &self.rows {
+            if row.agent.is_some() || matches!(row.status, UnitStatus::Running | UnitStatus::Merging) {
+                let recorded = row.agent.map(|agent| crate::agent::Process { pid: agent.pid, started: agent.started });
+                ended += end_left_behind(&format!("{}/{}", self.run.id, row.unit), recorded);
+            }
+        }
+        ended + end_left_behind(self.run.id.as_str(), None)
+    }
+
+    /// A unit as the plan's tasks say it stands; whoever was at it is gone.
+    fn settle(&mut self, index: usize) -> Result<(), RunError> {
+        let (now, row) = (self.now(), self.rows[index].clone());
+        let mut statuses = Vec::new();
+        for task in &row.tasks {
+            statuses.push(self.ledger.task(&self.run.plan, task)?.status);
+        }
+        let all_done = statuses.iter().all(|status| *status == Status::Done);
+        let blocked = statuses.contains(&Status::Blocked);
+        let status = match (all_done, blocked) {
+            (true, _) => UnitStatus::Done,
+            (false, true) => UnitStatus::Blocked,
+            (false, false) => UnitStatus::Waiting,
+        };
+        if !all_done {
+            super::dispatcher::put_back(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
+        }
+        let unblocked = row.status == UnitStatus::Blocked && status == UnitStatus::Waiting;
+        self.change(&row.unit, |row| {
+            row.status = status;
+            row.agent = None;
+            if unblocked {
+                row.stuck = 0;
+            }
+        })?;
+        // A worktree of what has landed is nobody's any more.
+        if all_done && row.directory.as_ref().is_some_and(|folder| std::path::Path::new(folder).exists()) {
+            self.shop.grounds.remove(row.unit.as_str())?;
+        }
+        Ok(())
+    }
+}
