@@ -10,6 +10,7 @@ mod process;
 mod progress;
 mod readiness;
 mod retention;
+mod runs;
 mod slices;
 mod specs;
 mod statuses;
