@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The agent program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Host {
     Claude,

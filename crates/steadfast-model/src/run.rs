@@ -69,9 +69,9 @@ pub struct Limits {
     pub tokens: Option<u64>,
     pub wall_ms: Option<u64>,
     /// One dispatch of one unit.
-    pub unit_ms: u64,
+    pub unit_ms: Option<u64>,
     /// How long an agent may say nothing.
-    pub silence_ms: u64,
+    pub silence_ms: Option<u64>,
 }
 
 /// A process that is told from a later one with the same number.

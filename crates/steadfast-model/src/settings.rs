@@ -3,6 +3,9 @@
 
 mod approval;
 mod drift;
+mod period;
+mod run;
+mod usd;
 
 use std::fmt;
 
@@ -12,6 +15,9 @@ use crate::{Level, Mode};
 
 pub use approval::{ApprovalOptions, ApprovalRules, Possible, Profile};
 pub use drift::{DriftOptions, DriftRules};
+pub use period::{NoPeriod, Period};
+pub use run::{Permissions, Price, RunOptions, RunSettings};
+pub use usd::Usd;
 
 /// What `steadfast.toml` may say. Every key has a default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +28,7 @@ pub struct Options {
     pub stop: StopOptions,
     pub approval: ApprovalOptions,
     pub drift: DriftOptions,
+    pub run: RunOptions,
     pub ledger: LedgerOptions,
     pub privacy: PrivacyOptions,
 }
@@ -205,6 +212,7 @@ pub struct Settings {
     pub drift_never: Sourced<Vec<String>>,
     pub drift_constraints: Sourced<Vec<String>>,
     pub drift_quiet_below: Sourced<Level>,
+    pub run: RunSettings,
     pub ledger_check_seconds: Sourced<u32>,
     pub ledger_ui_skills: Sourced<Vec<String>>,
     pub privacy_retain_days: Sourced<u32>,
@@ -239,6 +247,7 @@ impl Default for Settings {
             drift_never: Sourced::default(Vec::new()),
             drift_constraints: Sourced::default(Vec::new()),
             drift_quiet_below: Sourced::default(DriftRules::QUIET_BELOW),
+            run: RunSettings::default(),
             ledger_check_seconds: Sourced::default(1_800),
             ledger_ui_skills: Sourced::default(UI_SKILLS.map(str::to_owned).to_vec()),
             privacy_retain_days: Sourced::default(30),
@@ -263,6 +272,7 @@ impl Settings {
                 },
             approval: ApprovalOptions { required, protected, triggers, scratch, possible, expires_hours, profile, key },
             drift: DriftOptions { scope, never, constraints, quiet_below },
+            run,
             ledger: LedgerOptions { check_seconds, ui_skills },
             privacy: PrivacyOptions { retain_days },
         } = options;
@@ -290,6 +300,7 @@ impl Settings {
         self.drift_never.take(never.clone(), source);
         self.drift_constraints.take(constraints.clone(), source);
         self.drift_quiet_below.take(*quiet_below, source);
+        self.run.combine(run, source);
         self.ledger_check_seconds.take(*check_seconds, source);
         self.ledger_ui_skills.take(ui_skills.clone(), source);
         self.privacy_retain_days.take(*retain_days, source);
@@ -307,7 +318,7 @@ impl Settings {
             (key, spell(value), *source)
         }
         let mode = |mode: &Mode| format!("\"{mode}\"");
-        vec![
+        let mut lines = vec![
             line("mode.integrity", &self.mode_integrity, mode),
             line("mode.approval", &self.mode_approval, mode),
             line("mode.constraint", &self.mode_constraint, mode),
@@ -334,10 +345,14 @@ impl Settings {
             line("drift.never", &self.drift_never, |paths| list(paths.iter().map(String::as_str))),
             line("drift.constraints", &self.drift_constraints, |said| list(said.iter().map(String::as_str))),
             line("drift.quiet_below", &self.drift_quiet_below, |level| quoted(level.as_str())),
+        ];
+        lines.extend(self.run.lines());
+        lines.extend([
             line("ledger.check_seconds", &self.ledger_check_seconds, u32::to_string),
             line("ledger.ui_skills", &self.ledger_ui_skills, |skills| list(skills.iter().map(String::as_str))),
             line("privacy.retain_days", &self.privacy_retain_days, u32::to_string),
-        ]
+        ]);
+        lines
     }
 
     pub fn rules(&self) -> Rules {

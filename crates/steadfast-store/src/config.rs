@@ -100,6 +100,8 @@ pub fn parse_options(path: &Path, text: &str) -> Result<Options, ConfigError> {
 
 #[cfg(test)]
 mod tests {
+    use steadfast_model::Limits;
+
     use super::*;
 
     fn project(text: &str) -> (tempfile::TempDir, ConfigFiles) {
@@ -135,6 +137,61 @@ mod tests {
         let (dir, files) = project("[stop]\nmax_cycles = 3\nmax_idel = 5\n");
         let said = files.load().unwrap_err().to_string().replace(&dir.path().display().to_string(), "");
         assert!(said.starts_with("/steadfast.toml:3:1: unknown field `max_idel`"), "{said}");
+    }
+
+    #[test]
+    fn a_run_has_its_limits_in_dollars_and_hours() {
+        let (_dir, files) = project(
+            "[run]\nhost = \"codex\"\nparallel = 8\nbudget_usd = 2.5\ntokens = 1000\nwall_time = \"8h\"\nsilence = \"0s\"\n\n\
+             [run.prices.\"gpt-5\"]\ninput = 1.25\noutput = 10\n",
+        );
+        let settings = files.load().unwrap();
+        let limits = Limits {
+            parallel: 8,
+            iterations: 25,
+            micro_usd: Some(2_500_000),
+            tokens: Some(1_000),
+            wall_ms: Some(8 * 3_600_000),
+            unit_ms: Some(3_600_000),
+            silence_ms: None,
+        };
+        assert_eq!(settings.run.limits(), limits);
+        let lines: Vec<_> = settings.lines().into_iter().filter(|(_, _, source)| *source == Source::Project).collect();
+        let said: Vec<String> = lines.into_iter().map(|(key, value, _)| format!("{key} {value}")).collect();
+        assert_eq!(
+            said,
+            [
+                "run.host \"codex\"",
+                "run.parallel 8",
+                "run.budget_usd 2.5",
+                "run.tokens 1000",
+                "run.wall_time \"8h\"",
+                "run.silence \"0s\"",
+                "run.prices [\"gpt-5: 1.25 in, 0.125 cached, 10 out\"]",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_wrong_value_of_a_run_is_named_with_its_place() {
+        let wrong = |line: &str| {
+            let (dir, files) = project(&format!("[run]\n{line}\n"));
+            files.load().unwrap_err().to_string().replace(&dir.path().display().to_string(), "")
+        };
+        let expected = "expected one like `90s`, `10m`, `8h` or `1h 30m`";
+        assert_eq!(
+            wrong("wall_time = \"soon\""),
+            format!("/steadfast.toml:2:13: `soon` is no length of time, {expected}")
+        );
+        assert_eq!(
+            wrong("budget_usd = -1"),
+            "/steadfast.toml:2:14: invalid value: integer `-1`, expected an amount of US dollars like `25` or `2.5`"
+        );
+        assert_eq!(wrong("parallel = 0"), "/steadfast.toml:2:12: invalid value: integer `0`, expected a nonzero u32");
+        assert_eq!(
+            wrong("host = \"vim\""),
+            "/steadfast.toml:2:8: unknown variant `vim`, expected one of `claude`, `codex`, `sim`"
+        );
     }
 
     #[test]

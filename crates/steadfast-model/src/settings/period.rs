@@ -1,0 +1,122 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// A length of time as people write it: `8h`, `90s`, `1h 30m`. None of it means without end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Period {
+    pub millis: u64,
+}
+
+const UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
+
+/// What is no length of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoPeriod(String);
+
+impl fmt::Display for NoPeriod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no length of time, expected one like `90s`, `10m`, `8h` or `1h 30m`", self.0)
+    }
+}
+
+impl std::error::Error for NoPeriod {}
+
+impl Period {
+    pub const fn seconds(seconds: u64) -> Self {
+        Self { millis: seconds * 1_000 }
+    }
+
+    /// `None`: without end.
+    pub fn limit(self) -> Option<u64> {
+        (self.millis > 0).then_some(self.millis)
+    }
+}
+
+impl FromStr for Period {
+    type Err = NoPeriod;
+
+    fn from_str(text: &str) -> Result<Self, NoPeriod> {
+        let wrong = || NoPeriod(text.to_owned());
+        let mut rest = text.trim();
+        let mut seconds = 0_u64;
+        if rest.is_empty() {
+            return Err(wrong());
+        }
+        while !rest.is_empty() {
+            let end = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
+            let (number, after) = rest.split_at(end);
+            let number: u64 = number.parse().map_err(|_| wrong())?;
+            let (name, each) = UNITS.iter().find(|(name, _)| after.starts_with(name)).ok_or_else(wrong)?;
+            let part = number.checked_mul(*each).ok_or_else(wrong)?;
+            seconds = seconds.checked_add(part).filter(|seconds| *seconds < u64::from(u32::MAX)).ok_or_else(wrong)?;
+            rest = after[name.len()..].trim_start();
+        }
+        Ok(Self::seconds(seconds))
+    }
+}
+
+/// The largest units first, those that are none left out.
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.millis / 1_000;
+        if rest == 0 {
+            return f.write_str("0s");
+        }
+        let mut between = "";
+        for (name, each) in UNITS {
+            if rest >= each {
+                write!(f, "{between}{}{name}", rest / each)?;
+                rest %= each;
+                between = " ";
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Period {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Period {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Period {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Period".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A length of time: `90s`, `10m`, `8h`, `1h 30m`.",
+            "type": "string",
+            "pattern": r"^\s*([0-9]+[dhms]\s*)+$",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_of_time_is_written_with_its_units() {
+        let read = |text: &str| text.parse::<Period>().map(|period| period.to_string());
+        let said = ["8h", "90s", " 1h30m ", "24h", "0s", "1d 1s", "060m"].map(|text| read(text).unwrap());
+        assert_eq!(said, ["8h", "1m 30s", "1h 30m", "1d", "0s", "1d 1s", "1h"]);
+        for text in ["", "8", "h", "8 h", "1.5h", "-1h", "8x", "99999999999h", "99999999999999999999s"] {
+            assert_eq!(read(text), Err(NoPeriod(text.to_owned())), "{text}");
+        }
+        assert_eq!("0h".parse::<Period>().unwrap().limit(), None);
+        assert_eq!("2s".parse::<Period>().unwrap().limit(), Some(2_000));
+    }
+}
