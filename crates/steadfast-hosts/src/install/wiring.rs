@@ -86,6 +86,15 @@ pub fn lines(host: Host) -> &'static [HookLine] {
 }
 
 impl Wiring {
+    /// What both hosts know as `hooks`, for whoever passes it on without a settings file.
+    pub fn hooks(&self) -> serde_json::Value {
+        let events = lines(self.host).iter().map(|line| {
+            let group = Value::List(vec![self.group(*line)]);
+            (line.event.as_str().to_owned(), serde_json::Value::from(&group))
+        });
+        events.collect::<serde_json::Map<_, _>>().into()
+    }
+
     pub(super) fn group(&self, line: HookLine) -> Value {
         Value::object([("hooks", Value::List(vec![self.handler(line)]))])
     }

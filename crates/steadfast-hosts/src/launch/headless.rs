@@ -4,10 +4,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
 use steadfast_model::{Host, SessionId, Via};
 
 use super::Launch;
-use crate::install::{SERVER, Wiring, merge_claude_settings};
+use crate::install::{SERVER, Wiring};
 
 /// What an agent may do without being asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ fn claude(run: &Headless) -> Launch {
             args.extend(words(["--allowedTools", "Bash(steadfast:*)", &server]));
         }
     }
-    args.extend([OsString::from("--settings"), settings(run).into()]);
+    args.extend(words(["--settings", &claude_settings(run), "--mcp-config", &claude_servers(run)]));
     if let Some(session) = &run.session {
         args.extend(words(["--session-id", session.as_str()]));
     }
@@ -71,6 +72,9 @@ fn codex(run: &Headless) -> Launch {
     match run.permissions {
         Permissions::Free => args.push("--dangerously-bypass-approvals-and-sandbox".into()),
         Permissions::Edit => args.extend(words(["--sandbox", "workspace-write", "-c", "approval_policy=\"never\""])),
+    }
+    for setting in codex_settings(run) {
+        args.extend(words(["-c", &setting]));
     }
     finish(run.program.clone(), args, run)
 }
@@ -92,10 +96,44 @@ fn finish(program: PathBuf, mut args: Vec<OsString>, run: &Headless) -> Launch {
 }
 
 /// Our hooks, as Claude Code's settings have them.
-fn settings(run: &Headless) -> String {
+fn claude_settings(run: &Headless) -> String {
+    json!({ "hooks": wiring(run).hooks() }).to_string()
+}
+
+/// Our MCP server, as Claude Code reads it.
+fn claude_servers(run: &Headless) -> String {
+    let server = json!({"type": "stdio", "command": run.steadfast.display().to_string(), "args": ["mcp"]});
+    json!({ "mcpServers": { SERVER: server } }).to_string()
+}
+
+/// Our hooks and our MCP server, each as `key=value` in TOML. A hook of ours is one group of its event, as everywhere.
+fn codex_settings(run: &Headless) -> Vec<String> {
+    let mut settings = Vec::new();
+    for (event, groups) in wiring(run).hooks().as_object().into_iter().flatten() {
+        settings.push(format!("hooks.{event}={}", toml(groups)));
+    }
+    let program = toml(&json!(run.steadfast.display().to_string()));
+    settings.push(format!("mcp_servers.{SERVER}.command={program}"));
+    settings.push(format!("mcp_servers.{SERVER}.args=[\"mcp\"]"));
+    settings
+}
+
+fn wiring(run: &Headless) -> Wiring {
     let program = run.steadfast.display().to_string();
-    let wiring = Wiring { host: Host::Claude, via: Via::Run, program, stop_block_cap: None };
-    merge_claude_settings("{}", &wiring).unwrap_or_else(|_| "{}".to_owned())
+    Wiring { host: run.host, via: Via::Run, program, stop_block_cap: None }
+}
+
+/// On one line.
+fn toml(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<String> = members.iter().map(|(key, value)| format!("{key}={}", toml(value))).collect();
+            format!("{{{}}}", members.join(","))
+        }
+        Value::Array(values) => format!("[{}]", values.iter().map(toml).collect::<Vec<_>>().join(",")),
+        Value::String(text) => toml_edit::Value::from(text.as_str()).to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
 }
 
 fn usd(micro: u64) -> String {

@@ -27,6 +27,17 @@ impl Value {
     }
 }
 
+impl From<&Value> for serde_json::Value {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Text(text) => text.as_str().into(),
+            Value::Number(number) => (*number).into(),
+            Value::List(values) => values.iter().map(Self::from).collect(),
+            Value::Object(members) => members.iter().map(|(key, value)| (key.clone(), Self::from(value))).collect(),
+        }
+    }
+}
+
 /// A string as JSON spells it.
 pub(super) struct Quoted<'a>(pub(super) &'a str);
 
