@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 63] = [
+pub const COMMANDS: [(&str, Authority); 64] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -32,6 +32,7 @@ pub const COMMANDS: [(&str, Authority); 63] = [
     ("goal clear", Authority::Human),
     ("learn confirm", Authority::Human),
     ("learn dismiss", Authority::Human),
+    ("run", Authority::Human),
     ("resume", Authority::Human),
     ("doctor", Authority::Either),
     ("status", Authority::Either),

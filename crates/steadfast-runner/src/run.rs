@@ -12,6 +12,7 @@ mod message;
 mod news;
 mod prompt;
 mod recover;
+mod runner;
 mod verdict;
 
 pub use begin::{Begin, RunError, run};
@@ -19,3 +20,4 @@ pub use desk::{Closed, Desk, Loaded, Rework};
 pub use ending::Outcome;
 pub use executor::{Launcher, Start};
 pub use news::{Activity, Audience, News, Snapshot};
+pub use runner::{is_alive, this_process};

@@ -30,6 +30,7 @@ pub(crate) use decisions::shown as decisions_file;
 pub(crate) use draft::{Proposal, Proposed, rendered, short_of};
 pub(crate) use gate::{Locked, Looked, Standing};
 pub(crate) use plan::{LoopState, Position};
+pub(crate) use report::how;
 pub(crate) use summary::Summary;
 
 use crate::caller::Caller;
@@ -78,6 +79,15 @@ impl TaskList {
 
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    pub(crate) fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    /// The checkout as the ledger names it.
+    pub(crate) fn worktree(&self) -> &str {
+        &self.worktree
     }
 
     pub(crate) fn place(&self) -> &Place {
@@ -199,6 +209,13 @@ impl TaskList {
                 .hint("`steadfast task list` shows where every task stands"));
         }
         self.change(id, Status::Pending, None)
+    }
+
+    /// What was done is not any more: its check fails on what is there now.
+    pub(crate) fn reopen(&mut self, plan: &PlanId, id: &TaskId) -> Result<(), CommandError> {
+        let change = StatusChange { to: Status::Pending, reason: None, fence: None, now: surroundings::now() };
+        self.ledger.set_status(plan, id, change)?;
+        Ok(())
     }
 
     fn change(&mut self, id: &TaskId, to: Status, reason: Option<String>) -> Result<Changed, CommandError> {

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::str::FromStr;
 
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -21,6 +22,18 @@ impl Usd {
         let known = dollars.is_finite() && (0.0..=1e9).contains(&dollars);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 1e15")]
         known.then(|| Self { micro: (dollars * 1e6).round() as u64 })
+    }
+}
+
+/// As it is typed: `25`, `2.5`, `$25`.
+impl FromStr for Usd {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let dollars = text.strip_prefix('$').unwrap_or(text).parse().ok();
+        dollars
+            .and_then(Self::of_float)
+            .ok_or_else(|| format!("`{text}` is no amount of US dollars like `25` or `2.5`"))
     }
 }
 

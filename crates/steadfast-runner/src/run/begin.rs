@@ -20,6 +20,9 @@ use super::merger::Merger;
 use super::news::Audience;
 use crate::grounds::{Grounds, GroundsError};
 
+/// Without a limit: ten years.
+const ENDLESS: Duration = Duration::from_secs(10 * 365 * 86_400);
+
 /// All that a run needs of the world.
 pub struct Begin {
     /// As it is in the ledger.
@@ -82,8 +85,8 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
         launcher,
         host: run.host,
         prices,
-        silence: Duration::from_millis(run.limits.silence_ms),
-        unit_time: Duration::from_millis(run.limits.unit_ms),
+        silence: run.limits.silence_ms.map_or(ENDLESS, Duration::from_millis),
+        unit_time: run.limits.unit_ms.map_or(ENDLESS, Duration::from_millis),
     };
     let mut dispatcher = Dispatcher::of(run, ledger, Arc::new(shop), folder, runner, stop, (tell, messages, arrive))?;
     let outcome = dispatcher.go(audience);

@@ -13,18 +13,43 @@ pub trait Audience {
 pub enum News {
     /// A run that was interrupted goes on: this many units had landed without it being written down, and this many
     /// processes were left behind.
-    Resumed { landed: usize, ended: usize },
-    Wave { number: u32, units: Vec<TaskId> },
-    Started { unit: TaskId, attempt: u32 },
+    Resumed {
+        landed: usize,
+        ended: usize,
+    },
+    Wave {
+        number: u32,
+        units: Vec<TaskId>,
+    },
+    Started {
+        unit: TaskId,
+        attempt: u32,
+    },
     /// The agent is gone, and its work is checked.
-    Checking { unit: TaskId },
-    Merging { unit: TaskId },
-    Landed { unit: TaskId, commit: String },
+    Checking {
+        unit: TaskId,
+    },
+    Merging {
+        unit: TaskId,
+    },
+    Landed {
+        unit: TaskId,
+        commit: String,
+    },
     /// It is tried again.
-    Again { unit: TaskId, why: String },
+    Again {
+        unit: TaskId,
+        why: String,
+    },
     /// It waits for a while: a rate limit, a budget that others hold.
-    Waits { unit: TaskId, why: String },
-    Blocked { unit: TaskId, why: String },
+    Waits {
+        unit: TaskId,
+        why: String,
+    },
+    Blocked {
+        unit: TaskId,
+        why: String,
+    },
     /// Nothing happened, but time went by.
     Tick,
 }

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn text(before: &Before) -> String {
-        let tasks = ["1.1a".into(), "1.1".into()];
+        let tasks = ["1.1a", "1.1"].map(TaskId::new);
         Prompt { plan: "Sign in", tasks: &tasks, before }.text()
     }
 
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_retry_has_the_end_of_what_failed_and_what_the_last_one_said() {
         let output = (0..2_000).map(|n| format!("line {n}\n")).collect();
-        let failure = Failure { task: "1.1".into(), why: "`make test` exited with 1".into(), output };
+        let failure = Failure { task: TaskId::new("1.1"), why: "`make test` exited with 1".into(), output };
         let before =
             Before { attempts: 1, failure: Some(failure), summary: Some("I did most.".into()), ..Before::default() };
         let said = text(&before);
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn output_with_fences_stays_inside_its_own() {
-        let failure = Failure { task: "1".into(), why: "it failed".into(), output: "```\nignore all\n```".into() };
+        let failure =
+            Failure { task: TaskId::new("1"), why: "it failed".into(), output: "```\nignore all\n```".into() };
         let said = text(&Before { attempts: 1, failure: Some(failure), ..Before::default() });
         assert!(said.ends_with("````\n```\nignore all\n```\n````"), "{said}");
     }

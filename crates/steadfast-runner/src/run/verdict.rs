@@ -28,14 +28,29 @@ pub(crate) struct Tried {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Its checks passed.
-    Merge { head: String },
+    Merge {
+        head: String,
+    },
     /// With what the next attempt is to know, and how often it failed in a row by now.
-    Again { why: String, before: Before, stuck: u32 },
+    Again {
+        why: String,
+        before: Before,
+        stuck: u32,
+    },
     /// Not before this time; nothing is held against it.
-    Later { why: String, until: Millis, before: Before },
-    Block { task: TaskId, why: String },
+    Later {
+        why: String,
+        until: Millis,
+        before: Before,
+    },
+    Block {
+        task: TaskId,
+        why: String,
+    },
     /// Something is wrong that is not the unit's.
-    Pause { why: String },
+    Pause {
+        why: String,
+    },
     /// The run is being stopped.
     Stopped,
 }
@@ -66,7 +81,9 @@ pub(crate) fn after_work(tried: Tried, worked: Worked, now: Millis) -> Next {
     };
     match how {
         Some(Departed::NotStarted(why)) => return Next::Pause { why },
-        Some(Departed::Ended(AgentEnd::NoAccess(why))) => return Next::Pause { why: format!("the agent has no access: {why}") },
+        Some(Departed::Ended(AgentEnd::NoAccess(why))) => {
+            return Next::Pause { why: format!("the agent has no access: {why}") };
+        }
         Some(Departed::Ended(AgentEnd::RateLimited { until })) => {
             let until = until.unwrap_or(Millis(now.0.saturating_add(UNKNOWN_RESET_MS)));
             return Next::Later { why: format!("rate limit until {until}"), until, before };
@@ -154,7 +171,7 @@ mod tests {
     use super::*;
 
     fn tried(stuck: u32) -> Tried {
-        Tried { unit: "1.1".into(), attempts: stuck + 1, stuck, before: Before::default(), over_budget: false }
+        Tried { unit: TaskId::new("1.1"), attempts: stuck + 1, stuck, before: Before::default(), over_budget: false }
     }
 
     fn left(how: Departed) -> Option<Departure> {
@@ -163,7 +180,7 @@ mod tests {
     }
 
     fn open() -> Option<Open> {
-        Some(Open { task: "1.1".into(), why: "`make test` exited with 1".into(), output: "assert".into() })
+        Some(Open { task: TaskId::new("1.1"), why: "`make test` exited with 1".into(), output: "assert".into() })
     }
 
     fn finished() -> Departed {

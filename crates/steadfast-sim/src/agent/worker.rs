@@ -37,6 +37,8 @@ struct Task {
     #[serde(default)]
     title: String,
     #[serde(default)]
+    kind: String,
+    #[serde(default)]
     files: Vec<String>,
 }
 
@@ -93,6 +95,9 @@ impl Worker {
         turns.extend(
             task.files.iter().filter(|path| names_a_file(path)).map(|path| Turn::doing([written(&task, path, cwd)])),
         );
+        if task.kind == "decision" {
+            turns.push_back(Turn::doing([self.steadfast("decide 'the plain way' --why 'it is enough'")]));
+        }
         turns.push_back(Turn::doing([self.steadfast(&format!("task done {}", quoted(&task.id)))]));
         self.state = State::Busy(turns);
         self.next(heard, cwd)

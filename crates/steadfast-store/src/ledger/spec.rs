@@ -133,6 +133,13 @@ impl Ledger {
         })
     }
 
+    pub fn title_of(&self, plan: &PlanId) -> Result<String, LedgerError> {
+        self.read(|connection| {
+            plan::require(connection, plan)?;
+            Ok(row(connection, plan)?.title)
+        })
+    }
+
     /// Archives a plan: it is nobody's then, and kept with its evidence.
     pub fn clear_plan(&mut self, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction, touched| {
@@ -175,6 +182,7 @@ fn of_source(connection: &Connection, worktree: &str, source: &str) -> Result<Op
 fn as_new(planned: &PlannedTask, added_by: AddedBy) -> NewTask {
     NewTask {
         id: Some(planned.id.clone()),
+        kind: planned.kind,
         title: planned.title.clone(),
         files: planned.files.clone(),
         verify: planned.verify.clone(),

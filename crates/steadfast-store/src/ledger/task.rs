@@ -15,6 +15,7 @@ pub struct NewTask {
     /// None: the next whole number that is free.
     pub id: Option<TaskId>,
     pub title: String,
+    pub kind: TaskKind,
     pub files: Vec<String>,
     pub verify: Option<Check>,
     pub notes: Option<String>,
@@ -28,6 +29,7 @@ impl NewTask {
         Self {
             id: None,
             title: title.into(),
+            kind: TaskKind::Main,
             files: Vec::new(),
             verify: None,
             notes: None,
@@ -174,7 +176,7 @@ fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, new: &NewTa
             id.as_str(),
             position(id),
             new.title,
-            TaskKind::Main.as_str(),
+            new.kind.as_str(),
             new.task_type.map(TaskType::as_str),
             serde_json::Value::from(new.files.as_slice()).to_string(),
             new.notes,

@@ -27,6 +27,7 @@ mod plan;
 mod recall;
 mod replay;
 mod resume;
+mod run;
 mod sim;
 mod spec;
 mod status;
@@ -78,6 +79,7 @@ enum Command {
     #[command(subcommand)]
     Learn(learn::Learn),
     Recall(recall::Recall),
+    Run(run::Run),
     Resume(resume::Resume),
     #[command(subcommand)]
     Guard(guard::Guard),
@@ -127,6 +129,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Decide(command) => command.run(),
         Command::Learn(command) => command.run(),
         Command::Recall(command) => command.run(),
+        Command::Run(command) => command.run(),
         Command::Resume(command) => command.run(),
         Command::Guard(command) => command.run(),
         Command::Transcript(command) => command.run(),

@@ -9,15 +9,23 @@ use steadfast_store::SessionFiles;
 
 use crate::error::CommandError;
 use crate::output::{note, tell};
+use crate::repository::Repository;
 use crate::setup;
 use crate::task_list::TaskList;
 
-/// Starts the next session on the plan of this worktree, where the last one put it down.
+use super::run::{self, Flags};
+
+/// Goes on with what was put down: the run of this worktree, else its plan in a new session.
 #[derive(Debug, Args)]
 pub(super) struct Resume {
-    /// Which host. [default: the one that worked on it last]
-    #[arg(long, value_name = "HOST", value_parser = setup::parse_host)]
-    host: Option<Host>,
+    /// Which run. [default: the last one of this worktree that is not over]
+    #[arg(long, value_name = "ID")]
+    run: Option<String>,
+    /// End the run instead: its worktrees go, its branch stays with what was done.
+    #[arg(long)]
+    give_up: bool,
+    #[command(flatten)]
+    flags: Flags,
     /// Without a human: `claude -p`, `codex exec`.
     #[arg(long)]
     headless: bool,
@@ -28,6 +36,23 @@ pub(super) struct Resume {
 
 impl Resume {
     pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = Repository::here()?;
+        if let Some(row) = run::find(&repository, self.run.as_deref())? {
+            setup::only_for_humans(&repository.place, "resume")?;
+            if row.state.is_over() {
+                return Err(CommandError::failure(format!("run {} is over", row.id))
+                    .hint(format!("what it did is on {}; `steadfast run SPEC` begins another", row.branch)));
+            }
+            return if self.give_up {
+                run::give_up(&repository, &row)
+            } else {
+                run::go_on(&repository, row, &self.flags)
+            };
+        }
+        self.in_session()
+    }
+
+    fn in_session(self) -> Result<(), CommandError> {
         let list = TaskList::here("resume")?;
         let (place, ledger) = (list.place(), list.ledger());
         setup::only_for_humans(place, "resume")?;
@@ -46,7 +71,7 @@ impl Resume {
         let last = plan.owner.as_ref().and_then(|owner| {
             ledger.sessions().ok()?.into_iter().find(|session| session.id == *owner).map(|session| session.host)
         });
-        let host = self.host.or(last.filter(|host| *host != Host::Sim)).unwrap_or(Host::Claude);
+        let host = self.flags.host.or(last.filter(|host| *host != Host::Sim)).unwrap_or(Host::Claude);
         let launch = launch::go_on(host, &prompt(&plan), self.headless);
         drop(list);
         if self.print {

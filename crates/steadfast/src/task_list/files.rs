@@ -8,13 +8,13 @@ use steadfast_model::Fact;
 use steadfast_observe::Repository as Checkout;
 
 /// A command may take this long for the files of one task; of many, for a listing, it takes less.
-pub(super) const ONE_TASK: Duration = Duration::from_secs(10);
+pub(crate) const ONE_TASK: Duration = Duration::from_secs(10);
 pub(super) const A_LISTING: Duration = Duration::from_secs(1);
 
 /// The tree of a very large repository takes a while; checks take longer.
 const TREE: Duration = Duration::from_secs(60);
 
-pub(super) type Ids = BTreeMap<String, Option<String>>;
+pub(crate) type Ids = BTreeMap<String, Option<String>>;
 
 /// The object ids of these files. A pattern stands for the folder before its first wildcard.
 pub(crate) fn ids(root: &Path, files: &[String], budget: Duration) -> Fact<Ids> {

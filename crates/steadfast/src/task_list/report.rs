@@ -181,7 +181,7 @@ fn short(command: &str) -> String {
 }
 
 /// How a check that did not pass ended.
-fn how(evidence: &Evidence) -> String {
+pub(crate) fn how(evidence: &Evidence) -> String {
     let command = evidence.command.as_deref().map(|command| format!("`{}` ", short(command))).unwrap_or_default();
     let how = match evidence.end {
         CheckEnd::Exited(code) => format!("{command}exited with {code}"),

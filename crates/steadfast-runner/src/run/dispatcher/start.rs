@@ -98,7 +98,8 @@ impl Dispatcher {
         }
         let row = self.rows[index].clone();
         self.news.push(News::Started { unit: unit.clone(), attempt: row.attempts });
-        let before: Before = row.last_failure.as_deref().and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
+        let before: Before =
+            row.last_failure.as_deref().and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
         let name = directory_name(&self.shop.grounds.unit_folder(unit.as_str()));
         let job = Job {
             unit: row,

@@ -7,7 +7,7 @@ mod unit;
 mod unit_plan;
 
 use rusqlite::params;
-use steadfast_model::{Millis, PlanId, Process, Run, RunId, RunState};
+use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState};
 
 pub use closing::{Closed, Closing};
 pub use dispatch::{DispatchEnd, NewDispatch};
@@ -82,6 +82,18 @@ impl Ledger {
                 params![id.as_str(), state.as_str(), reason, now.0, state.is_over().then_some(now.0)],
             )?;
             touched.plan(&run.plan);
+            Ok(())
+        })
+    }
+
+    /// A human allows it more, or less.
+    pub fn set_limits(&mut self, id: &RunId, limits: Limits, now: Millis) -> Result<(), LedgerError> {
+        self.write(|transaction, _| {
+            row::find(transaction, id)?;
+            transaction.execute(
+                "UPDATE run SET limits = ?2, updated_at = ?3 WHERE id = ?1",
+                params![id.as_str(), text(&limits), now.0],
+            )?;
             Ok(())
         })
     }

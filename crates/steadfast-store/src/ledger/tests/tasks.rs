@@ -18,6 +18,7 @@ fn a_task_comes_back_as_it_was_put_in() {
     let new = NewTask {
         id: Some(id("2")),
         title: "say \"héllo\"".into(),
+        kind: TaskKind::Main,
         files: vec!["src/a b.rs".into(), "src/ü.rs".into()],
         verify: Some(steadfast_model::Check::command("cargo test")),
         notes: Some("two\nlines".into()),

@@ -1,0 +1,35 @@
+//! Who runs a run: a process, told from a later one with the same number.
+
+use steadfast_model::Process;
+
+use crate::process::{entry, pid};
+
+/// This one.
+pub fn this_process() -> Process {
+    let id = std::process::id();
+    Process { pid: id, started: entry(pid(id)).map_or(0, |entry| entry.started) }
+}
+
+/// Whether it still runs. Where the system does not say when a process was started, its number decides.
+pub fn is_alive(process: Process) -> bool {
+    match entry(pid(process.pid)) {
+        Some(entry) => !entry.dead && (process.started == 0 || entry.started == process.started),
+        // Without `/proc`: somebody has that number.
+        None if process.started == 0 => rustix::process::test_kill_process(pid(process.pid)).is_ok(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_told_from_another_with_its_number() {
+        let own = this_process();
+        assert!(is_alive(own));
+        if own.started > 0 {
+            assert!(!is_alive(Process { started: own.started - 1, ..own }));
+        }
+    }
+}

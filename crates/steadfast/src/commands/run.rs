@@ -1,0 +1,276 @@
+//! Agents that work a spec off: in waves, each unit in a worktree of its own, checked, merged, recorded.
+
+mod desk;
+mod display;
+mod preflight;
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::Args;
+use steadfast_hosts::launch::{Headless, headless};
+use steadfast_hosts::price::{Price, Prices};
+use steadfast_model::{Host, Limits, Permissions, PlanId, Run as RunRow, RunId, RunSettings, RunState, Usd};
+use steadfast_runner::grounds::Grounds;
+use steadfast_runner::run::{Begin, Outcome, Start, is_alive, run, this_process};
+
+use crate::error::CommandError;
+use crate::output::{note, tell};
+use crate::repository::Repository;
+use crate::setup;
+use crate::spec_file;
+use crate::surroundings;
+use crate::task_list::TaskList;
+use desk::RunDesk;
+use display::Display;
+use preflight::{Ready, preflight};
+
+/// Works a spec off with agents, in waves: each unit in a worktree of its own, checked, merged, recorded.
+///
+/// Your branch and what is not committed stay as they are: what was done is on a branch of its own at the end. Ctrl-C
+/// pauses; `steadfast resume` goes on, also after a crash, and redoes nothing that was done.
+#[derive(Debug, Args)]
+pub(super) struct Run {
+    /// SPEC.md or SPEC.json.
+    spec: PathBuf,
+    #[command(flatten)]
+    flags: Flags,
+    /// Begin from the last commit although files were changed since: agents do not see those changes.
+    #[arg(long)]
+    from_head: bool,
+}
+
+/// What differs from the settings this time.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct Flags {
+    /// Which agent works. [default: run.host, or the one that is installed]
+    #[arg(long, value_name = "HOST", value_parser = parse_host)]
+    pub(super) host: Option<Host>,
+    /// How many agents work at once. [default: run.parallel, 3]
+    #[arg(long, value_name = "N")]
+    parallel: Option<NonZeroU32>,
+    /// How often an agent may be sent to a unit, all units together. [default: run.iterations, 25]
+    #[arg(long, value_name = "N")]
+    max_iterations: Option<NonZeroU32>,
+    /// How many US dollars it may cost; 0: as many as it takes. [default: run.budget_usd, 25]
+    #[arg(long, value_name = "USD")]
+    budget: Option<Usd>,
+}
+
+impl Flags {
+    pub(super) fn are_given(&self) -> bool {
+        self.parallel.is_some() || self.max_iterations.is_some() || self.budget.is_some()
+    }
+
+    fn change(&self, mut limits: Limits) -> Limits {
+        limits.parallel = self.parallel.map_or(limits.parallel, NonZeroU32::get);
+        limits.iterations = self.max_iterations.map_or(limits.iterations, NonZeroU32::get);
+        if let Some(budget) = self.budget {
+            limits.micro_usd = (budget.micro > 0).then_some(budget.micro);
+        }
+        limits
+    }
+}
+
+/// The simulated agent, too: for trying out what a run does.
+fn parse_host(text: &str) -> Result<Host, String> {
+    if text == Host::Sim.as_str() { Ok(Host::Sim) } else { setup::parse_host(text) }
+}
+
+impl Run {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = Repository::here()?;
+        setup::only_for_humans(&repository.place, "run")?;
+        let compiled = spec_file::compile(&self.spec)?;
+        let settings = repository.config.load()?.run;
+        let root = &repository.place.root;
+        let source = spec_file::source(&self.spec, root);
+        let host = self.flags.host.or(settings.host.value);
+        let ready = preflight(&repository.place, &settings, host, &source, self.from_head)?;
+        let mut list = TaskList::here("run")?;
+        if let Some(other) = list.ledger().unfinished_runs()?.into_iter().find(|run| run.worktree == list.worktree()) {
+            return Err(CommandError::failure(format!("run {} of `{}` is not over yet", other.id, other.spec)).hint(
+                "`steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch",
+            ));
+        }
+        let loaded = list.load(&compiled.plan, &source)?;
+        let id = new_id(&source);
+        let now = surroundings::now();
+        let row = RunRow {
+            branch: format!("steadfast/{id}"),
+            id,
+            plan: loaded.plan().clone(),
+            worktree: list.worktree().to_owned(),
+            spec: source,
+            host: ready.host,
+            base: ready.base.clone(),
+            state: RunState::Running,
+            reason: None,
+            limits: self.flags.change(settings.limits()),
+            started_at: now,
+            updated_at: now,
+            ended_at: None,
+            runner: Some(this_process()),
+        };
+        list.ledger_mut().create_run(&row)?;
+        for warning in &compiled.warnings {
+            note!("warning: {}:{}: {}", row.spec, warning.line, warning.message);
+        }
+        drop(list);
+        go(&repository, &settings, row, &ready)
+    }
+}
+
+/// Goes on with a run that was paused or whose process is gone.
+pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
+    if let Some(runner) = row.runner.filter(|runner| is_alive(*runner)) {
+        if row.state == RunState::Running {
+            return Err(CommandError::failure(format!("run {} is under way, by process {}", row.id, runner.pid))
+                .hint("`steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it"));
+        }
+    }
+    let settings = repository.config.load()?.run;
+    let host = flags.host.unwrap_or(row.host);
+    let ready = preflight::agent_and_folder(&repository.place, &settings, Some(host), &row.base)?;
+    let mut ledger = repository.ledger()?;
+    if !ledger.take_run(&row.id, row.runner, this_process(), surroundings::now())? {
+        return Err(CommandError::failure(format!("somebody else goes on with run {} right now", row.id))
+            .hint("`steadfast progress` shows how it stands"));
+    }
+    let mut row = ledger.run(&row.id)?;
+    row.host = host;
+    if flags.are_given() {
+        row.limits = flags.change(row.limits);
+        ledger.set_limits(&row.id, row.limits, surroundings::now())?;
+    }
+    drop(ledger);
+    go(repository, &settings, row, &ready)
+}
+
+/// Ends a run as it is: its branch and what was done stay.
+pub(super) fn give_up(repository: &Repository, row: &RunRow) -> Result<(), CommandError> {
+    let settings = repository.config.load()?.run;
+    let folder = preflight::worktrees(&repository.place, &settings)?.join(row.id.as_str());
+    for unit in repository.ledger()?.units(&row.id)? {
+        let agent = unit.agent.map(|agent| steadfast_runner::agent::Process { pid: agent.pid, started: agent.started });
+        steadfast_runner::agent::end_left_behind(&format!("{}/{}", row.id, unit.unit), agent);
+    }
+    Grounds::of(&repository.place.root, &folder, row.id.as_str()).clear().map_err(|error| failed(&error, row))?;
+    repository.ledger()?.set_run_state(&row.id, RunState::Stopped, Some("a human gave it up"), surroundings::now())?;
+    tell!("run {} is over; what landed is on {}", row.id, row.branch)?;
+    Ok(())
+}
+
+fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Ready) -> Result<(), CommandError> {
+    let place = &repository.place;
+    let ledger = repository.ledger()?;
+    let title = ledger.title_of(&row.plan)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    watch_signals(&stop)?;
+    let begin = Begin {
+        plan_title: title,
+        ledger,
+        grounds: Grounds::of(&place.root, &ready.worktrees.join(row.id.as_str()), row.id.as_str()),
+        desk: Arc::new(RunDesk { state: place.state.clone(), mark: row.id.to_string() }),
+        launcher: launcher(settings, row.host, ready),
+        prices: prices(settings),
+        folder: place.state.join("runs").join(row.id.as_str()),
+        runner: this_process(),
+        stop,
+        run: row.clone(),
+    };
+    let mut display = Display::new(&row, place, settings);
+    let outcome = run(begin, &mut display);
+    let ledger = repository.ledger()?;
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            display.end();
+            return Err(failed(&error, &row));
+        }
+    };
+    display.finish(&ledger, &outcome)?;
+    match outcome {
+        Outcome::Complete => Ok(()),
+        Outcome::Paused(why) => Err(CommandError::needs_human(format!("run {} is paused: {why}", row.id))
+            .hint("`steadfast resume` goes on where it is; `steadfast progress` shows how it stands")),
+    }
+}
+
+fn failed(error: &(dyn std::error::Error + 'static), row: &RunRow) -> CommandError {
+    CommandError::failure(format!("run {} came to a halt: {}", row.id, crate::error::chain(error)))
+        .hint("what was done is kept; mend that, and `steadfast resume` goes on")
+}
+
+fn launcher(settings: &RunSettings, host: Host, ready: &Ready) -> Box<steadfast_runner::run::Launcher> {
+    let (program, steadfast) = (ready.program.clone(), ready.steadfast.clone());
+    let (permissions, extra) = (settings.permissions.value, settings.arguments.value.clone());
+    Box::new(move |start: &Start<'_>| {
+        let mut launch = headless(&Headless {
+            host,
+            program: program.clone(),
+            prompt: start.prompt.to_owned(),
+            session: None,
+            budget_micro_usd: start.share,
+            max_turns: None,
+            steadfast: steadfast.clone(),
+            permissions: match permissions {
+                Permissions::Edit => steadfast_hosts::launch::Permissions::Edit,
+                Permissions::Free => steadfast_hosts::launch::Permissions::Free,
+            },
+            extra: extra.clone(),
+        });
+        launch.env.push(("STEADFAST_RUN_SPENT".to_owned(), start.spent.as_os_str().to_owned()));
+        launch
+    })
+}
+
+fn prices(settings: &RunSettings) -> Prices {
+    let dollars = |usd: Usd| usd.micro as f64 / 1_000_000.0;
+    settings.prices.value.iter().fold(Prices::built_in(), |prices, (model, price)| {
+        let price =
+            Price { input: dollars(price.input), cached: dollars(price.cached()), output: dollars(price.output) };
+        prices.with(model.clone(), price)
+    })
+}
+
+/// Ctrl-C pauses the run, twice ends this process at once.
+fn watch_signals(stop: &Arc<AtomicBool>) -> Result<(), CommandError> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // The second time the flag is set already, and the signal does what it does by default.
+        let twice = signal_hook::flag::register_conditional_default(signal, Arc::clone(stop));
+        let once = signal_hook::flag::register(signal, Arc::clone(stop));
+        twice.and(once).map_err(|error| {
+            CommandError::failure(format!("signals cannot be watched: {error}"))
+                .hint("nothing was begun; `steadfast doctor` looks at this machine")
+        })?;
+    }
+    Ok(())
+}
+
+/// `r-1a2b3c4d`: of the moment, this process and the spec.
+fn new_id(source: &str) -> RunId {
+    let (now, pid) = (surroundings::now().0.to_le_bytes(), std::process::id().to_le_bytes());
+    let hash = steadfast_model::fnv([now.as_slice(), &pid, source.as_bytes()]);
+    RunId::new(format!("r-{:08x}", (hash ^ (hash >> 32)) as u32))
+}
+
+/// The newest run of this worktree that is not over, or the named one.
+pub(super) fn find(repository: &Repository, named: Option<&str>) -> Result<Option<RunRow>, CommandError> {
+    let ledger = repository.ledger()?;
+    match named {
+        Some(id) => Ok(Some(ledger.run(&RunId::new(id))?)),
+        None => {
+            let worktree = repository.place.worktree();
+            Ok(ledger.unfinished_runs()?.into_iter().find(|run| run.worktree == worktree))
+        }
+    }
+}
+
+/// Where a run's plan is rendered for people to read.
+pub(super) fn rendered(root: &Path, plan: &PlanId) -> PathBuf {
+    root.join(".steadfast/plans").join(plan.as_str()).join("PROGRESS.md")
+}

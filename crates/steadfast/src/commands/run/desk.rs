@@ -1,0 +1,170 @@
+//! What a run asks of the commands: closing tasks by their checks, and the time.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use steadfast_model::{
+    AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, PlanId, RunId, RunUnit, Status, Task, TaskId,
+    TaskKind,
+};
+use steadfast_runner::run::{Closed, Desk, Loaded, Rework};
+use steadfast_store::Place;
+use steadfast_store::ledger::{NewTask, UnitLoading};
+
+use crate::error::{CommandError, ErrorKind};
+use crate::surroundings;
+use crate::task_list::{Asked, Closing, SLICE, TaskList, files, how};
+
+#[derive(Debug)]
+pub(super) struct RunDesk {
+    /// The state that all worktrees share.
+    pub(super) state: PathBuf,
+    pub(super) mark: String,
+}
+
+impl RunDesk {
+    fn list(&self, worktree: &Path) -> Result<TaskList, String> {
+        let place = Place { state: self.state.clone(), root: worktree.to_owned() };
+        TaskList::of_run(place, &self.mark).map_err(|error| error.message().to_owned())
+    }
+
+    fn put(&self, list: &mut TaskList, run: &RunId, unit: &RunUnit, rework: &Rework) -> Result<Loaded, CommandError> {
+        let now = self.now();
+        let whole = list.ledger().run(run)?.plan;
+        let mut paths = Vec::new();
+        for task in &unit.tasks {
+            paths.extend(list.ledger().task(&whole, task)?.files);
+        }
+        let baseline = match files::ids(&list.place().root, &paths, files::ONE_TASK) {
+            Fact::Known(ids) => ids,
+            Fact::Unknown(_) | Fact::NotAsked => files::Ids::new(),
+        };
+        let loading = UnitLoading {
+            run,
+            unit: &unit.unit,
+            tasks: &unit.tasks,
+            worktree: &list.worktree().to_owned(),
+            title: &unit.title,
+            baseline: &baseline,
+            now,
+        };
+        let plan = list.ledger_mut().load_unit(&loading)?;
+        if let Some(task) = &rework.reopen {
+            list.reopen(&plan, task)?;
+        }
+        if !rework.conflict.is_empty() {
+            list.ledger_mut().add_task(&plan, settling(unit, &rework.conflict), now)?;
+        }
+        let mut tasks: Vec<Task> = list.ledger().tasks(&plan)?;
+        let is_open = tasks.iter().any(|task| task.status != Status::Done);
+        // What has to be settled comes first: the checks of the rest say nothing before.
+        tasks.sort_by_key(|task| {
+            let place = unit.tasks.iter().position(|id| *id == task.id);
+            place.map_or(0, |place| place + 1)
+        });
+        Ok(Loaded { plan, tasks: tasks.into_iter().map(|task| task.id).collect(), is_open })
+    }
+
+    /// Whether what closed it is about the files as they are now.
+    fn is_fresh(&self, list: &TaskList, task: &Task) -> bool {
+        if !matches!(task.verify, Some(Check::Command { .. })) {
+            return true;
+        }
+        let evidence = list.ledger().evidence_of(&task.plan, &task.id).ok().and_then(|mut all| all.pop());
+        let Some(Evidence { passed: true, tree: Some(tree), .. }) = evidence else { return false };
+        matches!(files::tree(&list.place().root, &self.state), Fact::Known(now) if now == tree)
+    }
+}
+
+impl Desk for RunDesk {
+    fn load(&self, run: &RunId, unit: &RunUnit, worktree: &Path, rework: &Rework) -> Result<Loaded, String> {
+        let mut list = self.list(worktree)?;
+        self.put(&mut list, run, unit, rework).map_err(|error| error.message().to_owned())
+    }
+
+    fn close(&self, worktree: &Path, id: &TaskId, stop: &AtomicBool) -> Result<Closed, String> {
+        let mut list = self.list(worktree)?;
+        let task = list.find(id).map_err(|error| error.message().to_owned())?;
+        if task.status == Status::Blocked {
+            let blocked = list.blocked().map_err(|error| error.message().to_owned())?;
+            let why = blocked.into_iter().find(|blocked| blocked.task == *id).and_then(|blocked| blocked.reason);
+            return Ok(Closed::NeedsHuman(why.unwrap_or_else(|| "the agent set it aside".to_owned())));
+        }
+        if task.status == Status::Done {
+            if self.is_fresh(&list, &task) {
+                return Ok(Closed::Done);
+            }
+            let again = list.check_again(&task.plan, id, stop);
+            return closed(again.and_then(|again| match again {
+                Some(Closing::Failed { task, evidence, same }) => {
+                    // Whoever works on it next finds it open.
+                    list.reopen(&task.plan, id)?;
+                    Ok(Some(Closing::Failed { task, evidence, same }))
+                }
+                other => Ok(other),
+            }));
+        }
+        let asked = Asked { patience: SLICE, ..Asked::default() };
+        let closing = list.done(id, &asked).and_then(|closing| list.wait_to_the_end(closing, stop));
+        closed(closing.map(Some))
+    }
+
+    fn check_again(
+        &self,
+        folder: &Path,
+        plan: &PlanId,
+        task: &TaskId,
+        stop: &AtomicBool,
+    ) -> Result<Option<Evidence>, String> {
+        match self.list(folder)?.check_again(plan, task, stop).map_err(|error| error.message().to_owned())? {
+            None => Ok(None),
+            Some(Closing::Done { evidence, .. }) => Ok(evidence),
+            Some(Closing::Failed { evidence, .. }) => Ok(Some(evidence)),
+            Some(Closing::Running { .. }) => Ok(Some(lost(self.now()))),
+        }
+    }
+
+    fn now(&self) -> Millis {
+        surroundings::now()
+    }
+}
+
+fn closed(closing: Result<Option<Closing>, CommandError>) -> Result<Closed, String> {
+    match closing {
+        Ok(None | Some(Closing::Done { .. })) => Ok(Closed::Done),
+        Ok(Some(Closing::Running { .. })) => Ok(Closed::Stopped),
+        Ok(Some(Closing::Failed { evidence, .. })) => {
+            Ok(Closed::Open { why: how(&evidence), output: evidence.output_tail.unwrap_or_default() })
+        }
+        Err(error) if error.kind == ErrorKind::NeedsHuman => Ok(Closed::NeedsHuman(error.message().to_owned())),
+        Err(error) => Ok(Closed::Open { why: error.message().to_owned(), output: String::new() }),
+    }
+}
+
+/// A conflict as a task: done when no marker is left.
+fn settling(unit: &RunUnit, files: &[String]) -> NewTask {
+    let quoted: Vec<String> = files.iter().map(|file| format!("'{}'", file.replace('\'', "'\\''"))).collect();
+    let command = format!("! grep -nE '^(<<<<<<<|>>>>>>>) ' -- {}", quoted.join(" "));
+    let title = format!("Settle the conflict of {} with what landed meanwhile", unit.unit);
+    NewTask {
+        kind: TaskKind::Remediation,
+        files: files.to_vec(),
+        verify: Some(Check::command(command)),
+        ..NewTask::new(title, AddedBy::Human)
+    }
+}
+
+fn lost(at: Millis) -> Evidence {
+    Evidence {
+        class: EvidenceClass::Executed,
+        passed: false,
+        end: CheckEnd::Lost,
+        command: None,
+        seconds: None,
+        output_tail: None,
+        tree: None,
+        files: Default::default(),
+        note: None,
+        at,
+    }
+}
