@@ -1,6 +1,7 @@
 //! What the world says, as far as this event needs it.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -214,6 +215,17 @@ pub(crate) fn wiring(
     }
     let changed = wiring::changed(place, homes, now);
     if changed.is_empty() && state.wiring == WiringTold::default() { Fact::NotAsked } else { Fact::Known(changed) }
+}
+
+/// How much of its budget a run has spent, if it is spent: what its runner wrote down then. That the file is there is
+/// enough.
+pub(crate) fn spent(file: &Path) -> Option<String> {
+    const LINE: usize = 120;
+    match fs::read_to_string(file) {
+        Ok(text) => Some(text.lines().next().unwrap_or_default().chars().take(LINE).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => Some(String::new()),
+    }
 }
 
 /// The configuration, if it is not the one this session knows. A file that cannot be read leaves the old one standing.

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use steadfast_engine::{Decision, decide, needs, needs_then};
@@ -49,7 +50,7 @@ impl StepError {
 /// Hooks and commands both come through here. If the event could not be written down, nothing was decided: a refusal
 /// that is not on the account must not be given.
 pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
-    Step { place, config, homes: || None }.take(event)
+    Step { place, config, run_spent: None, homes: || None }.take(event)
 }
 
 /// Where a session is kept, and what is around it.
@@ -57,13 +58,15 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
 pub(crate) struct Step<'a> {
     pub(crate) place: &'a Place,
     pub(crate) config: &'a ConfigFiles,
+    /// What is there once the run of this session has spent its budget.
+    pub(crate) run_spent: Option<&'a Path>,
     /// Where the hosts' settings are, where that is known.
     pub(crate) homes: fn() -> Option<Homes>,
 }
 
 impl Step<'_> {
     pub(crate) fn take(self, event: Event) -> Result<Answer, StepError> {
-        let Self { place, config, homes } = self;
+        let Self { place, config, run_spent, homes } = self;
         if matches!(event.kind, EventKind::SessionStart { .. }) {
             drain_all(place, event.at);
         }
@@ -86,6 +89,7 @@ impl Step<'_> {
             behind_links,
             neighbours: facts::neighbours(place, wanted, &before, &event, &changed),
             changed,
+            spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
         };
         let looked_at = before.sequence;
         let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
@@ -154,6 +158,7 @@ fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
         behind_links: world.behind_links.clone(),
         changed,
         neighbours: if wanted.neighbours { world.neighbours.clone() } else { Vec::new() },
+        spent: world.spent.clone(),
     }
 }
 

@@ -36,6 +36,9 @@ pub struct Surroundings {
     pub attended: Option<bool>,
     pub user_state: Option<PathBuf>,
     pub user_config: Option<PathBuf>,
+    /// The file that is there once the run which started this session has spent its budget. Sessions of nobody's run have
+    /// none, and nothing is looked at for them.
+    pub run_spent: Option<PathBuf>,
     /// Where the hosts keep the user's settings. Asked for once in the life of a checkout: nobody else reads that much of
     /// the environment.
     pub homes: fn() -> Option<Homes>,
@@ -115,7 +118,7 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     }
     privacy::redact(&mut event);
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
-    let step = Step { place: &place, config: &config, homes: around.homes };
+    let step = Step { place: &place, config: &config, run_spent: around.run_spent.as_deref(), homes: around.homes };
     let answer = step.take(event).map_err(|error| error.to_string())?;
     // What was read has a name.
     Ok(EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer)))

@@ -46,6 +46,7 @@ impl Repository {
             attended: None,
             user_state: None,
             user_config: None,
+            run_spent: None,
             homes: || None,
         }
     }
@@ -197,6 +198,32 @@ fn the_session_of_an_unreadable_event_comes_from_the_environment() {
     };
     assert!(denied(of("s-1")));
     assert_eq!(of("s-2"), None, "another session's gate does not stand before this one");
+}
+
+#[test]
+fn who_works_for_a_run_that_spent_its_budget_may_end_and_nothing_else() {
+    let repository = Repository::new().with_tasks(2);
+    let file = repository.root().join("spent");
+    let ask = |event: &str, more: &str| {
+        let call = Call { host: Host::Claude, via: Via::Local, event: event.into() };
+        let around = Surroundings { run_spent: Some(file.clone()), ..repository.surroundings() };
+        in_time(&call, around, Cursor::new(repository.payload(more)))
+    };
+    let edit = |id: &str| {
+        let more = format!(r#","tool_use_id":"{id}","tool_name":"Edit","tool_input":{{"file_path":"a"}}"#);
+        ask("PreToolUse", &more)
+    };
+    assert_eq!(edit("t-1"), None);
+    assert!(refused(ask("Stop", "")));
+    fs::write(&file, "25.03 of 25 US dollars\nand more\n").unwrap();
+    let said = edit("t-2").unwrap();
+    assert!(said.contains("\"permissionDecision\":\"deny\""), "{said}");
+    assert!(said.contains("The budget of this run is spent (25.03 of 25 US dollars)"), "{said}");
+    assert_eq!(ask("Stop", ""), None);
+    // Another's budget is nothing to a session that works for nobody's run.
+    assert!(refused(repository.ask("Stop", Cursor::new(repository.payload("")))));
+    fs::remove_file(&file).unwrap();
+    assert_eq!(edit("t-3"), None, "more was granted");
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub struct Needs {
     pub changed: bool,
     /// What goes with the files that a call wrote.
     pub neighbours: bool,
+    /// Whether the run that this session works for has spent its budget.
+    pub budget: bool,
 }
 
 impl Needs {
@@ -31,6 +33,7 @@ impl Needs {
             wiring: self.wiring || other.wiring,
             changed: self.changed || other.changed,
             neighbours: self.neighbours || other.neighbours,
+            budget: self.budget || other.budget,
         }
     }
 }
@@ -86,6 +89,9 @@ pub struct Facts {
     /// What history changes together with the files that were written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<Neighbours>,
+    /// The budget of the run that this session works for is spent: how much of what, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<String>,
 }
 
 impl Facts {

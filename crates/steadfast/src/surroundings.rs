@@ -10,6 +10,9 @@ use steadfast_hook::Surroundings;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
 
+/// To an agent of a run: the file that is there once the run has spent its budget.
+pub(crate) const RUN_SPENT: &str = "STEADFAST_RUN_SPENT";
+
 pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
@@ -28,6 +31,7 @@ pub(crate) fn of_hook() -> Surroundings {
         }),
         user_state: user_state(),
         user_config: user_config(),
+        run_spent: path(RUN_SPENT),
         homes,
     }
 }

@@ -56,6 +56,10 @@ impl Policy for Completion {
         if !state.rules.stop.enabled {
             return Judgement::default();
         }
+        // Whoever may not do anything any more is not kept from ending.
+        if facts.spent.is_some() && matches!(event.kind, EventKind::Stop(_) | EventKind::SubagentStop(_)) {
+            return Judgement::default();
+        }
         match &event.kind {
             EventKind::Stop(stopping) if event.agent.is_none() => stop(state, event, stopping, facts),
             EventKind::SubagentStop(stopping) => subagent::stop(state, event, stopping, facts),

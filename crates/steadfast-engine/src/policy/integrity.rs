@@ -1,4 +1,4 @@
-//! Steadfast's own state, its wiring in the hosts' settings, and who may run which command.
+//! Steadfast's own state, its wiring in the hosts' settings, who may run which command, and the budget of a run.
 //!
 //! A command line is read for what it would write and whom it would call. What cannot be seen there (a script, a program
 //! that was built for it) is refused by the command itself, which looks at its environment, its ancestors and the claim
@@ -59,7 +59,8 @@ impl Policy for Integrity {
             EventKind::PostTool(result) => state.gate.is_some() && may_do_anything(&result.call.action, &event.cwd),
             _ => false,
         };
-        Needs { wiring, ..Needs::default() }
+        let budget = matches!(event.kind, EventKind::PreTool(_) | EventKind::Stop(_) | EventKind::SubagentStop(_));
+        Needs { wiring, budget, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
@@ -67,6 +68,9 @@ impl Policy for Integrity {
             return wiring(state, event, changed);
         }
         let EventKind::PreTool(call) = &event.kind else { return Judgement::default() };
+        if let Some(spent) = &facts.spent {
+            return Judgement::of(Verdict::Deny { reason: over_budget(spent) });
+        }
         let gated = state.gate.is_some() || facts.gate.is_some();
         let refused = match &call.action {
             Action::Shell { command, .. } => shell(command, &event.cwd, gated),
@@ -79,6 +83,12 @@ impl Policy for Integrity {
         };
         refused.map_or_else(Judgement::default, |reason| Judgement::of(Verdict::Deny { reason }))
     }
+}
+
+/// What the human who began the run let it cost is used up.
+fn over_budget(spent: &str) -> String {
+    let how_much = if spent.is_empty() { String::new() } else { format!(" ({spent})") };
+    format!("The budget of this run is spent{how_much}: no tool call is let through any more. The work so far is kept.")
 }
 
 /// What is said of a wiring that is not as it was: once to each, and again when it is another change. At its stop an agent
@@ -287,6 +297,26 @@ mod tests {
 
     fn stop() -> Event {
         event(EventKind::Stop(Stopping { again: false, last_message: None, background: None, wakeups: 0 }))
+    }
+
+    fn reading() -> Event {
+        let action = Action::Read { paths: vec!["a".into()] };
+        event(EventKind::PreTool(ToolCall { id: None, tool: "Read".into(), action, words: Vec::new() }))
+    }
+
+    #[test]
+    fn a_run_that_spent_its_budget_gets_no_tool_call_through() {
+        let state = State::new(SessionId::new("me"), Host::Claude, Millis(0));
+        let spent = |text: &str| Facts { spent: Some(text.to_owned()), ..Facts::default() };
+        let said = |facts: &Facts| Integrity.judge(&state, &reading(), facts).verdict;
+        assert_eq!(said(&Facts::default()), Verdict::Pass);
+        let reason = "The budget of this run is spent (26 of 25 US dollars): no tool call is let through any more. The \
+                      work so far is kept.";
+        assert_eq!(said(&spent("26 of 25 US dollars")), Verdict::Deny { reason: reason.into() });
+        assert!(said(&spent("")).text().starts_with("The budget of this run is spent: no tool call"));
+        assert_eq!(Integrity.judge(&state, &stop(), &spent("")).verdict, Verdict::Pass);
+        let asked = [reading(), stop(), prompt(), ran("ls")].map(|event| Integrity.needs(&state, &event).budget);
+        assert_eq!(asked, [true, true, false, false]);
     }
 
     fn ran(command: &str) -> Event {

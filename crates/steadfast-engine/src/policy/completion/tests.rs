@@ -95,6 +95,14 @@ fn stopping_with_open_tasks_is_refused_with_the_facts() {
 }
 
 #[test]
+fn who_works_for_a_run_that_spent_its_budget_is_let_go() {
+    let mut state = fresh();
+    let facts = Facts { spent: Some("26 of 25 US dollars".into()), ..knowing(plan(Some(ME), 2, 3, 0)) };
+    let decision = go(&mut state, &stopping(), &facts);
+    assert_eq!((decision.answer.is_pass(), state.stop.released, state.stop.refused), (true, None, 0));
+}
+
+#[test]
 fn on_codex_the_way_around_its_sandbox_is_named() {
     let codex = Event { host: Host::Codex, ..stopping() };
     let said = verdict(&fresh(), &codex, &knowing(plan(Some(ME), 2, 3, 0)));
