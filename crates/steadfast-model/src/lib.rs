@@ -41,7 +41,7 @@ pub use id::{AgentId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
 pub use plan::{Phase, Plan, PlannedTask};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
-pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, Spent, Sums, UnitStatus};
+pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus};
 pub use settings::{
     ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, ModeOptions, NoPeriod, Options,
     Period, Permissions, Possible, Price, PrivacyOptions, Profile, Rules, RunOptions, RunSettings, Settings, Source,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Host, Millis, PlanId, RunId, SessionId, TaskId};
+use crate::{Evidence, Host, Millis, PlanId, RunId, SessionId, Task, TaskId};
 
 /// Agents that work a plan off in waves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -210,4 +210,23 @@ pub struct Sums {
     pub tokens: u64,
     /// Dispatches that spent tokens at a price nobody knows.
     pub unpriced: u32,
+}
+
+/// All there is to show of a run, as of one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunView {
+    pub run: Run,
+    /// Of its plan.
+    pub title: String,
+    /// In the order of the plan.
+    pub units: Vec<RunUnit>,
+    /// Of its plan, the way people count.
+    pub tasks: Vec<Task>,
+    /// The last of each task that has any.
+    pub evidence: BTreeMap<TaskId, Evidence>,
+    /// Why tasks are blocked, where that is known.
+    pub blocked: BTreeMap<TaskId, String>,
+    pub sums: Sums,
+    /// Of each unit that was dispatched.
+    pub unit_sums: BTreeMap<TaskId, Sums>,
 }

@@ -1,8 +1,10 @@
-//! Processes that Steadfast runs for itself: checks and agents, each supervised to its end.
+//! Processes that Steadfast runs for itself: checks and agents, each supervised to its end, and the run that sends
+//! agents to the units of a plan.
 //!
-//! [`agent`] attends one headless agent. [`check`] runs one command line to a defined end. [`definition`] says what a
-//! command line stands for, so that it can be frozen when a plan is loaded and compared when the check is asked for.
-//! [`artifact`] looks at a picture.
+//! [`run`] works a plan off. [`grounds`] are its branches and worktrees, [`agent`] attends one headless agent,
+//! [`progress`] tells how it stands. [`check`] runs one command line to a defined end. [`definition`] says what a command
+//! line stands for, so that it can be frozen when a plan is loaded and compared when the check is asked for. [`artifact`]
+//! looks at a picture.
 
 #[cfg(unix)]
 pub mod agent;
@@ -14,6 +16,7 @@ pub mod definition;
 pub mod grounds;
 #[cfg(unix)]
 mod process;
+pub mod progress;
 #[cfg(unix)]
 pub mod run;
 #[cfg(unix)]

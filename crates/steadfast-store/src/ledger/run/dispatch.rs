@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use rusqlite::{Row, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use steadfast_model::{Dispatch, Host, Millis, RunId, SessionId, Spent, Sums, TaskId};
 
 use super::super::column::{count, millis, signed, task_id, word};
@@ -114,22 +114,26 @@ impl Ledger {
     }
 
     pub fn sums(&self, run: &RunId) -> Result<Sums, LedgerError> {
-        self.read(|connection| {
-            Ok(connection
-                .prepare_cached(&format!("SELECT {SUMS} FROM dispatch WHERE run = ?1"))?
-                .query_row([run.as_str()], |row| sums(row, 0))?)
-        })
+        self.read(|connection| of_run(connection, run))
     }
 
     /// The same of each unit that was dispatched.
     pub fn unit_sums(&self, run: &RunId) -> Result<BTreeMap<TaskId, Sums>, LedgerError> {
-        self.read(|connection| {
-            let mut statement = connection
-                .prepare_cached(&format!("SELECT unit, {SUMS} FROM dispatch WHERE run = ?1 GROUP BY unit"))?;
-            let rows = statement.query_map([run.as_str()], |row| Ok((task_id(row, 0)?, sums(row, 1)?)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        })
+        self.read(|connection| of_units(connection, run))
     }
+}
+
+pub(super) fn of_run(connection: &Connection, run: &RunId) -> Result<Sums, Fault> {
+    Ok(connection
+        .prepare_cached(&format!("SELECT {SUMS} FROM dispatch WHERE run = ?1"))?
+        .query_row([run.as_str()], |row| sums(row, 0))?)
+}
+
+pub(super) fn of_units(connection: &Connection, run: &RunId) -> Result<BTreeMap<TaskId, Sums>, Fault> {
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT unit, {SUMS} FROM dispatch WHERE run = ?1 GROUP BY unit"))?;
+    let rows = statement.query_map([run.as_str()], |row| Ok((task_id(row, 0)?, sums(row, 1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn put_spent(transaction: &Transaction<'_>, run: &RunId, number: u32, spent: Spent, turns: u32) -> Result<(), Fault> {

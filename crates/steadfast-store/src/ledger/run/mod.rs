@@ -5,6 +5,7 @@ mod dispatch;
 mod row;
 mod unit;
 mod unit_plan;
+mod view;
 
 use rusqlite::params;
 use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState};

@@ -45,10 +45,7 @@ impl Ledger {
     pub fn units(&self, run: &RunId) -> Result<Vec<RunUnit>, LedgerError> {
         self.read(|connection| {
             row::find(connection, run)?;
-            let mut statement =
-                connection.prepare_cached(&format!("SELECT {COLUMNS} FROM run_unit WHERE run = ?1 ORDER BY number"))?;
-            let rows = statement.query_map([run.as_str()], from_row)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            all(connection, run)
         })
     }
 
@@ -72,6 +69,13 @@ impl Ledger {
             Ok(changed)
         })
     }
+}
+
+pub(super) fn all(connection: &Connection, run: &RunId) -> Result<Vec<RunUnit>, Fault> {
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM run_unit WHERE run = ?1 ORDER BY number"))?;
+    let rows = statement.query_map([run.as_str()], from_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn put_wave(transaction: &Transaction<'_>, plan: &PlanId, unit: &RunUnit) -> Result<(), Fault> {

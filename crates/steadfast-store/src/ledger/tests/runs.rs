@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 
 use steadfast_model::{
-    Check, CheckEnd, Evidence, Host, Limits, Process, Run, RunId, RunState, RunUnit, Spent, Sums, TaskKind, UnitStatus,
+    Check, CheckEnd, Evidence, Host, Limits, Process, Run, RunId, RunState, RunUnit, RunView, Spent, Sums, TaskKind,
+    UnitStatus,
 };
 
 use super::super::{
@@ -356,4 +357,26 @@ fn evidence_under_a_lost_lease_is_not_kept() {
     let error = ledger.record_fenced(&plan, &id("1"), &passed(12), Fence { token: 9 }).unwrap_err();
     assert!(matches!(error, LedgerError::StaleFence { token: 9, .. }), "{error:?}");
     assert_eq!(ledger.evidence_of(&plan, &id("1")).unwrap(), [failed]);
+}
+
+#[test]
+fn a_view_has_all_that_is_shown_of_a_run() {
+    let (_dir, mut ledger, plan) = with_run();
+    ledger.record(&plan, &id("1"), &passed(7)).unwrap();
+    let why = StatusChange { reason: Some("no key".into()), ..to(Status::Blocked) };
+    ledger.set_status(&plan, &id("1a"), why).unwrap();
+    let new = NewDispatch { run: &run_id(), unit: &id("1"), host: Host::Sim, session: None };
+    ledger.begin_dispatch(new, at(8)).unwrap();
+    let sums = Sums { iterations: 1, ..Sums::default() };
+    let expected = RunView {
+        run: run(&plan),
+        title: "Log in!".into(),
+        units: ledger.units(&run_id()).unwrap(),
+        tasks: ledger.tasks(&plan).unwrap(),
+        evidence: BTreeMap::from([(id("1"), passed(7))]),
+        blocked: BTreeMap::from([(id("1a"), "no key".to_owned())]),
+        sums,
+        unit_sums: BTreeMap::from([(id("1"), sums)]),
+    };
+    assert_eq!(ledger.run_view(&run_id()).unwrap(), expected);
 }

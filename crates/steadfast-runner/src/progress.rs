@@ -1,0 +1,215 @@
+//! How a run stands, as text: `PROGRESS.md`, one line for a terminal, and the report at its end. Pure.
+
+mod amount;
+mod report;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashMap};
+
+use steadfast_model::{RunState, RunUnit, RunView, Status, Task, TaskId, UnitStatus};
+
+pub use report::report;
+
+use amount::{cost, dollars, grouped};
+
+/// The page that people read while it goes on.
+pub fn progress_md(view: &RunView) -> String {
+    let look = Look::at(view);
+    let sections = Sections::of(&look);
+    let mut page = format!("# Loop Progress: {}\n\n**Status:** {}\n", one_line(&view.title), status(&look));
+    sections.done.put(&mut page, "✅ Completed", Named::Range, |_| String::new());
+    sections.at_work.put(&mut page, "🔄 In Progress", Named::Range, |listed| match listed.unit.status {
+        UnitStatus::Running | UnitStatus::Merging => " (assigned to subagent)".to_owned(),
+        UnitStatus::Waiting | UnitStatus::Done | UnitStatus::Blocked => String::new(),
+    });
+    sections.pending.put(&mut page, "⏳ Pending", Named::Onwards, |listed| {
+        match look.waits_for(listed.task).as_slice() {
+            [] => String::new(),
+            open => format!(" (blocked by {})", open.join(", ")),
+        }
+    });
+    sections.blocked.put(&mut page, "🚫 Blocked", Named::Range, |listed| match look.why_blocked(listed) {
+        Some(why) => format!(" ({})", one_line(why)),
+        None => String::new(),
+    });
+    let (done, all) = look.counts();
+    let stuck: u32 = view.units.iter().map(|unit| unit.stuck).sum();
+    page += &format!("\n## 📊 Metrics\n- Tasks: {done}/{all} complete\n- Stuck count: {stuck}\n");
+    page
+}
+
+/// `wave 2 of 4 · 3 agents · 5 of 12 tasks · $2.50 of $25`
+pub fn status_line(view: &RunView) -> String {
+    let look = Look::at(view);
+    let (wave, waves) = look.wave();
+    let (done, all) = look.counts();
+    let agents = view.units.iter().filter(|unit| unit.status == UnitStatus::Running).count();
+    let begins = match view.run.state {
+        RunState::Running => format!("wave {wave} of {waves} · {agents} {}", plural(agents, "agent")),
+        state => look.stated(state.as_str()),
+    };
+    format!("{begins} · {done} of {all} tasks · {}", look.spent(" of "))
+}
+
+fn status(look: &Look<'_>) -> String {
+    let (wave, waves) = look.wave();
+    let iteration = look.view.sums.iterations;
+    let status = format!("Wave {wave} of {waves} | Iteration {iteration} | Cost: {}", look.spent("/"));
+    let state = match look.view.run.state {
+        RunState::Running => return status,
+        RunState::Paused => "Paused",
+        RunState::Complete => "Complete",
+        RunState::Stopped => "Stopped",
+    };
+    format!("{status} | {}", look.stated(state))
+}
+
+/// A run with its tasks at hand: there may be thousands, and a page is made every few seconds.
+struct Look<'a> {
+    view: &'a RunView,
+    by_id: HashMap<&'a TaskId, &'a Task>,
+}
+
+/// A task on the page.
+#[derive(Clone, Copy)]
+struct Listed<'a> {
+    task: &'a Task,
+    unit: &'a RunUnit,
+}
+
+impl<'a> Look<'a> {
+    fn at(view: &'a RunView) -> Self {
+        Self { view, by_id: view.tasks.iter().map(|task| (&task.id, task)).collect() }
+    }
+
+    /// The tasks of a unit, in the order they are worked on.
+    fn listed(&self, unit: &'a RunUnit) -> impl Iterator<Item = Listed<'a>> {
+        unit.tasks.iter().filter_map(|id| self.by_id.get(id)).map(move |task| Listed { task, unit })
+    }
+
+    fn all(&self) -> impl Iterator<Item = Listed<'a>> {
+        self.view.units.iter().flat_map(|unit| self.listed(unit))
+    }
+
+    /// How many tasks of the run are done, of all.
+    fn counts(&self) -> (usize, usize) {
+        let done = self.all().filter(|listed| listed.task.status == Status::Done).count();
+        (done, self.all().count())
+    }
+
+    /// The wave that is worked on, and how many there are.
+    fn wave(&self) -> (u32, u32) {
+        let units = &self.view.units;
+        let all = units.iter().map(|unit| unit.wave).max().unwrap_or(0);
+        let open = units.iter().filter(|unit| !is_closed(unit)).map(|unit| unit.wave).min();
+        (open.unwrap_or(all), all)
+    }
+
+    /// The state of a run, and why, where that is known.
+    fn stated(&self, state: &str) -> String {
+        match &self.view.run.reason {
+            Some(reason) => format!("{state}: {}", one_line(reason)),
+            None => state.to_owned(),
+        }
+    }
+
+    /// What was spent, of what may be.
+    fn spent(&self, of: &str) -> String {
+        let RunView { run, sums, .. } = self.view;
+        let mut text = cost(sums.micro_usd);
+        if let Some(budget) = run.limits.micro_usd {
+            text += &format!("{of}{}", dollars(budget));
+        }
+        match run.limits.tokens {
+            Some(tokens) => text += &format!(", {}{of}{} tokens", grouped(sums.tokens), grouped(tokens)),
+            // A sum that leaves something out says so.
+            None if sums.unpriced > 0 => {
+                let unpriced = sums.unpriced;
+                text += &format!(" and {unpriced} {} of unknown price", plural(unpriced as usize, "iteration"));
+            }
+            None => {}
+        }
+        text
+    }
+
+    /// What a task waits for that is not done.
+    fn waits_for(&self, task: &'a Task) -> Vec<&'a str> {
+        let is_done = |id: &TaskId| self.by_id.get(id).is_some_and(|other| other.status == Status::Done);
+        task.blocked_by.iter().filter(|id| !is_done(id)).map(TaskId::as_str).collect()
+    }
+
+    /// A unit is blocked as a whole: its reason is also that of its other tasks.
+    fn why_blocked(&self, listed: &Listed<'a>) -> Option<&'a str> {
+        let reason = self.view.blocked.get(&listed.task.id).map(String::as_str);
+        reason.filter(|reason| !reason.is_empty()).or(listed.unit.note.as_deref())
+    }
+}
+
+fn is_closed(unit: &RunUnit) -> bool {
+    matches!(unit.status, UnitStatus::Done | UnitStatus::Blocked)
+}
+
+#[derive(Default)]
+struct Section<'a>(Vec<Listed<'a>>);
+
+#[derive(Default)]
+struct Sections<'a> {
+    done: Section<'a>,
+    at_work: Section<'a>,
+    pending: Section<'a>,
+    blocked: Section<'a>,
+}
+
+/// How the waves of a section are named.
+enum Named {
+    Range,
+    /// By the first of them.
+    Onwards,
+}
+
+impl<'a> Sections<'a> {
+    fn of(look: &Look<'a>) -> Self {
+        let (now, _) = look.wave();
+        let is_running = look.view.run.state == RunState::Running;
+        let mut sections = Self::default();
+        for listed in look.all() {
+            let section = match (listed.task.status, listed.unit.status) {
+                (Status::Done, _) => &mut sections.done,
+                (Status::Blocked, _) | (_, UnitStatus::Blocked) => &mut sections.blocked,
+                (_, UnitStatus::Running | UnitStatus::Merging) => &mut sections.at_work,
+                _ if listed.unit.wave == now && is_running => &mut sections.at_work,
+                _ => &mut sections.pending,
+            };
+            section.0.push(listed);
+        }
+        sections
+    }
+}
+
+impl<'a> Section<'a> {
+    /// A section without tasks is none.
+    fn put(&self, page: &mut String, title: &str, named: Named, more: impl Fn(&Listed<'a>) -> String) {
+        let waves: BTreeSet<u32> = self.0.iter().map(|listed| listed.unit.wave).collect();
+        let (Some(first), Some(last)) = (waves.first(), waves.last()) else { return };
+        let waves = match named {
+            _ if first == last => format!("Wave {first}"),
+            Named::Range => format!("Wave {first}-{last}"),
+            Named::Onwards => format!("Wave {first}+"),
+        };
+        *page += &format!("\n## {title} ({waves})\n");
+        for listed in &self.0 {
+            let Task { id, title, status, .. } = listed.task;
+            let mark = if *status == Status::Done { "x" } else { " " };
+            *page += &format!("- [{mark}] {id}: {}{}\n", one_line(title), more(listed));
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { noun.to_owned() } else { format!("{noun}s") }
+}

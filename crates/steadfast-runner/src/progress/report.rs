@@ -1,0 +1,117 @@
+use steadfast_model::{
+    CheckEnd, Evidence, EvidenceClass, Period, RunState, RunUnit, RunView, Status, Sums, TaskId, UnitStatus,
+};
+
+use super::amount::{cost, grouped};
+use super::{Listed, Look, is_closed, one_line, plural};
+
+/// What a run came to: what is done and on what it rests, what it cost, what is left and why, and what to do next.
+pub fn report(view: &RunView) -> String {
+    let look = Look::at(view);
+    let mut text = heading(&look);
+    for unit in view.units.iter().filter(|unit| unit.status == UnitStatus::Done || unit.attempts > 0) {
+        let took = view.unit_sums.get(&unit.unit).map(took).unwrap_or_default();
+        text += &format!("\n{} {}{took}\n", unit.unit, one_line(&unit.title));
+        for Listed { task, .. } in look.listed(unit).filter(|listed| listed.task.status == Status::Done) {
+            let rests_on = view.evidence.get(&task.id).map_or("no evidence".to_owned(), rests_on);
+            text += &format!("  {} done: {rests_on}\n", task.id);
+        }
+    }
+    let left: String = look.all().filter_map(|listed| open(&look, &listed)).collect();
+    if !left.is_empty() {
+        text += &format!("\nLeft:\n{left}");
+    }
+    text + &next(&look)
+}
+
+fn heading(look: &Look<'_>) -> String {
+    let RunView { run, sums, .. } = look.view;
+    let (done, all) = look.counts();
+    let (_, waves) = look.wave();
+    let until = run.ended_at.unwrap_or(run.updated_at).since(run.started_at);
+    let lasted = Period { millis: u64::try_from(until).unwrap_or(0) };
+    let iterations = sums.iterations;
+    format!(
+        "Run {} of {}: {}\n{done} of {all} tasks done, {waves} {}, {iterations} {}, {lasted}, {}\n",
+        run.id,
+        run.spec,
+        look.stated(run.state.as_str()),
+        plural(waves as usize, "wave"),
+        plural(iterations as usize, "iteration"),
+        look.spent(" of "),
+    )
+}
+
+fn took(sums: &Sums) -> String {
+    let Sums { iterations, micro_usd, tokens, unpriced } = *sums;
+    let price = if unpriced > 0 && micro_usd == 0 { format!("{} tokens", grouped(tokens)) } else { cost(micro_usd) };
+    format!(" ({price}, {iterations} {})", plural(iterations as usize, "iteration"))
+}
+
+/// What the end of a task rests on, in a few words.
+fn rests_on(evidence: &Evidence) -> String {
+    let Evidence { class, end, command, note, tree, .. } = evidence;
+    let what = match (command, end) {
+        (Some(command), CheckEnd::Exited(code)) => format!("`{}` exited with {code}", one_line(command)),
+        (Some(command), _) => format!("`{}`", one_line(command)),
+        (None, _) => note.as_deref().map(one_line).unwrap_or_default(),
+    };
+    let tree = tree.as_deref().map(|tree| format!(", tree {}", tree.get(..8).unwrap_or(tree)));
+    let class = match class {
+        EvidenceClass::Claimed => "claimed, nothing checks it",
+        EvidenceClass::Forced => "closed by a human",
+        class => class.as_str(),
+    };
+    let class = format!("{class}{}", tree.unwrap_or_default());
+    if what.is_empty() { class } else { format!("{what} ({class})") }
+}
+
+/// A line for a task that is not done, and why it is not.
+fn open(look: &Look<'_>, listed: &Listed<'_>) -> Option<String> {
+    let Listed { task, unit } = listed;
+    let why = match task.status {
+        Status::Done => return None,
+        Status::Blocked => blocked(look, listed),
+        Status::Pending | Status::InProgress if unit.status == UnitStatus::Blocked => blocked(look, listed),
+        Status::Pending | Status::InProgress => match look.waits_for(task).as_slice() {
+            [] if unit.attempts > 0 => "begun".to_owned(),
+            [] => "not begun".to_owned(),
+            open => format!("waits for {}", open.join(", ")),
+        },
+    };
+    Some(format!("  {} {}: {why}\n", task.id, one_line(&task.title)))
+}
+
+fn blocked(look: &Look<'_>, listed: &Listed<'_>) -> String {
+    match look.why_blocked(listed) {
+        Some(why) => format!("blocked: {}", one_line(why)),
+        None => "blocked".to_owned(),
+    }
+}
+
+fn next(look: &Look<'_>) -> String {
+    let RunView { run, units, .. } = look.view;
+    let mut steps = Vec::new();
+    let blocked = units.iter().find_map(|unit| first_blocked(look, unit));
+    if let Some(task) = blocked {
+        steps.push(format!("`steadfast task unblock {task}` when what stopped it is mended"));
+    }
+    let goes_on = blocked.is_some() || units.iter().any(|unit| !is_closed(unit));
+    if goes_on && run.state != RunState::Running {
+        steps.push("`steadfast resume` goes on".to_owned());
+    }
+    if units.iter().any(|unit| unit.merged.is_some()) {
+        steps.push(format!("`git merge {}` brings what is done into your branch", run.branch));
+    }
+    if steps.is_empty() {
+        return String::new();
+    }
+    let steps: String = steps.into_iter().map(|step| format!("  {step}\n")).collect();
+    format!("\nNext:\n{steps}")
+}
+
+/// The task of a unit that keeps it.
+fn first_blocked<'a>(look: &Look<'a>, unit: &'a RunUnit) -> Option<&'a TaskId> {
+    let blocked = look.listed(unit).find(|listed| listed.task.status == Status::Blocked);
+    blocked.map(|listed| &listed.task.id).or_else(|| (unit.status == UnitStatus::Blocked).then_some(&unit.unit))
+}

@@ -1,0 +1,39 @@
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use steadfast_model::{PlanId, RunId, RunView, TaskId};
+
+use super::super::column::task_id;
+use super::super::error::Fault;
+use super::super::{Ledger, LedgerError, evidence, task};
+use super::{dispatch, row, unit};
+
+impl Ledger {
+    /// All of a run that can be shown, as of one moment.
+    pub fn run_view(&self, run: &RunId) -> Result<RunView, LedgerError> {
+        self.read(|connection| {
+            let run = row::find(connection, run)?;
+            let title = connection
+                .prepare_cached("SELECT title FROM plan WHERE id = ?1")?
+                .query_row([run.plan.as_str()], |row| row.get(0))?;
+            Ok(RunView {
+                title,
+                units: unit::all(connection, &run.id)?,
+                tasks: task::all(connection, &run.plan)?,
+                evidence: evidence::last_of_each(connection, &run.plan)?,
+                blocked: reasons(connection, &run.plan)?,
+                sums: dispatch::of_run(connection, &run.id)?,
+                unit_sums: dispatch::of_units(connection, &run.id)?,
+                run,
+            })
+        })
+    }
+}
+
+fn reasons(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskId, String>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, block_reason FROM task WHERE plan = ?1 AND status = 'blocked' AND block_reason IS NOT NULL",
+    )?;
+    let rows = statement.query_map([plan.as_str()], |row| Ok((task_id(row, 0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
