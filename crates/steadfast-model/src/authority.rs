@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 64] = [
+pub const COMMANDS: [(&str, Authority); 65] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -36,6 +36,7 @@ pub const COMMANDS: [(&str, Authority); 64] = [
     ("resume", Authority::Human),
     ("doctor", Authority::Either),
     ("status", Authority::Either),
+    ("progress", Authority::Either),
     ("why", Authority::Either),
     ("log", Authority::Either),
     ("config show", Authority::Either),

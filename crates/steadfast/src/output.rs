@@ -43,7 +43,7 @@ pub(crate) fn several<N: fmt::Display + PartialEq + From<u8>>(count: N, noun: &s
 }
 
 /// What a spec, a title or a file name holds is shown, and not obeyed by a terminal.
-fn visible(text: String) -> String {
+pub(crate) fn visible(text: String) -> String {
     let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(is_obeyed) {
         return text;

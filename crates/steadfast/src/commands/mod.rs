@@ -24,6 +24,7 @@ mod mcp;
 mod neighbours;
 mod pause;
 mod plan;
+mod progress;
 mod recall;
 mod replay;
 mod resume;
@@ -81,6 +82,7 @@ enum Command {
     Recall(recall::Recall),
     Run(run::Run),
     Resume(resume::Resume),
+    Progress(progress::Progress),
     #[command(subcommand)]
     Guard(guard::Guard),
     #[command(subcommand)]
@@ -131,6 +133,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Recall(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Resume(command) => command.run(),
+        Command::Progress(command) => command.run(),
         Command::Guard(command) => command.run(),
         Command::Transcript(command) => command.run(),
         Command::Replay(command) => command.run(),

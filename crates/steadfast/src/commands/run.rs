@@ -2,7 +2,9 @@
 
 mod desk;
 mod display;
+mod notice;
 mod preflight;
+mod screen;
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -187,7 +189,7 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => {
-            display.end();
+            display.wipe();
             return Err(failed(&error, &row));
         }
     };
@@ -270,7 +272,15 @@ pub(super) fn find(repository: &Repository, named: Option<&str>) -> Result<Optio
     }
 }
 
-/// Where a run's plan is rendered for people to read.
-pub(super) fn rendered(root: &Path, plan: &PlanId) -> PathBuf {
+/// The named run, or the newest of this worktree, over or not.
+pub(super) fn last(repository: &Repository, named: Option<&str>) -> Result<Option<RunRow>, CommandError> {
+    match named {
+        Some(_) => find(repository, named),
+        None => Ok(repository.ledger()?.runs_of(&repository.place.worktree())?.into_iter().next()),
+    }
+}
+
+/// The page that people read while a run goes on.
+fn page(root: &Path, plan: &PlanId) -> PathBuf {
     root.join(".steadfast/plans").join(plan.as_str()).join("PROGRESS.md")
 }

@@ -4,9 +4,12 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hook::is_gone;
 use steadfast_model::{
-    Counts, Course, DraftLine, Fact, Millis, PlanView, Release, State, Status as TaskStatus, Tally, TaskId,
+    Counts, Course, DraftLine, Fact, Millis, PlanView, Release, RunState, RunView, State, Status as TaskStatus, Tally,
+    TaskId,
 };
 use steadfast_observe::{Branch, Point, Repository as Checkout};
+use steadfast_runner::progress::status_line;
+use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::{SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
 
@@ -19,7 +22,7 @@ use crate::when::ago;
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
 pub(super) struct Status {
-    /// Print JSON with stable keys: `{root, state, branch, changed, plan, approval, gate, draft, kept: [path], done_by,
+    /// Print JSON with stable keys: `{root, state, branch, changed, plan, run: {id, state, reason, branch}, approval, gate, draft, kept: [path], done_by,
     /// stale: [id], checking: [id], needs_human: [text], sessions: [{id, host,
     /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until, tags: [tag],
     /// drift: {steps, nudges, corrections, interventions, halts, course}}]}`.
@@ -67,14 +70,21 @@ impl Status {
             Fact::Unknown(_) | Fact::NotAsked => None,
         };
         let position = list.position()?;
+        let run = match ledger.runs_of(list.worktree())?.into_iter().find(|run| !run.state.is_over()) {
+            Some(run) => Some(ledger.run_view(&run.id)?),
+            None => None,
+        };
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
         needs.splice(0..0, yes_needed(&position));
+        needs.extend(run.iter().filter_map(run_needed));
         let kept = kept_aside(place);
         if self.json {
             let sessions: Vec<Value> = sessions.iter().map(Seen::to_json).collect();
             tell!(
                 "{}",
                 json!({"root": place.root, "state": place.state, "branch": branch, "changed": changed, "plan": plan,
+                    "run": run.as_ref().map(|view| json!({"id": view.run.id, "state": view.run.state.as_str(),
+                        "reason": view.run.reason, "branch": view.run.branch})),
                     "approval": position.approval,
                     "gate": if position.is_locked() { "locked" } else { "open" },
                     "draft": position.draft.as_ref().map(Draft::line),
@@ -93,6 +103,9 @@ impl Status {
         };
         tell!("{}{on}{changed}", place.root.display())?;
         show_plan(plan.as_ref(), &summary)?;
+        if let Some(run) = &run {
+            tell!("run {}: {}", run.run.id, status_line(run))?;
+        }
         show_gate(&list, &position)?;
         if let [.., newest] = &kept[..] {
             tell!("put back while the plan gate was closed: what stood there is in {}", newest.display())?;
@@ -103,6 +116,14 @@ impl Status {
         tell!("")?;
         show_sessions(&sessions, all.len().saturating_sub(sessions.len()))
     }
+}
+
+/// A run that nobody goes on with.
+fn run_needed(view: &RunView) -> Option<String> {
+    let run = &view.run;
+    let gone = !run.runner.is_some_and(is_alive);
+    (run.state == RunState::Paused || gone)
+        .then(|| format!("run {} does not go on by itself: `steadfast resume`", run.id))
 }
 
 impl Seen {

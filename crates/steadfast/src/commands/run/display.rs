@@ -1,100 +1,162 @@
-//! What a human sees of a run: lines as things happen, and on a terminal what each agent does right now.
+//! What a human sees of a run: a line for whatever happens, on a terminal what each agent does right now below it, and
+//! `PROGRESS.md` for everyone else.
 
 use std::fs;
-use std::io::{IsTerminal, Write, stderr};
+use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use steadfast_model::{Run, RunSettings};
-use steadfast_runner::run::{Audience, News, Outcome, Snapshot};
-use steadfast_store::Place;
+use steadfast_model::{Run, RunId, RunSettings, RunUnit, RunView};
+use steadfast_runner::progress::{progress_md, report, status_line};
+use steadfast_runner::run::{Activity, Audience, News, Outcome, Snapshot};
 use steadfast_store::ledger::Ledger;
+use steadfast_store::{Place, log_line};
 
+use super::notice::Notice;
+use super::screen::Screen;
 use crate::error::CommandError;
-use crate::output::{note, several, tell};
+use crate::output::{note, tell};
+use crate::surroundings;
 
-#[derive(Debug)]
+/// Reading a run of thousands of tasks takes a while: no more than a twentieth of the time goes to it.
+const SHARE: u32 = 20;
+const SOONEST: Duration = Duration::from_secs(1);
+
 pub(super) struct Display {
-    /// Standard error is a terminal: what is drawn there is drawn over.
-    live: bool,
-    drawn: usize,
-    rendered: PathBuf,
-    notify: String,
+    place: Place,
+    run: RunId,
+    /// None: standard error is no terminal.
+    screen: Option<Screen>,
+    /// For reading alone. None: it cannot be opened, and nothing is rendered.
+    ledger: Option<Ledger>,
+    page: PathBuf,
+    notice: Notice,
+    /// Something happened since the page was rendered.
+    stale: bool,
+    not_before: Instant,
+    status: String,
 }
 
 impl Display {
     pub(super) fn new(run: &Run, place: &Place, settings: &RunSettings) -> Self {
-        note!("run {} of {} with {}, on branch {}", run.id, run.spec, super::preflight::name(run.host), run.branch);
+        let name = super::preflight::name(run.host);
+        note!("run {} of {} with {name}, on branch {}; Ctrl-C pauses it", run.id, run.spec, run.branch);
         Self {
-            live: stderr().is_terminal(),
-            drawn: 0,
-            rendered: super::rendered(&place.root, &run.plan),
-            notify: settings.notify.value.clone(),
+            place: place.clone(),
+            run: run.id.clone(),
+            screen: stderr().is_terminal().then(Screen::default),
+            ledger: Ledger::open_read_only(&place.state).ok().flatten(),
+            page: super::page(&place.root, &run.plan),
+            notice: Notice::of(settings),
+            stale: true,
+            not_before: Instant::now(),
+            status: String::new(),
         }
     }
 
-    pub(super) fn end(&mut self) {
-        self.wipe();
-    }
-
+    /// After the run.
     pub(super) fn finish(&mut self, ledger: &Ledger, outcome: &Outcome) -> Result<(), CommandError> {
         self.wipe();
-        let _ = (ledger, outcome, &self.notify, several(1u64, "unit"));
-        tell!("done")?;
+        let view = ledger.run_view(&self.run)?;
+        self.write(&view);
+        tell!("{}", report(&view).trim_end())?;
+        let line = match outcome {
+            Outcome::Complete => format!("run {} of {} is complete", self.run, view.run.spec),
+            Outcome::Paused(why) => format!("run {} of {} needs you: {why}", self.run, view.run.spec),
+        };
+        self.notice.send(&self.place, &line);
         Ok(())
     }
 
-    fn wipe(&mut self) {
-        if self.drawn > 0 {
-            let _ = write!(stderr(), "\x1b[{}A\x1b[J", self.drawn);
-            self.drawn = 0;
+    pub(super) fn wipe(&mut self) {
+        if let Some(screen) = &mut self.screen {
+            screen.wipe();
+        }
+    }
+
+    /// The page and the status, if it is time and something happened.
+    fn render(&mut self) {
+        let began = Instant::now();
+        if !self.stale || began < self.not_before {
+            return;
+        }
+        let Some(view) = self.ledger.as_ref().and_then(|ledger| ledger.run_view(&self.run).ok()) else { return };
+        self.status = status_line(&view);
+        self.write(&view);
+        self.stale = false;
+        self.not_before = began + (began.elapsed() * SHARE).max(SOONEST);
+    }
+
+    /// Replaced by rename: whoever reads it sees a whole page.
+    fn write(&self, view: &RunView) {
+        let written = self.page.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
+            let next = self.page.with_extension("md.new");
+            fs::write(&next, progress_md(view))?;
+            fs::rename(&next, &self.page)
+        });
+        if let Err(error) = written {
+            log_line(&self.place, surroundings::now(), &format!("PROGRESS.md of run {}: {error}", self.run));
         }
     }
 
     fn draw(&mut self, now: &Snapshot<'_>) {
-        self.wipe();
-        for (unit, activity) in now.agents {
-            note!("  {unit}  {}", activity.doing);
-            self.drawn += 1;
-        }
+        let Some(screen) = &mut self.screen else { return };
+        let mut lines = vec![self.status.clone()];
+        let at_work = now.units.iter().filter_map(|unit| Some((unit, now.agents.get(&unit.unit)?)));
+        lines.extend(at_work.map(|(unit, activity)| agent(unit, activity)));
+        screen.draw(&lines);
     }
 }
 
 impl Audience for Display {
     fn hear(&mut self, news: &News, now: &Snapshot<'_>) {
-        if self.live {
+        if let Some(line) = line(news, now) {
             self.wipe();
+            let time = surroundings::now().to_string();
+            // The time of day is enough for a night.
+            note!("{} {line}", time.get(11..19).unwrap_or(&time));
+            self.stale = true;
         }
-        if let Some(line) = line(news) {
-            note!("{line}");
+        if let News::Blocked { unit, why } = news {
+            self.notice.send(&self.place, &format!("unit {unit} of run {} needs you: {why}", self.run));
         }
-        if self.live {
-            self.draw(now);
-        }
-        if *news != News::Tick {
-            if let Some(folder) = self.rendered.parent() {
-                let _ = fs::create_dir_all(folder);
-            }
-        }
+        self.render();
+        self.draw(now);
     }
 }
 
-fn line(news: &News) -> Option<String> {
+fn agent(unit: &RunUnit, activity: &Activity) -> String {
+    let Activity { doing, turns, spent } = activity;
+    let cost = match spent.micro_usd {
+        Some(micro) if micro > 0 => format!(" · ${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000),
+        _ => String::new(),
+    };
+    let turns = if *turns == 0 { String::new() } else { format!(" · {turns} turns") };
+    format!("  {:<6} {}: {doing}{turns}{cost}", unit.unit.as_str(), unit.title)
+}
+
+fn line(news: &News, now: &Snapshot<'_>) -> Option<String> {
+    let titled = |id: &steadfast_model::TaskId| {
+        let title = now.units.iter().find(|unit| unit.unit == *id).map(|unit| unit.title.as_str());
+        title.map_or_else(|| id.to_string(), |title| format!("{id} {title}"))
+    };
     Some(match news {
+        News::Resumed { landed: 0, ended: 0 } => "goes on where it was".to_owned(),
         News::Resumed { landed, ended } => {
-            format!("resumed: {landed} landed before, {ended} processes left behind were ended")
+            format!(
+                "goes on where it was: {landed} merged but not written down, {ended} processes left behind and ended"
+            )
         }
         News::Wave { number, units } => {
-            let units: Vec<&str> = units.iter().map(|unit| unit.as_str()).collect();
-            format!("wave {number}: {}", units.join(", "))
+            let units: Vec<&str> = units.iter().map(steadfast_model::TaskId::as_str).collect();
+            format!("wave {number} of {}: {}", now.waves, units.join(", "))
         }
-        News::Started { unit, attempt: 1 } => format!("{unit}: started"),
-        News::Started { unit, attempt } => format!("{unit}: started, attempt {attempt}"),
-        News::Checking { unit } => format!("{unit}: checking"),
-        News::Merging { unit } => format!("{unit}: merging"),
-        News::Landed { unit, commit } => format!("{unit}: landed as {}", commit.get(..8).unwrap_or(commit)),
-        News::Again { unit, why } => format!("{unit}: again, {why}"),
-        News::Waits { unit, why } => format!("{unit}: waits, {why}"),
+        News::Started { unit, attempt: 1 } => format!("{}: an agent works on it", titled(unit)),
+        News::Started { unit, attempt } => format!("{}: an agent works on it, attempt {attempt}", titled(unit)),
+        News::Landed { unit, commit } => format!("{unit}: done, merged as {}", commit.get(..8).unwrap_or(commit)),
+        News::Again { unit, why } => format!("{unit}: not done, tried again: {why}"),
+        News::Waits { unit, why } => format!("{unit}: waits: {why}"),
         News::Blocked { unit, why } => format!("{unit}: needs a human: {why}"),
-        News::Tick => return None,
+        News::Checking { .. } | News::Merging { .. } | News::Tick => return None,
     })
 }

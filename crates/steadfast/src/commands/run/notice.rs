@@ -1,0 +1,62 @@
+use std::io::{IsTerminal, Write, stderr};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use steadfast_model::RunSettings;
+use steadfast_store::{Place, log_line};
+
+use crate::output::visible;
+use crate::surroundings;
+
+/// A command that tells somebody does not take longer.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// How a human is told that they are needed, or that all is done.
+#[derive(Debug)]
+pub(super) struct Notice {
+    /// The user's command; empty: the terminal's own notification.
+    command: String,
+}
+
+impl Notice {
+    pub(super) fn of(settings: &RunSettings) -> Self {
+        Self { command: settings.notify.value.clone() }
+    }
+
+    pub(super) fn send(&self, place: &Place, line: &str) {
+        if self.command.is_empty() {
+            if stderr().is_terminal() {
+                // Understood by many terminals; the others ring.
+                let line: String = visible(line.replace('\n', " ")).chars().take(200).collect();
+                let _ = write!(stderr(), "\u{1b}]9;{line}\u{7}");
+            }
+            return;
+        }
+        if let Err(why) = self.run(line) {
+            log_line(place, surroundings::now(), &format!("`run.notify` did not tell anybody: {why}"));
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "it is the user's command")]
+    fn run(&self, line: &str) -> Result<(), String> {
+        let mut command = Command::new("/bin/sh");
+        let script = format!("{} \"$1\"", self.command);
+        command.args(["-c", &script, "sh", line]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| error.to_string())?;
+        let until = Instant::now() + LIMIT;
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => return Err(status.to_string()),
+                Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(20)),
+                Ok(None) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(format!("it took longer than {} s", LIMIT.as_secs()));
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+    }
+}

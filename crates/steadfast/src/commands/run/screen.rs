@@ -1,0 +1,41 @@
+use std::io::{Write, stderr};
+
+use crate::output::visible;
+
+/// The last lines of a terminal, drawn over again and again.
+#[derive(Debug, Default)]
+pub(super) struct Screen {
+    /// How many are drawn.
+    lines: usize,
+}
+
+impl Screen {
+    pub(super) fn wipe(&mut self) {
+        if self.lines > 0 {
+            // Up, and all below is cleared.
+            let _ = write!(stderr(), "\u{1b}[{}A\u{1b}[J", self.lines);
+            self.lines = 0;
+        }
+    }
+
+    pub(super) fn draw(&mut self, lines: &[String]) {
+        let (columns, rows) = size();
+        let mut text = if self.lines > 0 { format!("\u{1b}[{}A\u{1b}[J", self.lines) } else { String::new() };
+        // What does not fit would be scrolled away, and could not be drawn over.
+        let lines = &lines[..lines.len().min(rows.saturating_sub(1))];
+        for line in lines {
+            text.extend(visible(line.replace('\n', " ")).chars().take(columns.saturating_sub(1)));
+            text.push('\n');
+        }
+        self.lines = lines.len();
+        let mut out = stderr();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}
+
+fn size() -> (usize, usize) {
+    match rustix::termios::tcgetwinsize(stderr()) {
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
+        _ => (80, 24),
+    }
+}
