@@ -8,11 +8,13 @@
 //! What holds on Linux only: a process that left the group (`setsid`, a double fork) is found by a variable that it was
 //! started with. What cleared its environment, too, goes on.
 
+mod account;
 mod attend;
 mod group;
 mod left_behind;
 mod lines;
 mod log;
+mod record;
 mod started;
 
 use std::path::PathBuf;

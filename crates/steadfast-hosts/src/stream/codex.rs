@@ -1,36 +1,133 @@
-//! `codex exec --json`.
+//! `codex exec --json`, and the rollout that it writes meanwhile.
+//!
+//! What is printed names no model, and tokens only at the end of a turn, which is the end of the session. The rollout
+//! has both after each answer.
 
 use serde_json::Value;
-use steadfast_model::SessionId;
+use steadfast_model::{Millis, SessionId};
 
+use super::failure::{failure, seconds_since_1970};
 use super::{AgentEnd, AgentEvent, Spent, text, tokens};
-use crate::price::Prices;
+use crate::price::{Price, Prices, Usage};
 
 #[derive(Debug)]
 pub(super) struct Codex {
-    _prices: Prices,
+    prices: Prices,
+    price: Option<Price>,
+    spent: Spent,
+    /// Whether answers are counted from the rollout.
+    counted: bool,
+    limited_until: Option<Millis>,
 }
 
 impl Codex {
     pub(super) fn new(prices: &Prices) -> Self {
-        Self { _prices: prices.clone() }
+        Self { prices: prices.clone(), price: None, spent: Spent::default(), counted: false, limited_until: None }
     }
 
     pub(super) fn row(&mut self, row: &Value) -> Vec<AgentEvent> {
         match text(row, "type") {
             "thread.started" => vec![AgentEvent::Started { session: SessionId::new(text(row, "thread_id")) }],
+            "item.started" => started(&row["item"]),
+            "item.completed" => said(&row["item"]),
             "turn.completed" => {
-                let usage = &row["usage"];
-                let spent = Spent {
-                    micro_usd: None,
-                    input_tokens: tokens(usage, "input_tokens"),
-                    cached_tokens: tokens(usage, "cached_input_tokens"),
-                    output_tokens: tokens(usage, "output_tokens"),
-                };
-                vec![AgentEvent::Spent(spent), AgentEvent::Ended(AgentEnd::Finished)]
+                let mut events = Vec::new();
+                if !self.counted {
+                    events.push(AgentEvent::Turn);
+                }
+                self.spend(&row["usage"]);
+                events.extend([AgentEvent::Spent(self.spent), AgentEvent::Ended(AgentEnd::Finished)]);
+                events
             }
-            "turn.failed" => vec![AgentEvent::Ended(AgentEnd::Failed(text(&row["error"], "message").to_owned()))],
+            "turn.failed" => {
+                let end = failure(text(&row["error"], "message"), None, self.limited_until);
+                vec![AgentEvent::Ended(end)]
+            }
+            "error" if is_limit(text(row, "message")) => vec![AgentEvent::RateLimited { until: self.limited_until }],
             _ => Vec::new(),
         }
     }
+
+    pub(super) fn rollout(&mut self, row: &Value) -> Vec<AgentEvent> {
+        let payload = &row["payload"];
+        match (text(row, "type"), text(payload, "type")) {
+            ("turn_context", _) => {
+                self.price = self.prices.of(text(payload, "model"));
+                Vec::new()
+            }
+            ("event_msg", "token_count") => {
+                self.limited_until = reset(&payload["rate_limits"]);
+                let before = self.spent;
+                if payload["info"].is_object() {
+                    self.spend(&payload["info"]["total_token_usage"]);
+                }
+                // The row also comes when only the limits are news.
+                if (before.input_tokens, before.output_tokens) == (self.spent.input_tokens, self.spent.output_tokens) {
+                    return Vec::new();
+                }
+                self.counted = true;
+                vec![AgentEvent::Turn, AgentEvent::Spent(self.spent)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Usage of all the session. What was cached is a part of what went in.
+    fn spend(&mut self, usage: &Value) {
+        let [input, cached, written, output] =
+            ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens"]
+                .map(|name| tokens(usage, name));
+        let counted = Usage { input: input.saturating_sub(cached + written), cached, written, output };
+        self.spent = Spent {
+            micro_usd: self.price.map(|price| price.micro_usd(counted)),
+            input_tokens: input,
+            cached_tokens: cached,
+            output_tokens: output,
+        };
+    }
+}
+
+fn started(item: &Value) -> Vec<AgentEvent> {
+    let tool = |name: &str, target: &str| AgentEvent::Tool {
+        name: name.to_owned(),
+        target: Some(target.to_owned()).filter(|target| !target.is_empty()),
+    };
+    match text(item, "type") {
+        "command_execution" => vec![tool("Bash", without_shell(text(item, "command")))],
+        "file_change" => {
+            let changes = item["changes"].as_array().into_iter().flatten();
+            changes.map(|change| tool("apply_patch", text(change, "path"))).collect()
+        }
+        "mcp_tool_call" => {
+            let name = format!("mcp__{}__{}", text(item, "server"), text(item, "tool"));
+            vec![tool(&name, text(&item["arguments"], "id"))]
+        }
+        "web_search" => vec![tool("web_search", text(item, "query"))],
+        _ => Vec::new(),
+    }
+}
+
+fn said(item: &Value) -> Vec<AgentEvent> {
+    match text(item, "type") {
+        "agent_message" => vec![AgentEvent::Said { text: text(item, "text").to_owned() }],
+        _ => Vec::new(),
+    }
+}
+
+/// It says so while it tries again: `Reconnecting... 3/5 (unexpected status 429 …)`.
+fn is_limit(said: &str) -> bool {
+    said.starts_with("Reconnecting") && matches!(failure(said, None, None), AgentEnd::RateLimited { .. })
+}
+
+/// When the last of the spent windows opens again.
+fn reset(limits: &Value) -> Option<Millis> {
+    let windows = ["primary", "secondary"].map(|name| &limits[name]);
+    let spent = windows.into_iter().filter(|window| window["used_percent"].as_f64().is_some_and(|used| used >= 100.0));
+    spent.filter_map(|window| window["resets_at"].as_i64().and_then(seconds_since_1970)).max()
+}
+
+/// Codex names the shell it runs a command in: `/bin/bash -lc 'steadfast task done 1'`.
+fn without_shell(command: &str) -> &str {
+    let inner = command.split_once(" -lc ").or_else(|| command.split_once(" -c ")).map_or(command, |(_, inner)| inner);
+    inner.trim_matches(['\'', '"'])
 }

@@ -5,7 +5,10 @@
 
 mod claude;
 mod codex;
+mod failure;
 mod sim;
+#[cfg(test)]
+mod tests;
 
 use serde_json::Value;
 use steadfast_model::{Host, Millis, SessionId};
@@ -95,14 +98,46 @@ impl AgentStream {
             Reader::Sim(sim) => sim.row(&row),
         }
     }
+
+    /// What a line of the session's record means that the host writes beside what it prints; only Codex's says more.
+    pub fn record(&mut self, line: &[u8]) -> Vec<AgentEvent> {
+        match &mut self.0 {
+            Reader::Codex(codex) => serde_json::from_slice(line).map_or_else(|_| Vec::new(), |row| codex.rollout(&row)),
+            Reader::Claude(_) | Reader::Sim(_) => Vec::new(),
+        }
+    }
+}
+
+impl Spent {
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
+    fn minus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_sub)
+    }
+
+    /// A price that is not known makes the sum unknown: half a price is a wrong one.
+    fn with(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
+        Self {
+            micro_usd: self.micro_usd.zip(other.micro_usd).map(|(one, two)| join(one, two)),
+            input_tokens: join(self.input_tokens, other.input_tokens),
+            cached_tokens: join(self.cached_tokens, other.cached_tokens),
+            output_tokens: join(self.output_tokens, other.output_tokens),
+        }
+    }
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }
 
+/// No session has so many: a number beyond that is none, and sums stay sums.
+const MOST_TOKENS: u64 = 1 << 48;
+
 fn tokens(usage: &Value, name: &str) -> u64 {
-    usage[name].as_u64().unwrap_or_default()
+    usage[name].as_u64().filter(|tokens| *tokens < MOST_TOKENS).unwrap_or_default()
 }
 
 /// Dollars, as millionths of one.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use steadfast_model::SessionId;
 
+use super::failure::failure;
 use super::{AgentEnd, AgentEvent, Spent, micro_usd, text};
 
 #[derive(Debug, Default)]
@@ -34,11 +35,10 @@ fn end(row: &Value) -> AgentEnd {
         "stopped" | "overridden" => AgentEnd::Finished,
         "turn_limit" => AgentEnd::TurnLimit,
         "budget_spent" => AgentEnd::BudgetSpent,
-        "model_failed" => match row["status"].as_u64() {
-            Some(429) => AgentEnd::RateLimited { until: None },
-            Some(401 | 403) => AgentEnd::NoAccess("the model refused access".to_owned()),
-            status => AgentEnd::Failed(format!("the model failed with status {}", status.unwrap_or_default())),
-        },
+        "model_failed" => {
+            let status = row["status"].as_u64();
+            failure(&format!("the model failed with status {}", status.unwrap_or_default()), status, None)
+        }
         other => {
             let reason = row["reason"].as_str().map(|reason| format!(": {reason}")).unwrap_or_default();
             AgentEnd::Failed(format!("{other}{reason}"))

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
-use steadfast_hosts::stream::{AgentEnd, AgentEvent, AgentStream, Spent};
-use steadfast_model::{Millis, SessionId};
+use steadfast_hosts::stream::Spent;
 
+use super::account::Account;
 use super::lines::Lines;
 use super::log::Log;
+use super::record::Record;
 use super::started::Started;
 use super::{Assignment, Departed, Departure, Heard};
 use crate::process::pid;
@@ -26,7 +27,7 @@ const FAREWELL: Duration = Duration::from_secs(60);
 const GRACE: Duration = Duration::from_secs(5);
 /// What was killed is gone by then, unless the kernel holds it.
 const KILLED: Duration = Duration::from_secs(2);
-/// What is kept of stderr, and of the last message.
+/// What is kept of stderr.
 const KEPT: usize = 8 << 10;
 
 /// Blocks until the agent and all it started are gone. `stop` ends it.
@@ -68,62 +69,17 @@ struct Attended<'a> {
     buffer: Vec<u8>,
 }
 
-/// What was heard.
-struct Account<'a> {
-    stream: AgentStream,
-    heard: &'a mut dyn FnMut(Heard),
-    session: Option<SessionId>,
-    spent: Spent,
-    said: Option<String>,
-    ended: Option<AgentEnd>,
-    /// When the last line came, or when a rate limit is over: silence is counted from here.
-    patient_from: Instant,
-    anything: bool,
-}
-
-impl Account<'_> {
-    fn line(&mut self, line: &[u8]) {
-        self.anything = true;
-        self.patient_from = self.patient_from.max(Instant::now());
-        for event in self.stream.line(line) {
-            match &event {
-                AgentEvent::Started { session } => self.session = Some(session.clone()),
-                // A host may go on after its last word, when something in the background has ended.
-                AgentEvent::Turn => self.ended = None,
-                AgentEvent::Said { text } => self.said = Some(end_of(text)),
-                AgentEvent::Spent(spent) => self.spent = *spent,
-                AgentEvent::RateLimited { until: Some(until) } => {
-                    let wait = Duration::from_millis(until.since(now()).unsigned_abs());
-                    self.patient_from = self.patient_from.max(Instant::now() + wait);
-                }
-                AgentEvent::Ended(end) => self.ended = Some(end.clone()),
-                AgentEvent::RateLimited { until: None } | AgentEvent::Tool { .. } => {}
-            }
-            (self.heard)(Heard::Event(event));
-        }
-    }
-}
-
 impl<'a> Attended<'a> {
-    fn of(assignment: &'a Assignment, started: Started, heard: &'a mut dyn FnMut(Heard)) -> Self {
-        let now = Instant::now();
+    fn of(assignment: &'a Assignment, mut started: Started, heard: &'a mut dyn FnMut(Heard)) -> Self {
+        let codex_home = started.codex_home.take();
         Self {
             started,
             open: [true, true],
             lines: Lines::default(),
             log: Log::open(&assignment.log),
             errors: Tail::of(KEPT),
-            account: Account {
-                stream: AgentStream::of(assignment.host, &assignment.prices),
-                heard,
-                session: None,
-                spent: Spent::default(),
-                said: None,
-                ended: None,
-                patient_from: now,
-                anything: false,
-            },
-            began: now,
+            account: Account::of(assignment, codex_home, heard),
+            began: Instant::now(),
             buffer: vec![0; 32 << 10],
             assignment,
         }
@@ -143,6 +99,7 @@ impl<'a> Attended<'a> {
         }
         self.started.group.signal(Signal::KILL);
         self.lines.finish(&mut |line| self.account.line(line));
+        self.account.look(Record::look);
         drop(self.started.watcher);
         let status = self.started.child.wait().ok();
         let Account { session, spent, said, ended, anything, .. } = self.account;
@@ -180,6 +137,7 @@ impl<'a> Attended<'a> {
             }
             let tick = if self.started.end.is_some() { TICK } else { SHORT_TICK };
             self.read(left.min(patience).min(tick));
+            self.account.look(Record::when_due);
         }
     }
 
@@ -285,18 +243,4 @@ fn died(status: Option<ExitStatus>, anything: bool, errors: &str) -> Departed {
         (None, None) => "its end was not seen".to_owned(),
     };
     Departed::Died { status }
-}
-
-fn end_of(text: &str) -> String {
-    let mut from = text.len().saturating_sub(KEPT);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    text[from..].to_owned()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a rate limit ends at a time of day")]
-fn now() -> Millis {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -5,7 +5,10 @@
 use std::io::{self, PipeReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+
+use steadfast_hosts::launch::Launch;
 
 use super::group::Group;
 use super::{Assignment, MARK, Process};
@@ -26,6 +29,8 @@ pub(super) struct Started {
     pub(super) watcher: Watcher,
     /// Readable when the agent has ended; absent where the kernel has no such thing.
     pub(super) end: Option<OwnedFd>,
+    /// Where Codex keeps its sessions.
+    pub(super) codex_home: Option<PathBuf>,
 }
 
 impl Started {
@@ -46,7 +51,8 @@ impl Started {
             begin.write_all(b"\n")?;
         }
         let group = Group::of(leader, variable, before);
-        Ok(Self { child, stdout, stderr, process, group, watcher, end })
+        let codex_home = codex_home(&assignment.launch);
+        Ok(Self { child, stdout, stderr, process, group, watcher, end, codex_home })
     }
 }
 
@@ -71,6 +77,15 @@ fn command(assignment: &Assignment, own: &str) -> Command {
         .stdin(Stdio::piped())
         .process_group(0);
     command
+}
+
+/// As the agent sees it: its own environment, then ours.
+fn codex_home(launch: &Launch) -> Option<PathBuf> {
+    let variable = |name: &str| {
+        let own = launch.env.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+        own.or_else(|| std::env::var_os(name).filter(|_| !launch.clear_env)).filter(|value| !value.is_empty())
+    };
+    variable("CODEX_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(variable("HOME")?).join(".codex")))
 }
 
 #[cfg(target_os = "linux")]

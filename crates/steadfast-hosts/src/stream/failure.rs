@@ -1,0 +1,124 @@
+//! What the words of a failed session mean. Hosts pass on what the model's service said, so one reading does for all.
+
+use steadfast_model::Millis;
+
+use super::AgentEnd;
+
+const CONTEXT: [&str; 5] =
+    ["prompt is too long", "context window", "context_length_exceeded", "input is too long", "request too large"];
+
+/// Waiting does not mend these.
+const ACCESS: [&str; 14] = [
+    "authenticate",
+    "authentication",
+    "/login",
+    "not logged in",
+    "invalid api key",
+    "invalid_api_key",
+    "oauth token",
+    "unauthorized",
+    "credit balance",
+    "usage credits",
+    "spend limit",
+    "billing",
+    "insufficient_quota",
+    "quota exceeded",
+];
+
+const RATE: [&str; 6] =
+    ["rate limit", "rate_limit", "usage limit", "session limit", "weekly limit", "too many requests"];
+
+/// `status` is the answer of the model's service where the host names it, `until` the end of a limit that was told
+/// before.
+pub(super) fn failure(said: &str, status: Option<u64>, until: Option<Millis>) -> AgentEnd {
+    let words = said.to_lowercase();
+    let has = |any: &[&str]| any.iter().any(|part| words.contains(part));
+    let status = status.or_else(|| status_in(&words));
+    if has(&CONTEXT) || status == Some(413) {
+        AgentEnd::ContextFull
+    } else if has(&ACCESS) || matches!(status, Some(401..=403)) {
+        AgentEnd::NoAccess(said.to_owned())
+    } else if has(&RATE) || matches!(status, Some(429 | 529)) {
+        AgentEnd::RateLimited { until: reset_in(said).or(until) }
+    } else {
+        AgentEnd::Failed(if said.is_empty() { "it gave no reason".to_owned() } else { said.to_owned() })
+    }
+}
+
+/// `API Error: 529 …`, `unexpected status 401 …`, `last status: 429 …`.
+fn status_in(words: &str) -> Option<u64> {
+    ["api error: ", "status: ", "status "].into_iter().find_map(|before| {
+        let (_, after) = words.split_once(before)?;
+        let digits = after.get(..3)?;
+        let ends = !after.as_bytes().get(3).is_some_and(u8::is_ascii_digit);
+        digits.parse().ok().filter(|_| ends)
+    })
+}
+
+/// `Claude AI usage limit reached|1795392000`.
+fn reset_in(said: &str) -> Option<Millis> {
+    let (_, seconds) = said.trim().rsplit_once('|')?;
+    seconds_since_1970(seconds.parse().ok()?)
+}
+
+pub(super) fn seconds_since_1970(seconds: i64) -> Option<Millis> {
+    (seconds > 0).then(|| seconds.checked_mul(1_000).map(Millis)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(said: &str) -> AgentEnd {
+        failure(said, None, Some(Millis(7)))
+    }
+
+    #[test]
+    fn a_full_context_is_one_in_the_words_of_every_host() {
+        for said in [
+            "Prompt is too long",
+            "Prompt is too long · automatic compaction failed: x",
+            "Codex ran out of room in the model's context window. Start a new thread or clear earlier history.",
+            "Request too large (max 32MB). Accumulated images pushed the request over the limit.",
+            r#"{"error":{"code":"context_length_exceeded"}}"#,
+        ] {
+            assert_eq!(end(said), AgentEnd::ContextFull, "{said}");
+        }
+    }
+
+    #[test]
+    fn what_trying_again_does_not_mend_is_no_access() {
+        for said in [
+            "Invalid API key · Please run /login",
+            "Failed to authenticate. API Error: 403 a scripted fault",
+            "unexpected status 401 Unauthorized: a scripted fault, url: http://127.0.0.1:1/v1/responses",
+            "API Error: 402 a scripted fault",
+            "Credit balance is too low",
+            "You've hit your monthly spend limit.",
+            "Quota exceeded. Check your plan and billing details.",
+        ] {
+            assert_eq!(end(said), AgentEnd::NoAccess(said.to_owned()), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_rate_limit_ends_when_the_host_said_so() {
+        for said in [
+            "You\u{2019}ve hit your usage limit. Try again later.",
+            "exceeded retry limit, last status: 429 Too Many Requests",
+            "API Error: 529 Overloaded",
+        ] {
+            assert_eq!(end(said), AgentEnd::RateLimited { until: Some(Millis(7)) }, "{said}");
+        }
+        let reached = end("Claude AI usage limit reached|1795392000");
+        assert_eq!(reached, AgentEnd::RateLimited { until: Some(Millis(1_795_392_000_000)) });
+    }
+
+    #[test]
+    fn all_else_has_failed() {
+        for said in ["API Error: 400 a scripted fault", "status 40100", "API Error: 5"] {
+            assert_eq!(end(said), AgentEnd::Failed(said.to_owned()), "{said}");
+        }
+        assert_eq!(end(""), AgentEnd::Failed("it gave no reason".to_owned()));
+    }
+}

@@ -1,0 +1,121 @@
+//! What a host writes of a session beside what it prints, read as it grows: Codex's rollout, which has the tokens of each
+//! answer while what is printed has them at the end.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::lines::Lines;
+
+/// How often it is looked whether there is more.
+const PAUSE: Duration = Duration::from_secs(1);
+/// A session that goes on over midnight has its rollout in the folder of the day before; older ones are not its own.
+const NEWEST_DAYS: usize = 2;
+
+#[derive(Debug)]
+pub(super) struct Record {
+    sessions: PathBuf,
+    /// A part of the file's name.
+    session: String,
+    file: Option<File>,
+    lines: Lines,
+    looked: Option<Instant>,
+}
+
+impl Record {
+    /// The rollout of a session, under Codex's home.
+    pub(super) fn of_codex(home: &Path, session: &str) -> Self {
+        let (sessions, session) = (home.join("sessions"), session.to_owned());
+        Self { sessions, session, file: None, lines: Lines::default(), looked: None }
+    }
+
+    /// The lines that came since, if it is time to look.
+    pub(super) fn when_due(&mut self, each: &mut dyn FnMut(&[u8])) {
+        if self.looked.is_none_or(|looked| looked.elapsed() >= PAUSE) {
+            self.look(each);
+        }
+    }
+
+    pub(super) fn look(&mut self, each: &mut dyn FnMut(&[u8])) {
+        self.looked = Some(Instant::now());
+        if self.file.is_none() {
+            self.file = self.find();
+        }
+        let Some(file) = &mut self.file else { return };
+        let mut buffer = [0; 16 << 10];
+        while let Ok(read @ 1..) = file.read(&mut buffer) {
+            self.lines.push(&buffer[..read], each);
+        }
+    }
+
+    /// `sessions/2026/11/15/rollout-<time>-<session>.jsonl`. Not where it was packed: such a one is over.
+    fn find(&self) -> Option<File> {
+        let mut days = vec![self.sessions.clone()];
+        for _level in ["year", "month", "day"] {
+            days = days.iter().flat_map(|folder| newest(folder)).collect();
+        }
+        let rollout = days.iter().flat_map(|day| entries(day)).find(|path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.contains(&self.session) && name.ends_with(".jsonl")
+        })?;
+        File::open(rollout).ok()
+    }
+}
+
+fn newest(folder: &Path) -> Vec<PathBuf> {
+    let mut inside = entries(folder);
+    inside.sort_unstable_by(|one, two| two.cmp(one));
+    inside.truncate(NEWEST_DAYS);
+    inside
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn look(record: &mut Record) -> Vec<String> {
+        let mut seen = Vec::new();
+        record.look(&mut |line| seen.push(String::from_utf8(line.to_vec()).unwrap()));
+        seen
+    }
+
+    #[test]
+    fn a_rollout_is_found_when_it_appears_and_read_as_it_grows() {
+        let home = tempfile::tempdir().unwrap();
+        let mut record = Record::of_codex(home.path(), "t-1");
+        assert_eq!(look(&mut record), [""; 0]);
+        for day in ["2025/12/31", "2026/01/01", "2026/11/14", "2026/11/15"] {
+            let day = home.path().join("sessions").join(day);
+            fs::create_dir_all(&day).unwrap();
+            fs::write(day.join("rollout-x-t-0.jsonl"), "another\n").unwrap();
+        }
+        let mut file = File::create(home.path().join("sessions/2026/11/14/rollout-x-t-1.jsonl")).unwrap();
+        file.write_all(b"one\ntw").unwrap();
+        assert_eq!(look(&mut record), ["one"]);
+        file.write_all(b"o\nthree\n").unwrap();
+        assert_eq!(look(&mut record), ["two", "three"]);
+        assert_eq!(look(&mut record), [""; 0]);
+    }
+
+    #[test]
+    fn it_is_not_looked_at_all_the_time() {
+        let home = tempfile::tempdir().unwrap();
+        let mut record = Record::of_codex(home.path(), "t-1");
+        record.when_due(&mut |_| {});
+        let day = home.path().join("sessions/2026/11/15");
+        fs::create_dir_all(&day).unwrap();
+        fs::write(day.join("rollout-x-t-1.jsonl"), "one\n").unwrap();
+        let mut seen = 0;
+        record.when_due(&mut |_| seen += 1);
+        assert_eq!(seen, 0);
+        record.look(&mut |_| seen += 1);
+        assert_eq!(seen, 1);
+    }
+}
