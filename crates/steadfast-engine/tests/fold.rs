@@ -151,6 +151,7 @@ fn facts() -> impl Strategy<Value = Facts> {
                         approval: Approval::NotRequired,
                         owner: (world != 2).then(|| SessionId::new(ME)),
                         owner_ended: None,
+                        run: None,
                         counts: Counts { pending, in_progress, done, blocked },
                         open: if waits { Vec::new() } else { open },
                         checking: if world == 4 && in_progress > 0 { vec![checking] } else { Vec::new() },

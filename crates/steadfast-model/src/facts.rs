@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AddedBy, Approval, Gate, Millis, PlanId, Rules, SealBreak, SessionId, TaskId, TaskLine};
+use crate::{AddedBy, Approval, Gate, Millis, PlanId, Rules, RunId, SealBreak, SessionId, TaskId, TaskLine};
 
 /// What has to be known for an event. For most tool events: nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,6 +134,9 @@ pub struct PlanView {
     /// The owner's session is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_ended: Option<OwnerEnd>,
+    /// The run that works it off, until that is over: it is nobody else's meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
     pub counts: Counts,
     /// The first few open tasks, what to do next first.
     pub open: Vec<TaskLine>,

@@ -138,6 +138,7 @@ impl TaskList {
 
     pub(crate) fn start(&mut self, id: &TaskId) -> Result<Changed, CommandError> {
         let task = self.find(id)?;
+        self.is_nobodys(&task)?;
         if task.status == Status::Blocked && self.caller.is_agent() {
             return Err(only_a_human_unblocks(id));
         }
@@ -150,6 +151,13 @@ impl TaskList {
         self.tell_owner(&changed)?;
         self.render_decisions();
         Ok(changed)
+    }
+
+    /// What a run works off is changed by its runner alone.
+    fn is_nobodys(&self, task: &Task) -> Result<(), CommandError> {
+        let Some(run) = self.ledger.run_of_plan(&task.plan)? else { return Ok(()) };
+        Err(CommandError::refused(format!("task `{}` is worked off by run `{}`", task.id, run.id))
+            .hint("`steadfast progress` shows how the run stands; `steadfast plan clear` ends it"))
     }
 
     /// Whether somebody else worked on the plan and is gone, not having put it down at a checkpoint.
@@ -195,6 +203,7 @@ impl TaskList {
             return Err(CommandError::usage("a task is blocked by something: `--why` is empty")
                 .hint("`steadfast task block ID --why REASON` says what a human has to see to"));
         }
+        self.is_nobodys(&self.find(id)?)?;
         self.take(&self.plan()?, Claiming::UnlessHeld)?;
         self.change(id, Status::Blocked, Some(why.to_owned()))
     }

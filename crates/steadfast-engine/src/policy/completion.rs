@@ -361,9 +361,10 @@ fn take(state: &State, event: &Event, plan: &PlanView) -> Judgement {
     }
 }
 
+/// What a run works off is not for anybody else.
 fn open_plan(facts: &Facts) -> Option<&PlanView> {
     match &facts.plan {
-        Fact::Known(Some(plan)) if plan.counts.open() > 0 => Some(plan),
+        Fact::Known(Some(plan)) if plan.counts.open() > 0 && plan.run.is_none() => Some(plan),
         _ => None,
     }
 }

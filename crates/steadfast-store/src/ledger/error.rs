@@ -56,6 +56,8 @@ pub enum LedgerError {
     IllegalMove { task: TaskId, from: Status, to: Status },
     #[error("the lease on task `{task}` is lost: token {token} is not the one it is held with")]
     StaleFence { task: TaskId, token: u64 },
+    #[error("plan `{plan}` is worked off by run `{run}`")]
+    InRun { plan: PlanId, run: RunId },
     #[error("there is no run `{run}`")]
     UnknownRun { run: RunId },
     #[error("there is no unit `{unit}` in run `{run}`")]

@@ -1,9 +1,9 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use steadfast_model::{Millis, PlanId, SessionId};
+use steadfast_model::{Millis, PlanId, RunId, SessionId};
 
 use super::error::Fault;
 use super::slice::Touched;
-use super::{Ledger, LedgerError};
+use super::{Ledger, LedgerError, run};
 
 /// Whether a living session loses its plan to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,7 @@ pub enum Taken {
     /// It was this session's before.
     Already,
     HeldBy(SessionId),
+    HeldByRun(RunId),
 }
 
 impl Ledger {
@@ -55,6 +56,9 @@ pub(super) fn take(
     now: Millis,
 ) -> Result<Option<Taken>, Fault> {
     let Some((owner, _)) = owner(transaction, plan)? else { return Ok(None) };
+    if let Some(run) = run::of_plan(transaction, plan)? {
+        return Ok(Some(Taken::HeldByRun(run)));
+    }
     match owner {
         Owner::Living(id) | Owner::Ended(id) if id == *session => return Ok(Some(Taken::Already)),
         Owner::Living(other) if keeps(claiming, &other) => return Ok(Some(Taken::HeldBy(other))),

@@ -8,7 +8,7 @@ use super::column::{plan_id, task_id, word};
 use super::error::Fault;
 use super::spec::{self, Head};
 use super::task::READY;
-use super::{Ledger, LedgerError, decision, evidence, progress, task};
+use super::{Ledger, LedgerError, decision, evidence, progress, run, task};
 
 /// A plan as it is put into the ledger.
 pub(super) struct NewPlan<'a> {
@@ -46,7 +46,8 @@ impl Ledger {
         })
     }
 
-    /// The plan of this worktree: of those with open tasks the newest, else the newest of all.
+    /// The plan of this worktree: of those with open tasks the newest that no run works off, else the newest of them,
+    /// else the newest of all.
     pub fn plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
         self.read(|connection| match newest(connection, worktree)? {
             Some(plan) => view(connection, &plan),
@@ -110,6 +111,7 @@ pub(super) fn newest(connection: &Connection, worktree: &str) -> Result<Option<P
         .prepare_cached(
             "SELECT plan.id FROM plan WHERE plan.worktree = ?1 AND plan.cleared_at IS NULL
              ORDER BY EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id AND task.status IN ('pending', 'in_progress')) DESC,
+                      EXISTS (SELECT 1 FROM run WHERE run.plan = plan.id AND run.ended_at IS NULL),
                       plan.created_at DESC, plan.id DESC
              LIMIT 1",
         )?
@@ -139,6 +141,7 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
                 approval: Approval::NotRequired,
                 owner: row.get::<_, Option<String>>(2)?.map(SessionId::new),
                 owner_ended,
+                run: None,
                 counts: Counts::default(),
                 open: Vec::new(),
                 checking: Vec::new(),
@@ -147,6 +150,7 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
         })
         .optional()?;
     let Some(mut view) = head else { return Ok(None) };
+    view.run = run::of_plan(connection, plan)?;
     view.counts = counts(connection, plan)?;
     view.open = open(connection, plan, view.counts)?;
     view.checking = evidence::checking(connection, plan)?;

@@ -52,16 +52,18 @@ impl Touched {
     }
 }
 
-/// The slice of this worktree's plan: of those with open tasks the last written, else the last written of all.
+/// The slice of this worktree's plan: of those with open tasks the last written that no run works off, else the last
+/// written of them, else of all.
 pub fn read_slices(state_dir: &Path, worktree: &str) -> Option<PlanView> {
     slices(&state_dir.join("plans"))
         .filter_map(|path| {
             let view: PlanView = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
             let written = fs::metadata(&path).and_then(|file| file.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-            (view.worktree == worktree).then_some((view.counts.open() > 0, written, view))
+            let rank = (view.counts.open() > 0, view.run.is_none(), written);
+            (view.worktree == worktree).then_some((rank, view))
         })
-        .max_by(|(left_open, left, _), (right_open, right, _)| (left_open, left).cmp(&(right_open, right)))
-        .map(|(_, _, view)| view)
+        .max_by(|(left, _), (right, _)| left.cmp(right))
+        .map(|(_, view)| view)
 }
 
 impl Ledger {

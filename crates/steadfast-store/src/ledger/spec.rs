@@ -12,7 +12,7 @@ use super::order::position;
 use super::plan::{self, NewPlan};
 use super::progress::Started;
 use super::task::{self, NewTask};
-use super::{Ledger, LedgerError};
+use super::{Ledger, LedgerError, run};
 
 /// A compiled spec on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -91,6 +91,11 @@ impl Ledger {
                 && is_same(transaction, before, plan)?
             {
                 return Ok(Loaded::Same(before.clone()));
+            }
+            if let Some(before) = &before
+                && let Some(run) = run::of_plan(transaction, before)?
+            {
+                return Err(LedgerError::InRun { plan: before.clone(), run }.into());
             }
             let id = free_id(transaction, &plan.feature)?;
             let new = NewPlan { id: &id, worktree, title: &plan.feature, source: Some(source), added_by };
@@ -346,7 +351,7 @@ fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result
     )?;
     // What a check still says of it changes nothing any more.
     transaction.execute("DELETE FROM running WHERE plan = ?1", [plan.as_str()])?;
-    Ok(())
+    run::end_of_plan(transaction, plan, now)
 }
 
 /// `auth-rework`, `auth-rework-2`: a name people can type.

@@ -69,6 +69,7 @@ impl TaskList {
             ))
             .hint("take it out of the check, which only says whether a task is done"));
         }
+        self.is_nobodys(&task)?;
         if task.status == Status::Blocked && self.caller.is_agent() {
             return Err(only_a_human_unblocks(id));
         }

@@ -1,6 +1,6 @@
 use steadfast_model::{
-    AddedBy, Agent, AgentId, Approval, Brief, Checking, Counts, Host, Millis, OwnerEnd, PlanId, SessionId, StopRules,
-    TaskChanged, TaskId, Via,
+    AddedBy, Agent, AgentId, Approval, Brief, Checking, Counts, Host, Millis, OwnerEnd, PlanId, RunId, SessionId,
+    StopRules, TaskChanged, TaskId, Via,
 };
 
 use super::*;
@@ -53,6 +53,7 @@ fn plan(owner: Option<&str>, pending: u32, done: u32, blocked: u32) -> PlanView 
         approval: Approval::NotRequired,
         owner: owner.map(SessionId::new),
         owner_ended: None,
+        run: None,
         counts: Counts { pending: pending.saturating_sub(1), in_progress: pending.min(1), done, blocked },
         open: open.collect(),
         checking: Vec::new(),
@@ -100,6 +101,18 @@ fn who_works_for_a_run_that_spent_its_budget_is_let_go() {
     let facts = Facts { spent: Some("26 of 25 US dollars".into()), ..knowing(plan(Some(ME), 2, 3, 0)) };
     let decision = go(&mut state, &stopping(), &facts);
     assert_eq!((decision.answer.is_pass(), state.stop.released, state.stop.refused), (true, None, 0));
+}
+
+#[test]
+fn a_plan_that_a_run_works_off_is_neither_offered_nor_taken() {
+    let start = event(EventKind::SessionStart { source: StartSource::Startup });
+    for event in [start, prompted("go on with the plan"), stopping()] {
+        let free = plan(None, 2, 3, 0);
+        let facts = knowing(PlanView { run: Some(RunId::new("r-1a2b3c4d")), ..free.clone() });
+        assert_eq!(Completion.judge(&fresh(), &event, &facts), Judgement::default());
+        let is_asked = !matches!(event.kind, EventKind::Stop(_));
+        assert_eq!(verdict(&fresh(), &event, &knowing(free)) != Verdict::Pass, is_asked);
+    }
 }
 
 #[test]

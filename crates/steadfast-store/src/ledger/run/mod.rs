@@ -7,7 +7,7 @@ mod unit;
 mod unit_plan;
 mod view;
 
-use rusqlite::params;
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState};
 
 pub use closing::{Closed, Closing};
@@ -15,13 +15,20 @@ pub use dispatch::{DispatchEnd, NewDispatch};
 pub use unit_plan::{UnitLoading, UnitResult};
 
 use super::column::{signed, text};
+use super::error::Fault;
 use super::{Ledger, LedgerError, plan};
 
 impl Ledger {
-    /// Puts it down as it is given.
+    /// Puts it down as it is given. Its plan is nobody else's until it is over.
     pub fn create_run(&mut self, run: &Run) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
+        self.write(|transaction, touched| {
             plan::require(transaction, &run.plan)?;
+            if let Some(other) = row::of_plan(transaction, &run.plan)? {
+                return Err(LedgerError::InRun { plan: run.plan.clone(), run: other.id }.into());
+            }
+            transaction
+                .execute("UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1", [run.plan.as_str()])?;
+            touched.plan(&run.plan);
             transaction.execute(
                 "INSERT INTO run (id, plan, worktree, spec, host, base, branch, state, reason, limits, started_at,
                                   updated_at, ended_at, pid, pid_started)
@@ -119,13 +126,35 @@ impl Ledger {
         })
     }
 
-    /// It still runs. `false`: it is another's by now.
+    /// It still runs. `false`: it is another's by now, or was ended by a human.
     pub fn beat(&mut self, id: &RunId, runner: Process, now: Millis) -> Result<bool, LedgerError> {
         self.write(|transaction, _| {
             let rows = transaction
-                .prepare_cached("UPDATE run SET updated_at = ?4 WHERE id = ?1 AND pid = ?2 AND pid_started = ?3")?
+                .prepare_cached(
+                    "UPDATE run SET updated_at = ?4 WHERE id = ?1 AND pid = ?2 AND pid_started = ?3 AND ended_at IS NULL",
+                )?
                 .execute(params![id.as_str(), runner.pid, signed(runner.started), now.0])?;
             Ok(rows == 1)
         })
     }
+}
+
+/// The run that works this plan off and is not over. Asked with every stop: the id alone.
+pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<RunId>, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT id FROM run WHERE plan = ?1 AND ended_at IS NULL ORDER BY started_at DESC, id DESC LIMIT 1",
+        )?
+        .query_row([plan.as_str()], |row| row.get::<_, String>(0).map(RunId::new))
+        .optional()?)
+}
+
+/// A plan that is put away is worked off by nobody.
+pub(super) fn end_of_plan(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
+    transaction.execute(
+        "UPDATE run SET state = 'stopped', reason = 'its plan was cleared', updated_at = ?2, ended_at = ?2
+         WHERE plan = ?1 AND ended_at IS NULL",
+        params![plan.as_str(), now.0],
+    )?;
+    Ok(())
 }

@@ -78,6 +78,7 @@ fn a_view_shows_what_is_in_progress_then_what_is_ready() {
         approval: Approval::NotRequired,
         owner: None,
         owner_ended: None,
+        run: None,
         counts: Counts { pending: 7, in_progress: 1, done: 1, blocked: 1 },
         open: vec![
             line("5", Status::InProgress),

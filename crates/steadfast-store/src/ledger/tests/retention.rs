@@ -102,6 +102,7 @@ fn a_reason_and_its_facts_are_kept_within_a_bound() {
         approval: Approval::NotRequired,
         owner: None,
         owner_ended: None,
+        run: None,
         counts: steadfast_model::Counts::default(),
         open: vec![line],
         checking: Vec::new(),

@@ -6,7 +6,8 @@ use steadfast_model::{
 };
 
 use super::super::{
-    Closed, Closing, Decision, DispatchEnd, Fence, Lease, LeaseError, LedgerError, NewDispatch, UnitLoading,
+    Claiming, Closed, Closing, Decision, DispatchEnd, Fence, Lease, LeaseError, LedgerError, Loaded, Loading,
+    NewDispatch, Taken, UnitLoading, read_slices,
 };
 use super::specs::{load, passed, planned, spec};
 use super::*;
@@ -379,4 +380,61 @@ fn a_view_has_all_that_is_shown_of_a_run() {
         unit_sums: BTreeMap::from([(id("1"), sums)]),
     };
     assert_eq!(ledger.run_view(&run_id()).unwrap(), expected);
+}
+
+#[test]
+fn a_plan_is_its_runs_until_that_is_over() {
+    let (dir, mut ledger, plan) = with_run();
+    let seen = |ledger: &Ledger| ledger.plan_view(WORKTREE).unwrap().map(|view| (view.id, view.run));
+    assert_eq!(seen(&ledger), Some((plan.clone(), Some(run_id()))));
+    assert_eq!(read_slices(dir.path(), WORKTREE).unwrap().run, Some(run_id()));
+    let taken = ledger.take_plan(&plan, &session("s"), Claiming::EvenIfHeld, at(7)).unwrap();
+    assert_eq!(taken, Taken::HeldByRun(run_id()));
+    let error = ledger.create_run(&Run { id: RunId::new("r-2"), ..run(&plan) }).unwrap_err();
+    assert_eq!(error.to_string(), "plan `log-in` is worked off by run `r-1`");
+
+    let list = list(&mut ledger);
+    ledger.add_task(&list, named("1"), at(1)).unwrap();
+    assert_eq!(seen(&ledger), Some((list.clone(), None)), "a session's own tasks come first, though they are older");
+    assert_eq!(read_slices(dir.path(), WORKTREE).unwrap().id, list);
+    ledger.set_status(&list, &id("1"), to(Status::Done)).unwrap();
+    assert_eq!(seen(&ledger), Some((plan.clone(), Some(run_id()))));
+
+    ledger.set_run_state(&run_id(), RunState::Stopped, None, at(9)).unwrap();
+    assert_eq!(seen(&ledger), Some((plan.clone(), None)));
+    assert_eq!(read_slices(dir.path(), WORKTREE).unwrap().run, None);
+    assert_eq!(ledger.take_plan(&plan, &session("s"), Claiming::UnlessHeld, at(10)).unwrap(), Taken::Yes);
+}
+
+#[test]
+fn a_run_takes_the_plan_from_whoever_had_it() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 1).plan().clone();
+    ledger.take_plan(&plan, &session("s"), Claiming::UnlessHeld, at(2)).unwrap();
+    ledger.create_run(&run(&plan)).unwrap();
+    assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().owner, None);
+}
+
+#[test]
+fn a_plan_that_a_run_works_off_is_not_replaced_and_clearing_it_ends_the_run() {
+    let (_dir, mut ledger, plan) = with_run();
+    let changed = spec(vec![planned("9", &[])]);
+    let (frozen, baseline) = (BTreeMap::new(), BTreeMap::new());
+    let loading = Loading {
+        plan: &changed,
+        hash: "h2",
+        worktree: WORKTREE,
+        source: "SPEC.md",
+        added_by: AddedBy::Human,
+        frozen: &frozen,
+        baseline: &baseline,
+        now: at(7),
+    };
+    assert!(matches!(ledger.load_plan(loading), Err(LedgerError::InRun { run, .. }) if run == run_id()));
+    ledger.clear_plan(&plan, at(8)).unwrap();
+    let ended = ledger.run(&run_id()).unwrap();
+    assert_eq!((ended.state, ended.reason.as_deref()), (RunState::Stopped, Some("its plan was cleared")));
+    assert!(!ledger.beat(&run_id(), run(&plan).runner.unwrap(), at(9)).unwrap());
+    assert!(matches!(ledger.load_plan(loading).unwrap(), Loaded::New(_)));
 }
