@@ -119,7 +119,7 @@ impl From<steadfast_store::ledger::LedgerError> for CommandError {
                 "a human looks at them with `steadfast learn list`, and runs `steadfast learn confirm ID` or `learn dismiss ID`",
             ),
             E::InRun { .. } | E::UnknownRun { .. } | E::UnknownUnit { .. } => {
-                said.hint("`steadfast progress` shows how the run stands; `steadfast plan clear` ends it")
+                said.hint("`steadfast progress` shows how the run stands, `steadfast resume` goes on with it, `steadfast resume --give-up` ends it")
             }
             E::UnknownLearning { .. } => said.hint("`steadfast learn list` shows them with their numbers"),
             E::IllegalMove { .. } => said.hint("`steadfast task list` shows where every task stands"),

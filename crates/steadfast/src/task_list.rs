@@ -7,6 +7,7 @@ pub(crate) mod confinement;
 mod decisions;
 mod document;
 mod draft;
+mod elsewhere;
 pub(crate) mod files;
 mod gate;
 mod plan;
@@ -18,8 +19,8 @@ mod supervision;
 
 use steadfast_hook::{is_gone, step};
 use steadfast_model::{
-    AddedBy, Agent, Check, Event, EventKind, Fact, PlanId, PlanView, SessionId, Status, Task, TaskChanged, TaskId,
-    ToolUseId,
+    AddedBy, Agent, Check, Event, EventKind, Fact, PlanId, PlanView, RunState, SessionId, Status, Task, TaskChanged,
+    TaskId, ToolUseId,
 };
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, Started, StatusChange};
 use steadfast_store::{Place, SessionFiles, log_line};
@@ -153,11 +154,14 @@ impl TaskList {
         Ok(changed)
     }
 
-    /// What a run works off is changed by its runner alone.
+    /// What a run works off is changed by its runner alone; while it is paused, by a human.
     fn is_nobodys(&self, task: &Task) -> Result<(), CommandError> {
         let Some(run) = self.ledger.run_of_plan(&task.plan)? else { return Ok(()) };
+        if run.state == RunState::Paused && !self.caller.is_agent() {
+            return Ok(());
+        }
         Err(CommandError::refused(format!("task `{}` is worked off by run `{}`", task.id, run.id))
-            .hint("`steadfast progress` shows how the run stands; `steadfast plan clear` ends it"))
+            .hint("`steadfast progress` shows how the run stands, `steadfast resume` goes on with it, `steadfast resume --give-up` ends it"))
     }
 
     /// Whether somebody else worked on the plan and is gone, not having put it down at a checkpoint.

@@ -78,8 +78,8 @@ impl TaskList {
     /// Tasks in the shape that `task list --json` and the MCP tools share.
     pub(crate) fn to_json(&self, tasks: &[Task]) -> Result<Value, CommandError> {
         let closed: Vec<&Task> = tasks.iter().filter(|task| task.status == Status::Done).collect();
-        let evidence = match tasks.first() {
-            Some(first) => self.ledger.evidence(&first.plan)?,
+        let (evidence, elsewhere) = match tasks.first() {
+            Some(first) => (self.ledger.evidence(&first.plan)?, self.elsewhere(&first.plan)?),
             None => Default::default(),
         };
         let mut paths: Vec<String> = closed
@@ -94,13 +94,16 @@ impl TaskList {
             .iter()
             .map(|task| {
                 let evidence = evidence.get(&task.id).map(|evidence| {
-                    let stale = (task.status == Status::Done).then(|| is_stale(evidence, &now)).flatten();
+                    let on = elsewhere.tasks.contains(&task.id).then_some(&elsewhere.branch);
+                    let is_here = task.status == Status::Done && on.is_none();
+                    let stale = is_here.then(|| is_stale(evidence, &now)).flatten();
                     json!({
                         "class": evidence.class,
                         "passed": evidence.passed,
                         "exit": evidence.end.exit(),
                         "at": evidence.at,
                         "stale": stale,
+                        "branch": on,
                         "tree": evidence.tree,
                         "note": evidence.note,
                     })
@@ -137,7 +140,10 @@ impl TaskList {
             Some(match (passed, stale) {
                 (false, _) => "check failed".to_owned(),
                 (true, true) => format!("{class}, stale: its files changed since"),
-                (true, false) => class.to_owned(),
+                (true, false) => match evidence.get("branch").and_then(Value::as_str) {
+                    Some(branch) => format!("{class}, on {branch}"),
+                    None => class.to_owned(),
+                },
             })
         };
         Ok(all["tasks"].as_array().map(|tasks| tasks.iter().map(words).collect()).unwrap_or_default())
