@@ -14,7 +14,7 @@ const FORBIDDEN: [(&str, &[&str]); 9] = [
     ("steadfast-hosts", &["clap", "tokio", "tracing", "log", "rusqlite", "steadfast-engine", "steadfast-store"]),
     ("steadfast-shell", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
-    ("steadfast-runner", &["clap", "tokio", "tracing", "log", "rusqlite"]),
+    ("steadfast-runner", &["clap", "tokio", "tracing", "log"]),
     ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse", "steadfast-sim"]),
 ];
 
@@ -22,7 +22,10 @@ const FORBIDDEN: [(&str, &[&str]); 9] = [
 const KNOWN: [(&str, &[&str]); 3] = [
     ("steadfast-plan", &["steadfast-model"]),
     ("steadfast-shell", &[]),
-    ("steadfast-runner", &["steadfast-model", "steadfast-observe"]),
+    (
+        "steadfast-runner",
+        &["steadfast-model", "steadfast-observe", "steadfast-hosts", "steadfast-plan", "steadfast-store"],
+    ),
 ];
 
 pub(crate) fn check() -> Result<()> {
