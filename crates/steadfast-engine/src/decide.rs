@@ -1,6 +1,6 @@
 use steadfast_model::{Answer, Change, Direction, Effect, Event, Facts, Mode, Needs, Opinion, Ruling, State, Verdict};
 
-use crate::{POLICIES, book, claim, repeat};
+use crate::{Heard, POLICIES, book, claim, repeat};
 
 /// All that follows from one event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,56 +11,72 @@ pub struct Decision {
     pub effects: Vec<Effect>,
 }
 
-/// What has to be known before [`decide`].
+/// What has to be known before [`decide`]. Who asks both has the event [`Heard`] once.
 pub fn needs(state: &State, event: &Event) -> Needs {
-    if repeat::answered(state, event).is_some() {
-        return Needs::default();
-    }
-    POLICIES.iter().map(|policy| policy.needs(state, event)).fold(Needs::default(), Needs::and)
-}
-
-/// What has to be known besides, when it is known what a call changed.
-pub fn needs_then(state: &State, event: &Event, changed: &[String]) -> Needs {
-    POLICIES.iter().map(|policy| policy.needs_then(state, event, changed)).fold(Needs::default(), Needs::and)
+    Heard::of(event).needs(state)
 }
 
 /// What to answer, and what that changes.
 ///
 /// Policies are asked in their order, each with the same view of the world; the strictest verdict wins.
 pub fn decide(state: &State, event: &Event, facts: &Facts) -> Decision {
-    if let Some(answer) = repeat::answered(state, event) {
-        return Decision { changes: repeat::again(state, event), answer, ..Decision::default() };
-    }
+    Heard::of(event).decide(state, facts)
+}
 
-    let mut decision =
-        Decision { changes: book::keep(state, event, facts), effects: claim::effects(event), ..Decision::default() };
-    // Policies judge the session as this event left it: a prompt of the human re-arms the stop gate, then it is asked.
-    let mut state = state.clone();
-    for change in &decision.changes {
-        state.apply(change);
-    }
-
-    for policy in POLICIES {
-        let judgement = policy.judge(&state, event, facts);
-        let mode = if state.is_paused(event.at) { Mode::Observe } else { policy.mode(&state.rules) };
-        decision.changes.extend(judgement.changes);
-        decision.effects.extend(judgement.effects.into_iter().filter(|effect| !effect.is_tied(mode)));
-        if let Some(aside) = judgement.aside {
-            decision.answer.add(tie(Verdict::Context(aside), mode), policy.direction());
+impl Heard<'_> {
+    /// What has to be known before it is decided.
+    pub fn needs(&self, state: &State) -> Needs {
+        if repeat::answered(state, self).is_some() {
+            return Needs::default();
         }
-        if judgement.verdict == Verdict::Pass {
-            continue;
-        }
-        decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
-        decision.opinions.push(Opinion { policy: policy.name(), mode, verdict: judgement.verdict });
-    }
-    if !state.attended {
-        decision.answer.ruling = unattended(decision.answer.ruling);
+        POLICIES.iter().map(|policy| policy.needs(state, self)).fold(Needs::default(), Needs::and)
     }
 
-    decision.changes.extend(repeat::remember(&state, event, &decision.answer));
-    decision.changes.extend(book::close(event, &decision.answer));
-    decision
+    /// What has to be known besides, when it is known what a call changed.
+    pub fn needs_then(&self, state: &State, changed: &[String]) -> Needs {
+        POLICIES.iter().map(|policy| policy.needs_then(state, self, changed)).fold(Needs::default(), Needs::and)
+    }
+
+    /// What to answer, and what that changes.
+    pub fn decide(&self, state: &State, facts: &Facts) -> Decision {
+        let event = self;
+        if let Some(answer) = repeat::answered(state, event) {
+            return Decision { changes: repeat::again(state, event), answer, ..Decision::default() };
+        }
+
+        let mut decision = Decision {
+            changes: book::keep(state, event, facts),
+            effects: claim::effects(event),
+            ..Decision::default()
+        };
+        // Policies judge the session as this event left it: a prompt of the human re-arms the stop gate, then it is asked.
+        let mut state = state.clone();
+        for change in &decision.changes {
+            state.apply(change);
+        }
+
+        for policy in POLICIES {
+            let judgement = policy.judge(&state, event, facts);
+            let mode = if state.is_paused(event.at) { Mode::Observe } else { policy.mode(&state.rules) };
+            decision.changes.extend(judgement.changes);
+            decision.effects.extend(judgement.effects.into_iter().filter(|effect| !effect.is_tied(mode)));
+            if let Some(aside) = judgement.aside {
+                decision.answer.add(tie(Verdict::Context(aside), mode), policy.direction());
+            }
+            if judgement.verdict == Verdict::Pass {
+                continue;
+            }
+            decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
+            decision.opinions.push(Opinion { policy: policy.name(), mode, verdict: judgement.verdict });
+        }
+        if !state.attended {
+            decision.answer.ruling = unattended(decision.answer.ruling);
+        }
+
+        decision.changes.extend(repeat::remember(&state, event, &decision.answer));
+        decision.changes.extend(book::close(event, &decision.answer));
+        decision
+    }
 }
 
 /// What is left of a verdict in a policy's mode.

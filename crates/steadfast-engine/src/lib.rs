@@ -6,8 +6,10 @@ mod claim;
 mod decide;
 pub mod drift;
 pub mod goal;
+mod heard;
 mod policy;
 mod repeat;
 
-pub use decide::{Decision, decide, needs, needs_then};
+pub use decide::{Decision, decide, needs};
+pub use heard::Heard;
 pub use policy::{Judgement, POLICIES, Policy};

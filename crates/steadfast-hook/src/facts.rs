@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use steadfast_engine::Heard;
 use steadfast_engine::drift::written;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
@@ -138,7 +139,7 @@ pub(crate) fn neighbours(
     place: &Place,
     needs: Needs,
     state: &State,
-    event: &Event,
+    event: &Heard<'_>,
     changed: &Fact<Vec<String>>,
 ) -> Vec<Neighbours> {
     if !needs.neighbours {

@@ -3,7 +3,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use steadfast_engine::{Decision, decide, needs, needs_then};
+use steadfast_engine::{Decision, Heard, decide};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Needs, Record, SessionId, State};
 use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
@@ -75,9 +75,10 @@ impl Step<'_> {
 
         let glance = files.glance();
         let before = glance.as_ref().map_or_else(|| Cow::Owned(fresh()), |glance| Cow::Borrowed(glance.state()));
-        let wanted = needs(&before, &event);
+        let heard = Heard::of(&event);
+        let wanted = heard.needs(&before);
         let changed = facts::changed(place, wanted, &before, &event);
-        let wanted = wanted.and(then(&before, &event, &changed));
+        let wanted = wanted.and(then(&before, &heard, &changed));
         let facts::GateFacts { gate, seal, tree, behind_links } = facts::gate(place, wanted, &before, &event);
         let world = Facts {
             rules: facts::rules(place, config, &before, event.at),
@@ -87,15 +88,15 @@ impl Step<'_> {
             tree,
             wiring: facts::wiring(place, homes, wanted, &before, event.at),
             behind_links,
-            neighbours: facts::neighbours(place, wanted, &before, &event, &changed),
+            neighbours: facts::neighbours(place, wanted, &before, &heard, &changed),
             changed,
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
         };
         let looked_at = before.sequence;
         let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
             let same = state.sequence == looked_at;
-            let facts = if same { world.clone() } else { still_asked(state, &event, &world) };
-            let decision = decide(state, &event, &facts);
+            let facts = if same { world.clone() } else { still_asked(state, &heard, &world) };
+            let decision = heard.decide(state, &facts);
             (record(event.clone(), facts, &decision), decision)
         });
         if let Err(SessionError::Locked(_)) = &updated {
@@ -138,8 +139,8 @@ fn due(files: &SessionFiles, kind: &EventKind) -> bool {
 }
 
 /// What was looked up before the lock, seen from the state under it: another event may have come between.
-fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
-    let wanted = needs(state, event);
+fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
+    let wanted = event.needs(state);
     let changed = if wanted.changed { world.changed.clone() } else { Fact::NotAsked };
     let wanted = wanted.and(then(state, event, &changed));
     let plan = match (wanted.plan, &world.plan) {
@@ -163,9 +164,9 @@ fn still_asked(state: &State, event: &Event, world: &Facts) -> Facts {
 }
 
 /// What has to be known besides, now that the changes are.
-fn then(state: &State, event: &Event, changed: &Fact<Vec<String>>) -> Needs {
+fn then(state: &State, event: &Heard<'_>, changed: &Fact<Vec<String>>) -> Needs {
     match changed {
-        Fact::Known(paths) if !paths.is_empty() => needs_then(state, event, paths),
+        Fact::Known(paths) if !paths.is_empty() => event.needs_then(state, paths),
         _ => Needs::default(),
     }
 }

@@ -1,5 +1,5 @@
+use steadfast_engine::Heard;
 use steadfast_engine::drift::{Signal, Without, follow, written};
-use steadfast_engine::{decide, needs};
 use steadfast_model::{
     Change, DriftChange, Event, Fact, Facts, Level, Neighbours, Opinion, PolicyName, State, Step, Verdict,
 };
@@ -54,8 +54,8 @@ impl<'a> Engine<'a> {
     }
 
     /// The facts of a hook that a transcript can stand in for: what other sessions wrote together.
-    fn facts(&self, state: &State, event: &Event) -> Facts {
-        if !needs(state, event).neighbours {
+    fn facts(&self, state: &State, event: &Heard<'_>) -> Facts {
+        if !event.needs(state).neighbours {
             return Facts::default();
         }
         let goes_with = |file: &str, other: &str| {
@@ -74,12 +74,13 @@ impl<'a> Engine<'a> {
 impl Scorer for Engine<'_> {
     fn event(&mut self, event: &Event) -> Option<Scored> {
         let mut state = self.state.take().unwrap_or_else(|| State::new(event.session.clone(), event.host, event.at));
-        let facts = self.facts(&state, event);
-        let decision = decide(&state, event, &facts);
+        let heard = Heard::of(event);
+        let facts = self.facts(&state, &heard);
+        let decision = heard.decide(&state, &facts);
         let mut changes = decision.changes;
         if !self.without.is_empty() {
             changes.retain(|change| !matches!(change, Change::Drift(_)));
-            changes.extend(follow(&state, event, &facts, Without(&self.without)).changes);
+            changes.extend(follow(&state, &heard, &facts, Without(&self.without)).changes);
         }
         self.sequence += 1;
         state.advance(self.sequence, event.at, &changes);

@@ -1,7 +1,8 @@
-use steadfast_model::{Action, StepKind, ToolCall, fnv};
-use steadfast_shell::{Argument, Context, Op, Reading, effects};
+use steadfast_model::{Action, StepKind, fnv};
+use steadfast_shell::{Argument, Op, Reading};
 
 use super::opaque::is_opaque;
+use crate::Heard;
 use crate::policy::{absolute, is_free, only_reads};
 
 /// What a call does to files, as far as the score cares: paths below the session's root, told from it.
@@ -25,8 +26,10 @@ const SERVER: &str = "steadfast";
 const PATHS: usize = 32;
 
 impl Deed {
-    pub fn of(call: &ToolCall, cwd: &str, root: &str, scratch: &str) -> Self {
-        let inside = |path: &str| told(&absolute(path, cwd), root, scratch);
+    /// What the call of an event does; nothing where it has none.
+    pub fn of(event: &Heard<'_>, root: &str, scratch: &str) -> Self {
+        let Some(call) = event.call() else { return Self::default() };
+        let inside = |path: &str| told(&absolute(path, &event.cwd), root, scratch);
         let all = |paths: &[String]| paths.iter().take(PATHS).filter_map(|path| inside(path)).collect::<Vec<_>>();
         match &call.action {
             Action::Write { paths } => {
@@ -41,9 +44,8 @@ impl Deed {
                 Self { reads: reads.collect(), ..Self::default() }
             }
             Action::Shell { command, .. } => {
-                let reading = effects(command, &Context { cwd: cwd.to_owned(), home: "~".to_owned() });
                 let mut deed = Self { command: Some(command.clone()), ..Self::default() };
-                deed.take(&reading, inside);
+                event.reading().into_iter().for_each(|reading| deed.take(reading, inside));
                 deed
             }
             Action::Mcp { server, tool, paths } if server != SERVER && !paths.is_empty() => {

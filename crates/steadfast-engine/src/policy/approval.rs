@@ -17,6 +17,7 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
+use crate::Heard;
 
 #[derive(Debug)]
 pub(super) struct Approval;
@@ -34,14 +35,14 @@ impl Policy for Approval {
         rules.approval_mode
     }
 
-    fn needs(&self, state: &State, event: &Event) -> Needs {
+    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
         // A session that knows of no gate is not made to wait for one.
         let closed = state.gate.is_some();
         let (gate, seal, tree) = match &event.kind {
             EventKind::PreTool(ToolCall { action, .. })
             | EventKind::PostTool(ToolResult { call: ToolCall { action, .. }, .. }) => {
                 let looks = !matches!(action, Action::Read { .. } | Action::Skill { .. });
-                (looks, looks, closed && may_do_anything(action, &event.cwd))
+                (looks, looks, closed && may_do_anything(event, action))
             }
             EventKind::Prompt { .. } | EventKind::Stop(_) => (true, true, true),
             EventKind::SubagentStop(_) => (closed, closed, closed),
@@ -54,7 +55,7 @@ impl Policy for Approval {
         Needs { gate, seal, tree, ..Needs::default() }
     }
 
-    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         match &event.kind {
             EventKind::GateClosed(gate) => {
                 return Judgement { changes: vec![Change::GateClosed(GateState::of(gate))], ..Judgement::default() };
@@ -121,7 +122,7 @@ fn triggered(state: &State, event: &Event) -> Option<Gate> {
 /// A closed gate and an event before it.
 struct Closed<'a> {
     state: &'a State,
-    event: &'a Event,
+    event: &'a Heard<'a>,
     facts: &'a Facts,
     gate: Gate,
     /// What the session remembers of it; nothing where it sees it for the first time.
@@ -131,7 +132,7 @@ struct Closed<'a> {
 }
 
 impl<'a> Closed<'a> {
-    fn before(state: &'a State, event: &'a Event, facts: &'a Facts) -> Option<Self> {
+    fn before(state: &'a State, event: &'a Heard<'a>, facts: &'a Facts) -> Option<Self> {
         let known = state.gate.as_ref();
         let (gate, unmarked) = match (&facts.gate, known) {
             (Some(gate), _) => (readable(state, event, gate), false),
@@ -141,7 +142,7 @@ impl<'a> Closed<'a> {
         Some(Self { state, event, facts, gate, known, unmarked })
     }
 
-    fn by(state: &'a State, event: &'a Event, facts: &'a Facts, gate: Gate) -> Self {
+    fn by(state: &'a State, event: &'a Heard<'a>, facts: &'a Facts, gate: Gate) -> Self {
         Self { state, event, facts, gate, known: None, unmarked: true }
     }
 

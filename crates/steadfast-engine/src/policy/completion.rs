@@ -16,6 +16,7 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
+use crate::Heard;
 use promise::Promise;
 use text::Ways;
 
@@ -41,7 +42,7 @@ impl Policy for Completion {
         rules.completion
     }
 
-    fn needs(&self, state: &State, event: &Event) -> Needs {
+    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
         let asks = match &event.kind {
             EventKind::Stop(_) => event.agent.is_none(),
             EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
@@ -52,7 +53,7 @@ impl Policy for Completion {
         Needs { plan: asks && state.rules.stop.enabled, ..Needs::default() }
     }
 
-    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         if !state.rules.stop.enabled {
             return Judgement::default();
         }

@@ -10,16 +10,17 @@ mod run;
 mod setting;
 
 use steadfast_model::{
-    Action, Constraint as Forbidden, ConstraintKind, Direction, Event, EventKind, Facts, Mode, Needs, PolicyName,
-    Rules, State, ToolCall, Verdict,
+    Action, Constraint as Forbidden, ConstraintKind, Direction, EventKind, Facts, Mode, Needs, PolicyName, Rules,
+    State, ToolCall, Verdict,
 };
-use steadfast_shell::{Certainty, Context, Op, Reading, effects};
+use steadfast_shell::{Certainty, Op, Reading};
 
 use self::place::is_manifest;
 pub(crate) use self::place::{covers, is_free};
 use self::program::Installs;
 use self::run::{Run, runs};
 use super::{Judgement, Policy, target};
+use crate::Heard;
 
 /// Our own server has its own authority.
 const SERVER: &str = "steadfast";
@@ -40,17 +41,17 @@ impl Policy for Constraint {
         rules.constraint
     }
 
-    fn needs(&self, _state: &State, _event: &Event) -> Needs {
+    fn needs(&self, _state: &State, _event: &Heard<'_>) -> Needs {
         Needs::default()
     }
 
-    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         let EventKind::PreTool(call) = &event.kind else { return Judgement::default() };
         let set = setting::forbidden(&state.rules.drift);
         if state.constraints().is_empty() && set.is_empty() {
             return Judgement::default();
         }
-        let deed = Deed::of(call, &event.cwd, state.rules.approval.scratch(), &facts.behind_links);
+        let deed = Deed::of(event, call, state.rules.approval.scratch(), &facts.behind_links);
         let said = state.constraints().iter().map(|constraint| deed.against(constraint, Source::Human));
         let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings));
         Judgement::of(said.chain(set).max().unwrap_or_default())
@@ -91,14 +92,11 @@ enum Finding {
 }
 
 impl<'a> Deed<'a> {
-    fn of(call: &'a ToolCall, cwd: &'a str, scratch: &str, behind_links: &[String]) -> Self {
+    fn of(event: &'a Heard<'a>, call: &'a ToolCall, scratch: &str, behind_links: &[String]) -> Self {
+        let cwd = event.cwd.as_str();
         let mut deed = Self { call, cwd, runs: Vec::new(), writes: Vec::new(), possible: Vec::new(), unread: false };
         match &call.action {
-            Action::Shell { command, .. } => {
-                let reading = effects(command, &Context { cwd: cwd.to_owned(), home: "~".to_owned() });
-                deed.runs = runs(&reading);
-                deed.take(reading);
-            }
+            Action::Shell { .. } => event.reading().into_iter().for_each(|reading| deed.take(reading)),
             Action::Write { paths } => deed.plain(paths.iter().chain(behind_links), cwd),
             Action::Mcp { server, tool, paths } if server != SERVER && !target::only_reads(tool) => {
                 deed.plain(paths.iter().chain(behind_links), cwd);
@@ -114,12 +112,13 @@ impl<'a> Deed<'a> {
         self.writes.extend(paths.map(|path| (Op::Write, target::absolute(path, cwd))));
     }
 
-    fn take(&mut self, reading: Reading) {
+    fn take(&mut self, reading: &Reading) {
+        self.runs = runs(reading);
         self.unread = !reading.parsed;
-        for effect in reading.effects.into_iter().filter(|effect| !matches!(effect.op, Op::Exec | Op::Unknown)) {
-            match (effect.path, effect.certainty) {
-                (Some(path), Certainty::Certain) => self.writes.push((effect.op, path)),
-                (Some(path), Certainty::Possible) => self.possible.push((effect.op, path)),
+        for effect in reading.effects.iter().filter(|effect| !matches!(effect.op, Op::Exec | Op::Unknown)) {
+            match (&effect.path, effect.certainty) {
+                (Some(path), Certainty::Certain) => self.writes.push((effect.op, path.clone())),
+                (Some(path), Certainty::Possible) => self.possible.push((effect.op, path.clone())),
                 (None, _) => {}
             }
         }

@@ -7,11 +7,11 @@ mod text;
 
 use steadfast_model::{
     Attempt, Change, Course, Direction, Drift as Memory, DriftChange, Event, EventKind, Fact, Facts, Level, Mode,
-    Needs, Neighbours, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, StepKind, ToolCall, ToolUseId,
-    Verdict,
+    Needs, Neighbours, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, StepKind, ToolUseId, Verdict,
 };
 
 use super::{Judgement, Policy};
+use crate::Heard;
 use crate::drift::{Deed, Scope, Scored, Without, failure, folder, mark, prompted, score, went, wrote};
 
 /// How many writing steps a correction is left to be answered.
@@ -35,7 +35,7 @@ impl Policy for Drift {
 
     /// What a call does not show has to be looked at. The task at hand, or the history, may name what would otherwise lead
     /// away.
-    fn needs(&self, state: &State, event: &Event) -> Needs {
+    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
         let Some(deed) = deed_of(state, event) else { return Needs::default() };
         let astray = leads_away(state, &deed);
         Needs {
@@ -47,14 +47,14 @@ impl Policy for Drift {
         }
     }
 
-    fn needs_then(&self, state: &State, event: &Event, changed: &[String]) -> Needs {
+    fn needs_then(&self, state: &State, event: &Heard<'_>, changed: &[String]) -> Needs {
         let Some(mut deed) = deed_of(state, event).filter(|deed| deed.unknown) else { return Needs::default() };
         take_in(&mut deed, state, event, changed);
         let astray = leads_away(state, &deed);
         Needs { plan: astray, neighbours: astray, ..Needs::default() }
     }
 
-    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         follow(state, event, facts, Without::default())
     }
 }
@@ -66,10 +66,10 @@ fn is_undeclared(state: &State) -> bool {
 }
 
 /// What the policy says of an event, with signals left out.
-pub fn follow(state: &State, event: &Event, facts: &Facts, without: Without<'_>) -> Judgement {
+pub fn follow(state: &State, event: &Heard<'_>, facts: &Facts, without: Without<'_>) -> Judgement {
     match &event.kind {
         EventKind::PostTool(_) | EventKind::SubagentStop(_) => After::of(state, event, facts, without).judge(),
-        EventKind::PreTool(call) if state.rules.drift_mode == Mode::Enforce => before(state, event, call, without),
+        EventKind::PreTool(_) if state.rules.drift_mode == Mode::Enforce => before(state, event, without),
         EventKind::Prompt { origin: PromptOrigin::Human, .. } if event.agent.is_none() => spoken(state, event, without),
         EventKind::Stop(_) if state.drift.course != Course::Normal => {
             Judgement::of(Verdict::Note(text::at_stop(&state.drift)))
@@ -82,14 +82,14 @@ fn root<'a>(state: &'a State, event: &'a Event) -> &'a str {
     if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root }
 }
 
-fn deed(state: &State, event: &Event, call: &ToolCall) -> Deed {
-    Deed::of(call, &event.cwd, root(state, event), state.rules.approval.scratch())
+fn deed(state: &State, event: &Heard<'_>) -> Deed {
+    Deed::of(event, root(state, event), state.rules.approval.scratch())
 }
 
 /// What came back with an event.
-fn deed_of(state: &State, event: &Event) -> Option<Deed> {
+fn deed_of(state: &State, event: &Heard<'_>) -> Option<Deed> {
     match &event.kind {
-        EventKind::PostTool(result) => Some(deed(state, event, &result.call)),
+        EventKind::PostTool(_) => Some(deed(state, event)),
         EventKind::SubagentStop(_) => Some(Deed::delegated()),
         _ => None,
     }
@@ -108,7 +108,7 @@ fn take_in(deed: &mut Deed, state: &State, event: &Event, changed: &[String]) {
 }
 
 /// What an event shows that was written, and what changed besides.
-pub fn written(state: &State, event: &Event, changed: &Fact<Vec<String>>) -> Vec<String> {
+pub fn written(state: &State, event: &Heard<'_>, changed: &Fact<Vec<String>>) -> Vec<String> {
     let mut deed = deed_of(state, event).unwrap_or_default();
     if let Fact::Known(changed) = changed {
         take_in(&mut deed, state, event, changed);
@@ -149,8 +149,8 @@ fn spoken(state: &State, event: &Event, without: Without<'_>) -> Judgement {
 }
 
 /// With `enforce`, what would be answered with the last level does not happen.
-fn before(state: &State, event: &Event, call: &ToolCall, without: Without<'_>) -> Judgement {
-    let deed = deed(state, event, call);
+fn before(state: &State, event: &Heard<'_>, without: Without<'_>) -> Judgement {
+    let deed = deed(state, event);
     if !deed.changes_files() {
         return Judgement::default();
     }
@@ -178,7 +178,7 @@ fn recovery(state: &State, of_task: &[String]) -> Option<String> {
 struct After<'a> {
     without: Without<'a>,
     state: &'a State,
-    event: &'a Event,
+    event: &'a Heard<'a>,
     call: Option<ToolUseId>,
     deed: Deed,
     /// What went wrong, as far as one error is told from another.
@@ -194,7 +194,7 @@ struct After<'a> {
 }
 
 impl<'a> After<'a> {
-    fn of(state: &'a State, event: &'a Event, facts: &'a Facts, without: Without<'a>) -> Self {
+    fn of(state: &'a State, event: &'a Heard<'a>, facts: &'a Facts, without: Without<'a>) -> Self {
         let plan = match &facts.plan {
             Fact::Known(Some(plan)) if plan.owner.as_ref() == Some(&event.session) => Some(plan),
             _ => None,

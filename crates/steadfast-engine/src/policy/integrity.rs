@@ -8,10 +8,11 @@ use steadfast_model::{
     Action, Change, Direction, Event, EventKind, Fact, Facts, Mode, Needs, PolicyName, Rules, State, Verdict,
     WiringTold, fnv, human_command,
 };
-use steadfast_shell::{Argument, Context, Decision, Reading, effects, is_plain, judge};
+use steadfast_shell::{Argument, Context, Decision, Reading, is_plain, judge};
 
 use super::approval::may_do_anything;
 use super::{Judgement, Policy, target};
+use crate::Heard;
 
 /// What holds our state, wherever it is found.
 const STATE: [&str; 3] = [".git/steadfast/", ".git/steadfast.gates/", "steadfast/places/"];
@@ -53,17 +54,17 @@ impl Policy for Integrity {
 
     /// What no reading of a call sees is looked for where there is time for it; and, while a gate is closed, behind every
     /// call that may have done it.
-    fn needs(&self, state: &State, event: &Event) -> Needs {
+    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
         let wiring = match &event.kind {
             EventKind::Prompt { .. } | EventKind::Stop(_) => true,
-            EventKind::PostTool(result) => state.gate.is_some() && may_do_anything(&result.call.action, &event.cwd),
+            EventKind::PostTool(result) => state.gate.is_some() && may_do_anything(event, &result.call.action),
             _ => false,
         };
         let budget = matches!(event.kind, EventKind::PreTool(_) | EventKind::Stop(_) | EventKind::SubagentStop(_));
         Needs { wiring, budget, ..Needs::default() }
     }
 
-    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         if let Fact::Known(changed) = &facts.wiring {
             return wiring(state, event, changed);
         }
@@ -73,7 +74,7 @@ impl Policy for Integrity {
         }
         let gated = state.gate.is_some() || facts.gate.is_some();
         let refused = match &call.action {
-            Action::Shell { command, .. } => shell(command, &event.cwd, gated),
+            Action::Shell { command, .. } => shell(event, command, gated),
             Action::Write { paths } => written(paths.iter().chain(&facts.behind_links), &event.cwd, gated),
             Action::Mcp { tool, paths, .. } if !target::only_reads(tool) => {
                 written(paths.iter().chain(&facts.behind_links), &event.cwd, gated)
@@ -114,20 +115,20 @@ fn wiring(state: &State, event: &Event, changed: &[String]) -> Judgement {
 }
 
 /// What a command line would do that is not an agent's to do.
-fn shell(command: &str, cwd: &str, gated: bool) -> Option<String> {
+fn shell(event: &Heard<'_>, command: &str, gated: bool) -> Option<String> {
     if is_key(command) {
         return Some(key());
     }
-    let context = Context { cwd: cwd.to_owned(), home: "~".to_owned() };
+    let context = Context { cwd: event.cwd.clone(), home: "~".to_owned() };
     let config = gated.then_some(CONFIG);
     let names: Vec<&str> = NAMES.into_iter().chain(config).collect();
     if is_plain(command, &context, &names) {
         return None;
     }
-    let reading = effects(command, &context);
+    let reading = event.reading()?;
     // What only may be ours is refused while a gate is closed, and where the line speaks of it at all.
     let least = if gated && SPOKEN.iter().any(|name| command.contains(name)) { Decision::Ask } else { Decision::Deny };
-    humans_command(&reading).or_else(|| reached(&reading, least, gated))
+    humans_command(reading).or_else(|| reached(reading, least, gated))
 }
 
 fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool) -> Option<String> {
@@ -186,7 +187,12 @@ mod tests {
     use crate::decide;
 
     fn refused(line: &str) -> Option<String> {
-        shell(line, "/repo", false)
+        read(line, false)
+    }
+
+    fn read(line: &str, gated: bool) -> Option<String> {
+        let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(line), words: Vec::new() };
+        shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated)
     }
 
     #[test]
@@ -270,21 +276,21 @@ mod tests {
             "sed -i s/a/b/ ~/.codex/config.toml",
             "cat ~/.local/state/steadfast/approval.key",
         ] {
-            assert!(shell(line, "/repo", false).is_some(), "{line}");
+            assert!(read(line, false).is_some(), "{line}");
         }
         for line in ["cat .claude/settings.json", "git status", "ls ~/.codex", "rm -rf target", "rm -f $FILE"] {
-            assert_eq!(shell(line, "/repo", false), None, "{line}");
+            assert_eq!(read(line, false), None, "{line}");
         }
     }
 
     #[test]
     fn while_a_gate_is_closed_what_may_be_written_is_not() {
-        assert!(shell("cd .claude; rm -f $FILE", "/repo", true).is_some());
-        assert_eq!(shell("cd .claude; rm -f $FILE", "/repo", false), None);
-        assert_eq!(shell("rm -f $FILE", "/repo", true), None);
-        assert!(shell("echo >> steadfast.toml", "/repo", true).is_some());
-        assert_eq!(shell("echo >> steadfast.toml", "/repo", false), None);
-        assert_eq!(shell("cargo test 2>&1 | tail -5", "/repo", true), None);
+        assert!(read("cd .claude; rm -f $FILE", true).is_some());
+        assert_eq!(read("cd .claude; rm -f $FILE", false), None);
+        assert_eq!(read("rm -f $FILE", true), None);
+        assert!(read("echo >> steadfast.toml", true).is_some());
+        assert_eq!(read("echo >> steadfast.toml", false), None);
+        assert_eq!(read("cargo test 2>&1 | tail -5", true), None);
     }
 
     fn event(kind: EventKind) -> Event {
@@ -352,7 +358,7 @@ mod tests {
     fn tool_events_do_not_look_at_the_wiring_unless_a_gate_is_closed() {
         let mut state = State::new(SessionId::new("me"), Host::Claude, Millis(0));
         let looks = |state: &State| {
-            [prompt(), stop(), ran("make"), ran("ls")].map(|event| Integrity.needs(state, &event).wiring)
+            [prompt(), stop(), ran("make"), ran("ls")].map(|event| Integrity.needs(state, &Heard::of(&event)).wiring)
         };
         assert_eq!(looks(&state), [true, true, false, false]);
         state.gate = Some(GateState::of(&Gate::new(GateScope::Worktree("/repo".into()), "closed", Millis(0))));

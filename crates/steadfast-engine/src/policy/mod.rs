@@ -1,6 +1,8 @@
 //! The policies, one file each, in the order in which they are asked.
 
-use steadfast_model::{Change, Direction, Effect, Event, Facts, Mode, Needs, PolicyName, Rules, State, Verdict};
+use steadfast_model::{Change, Direction, Effect, Facts, Mode, Needs, PolicyName, Rules, State, Verdict};
+
+use crate::Heard;
 
 mod approval;
 mod completion;
@@ -26,14 +28,14 @@ pub trait Policy: Sync {
     fn mode(&self, rules: &Rules) -> Mode;
 
     /// What it must know for this event. Cheap: asked for every tool call.
-    fn needs(&self, state: &State, event: &Event) -> Needs;
+    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs;
 
     /// What it must know besides, when it is known what a call changed.
-    fn needs_then(&self, _state: &State, _event: &Event, _changed: &[String]) -> Needs {
+    fn needs_then(&self, _state: &State, _event: &Heard<'_>, _changed: &[String]) -> Needs {
         Needs::default()
     }
 
-    fn judge(&self, state: &State, event: &Event, facts: &Facts) -> Judgement;
+    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement;
 }
 
 /// What a policy says of an event.

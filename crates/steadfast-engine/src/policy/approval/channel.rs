@@ -6,8 +6,7 @@
 //! [`EventKind::GateOpened`]: steadfast_model::EventKind::GateOpened
 
 use steadfast_model::{
-    Action, Change, Channel, DraftLine, Effect, Event, Host, Opening, Outcome, Profile, ToolCall, ToolResult, Trigger,
-    Verdict,
+    Action, Change, Channel, DraftLine, Effect, Host, Opening, Outcome, Profile, ToolCall, ToolResult, Trigger, Verdict,
 };
 
 use super::super::Judgement;
@@ -133,8 +132,7 @@ impl Closed<'_> {
     }
 
     fn is_attended(&self) -> bool {
-        let Event { attended, .. } = self.event;
-        attended.unwrap_or(self.state.attended)
+        self.event.attended.unwrap_or(self.state.attended)
     }
 }
 

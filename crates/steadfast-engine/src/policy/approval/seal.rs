@@ -22,7 +22,7 @@ impl Closed<'_> {
         join(&mut judgement, self.mend());
         let runs = !matches!(judgement.verdict, Verdict::Deny { .. });
         if let Some(id) = call.id.clone().filter(|_| runs && !channel::is_channel(&call.action))
-            && let Some(background) = write::may_write(&call.action, &self.event.cwd)
+            && let Some(background) = write::may_write(self.event, &call.action)
         {
             judgement.changes.push(Change::CallOpened { call: id, background });
         }

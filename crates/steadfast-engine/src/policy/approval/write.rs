@@ -1,10 +1,11 @@
 //! What a call would write, as far as its input says.
 
 use steadfast_model::{Action, Change, Possible, ToolCall, Verdict};
-use steadfast_shell::{Argument, Certainty, Context, Decision, Effect, Op, Reading, effects, judge};
+use steadfast_shell::{Argument, Certainty, Decision, Effect, Op, Reading, judge};
 
 use super::super::{Judgement, target};
 use super::{Closed, text};
+use crate::Heard;
 
 /// Our own server has its own authority.
 const SERVER: &str = "steadfast";
@@ -50,15 +51,15 @@ impl Closed<'_> {
             Action::Mcp { server, tool, paths } if server != SERVER && !target::only_reads(tool) => {
                 self.first_protected(paths, &protected)
             }
-            Action::Shell { command, .. } => {
-                let reading = read(command, &self.event.cwd);
-                let verdict = judge(&reading, &protected);
+            Action::Shell { .. } => {
+                let Some(reading) = self.event.reading() else { return Found::Nothing };
+                let verdict = judge(reading, &protected);
                 match verdict.decision {
                     Decision::Allow => Found::Nothing,
                     Decision::Ask => Found::Maybe(verdict.reason),
                     Decision::Deny => {
                         let denied =
-                            |path: &&String| judge(&reading, std::slice::from_ref(path)).decision == Decision::Deny;
+                            |path: &&String| judge(reading, std::slice::from_ref(path)).decision == Decision::Deny;
                         protected.iter().find(denied).map_or(Found::Nothing, |path| Found::Write(path.clone()))
                     }
                 }
@@ -81,7 +82,7 @@ impl Closed<'_> {
                 paths.first().map_or(Found::Nothing, |path| Found::Write(path.clone()))
             }
             Action::Shell { command, .. } => {
-                let reading = read(command, &self.event.cwd);
+                let Some(reading) = self.event.reading() else { return Found::Nothing };
                 if !reading.parsed {
                     return Found::Write(command.clone());
                 }
@@ -136,15 +137,15 @@ enum Found {
 }
 
 /// Whether a call may write anything, and whether something of it may go on running. `None`: it only looks.
-pub(super) fn may_write(action: &Action, cwd: &str) -> Option<bool> {
+pub(super) fn may_write(event: &Heard<'_>, action: &Action) -> Option<bool> {
     match action {
         Action::Read { .. } | Action::Skill { .. } | Action::Ask | Action::LeavePlan => None,
         Action::Mcp { tool, .. } if target::only_reads(tool) => None,
         // What a subagent does comes with events of its own.
         Action::Delegate { .. } => None,
         Action::Shell { command, background } => {
-            let reading = read(command, cwd);
-            let quiet = reading.parsed && reading.effects.is_empty() && only_looks(&reading);
+            let is_quiet = |reading: &Reading| reading.parsed && reading.effects.is_empty() && only_looks(reading);
+            let quiet = event.reading().is_some_and(is_quiet);
             (!quiet).then(|| *background || leaves_running(command))
         }
         Action::Write { .. } | Action::Mcp { .. } | Action::Other => Some(false),
@@ -152,14 +153,15 @@ pub(super) fn may_write(action: &Action, cwd: &str) -> Option<bool> {
 }
 
 /// Whether a call may write what its input does not say: a script, `make`, a tool that nobody here knows.
-pub(in super::super) fn may_do_anything(action: &Action, cwd: &str) -> bool {
+pub(in super::super) fn may_do_anything(event: &Heard<'_>, action: &Action) -> bool {
     match action {
-        Action::Shell { command, .. } => {
-            let reading = read(command, cwd);
+        Action::Shell { .. } => {
             let is_known = |effect: &Effect| {
                 effect.certainty == Certainty::Certain && !matches!(effect.op, Op::Exec | Op::Unknown)
             };
-            !(reading.parsed && only_looks(&reading) && reading.effects.iter().all(is_known))
+            let shows_all =
+                |reading: &Reading| reading.parsed && only_looks(reading) && reading.effects.iter().all(is_known);
+            !event.reading().is_some_and(shows_all)
         }
         Action::Mcp { server, tool, .. } => server != SERVER && !target::only_reads(tool),
         Action::Other => true,
@@ -203,10 +205,6 @@ fn leaves_running(command: &str) -> bool {
     });
     ampersand
         || ["nohup", "setsid", "disown", "systemd-run", "at ", "crontab"].iter().any(|word| command.contains(word))
-}
-
-fn read(command: &str, cwd: &str) -> Reading {
-    effects(command, &Context { cwd: cwd.to_owned(), home: "~".to_owned() })
 }
 
 fn is_inside(path: &str, folder: &str) -> bool {

@@ -78,7 +78,7 @@ fn go(state: &mut State, event: &Event, facts: &Facts) -> Decision {
 }
 
 fn verdict(state: &State, event: &Event, facts: &Facts) -> Verdict {
-    Completion.judge(state, event, facts).verdict
+    Completion.judge(state, &Heard::of(event), facts).verdict
 }
 
 #[test]
@@ -362,7 +362,7 @@ fn limits_of_zero_never_refuse() {
 fn switched_off_it_asks_for_nothing_and_says_nothing() {
     let mut state = fresh();
     state.rules.stop.enabled = false;
-    assert_eq!(Completion.needs(&state, &stopping()), Needs::default());
+    assert_eq!(Completion.needs(&state, &Heard::of(&stopping())), Needs::default());
     assert_eq!(verdict(&state, &stopping(), &knowing(plan(Some(ME), 2, 0, 0))), Verdict::Pass);
 }
 

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use steadfast_model::{Agent, AgentId, Host, Millis, PromptOrigin, Ruling, SessionId, ToolUseId};
+use steadfast_model::{Agent, AgentId, Event, Host, Millis, PromptOrigin, Ruling, SessionId, ToolUseId};
 
 use super::*;
 use crate::{Decision, decide};

@@ -1,7 +1,7 @@
-use steadfast_model::{Action, Agent, AgentId, Host, Millis, PlanView, Ruling, SessionId, ToolResult};
+use steadfast_model::{Action, Agent, AgentId, Host, Millis, PlanView, Ruling, SessionId, ToolCall, ToolResult};
 
 use super::*;
-use crate::{Decision, decide};
+use crate::{Decision, decide, needs};
 
 mod changed;
 
@@ -232,8 +232,8 @@ fn what_a_task_or_the_settings_name_is_in_scope() {
     assert_eq!(scored(&mut state, &edit("web/menu.ts")), Some((10, Level::None)));
 
     let state = at_work();
-    assert!(Drift.needs(&state, &edit("ops/list.yaml")).plan);
-    assert!(!Drift.needs(&state, &edit("src/auth/token.rs")).plan);
+    assert!(Drift.needs(&state, &Heard::of(&edit("ops/list.yaml"))).plan);
+    assert!(!Drift.needs(&state, &Heard::of(&edit("src/auth/token.rs"))).plan);
     let mut plan: PlanView = serde_json::from_value(serde_json::json!({
         "id": "p", "title": "T", "worktree": "/repo", "owner": ME,
         "counts": {"pending": 1, "in_progress": 0, "done": 0, "blocked": 0}, "open": [],

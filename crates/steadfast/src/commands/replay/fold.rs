@@ -1,4 +1,4 @@
-use steadfast_engine::{Decision, decide, needs};
+use steadfast_engine::{Decision, Heard};
 use steadfast_hosts::transcript::SessionEvents;
 use steadfast_model::{
     Change, DriftChange, Event, EventKind, Fact, Facts, Goal, Opinion, Rules, State, Step, ToolCall,
@@ -61,8 +61,9 @@ impl Iterator for Fold {
             goal: goal.clone(),
             ..State::new(event.session.clone(), event.host, event.at)
         });
-        let plan = if needs(state, &event).plan { Fact::Known(None) } else { Fact::NotAsked };
-        let decision = decide(state, &event, &Facts { plan, ..Facts::default() });
+        let heard = Heard::of(&event);
+        let plan = if heard.needs(state).plan { Fact::Known(None) } else { Fact::NotAsked };
+        let decision = heard.decide(state, &Facts { plan, ..Facts::default() });
         self.sequence += 1;
         state.advance(self.sequence, event.at, &decision.changes);
         Some(Judged { event, decision })

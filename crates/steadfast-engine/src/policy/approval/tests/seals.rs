@@ -102,7 +102,7 @@ fn stop() -> Event {
 
 #[test]
 fn the_tree_is_looked_at_around_calls_that_may_do_anything_and_where_there_is_time() {
-    let looks = |state: &State, event: &Event| Approval.needs(state, event).tree;
+    let looks = |state: &State, event: &Event| Approval.needs(state, &Heard::of(event)).tree;
     let unknown = [Action::shell("make"), Action::shell("./x.sh"), Action::shell("rm -rf $X"), Action::Other];
     let known = [Action::shell("ls; cat x > notes.md"), Action::shell("grep -rn x ."), write("notes.md")];
     let both = |action: Action| [pre("1", action.clone()), post("1", action)].map(|event| looks(&gated(), &event));
@@ -112,7 +112,7 @@ fn the_tree_is_looked_at_around_calls_that_may_do_anything_and_where_there_is_ti
     assert_eq!([typed("go on"), stop(), ended.clone()].map(|event| looks(&gated(), &event)), [true; 3]);
     // Where no gate is known to stand, no call waits for it, and nothing more is looked for.
     assert!(!looks(&fresh(), &pre("1", Action::shell("make"))));
-    assert_eq!(Approval.needs(&fresh(), &ended), Needs::default());
+    assert_eq!(Approval.needs(&fresh(), &Heard::of(&ended)), Needs::default());
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use steadfast_model::{Neighbours, StepKind, Stopping};
 
 use super::*;
-use crate::needs_then;
 
 fn changed(paths: &[&str]) -> Facts {
     Facts { changed: Fact::Known(paths.iter().map(|path| (*path).to_owned()).collect()), ..Facts::default() }
@@ -35,13 +34,13 @@ fn step(state: &mut State, event: &Event, facts: &Facts) -> Option<(StepKind, Ve
 #[test]
 fn only_what_may_write_unseen_is_looked_at() {
     let state = at_work();
-    let asks = |event: &Event| Drift.needs(&state, event).changed;
+    let asks = |event: &Event| needs(&state, event).changed;
     assert!(asks(&script()) && asks(&shell("make", failed())) && asks(&subagent_ends()));
     for event in [shell("grep -rn x .", Outcome::Ok), shell("cp a b", Outcome::Ok), edit("web/menu.ts"), read("a.rs")] {
         assert!(!asks(&event), "{event:?}");
     }
     let looking = State::new(SessionId::new(ME), Host::Claude, Millis(0));
-    assert!(!Drift.needs(&looking, &script()).changed && Drift.needs(&looking, &subagent_ends()).changed);
+    assert!(!needs(&looking, &script()).changed && needs(&looking, &subagent_ends()).changed);
 }
 
 #[test]
@@ -95,12 +94,12 @@ fn what_is_not_known_changes_nothing() {
 fn the_task_and_the_history_are_asked_for_once_something_leads_away() {
     let state = at_work();
     let more = |path: &str| {
-        let needs = needs_then(&state, &script(), &[path.to_owned()]);
+        let needs = Heard::of(&script()).needs_then(&state, &[path.to_owned()]);
         (needs.plan, needs.neighbours)
     };
     assert_eq!((more("web/menu.ts"), more("src/auth/session.rs")), ((true, true), (false, false)));
-    let needs = |path: &str| Drift.needs(&state, &edit(path)).neighbours;
-    assert_eq!((needs("web/menu.ts"), needs("src/auth/session.rs")), (true, false));
+    let asks = |path: &str| needs(&state, &edit(path)).neighbours;
+    assert_eq!((asks("web/menu.ts"), asks("src/auth/session.rs")), (true, false));
 }
 
 #[test]

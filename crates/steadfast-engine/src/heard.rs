@@ -1,0 +1,69 @@
+use std::cell::OnceCell;
+use std::ops::Deref;
+
+use steadfast_model::{Action, Event, EventKind, ToolCall};
+use steadfast_shell::{Context, Reading, effects};
+
+/// An event as the rules take it. What its command line would do is read when the first of them asks, and once: reading
+/// costs more than all the judging.
+#[derive(Debug)]
+pub struct Heard<'e> {
+    event: &'e Event,
+    reading: OnceCell<Reading>,
+}
+
+impl<'e> Heard<'e> {
+    pub fn of(event: &'e Event) -> Self {
+        Self { event, reading: OnceCell::new() }
+    }
+
+    /// The call that this event is about.
+    pub(crate) fn call(&self) -> Option<&'e ToolCall> {
+        match &self.event.kind {
+            EventKind::PreTool(call) | EventKind::Permission(call) => Some(call),
+            EventKind::PostTool(result) => Some(&result.call),
+            _ => None,
+        }
+    }
+
+    /// What the command line of its call would do. None: it has none.
+    pub(crate) fn reading(&self) -> Option<&Reading> {
+        let Action::Shell { command, .. } = &self.call()?.action else { return None };
+        let context = || Context { cwd: self.event.cwd.clone(), home: "~".to_owned() };
+        Some(self.reading.get_or_init(|| effects(command, &context())))
+    }
+}
+
+impl Deref for Heard<'_> {
+    type Target = Event;
+
+    fn deref(&self) -> &Event {
+        self.event
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use steadfast_model::{Host, Millis, SessionId};
+
+    use super::*;
+
+    fn event(action: Action) -> Event {
+        let call = ToolCall { id: None, tool: "Bash".into(), action, words: Vec::new() };
+        Event::plain(SessionId::new("s"), Host::Claude, "/repo", Millis(1), EventKind::PreTool(call))
+    }
+
+    #[test]
+    fn a_command_line_is_read_once() {
+        let event = event(Action::shell("rm a"));
+        let heard = Heard::of(&event);
+        let (first, again) = (heard.reading().unwrap(), heard.reading().unwrap());
+        assert_eq!(first.effects[0].path.as_deref(), Some("/repo/a"));
+        assert!(std::ptr::eq(first, again));
+    }
+
+    #[test]
+    fn what_is_no_command_line_is_not_read() {
+        assert_eq!(Heard::of(&event(Action::Ask)).reading(), None);
+    }
+}
