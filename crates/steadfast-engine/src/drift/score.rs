@@ -81,8 +81,8 @@ pub fn score(
             }
             if without.has(Signal::Streak) && memory.astray > 0 {
                 reasons.push(match memory.astray {
-                    1 => "so was the step before".to_owned(),
-                    steps => format!("so were the {steps} steps before"),
+                    1 => "the step before led away, too".to_owned(),
+                    steps => format!("the {steps} steps before led away, too"),
                 });
             }
         }

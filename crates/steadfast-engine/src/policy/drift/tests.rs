@@ -103,8 +103,8 @@ fn a_correction_says_what_led_away_and_what_leads_back() {
     assert_eq!(
         said(&mut state, &edit("web/footer.ts")).as_deref(),
         Some(
-            "This leads away from the goal: `web/footer.ts` has nothing to do with the work so far; so was the step before. The \
-             goal: \"Fix the expiry of tokens\". The work is in `src/auth`. Back on course: `src/auth/token.rs`. If it is needed, \
+            "This leads away from the goal: `web/footer.ts` has nothing to do with the work so far; the step before led away, \
+             too. The goal: \"Fix the expiry of tokens\". The work is in `src/auth`. Back on course: `src/auth/token.rs`. If it is needed, \
              say in a sentence why, and go on."
         )
     );

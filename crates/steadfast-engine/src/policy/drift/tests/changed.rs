@@ -50,7 +50,7 @@ fn what_a_script_changed_is_what_it_wrote() {
     assert_eq!(first, Some((StepKind::Bash, vec!["web/menu.ts".into()], 7)));
     let told = go_on(&mut state, &script(), &changed(&["web/footer.ts"]));
     assert!(told.answer.context.unwrap().starts_with(
-        "This leads away from the goal: `web/footer.ts` has nothing to do with the work so far; so was the step before."
+        "This leads away from the goal: `web/footer.ts` has nothing to do with the work so far; the step before led away, too."
     ));
 }
 
