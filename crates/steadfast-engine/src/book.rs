@@ -4,9 +4,9 @@ use steadfast_model::{
     Action, Answer, Change, Event, EventKind, Facts, Outcome, PromptOrigin, Ruling, StartSource, State, Status,
 };
 
-use crate::goal;
+use crate::{Heard, goal};
 
-pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
+pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Change> {
     let mut changes = Vec::new();
     changes.extend(facts.rules.clone().map(Change::RulesChanged));
     if let Some(attended) = event.attended.filter(|attended| *attended != state.attended) {
@@ -62,7 +62,7 @@ pub(crate) fn keep(state: &State, event: &Event, facts: &Facts) -> Vec<Change> {
         | EventKind::Goal(_)
         | EventKind::ConfigChange { .. } => {}
     }
-    changes.extend(goal::changes(state, event));
+    changes.extend(goal::changes(state, event, facts));
     changes
 }
 

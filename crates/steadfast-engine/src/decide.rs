@@ -1,6 +1,6 @@
 use steadfast_model::{Answer, Change, Direction, Effect, Event, Facts, Mode, Needs, Opinion, Ruling, State, Verdict};
 
-use crate::{Heard, POLICIES, book, claim, repeat};
+use crate::{Heard, POLICIES, book, claim, goal, repeat};
 
 /// All that follows from one event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,7 +29,7 @@ impl Heard<'_> {
         if repeat::answered(state, self).is_some() {
             return Needs::default();
         }
-        POLICIES.iter().map(|policy| policy.needs(state, self)).fold(Needs::default(), Needs::and)
+        POLICIES.iter().map(|policy| policy.needs(state, self)).fold(goal::needs(state, self), Needs::and)
     }
 
     /// What has to be known besides, when it is known what a call changed.

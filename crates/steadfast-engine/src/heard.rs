@@ -4,17 +4,20 @@ use std::ops::Deref;
 use steadfast_model::{Action, Event, EventKind, ToolCall};
 use steadfast_shell::{Context, Reading, effects};
 
-/// An event as the rules take it. What its command line would do is read when the first of them asks, and once: reading
-/// costs more than all the judging.
+use crate::goal::{self, Said};
+
+/// An event as the rules take it. What its command line would do, and what its human says, is read when the first of
+/// them asks, and once: reading costs more than all the judging.
 #[derive(Debug)]
 pub struct Heard<'e> {
     event: &'e Event,
     reading: OnceCell<Reading>,
+    said: OnceCell<Said>,
 }
 
 impl<'e> Heard<'e> {
     pub fn of(event: &'e Event) -> Self {
-        Self { event, reading: OnceCell::new() }
+        Self { event, reading: OnceCell::new(), said: OnceCell::new() }
     }
 
     /// The call that this event is about.
@@ -31,6 +34,17 @@ impl<'e> Heard<'e> {
         let Action::Shell { command, .. } = &self.call()?.action else { return None };
         let context = || Context { cwd: self.event.cwd.clone(), home: "~".to_owned() };
         Some(self.reading.get_or_init(|| effects(command, &context())))
+    }
+
+    /// What the human says of the goal. None: they say nothing.
+    pub(crate) fn said(&self) -> Option<&Said> {
+        let text = goal::text(self.event)?;
+        Some(self.said.get_or_init(|| goal::read(text)))
+    }
+
+    /// What the human calls by its name without saying where it is.
+    pub fn names(&self) -> &[String] {
+        self.said().map(|said| said.names.as_slice()).unwrap_or_default()
     }
 }
 

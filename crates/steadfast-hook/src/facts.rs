@@ -5,12 +5,12 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use steadfast_engine::Heard;
 use steadfast_engine::drift::written;
+use steadfast_engine::{Heard, goal};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
-    Action, Approval, ApprovalRules, Brief, Current, Event, EventKind, Fact, Facts, Gate, Millis, Needs, Neighbours,
-    NewRules, OwnerEnd, PlanView, Profile, SealBreak, State, ToolCall, WiringTold,
+    Action, Approval, ApprovalRules, Brief, Current, Event, EventKind, Fact, Facts, Found, Gate, Millis, Needs,
+    Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, State, ToolCall, WiringTold,
 };
 use steadfast_observe::{Repository, TOOL_EVENT};
 use steadfast_store::ledger::{Ledger, read_slices};
@@ -30,6 +30,9 @@ const SAID: usize = 1_000;
 
 /// What git gets where no call of the agent's waits for us. What is found is read and mended in the same second.
 const TREE: Duration = Duration::from_millis(400);
+
+/// What git gets at a prompt to list the files. A hundred thousand take a third of it.
+const PROMPT: Duration = Duration::from_millis(250);
 
 /// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice.
 pub(crate) fn plan(
@@ -154,6 +157,23 @@ pub(crate) fn neighbours(
     let told = |path: &String| from_root(place, root, Path::new(path));
     let found = neighbours_of(place, &files);
     found.iter().map(|(file, with)| Neighbours { path: told(file), with: with.iter().map(told).collect() }).collect()
+}
+
+/// Where in the tree is what the human called by its name, from the session's root. What is beside that is not looked at.
+pub(crate) fn found(place: &Place, needs: Needs, state: &State, event: &Heard<'_>) -> Fact<Vec<Found>> {
+    if !needs.found {
+        return Fact::NotAsked;
+    }
+    let root = if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root };
+    match Repository::find(&place.root).tracked(PROMPT) {
+        Fact::Known(tree) => {
+            let told = |path: &String| Some(place.root.join(path).strip_prefix(root).ok()?.to_str()?.to_owned());
+            let tree: Vec<String> = tree.iter().filter_map(told).collect();
+            Fact::Known(goal::found(event.names(), &tree))
+        }
+        Fact::Unknown(why) => Fact::Unknown(why),
+        Fact::NotAsked => Fact::NotAsked,
+    }
 }
 
 /// A path of the checkout as a session tells it: from its root, or whole where it is not below it.

@@ -89,6 +89,7 @@ impl Step<'_> {
             wiring: facts::wiring(place, homes, wanted, &before, event.at),
             behind_links,
             neighbours: facts::neighbours(place, wanted, &before, &heard, &changed),
+            found: facts::found(place, wanted, &before, &heard),
             changed,
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
         };
@@ -160,6 +161,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         changed,
         neighbours: if wanted.neighbours { world.neighbours.clone() } else { Vec::new() },
         spent: world.spent.clone(),
+        found: if wanted.found { world.found.clone() } else { Fact::NotAsked },
     }
 }
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AddedBy, Approval, Gate, Millis, PlanId, Rules, RunId, SealBreak, SessionId, TaskId, TaskLine};
+use crate::{AddedBy, Approval, Found, Gate, Millis, PlanId, Rules, RunId, SealBreak, SessionId, TaskId, TaskLine};
 
 /// What has to be known for an event. For most tool events: nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Needs {
     pub neighbours: bool,
     /// Whether the run that this session works for has spent its budget.
     pub budget: bool,
+    /// Where in the tree is what the human called by its name: that takes git.
+    pub found: bool,
 }
 
 impl Needs {
@@ -34,6 +36,7 @@ impl Needs {
             changed: self.changed || other.changed,
             neighbours: self.neighbours || other.neighbours,
             budget: self.budget || other.budget,
+            found: self.found || other.found,
         }
     }
 }
@@ -92,6 +95,9 @@ pub struct Facts {
     /// The budget of the run that this session works for is spent: how much of what, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<String>,
+    /// Where in the tree is what the human called by its name.
+    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
+    pub found: Fact<Vec<Found>>,
 }
 
 impl Facts {

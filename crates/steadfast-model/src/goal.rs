@@ -6,14 +6,25 @@ pub struct Goal {
     /// The beginning of what the human asked for.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// Paths the human named.
+    /// Paths the human named, and where the names they used are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope: Vec<String>,
+    /// Which of them stand for a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<Found>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<Constraint>,
     /// The number of the newest constraint: none is given twice.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub numbered: u32,
+}
+
+/// A name the human used that is a folder's or a file's in the tree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    pub name: String,
+    /// From the session's root; a folder with a `/` behind it.
+    pub path: String,
 }
 
 /// Something the human forbade.
@@ -107,13 +118,15 @@ impl Goal {
     pub const TEXT: usize = 160;
     /// The most of a sentence that is kept, in characters.
     pub const SAID: usize = 120;
-    const SCOPE: usize = 12;
+    /// The most paths of its scope.
+    pub const SCOPE: usize = 24;
     /// Who forbids more than this has long forgotten the first.
     const CONSTRAINTS: usize = 24;
 
-    pub(crate) fn set(&mut self, text: &str, scope: &[String]) {
+    pub(crate) fn set(&mut self, text: &str, scope: &[String], found: &[Found]) {
         text.clone_into(&mut self.text);
         self.scope = scope.iter().take(Self::SCOPE).cloned().collect();
+        self.found = found.iter().filter(|found| self.scope.contains(&found.path)).cloned().collect();
     }
 
     /// The same constraint said again is the same constraint.

@@ -34,7 +34,7 @@ pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, St
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
 pub use facts::{Brief, Checking, Counts, Current, Fact, Facts, Needs, Neighbours, NewRules, OwnerEnd, PlanView};
 pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealChange, Trigger};
-pub use goal::{Constraint, ConstraintKind, Goal, GoalWord};
+pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
 pub use hash::fnv;
 pub use host::{Host, UnknownName, Via};
 pub use id::{AgentId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};

@@ -3,8 +3,8 @@ mod gate;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Answer, Constraint, Drift, DriftChange, Goal, Host, Millis, NewRules, Opening, Rules, SessionId, TaskId,
-    ToolUseId, Via,
+    AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, Millis, NewRules, Opening, Rules, SessionId,
+    TaskId, ToolUseId, Via,
 };
 
 pub use gate::GateState;
@@ -249,6 +249,9 @@ pub enum Change {
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         scope: Vec<String>,
+        /// Which of them stand for a name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        found: Vec<Found>,
     },
     GoalCleared,
     ConstraintAdded(Constraint),
@@ -392,7 +395,7 @@ impl State {
                     gate.apply(change);
                 }
             }
-            Change::GoalSet { text, scope } => self.goal.get_or_insert_default().set(text, scope),
+            Change::GoalSet { text, scope, found } => self.goal.get_or_insert_default().set(text, scope, found),
             Change::GoalCleared => {
                 self.goal = None;
                 self.mark_version();

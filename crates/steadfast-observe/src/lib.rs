@@ -26,6 +26,7 @@ mod repository;
 mod sha256;
 mod stat;
 mod status;
+mod tracked;
 mod tree_content;
 
 pub use branch::Branch;

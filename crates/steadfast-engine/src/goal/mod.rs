@@ -13,6 +13,7 @@ mod forbid;
 mod left;
 mod lift;
 mod look;
+mod name;
 mod noun;
 mod object;
 mod order;
@@ -20,12 +21,18 @@ mod predicate;
 mod refer;
 mod reserve;
 mod thing;
+mod tree;
 mod turn;
 mod verb;
 mod words;
 
-use steadfast_model::{Change, Constraint, ConstraintKind, Event, EventKind, Goal, GoalWord, PromptOrigin, State};
+use steadfast_model::{
+    Change, Constraint, ConstraintKind, Event, EventKind, Fact, Facts, Found, Goal, GoalWord, Needs, PromptOrigin,
+    State,
+};
 
+use crate::Heard;
+pub use tree::found;
 use words::{Sentence, sentences};
 
 /// What a text of a human says.
@@ -36,6 +43,8 @@ pub struct Said {
     pub lifts: Vec<Lift>,
     /// Paths it names, those that it forbids apart.
     pub paths: Vec<String>,
+    /// What it calls by its name without saying where it is.
+    pub names: Vec<String>,
 }
 
 /// What is allowed again.
@@ -63,6 +72,10 @@ pub fn read(text: &str) -> Said {
         let about =
             |path: &String| !forbidden.iter().any(|(kind, of)| *kind == ConstraintKind::Touch && of.contains(path));
         said.paths.extend(named.filter(about));
+        // What is named to be left alone is not where the work is.
+        if forbidden.iter().all(|(kind, _)| *kind == ConstraintKind::Only) {
+            said.names.extend(name::names(&sentence.words));
+        }
         for (kind, of) in forbidden {
             let known = said.constraints.iter().any(|known| known.kind == kind && known.of == of);
             if !known && said.constraints.len() < CONSTRAINTS {
@@ -72,6 +85,8 @@ pub fn read(text: &str) -> Said {
         said.lifts.extend(lift::allowed(sentence).into_iter().map(|(kind, of)| Lift { kind, of }));
     }
     dedup(&mut said.paths);
+    dedup(&mut said.names);
+    said.names.truncate(name::NAMES);
     fence(&mut said);
     keep_to_the_order(&mut said, &sentences);
     // Who forbids and allows the same in one breath forbids it.
@@ -131,22 +146,43 @@ fn fence(said: &mut Said) {
     said.constraints.retain(|constraint| constraint.kind != ConstraintKind::Only || !constraint.of.is_empty());
 }
 
-fn dedup(paths: &mut Vec<String>) {
-    let mut seen: Vec<String> = Vec::new();
-    paths.retain(|path| {
-        let new = !seen.contains(path);
-        seen.push(path.clone());
+fn dedup<T: Clone + PartialEq>(all: &mut Vec<T>) {
+    let mut seen: Vec<T> = Vec::new();
+    all.retain(|one| {
+        let new = !seen.contains(one);
+        seen.push(one.clone());
         new
     });
 }
 
-/// What an event does to a session's goal. Only the human in the main thread is heard.
-pub(crate) fn changes(state: &State, event: &Event) -> Vec<Change> {
+/// The text of an event that says what a session is for. Only the human in the main thread is heard.
+pub(crate) fn text(event: &Event) -> Option<&str> {
     match &event.kind {
-        EventKind::Prompt { text, origin: PromptOrigin::Human, .. } if event.agent.is_none() => prompted(state, text),
-        EventKind::Goal(GoalWord::Set { text, scope }) => {
-            vec![Change::GoalSet { text: short(text, Goal::TEXT), scope: scope.clone() }]
+        EventKind::Prompt { text, origin: PromptOrigin::Human, .. } if event.agent.is_none() => Some(text),
+        EventKind::Goal(GoalWord::Set { text, .. }) => Some(text),
+        _ => None,
+    }
+}
+
+/// Names are looked for in the tree, those apart that were found.
+pub(crate) fn needs(state: &State, event: &Heard<'_>) -> Needs {
+    let is_known = |name: &String| state.goal.iter().flat_map(|goal| &goal.found).any(|found| found.name == *name);
+    let found = event.said().is_some_and(|said| !said.names.iter().all(is_known));
+    Needs { found, ..Needs::default() }
+}
+
+/// What an event does to a session's goal.
+pub(crate) fn changes(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Change> {
+    let found = match &facts.found {
+        Fact::Known(found) => found.as_slice(),
+        Fact::Unknown(_) | Fact::NotAsked => &[],
+    };
+    match &event.kind {
+        EventKind::Prompt { .. } => {
+            let said = text(event).zip(event.said());
+            said.map(|(text, said)| prompted(state, text, said, found)).unwrap_or_default()
         }
+        EventKind::Goal(GoalWord::Set { text, scope }) => vec![goal_set(text, scope, found)],
         EventKind::Goal(GoalWord::Forbid(constraints)) => {
             constraints.iter().cloned().map(Change::ConstraintAdded).collect()
         }
@@ -156,26 +192,34 @@ pub(crate) fn changes(state: &State, event: &Event) -> Vec<Change> {
     }
 }
 
-fn prompted(state: &State, text: &str) -> Vec<Change> {
-    let said = read(text);
+fn prompted(state: &State, text: &str, said: &Said, found: &[Found]) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     let goal = state.goal.as_ref().filter(|goal| !goal.text.is_empty() || !goal.scope.is_empty());
+    let is_new = |goal: &Goal| {
+        let mut named = said.paths.iter().chain(found.iter().map(|found| &found.path));
+        named.any(|path| !goal.scope.contains(path))
+    };
     match goal {
-        None if is_task(text) => {
-            changes.push(Change::GoalSet { text: short(text, Goal::TEXT), scope: said.paths.clone() });
-        }
+        None if is_task(text) => changes.push(goal_set(text, &said.paths, found)),
         // What is named later belongs to it, too.
-        Some(goal) if said.paths.iter().any(|path| !goal.scope.contains(path)) => {
-            let mut scope = goal.scope.clone();
-            scope.extend(said.paths.iter().cloned());
-            dedup(&mut scope);
-            changes.push(Change::GoalSet { text: goal.text.clone(), scope });
+        Some(goal) if is_new(goal) => {
+            let scope: Vec<String> = goal.scope.iter().chain(&said.paths).cloned().collect();
+            let found: Vec<Found> = goal.found.iter().chain(found).cloned().collect();
+            changes.push(goal_set(&goal.text, &scope, &found));
         }
         _ => {}
     }
-    changes.extend(lifted(state, &said, is_leave(text, &said)));
-    changes.extend(said.constraints.into_iter().map(Change::ConstraintAdded));
+    changes.extend(lifted(state, said, is_leave(text, said)));
+    changes.extend(said.constraints.iter().cloned().map(Change::ConstraintAdded));
     changes
+}
+
+fn goal_set(text: &str, paths: &[String], found: &[Found]) -> Change {
+    let mut scope: Vec<String> = paths.iter().chain(found.iter().map(|found| &found.path)).cloned().collect();
+    let mut found = found.to_vec();
+    dedup(&mut scope);
+    dedup(&mut found);
+    Change::GoalSet { text: short(text, Goal::TEXT), scope, found }
 }
 
 /// A greeting or a `/command` is no task.

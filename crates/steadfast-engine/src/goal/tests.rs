@@ -12,7 +12,11 @@ fn prompt(text: &str, origin: PromptOrigin) -> Event {
 }
 
 fn hear(state: &mut State, text: &str) {
-    for change in changes(state, &prompt(text, PromptOrigin::Human)) {
+    hear_with(state, text, &Facts::default());
+}
+
+fn hear_with(state: &mut State, text: &str, facts: &Facts) {
+    for change in changes(state, &Heard::of(&prompt(text, PromptOrigin::Human)), facts) {
         state.apply(&change);
     }
 }
@@ -32,6 +36,48 @@ fn the_first_task_is_the_goal_and_later_prompts_add_to_its_scope() {
     assert_eq!(goal.scope, ["src/auth/token.ts", "src/auth/session.ts"]);
 }
 
+fn tree(names: &[&str]) -> Facts {
+    let tree = ["src/billing/mod.rs", "src/billing/tax.rs", "src/token_store.rs", "web/theme.css"].map(str::to_owned);
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    Facts { found: Fact::Known(found(&names, &tree)), ..Facts::default() }
+}
+
+fn stands_for(state: &State) -> Vec<(&str, &str)> {
+    let found = state.goal.iter().flat_map(|goal| &goal.found);
+    found.map(|found| (found.name.as_str(), found.path.as_str())).collect()
+}
+
+#[test]
+fn what_is_called_by_its_name_and_is_in_the_tree_is_scope() {
+    let mut state = fresh();
+    hear_with(&mut state, "Mend the billing module in src/main.rs", &tree(&["billing"]));
+    hear_with(&mut state, "and use TokenStore there", &tree(&["TokenStore"]));
+    assert_eq!(state.goal.as_ref().unwrap().scope, ["src/main.rs", "src/billing/", "src/token_store.rs"]);
+    assert_eq!(stands_for(&state), [("billing", "src/billing/"), ("TokenStore", "src/token_store.rs")]);
+}
+
+#[test]
+fn git_is_asked_where_there_is_a_name_to_look_for() {
+    let asks = |state: &State, text: &str| needs(state, &Heard::of(&prompt(text, PromptOrigin::Human))).found;
+    let mut state = fresh();
+    assert!(asks(&state, "Mend the billing module"));
+    for text in ["Mend the login", "Mend src/billing/", "don't touch the billing module", "run `cargo test`"] {
+        assert!(!asks(&state, text), "{text}");
+    }
+    assert!(!needs(&state, &Heard::of(&prompt("the billing module", PromptOrigin::Notification))).found);
+    hear_with(&mut state, "Mend the billing module", &tree(&["billing"]));
+    assert!(!asks(&state, "is the billing module done?"), "it was found before");
+}
+
+#[test]
+fn where_the_tree_is_not_known_a_name_changes_nothing() {
+    let mut state = fresh();
+    let facts = Facts { found: Fact::Unknown("not a git repository".into()), ..Facts::default() };
+    hear_with(&mut state, "Mend the billing module", &facts);
+    assert_eq!(state.goal.as_ref().unwrap().scope, Vec::<String>::new());
+    assert_eq!(stands_for(&state), []);
+}
+
 #[test]
 fn only_the_human_in_the_main_thread_is_heard() {
     let mut state = fresh();
@@ -46,7 +92,7 @@ fn only_the_human_in_the_main_thread_is_heard() {
         prompt("don't push", PromptOrigin::Notification),
         subagent,
     ] {
-        assert_eq!(changes(&state, &event), [], "{event:?}");
+        assert_eq!(changes(&state, &Heard::of(&event), &Facts::default()), [], "{event:?}");
     }
     assert_eq!(kinds(&state), [(ConstraintKind::Commit, vec![])]);
 }

@@ -13,7 +13,7 @@ fn subagents_that_say_no_farewell_are_not_carried_forever() {
 #[test]
 fn a_state_with_constraints_is_of_a_version_that_keeps_them() {
     let mut state = State::new(SessionId::new("s"), Host::Sim, Millis(0));
-    state.apply(&Change::GoalSet { text: "Mend it".into(), scope: Vec::new() });
+    state.apply(&Change::GoalSet { text: "Mend it".into(), scope: Vec::new(), found: Vec::new() });
     assert_eq!(state.version, PLAIN);
     let constraint =
         Constraint { number: 0, kind: crate::ConstraintKind::Commit, of: Vec::new(), said: "don't commit".into() };

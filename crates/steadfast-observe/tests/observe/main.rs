@@ -17,4 +17,5 @@ mod places;
 mod recent;
 mod sandbox;
 mod stats;
+mod tracked;
 mod trees;

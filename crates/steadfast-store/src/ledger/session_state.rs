@@ -251,8 +251,14 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionState> {
     let list = |index: usize| row.get::<_, String>(index);
-    let goal =
-        Goal { text: row.get(2)?, scope: json(3, &list(3)?)?, constraints: json(4, &list(4)?)?, numbered: row.get(5)? };
+    let goal = Goal {
+        text: row.get(2)?,
+        scope: json(3, &list(3)?)?,
+        // For which names they stand is shown while the session is there.
+        found: Vec::new(),
+        constraints: json(4, &list(4)?)?,
+        numbered: row.get(5)?,
+    };
     let mut known = SessionState::new(&session_id(row, 0)?, millis(row, 13)?);
     known.state.goal = (goal != Goal::default()).then_some(goal);
     known.state.last_at = millis(row, 14)?;

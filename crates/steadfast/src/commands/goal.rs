@@ -29,7 +29,8 @@ pub(super) enum Goal {
 
 #[derive(Debug, Args)]
 pub(super) struct Show {
-    /// Print JSON with stable keys: `{session, goal, scope: [path], constraints: [{number, kind, of: [name], said}]}`.
+    /// Print JSON with stable keys: `{session, goal, scope: [path], found: [{name, path}], constraints: [{number, kind,
+    /// of: [name], said}]}`.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -38,7 +39,7 @@ pub(super) struct Show {
 
 #[derive(Debug, Args)]
 pub(super) struct Set {
-    /// The goal. Paths in it are its scope.
+    /// The goal. Paths in it are its scope, and so is what it calls by its name.
     text: String,
     #[command(flatten)]
     which: Which,
@@ -158,10 +159,19 @@ fn show(state: &State) -> Result<(), CommandError> {
     let nothing = Known::default();
     let goal = state.goal.as_ref().unwrap_or(&nothing);
     let text = if goal.text.is_empty() { "none" } else { &goal.text };
-    let scope = if goal.scope.is_empty() { String::new() } else { format!(" (scope: {})", goal.scope.join(", ")) };
+    let scope: Vec<String> = goal.scope.iter().map(|path| place(goal, path)).collect();
+    let scope = if scope.is_empty() { String::new() } else { format!(" (scope: {})", scope.join(", ")) };
     let forbidden: Vec<String> = goal.constraints.iter().map(line).collect();
     let forbidden = if forbidden.is_empty() { "nothing".to_owned() } else { forbidden.join(", ") };
     tell!("session {}: goal: {text}{scope}; forbidden: {forbidden}", state.session)
+}
+
+/// A path of the scope, and for which name it stands.
+fn place(goal: &Known, path: &str) -> String {
+    match goal.found.iter().find(|found| found.path == path) {
+        Some(found) => format!("{path} for \"{}\"", found.name),
+        None => path.to_owned(),
+    }
 }
 
 fn line(constraint: &Constraint) -> String {
@@ -180,5 +190,9 @@ fn show_json(state: &State) -> Result<(), CommandError> {
             json!({"number": number, "kind": kind.as_str(), "of": of, "said": said})
         })
         .collect();
-    tell!("{}", json!({"session": state.session, "goal": goal.text, "scope": goal.scope, "constraints": constraints}))
+    let Known { text, scope, found, .. } = goal;
+    tell!(
+        "{}",
+        json!({"session": state.session, "goal": text, "scope": scope, "found": found, "constraints": constraints})
+    )
 }

@@ -128,6 +128,44 @@ fn what_history_changes_with_the_work_is_not_spoken_of() {
 }
 
 #[test]
+fn what_the_human_calls_by_its_name_is_where_the_work_is() {
+    let sandbox = Sandbox::new();
+    for file in ["crates/billing/src/tax.rs", "src/token_store.rs", "web/menu.ts"] {
+        sandbox.put(file);
+    }
+    sandbox.commit();
+    let prompt = "Let the billing module round up, with TokenStore as it is in the side_bar";
+    sandbox.hook("UserPromptSubmit", SESSION, json!({"prompt": prompt}));
+    assert_eq!(
+        sandbox.ok(&["goal", "show"]),
+        format!(
+            "session s-1: goal: {prompt} (scope: crates/billing/ for \"billing\", src/token_store.rs for \"TokenStore\"); \
+             forbidden: nothing\n"
+        )
+    );
+    let edit = |id: &str, path: &str| sandbox.tool(id, "Edit", &json!({"file_path": sandbox.root().join(path)}));
+    for (id, path) in [("a", "crates/billing/src/tax.rs"), ("b", "src/token_store.rs"), ("c", "crates/billing/new.rs")]
+    {
+        assert_eq!(edit(id, path), "", "{path}");
+    }
+    let other = edit("d", "web/menu.ts");
+    assert!(other.contains("Is this part of the goal? `web/menu.ts`"), "{other}");
+}
+
+#[test]
+fn a_name_said_in_a_subfolder_is_looked_for_there() {
+    let sandbox = Sandbox::new();
+    for file in ["api/src/billing.rs", "web/billing.ts"] {
+        sandbox.put(file);
+    }
+    sandbox.commit();
+    let payload = json!({"session_id": SESSION, "cwd": sandbox.root().join("web"), "prompt": "Mend `billing` here"});
+    assert!(sandbox.start_hook("UserPromptSubmit", &payload).wait_with_output().unwrap().status.success());
+    let said = sandbox.ok(&["goal", "show"]);
+    assert!(said.contains("(scope: billing.ts for \"billing\")"), "{said}");
+}
+
+#[test]
 fn a_table_is_made_once_in_an_hour() {
     let sandbox = Sandbox::new();
     sandbox.hook("SessionStart", SESSION, json!({"source": "startup"}));

@@ -41,7 +41,7 @@ fn began(now: i64) -> Record {
 fn asked(now: i64, text: &str, words: &[&str]) -> Record {
     let words = words.iter().map(|&word| word.to_owned()).collect();
     let mut record = prompted(&s(), now);
-    record.changes.push(Change::GoalSet { text: text.into(), scope: vec!["src/auth".into()] });
+    record.changes.push(Change::GoalSet { text: text.into(), scope: vec!["src/auth".into()], found: Vec::new() });
     record.changes.push(Change::Drift(DriftChange::HumanSpoke { words }));
     record
 }
@@ -183,7 +183,7 @@ fn a_ledger_younger_than_the_session_takes_its_goal_from_the_snapshot() {
     let mut told = State::new(s(), Host::Codex, at(1));
     told.sequence = 500;
     told.last_at = at(8);
-    told.apply(&Change::GoalSet { text: "Mend it".into(), scope: Vec::new() });
+    told.apply(&Change::GoalSet { text: "Mend it".into(), scope: Vec::new(), found: Vec::new() });
     told.apply(&Change::Drift(DriftChange::Began { root: WORKTREE.into() }));
     told.apply(&Change::Drift(DriftChange::Stepped(Box::new(step(1, 2)))));
     let snapshot = Line { sequence: 500, end: 10, entry: Entry::Snapshot(Box::new(told)) };

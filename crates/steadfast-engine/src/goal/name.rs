@@ -1,0 +1,87 @@
+//! What a human calls by its name without saying where it is: `TokenStore`, `token_store`, the token module.
+
+use super::thing;
+use super::words::{Kind, Word};
+
+/// The most names of one prompt.
+pub(super) const NAMES: usize = 12;
+
+/// What is called a part of the code behind its name.
+const PARTS: [&str; 10] =
+    ["module", "modules", "folder", "directory", "crate", "package", "component", "components", "service", "submodule"];
+
+/// What stands there and is no name.
+const LIGHT: [&str; 34] = [
+    "a", "an", "another", "any", "current", "each", "every", "existing", "first", "its", "last", "my", "new", "next",
+    "npm", "old", "one", "other", "our", "own", "right", "root", "same", "separate", "single", "that", "the", "their",
+    "these", "this", "what", "which", "whole", "your",
+];
+
+/// The names in a sentence.
+pub(super) fn names(words: &[Word]) -> Vec<String> {
+    let at = 0..words.len();
+    at.flat_map(|at| names_at(words, at)).collect()
+}
+
+fn names_at(words: &[Word], at: usize) -> Vec<String> {
+    let word = &words[at];
+    if thing::path(word).is_some() || thing::is_program(word) {
+        return Vec::new();
+    }
+    // `TokenStore::open(path)`, `store.open()`: each part may be what a file is called.
+    let called = word.raw.split('(').next().unwrap_or_default();
+    let parts = called.split("::").flat_map(|part| part.split('.')).filter(|part| is_name(part));
+    match word.kind {
+        Kind::Code => parts.map(str::to_owned).collect(),
+        Kind::Plain => {
+            let is_part = words.get(at + 1).is_some_and(|next| next.is_one_of(&PARTS));
+            let of_part = |part: &str| is_part && part == called && !word.is_one_of(&LIGHT);
+            parts.filter(|part| is_snake(part) || is_camel(part) || of_part(part)).map(str::to_owned).collect()
+        }
+        Kind::Quoted | Kind::Break => Vec::new(),
+    }
+}
+
+/// Long enough to be told from any other word, and nothing but a name.
+fn is_name(part: &str) -> bool {
+    part.len() > 2
+        && part.len() < 80
+        && part.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
+}
+
+fn is_snake(part: &str) -> bool {
+    part.trim_matches('_').contains('_')
+}
+
+/// A hump in the middle: neither `Token` nor `HTTP`.
+fn is_camel(part: &str) -> bool {
+    part.chars().zip(part.chars().skip(1)).any(|(one, next)| one.is_lowercase() && next.is_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::sentences;
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        sentences(text).iter().flat_map(|sentence| names(&sentence.words)).collect()
+    }
+
+    #[test]
+    fn what_looks_like_a_name_is_one() {
+        assert_eq!(
+            found(
+                "Make TokenStore::open() and `store.renew()` use parse_duration, as the billing module and `auth` do"
+            ),
+            ["TokenStore", "store", "renew", "parse_duration", "billing", "auth"]
+        );
+        assert_eq!(found("mend the feature-flags package"), ["feature-flags"]);
+    }
+
+    #[test]
+    fn what_is_a_path_a_program_or_a_plain_word_is_none() {
+        let text = "Run `cargo test` and `npm`, see src/token_store.rs, fix the same module, the HTTP API and \"the_end of it\"";
+        assert_eq!(found(text), Vec::<String>::new());
+    }
+}
