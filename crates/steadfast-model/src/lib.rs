@@ -38,7 +38,7 @@ pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
 pub use hash::fnv;
 pub use host::{Host, UnknownName, Via};
 pub use id::{AgentId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
-pub use plan::{Phase, Plan, PlannedTask};
+pub use plan::{Phase, Plan, PlannedTask, Reported};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
 pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus};

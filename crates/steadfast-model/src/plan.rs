@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Check, TaskId, TaskKind, TaskType};
+use crate::{Check, Status, TaskId, TaskKind, TaskType};
 
 /// A compiled spec: what goes into the ledger, with generated tasks in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,4 +48,13 @@ pub struct PlannedTask {
     pub notes: Option<String>,
     pub verify: Option<Check>,
     pub blocked_by: Vec<TaskId>,
+}
+
+/// How a task stood in the list it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reported {
+    pub task: TaskId,
+    pub status: Status,
+    /// Why it is blocked, or how it was closed there.
+    pub reason: Option<String>,
 }

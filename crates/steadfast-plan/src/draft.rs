@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+use steadfast_model::Status;
+
 /// Where something stands in the text, in bytes.
 pub(crate) type Span = Range<usize>;
 
@@ -31,6 +33,8 @@ pub(crate) struct Draft {
     /// The verification commands, by their names.
     pub(crate) commands: Vec<(Text, Text)>,
     pub(crate) phases: Vec<DraftPhase>,
+    /// Phases only group: no decisions come before them, and none waits for another unless it says so.
+    pub(crate) only_groups: bool,
     /// All of it.
     pub(crate) span: Span,
 }
@@ -63,6 +67,25 @@ pub(crate) struct DraftTask {
     pub(crate) command: Option<Text>,
     pub(crate) criteria: Vec<String>,
     pub(crate) after: Vec<Text>,
+    /// How its author says that it stands, where that is said.
+    pub(crate) standing: Option<Standing>,
+}
+
+/// A status that was written down, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) status: Status,
+    pub(crate) reason: Option<String>,
+}
+
+impl Standing {
+    pub(crate) fn of(status: Status) -> Self {
+        Self { status, reason: None }
+    }
+
+    pub(crate) fn blocked(reason: impl Into<String>) -> Self {
+        Self { status: Status::Blocked, reason: Some(reason.into()) }
+    }
 }
 
 impl DraftTask {
@@ -76,6 +99,7 @@ impl DraftTask {
             command: None,
             criteria: Vec::new(),
             after: Vec::new(),
+            standing: None,
         }
     }
 

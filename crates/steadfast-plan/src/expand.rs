@@ -1,6 +1,8 @@
 //! A graph as a plan: every task with the links its type brings along.
 
-use steadfast_model::{Check, Phase, Plan, PlannedTask, TaskId, TaskKind, TaskType};
+use std::collections::HashMap;
+
+use steadfast_model::{Check, Phase, Plan, PlannedTask, Reported, Status, TaskId, TaskKind, TaskType};
 
 use crate::Options;
 use crate::commands::Commands;
@@ -16,18 +18,21 @@ const NOTES: usize = 4_000;
 
 pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, options: &Options) -> Plan {
     let mut tasks = Vec::new();
-    let mut openings: Vec<&Stage<'_>> = graph.phases.iter().collect();
-    openings.sort_by(|left, right| natural::compare(&left.opening, &right.opening));
+    let mut openings: Vec<(&str, &Stage<'_>)> =
+        graph.phases.iter().filter_map(|stage| Some((stage.opening.as_deref()?, stage))).collect();
+    openings.sort_by(|(left, _), (right, _)| natural::compare(left, right));
     let mut openings = openings.into_iter().peekable();
+    let mut begins: HashMap<usize, Vec<TaskId>> = HashMap::new();
     // The way people count, and a chain in the order it is worked on.
     for index in order {
         let node = &graph.tasks[*index];
-        while let Some(stage) = openings.next_if(|stage| natural::compare(&stage.opening, &node.id).is_lt()) {
-            tasks.push(opening(graph, stage));
+        while let Some((id, stage)) = openings.next_if(|(id, _)| natural::compare(id, &node.id).is_lt()) {
+            tasks.push(opening(graph, id, stage));
         }
-        links(graph, node, commands, options, &mut tasks);
+        let begin = begins.entry(node.phase).or_insert_with(|| beginning(graph, &graph.phases[node.phase]));
+        links(graph, node, begin, (commands, options), &mut tasks);
     }
-    tasks.extend(openings.map(|stage| opening(graph, stage)));
+    tasks.extend(openings.map(|(id, stage)| opening(graph, id, stage)));
     let phases = graph.phases.iter().map(|stage| Phase {
         id: stage.draft.id.value.clone(),
         name: stage.draft.name.clone(),
@@ -45,24 +50,65 @@ pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, opti
     }
 }
 
+/// How the tasks stand that say so, with what was generated for them.
+pub(crate) fn reported(graph: &Graph<'_>) -> Vec<Reported> {
+    let mut all = Vec::new();
+    for stage in &graph.phases {
+        // Where work was begun, what it needed was decided.
+        let begun = stage.tasks.iter().filter_map(|task| graph.tasks[*task].draft.standing.as_ref());
+        let begun = begun.map(|standing| standing.status).any(|status| status != Status::Pending);
+        if let Some(opening) = stage.opening.as_deref().filter(|_| begun) {
+            all.push(Reported { task: TaskId::new(opening), status: Status::Done, reason: None });
+        }
+    }
+    for node in &graph.tasks {
+        let Some(standing) = node.draft.standing.as_ref().filter(|standing| standing.status != Status::Pending) else {
+            continue;
+        };
+        let chain = node.links();
+        let link = |id: &str, status| Reported { task: TaskId::new(id), status, reason: None };
+        if standing.status != Status::Blocked {
+            all.extend(chain.before.as_deref().map(|id| link(id, Status::Done)));
+        }
+        all.push(Reported { reason: standing.reason.clone(), ..link(&chain.main, standing.status) });
+        if standing.status == Status::Done {
+            all.extend(chain.after.as_deref().map(|id| link(id, Status::Done)));
+        }
+    }
+    all
+}
+
+/// What the first tasks of a phase wait for: its decisions, else the ends of the phases before it.
+fn beginning(graph: &Graph<'_>, stage: &Stage<'_>) -> Vec<TaskId> {
+    match &stage.opening {
+        Some(opening) => vec![TaskId::new(opening)],
+        None => ends(graph, stage),
+    }
+}
+
+/// The last links of the phases a phase waits for.
+fn ends(graph: &Graph<'_>, stage: &Stage<'_>) -> Vec<TaskId> {
+    let mut ends = Vec::new();
+    for phase in &stage.after {
+        let sinks = graph.sinks(*phase);
+        if sinks.is_empty() {
+            // An empty phase: its beginning is its end.
+            ends.extend(graph.phases[*phase].opening.as_deref().map(TaskId::new));
+        }
+        ends.extend(sinks.into_iter().map(|task| TaskId::new(graph.tasks[task].links().last())));
+    }
+    ends
+}
+
 /// `X.0`: what was decided before the phase begins.
-fn opening(graph: &Graph<'_>, stage: &Stage<'_>) -> PlannedTask {
+fn opening(graph: &Graph<'_>, id: &str, stage: &Stage<'_>) -> PlannedTask {
     let name = &stage.draft.name;
     let title = match stage.authored {
         Some(task) => task.title.value.clone(),
         None => format!("Decisions of {name}: what it is to reach, and what was decided for it"),
     };
-    let mut blocked_by: Vec<TaskId> = Vec::new();
-    for phase in &stage.after {
-        let sinks = graph.sinks(*phase);
-        if sinks.is_empty() {
-            // An empty phase: its beginning is its end.
-            blocked_by.push(TaskId::new(&graph.phases[*phase].opening));
-        }
-        blocked_by.extend(sinks.into_iter().map(|task| TaskId::new(graph.tasks[task].links().last())));
-    }
     PlannedTask {
-        id: TaskId::new(&stage.opening),
+        id: TaskId::new(id),
         title: cut(title, TITLE),
         kind: TaskKind::Decision,
         task_type: None,
@@ -71,11 +117,17 @@ fn opening(graph: &Graph<'_>, stage: &Stage<'_>) -> PlannedTask {
         files: stage.authored.map(files).unwrap_or_default(),
         notes: stage.authored.and_then(notes).or_else(|| Some(HOW_TO_DECIDE.to_owned())),
         verify: Some(Check::Decision),
-        blocked_by,
+        blocked_by: ends(graph, stage),
     }
 }
 
-fn links(graph: &Graph<'_>, node: &Node<'_>, commands: &Commands, options: &Options, tasks: &mut Vec<PlannedTask>) {
+fn links(
+    graph: &Graph<'_>,
+    node: &Node<'_>,
+    begin: &[TaskId],
+    (commands, options): (&Commands, &Options),
+    tasks: &mut Vec<PlannedTask>,
+) {
     let Node { draft, task_type, .. } = node;
     let phase = graph.phases[node.phase].draft;
     let chain = node.links();
@@ -88,7 +140,7 @@ fn links(graph: &Graph<'_>, node: &Node<'_>, commands: &Commands, options: &Opti
     let mut first: Vec<TaskId> = node.after.iter().map(|task| TaskId::new(graph.tasks[*task].links().last())).collect();
     let inside = node.after.iter().any(|task| graph.tasks[*task].phase == node.phase);
     if !inside {
-        first.insert(0, TaskId::new(&graph.phases[node.phase].opening));
+        first.splice(0..0, begin.iter().cloned());
     }
     let link = |id: &str, kind: TaskKind, title: String, verify: Option<Check>, blocked_by: Vec<TaskId>| PlannedTask {
         id: TaskId::new(id),

@@ -24,8 +24,8 @@ pub(crate) struct Graph<'d> {
 #[derive(Debug)]
 pub(crate) struct Stage<'d> {
     pub(crate) draft: &'d DraftPhase,
-    /// The id of its decision task, `X.0`.
-    pub(crate) opening: String,
+    /// The id of its decision task, `X.0`. `None`: its draft has none.
+    pub(crate) opening: Option<String>,
     /// The authored task that is its decision task.
     pub(crate) authored: Option<&'d DraftTask>,
     /// Phases it waits for.
@@ -94,9 +94,9 @@ impl<'d> Graph<'d> {
         for (index, phase) in self.draft.phases.iter().enumerate() {
             let first = self.tasks.len();
             let mut stage =
-                Stage { draft: phase, opening: String::new(), authored: None, after: Vec::new(), tasks: Vec::new() };
+                Stage { draft: phase, opening: None, authored: None, after: Vec::new(), tasks: Vec::new() };
             for task in &phase.tasks {
-                if is_opening(task) && stage.authored.is_none() {
+                if !self.draft.only_groups && is_opening(task) && stage.authored.is_none() {
                     stage.authored = Some(task);
                 } else {
                     self.tasks.push(node(task.id.value.clone(), task, index, None, findings));
@@ -129,6 +129,9 @@ impl<'d> Graph<'d> {
 
     /// `X.0`, where `X` is what the ids of the phase begin with; else its place.
     fn name_openings(&mut self) {
+        if self.draft.only_groups {
+            return;
+        }
         let mut taken = BTreeSet::new();
         for index in 0..self.phases.len() {
             let stage = &self.phases[index];
@@ -142,7 +145,7 @@ impl<'d> Graph<'d> {
             if !taken.insert(number) {
                 opening = format!("p{}.0", index + 1);
             }
-            self.phases[index].opening = opening;
+            self.phases[index].opening = Some(opening);
         }
     }
 
@@ -172,8 +175,8 @@ impl<'d> Graph<'d> {
         }
         let mut generated: HashMap<String, &str> = HashMap::new();
         for stage in &self.phases {
-            if stage.authored.is_none() {
-                generated.insert(stage.opening.clone(), "the decisions of its phase");
+            if let (None, Some(opening)) = (stage.authored, &stage.opening) {
+                generated.insert(opening.clone(), "the decisions of its phase");
             }
         }
         for node in &self.tasks {
@@ -199,6 +202,7 @@ impl<'d> Graph<'d> {
                 findings.add(Code::DuplicatePhase, &phase.id.span, message, "give one of them another");
             }
             let after = match &phase.after {
+                None if self.draft.only_groups => Vec::new(),
                 None => index.checked_sub(1).into_iter().collect(),
                 Some(names) => names.iter().filter_map(|name| named_phase(name, &ids, findings)).collect(),
             };
@@ -219,7 +223,7 @@ impl<'d> Graph<'d> {
         }
         let phases: HashMap<&str, &Vec<usize>> =
             self.phases.iter().map(|stage| (stage.draft.id.as_str(), &stage.tasks)).collect();
-        let openings: BTreeSet<&str> = self.phases.iter().map(|stage| stage.opening.as_str()).collect();
+        let openings: BTreeSet<&str> = self.phases.iter().filter_map(|stage| stage.opening.as_deref()).collect();
         let mut all = Vec::with_capacity(self.tasks.len());
         let mut said: BTreeSet<usize> = BTreeSet::new();
         for node in &self.tasks {

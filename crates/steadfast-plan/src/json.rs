@@ -1,7 +1,7 @@
 //! SPEC.json. Its spelling is judged by `serde_json`, its places come from `jsonc-parser` with every leniency off.
 
 mod keys;
-mod reader;
+pub(crate) mod reader;
 mod spec;
 
 use std::ops::Range;
@@ -43,7 +43,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
     }
 }
 
-fn parse(text: &str) -> Result<Value<'_>, (Range<usize>, String)> {
+pub(crate) fn parse(text: &str) -> Result<Value<'_>, (Range<usize>, String)> {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
         return Err(spelled(text, &error));
     }

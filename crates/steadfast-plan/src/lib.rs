@@ -1,4 +1,5 @@
-//! SPEC.md and SPEC.json to a checked task graph: parse, lint, expand; the units and waves of a plan. Pure.
+//! SPEC.md, SPEC.json and the lists of others to a checked task graph: parse, lint, expand; the units and waves of a plan.
+//! Pure.
 //!
 //! A text becomes a draft, which knows where each of its words stands; the draft becomes a graph, in which loops are
 //! unrolled and dependencies resolved; the graph becomes a [`Plan`], with generated tasks in. Each step says what is
@@ -7,8 +8,10 @@
 mod commands;
 mod draft;
 mod expand;
+mod export;
 mod graph;
 mod hash;
+mod import;
 mod json;
 mod lint;
 mod markdown;
@@ -18,6 +21,7 @@ mod problem;
 mod reach;
 mod render;
 mod source;
+mod standing;
 mod swallow;
 mod synthetic;
 mod unit;
@@ -26,15 +30,17 @@ mod wave;
 #[cfg(any(test, feature = "schema"))]
 pub mod schema;
 
-use steadfast_model::Plan;
+use steadfast_model::{Plan, Reported};
 
 use commands::Commands;
 use draft::Draft;
 use graph::Graph;
 use problem::Findings;
-use source::{Format, Lines};
+use source::Lines;
 
+pub use export::{Outgoing, Target, export};
 pub use hash::hash;
+pub use import::Format;
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
 pub use swallow::swallowed;
@@ -63,15 +69,24 @@ impl Default for Options {
 pub struct Compiled {
     pub plan: Plan,
     pub warnings: Vec<Problem>,
+    pub format: Format,
+    /// How tasks stand that were begun where the list comes from.
+    pub reported: Vec<Reported>,
 }
 
 /// The plan of a spec. `name` is its file's: it tells the format where the text does not, and stands in for a title.
 pub fn compile(text: &str, name: &str, options: &Options) -> Result<Compiled, Report> {
     let mut findings = Findings::default();
-    let plan = read(text, name, &mut findings).and_then(|draft| check_and_expand(&draft, options, &mut findings));
+    let read = import::recognise(text, name, &mut findings).and_then(|format| {
+        let draft = import::read(format, text, name, &mut findings)?;
+        let (plan, reported) = check_and_expand(&draft, options, &mut findings)?;
+        Some((plan, reported, format))
+    });
     let problems = findings.into_problems(&Lines::of(text));
-    match plan {
-        Some(plan) if !problems.iter().any(Problem::is_error) => Ok(Compiled { plan, warnings: problems }),
+    match read {
+        Some((plan, reported, format)) if !problems.iter().any(Problem::is_error) => {
+            Ok(Compiled { plan, warnings: problems, format, reported })
+        }
         _ => Err(Report { problems }),
     }
 }
@@ -84,18 +99,11 @@ pub fn lint(text: &str, name: &str, options: &Options) -> Report {
     }
 }
 
-fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
-    match Format::of(text, name, findings)? {
-        Format::Json => json::read(text, findings),
-        Format::Markdown => markdown::read(text, name, findings),
-    }
-}
-
-fn check_and_expand(draft: &Draft, options: &Options, findings: &mut Findings) -> Option<Plan> {
+fn check_and_expand(draft: &Draft, options: &Options, findings: &mut Findings) -> Option<(Plan, Vec<Reported>)> {
     let commands = Commands::of(draft, findings);
     lint::draft(draft, &commands, findings);
     let graph = Graph::of(draft, findings)?;
     lint::graph(&graph, findings);
     let order = graph.order(findings)?;
-    (!findings.has_error()).then(|| expand::plan(&graph, &order, &commands, options))
+    (!findings.has_error()).then(|| (expand::plan(&graph, &order, &commands, options), expand::reported(&graph)))
 }

@@ -35,8 +35,14 @@ pub(crate) fn draft(draft: &Draft, commands: &Commands, findings: &mut Findings)
         }
         for task in phase.authored() {
             one(task, commands, findings);
+            if !draft.only_groups {
+                unchecked(task, commands, findings);
+            }
         }
         alternates(phase, findings);
+    }
+    if draft.only_groups {
+        unchecked_list(draft, commands, findings);
     }
 }
 
@@ -80,15 +86,41 @@ fn one(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
                 findings.add(Code::NoFiles, &task.id.span, message, "name what it changes");
             }
         }
-        None => {
-            let default = if task.task_type.is_some() { "test" } else { "typecheck" };
-            if commands.get(default).is_none() {
-                let message = format!("`{}` has no check: it closes on the agent's word, as `claimed`", task.id.value);
-                let help = format!("give it a verification command, or the spec a `verification_commands.{default}`");
-                findings.add(Code::NoCheck, &task.id.span, message, help);
-            }
-        }
+        None => {}
     }
+}
+
+/// The default command that would check a task, where there is none and it has none of its own.
+fn lacks<'a>(task: &DraftTask, commands: &Commands) -> Option<&'a str> {
+    let looks_at_files = task.task_type.as_ref().is_some_and(|name| {
+        [TaskType::Ui, TaskType::Docs].iter().any(|kind| name.value.trim().eq_ignore_ascii_case(kind.as_str()))
+    });
+    if task.command.is_some() || task.id.value.is_empty() || looks_at_files {
+        return None;
+    }
+    let default = if task.task_type.is_some() { "test" } else { "typecheck" };
+    commands.get(default).is_none().then_some(default)
+}
+
+fn unchecked(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
+    if let Some(default) = lacks(task, commands) {
+        let message = format!("`{}` has no check: it closes on the agent's word, as `claimed`", task.id.value);
+        let help = format!("give it a verification command, or the spec a `verification_commands.{default}`");
+        findings.add(Code::NoCheck, &task.id.span, message, help);
+    }
+}
+
+/// Most lists know no checks at all: that is said once.
+fn unchecked_list(draft: &Draft, commands: &Commands, findings: &mut Findings) {
+    let tasks = draft.phases.iter().flat_map(DraftPhase::authored);
+    let lacking: Vec<&DraftTask> = tasks.filter(|task| lacks(task, commands).is_some()).collect();
+    let Some(first) = lacking.first() else { return };
+    let message = match lacking.len() {
+        1 => format!("`{}` has no check: it closes on the agent's word, as `claimed`", first.id.value),
+        count => format!("{count} tasks have no check: they close on the agent's word, as `claimed`"),
+    };
+    let help = "a spec (`steadfast plan export --to json`) can give each a verification command";
+    findings.add(Code::NoCheck, &first.id.span, message, help);
 }
 
 fn length(text: &Text, most: usize, what: &str, findings: &mut Findings) {

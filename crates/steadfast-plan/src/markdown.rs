@@ -3,19 +3,20 @@
 //! A spec is read line by line: a task is a line, and so is the place of an error. Code fences and comments are passed
 //! over.
 
-mod after;
-mod fields;
-mod line;
-mod names;
+pub(crate) mod after;
+pub(crate) mod fields;
+pub(crate) mod line;
+pub(crate) mod names;
 mod table;
 
 use std::collections::{BTreeSet, HashMap};
 
 use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text, promise};
 use crate::problem::{Code, Findings};
+use crate::standing;
 use fields::{Field, field};
 use line::{Line, lines};
-use names::{is_nothing, marked, named_section, normal, numbered, phase_name, plain};
+use names::{is_nothing, marked, named_section, normal, numbered, phase_name, plain, tagged};
 use table::Columns;
 
 pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
@@ -28,12 +29,14 @@ pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
         by_id: HashMap::new(),
         paragraph: None,
         explicit: BTreeSet::new(),
+        checked: Vec::new(),
         under_heading: false,
     };
     for line in lines(text) {
         reader.line(&line);
     }
     reader.close_paragraph();
+    reader.say_what_is_checked();
     let mut draft = reader.draft;
     // Headings structure a text; only what is called a phase is one without tasks.
     let explicit = reader.explicit;
@@ -77,6 +80,8 @@ struct Reader<'f> {
     paragraph: Option<String>,
     /// Phases that are called so.
     explicit: BTreeSet<usize>,
+    /// Tasks with a checked box, and where.
+    checked: Vec<((usize, usize), Span)>,
     /// The current task is a heading: boxes below it are what is to be seen when it is done.
     under_heading: bool,
 }
@@ -92,10 +97,11 @@ impl Reader<'_> {
                 text.as_str().trim_start_matches("SPEC:").trim().clone_into(&mut self.draft.feature);
             }
             Line::Heading { level, text } => self.heading(*level, text),
-            Line::Box { checked, text } => self.checkbox(*checked, text),
+            Line::Box { mark, text, .. } => self.checkbox(*mark, text),
             Line::Bullet { text, indent } => self.bullet(text, *indent),
             Line::Row { cells } => self.row(cells),
             Line::Text { text } => self.text(text),
+            Line::Fenced { .. } => {}
         }
     }
 
@@ -103,7 +109,7 @@ impl Reader<'_> {
         self.close_paragraph();
         self.current = None;
         if level >= 3
-            && let Some((id, title)) = numbered(text)
+            && let Some((id, title)) = tagged(text).or_else(|| numbered(text))
         {
             let phase = self.phase(&text.span);
             self.task(phase, Some(id), title);
@@ -121,6 +127,12 @@ impl Reader<'_> {
     }
 
     fn begin_phase(&mut self, text: &Text) -> usize {
+        if let Some((id, name)) = tagged(text)
+            && !self.draft.phases.iter().any(|phase| phase.id.value == id.value)
+        {
+            self.draft.phases.push(DraftPhase { id, name: name.value, after: None, tasks: Vec::new(), each: None });
+            return self.draft.phases.len() - 1;
+        }
         let (id, name) = phase_name(text);
         let place = self.draft.phases.len();
         let is_taken = |id: &str| self.draft.phases.iter().any(|phase| phase.id.value == id);
@@ -159,18 +171,14 @@ impl Reader<'_> {
         index
     }
 
-    fn checkbox(&mut self, checked: bool, text: &Text) {
+    fn checkbox(&mut self, mark: char, text: &Text) {
         match self.section {
             Section::Constraints | Section::Criteria => return self.listed(text),
             Section::Head | Section::Description | Section::Commands | Section::Other | Section::Phase(_) => {}
         }
-        let numbered = numbered(text);
+        let numbered = tagged(text).or_else(|| numbered(text));
         if numbered.is_none() && self.under_heading && self.current.is_some() {
             return self.set(Field::Criteria, text);
-        }
-        if checked {
-            let message = "a checked box: what is done is in the ledger, and is not read from here";
-            self.findings.add(Code::CheckedBox, &text.span, message, "take the task out if it is not to be done again");
         }
         let (id, title) = match numbered {
             Some((id, title)) => (Some(id), title),
@@ -178,6 +186,9 @@ impl Reader<'_> {
         };
         let phase = self.phase(&text.span);
         self.task(phase, id, title);
+        if matches!(mark, 'x' | 'X') {
+            self.checked.extend(self.current.map(|place| (place, text.span.clone())));
+        }
     }
 
     fn bullet(&mut self, text: &Text, indent: usize) {
@@ -251,10 +262,25 @@ impl Reader<'_> {
         }
     }
 
+    /// A box is somebody's mark. What counts is the ledger, or a status that says so in words.
+    fn say_what_is_checked(&mut self) {
+        for ((phase, place), span) in std::mem::take(&mut self.checked) {
+            if self.draft.phases[phase].tasks[place].standing.is_none() {
+                let message = "a checked box: what is done is in the ledger, and is not read from here";
+                let help = "take the task out if it is not to be done again, or write `Status: done` below it";
+                self.findings.add(Code::CheckedBox, &span, message, help);
+            }
+        }
+    }
+
     /// The first paragraph is what it is for, or the one below a heading that says so.
     fn describe(&mut self, line: &str) {
         if let Some(text) = line.trim().strip_prefix("Completion promise:").or(line.trim().strip_prefix("Promise:")) {
             self.draft.promise = promise(&fields::unquoted(text));
+            return;
+        }
+        if line.trim().strip_prefix("Decisions:").is_some_and(|text| is_nothing(text.trim())) {
+            self.draft.only_groups = true;
             return;
         }
         match (&mut self.paragraph, &self.draft.description) {
@@ -277,7 +303,9 @@ impl Reader<'_> {
 
     /// A task, or more of one that was seen before: by its id, or by its title where one of both has no id.
     fn task(&mut self, phase: usize, id: Option<Text>, title: Text) {
-        let (title, task_type) = marked(title);
+        // A title with its id behind it is an export's, and means what it says.
+        let is_export = id.as_ref().is_some_and(|id| id.span.start > title.span.start);
+        let (title, task_type) = if is_export { (title, None) } else { marked(title) };
         let key = normal(title.as_str());
         let known = match &id {
             Some(id) => self.by_id.get(&normal(id.as_str())).copied().or_else(|| {
@@ -315,7 +343,9 @@ impl Reader<'_> {
             task.task_type = task_type;
         }
         self.by_id.insert(normal(task.id.as_str()), place);
-        self.by_id.insert(key, place);
+        if !is_export {
+            self.by_id.insert(key, place);
+        }
         self.current = Some(place);
         self.under_heading = false;
     }
@@ -338,7 +368,8 @@ impl Reader<'_> {
         let Section::Phase(index) = self.section else { return false };
         match field(text) {
             Some((Field::After, value)) => {
-                self.draft.phases[index].after = Some(fields::names(&value));
+                let names = fields::names(&value).into_iter().filter(|name| !is_nothing(&name.value));
+                self.draft.phases[index].after = Some(names.collect());
                 true
             }
             _ => false,
@@ -366,6 +397,14 @@ impl Reader<'_> {
                     }
                 }
             }
+            Field::Status => {
+                let before = self.findings.count();
+                task.standing = standing::in_words(value, self.findings);
+                if self.findings.count() > before {
+                    let line = Text::new(format!("status: {}", value.as_str()), value.span.clone());
+                    self.note(&line);
+                }
+            }
             Field::Notes => self.note(value),
         }
     }
@@ -373,9 +412,12 @@ impl Reader<'_> {
     fn note(&mut self, text: &Text) {
         let Some((phase, place)) = self.current else { return };
         let line = text.as_str().trim();
+        // A quotation is a note word for word, its empty lines among them.
+        let quoted = line.strip_prefix('>').map(|rest| rest.strip_prefix(' ').unwrap_or(rest));
         if line.is_empty() {
             return;
         }
+        let line = quoted.unwrap_or(line);
         let task = &mut self.draft.phases[phase].tasks[place];
         match &mut task.notes {
             Some(notes) => {
@@ -387,7 +429,7 @@ impl Reader<'_> {
     }
 }
 
-fn stem(name: &str) -> String {
+pub(crate) fn stem(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let stem = name.split('.').next().unwrap_or(name);
     if stem.is_empty() || stem == "-" { "spec".to_owned() } else { stem.to_owned() }

@@ -90,6 +90,13 @@ codes! {
     OtherTitle Warning "other-title",
     UnreadDependency Warning "unread-dependency",
     CutNotes Warning "cut-notes",
+    /// Nobody can tell whose list of tasks it is.
+    UnknownFormat Error "unknown-format",
+    UnknownStatus Warning "unknown-status",
+    /// Something of a list that is no work: deleted, a template.
+    LeftOut Warning "left-out",
+    /// A second task with the id of another one.
+    RenamedId Warning "renamed-id",
 }
 
 impl Serialize for Code {
@@ -134,6 +141,10 @@ impl Findings {
     pub(crate) fn add(&mut self, code: Code, span: &Range<usize>, message: impl Into<String>, help: impl Into<String>) {
         self.error |= code.severity() == Severity::Error;
         self.found.push((code, span.clone(), message.into(), help.into()));
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.found.len()
     }
 
     pub(crate) fn has_error(&self) -> bool {

@@ -30,6 +30,8 @@ pub struct Spec {
     /// Commands by name: `test` and `typecheck` are the checks of tasks without one; `$verification_commands.NAME` in a
     /// command stands for another.
     verification_commands: Option<BTreeMap<String, String>>,
+    /// Whether each phase begins with a task for its decisions, and waits for the one before it. Default: `true`.
+    decisions: Option<bool>,
     phases: Vec<SpecPhase>,
 }
 
@@ -80,6 +82,9 @@ pub struct SpecTask {
     verification: Option<SpecVerification>,
     /// Tasks or phases that come before it.
     depends_on: Option<Lines>,
+    /// How it stands where it comes from: `pending`, `in_progress`, `done` or `blocked`, perhaps with a reason behind a
+    /// colon. What is done there is `claimed` here.
+    status: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

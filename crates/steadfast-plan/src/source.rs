@@ -4,12 +4,12 @@ const BOM: char = '\u{feff}';
 
 /// What a spec is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum Notation {
     Json,
     Markdown,
 }
 
-impl Format {
+impl Notation {
     /// By what the text begins with; the name decides only where that could be either.
     pub(crate) fn of(text: &str, name: &str, findings: &mut Findings) -> Option<Self> {
         if let Some(at) = text.find('\0') {
@@ -80,24 +80,24 @@ impl<'a> Lines<'a> {
 mod tests {
     use super::*;
 
-    fn format(text: &str, name: &str) -> Option<Format> {
-        Format::of(text, name, &mut Findings::default())
+    fn notation(text: &str, name: &str) -> Option<Notation> {
+        Notation::of(text, name, &mut Findings::default())
     }
 
     #[test]
     fn the_text_says_what_it_is_written_in() {
-        let (json, markdown) = (Some(Format::Json), Some(Format::Markdown));
+        let (json, markdown) = (Some(Notation::Json), Some(Notation::Markdown));
         for name in ["SPEC.md", "SPEC.json", "-", "spec"] {
-            assert_eq!(format("\u{feff} {\"feature\": 1}", name), json, "{name}");
-            assert_eq!(format("\n# Title", name), markdown, "{name}");
+            assert_eq!(notation("\u{feff} {\"feature\": 1}", name), json, "{name}");
+            assert_eq!(notation("\n# Title", name), markdown, "{name}");
         }
-        assert_eq!(format("{name} is greeted", "SPEC.md"), markdown);
-        assert_eq!(format("{name}", "SPEC.json"), json);
-        assert_eq!(format("words", "SPEC.json"), json);
-        assert_eq!(format("[a link](x)", "-"), markdown);
-        assert_eq!(format("[1, 2]", "-"), json);
-        assert_eq!(format(" \n\t", "SPEC.md"), None);
-        assert_eq!(format("# a\0b", "SPEC.md"), None);
+        assert_eq!(notation("{name} is greeted", "SPEC.md"), markdown);
+        assert_eq!(notation("{name}", "SPEC.json"), json);
+        assert_eq!(notation("words", "SPEC.json"), json);
+        assert_eq!(notation("[a link](x)", "-"), markdown);
+        assert_eq!(notation("[1, 2]", "-"), json);
+        assert_eq!(notation(" \n\t", "SPEC.md"), None);
+        assert_eq!(notation("# a\0b", "SPEC.md"), None);
     }
 
     #[test]

@@ -12,20 +12,20 @@ use crate::problem::{Code, Findings};
 const QUOTED: usize = 40;
 
 /// Takes values out of a tree and says what was expected where something else stands.
-pub(super) struct Reader<'f> {
-    pub(super) findings: &'f mut Findings,
+pub(crate) struct Reader<'f> {
+    pub(crate) findings: &'f mut Findings,
     /// Where the tree begins in the file.
-    pub(super) base: usize,
+    pub(crate) base: usize,
 }
 
 impl Reader<'_> {
-    pub(super) fn span(&self, of: &impl Ranged) -> Span {
+    pub(crate) fn span(&self, of: &impl Ranged) -> Span {
         let range = of.range();
         self.base + range.start..self.base + range.end
     }
 
     /// The members of an object by their keys, each key once; unknown ones are named. `null` is nothing.
-    pub(super) fn object<'v, 'a>(
+    pub(crate) fn object<'v, 'a>(
         &mut self,
         value: &'v Value<'a>,
         what: &str,
@@ -45,8 +45,27 @@ impl Reader<'_> {
         Some(Members { object })
     }
 
+    /// The members of an object of somebody else's, whose keys are their own.
+    pub(crate) fn foreign<'v, 'a>(&mut self, value: &'v Value<'a>, what: &str) -> Option<Members<'v, 'a>> {
+        let Value::Object(object) = value else {
+            self.expected(what, "an object", value);
+            return None;
+        };
+        Some(Members { object })
+    }
+
+    /// A name, or a number as one; anything else is nothing.
+    pub(crate) fn word(&self, value: &Value<'_>) -> Option<Text> {
+        match value {
+            Value::StringLit(literal) => Some(Text::new(literal.value.trim(), self.span(literal))),
+            Value::NumberLit(number) => Some(Text::new(number.value, self.span(number))),
+            _ => None,
+        }
+        .filter(|text| !text.value.is_empty())
+    }
+
     /// The last of several members with one name counts, as everywhere.
-    pub(super) fn once(&mut self, object: &Object<'_>) {
+    pub(crate) fn once(&mut self, object: &Object<'_>) {
         let mut keys: Vec<&str> = object.properties.iter().map(|member| member.name.as_str()).collect();
         keys.sort_unstable();
         if keys.windows(2).all(|pair| pair[0] != pair[1]) {
@@ -72,7 +91,7 @@ impl Reader<'_> {
         self.findings.add(Code::UnknownKey, &self.span(&member.name), message, help);
     }
 
-    pub(super) fn text(&mut self, value: &Value<'_>, what: &str) -> Option<Text> {
+    pub(crate) fn text(&mut self, value: &Value<'_>, what: &str) -> Option<Text> {
         match value {
             Value::StringLit(literal) => Some(Text::new(literal.value.trim(), self.span(literal))),
             Value::NumberLit(_) => {
@@ -87,7 +106,7 @@ impl Reader<'_> {
     }
 
     /// Several texts; one alone needs no brackets.
-    pub(super) fn texts(&mut self, value: &Value<'_>, what: &str) -> Vec<Text> {
+    pub(crate) fn texts(&mut self, value: &Value<'_>, what: &str) -> Vec<Text> {
         match value {
             Value::Array(array) => array
                 .elements
@@ -104,7 +123,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn array<'v, 'a>(&mut self, value: &'v Value<'a>, what: &str) -> &'v [Value<'a>] {
+    pub(crate) fn array<'v, 'a>(&mut self, value: &'v Value<'a>, what: &str) -> &'v [Value<'a>] {
         match value {
             Value::Array(array) => &array.elements,
             _ => {
@@ -114,12 +133,12 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn missing(&mut self, object: &Members<'_, '_>, what: &str, key: &str, help: &str) {
+    pub(crate) fn missing(&mut self, object: &Members<'_, '_>, what: &str, key: &str, help: &str) {
         let span = self.span(object.object);
         self.findings.add(Code::MissingKey, &(span.start..span.start + 1), format!("{what} has no `{key}`"), help);
     }
 
-    pub(super) fn expected(&mut self, what: &str, expected: &str, found: &Value<'_>) {
+    pub(crate) fn expected(&mut self, what: &str, expected: &str, found: &Value<'_>) {
         self.expected_with(what, expected, found, &format!("write {expected} here"));
     }
 
@@ -131,13 +150,17 @@ impl Reader<'_> {
 
 /// The members of an object.
 #[derive(Clone, Copy)]
-pub(super) struct Members<'v, 'a> {
+pub(crate) struct Members<'v, 'a> {
     object: &'v Object<'a>,
 }
 
 impl<'v, 'a> Members<'v, 'a> {
+    pub(crate) fn of(value: &'v Value<'a>) -> Option<Self> {
+        value.as_object().map(|object| Self { object })
+    }
+
     /// The last of that name, unless it is `null`.
-    pub(super) fn get(self, key: &str) -> Option<&'v Value<'a>> {
+    pub(crate) fn get(self, key: &str) -> Option<&'v Value<'a>> {
         let member = self.object.properties.iter().rev().find(|member| member.name.as_str() == key)?;
         (!matches!(member.value, Value::NullKeyword(_))).then_some(&member.value)
     }
@@ -160,6 +183,6 @@ fn named(value: &Value<'_>) -> String {
 }
 
 /// Where the name of a member stands.
-pub(super) fn name_span(reader: &Reader<'_>, member: &ObjectProp<'_>) -> Range<usize> {
+pub(crate) fn name_span(reader: &Reader<'_>, member: &ObjectProp<'_>) -> Range<usize> {
     reader.span(&member.name)
 }

@@ -3,6 +3,7 @@ use jsonc_parser::ast::Value;
 use super::keys;
 use super::reader::{Members, Reader, name_span};
 use crate::draft::{Draft, DraftPhase, DraftTask, Each, Text, promise};
+use crate::standing;
 
 pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> {
     let members = reader.object(value, "the spec", keys::SPEC)?;
@@ -14,6 +15,11 @@ pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> 
     draft.description = optional(&members, "description", reader).map(|text| text.value);
     draft.promise = optional(&members, "completion_promise", reader).and_then(|text| promise(&text.value));
     lists(&members, &mut draft, reader);
+    match members.get("decisions") {
+        Some(Value::BooleanLit(decisions)) => draft.only_groups = !decisions.value,
+        Some(value) => reader.expected("`decisions`", "`true` or `false`", value),
+        None => {}
+    }
     // Free otherwise: whatever else is in there is for whoever reads the spec.
     if let Some(Value::Object(context)) = members.get("context") {
         reader.once(context);
@@ -172,6 +178,7 @@ fn read_task(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftTask> {
         Some(Text::new(lines.join("\n"), first))
     });
     task.after = members.get("depends_on").map(|value| reader.texts(value, "`depends_on`")).unwrap_or_default();
+    task.standing = optional(&members, "status", reader).and_then(|word| standing::in_words(&word, reader.findings));
     match members.get("verification") {
         Some(Value::StringLit(literal)) if literal.value.trim().is_empty() => {}
         Some(value @ Value::StringLit(_)) => task.command = reader.text(value, "`verification`"),

@@ -7,7 +7,7 @@ use crate::natural;
 use crate::problem::{Code, Findings};
 
 /// Replaces what is written in words by the ids that are meant.
-pub(super) fn resolve(draft: &mut Draft, findings: &mut Findings) {
+pub(crate) fn resolve(draft: &mut Draft, findings: &mut Findings) {
     let tasks: Vec<String> =
         draft.phases.iter().flat_map(|phase| phase.tasks.iter().map(|task| task.id.value.clone())).collect();
     let phases: Vec<String> = draft.phases.iter().map(|phase| phase.id.value.clone()).collect();

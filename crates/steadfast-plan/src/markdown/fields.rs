@@ -2,17 +2,18 @@ use crate::draft::Text;
 
 /// What a line below a task says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
+pub(crate) enum Field {
     Type,
     Files,
     Verify,
     Criteria,
     After,
+    Status,
     Notes,
 }
 
 impl Field {
-    pub(super) fn named(word: &str) -> Option<Self> {
+    pub(crate) fn named(word: &str) -> Option<Self> {
         let word = word.trim().trim_matches(['*', '_', '`', ':']).trim().to_lowercase();
         Some(match word.as_str() {
             "type" | "kind" => Self::Type,
@@ -20,6 +21,7 @@ impl Field {
             "verify" | "verification" | "check" | "test" | "command" | "verified by" => Self::Verify,
             "success criteria" | "criteria" | "acceptance" | "acceptance criteria" | "done when" => Self::Criteria,
             "depends on" | "depends" | "depends_on" | "after" | "blocked by" | "dependencies" | "deps" => Self::After,
+            "status" => Self::Status,
             "note" | "notes" => Self::Notes,
             _ => return None,
         })
@@ -27,7 +29,7 @@ impl Field {
 }
 
 /// `Files: a, b`, the name perhaps in bold.
-pub(super) fn field(text: &Text) -> Option<(Field, Text)> {
+pub(crate) fn field(text: &Text) -> Option<(Field, Text)> {
     let (name, value) = text.as_str().split_once(':')?;
     let field = Field::named(name)?;
     let value = value.trim_start_matches(['*', '_']).trim();
@@ -39,7 +41,7 @@ pub(super) fn field(text: &Text) -> Option<(Field, Text)> {
 }
 
 /// Names between commas, without backticks.
-pub(super) fn names(text: &Text) -> Vec<Text> {
+pub(crate) fn names(text: &Text) -> Vec<Text> {
     let whole = text.as_str();
     whole
         .split([',', ';'])
@@ -53,7 +55,7 @@ pub(super) fn names(text: &Text) -> Vec<Text> {
 }
 
 /// A command without the backticks around it; what stands after them is a remark.
-pub(super) fn unquoted(text: &str) -> String {
+pub(crate) fn unquoted(text: &str) -> String {
     let text = text.trim().trim_start_matches("**").trim();
     match text.strip_prefix('`').and_then(|rest| rest.split_once('`')) {
         Some((command, _)) => command.trim().to_owned(),

@@ -2,17 +2,20 @@ use crate::draft::Text;
 
 /// A line of a spec, by what it is.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(crate) enum Line {
     Blank,
     Heading { level: usize, text: Text },
-    Box { checked: bool, text: Text },
+    /// `mark` is what stands in the box.
+    Box { mark: char, text: Text, indent: usize },
     Bullet { text: Text, indent: usize },
     Row { cells: Vec<Text> },
     Text { text: Text },
+    /// A line of code, its fences among them.
+    Fenced { text: Text },
 }
 
-/// The lines that say something: what stands in fences and comments is passed over.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = Line> {
+/// The lines that say something: what stands in comments is passed over.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line> {
     let mut fence: Option<(char, usize)> = None;
     let mut comment = false;
     let mut start = 0;
@@ -29,10 +32,10 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line> {
                 Some(open) if open.0 == mark.0 && mark.1 >= open.1 && is_bare(line) => None,
                 open => open,
             };
-            return None;
+            return Some(fenced(line, at));
         }
         if fence.is_some() {
-            return None;
+            return Some(fenced(line, at));
         }
         if comment || line.trim_start().starts_with("<!--") {
             comment = !line.contains("-->");
@@ -40,6 +43,10 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = Line> {
         }
         Some(one(line, at))
     })
+}
+
+fn fenced(line: &str, at: usize) -> Line {
+    Line::Fenced { text: Text::new(line, at..at + line.len()) }
 }
 
 fn is_bare(line: &str) -> bool {
@@ -72,12 +79,20 @@ fn one(line: &str, at: usize) -> Line {
         return Line::Row { cells };
     }
     let Some(item) = bullet(body) else { return Line::Text { text: text(body) } };
-    for (mark, checked) in [("[ ]", false), ("[x]", true), ("[X]", true)] {
-        if let Some(rest) = item.strip_prefix(mark) {
-            return Line::Box { checked, text: text(rest.trim()) };
-        }
+    let inside = item.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    if let Some((mark, rest)) = inside
+        && let Some(mark) = box_mark(mark)
+        && !rest.starts_with(['(', '[', ':'])
+    {
+        return Line::Box { mark, text: text(rest.trim()), indent };
     }
     Line::Bullet { text: text(item), indent }
+}
+
+fn box_mark(inside: &str) -> Option<char> {
+    let mut characters = inside.chars();
+    let mark = characters.next()?;
+    (characters.next().is_none() && matches!(mark, ' ' | 'x' | 'X' | '~' | '/' | '>' | '!' | '-')).then_some(mark)
 }
 
 /// What follows `- `, `* `, `+ `.

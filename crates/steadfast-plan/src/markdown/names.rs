@@ -3,7 +3,7 @@
 use super::Section;
 use crate::draft::Text;
 
-pub(super) fn is_nothing(name: &str) -> bool {
+pub(crate) fn is_nothing(name: &str) -> bool {
     matches!(name.to_lowercase().as_str(), "none" | "-" | "–" | "—" | "nothing" | "n/a")
 }
 
@@ -53,7 +53,7 @@ pub(super) fn named_section(heading: &str) -> Option<Section> {
 }
 
 /// `Phase 1: Codes`, `1. Codes`, `Codes`: what it is called, and the id of one that has a number.
-pub(super) fn phase_name(heading: &Text) -> (Option<String>, String) {
+pub(crate) fn phase_name(heading: &Text) -> (Option<String>, String) {
     let text = plain(heading.as_str());
     let lower = text.to_lowercase();
     let rest =
@@ -65,7 +65,7 @@ pub(super) fn phase_name(heading: &Text) -> (Option<String>, String) {
 }
 
 /// `1.1 Title`, `1.1: Title`, `**1.1** Title`, `Task 1.1 – Title`, `T12 Title`.
-pub(super) fn numbered(text: &Text) -> Option<(Text, Text)> {
+pub(crate) fn numbered(text: &Text) -> Option<(Text, Text)> {
     let whole = text.as_str();
     let start = whole.len() - whole.trim_start_matches(['*', '_', '`', ' ', '[']).len();
     let body = &whole[start..];
@@ -95,8 +95,22 @@ pub(super) fn numbered(text: &Text) -> Option<(Text, Text)> {
     Some((Text::new(id, id_at..id_at + id.len()), title))
 }
 
+/// `Title {#id}`: an id of any shape, as an export writes it.
+pub(crate) fn tagged(text: &Text) -> Option<(Text, Text)> {
+    let (title, id) = text.as_str().trim_end().strip_suffix('}')?.rsplit_once("{#")?;
+    let title = title.trim();
+    if id.is_empty() || title.is_empty() || id.chars().any(|c| c.is_whitespace() || matches!(c, '{' | '}')) {
+        return None;
+    }
+    let within = |part: &str| {
+        let start = text.span.start + (part.as_ptr() as usize - text.as_str().as_ptr() as usize);
+        Text::new(part, start..start + part.len())
+    };
+    Some((within(id), within(title)))
+}
+
 /// A type in brackets at the end or the beginning: `(ui)`, `[backend]`.
-pub(super) fn marked(title: Text) -> (Text, Option<Text>) {
+pub(crate) fn marked(title: Text) -> (Text, Option<Text>) {
     let text = title.as_str().trim();
     for (open, close) in [('(', ')'), ('[', ']')] {
         for word in ["ui", "backend", "func", "docs"] {
@@ -112,7 +126,7 @@ pub(super) fn marked(title: Text) -> (Text, Option<Text>) {
 }
 
 /// Without emphasis and backticks around words.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let text = text.replace("**", "").replace("__", "");
     text.trim().trim_matches(['`', '*', '_']).trim().to_owned()
 }

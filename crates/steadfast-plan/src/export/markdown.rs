@@ -1,0 +1,90 @@
+//! A SPEC.md: a box for each task, and below it what is to be known. Boxes are for people; a status is a line.
+
+use std::fmt::Write;
+
+use steadfast_model::{Status, TaskType};
+
+use super::{Item, List};
+use crate::draft::Text;
+use crate::markdown::names::{marked, numbered, tagged};
+
+pub(super) fn write(list: &List<'_>) -> String {
+    let plan = list.plan;
+    let mut text = format!("# {}\n", line_of(&plan.feature));
+    // Writing into a string does not fail.
+    if let Some(description) = &plan.description {
+        let _ = write!(text, "\n{}\n", line_of(description));
+    }
+    if !list.decides {
+        text.push_str("\nDecisions: none\n");
+    }
+    if let Some(promise) = &plan.promise {
+        let _ = write!(text, "\nPromise: {}\n", line_of(promise));
+    }
+    for (heading, lines) in [("Constraints", &plan.constraints), ("Success criteria", &plan.criteria)] {
+        if !lines.is_empty() {
+            let _ = write!(text, "\n## {heading}\n\n");
+            lines.iter().for_each(|line| text.push_str(&format!("- {}\n", line_of(line))));
+        }
+    }
+    for (group, items) in list.by_phase() {
+        let _ = write!(text, "\n## {} {{#{}}}\n\n", line_of(group.name), group.id);
+        if list.decides {
+            let before = list.phases.get(group.id.as_str()).filter(|before| !before.is_empty());
+            let _ = write!(text, "Depends on: {}\n\n", before.map_or("none".to_owned(), |before| before.join(", ")));
+        }
+        items.into_iter().for_each(|item| task(&mut text, item));
+    }
+    text
+}
+
+fn task(text: &mut String, item: &Item<'_>) {
+    let of = item.task;
+    let mark = match item.status {
+        Status::Pending => ' ',
+        Status::InProgress => '~',
+        Status::Done => 'x',
+        Status::Blocked => '!',
+    };
+    let _ = writeln!(text, "- [{mark}] {}", titled(of.id.as_str(), &line_of(&of.title)));
+    let mut field = |name: &str, value: &str| {
+        let _ = writeln!(text, "  - {name}: {value}");
+    };
+    if let Some(kind) = of.task_type {
+        field("Type", TaskType::as_str(kind));
+    }
+    if !of.files.is_empty() {
+        field("Files", &of.files.join(", "));
+    }
+    if let Some(command) = item.command {
+        field("Verify", &format!("`{}`", line_of(command)));
+    }
+    if let Some(criteria) = item.criteria {
+        field("Success criteria", &line_of(criteria));
+    }
+    if !item.after.is_empty() {
+        field("Depends on", &item.after.join(", "));
+    }
+    match (item.status, item.reason) {
+        (Status::Pending, _) => {}
+        (status, None) => field("Status", status.as_str()),
+        (status, Some(reason)) => field("Status", &format!("{}: {}", status.as_str(), line_of(reason))),
+    }
+    for line in of.notes.iter().flat_map(|notes| notes.lines()) {
+        let _ = writeln!(text, "  > {line}");
+    }
+}
+
+/// `1.1 Title` where that is read back as it is, else `Title {#id}`.
+fn titled(id: &str, title: &str) -> String {
+    let plain = format!("{id} {title}");
+    let text = Text::new(plain.clone(), 0..plain.len());
+    let same = numbered(&text).is_some_and(|(read, name)| {
+        read.value == id && name.value == title && marked(name).1.is_none() && tagged(&text).is_none()
+    });
+    if same { plain } else { format!("{title} {{#{id}}}") }
+}
+
+fn line_of(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,159 @@
+//! Lists of tasks that other programs and people keep: which one a text is, and what it says.
+//!
+//! Each becomes a draft, as a spec does. Ids, order, statuses and dependencies are the list's; nothing is added to it, so
+//! its phases only group.
+
+mod beads;
+mod breakdown;
+mod checklist;
+mod gsd;
+mod openspec;
+mod recognise;
+mod spec_kit;
+mod task_master;
+mod waits;
+
+use std::collections::HashSet;
+
+use crate::draft::{Draft, DraftTask, Text};
+use crate::problem::{Code, Findings};
+use crate::source::Lines;
+use crate::{json, markdown};
+
+pub(crate) use recognise::recognise;
+
+/// What a list of tasks is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Format {
+    SpecMarkdown,
+    SpecJson,
+    Beads,
+    OpenSpec,
+    SpecKit,
+    TaskMaster,
+    Gsd,
+    Breakdown,
+    Checklist,
+}
+
+impl Format {
+    pub const ALL: [Self; 9] = [
+        Self::SpecMarkdown,
+        Self::SpecJson,
+        Self::Beads,
+        Self::OpenSpec,
+        Self::SpecKit,
+        Self::TaskMaster,
+        Self::Gsd,
+        Self::Breakdown,
+        Self::Checklist,
+    ];
+
+    /// As people are told.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::SpecMarkdown => "a spec in Markdown",
+            Self::SpecJson => "a spec in JSON",
+            Self::Beads => "the issues of beads",
+            Self::OpenSpec => "the tasks of an OpenSpec change",
+            Self::SpecKit => "the tasks of spec-kit",
+            Self::TaskMaster => "the tasks of Task Master",
+            Self::Gsd => "a plan of GSD",
+            Self::Breakdown => "a breakdown into tasks",
+            Self::Checklist => "a checklist",
+        }
+    }
+
+    /// Whether it is our own.
+    pub fn is_spec(self) -> bool {
+        matches!(self, Self::SpecMarkdown | Self::SpecJson)
+    }
+}
+
+pub(crate) fn read(format: Format, text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
+    let draft = match format {
+        Format::SpecMarkdown => return markdown::read(text, name, findings),
+        Format::SpecJson => return json::read(text, findings),
+        Format::Beads => beads::read(text, findings)?,
+        Format::OpenSpec => openspec::read(text, name, findings),
+        Format::SpecKit => spec_kit::read(text, name, findings),
+        Format::TaskMaster => task_master::read(text, name, findings)?,
+        Format::Gsd => gsd::read(text, name),
+        Format::Breakdown => breakdown::read(text, name, findings),
+        Format::Checklist => checklist::read(text, name, findings),
+    };
+    Some(settle(draft, text, name, findings))
+}
+
+/// What a ledger takes, in characters.
+const TITLE: usize = 400;
+const NOTES: usize = 4_000;
+
+/// What holds of every list: it only groups, it fits into a ledger, and it waits for what is there.
+fn settle(mut draft: Draft, text: &str, name: &str, findings: &mut Findings) -> Draft {
+    draft.only_groups = true;
+    draft.phases.retain(|phase| !phase.tasks.is_empty());
+    let lines = Lines::of(text);
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let known: HashSet<String> = draft
+        .phases
+        .iter()
+        .flat_map(|phase| phase.tasks.iter().map(|task| &task.id).chain([&phase.id]))
+        .map(|id| id.value.clone())
+        .collect();
+    for phase in &mut draft.phases {
+        for task in &mut phase.tasks {
+            let own = task.id.value.clone();
+            task.after.retain(|before| {
+                let is_there = known.contains(&before.value);
+                if !is_there {
+                    let message = format!("`{own}` waits for `{}`, which is not in this list", before.value);
+                    findings.add(Code::UnreadDependency, &before.span, message, "it is not waited for");
+                }
+                is_there && before.value != own
+            });
+            // Without a check there is nothing that would show them.
+            if task.command.is_none() {
+                for criterion in std::mem::take(&mut task.criteria) {
+                    let at = task.title.clone();
+                    note(task, &format!("done when: {criterion}"), &at);
+                }
+            }
+            fit(task, file, &lines, findings);
+        }
+    }
+    draft
+}
+
+/// What is too long for a ledger is cut, and says where the rest is.
+fn fit(task: &mut DraftTask, file: &str, lines: &Lines<'_>, findings: &mut Findings) {
+    task.title.value = one_line(&task.title.value);
+    if task.title.value.chars().count() > TITLE {
+        let whole = std::mem::take(&mut task.title.value);
+        task.title.value = whole.chars().take(TITLE - 1).chain(['…']).collect();
+        let rest = task.notes.take().map(|notes| format!("\n{}", notes.value)).unwrap_or_default();
+        task.notes = Some(Text::new(whole + &rest, task.title.span.clone()));
+    }
+    let Some(notes) = task.notes.as_mut().filter(|notes| notes.value.chars().count() > NOTES) else { return };
+    let (line, _) = lines.position(task.title.span.start);
+    let rest = format!("… (all of it: {file}:{line})");
+    let kept = NOTES.saturating_sub(rest.chars().count());
+    notes.value = notes.value.chars().take(kept).chain(rest.chars()).collect();
+    let message = format!("the notes of `{}` are cut after {NOTES} characters", task.id.value);
+    findings.add(Code::CutNotes, &notes.span, message, "they name the line where all of it is");
+}
+
+fn one_line(text: &str) -> String {
+    if text.contains(char::is_control) { text.split_whitespace().collect::<Vec<_>>().join(" ") } else { text.to_owned() }
+}
+
+/// Adds a line to what is known of a task.
+fn note(task: &mut DraftTask, line: &str, at: &Text) {
+    match &mut task.notes {
+        Some(notes) => {
+            notes.value.push('\n');
+            notes.value.push_str(line);
+        }
+        None => task.notes = Some(Text::new(line, at.span.clone())),
+    }
+}

@@ -1,0 +1,200 @@
+//! Which list of tasks a text is, by what is in it, and by its name where that leaves it open.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::Format;
+use super::breakdown::task_heading;
+use crate::markdown::fields::{Field, field};
+use crate::markdown::line::{Line, lines};
+use crate::markdown::names::{numbered, tagged};
+use crate::problem::{Code, Findings};
+use crate::source::{Notation, bom_len};
+
+/// `None`: it is none, which is said.
+pub(crate) fn recognise(text: &str, name: &str, findings: &mut Findings) -> Option<Format> {
+    let body = &text[bom_len(text)..];
+    let lower = name.to_ascii_lowercase();
+    match Notation::of(text, name, findings)? {
+        _ if lower.ends_with(".jsonl") || is_issue(body) => Some(Format::Beads),
+        Notation::Json => json(body, findings),
+        Notation::Markdown => Some(markdown(text, &lower)),
+    }
+}
+
+type Keys<'a> = BTreeMap<String, &'a RawValue>;
+
+/// Whether the first line, or the first entry of a list, is an issue of beads.
+fn is_issue(body: &str) -> bool {
+    let start = body.trim_start();
+    let first = match start.chars().next() {
+        Some('{') => start.lines().next().unwrap_or_default(),
+        Some('[') => match serde_json::from_str::<Vec<&RawValue>>(start) {
+            Ok(entries) => entries.first().map_or("", |entry| entry.get()),
+            Err(_) => "",
+        },
+        _ => "",
+    };
+    let Ok(keys) = serde_json::from_str::<Keys<'_>>(first) else { return false };
+    let has = |key: &str| keys.contains_key(key);
+    has("id") && has("title") && (has("issue_type") || has("status")) && !has("phases") && !has("subtasks")
+}
+
+fn json(body: &str, findings: &mut Findings) -> Option<Format> {
+    // What is no JSON, or no object, is said where a spec is read.
+    let Ok(keys) = serde_json::from_str::<Keys<'_>>(body) else { return Some(Format::SpecJson) };
+    let is_list = |value: &RawValue| value.get().starts_with('[');
+    let has_tasks = |value: &RawValue| {
+        value.get().starts_with('{')
+            && serde_json::from_str::<Keys<'_>>(value.get())
+                .is_ok_and(|inner| inner.get("tasks").is_some_and(|tasks| is_list(tasks)))
+    };
+    if keys.contains_key("feature") || keys.contains_key("phases") {
+        return Some(Format::SpecJson);
+    }
+    if keys.get("tasks").is_some_and(|tasks| is_list(tasks)) || keys.values().any(|value| has_tasks(value)) {
+        return Some(Format::TaskMaster);
+    }
+    if keys.is_empty() {
+        return Some(Format::SpecJson);
+    }
+    let help = "a SPEC.json has `feature` and `phases`, Task Master's file has `tasks`, and beads an issue in each line";
+    findings.add(Code::UnknownFormat, &(0..1), "this is JSON, and no list of tasks that is known", help);
+    None
+}
+
+/// What there is in a Markdown text.
+#[derive(Default)]
+struct Signs {
+    boxes: usize,
+    /// `T001`.
+    kit: usize,
+    /// `1.2` below `## 1. Heading`.
+    numbered: usize,
+    numbered_headings: usize,
+    task_headings: usize,
+    phase_headings: usize,
+    /// What only a spec says.
+    checks: usize,
+    fields: usize,
+    rows: usize,
+    tags: usize,
+    exported: bool,
+    /// What the next lines are about is a task.
+    in_task: bool,
+}
+
+fn markdown(text: &str, name: &str) -> Format {
+    let signs = Signs::of(text);
+    let path = name.replace('\\', "/");
+    let file = path.rsplit('/').next().unwrap_or(&path);
+    let is_list = ["tasks.md", "todo.md", "checklist.md"].iter().any(|end| file.ends_with(end));
+    if signs.exported {
+        return Format::SpecMarkdown;
+    }
+    if signs.tags > 0 && signs.boxes == 0 && signs.task_headings == 0 {
+        return Format::Gsd;
+    }
+    if file.starts_with("spec") {
+        return Format::SpecMarkdown;
+    }
+    if is_list && path.contains("openspec/") && signs.boxes > 0 {
+        return Format::OpenSpec;
+    }
+    if signs.checks > 0 {
+        return Format::SpecMarkdown;
+    }
+    if signs.kit > 0 && signs.kit * 2 >= signs.boxes {
+        return Format::SpecKit;
+    }
+    if is_list && signs.task_headings > 0 {
+        return Format::Breakdown;
+    }
+    if is_list && signs.numbered_headings > 0 && signs.numbered * 2 >= signs.boxes && signs.boxes > 0 {
+        return Format::OpenSpec;
+    }
+    let only_boxes = signs.task_headings + signs.phase_headings + signs.fields + signs.rows == 0;
+    if signs.boxes > 0 && (is_list || only_boxes && file.ends_with(".md")) {
+        return Format::Checklist;
+    }
+    Format::SpecMarkdown
+}
+
+impl Signs {
+    fn of(text: &str) -> Self {
+        let mut signs = Self::default();
+        for line in lines(text) {
+            signs.see(&line);
+        }
+        signs
+    }
+
+    fn see(&mut self, line: &Line) {
+        match line {
+            Line::Heading { level, text } => {
+                let words = text.as_str();
+                self.exported |= tagged(text).is_some();
+                self.phase_headings += usize::from(words.to_lowercase().starts_with("phase "));
+                self.task_headings += usize::from(*level >= 3 && task_heading(text).is_some());
+                self.in_task = *level >= 3 && numbered(text).is_some();
+                self.numbered_headings += usize::from(words.starts_with(|c: char| c.is_ascii_digit()));
+            }
+            Line::Box { text, .. } => {
+                self.boxes += 1;
+                self.in_task = true;
+                if let Some((id, _)) = numbered(text) {
+                    let is_kit = id.as_str().len() > 3 && id.as_str().starts_with('T');
+                    *(if is_kit { &mut self.kit } else { &mut self.numbered }) += 1;
+                }
+            }
+            Line::Bullet { text, .. } | Line::Text { text } => {
+                self.tags += usize::from(text.as_str().starts_with("<task ") || text.as_str().starts_with("<task>"));
+                match field(text).filter(|_| self.in_task) {
+                    Some((Field::Type | Field::Verify, _)) => self.checks += 1,
+                    Some((Field::Notes, _)) | None => {}
+                    Some(_) => self.fields += 1,
+                }
+            }
+            Line::Row { cells } => {
+                self.rows += usize::from(cells.first().is_some_and(|cell| cell.as_str().eq_ignore_ascii_case("id")));
+            }
+            Line::Blank | Line::Fenced { .. } => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(text: &str, name: &str) -> Option<Format> {
+        recognise(text, name, &mut Findings::default())
+    }
+
+    #[test]
+    fn a_list_is_known_by_what_is_in_it() {
+        let issue = r#"{"id": "bd-1", "title": "T", "status": "open", "issue_type": "task"}"#;
+        for (text, name, is) in [
+            (issue, "x", Format::Beads),
+            (issue, ".beads/issues.jsonl", Format::Beads),
+            (&format!("[{issue}]"), "-", Format::Beads),
+            (r#"{"tasks": [{"id": 1, "title": "T"}]}"#, "tasks.json", Format::TaskMaster),
+            (r#"{"master": {"tasks": []}}"#, "-", Format::TaskMaster),
+            (r#"{"feature": "F", "phases": []}"#, "tasks.json", Format::SpecJson),
+            ("## 1. One\n\n- [x] 1.1 A\n", "openspec/changes/c/tasks.md", Format::OpenSpec),
+            ("## 1. One\n\n- [x] 1.1 A\n", "tasks.md", Format::OpenSpec),
+            ("# Tasks\n\n## Phase 1: Setup\n\n- [ ] T001 [P] A\n", "tasks.md", Format::SpecKit),
+            ("<tasks>\n<task type=\"auto\">\n<name>Task 1: A</name>\n</task>\n</tasks>\n", "01-01-PLAN.md", Format::Gsd),
+            ("# B\n\n## Phase 1\n\n### Task 1.1: A\n**Dependencies**: None\n", "x-tasks.md", Format::Breakdown),
+            ("# Things\n\n- [ ] A\n- [x] B\n", "notes.md", Format::Checklist),
+            ("# Things\n\n- [ ] A\n- [x] B\n", "SPEC.md", Format::SpecMarkdown),
+            ("# Things\n\n## Phase 1\n\n- [ ] A\n", "plan.md", Format::SpecMarkdown),
+            ("# Things\n\n- [ ] A\n  - Verify: `x`\n", "tasks.md", Format::SpecMarkdown),
+            ("## Tasks {#tasks}\n\n- [ ] A {#1}\n", "tasks.md", Format::SpecMarkdown),
+        ] {
+            assert_eq!(format(text, name), Some(is), "{name}: {text}");
+        }
+        assert_eq!(format(r#"{"name": "a package"}"#, "package.json"), None);
+    }
+}

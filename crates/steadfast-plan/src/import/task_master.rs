@@ -1,0 +1,121 @@
+//! `.taskmaster/tasks/tasks.json`: tasks with subtasks, perhaps below tags.
+
+use jsonc_parser::ast::Value;
+
+use super::note;
+use super::waits::{Part, add_parts};
+use crate::draft::{Draft, DraftPhase, DraftTask, Text};
+use crate::json::parse;
+use crate::json::reader::{Members, Reader, name_span};
+use crate::markdown::stem;
+use crate::problem::{Code, Findings};
+use crate::source::bom_len;
+use crate::standing;
+
+pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
+    let base = bom_len(text);
+    let value = match parse(&text[base..]) {
+        Ok(value) => value,
+        Err((span, message)) => {
+            let help = "mend this place; the rest of the file is looked at when it is JSON";
+            findings.add(Code::Syntax, &(base + span.start..base + span.end), message, help);
+            return None;
+        }
+    };
+    let mut reader = Reader { findings, base };
+    let top = reader.foreign(&value, "the file")?;
+    let mut draft = Draft { span: reader.span(&value), feature: stem(name), ..Draft::default() };
+    let mut parts = Vec::new();
+    if let Some(tasks) = top.get("tasks") {
+        about(top, &mut draft, &reader);
+        let tasks = list(tasks, "", &mut parts, &mut reader);
+        let id = Text::new("tasks", draft.span.start..draft.span.start + 1);
+        draft.phases.push(DraftPhase { id, name: "Tasks".to_owned(), after: None, tasks, each: None });
+    } else if let Value::Object(object) = &value {
+        for member in &object.properties {
+            let Value::Object(_) = member.value else { continue };
+            let Some(tag) = reader.foreign(&member.value, "a tag") else { continue };
+            let Some(tasks) = tag.get("tasks") else { continue };
+            let name = member.name.as_str();
+            // Every tag counts from 1: what is not the first says whose it is.
+            let prefix = if draft.phases.is_empty() { String::new() } else { format!("{name}:") };
+            about(tag, &mut draft, &reader);
+            let tasks = list(tasks, &prefix, &mut parts, &mut reader);
+            let id = Text::new(name, name_span(&reader, member));
+            draft.phases.push(DraftPhase { id, name: name.to_owned(), after: None, tasks, each: None });
+        }
+    }
+    add_parts(&mut draft, &parts);
+    Some(draft)
+}
+
+/// What the file says about itself.
+fn about(members: Members<'_, '_>, draft: &mut Draft, reader: &Reader<'_>) {
+    let Some(Value::Object(_)) = members.get("metadata") else { return };
+    let Some(metadata) = members.get("metadata").and_then(Members::of) else { return };
+    if let Some(name) = metadata.get("projectName").and_then(|value| reader.word(value)) {
+        draft.feature = name.value;
+    }
+    if draft.description.is_none() {
+        draft.description = metadata.get("description").and_then(|value| reader.word(value)).map(|text| text.value);
+    }
+}
+
+fn list(value: &Value<'_>, prefix: &str, parts: &mut Vec<Part>, reader: &mut Reader<'_>) -> Vec<DraftTask> {
+    let mut tasks = Vec::new();
+    for value in reader.array(value, "`tasks`") {
+        let Some(members) = reader.foreign(value, "a task") else { continue };
+        let Some(task) = one(members, value, prefix, reader) else { continue };
+        let whole = task.id.value.clone();
+        tasks.push(task);
+        let Some(subtasks) = members.get("subtasks") else { continue };
+        for value in reader.array(subtasks, "`subtasks`") {
+            let Some(members) = reader.foreign(value, "a subtask") else { continue };
+            let Some(part) = one(members, value, &format!("{whole}."), reader) else { continue };
+            parts.push((part.id.value.clone(), whole.clone()));
+            tasks.push(part);
+        }
+    }
+    tasks
+}
+
+/// `prefix` stands before every id that names a neighbour.
+fn one(members: Members<'_, '_>, value: &Value<'_>, prefix: &str, reader: &mut Reader<'_>) -> Option<DraftTask> {
+    let word = |key: &str, reader: &Reader<'_>| members.get(key).and_then(|value| reader.word(value));
+    let Some(id) = word("id", reader) else {
+        let help = "every task of Task Master has one: `\"id\": 1`";
+        reader.missing(&members, "a task", "id", help);
+        return None;
+    };
+    let title = word("title", reader).or_else(|| word("description", reader));
+    let title = title.unwrap_or_else(|| Text::new(id.value.clone(), reader.span(value)));
+    let mut task = DraftTask::new(Text::new(own(prefix, &id.value), id.span), title);
+    let status = word("status", reader);
+    task.standing = status.and_then(|word| standing::in_words(&word, reader.findings));
+    for (key, name) in [("description", ""), ("details", ""), ("testStrategy", "test strategy: "), ("priority", "priority: ")] {
+        if let Some(text) = word(key, reader).filter(|text| text.value != task.title.value) {
+            note(&mut task, &format!("{name}{}", text.value), &text);
+        }
+    }
+    if let Some(before) = members.get("dependencies") {
+        let before = reader.array(before, "`dependencies`");
+        let names = before.iter().filter_map(|value| reader.word(value));
+        task.after = names.map(|name| Text::new(meant(prefix, &name.value), name.span.clone())).collect();
+    }
+    Some(task)
+}
+
+fn own(prefix: &str, id: &str) -> String {
+    // A subtask may spell its whole id.
+    if !prefix.is_empty() && id.starts_with(prefix) { id.to_owned() } else { format!("{prefix}{id}") }
+}
+
+/// A bare number is a neighbour; one with a dot is said in full, below its tag.
+fn meant(prefix: &str, id: &str) -> String {
+    let tag = prefix.split_once(':').map_or("", |(tag, _)| tag);
+    match (id.contains('.'), tag) {
+        (true, "") => id.to_owned(),
+        (true, tag) if !id.starts_with(&format!("{tag}:")) => format!("{tag}:{id}"),
+        _ => own(prefix, id),
+    }
+}
