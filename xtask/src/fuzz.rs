@@ -7,7 +7,8 @@ use std::process::Command;
 use crate::process::{cargo, root, run, triple};
 use crate::{Result, skip};
 
-const TARGETS: [&str; 7] = ["decode", "settings", "redact", "shell", "spec_json", "spec_markdown", "transcript"];
+const TARGETS: [&str; 8] =
+    ["decode", "settings", "redact", "shell", "spec_json", "spec_markdown", "task_lists", "transcript"];
 
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \

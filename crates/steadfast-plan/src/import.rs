@@ -15,7 +15,8 @@ mod waits;
 
 use std::collections::HashSet;
 
-use crate::draft::{Draft, DraftTask, Text};
+use crate::draft::{Draft, DraftPhase, DraftTask, Text};
+use crate::markdown::names::phase_name;
 use crate::problem::{Code, Findings};
 use crate::source::Lines;
 use crate::{json, markdown};
@@ -134,6 +135,10 @@ fn fit(task: &mut DraftTask, file: &str, lines: &Lines<'_>, findings: &mut Findi
         let rest = task.notes.take().map(|notes| format!("\n{}", notes.value)).unwrap_or_default();
         task.notes = Some(Text::new(whole + &rest, task.title.span.clone()));
     }
+    if let Some(notes) = &mut task.notes {
+        let lines: Vec<&str> = notes.value.lines().map(str::trim_end).collect();
+        notes.value = lines.join("\n").trim_end().to_owned();
+    }
     let Some(notes) = task.notes.as_mut().filter(|notes| notes.value.chars().count() > NOTES) else { return };
     let (line, _) = lines.position(task.title.span.start);
     let rest = format!("… (all of it: {file}:{line})");
@@ -144,7 +149,28 @@ fn fit(task: &mut DraftTask, file: &str, lines: &Lines<'_>, findings: &mut Findi
 }
 
 fn one_line(text: &str) -> String {
-    if text.contains(char::is_control) { text.split_whitespace().collect::<Vec<_>>().join(" ") } else { text.to_owned() }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The phases of a list, each under an id of its own.
+#[derive(Default)]
+struct Phases {
+    taken: HashSet<String>,
+}
+
+impl Phases {
+    /// The phase that a heading begins, and its number where it has one.
+    fn begin(&mut self, heading: &Text) -> (DraftPhase, Option<String>) {
+        let (id, name) = phase_name(heading);
+        let number = id.as_deref().and_then(|id| id.strip_prefix("phase-")).map(str::to_owned);
+        let first = self.taken.len() + 1;
+        let id = id
+            .filter(|id| !self.taken.contains(id))
+            .or_else(|| (first..).map(|number| format!("section-{number}")).find(|id| !self.taken.contains(id)));
+        let id = Text::new(id.unwrap_or_default(), heading.span.clone());
+        self.taken.insert(id.value.clone());
+        (DraftPhase { id, name, after: None, tasks: Vec::new(), each: None }, number)
+    }
 }
 
 /// Adds a line to what is known of a task.

@@ -11,7 +11,10 @@ pub(crate) fn in_words(text: &Text, findings: &mut Findings) -> Option<Standing>
     // `blocked: the key is missing`, `done (yesterday)`.
     let end = whole.find([':', '(']).unwrap_or(whole.len());
     let (word, rest) = whole.split_at(end);
-    let reason = rest.trim_start_matches([':', '(']).trim_end_matches(')').trim();
+    let reason = match rest.strip_prefix(':') {
+        Some(reason) => reason.trim(),
+        None => rest.trim_start_matches('(').trim_end_matches(')').trim(),
+    };
     let reason = (!reason.is_empty()).then(|| reason.to_owned());
     let known = match of_word(word) {
         Some(known) => known,
@@ -34,7 +37,9 @@ fn of_word(word: &str) -> Option<Option<Standing>> {
     let word = word.trim().to_lowercase().replace(['_', ' '], "-");
     Some(match word.as_str() {
         "pending" | "open" | "todo" | "to-do" | "not-started" | "planned" | "ready" | "new" | "backlog" | "" => None,
-        "done" | "closed" | "complete" | "completed" | "finished" | "fixed" | "implemented" | "resolved" => Some(Standing::of(Status::Done)),
+        "done" | "closed" | "complete" | "completed" | "finished" | "fixed" | "implemented" | "resolved" => {
+            Some(Standing::of(Status::Done))
+        }
         "in-progress" | "started" | "wip" | "doing" | "active" | "review" | "in-review" | "hooked" => {
             Some(Standing::of(Status::InProgress))
         }

@@ -186,7 +186,8 @@ fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader:
         let _ = write!(what, "{}priority {}", if what.is_empty() { "" } else { ", " }, priority.value);
     }
     if let Some(Value::Array(labels)) = members.get("labels") {
-        let labels: Vec<String> = labels.elements.iter().filter_map(|label| reader.word(label)).map(|l| l.value).collect();
+        let labels: Vec<String> =
+            labels.elements.iter().filter_map(|label| reader.word(label)).map(|l| l.value).collect();
         if !labels.is_empty() {
             let _ = write!(what, "{}labels: {}", if what.is_empty() { "" } else { ", " }, labels.join(", "));
         }

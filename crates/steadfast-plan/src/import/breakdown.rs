@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::note;
-use crate::draft::{Draft, DraftPhase, DraftTask, Text};
+use super::{Phases, note};
+use crate::draft::{Draft, DraftTask, Text};
 use crate::markdown::fields::{Field, field, names, unquoted};
 use crate::markdown::line::{Line, lines};
-use crate::markdown::names::{is_nothing, numbered, phase_name, plain};
+use crate::markdown::names::{is_nothing, numbered, plain};
 use crate::markdown::{after, stem};
 use crate::problem::{Code, Findings};
 use crate::standing;
@@ -14,6 +14,7 @@ use crate::standing;
 pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     let mut reader = Reader {
         draft: Draft { span: 0..text.len().min(1), ..Draft::default() },
+        phases: Phases::default(),
         findings,
         current: None,
         ids: HashMap::new(),
@@ -38,6 +39,7 @@ pub(super) fn task_heading(text: &Text) -> Option<(Text, Text)> {
 
 struct Reader<'f> {
     draft: Draft,
+    phases: Phases,
     findings: &'f mut Findings,
     /// Phase and place.
     current: Option<(usize, usize)>,
@@ -50,7 +52,8 @@ impl Reader<'_> {
         match line {
             Line::Blank => {}
             Line::Heading { level: 1, text } if self.draft.feature.is_empty() => {
-                self.draft.feature = plain(text.as_str());
+                let words = plain(text.as_str());
+                self.draft.feature = words.trim_start_matches("Task Breakdown: ").to_owned();
             }
             Line::Heading { level, text } => match task_heading(text) {
                 Some((id, title)) => self.task(id, title),
@@ -79,14 +82,8 @@ impl Reader<'_> {
 
     fn phase(&mut self, heading: &Text) {
         self.current = None;
-        let (id, name) = phase_name(heading);
-        let taken = |id: &str| self.draft.phases.iter().any(|phase| phase.id.value == id);
-        let place = self.draft.phases.len();
-        let id = id.filter(|id| !taken(id)).or_else(|| {
-            (place + 1..).map(|number| format!("section-{number}")).find(|id| !taken(id))
-        });
-        let id = Text::new(id.unwrap_or_default(), heading.span.clone());
-        self.draft.phases.push(DraftPhase { id, name, after: None, tasks: Vec::new(), each: None });
+        let (phase, _) = self.phases.begin(heading);
+        self.draft.phases.push(phase);
     }
 
     fn task(&mut self, mut id: Text, title: Text) {

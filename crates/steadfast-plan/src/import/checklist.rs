@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::waits::{Part, add_parts};
-use super::note;
-use crate::draft::{Draft, DraftPhase, DraftTask, Text};
+use super::{Phases, note};
+use crate::draft::{Draft, DraftTask, Text};
 use crate::markdown::fields::{Field, field, names};
 use crate::markdown::line::{Line, lines};
-use crate::markdown::names::{is_nothing, numbered, phase_name, plain};
+use crate::markdown::names::{is_nothing, numbered, plain};
 use crate::markdown::{after, stem};
 use crate::problem::{Code, Findings};
 use crate::standing;
@@ -30,6 +30,7 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
 #[derive(Default)]
 struct Reader {
     draft: Draft,
+    phases: Phases,
     /// What numbers the tasks of a phase that have none.
     numbers: Vec<Option<String>>,
     /// Beside the tasks, phase by phase.
@@ -76,15 +77,8 @@ impl Reader {
 
     fn phase(&mut self, heading: &Text) {
         self.open.clear();
-        let (id, name) = phase_name(heading);
-        let number = id.as_deref().and_then(|id| id.strip_prefix("phase-")).map(str::to_owned);
-        let taken = |id: &str| self.draft.phases.iter().any(|phase| phase.id.value == id);
-        let place = self.draft.phases.len();
-        let id = id.filter(|id| !taken(id)).or_else(|| {
-            (place + 1..).map(|number| format!("section-{number}")).find(|id| !taken(id))
-        });
-        let id = Text::new(id.unwrap_or_default(), heading.span.clone());
-        self.draft.phases.push(DraftPhase { id, name, after: None, tasks: Vec::new(), each: None });
+        let (phase, number) = self.phases.begin(heading);
+        self.draft.phases.push(phase);
         self.numbers.push(number);
         self.boxes.push(Vec::new());
     }
@@ -101,7 +95,7 @@ impl Reader {
         }
         let phase = self.draft.phases.len() - 1;
         let (id, title) = match numbered(text).filter(|(id, _)| is_number(id.as_str())) {
-            Some((id, title)) => (Some(id), title),
+            Some((id, title)) => (Some(id), raw(text, &title)),
             None => (None, text.clone()),
         };
         let has_id = id.is_some();
@@ -192,6 +186,13 @@ impl Reader {
         }
         parts
     }
+}
+
+/// A title word for word; only what was opened before the id is closed.
+fn raw(text: &Text, title: &Text) -> Text {
+    let words = text.as_str().get(title.span.start - text.span.start..).unwrap_or(title.as_str()).trim_end();
+    let words = if words.matches("**").count() % 2 == 1 { words.trim_end_matches("**").trim_end() } else { words };
+    Text::new(words, title.span.clone())
 }
 
 /// `404.html` begins a title, `1.2b` and `T012` are ids.

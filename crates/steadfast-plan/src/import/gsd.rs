@@ -37,7 +37,8 @@ fn task(block: &Text, number: usize) -> DraftTask {
     };
     let mut task = DraftTask::new(id, title);
     if let Some(files) = inside(block, "files") {
-        let names = files.as_str().split([',', '\n']).map(|name| name.trim().trim_start_matches("- ").trim_matches('`'));
+        let names =
+            files.as_str().split([',', '\n']).map(|name| name.trim().trim_start_matches("- ").trim_matches('`'));
         task.files = names.filter(|name| !name.is_empty()).map(|name| Text::new(name, files.span.clone())).collect();
     }
     if let Some(done) = inside(block, "done") {

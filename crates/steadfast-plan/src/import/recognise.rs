@@ -59,7 +59,8 @@ fn json(body: &str, findings: &mut Findings) -> Option<Format> {
     if keys.is_empty() {
         return Some(Format::SpecJson);
     }
-    let help = "a SPEC.json has `feature` and `phases`, Task Master's file has `tasks`, and beads an issue in each line";
+    let help =
+        "a SPEC.json has `feature` and `phases`, Task Master's file has `tasks`, and beads an issue in each line";
     findings.add(Code::UnknownFormat, &(0..1), "this is JSON, and no list of tasks that is known", help);
     None
 }
@@ -185,7 +186,11 @@ mod tests {
             ("## 1. One\n\n- [x] 1.1 A\n", "openspec/changes/c/tasks.md", Format::OpenSpec),
             ("## 1. One\n\n- [x] 1.1 A\n", "tasks.md", Format::OpenSpec),
             ("# Tasks\n\n## Phase 1: Setup\n\n- [ ] T001 [P] A\n", "tasks.md", Format::SpecKit),
-            ("<tasks>\n<task type=\"auto\">\n<name>Task 1: A</name>\n</task>\n</tasks>\n", "01-01-PLAN.md", Format::Gsd),
+            (
+                "<tasks>\n<task type=\"auto\">\n<name>Task 1: A</name>\n</task>\n</tasks>\n",
+                "01-01-PLAN.md",
+                Format::Gsd,
+            ),
             ("# B\n\n## Phase 1\n\n### Task 1.1: A\n**Dependencies**: None\n", "x-tasks.md", Format::Breakdown),
             ("# Things\n\n- [ ] A\n- [x] B\n", "notes.md", Format::Checklist),
             ("# Things\n\n- [ ] A\n- [x] B\n", "SPEC.md", Format::SpecMarkdown),

@@ -11,6 +11,9 @@ const WIDEST: usize = 200;
 
 pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     let mut draft = checklist::read(text, name, findings);
+    if let Some(feature) = draft.feature.strip_prefix("Tasks: ") {
+        draft.feature = feature.trim().to_owned();
+    }
     let mut before: Vec<String> = Vec::new();
     let mut beside: Vec<String> = Vec::new();
     for phase in &mut draft.phases {
@@ -44,7 +47,8 @@ fn wait(task: &mut DraftTask, before: &[String]) {
 
 /// The paths that a title names.
 fn files(title: &Text) -> Vec<Text> {
-    let words = title.value.split_whitespace().map(|word| word.trim_matches(['`', ',', ';', '.', '(', ')', '"', '\'', '*']));
+    let words =
+        title.value.split_whitespace().map(|word| word.trim_matches(['`', ',', ';', '.', '(', ')', '"', '\'', '*']));
     let is_path = |word: &&str| {
         word.contains('/')
             && !word.contains("://")

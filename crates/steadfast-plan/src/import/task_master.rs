@@ -92,7 +92,9 @@ fn one(members: Members<'_, '_>, value: &Value<'_>, prefix: &str, reader: &mut R
     let mut task = DraftTask::new(Text::new(own(prefix, &id.value), id.span), title);
     let status = word("status", reader);
     task.standing = status.and_then(|word| standing::in_words(&word, reader.findings));
-    for (key, name) in [("description", ""), ("details", ""), ("testStrategy", "test strategy: "), ("priority", "priority: ")] {
+    for (key, name) in
+        [("description", ""), ("details", ""), ("testStrategy", "test strategy: "), ("priority", "priority: ")]
+    {
         if let Some(text) = word(key, reader).filter(|text| text.value != task.title.value) {
             note(&mut task, &format!("{name}{}", text.value), &text);
         }

@@ -56,6 +56,9 @@ fn spec() -> impl Strategy<Value = String> {
     })
 }
 
+/// What makes a text one format or another, when it does not itself.
+const NAMES: [&str; 7] = ["SPEC.md", "SPEC.json", "-", "issues.jsonl", "openspec/tasks.md", "tasks.json", "PLAN.md"];
+
 proptest! {
     #[test]
     fn whatever_compiles_is_sound(text in spec()) {
@@ -65,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_without_harm(text in ".{0,400}", name in prop::sample::select(vec!["SPEC.md", "SPEC.json", "-"])) {
+    fn any_text_is_read_without_harm(text in ".{0,400}", name in prop::sample::select(NAMES.to_vec())) {
         let report = lint(&text, name, &Options::default());
         render(&report.problems, &text, name);
         if let Ok(compiled) = compile(&text, name, &Options::default()) {
@@ -86,6 +89,28 @@ proptest! {
         let report = lint(&text, "SPEC.md", &Options::default());
         render(&report.problems, &text, "SPEC.md");
         if let Ok(compiled) = compile(&text, "SPEC.md", &Options::default()) {
+            is_sound(&compiled.plan)?;
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_list_is_read_without_harm(name in prop::sample::select(NAMES.to_vec()), lines in prop::collection::vec(
+        prop::sample::select(vec![
+            "# T", "## 1. One", "## Phase 1", "### Task 1.1: A", "### Task 1.1: B", "- [x] 1.1 A", "- [ ] B", "  - [~] C",
+            "    - [-] 1.1 D", "- [ ] T001 [P] E", "- [ ] T002 F in src/f.rs", "- Depends on: 1.1, C", "Status: done", "> q",
+            "**Dependencies**: Task 1.1", "```", "<tasks>", "<task type=\"auto\">", "<name>Task 1: G</name>", "</task>", "<task>",
+            "<verify><automated>x</automated></verify>", "{", "}", "[", "]", ",", "\"tasks\": [", "{\"id\": 1, \"title\": \"H\"}",
+            "{\"id\": \"a-1\", \"title\": \"I\", \"status\": \"closed\"}", "- [ ] J {#a}", "## K {#k}", "Decisions: none",
+            "{\"id\": \"a-2\", \"title\": 7, \"status\": \"odd\", \"dependencies\": [{\"depends_on_id\": \"a-2\"}, 1]}", "", "words",
+        ]),
+        0..30,
+    )) {
+        let text = lines.join("\n");
+        let report = lint(&text, name, &Options::default());
+        render(&report.problems, &text, name);
+        if let Ok(compiled) = compile(&text, name, &Options::default()) {
             is_sound(&compiled.plan)?;
         }
     }

@@ -5,7 +5,9 @@ mod corpus;
 mod errors;
 mod expansion;
 mod laws;
+mod lists;
 mod markdown;
+mod round_trip;
 mod waves;
 
 use steadfast_model::Plan;
