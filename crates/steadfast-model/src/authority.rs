@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 65] = [
+pub const COMMANDS: [(&str, Authority); 66] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -65,6 +65,7 @@ pub const COMMANDS: [(&str, Authority); 65] = [
     ("backtest", Authority::Either),
     ("plan show", Authority::Either),
     ("plan status", Authority::Either),
+    ("plan export", Authority::Either),
     ("goal show", Authority::Either),
     ("decide", Authority::Either),
     ("learn add", Authority::Either),

@@ -91,6 +91,11 @@ pub fn compile(text: &str, name: &str, options: &Options) -> Result<Compiled, Re
     }
 }
 
+/// What a text is written in. `None`: no list of tasks that is known.
+pub fn format_of(text: &str, name: &str) -> Option<Format> {
+    import::recognise(text, name, &mut Findings::default())
+}
+
 /// All there is to say about a spec.
 pub fn lint(text: &str, name: &str, options: &Options) -> Report {
     match compile(text, name, options) {

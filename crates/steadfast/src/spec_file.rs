@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::{Read, stdin};
 use std::path::Path;
 
-use steadfast_plan::{Compiled, MAX_BYTES, Options, render};
+use steadfast_plan::{Compiled, Format, MAX_BYTES, Options, render};
 use steadfast_store::without_marker;
 
 use crate::error::CommandError;
+use crate::output::note;
 use crate::repository::Repository;
 
 /// The text of a spec; `-` is standard input.
@@ -64,11 +65,24 @@ pub(crate) fn compile_text(text: &str, file: &Path) -> Result<Compiled, CommandE
 pub(crate) fn compile_as(text: &str, file: &Path, target: &Path) -> Result<Compiled, CommandError> {
     let name = file.to_string_lossy();
     let text = &authored(text);
-    steadfast_plan::compile(text, &target.to_string_lossy(), &options()?).map_err(|report| {
+    steadfast_plan::compile(text, &known_as(target), &options()?).map_err(|report| {
         let problems = render(&report.problems, text, &name);
         CommandError::failure(format!("`{name}` does not compile\n{}", problems.trim_end()))
             .hint("each says above what to do")
     })
+}
+
+/// A file by its whole path, wherever it is named from: the folders above it say what it is, too.
+pub(crate) fn known_as(file: &Path) -> String {
+    let path = if file == Path::new("-") { None } else { file.canonicalize().ok() };
+    path.as_deref().unwrap_or(file).to_string_lossy().into_owned()
+}
+
+/// Says what a file is that is not our own.
+pub(crate) fn say_format(format: Format, name: &str) {
+    if !format.is_spec() {
+        note!("`{name}` is {}", format.describe());
+    }
 }
 
 /// A text without the mark of its approval, its lines where they were.

@@ -193,7 +193,7 @@ fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, name: &str)
     Ok(rows == 1)
 }
 
-fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<(), Fault> {
+pub(super) fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<(), Fault> {
     transaction
         .prepare_cached(
             "INSERT INTO evidence (plan, task, number, class, passed, at, body)

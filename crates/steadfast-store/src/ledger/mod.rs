@@ -23,6 +23,7 @@ mod owner;
 mod plan;
 mod progress;
 mod recall;
+mod reported;
 mod retention;
 mod run;
 mod session;

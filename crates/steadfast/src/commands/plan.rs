@@ -1,4 +1,5 @@
 mod draft;
+mod export;
 mod gate;
 mod status;
 
@@ -16,12 +17,16 @@ use crate::error::CommandError;
 use crate::output::{note, tell};
 use crate::setup;
 use crate::spec_file;
-use crate::task_list::{LoopState, TaskList, decisions_file, word};
+use crate::task_list::{LoopState, TakenOver, TaskList, decisions_file, word};
 
 /// Works on the plan of this worktree: a spec, compiled into tasks.
 #[derive(Debug, Subcommand)]
 pub(super) enum Plan {
     /// Loads a spec, SPEC.md or SPEC.json. What did not change since it was last loaded keeps its status.
+    ///
+    /// A list that is kept elsewhere is loaded as well, with its ids, dependencies and statuses: beads `issues.jsonl`,
+    /// `tasks.md` of OpenSpec and spec-kit, `tasks.json` of Task Master, plans of GSD, breakdowns and checklists in
+    /// Markdown. What was done there is `claimed` here.
     Load { file: PathBuf },
     /// Keeps a draft of a plan for a human to read, and closes the plan gate.
     ///
@@ -49,6 +54,8 @@ pub(super) enum Plan {
         #[command(flatten)]
         output: StatusOutput,
     },
+    /// Writes the plan with its statuses as a list that other programs read, and `plan load` reads again.
+    Export(export::Export),
     /// Puts the plan away, with its decisions file. Its evidence is kept.
     Clear,
 }
@@ -82,6 +89,7 @@ impl Plan {
             Self::Show { draft: true, output } => draft::show(&TaskList::here("plan show")?, output.json),
             Self::Show { draft: false, output } => show(&TaskList::here("plan show")?, output),
             Self::Status { output } => status::show(&TaskList::here("plan status")?, output.json),
+            Self::Export(command) => command.run(),
             Self::Clear => {
                 let mut list = TaskList::here("plan clear")?;
                 setup::only_for_humans(list.place(), "plan clear")?;
@@ -97,6 +105,7 @@ fn load(file: &std::path::Path) -> Result<(), CommandError> {
     let source = spec_file::source(file, &list.place().root);
     let loaded = list.load(&compiled.plan, &source)?;
     let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());
+    spec_file::say_format(compiled.format, &source);
     match &loaded {
         Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", phases(compiled.plan.phases.len()))?,
         Loaded::Same(_) => tell!("plan {plan} is loaded already, and nothing in it changed")?,
@@ -104,6 +113,7 @@ fn load(file: &std::path::Path) -> Result<(), CommandError> {
             tell!("plan {plan}: {tasks} tasks, {kept} of which keep their status; the plan before it is put away")?;
         }
     }
+    taken_over(&list.take_over(plan, &compiled.reported, &source)?)?;
     tell!("decisions are in {}", decisions_file(plan))?;
     for warning in &compiled.warnings {
         note!("warning: {source}:{}: {}", warning.line, warning.message);
@@ -114,6 +124,22 @@ fn load(file: &std::path::Path) -> Result<(), CommandError> {
         unchecked => note!("{unchecked} tasks have no check: they close on the agent's word, as `claimed`"),
     }
     Ok(())
+}
+
+/// What was begun elsewhere, in a line.
+fn taken_over(taken: &TakenOver) -> Result<(), CommandError> {
+    let TakenOver { done, in_progress, blocked, unproven } = taken;
+    let counts = [(done, "done, as `claimed`"), (in_progress, "in progress"), (blocked, "blocked")];
+    let counts: Vec<String> =
+        counts.iter().filter(|(count, _)| **count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    if !counts.is_empty() {
+        tell!("taken over: {}", counts.join("; "))?;
+    }
+    match unproven {
+        0 => Ok(()),
+        1 => tell!("1 task was done there and has a check: it stays open until that passes"),
+        count => tell!("{count} tasks were done there and have a check: they stay open until that passes"),
+    }
 }
 
 fn phases(count: usize) -> String {

@@ -1,15 +1,17 @@
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use steadfast_model::{Check, PlannedTask, TaskKind, TaskType};
-use steadfast_plan::{Problem, lint, render};
+use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
+use steadfast_plan::{Problem, format_of, lint, render};
 
 use crate::error::CommandError;
 use crate::output::{put, put_aside, tell};
 use crate::spec_file;
+use crate::task_list::word;
 
-/// Looks at a spec, SPEC.md or SPEC.json, and changes nothing.
+/// Looks at a spec, SPEC.md or SPEC.json, or a list that `plan load` reads, and changes nothing.
 #[derive(Debug, Subcommand)]
 pub(super) enum Spec {
     /// Shows the plan of a spec, with generated tasks in.
@@ -36,7 +38,7 @@ pub(super) enum Spec {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct CompileOutput {
     /// Print JSON with stable keys: `{feature, tasks: [{id, title, kind, type, phase, files, verify, check,
-    /// blocked_by}], warnings: [{code, message, line}]}`.
+    /// blocked_by}], warnings: [{code, message, line}]}`. Tasks of a list that were begun have a `status`, too.
     #[arg(long)]
     json: bool,
 }
@@ -53,7 +55,9 @@ impl Spec {
         match self {
             Self::Compile { file, output } => compile(&file, output),
             Self::Count { file } => {
-                tell!("{}", spec_file::compile(&file)?.plan.tasks.len())?;
+                let compiled = spec_file::compile(&file)?;
+                spec_file::say_format(compiled.format, &file.to_string_lossy());
+                tell!("{}", compiled.plan.tasks.len())?;
                 Ok(())
             }
             Self::Lint { file, output } => look(&file, output),
@@ -65,8 +69,10 @@ fn compile(file: &Path, output: CompileOutput) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
     let compiled = spec_file::compile_text(&text, file)?;
     let plan = &compiled.plan;
+    spec_file::say_format(compiled.format, &file.to_string_lossy());
+    let stands: HashMap<&TaskId, Status> = compiled.reported.iter().map(|one| (&one.task, one.status)).collect();
     if output.json {
-        let tasks: Vec<_> = plan.tasks.iter().map(to_json).collect();
+        let tasks: Vec<_> = plan.tasks.iter().map(|task| to_json(task, stands.get(&task.id))).collect();
         let warning = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message, "line": problem.line});
         let warnings: Vec<_> = compiled.warnings.iter().map(warning).collect();
         tell!("{}", json!({"feature": plan.feature, "tasks": tasks, "warnings": warnings}))?;
@@ -76,15 +82,15 @@ fn compile(file: &Path, output: CompileOutput) -> Result<(), CommandError> {
     for phase in &plan.phases {
         tell!("\n{}", phase.name)?;
         for task in plan.tasks.iter().filter(|task| task.phase.as_deref() == Some(&phase.id)) {
-            show(task)?;
+            show(task, stands.get(&task.id))?;
         }
     }
     put_aside(format_args!("{}", render(&compiled.warnings, &text, &file.to_string_lossy())));
     Ok(())
 }
 
-fn to_json(task: &PlannedTask) -> serde_json::Value {
-    json!({
+fn to_json(task: &PlannedTask, status: Option<&Status>) -> serde_json::Value {
+    let mut shown = json!({
         "id": task.id,
         "title": task.title,
         "kind": task.kind,
@@ -95,14 +101,21 @@ fn to_json(task: &PlannedTask) -> serde_json::Value {
         "verify": task.verify.as_ref().and_then(Check::as_command),
         "check": task.verify.as_ref().map(Check::as_str),
         "blocked_by": task.blocked_by,
-    })
+    });
+    if let Some(status) = status {
+        shown["status"] = json!(status);
+    }
+    shown
 }
 
-fn show(task: &PlannedTask) -> Result<(), CommandError> {
+fn show(task: &PlannedTask, status: Option<&Status>) -> Result<(), CommandError> {
     let generated = if task.kind == TaskKind::Main { ' ' } else { '+' };
     tell!("{generated} {:<8} {}", task.id.as_str(), task.title)?;
     let check = task.verify.as_ref().map_or("nothing: it closes on the agent's word".to_owned(), Check::describe);
     tell!("           done when: {check}")?;
+    if let Some(status) = status {
+        tell!("           stands: {}", word(*status))?;
+    }
     if !task.blocked_by.is_empty() {
         let after: Vec<&str> = task.blocked_by.iter().map(|id| id.as_str()).collect();
         tell!("           after: {}", after.join(", "))?;
@@ -113,7 +126,11 @@ fn show(task: &PlannedTask) -> Result<(), CommandError> {
 fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
     let name = file.to_string_lossy();
-    let report = lint(&text, &name, &spec_file::options()?);
+    let known = spec_file::known_as(file);
+    let report = lint(&text, &known, &spec_file::options()?);
+    if let Some(format) = format_of(&text, &known) {
+        spec_file::say_format(format, &name);
+    }
     let (errors, warnings) = (report.errors(), report.warnings());
     if output.json {
         let problem = |problem: &Problem| {

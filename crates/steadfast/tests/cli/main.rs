@@ -19,6 +19,7 @@ mod gate;
 mod goal;
 mod guard;
 mod learn;
+mod lists;
 mod log;
 mod mcp;
 mod output;

@@ -9,6 +9,7 @@ mod plans;
 mod process;
 mod progress;
 mod readiness;
+mod reporteds;
 mod retention;
 mod runs;
 mod slices;

@@ -1,0 +1,87 @@
+//! How tasks stood in the list they come from: taken over when it is loaded, as what it is, a claim.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use steadfast_model::{CheckEnd, Evidence, EvidenceClass, Millis, PlanId, Reported, Status};
+
+use super::error::Fault;
+use super::slice::Touched;
+use super::status::{self, StatusChange};
+use super::{Ledger, LedgerError, evidence};
+
+/// How much of a reason is kept, in characters.
+const REASON: usize = 300;
+
+impl Ledger {
+    /// Moves tasks on to where they were in `source`. What was closed here before stays as it is, and so does what is
+    /// further than the list says. Nobody did the work now, so nothing is earned. Returns what was moved.
+    pub fn take_over(
+        &mut self,
+        plan: &PlanId,
+        reported: &[Reported],
+        source: &str,
+        now: Millis,
+    ) -> Result<Vec<Reported>, LedgerError> {
+        if reported.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write(|transaction, touched| {
+            let mut moved = Vec::new();
+            for reported in reported {
+                if take_over(transaction, touched, plan, reported, source, now)? {
+                    moved.push(reported.clone());
+                }
+            }
+            Ok(moved)
+        })
+    }
+}
+
+fn take_over(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    reported: &Reported,
+    source: &str,
+    now: Millis,
+) -> Result<bool, Fault> {
+    let open: Option<String> = transaction
+        .prepare_cached(
+            "SELECT status FROM task WHERE plan = ?1 AND id = ?2 AND first_closed_at IS NULL
+                AND status IN ('pending', 'in_progress')",
+        )?
+        .query_row(params![plan.as_str(), reported.task.as_str()], |row| row.get(0))
+        .optional()?;
+    let Some(from) = open else { return Ok(false) };
+    if reported.status == Status::Pending || reported.status.as_str() == from {
+        return Ok(false);
+    }
+    let reason = reported.reason.as_deref().map(|reason| shortened(reason, REASON));
+    if reported.status == Status::Done {
+        let how = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let claim = Evidence {
+            class: EvidenceClass::Claimed,
+            passed: true,
+            end: CheckEnd::Looked,
+            command: None,
+            seconds: None,
+            output_tail: None,
+            tree: None,
+            files: Default::default(),
+            note: Some(format!("it was done in {source} when that was loaded{how}")),
+            at: now,
+        };
+        evidence::insert(transaction, plan, &reported.task, &claim)?;
+    }
+    let reason = match reported.status {
+        Status::Blocked => Some(reason.unwrap_or_else(|| format!("it was blocked in {source}"))),
+        _ => None,
+    };
+    let change = StatusChange { to: reported.status, reason, fence: None, now };
+    status::change(transaction, touched, plan, &reported.task, &change)?;
+    Ok(true)
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= most { line } else { line.chars().take(most - 1).chain(['…']).collect() }
+}

@@ -1,0 +1,49 @@
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use steadfast_plan::Target;
+
+use crate::error::CommandError;
+use crate::file;
+use crate::output::{note, put};
+use crate::task_list::TaskList;
+
+/// Writes the plan as a list that other programs read.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Export {
+    /// `beads`: an issue a line, as `.beads/issues.jsonl`. `markdown`: a SPEC.md with statuses. `json`: a SPEC.json with
+    /// statuses.
+    #[arg(long, value_enum)]
+    to: To,
+    /// The file to write it to. [default: standard output]
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum To {
+    Beads,
+    Markdown,
+    Json,
+}
+
+impl Export {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let to = match self.to {
+            To::Beads => Target::Beads,
+            To::Markdown => Target::Markdown,
+            To::Json => Target::Json,
+        };
+        let text = TaskList::here("plan export")?.exported(to)?;
+        let Some(path) = self.output else {
+            put(&text)?;
+            return Ok(());
+        };
+        file::replace(&path, text.as_bytes()).map_err(|error| {
+            CommandError::failure(format!("cannot write `{}`: {error}", path.display()))
+                .hint("name a file that can be written, or leave `--output` out and redirect")
+        })?;
+        note!("written to `{}`", path.display());
+        Ok(())
+    }
+}
