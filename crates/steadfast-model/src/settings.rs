@@ -149,6 +149,9 @@ pub enum Source {
     Default,
     /// The user's own file.
     User,
+    /// `workflow.stop_hook` of the project's `project.yaml`.
+    #[serde(rename = "project.yaml")]
+    ProjectYaml,
     /// The project's `steadfast.toml`.
     Project,
     /// The user's own for this repository, beside its state.
@@ -160,6 +163,7 @@ impl fmt::Display for Source {
         f.write_str(match self {
             Self::Default => "default",
             Self::User => "user",
+            Self::ProjectYaml => "project.yaml",
             Self::Project => "project",
             Self::Local => "local",
         })

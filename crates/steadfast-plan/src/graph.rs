@@ -93,8 +93,7 @@ impl<'d> Graph<'d> {
     fn unroll(&mut self, findings: &mut Findings) -> Option<()> {
         for (index, phase) in self.draft.phases.iter().enumerate() {
             let first = self.tasks.len();
-            let mut stage =
-                Stage { draft: phase, opening: None, authored: None, after: Vec::new(), tasks: Vec::new() };
+            let mut stage = Stage { draft: phase, opening: None, authored: None, after: Vec::new(), tasks: Vec::new() };
             for task in &phase.tasks {
                 if !self.draft.only_groups && is_opening(task) && stage.authored.is_none() {
                     stage.authored = Some(task);

@@ -1,4 +1,5 @@
-//! `steadfast.toml`: the project's, with the user's under it and the user's own for this repository over it.
+//! `steadfast.toml`: the project's, with the user's under it and the user's own for this repository over it. Between the
+//! user's and the project's is what `project.yaml` says of the stop hook.
 
 use std::fs;
 use std::io;
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 use steadfast_model::{Options, Settings, Source, fnv};
 
 use crate::place::Place;
+use crate::project_yaml::{self, PROJECT_YAML};
 
 /// What a configuration file is called, wherever it is.
 pub const CONFIG_FILE: &str = "steadfast.toml";
@@ -34,7 +36,10 @@ impl ConfigFiles {
         if let Some(user) = user {
             files.insert(0, (user.to_owned(), Source::User));
         }
-        let files = files.into_iter().map(|(folder, source)| (folder.join(CONFIG_FILE), source)).collect();
+        let mut files: Vec<(PathBuf, Source)> =
+            files.into_iter().map(|(folder, source)| (folder.join(CONFIG_FILE), source)).collect();
+        let before = usize::from(user.is_some());
+        files.insert(before, (place.root.join(PROJECT_YAML), Source::ProjectYaml));
         Self { files, user_state: None }
     }
 
@@ -55,17 +60,17 @@ impl ConfigFiles {
     pub fn load(&self) -> Result<Settings, ConfigError> {
         let mut settings = Settings::default();
         for (path, source) in &self.files {
-            if let Some(options) = read(path)? {
+            if let Some(options) = read(path, *source)? {
                 settings = settings.combine(&options, *source);
             }
         }
         Ok(settings)
     }
 
-    /// A number that changes when a file does: three `stat` instead of three reads for every tool call. Never zero, which
+    /// A number that changes when a file does: four `stat` instead of four reads for every tool call. Never zero, which
     /// is the stamp of a session that has not looked yet.
     pub fn stamp(&self) -> u64 {
-        let mut seen = [[0; 16]; 3];
+        let mut seen = [[0; 16]; 4];
         for ((path, _), seen) in self.files.iter().zip(&mut seen) {
             let Ok(file) = fs::metadata(path) else { continue };
             let changed = file.modified().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
@@ -76,13 +81,18 @@ impl ConfigFiles {
     }
 }
 
-fn read(path: &Path) -> Result<Option<Options>, ConfigError> {
+fn read(path: &Path, source: Source) -> Result<Option<Options>, ConfigError> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        // It is others' as well: a folder or a file we may not read says nothing to us.
+        Err(_) if source == Source::ProjectYaml => return Ok(None),
         Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
         Ok(text) => text,
     };
-    parse_options(path, &text).map(Some)
+    match source {
+        Source::ProjectYaml => project_yaml::parse(path, &text),
+        _ => parse_options(path, &text).map(Some),
+    }
 }
 
 /// What a configuration file says. `path` is where it is, or would be.
@@ -130,6 +140,18 @@ mod tests {
         let settings = files.load().unwrap();
         assert_eq!((settings.stop_max_idle.value, settings.stop_max_idle.source), (6, Source::Local));
         assert_ne!(files.stamp(), before);
+    }
+
+    #[test]
+    fn what_project_yaml_says_holds_where_the_project_says_nothing() {
+        let (dir, files) = project("[stop]\nmax_idle = 5\n");
+        let before = files.stamp();
+        let yaml = "workflow:\n  stop_hook:\n    max_cycles: 7\n    max_idle: 9\n";
+        fs::write(dir.path().join(PROJECT_YAML), yaml).unwrap();
+        assert_ne!(files.stamp(), before);
+        let settings = files.load().unwrap();
+        assert_eq!((settings.stop_max_idle.value, settings.stop_max_idle.source), (5, Source::Project));
+        assert_eq!((settings.stop_max_cycles.value, settings.stop_max_cycles.source), (7, Source::ProjectYaml));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod ledger;
 mod marker;
 mod neighbour;
 mod place;
+mod project_yaml;
 mod put;
 pub mod redact;
 mod seal;

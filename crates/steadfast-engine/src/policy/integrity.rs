@@ -314,14 +314,15 @@ mod tests {
     fn a_run_that_spent_its_budget_gets_no_tool_call_through() {
         let state = State::new(SessionId::new("me"), Host::Claude, Millis(0));
         let spent = |text: &str| Facts { spent: Some(text.to_owned()), ..Facts::default() };
-        let said = |facts: &Facts| Integrity.judge(&state, &reading(), facts).verdict;
+        let said = |facts: &Facts| Integrity.judge(&state, &Heard::of(&reading()), facts).verdict;
         assert_eq!(said(&Facts::default()), Verdict::Pass);
         let reason = "The budget of this run is spent (26 of 25 US dollars): no tool call is let through any more. The \
                       work so far is kept.";
         assert_eq!(said(&spent("26 of 25 US dollars")), Verdict::Deny { reason: reason.into() });
         assert!(said(&spent("")).text().starts_with("The budget of this run is spent: no tool call"));
-        assert_eq!(Integrity.judge(&state, &stop(), &spent("")).verdict, Verdict::Pass);
-        let asked = [reading(), stop(), prompt(), ran("ls")].map(|event| Integrity.needs(&state, &event).budget);
+        assert_eq!(Integrity.judge(&state, &Heard::of(&stop()), &spent("")).verdict, Verdict::Pass);
+        let asked =
+            [reading(), stop(), prompt(), ran("ls")].map(|event| Integrity.needs(&state, &Heard::of(&event)).budget);
         assert_eq!(asked, [true, true, false, false]);
     }
 

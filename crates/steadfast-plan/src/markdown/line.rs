@@ -4,14 +4,30 @@ use crate::draft::Text;
 #[derive(Debug)]
 pub(crate) enum Line {
     Blank,
-    Heading { level: usize, text: Text },
+    Heading {
+        level: usize,
+        text: Text,
+    },
     /// `mark` is what stands in the box.
-    Box { mark: char, text: Text, indent: usize },
-    Bullet { text: Text, indent: usize },
-    Row { cells: Vec<Text> },
-    Text { text: Text },
+    Box {
+        mark: char,
+        text: Text,
+        indent: usize,
+    },
+    Bullet {
+        text: Text,
+        indent: usize,
+    },
+    Row {
+        cells: Vec<Text>,
+    },
+    Text {
+        text: Text,
+    },
     /// A line of code, its fences among them.
-    Fenced { text: Text },
+    Fenced {
+        text: Text,
+    },
 }
 
 /// The lines that say something: what stands in comments is passed over.

@@ -193,7 +193,12 @@ fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, name: &str)
     Ok(rows == 1)
 }
 
-pub(super) fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<(), Fault> {
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    id: &TaskId,
+    evidence: &Evidence,
+) -> Result<(), Fault> {
     transaction
         .prepare_cached(
             "INSERT INTO evidence (plan, task, number, class, passed, at, body)

@@ -53,6 +53,7 @@ pub use open::BUSY;
 pub use owner::{Claiming, Taken};
 pub use progress::{Checkpoint, Started};
 pub use recall::{KeyDecision, Memory, Query, Reason, Recalled};
+pub use reported::REPORTED;
 pub use retention::Forgotten;
 pub use run::{Closed, Closing, DispatchEnd, NewDispatch, UnitLoading, UnitResult};
 pub use session::SessionRow;

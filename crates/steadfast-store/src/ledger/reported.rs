@@ -8,6 +8,9 @@ use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::{Ledger, LedgerError, evidence};
 
+/// What stands in the note of a claim before the reason that was given there.
+pub const REPORTED: &str = " when that was loaded: ";
+
 /// How much of a reason is kept, in characters.
 const REASON: usize = 300;
 
@@ -57,7 +60,10 @@ fn take_over(
     }
     let reason = reported.reason.as_deref().map(|reason| shortened(reason, REASON));
     if reported.status == Status::Done {
-        let how = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let how = match &reason {
+            Some(reason) => format!("{REPORTED}{reason}"),
+            None => " when that was loaded".to_owned(),
+        };
         let claim = Evidence {
             class: EvidenceClass::Claimed,
             passed: true,
@@ -67,7 +73,7 @@ fn take_over(
             output_tail: None,
             tree: None,
             files: Default::default(),
-            note: Some(format!("it was done in {source} when that was loaded{how}")),
+            note: Some(format!("it was done in {source}{how}")),
             at: now,
         };
         evidence::insert(transaction, plan, &reported.task, &claim)?;

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use steadfast_model::{Status, Task, TaskKind};
+use steadfast_plan::{Code, Problem};
 use steadfast_store::ledger::{Loaded, PlanRow};
 
 use crate::error::CommandError;
@@ -115,7 +116,9 @@ fn load(file: &std::path::Path) -> Result<(), CommandError> {
     }
     taken_over(&list.take_over(plan, &compiled.reported, &source)?)?;
     tell!("decisions are in {}", decisions_file(plan))?;
-    for warning in &compiled.warnings {
+    // That a list knows no checks is said below, with its number.
+    let is_news = |warning: &&Problem| warning.code != Code::NoCheck || compiled.format.is_spec();
+    for warning in compiled.warnings.iter().filter(is_news) {
         note!("warning: {source}:{}: {}", warning.line, warning.message);
     }
     match compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count() {

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use steadfast_model::{Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId};
+use steadfast_model::{Evidence, EvidenceClass, Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId};
 use steadfast_plan::{Outgoing, Target, export};
+use steadfast_store::ledger::REPORTED;
 
 use super::TaskList;
 use crate::error::CommandError;
@@ -56,8 +57,8 @@ impl TaskList {
         let mut reasons: HashMap<TaskId, String> =
             self.blocked()?.into_iter().filter_map(|blocked| Some((blocked.task, blocked.reason?))).collect();
         for (task, evidence) in self.ledger.evidence(&row.id)? {
-            if evidence.passed {
-                reasons.insert(task, format!("{} by Steadfast at {}", evidence.class.as_str(), evidence.at));
+            if let Some(reason) = closed_by(&evidence) {
+                reasons.insert(task, reason);
             }
         }
         let reported: Vec<Reported> = tasks
@@ -76,6 +77,17 @@ impl TaskList {
         };
         let at = surroundings::now().to_string();
         Ok(export(Outgoing { plan: &plan, reported: &reported, at: &at }, to))
+    }
+}
+
+/// What a task's end rests on, in a line. What was taken over is said as it was said there.
+fn closed_by(evidence: &Evidence) -> Option<String> {
+    match (evidence.passed, evidence.class) {
+        (false, _) => None,
+        (true, EvidenceClass::Claimed) => {
+            evidence.note.as_deref()?.split_once(REPORTED).map(|(_, reason)| reason.to_owned())
+        }
+        (true, class) => Some(format!("{} by Steadfast at {}", class.as_str(), evidence.at)),
     }
 }
 

@@ -244,3 +244,42 @@ fn every_key_of_the_stop_gate_is_shown_with_its_default() {
         ]
     );
 }
+
+#[test]
+fn what_project_yaml_says_of_the_stop_hook_holds_and_is_named() {
+    let sandbox = Sandbox::new();
+    let yaml = "name: greet\nworkflow:\n  stop_hook:\n    max_cycles: 7\n    max_idle: 4\n    completion_promises:\n      - SHIPPED\n";
+    fs::write(sandbox.root().join("project.yaml"), yaml).unwrap();
+    fs::write(sandbox.root().join("steadfast.toml"), "[stop]\nmax_idle = 5\n").unwrap();
+    let shown = sandbox.ok(&["config", "show"]);
+    let stop: Vec<String> = shown
+        .lines()
+        .filter(|line| line.starts_with("stop.max") || line.starts_with("stop.completion"))
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        stop,
+        [
+            "stop.max_cycles 7 project.yaml",
+            "stop.max_idle 5 project",
+            "stop.completion_promises [\"SHIPPED\"] project.yaml"
+        ]
+    );
+    let json = sandbox.ok(&["config", "show", "--json"]);
+    assert!(json.contains(r#"{"key":"stop.max_cycles","source":"project.yaml","value":7}"#), "{json}");
+    fs::write(sandbox.root().join("project.yaml"), "workflow:\n  stop_hook:\n    max_cycle: 7\n").unwrap();
+    let (code, said) = sandbox.fails(&["config", "show"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("project.yaml:3:5: unknown field `max_cycle`"), "{said}");
+}
+
+/// The gate asks the same file.
+#[test]
+fn the_stop_gate_is_off_where_project_yaml_says_so() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    sandbox.hook("UserPromptSubmit", "s1", serde_json::json!({"prompt": "do the tasks"}));
+    assert!(sandbox.stop_is_refused("s1"));
+    fs::write(sandbox.root().join("project.yaml"), "workflow:\n  stop_hook:\n    enabled: false\n").unwrap();
+    assert!(!sandbox.stop_is_refused("s1"));
+}

@@ -109,7 +109,7 @@ fn a_plan_that_a_run_works_off_is_neither_offered_nor_taken() {
     for event in [start, prompted("go on with the plan"), stopping()] {
         let free = plan(None, 2, 3, 0);
         let facts = knowing(PlanView { run: Some(RunId::new("r-1a2b3c4d")), ..free.clone() });
-        assert_eq!(Completion.judge(&fresh(), &event, &facts), Judgement::default());
+        assert_eq!(Completion.judge(&fresh(), &Heard::of(&event), &facts), Judgement::default());
         let is_asked = !matches!(event.kind, EventKind::Stop(_));
         assert_eq!(verdict(&fresh(), &event, &knowing(free)) != Verdict::Pass, is_asked);
     }

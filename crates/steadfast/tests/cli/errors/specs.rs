@@ -106,6 +106,13 @@ fn all_that_can_be_wrong_is_said_with_what_to_do() {
             "# F\n\n## Phase 1: P\n\n- [x] 1.1 One\n  - verify: `make`\n  - depends on: the weather\n- [ ] 1.1 Other\n"
                 .to_owned(),
         ),
+        ("package.json", r#"{"name": "greet"}"#.to_owned()),
+        ("tasks.md", "## 1. One\n\n- [ ] 1.1 A\n- [ ] 1.1 B\n  - depends on: 7.7\n".to_owned()),
+        (
+            "issues.jsonl",
+            "{\"id\": \"a-1\", \"title\": \"A\", \"status\": \"odd\"}\n{\"id\": \"a-2\", \"status\": \"tombstone\"}\n{}\n"
+                .to_owned(),
+        ),
     ];
     let mut codes = BTreeSet::new();
     let mut all = Vec::new();

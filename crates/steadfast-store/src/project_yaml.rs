@@ -1,0 +1,267 @@
+//! `project.yaml`, which other tools read too: of all that is in it, `workflow.stop_hook` is ours.
+//!
+//! A file that does not speak of it is not parsed, so that nobody's template or dialect is an error here.
+
+use std::path::Path;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span};
+use steadfast_model::{ExitOn, Options, StopOptions};
+
+use crate::config::ConfigError;
+
+/// What the file is called, at the root of the checkout.
+pub(crate) const PROJECT_YAML: &str = "project.yaml";
+
+/// The keys that are read, of which `max_idle` is not in every project's file.
+const KEYS: [&str; 7] = [
+    "enabled",
+    "check_ready_tasks",
+    "check_in_progress",
+    "max_cycles",
+    "max_idle",
+    "allow_exit_on",
+    "completion_promises",
+];
+
+/// Deeper than anybody writes.
+const DEEPEST: usize = 64;
+
+/// What it says. `None`: nothing that is for us.
+pub(crate) fn parse(path: &Path, text: &str) -> Result<Option<Options>, ConfigError> {
+    if !text.contains("stop_hook") {
+        return Ok(None);
+    }
+    let invalid = |wrong: Wrong| ConfigError::Invalid {
+        path: path.to_owned(),
+        line: wrong.at.line(),
+        column: wrong.at.col() + 1,
+        message: wrong.message,
+    };
+    let document = document(text).map_err(invalid)?;
+    let Some(hook) = document.as_ref().and_then(|all| all.get("workflow")?.get("stop_hook")) else { return Ok(None) };
+    let stop = stop_options(hook).map_err(invalid)?;
+    Ok(Some(Options { stop, ..Options::default() }))
+}
+
+/// What is wrong, and where.
+struct Wrong {
+    at: Marker,
+    message: String,
+}
+
+impl Wrong {
+    fn at(at: Marker, message: impl Into<String>) -> Self {
+        Self { at, message: message.into() }
+    }
+}
+
+impl From<ScanError> for Wrong {
+    fn from(error: ScanError) -> Self {
+        Self::at(*error.marker(), format!("not YAML: {}", error.info()))
+    }
+}
+
+struct Node {
+    at: Marker,
+    value: Value,
+}
+
+enum Value {
+    /// Its text, and whether it stands in quotes.
+    Scalar(String, bool),
+    List(Vec<Node>),
+    Map(Vec<(Node, Node)>),
+    /// A reference to something else, which is not followed.
+    Alias,
+}
+
+impl Node {
+    /// The last of that name counts.
+    fn get(&self, key: &str) -> Option<&Self> {
+        let Value::Map(members) = &self.value else { return None };
+        let named = members.iter().rev().find(|(name, _)| matches!(&name.value, Value::Scalar(name, _) if name == key));
+        named.map(|(_, value)| value)
+    }
+
+    fn is_nothing(&self) -> bool {
+        matches!(&self.value, Value::Scalar(text, false) if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
+    }
+}
+
+type Events<'a> = Parser<'a, saphyr_parser::StrInput<'a>>;
+
+/// The first document of the file.
+fn document(text: &str) -> Result<Option<Node>, Wrong> {
+    let mut events: Events<'_> = Parser::new_from_str(text);
+    while let Some(next) = events.next() {
+        match next? {
+            (Event::StreamStart | Event::DocumentStart(_) | Event::Nothing, _) => {}
+            (Event::StreamEnd | Event::DocumentEnd, _) => return Ok(None),
+            (event, span) => return node(event, span, &mut events, DEEPEST).map(Some),
+        }
+    }
+    Ok(None)
+}
+
+fn node(event: Event<'_>, span: Span, events: &mut Events<'_>, depth: usize) -> Result<Node, Wrong> {
+    let at = span.start;
+    if depth == 0 {
+        return Err(Wrong::at(at, "this is nested too deep"));
+    }
+    let value = match event {
+        Event::Scalar(text, style, ..) => Value::Scalar(text.into_owned(), style != ScalarStyle::Plain),
+        Event::SequenceStart(..) => {
+            let mut list = Vec::new();
+            loop {
+                match following(events, at)? {
+                    (Event::SequenceEnd, _) => break Value::List(list),
+                    (event, span) => list.push(node(event, span, events, depth - 1)?),
+                }
+            }
+        }
+        Event::MappingStart(..) => {
+            let mut members = Vec::new();
+            loop {
+                let name = match following(events, at)? {
+                    (Event::MappingEnd, _) => break Value::Map(members),
+                    (event, span) => node(event, span, events, depth - 1)?,
+                };
+                let (event, span) = following(events, at)?;
+                members.push((name, node(event, span, events, depth - 1)?));
+            }
+        }
+        _ => Value::Alias,
+    };
+    Ok(Node { at, value })
+}
+
+fn following<'a>(events: &mut Events<'a>, at: Marker) -> Result<(Event<'a>, Span), Wrong> {
+    match events.next() {
+        Some(next) => Ok(next?),
+        None => Err(Wrong::at(at, "not YAML: this has no end")),
+    }
+}
+
+fn stop_options(hook: &Node) -> Result<StopOptions, Wrong> {
+    let mut stop = StopOptions::default();
+    let members = match &hook.value {
+        Value::Map(members) => members,
+        _ if hook.is_nothing() => return Ok(stop),
+        _ => return Err(Wrong::at(hook.at, "expected keys with values below `stop_hook`")),
+    };
+    for (name, value) in members.iter().filter(|(_, value)| !value.is_nothing()) {
+        let Value::Scalar(key, _) = &name.value else { return Err(unknown(name, "this")) };
+        match key.as_str() {
+            "enabled" => stop.enabled = Some(boolean(value)?),
+            "check_ready_tasks" => stop.check_ready_tasks = Some(boolean(value)?),
+            "check_in_progress" => stop.check_in_progress = Some(boolean(value)?),
+            "max_cycles" => stop.max_cycles = Some(number(value)?),
+            "max_idle" => stop.max_idle = Some(number(value)?),
+            "allow_exit_on" => stop.allow_exit_on = Some(list(value, exit_on)?),
+            "completion_promises" => stop.completion_promises = Some(list(value, text)?),
+            other => return Err(unknown(name, other)),
+        }
+    }
+    Ok(stop)
+}
+
+fn unknown(name: &Node, key: &str) -> Wrong {
+    let known: Vec<String> = KEYS.iter().map(|key| format!("`{key}`")).collect();
+    Wrong::at(name.at, format!("unknown field `{key}`, expected one of {}", known.join(", ")))
+}
+
+fn text(node: &Node) -> Result<String, Wrong> {
+    match &node.value {
+        Value::Scalar(text, _) => Ok(text.clone()),
+        _ => Err(Wrong::at(node.at, "expected a text")),
+    }
+}
+
+fn boolean(node: &Node) -> Result<bool, Wrong> {
+    match &node.value {
+        Value::Scalar(word, false) if word.eq_ignore_ascii_case("true") => Ok(true),
+        Value::Scalar(word, false) if word.eq_ignore_ascii_case("false") => Ok(false),
+        _ => Err(Wrong::at(node.at, "expected `true` or `false`")),
+    }
+}
+
+fn number(node: &Node) -> Result<u32, Wrong> {
+    let found = match &node.value {
+        Value::Scalar(digits, false) => digits.parse().ok(),
+        _ => None,
+    };
+    found.ok_or_else(|| Wrong::at(node.at, "expected a number"))
+}
+
+fn exit_on(node: &Node) -> Result<ExitOn, Wrong> {
+    let word = text(node)?;
+    ExitOn::ALL.into_iter().find(|known| known.as_str() == word).ok_or_else(|| {
+        let known: Vec<String> = ExitOn::ALL.iter().map(|known| format!("`{}`", known.as_str())).collect();
+        Wrong::at(node.at, format!("unknown variant `{word}`, expected one of {}", known.join(", ")))
+    })
+}
+
+fn list<T>(node: &Node, entry: fn(&Node) -> Result<T, Wrong>) -> Result<Vec<T>, Wrong> {
+    match &node.value {
+        Value::List(entries) => entries.iter().map(entry).collect(),
+        _ => Err(Wrong::at(node.at, "expected a list")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Option<StopOptions>, String> {
+        match parse(Path::new("project.yaml"), text) {
+            Ok(options) => Ok(options.map(|options| options.stop)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// As the file stands in the projects that have one.
+    const FILE: &str = "name: greet\nworkflow:\n  stop_hook:\n    enabled: true\n\n    # What triggers re-feed\n    \
+                        check_ready_tasks: true\n    check_in_progress: false\n\n    max_cycles: 50\n\n    allow_exit_on:\n      \
+                        - all_complete\n      - all_blocked  # Escalate to user\n      - context_checkpoint\n\n    \
+                        completion_promises:\n      - \"ALL TASKS COMPLETE\"\n      - BLOCKED - NEEDS USER\n";
+
+    #[test]
+    fn the_stop_hook_is_read_and_the_rest_is_not_ours() {
+        let stop = StopOptions {
+            enabled: Some(true),
+            check_ready_tasks: Some(true),
+            check_in_progress: Some(false),
+            max_cycles: Some(50),
+            max_idle: None,
+            allow_exit_on: Some(vec![ExitOn::AllComplete, ExitOn::AllBlocked, ExitOn::ContextCheckpoint]),
+            completion_promises: Some(vec!["ALL TASKS COMPLETE".into(), "BLOCKED - NEEDS USER".into()]),
+        };
+        assert_eq!(read(FILE), Ok(Some(stop)));
+        for nothing in
+            ["", "a: [", "{{ template }}", "# stop_hook\n", "stop_hook: {enabled: false}\n", "workflow:\n  x: 1\n"]
+        {
+            assert_eq!(read(nothing), Ok(None), "{nothing}");
+        }
+        for empty in ["workflow: {stop_hook: }\n", "workflow:\n  stop_hook:\n    enabled:\n"] {
+            assert_eq!(read(empty), Ok(Some(StopOptions::default())), "{empty}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        let hook = |line: &str| read(&format!("workflow:\n  stop_hook:\n    {line}\n")).unwrap_err();
+        for (line, said) in [
+            ("max_cycle: 3", "project.yaml:3:5: unknown field `max_cycle`, expected one of `enabled`, "),
+            ("max_cycles: many", "project.yaml:3:17: expected a number"),
+            ("max_cycles: -1", "project.yaml:3:17: expected a number"),
+            ("enabled: \"true\"", "project.yaml:3:14: expected `true` or `false`"),
+            ("allow_exit_on: [never]", "project.yaml:3:21: unknown variant `never`, expected one of `all_complete`, "),
+            ("completion_promises: DONE", "project.yaml:3:26: expected a list"),
+            ("enabled: *x", "project.yaml:3:14: "),
+            ("enabled: [", "project.yaml:"),
+        ] {
+            assert!(hook(line).starts_with(said), "{line}: {}", hook(line));
+        }
+        assert!(read(&format!("workflow: {}stop_hook", "[".repeat(5_000))).is_err());
+    }
+}
