@@ -78,10 +78,9 @@ fn one(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
                 findings.add(Code::SwallowedStatus, &command.span, message, "let the command's own status through");
             }
         }
-        // What has no id is an error already, and could not be named.
-        None if task.id.value.is_empty() => {}
-        None if has_type(TaskType::Ui) || has_type(TaskType::Docs) => {
-            if task.files.is_empty() {
+        None if (has_type(TaskType::Ui) || has_type(TaskType::Docs)) && task.files.is_empty() => {
+            // What has no id is an error already, and could not be named.
+            if !task.id.value.is_empty() {
                 let message = format!("`{}` names no files, and its checks look at them", task.id.value);
                 findings.add(Code::NoFiles, &task.id.span, message, "name what it changes");
             }

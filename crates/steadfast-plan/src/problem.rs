@@ -143,6 +143,10 @@ impl Findings {
         self.found.push((code, span.clone(), message.into(), help.into()));
     }
 
+    pub(crate) fn errors(&self) -> usize {
+        self.found.iter().filter(|(code, ..)| code.severity() == Severity::Error).count()
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.found.len()
     }

@@ -24,6 +24,9 @@ const TEXTS: [(&str, &str); 5] = [
     ("external_ref", "see: "),
 ];
 
+/// More of the same helps nobody.
+const MOST_ERRORS: usize = 20;
+
 /// How an export says why an issue is blocked.
 const BLOCKED: &str = "blocked: ";
 
@@ -45,6 +48,9 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
             let line = line.trim_end();
             if line.trim().is_empty() {
                 continue;
+            }
+            if findings.has_error() && findings.errors() >= MOST_ERRORS {
+                break;
             }
             let Some(value) = parsed(line, start, findings) else { continue };
             issues.take(&value, &(start..start + line.len()), &mut Reader { findings, base: start });

@@ -17,7 +17,8 @@ pub(crate) fn recognise(text: &str, name: &str, findings: &mut Findings) -> Opti
     let body = &text[bom_len(text)..];
     let lower = name.to_ascii_lowercase();
     match Notation::of(text, name, findings)? {
-        _ if lower.ends_with(".jsonl") || is_issue(body) => Some(Format::Beads),
+        _ if is_issue(body) => Some(Format::Beads),
+        _ if lower.ends_with(".jsonl") => json_lines(body, findings),
         Notation::Json => json(body, findings),
         Notation::Markdown => Some(markdown(text, &lower)),
     }
@@ -39,6 +40,17 @@ fn is_issue(body: &str) -> bool {
     let Ok(keys) = serde_json::from_str::<Keys<'_>>(first) else { return false };
     let has = |key: &str| keys.contains_key(key);
     has("id") && has("title") && (has("issue_type") || has("status")) && !has("phases") && !has("subtasks")
+}
+
+/// What is no JSON is said where issues are read.
+fn json_lines(body: &str, findings: &mut Findings) -> Option<Format> {
+    let first = body.trim_start().lines().next().unwrap_or_default();
+    if serde_json::from_str::<serde::de::IgnoredAny>(first).is_err() {
+        return Some(Format::Beads);
+    }
+    let help = "an issue of beads has `id`, `title` and `status` in each line";
+    findings.add(Code::UnknownFormat, &(0..1), "these are lines of JSON, and no list of tasks that is known", help);
+    None
 }
 
 fn json(body: &str, findings: &mut Findings) -> Option<Format> {

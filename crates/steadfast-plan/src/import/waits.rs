@@ -4,6 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::draft::{Draft, Text};
 
+/// How far is looked for circles. What is left then is left out.
+const STEPS: usize = 5_000_000;
+
 /// A part, and what it is a part of.
 pub(super) type Part = (String, String);
 
@@ -19,8 +22,9 @@ pub(super) fn add_parts(draft: &mut Draft, parts: &[Part]) {
         all.add(task, before);
     }
     if all.has_circle() {
+        let mut steps = STEPS;
         for (task, before) in &derived {
-            if !waits.reaches(before, task) {
+            if !waits.may_reach(before, task, &mut steps) {
                 waits.add(task, before);
             }
         }
@@ -81,13 +85,14 @@ impl Waits {
         self.after[*task].push(*before);
     }
 
-    /// Whether `from` waits for `to`, through others or not.
-    fn reaches(&self, from: &usize, to: &usize) -> bool {
+    /// Whether `from` waits for `to`, through others or not, as far as is looked.
+    fn may_reach(&self, from: &usize, to: &usize, steps: &mut usize) -> bool {
         let (mut seen, mut left) = (HashSet::new(), vec![*from]);
         while let Some(task) = left.pop() {
-            if task == *to {
+            if task == *to || *steps == 0 {
                 return true;
             }
+            *steps -= 1;
             if seen.insert(task) {
                 left.extend(&self.after[task]);
             }
