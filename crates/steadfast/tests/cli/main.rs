@@ -27,6 +27,7 @@ mod plans;
 mod release;
 mod replay;
 mod rewired;
+mod running;
 mod sandbox;
 mod skills;
 mod spec;
