@@ -97,8 +97,9 @@ impl schemars::JsonSchema for Period {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({
-            "description": "A length of time: `90s`, `10m`, `8h`, `1h 30m`.",
+            "description": "A length of time.",
             "type": "string",
+            "examples": ["90s", "10m", "1h 30m"],
             "pattern": r"^\s*([0-9]+[dhms]\s*)+$",
         })
     }

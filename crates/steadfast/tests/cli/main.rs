@@ -18,6 +18,7 @@ mod errors;
 mod gate;
 mod goal;
 mod guard;
+mod in_run;
 mod learn;
 mod lists;
 mod log;

@@ -29,11 +29,21 @@ fn words(schema: &Value, node: &Value) -> String {
     match kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null") {
         Some("boolean") => "`true` or `false`".to_owned(),
         Some("integer") => match node["format"].as_str() {
-            Some("uint32") => format!("a whole number from 0 to {}", u32::MAX),
+            Some("uint32") => {
+                format!("a whole number from {} to {}", node["minimum"].as_u64().unwrap_or(0), u32::MAX)
+            }
             _ => "a whole number".to_owned(),
         },
         Some("number") => "a number".to_owned(),
-        Some("string") => "a text".to_owned(),
+        Some("string") => match node["examples"].as_array() {
+            Some(examples) => {
+                let examples: Vec<_> =
+                    examples.iter().filter_map(Value::as_str).map(|text| format!("`{text}`")).collect();
+                format!("a text like {}", examples.join(" or "))
+            }
+            None => "a text".to_owned(),
+        },
+        Some("object") => "a table, which is written into the file by hand".to_owned(),
         Some("array") => format!("a list like `[\"a\", \"b\"]`, each {}", words(schema, &node["items"])),
         Some(_) | None => "another value".to_owned(),
     }
@@ -57,6 +67,9 @@ mod tests {
         assert_eq!(expected("mode.completion"), "`observe` or `advise` or `enforce`");
         assert_eq!(expected("stop.enabled"), "`true` or `false`");
         assert_eq!(expected("stop.max_idle"), "a whole number from 0 to 4294967295");
+        assert_eq!(expected("run.parallel"), "a whole number from 1 to 4294967295");
+        assert_eq!(expected("run.wall_time"), "a text like `90s` or `10m` or `1h 30m`");
+        assert_eq!(expected("run.permissions"), "`edit` or `free`");
         assert_eq!(expected("stop.nothing"), "another value");
     }
 }
