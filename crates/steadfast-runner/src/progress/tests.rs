@@ -98,7 +98,7 @@ fn view() -> RunView {
             task("T-006", "Write it down", Status::Pending, &["T-004", "T-005"]),
         ],
         evidence: BTreeMap::from([
-            (TaskId::new("T-001"), looked.clone()),
+            (TaskId::new("T-001"), looked),
             (TaskId::new("T-002"), evidence(EvidenceClass::Claimed, CheckEnd::Looked, None, None)),
             (TaskId::new("T-002a"), ran),
         ]),
