@@ -5,9 +5,8 @@ mod approval;
 mod drift;
 mod period;
 mod run;
+mod source;
 mod usd;
-
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +16,7 @@ pub use approval::{ApprovalOptions, ApprovalRules, Possible, Profile};
 pub use drift::{DriftOptions, DriftRules};
 pub use period::{NoPeriod, Period};
 pub use run::{Permissions, Price, RunOptions, RunSettings};
+pub use source::{Source, Sourced};
 pub use usd::Usd;
 
 /// What `steadfast.toml` may say. Every key has a default.
@@ -139,54 +139,6 @@ pub struct PrivacyOptions {
     /// plans and evidence are kept. Default: `30`. A session that was heard of within a day is never removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retain_days: Option<u32>,
-}
-
-/// Where a value comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    #[default]
-    Default,
-    /// The user's own file.
-    User,
-    /// `workflow.stop_hook` of the project's `project.yaml`.
-    #[serde(rename = "project.yaml")]
-    ProjectYaml,
-    /// The project's `steadfast.toml`.
-    Project,
-    /// The user's own for this repository, beside its state.
-    Local,
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Default => "default",
-            Self::User => "user",
-            Self::ProjectYaml => "project.yaml",
-            Self::Project => "project",
-            Self::Local => "local",
-        })
-    }
-}
-
-/// A value that knows its source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sourced<T> {
-    pub value: T,
-    pub source: Source,
-}
-
-impl<T> Sourced<T> {
-    fn default(value: T) -> Self {
-        Self { value, source: Source::Default }
-    }
-
-    fn take(&mut self, said: Option<T>, source: Source) {
-        if let Some(value) = said {
-            *self = Self { value, source };
-        }
-    }
 }
 
 /// What holds: every option resolved.

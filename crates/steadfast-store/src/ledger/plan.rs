@@ -83,7 +83,7 @@ pub(super) fn worktree_of(connection: &Connection, plan: &PlanId) -> Result<Opti
         .optional()?)
 }
 
-fn is_cleared(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
+pub(super) fn is_cleared(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
     Ok(connection
         .prepare_cached("SELECT cleared_at IS NOT NULL FROM plan WHERE id = ?1")?
         .query_row([plan.as_str()], |row| row.get(0))?)

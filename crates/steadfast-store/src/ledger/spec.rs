@@ -344,7 +344,7 @@ pub(super) fn count_all_waits(transaction: &Transaction<'_>, plan: &PlanId) -> R
     Ok(())
 }
 
-fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
+pub(super) fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
     transaction.execute(
         "UPDATE plan SET cleared_at = ?2, owner = NULL, owner_since = NULL WHERE id = ?1 AND cleared_at IS NULL",
         params![plan.as_str(), now.0],

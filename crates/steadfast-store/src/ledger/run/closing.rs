@@ -19,7 +19,7 @@ pub struct Closing<'a> {
     /// Passed, of each of its tasks that is not done yet.
     pub evidence: &'a [(TaskId, Evidence)],
     pub decisions: &'a [Decision],
-    /// The token of each task.
+    /// The token of each task: one that was lost refuses all.
     pub fences: &'a BTreeMap<TaskId, u64>,
     /// The commit that is on the run's branch now.
     pub merged: &'a str,
@@ -46,6 +46,9 @@ impl Ledger {
                     return Err(LedgerError::MergedBefore { unit, merged }.into());
                 }
                 None => {}
+            }
+            for (task, token) in closing.fences {
+                lease::check(transaction, &plan, task, Fence { token: *token })?;
             }
             for (task, evidence) in closing.evidence {
                 close_task(transaction, touched, &plan, task, evidence, closing.fences)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use steadfast_model::{AddedBy, Evidence, Millis, PlanId, RunId, Task, TaskId};
 
 use super::super::column::{plan_id, text, word};
@@ -45,10 +45,10 @@ impl Ledger {
     pub fn load_unit(&mut self, loading: &UnitLoading<'_>) -> Result<PlanId, LedgerError> {
         self.write(|transaction, touched| {
             let whole = row::find(transaction, loading.run)?.plan;
-            if let Some(present) = of_worktree(transaction, loading.worktree)? {
-                return Ok(present);
-            }
-            let id = free_id(transaction, loading)?;
+            let id = match place_for(transaction, loading)? {
+                Place::Present(id) => return Ok(id),
+                Place::Free(id) => id,
+            };
             put(transaction, &whole, &id, loading)?;
             touched.plan(&id);
             Ok(id)
@@ -71,31 +71,48 @@ impl Ledger {
         })
     }
 
-    /// Archives it: nobody is held by it then. Twice is once.
+    /// Archives it, with what else its agent kept for that worktree: nobody is held by it then. Twice is once.
     pub fn drop_unit(&mut self, unit_plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
-        self.clear_plan(unit_plan, now)
+        self.write(|transaction, touched| {
+            plan::require(transaction, unit_plan)?;
+            for id in beside(transaction, unit_plan)? {
+                spec::put_away(transaction, &id, now)?;
+                touched.plan(&id);
+            }
+            Ok(())
+        })
     }
 }
 
-fn of_worktree(connection: &Connection, worktree: &str) -> Result<Option<PlanId>, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT id FROM plan WHERE worktree = ?1 AND cleared_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 1",
-        )?
-        .query_row([worktree], |row| plan_id(row, 0))
-        .optional()?)
+/// The plans of its worktree that are not put away, itself among them.
+fn beside(connection: &Connection, unit_plan: &PlanId) -> Result<Vec<PlanId>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM plan WHERE cleared_at IS NULL AND worktree = (SELECT worktree FROM plan WHERE id = ?1)",
+    )?;
+    let rows = statement.query_map([unit_plan.as_str()], |row| plan_id(row, 0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// `r-1a2b3c4d-1.2`; the second worktree of a unit gets a number.
-fn free_id(connection: &Connection, loading: &UnitLoading<'_>) -> Result<PlanId, Fault> {
+/// What a unit's plan is called.
+enum Place {
+    /// It is there, for this very worktree.
+    Present(PlanId),
+    Free(PlanId),
+}
+
+/// `r-1a2b3c4d-1.2`; the next worktree of the same unit gets a number.
+fn place_for(connection: &Connection, loading: &UnitLoading<'_>) -> Result<Place, Fault> {
     let mut number = 1;
     loop {
         let name = format!("{}-{}", loading.run, loading.unit);
         let id = PlanId::new(if number == 1 { name } else { format!("{name}-{number}") });
-        if !plan::is_known(connection, &id)? {
-            return Ok(id);
+        match plan::worktree_of(connection, &id)? {
+            None => return Ok(Place::Free(id)),
+            Some(worktree) if worktree == loading.worktree && !plan::is_cleared(connection, &id)? => {
+                return Ok(Place::Present(id));
+            }
+            Some(_) => number += 1,
         }
-        number += 1;
     }
 }
 

@@ -234,6 +234,8 @@ fn a_unit_plan_has_its_tasks_alone_and_is_checked_as_the_whole_plan_says() {
     assert_eq!((view.hash.as_deref(), view.brief.spec.as_deref()), (Some("h"), Some("SPEC.md")));
     assert_eq!(view.brief.decisions, ["before: so"]);
     assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().id, plan, "the other worktree's is as it was");
+    let own = ledger.list_plan(UNIT_WORKTREE, "tasks", AddedBy::Agent, at(15)).unwrap();
+    ledger.add_task(&own, named("9"), at(15)).unwrap();
     assert_eq!(load_unit(&mut ledger, &baseline), unit_plan, "again, it is the same");
     ledger.drop_unit(&unit_plan, at(20)).unwrap();
     ledger.drop_unit(&unit_plan, at(21)).unwrap();
