@@ -1,0 +1,153 @@
+//! A folder, and an agent that is attended in it: in this process, or in another one that can be killed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use steadfast_hosts::launch::Launch;
+use steadfast_hosts::price::Prices;
+use steadfast_hosts::stream::AgentEvent;
+use steadfast_model::Host;
+use steadfast_runner::agent::{Assignment, Departure, Heard, attend};
+use tempfile::TempDir;
+
+const TOLD: &str = "STEADFAST_TEST_AGENT";
+
+pub(crate) struct Bench {
+    folder: TempDir,
+    pub(crate) assignment: Assignment,
+    stop_after: Option<Duration>,
+}
+
+/// What was heard in between.
+pub(crate) struct Visit {
+    pub(crate) departure: Departure,
+    pub(crate) events: Vec<AgentEvent>,
+    pub(crate) took: Duration,
+}
+
+impl Bench {
+    /// An agent that is a shell script.
+    pub(crate) fn of(script: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        Self::within(folder, script)
+    }
+
+    fn within(folder: TempDir, script: &str) -> Self {
+        let directory = folder.path().join("work");
+        fs::create_dir_all(&directory).unwrap();
+        let args = ["-c", script].map(Into::into).to_vec();
+        let assignment = Assignment {
+            launch: Launch { program: "/bin/sh".into(), args, env: Vec::new(), clear_env: false },
+            host: Host::Sim,
+            prices: Prices::default(),
+            mark: format!("test-{}", folder.path().display()),
+            log: folder.path().join("logs/agent.log"),
+            directory,
+            silence: Duration::from_secs(20),
+            limit: Duration::from_secs(30),
+        };
+        Self { folder, assignment, stop_after: None }
+    }
+
+    pub(crate) fn silence(mut self, silence: Duration) -> Self {
+        self.assignment.silence = silence;
+        self
+    }
+
+    pub(crate) fn limit(mut self, limit: Duration) -> Self {
+        self.assignment.limit = limit;
+        self
+    }
+
+    pub(crate) fn stop_after(mut self, time: Duration) -> Self {
+        self.stop_after = Some(time);
+        self
+    }
+
+    pub(crate) fn visit(&self) -> Visit {
+        let stop = Arc::new(AtomicBool::new(false));
+        if let Some(after) = self.stop_after {
+            let stop = Arc::clone(&stop);
+            thread::spawn(move || {
+                thread::sleep(after);
+                stop.store(true, Ordering::Relaxed);
+            });
+        }
+        let (began, mut events) = (Instant::now(), Vec::new());
+        let departure = attend(&self.assignment, &stop, &mut |heard| match heard {
+            Heard::Running(_) => {}
+            Heard::Event(event) => events.push(event),
+        });
+        Visit { departure, events, took: began.elapsed() }
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.assignment.log).unwrap()
+    }
+
+    /// Another process that attends the agent.
+    pub(crate) fn elsewhere(&self, script: &str) -> Child {
+        let order = self.folder.path().join("order");
+        fs::write(&order, script).unwrap();
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "attendant::an_attendant"])
+            .env(TOLD, self.folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap()
+    }
+
+    /// The number that the agent wrote into a file.
+    pub(crate) fn pid(&self, name: &str) -> Process {
+        let path = self.assignment.directory.join(name);
+        let until = Instant::now() + Duration::from_secs(10);
+        loop {
+            match fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok()) {
+                Some(pid) => return Process(pid),
+                None => assert!(Instant::now() < until, "`{name}` was never written"),
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    pub(crate) fn work(&self) -> &Path {
+        &self.assignment.directory
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Process(pub(crate) i32);
+
+impl Process {
+    pub(crate) fn runs(self) -> bool {
+        let pid = rustix::process::Pid::from_raw(self.0).unwrap();
+        let zombie = fs::read_to_string(format!("/proc/{}/stat", self.0)).is_ok_and(|stat| stat.contains(") Z "));
+        rustix::process::test_kill_process(pid).is_ok() && !zombie
+    }
+
+    pub(crate) fn is_gone_within(self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        while self.runs() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(10));
+        }
+        !self.runs()
+    }
+}
+
+#[test]
+#[ignore = "no test: whoever attends the agents that the tests start"]
+fn an_attendant() {
+    let Some(folder) = std::env::var_os(TOLD).map(PathBuf::from) else { return };
+    let script = fs::read_to_string(folder.join("order")).unwrap();
+    let mut bench = Bench::of(&script);
+    bench.assignment.directory = folder.join("work");
+    bench.assignment.mark = format!("test-{}", folder.display());
+    bench.visit();
+}
