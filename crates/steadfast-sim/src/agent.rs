@@ -4,6 +4,7 @@ mod background;
 mod batch;
 pub(crate) mod call;
 mod hook;
+mod misbehave;
 mod moment;
 mod payload;
 mod process;
@@ -38,6 +39,11 @@ pub struct Agent {
     /// Refusals to stop that are granted in a row; 0 is no limit. A tool call starts the count again.
     pub stop_cap: u32,
     pub turn_limit: u32,
+    /// What each answer costs, in millionths of a dollar; and at how much it stops, as a host with a budget does.
+    pub cost_per_turn: Option<u64>,
+    pub budget: Option<u64>,
+    /// How long a task of the ledger takes.
+    pub pace: Duration,
     pub hook_limit: Duration,
     pub shell_limit: Duration,
 }
@@ -78,6 +84,9 @@ impl Agent {
             work,
             stop_cap: STOP_CAP,
             turn_limit: 500,
+            cost_per_turn: None,
+            budget: None,
+            pace: Duration::ZERO,
             hook_limit: Duration::from_secs(10),
             shell_limit: Duration::from_secs(120),
         }

@@ -80,9 +80,15 @@ fn codex(run: &Headless) -> Launch {
 }
 
 fn sim(run: &Headless) -> Launch {
-    let mut args = words(["sim", "--prompt", &run.prompt]);
+    let mut args = words(["sim", &format!("--prompt={}", run.prompt)]);
     if let Some(session) = &run.session {
         args.extend(words(["--session", session.as_str()]));
+    }
+    if let Some(budget) = run.budget_micro_usd {
+        args.extend(words(["--budget", &usd(budget)]));
+    }
+    if let Some(turns) = run.max_turns {
+        args.extend(words(["--max-turns", &turns.to_string()]));
     }
     args.extend(run.extra.iter().map(OsString::from));
     Launch { program: run.steadfast.clone(), args, env: Vec::new(), clear_env: false }

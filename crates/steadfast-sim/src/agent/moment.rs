@@ -21,9 +21,15 @@ pub enum Moment {
     PromptRefused {
         reason: String,
     },
+    /// The model gave an answer; what it says and does comes next.
+    Answered,
     Said {
         who: Who,
         text: String,
+    },
+    /// All that the session spent until now.
+    Spent {
+        micro_usd: u64,
     },
     ToolStarting {
         who: Who,
@@ -101,6 +107,8 @@ pub enum Ending {
     ModelFailed { status: u16 },
     /// The agent went on for more turns than it was given.
     TurnLimit,
+    /// The agent spent what it was given.
+    BudgetSpent,
 }
 
 impl fmt::Display for Who {

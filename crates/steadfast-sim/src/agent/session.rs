@@ -6,7 +6,7 @@ use super::moment::{Ending, Moment, Who};
 use super::payload::{Envelope, Event, StopFields};
 use super::subagent::StopState;
 use super::tool::Tools;
-use super::worker::Worker;
+use super::worker::{Before, Worker};
 use super::workplace::Workplace;
 use super::{Agent, AgentError, Work};
 use crate::ids::Ids;
@@ -105,7 +105,10 @@ impl<'a> Session<'a> {
     fn live(&mut self) -> Result<Ending, Interrupt> {
         let (mut player, prompt) = match &self.agent.work {
             Work::Scenario(scenario) => (Player::Script(Script::main(scenario)), scenario.prompt.clone()),
-            Work::Ledger { steadfast, prompt } => (Player::Worker(Worker::new(steadfast)), prompt.clone()),
+            Work::Ledger { steadfast, prompt } => {
+                let worker = Worker::new(steadfast, &self.agent.session, self.agent.pace);
+                (Player::Worker(worker), prompt.clone())
+            }
         };
         self.tell(Moment::SessionStarted { source: "startup" });
         let _answer = self.fire(&Who::Main, &Event::SessionStart { source: "startup" })?;
@@ -113,8 +116,9 @@ impl<'a> Session<'a> {
             return Ok(Ending::PromptRefused { reason });
         }
         let mut heard = String::new();
-        for _turn in 0..self.agent.turn_limit {
-            let turn = player.next(&heard, &self.tools.workplace);
+        for turns in 1..=self.agent.turn_limit {
+            let (before, turn) = player.next(&heard, &self.tools.workplace);
+            before.happen();
             if let Some(fault) = turn.fail {
                 return self.fail(fault);
             }
@@ -122,7 +126,15 @@ impl<'a> Session<'a> {
                 self.compact("auto")?;
                 continue;
             }
+            self.tell(Moment::Answered);
             self.say(&turn);
+            if let Some(cost) = self.agent.cost_per_turn {
+                let micro_usd = cost.saturating_mul(turns.into());
+                self.tell(Moment::Spent { micro_usd });
+                if self.agent.budget.is_some_and(|budget| micro_usd >= budget) {
+                    return Ok(Ending::BudgetSpent);
+                }
+            }
             if turn.calls_tools() {
                 heard = self.batch(&Who::Main, &turn.actions)?;
                 self.stop.refusals = 0;
@@ -299,9 +311,9 @@ enum Next {
 }
 
 impl Player {
-    fn next(&mut self, heard: &str, workplace: &Workplace) -> Turn {
+    fn next(&mut self, heard: &str, workplace: &Workplace) -> (Before, Turn) {
         match self {
-            Self::Script(script) => script.advance(),
+            Self::Script(script) => (Before::Nothing, script.advance()),
             Self::Worker(worker) => worker.next(heard, workplace.root()),
         }
     }

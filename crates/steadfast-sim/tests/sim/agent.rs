@@ -32,6 +32,7 @@ fn a_quiet_hook_lets_everything_pass() {
     let expected = [
         Moment::SessionStarted { source: "startup" },
         Moment::Prompted { text: "go".into() },
+        Moment::Answered,
         Moment::ToolStarting { who: Who::Main, tool: "Write".into(), target: target.clone() },
         Moment::ToolRan {
             who: Who::Main,
@@ -39,6 +40,7 @@ fn a_quiet_hook_lets_everything_pass() {
             output: format!("The file {target} was created."),
             target,
         },
+        Moment::Answered,
         Moment::Said { who: Who::Main, text: "done".into() },
         Moment::StopTried { who: Who::Main, message: "done".into() },
         Moment::Ended(Ending::Stopped),

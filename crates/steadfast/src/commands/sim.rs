@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -29,6 +30,18 @@ pub(super) struct Sim {
     /// How many refusals to stop it grants in a row; 0 is no limit.
     #[arg(long, value_name = "N")]
     stop_cap: Option<u32>,
+    /// After how many answers it stops.
+    #[arg(long, value_name = "N")]
+    max_turns: Option<u32>,
+    /// What each answer costs; the sum so far is printed after each.
+    #[arg(long, value_name = "USD")]
+    cost_per_turn: Option<f64>,
+    /// At which cost it stops.
+    #[arg(long, value_name = "USD")]
+    budget: Option<f64>,
+    /// How long a task of the ledger takes.
+    #[arg(long, value_name = "SECONDS")]
+    pace: Option<f64>,
 }
 
 /// Names the plan, so the session takes it.
@@ -89,6 +102,10 @@ impl Sim {
         agent.env = OF_OTHER_HOSTS.map(|name| (name.to_owned(), String::new())).into();
         agent.session = self.session.unwrap_or(agent.session);
         agent.stop_cap = self.stop_cap.unwrap_or(agent.stop_cap);
+        agent.turn_limit = self.max_turns.unwrap_or(agent.turn_limit);
+        agent.cost_per_turn = self.cost_per_turn.map(micro_usd);
+        agent.budget = self.budget.map(micro_usd);
+        agent.pace = self.pace.and_then(|pace| Duration::try_from_secs_f64(pace).ok()).unwrap_or_default();
         Ok(agent)
     }
 }
@@ -100,6 +117,8 @@ fn line(moment: &Moment, session: &str) -> Value {
         }
         Moment::Prompted { text } => json!({"moment": "prompted", "text": text}),
         Moment::PromptRefused { reason } => json!({"moment": "prompt_refused", "reason": reason}),
+        Moment::Answered => json!({"moment": "turn"}),
+        Moment::Spent { micro_usd } => json!({"moment": "spent", "usd": *micro_usd as f64 / 1e6}),
         Moment::Said { who, text } => json!({"moment": "said", "who": who.to_string(), "text": text}),
         Moment::ToolStarting { who, tool, target } => {
             json!({"moment": "tool_starting", "who": who.to_string(), "tool": tool, "target": target})
@@ -135,11 +154,15 @@ fn line(moment: &Moment, session: &str) -> Value {
             let (reason, status) = match ending {
                 Ending::Halted { reason } | Ending::PromptRefused { reason } => (Some(reason), None),
                 Ending::ModelFailed { status } => (None, Some(status)),
-                Ending::Stopped | Ending::Overridden | Ending::TurnLimit => (None, None),
+                Ending::Stopped | Ending::Overridden | Ending::TurnLimit | Ending::BudgetSpent => (None, None),
             };
             json!({"moment": "ended", "ending": word(ending), "reason": reason, "status": status})
         }
     }
+}
+
+fn micro_usd(usd: f64) -> u64 {
+    (usd * 1e6).round() as u64
 }
 
 fn word(ending: &Ending) -> &'static str {
@@ -150,5 +173,6 @@ fn word(ending: &Ending) -> &'static str {
         Ending::PromptRefused { .. } => "prompt_refused",
         Ending::ModelFailed { .. } => "model_failed",
         Ending::TurnLimit => "turn_limit",
+        Ending::BudgetSpent => "budget_spent",
     }
 }

@@ -1,0 +1,124 @@
+//! Bad conduct on request: a task whose title says so is worked on badly, by so many sessions, then well. What was done so
+//! far is remembered beside the repository's own things, so that it is known whoever comes next, in whichever worktree.
+//!
+//! `[sim:hang]` hangs after the task is started. `[sim:crash]` dies when its files are written. `[sim:stop-early]` stops
+//! before it wrote them. `[sim:lie]` does too, and says that all is done. `[sim:fail-twice]` leaves the work out and calls
+//! it done. A number says how many sessions do so: `[sim:hang 2]`. `[sim:also PATH]` is no bad conduct: a file that the
+//! task does not name is written, too.
+
+use std::fs::{self, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Conduct {
+    Good,
+    Hang,
+    Crash,
+    StopEarly,
+    Lie,
+    Fail,
+}
+
+/// What a title asks for: the conduct, and of how many sessions.
+fn asked(title: &str) -> (Conduct, usize) {
+    for marker in markers(title) {
+        let (name, count) = marker.split_once(' ').unwrap_or((marker, ""));
+        let (conduct, count) = match name {
+            "hang" => (Conduct::Hang, count.parse().unwrap_or(1)),
+            "crash" => (Conduct::Crash, count.parse().unwrap_or(1)),
+            "stop-early" => (Conduct::StopEarly, count.parse().unwrap_or(1)),
+            "lie" => (Conduct::Lie, count.parse().unwrap_or(1)),
+            "fail" => (Conduct::Fail, count.parse().unwrap_or(1)),
+            "fail-twice" => (Conduct::Fail, 2),
+            _ => continue,
+        };
+        return (conduct, count);
+    }
+    (Conduct::Good, 0)
+}
+
+/// Files that are to be written besides.
+pub(super) fn also(title: &str) -> Vec<String> {
+    markers(title).filter_map(|marker| marker.strip_prefix("also ")).map(|path| path.trim().to_owned()).collect()
+}
+
+fn markers(title: &str) -> impl Iterator<Item = &str> {
+    title.split("[sim:").skip(1).filter_map(|rest| rest.split_once(']')).map(|(marker, _)| marker)
+}
+
+/// How this session works on a task. Another session that asks later is told that this one did.
+pub(super) fn conduct(task: &str, title: &str, session: &str, cwd: &Path) -> Conduct {
+    let (conduct, count) = asked(title);
+    if conduct == Conduct::Good {
+        return conduct;
+    }
+    // Where nothing can be remembered it is the first time, each time.
+    let before = remember(task, session, cwd).unwrap_or_default();
+    if before < count { conduct } else { Conduct::Good }
+}
+
+/// How many other sessions took the task before this one.
+fn remember(task: &str, session: &str, cwd: &Path) -> std::io::Result<usize> {
+    let folder = common(cwd)?.join("steadfast-sim");
+    fs::create_dir_all(&folder)?;
+    let name: String = task.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '-' }).collect();
+    let mut file = OpenOptions::new().create(true).read(true).append(true).open(folder.join(name))?;
+    let mut sessions = String::new();
+    file.read_to_string(&mut sessions)?;
+    match sessions.lines().position(|line| line == session) {
+        Some(position) => Ok(position),
+        None => {
+            writeln!(file, "{session}")?;
+            Ok(sessions.lines().count())
+        }
+    }
+}
+
+/// The folder that all worktrees of a repository share.
+fn common(cwd: &Path) -> std::io::Result<PathBuf> {
+    let own = cwd.ancestors().map(|folder| folder.join(".git")).find(|git| git.exists());
+    let own = own.ok_or(std::io::ErrorKind::NotFound)?;
+    if own.is_dir() {
+        return Ok(own);
+    }
+    let text = fs::read_to_string(&own)?;
+    let folder = own.with_file_name(text.trim().trim_start_matches("gitdir: "));
+    let common = fs::read_to_string(folder.join("commondir"))?;
+    Ok(folder.join(common.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_says_what_is_asked_for() {
+        for (title, expected) in [
+            ("add login", (Conduct::Good, 0)),
+            ("add login [sim:hang]", (Conduct::Hang, 1)),
+            ("[sim:crash 3] add", (Conduct::Crash, 3)),
+            ("a [sim:also x.txt] b [sim:fail-twice]", (Conduct::Fail, 2)),
+            ("[sim:unheard-of] [sim:lie", (Conduct::Good, 0)),
+        ] {
+            assert_eq!(asked(title), expected, "{title}");
+        }
+        assert_eq!(also("a [sim:also x y.txt] [sim:lie] [sim:also z]"), ["x y.txt", "z"]);
+    }
+
+    #[test]
+    fn so_many_sessions_behave_badly_then_well_in_whichever_worktree() {
+        let folder = tempfile::tempdir().unwrap();
+        let (main, other) = (folder.path().join("main"), folder.path().join("other/deep"));
+        let inside = main.join(".git/worktrees/other");
+        fs::create_dir_all(&inside).unwrap();
+        fs::create_dir_all(&other).unwrap();
+        fs::write(inside.join("commondir"), "../..\n").unwrap();
+        fs::write(folder.path().join("other/.git"), format!("gitdir: {}\n", inside.display())).unwrap();
+        let title = "x [sim:fail-twice]";
+        let seen = [("s1", &main), ("s1", &main), ("s2", &other), ("s3", &main), ("s2", &main)]
+            .map(|(session, cwd)| conduct("2.1", title, session, cwd));
+        assert_eq!(seen, [Conduct::Fail, Conduct::Fail, Conduct::Fail, Conduct::Good, Conduct::Fail]);
+        assert_eq!(conduct("2.2", title, "s3", &main), Conduct::Fail);
+    }
+}
