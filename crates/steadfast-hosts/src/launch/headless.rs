@@ -51,7 +51,8 @@ fn claude(run: &Headless) -> Launch {
         Permissions::Edit => {
             args.extend(words(["--permission-mode", "acceptEdits"]));
             let server = format!("mcp__{SERVER}");
-            args.extend(words(["--allowedTools", "Bash(steadfast:*)", &server]));
+            let by_path = format!("Bash({}:*)", run.steadfast.display());
+            args.extend(words(["--allowedTools", "Bash(steadfast:*)", &by_path, &server]));
         }
     }
     args.extend(words(["--settings", &claude_settings(run), "--mcp-config", &claude_servers(run)]));
