@@ -32,6 +32,7 @@ mod context;
 mod drift;
 mod events;
 mod gate;
+mod headless;
 mod journal;
 mod let_go;
 mod mcp;
