@@ -66,9 +66,6 @@ fn one(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
     for file in &task.files {
         length(file, PATH, "a path", findings);
     }
-    let has_type = |wanted: TaskType| {
-        task.task_type.as_ref().is_some_and(|name| name.value.trim().eq_ignore_ascii_case(wanted.as_str()))
-    };
     match &task.command {
         Some(command) => {
             let filled = commands.fill(&command.value);
@@ -78,23 +75,24 @@ fn one(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
                 findings.add(Code::SwallowedStatus, &command.span, message, "let the command's own status through");
             }
         }
-        None if (has_type(TaskType::Ui) || has_type(TaskType::Docs)) && task.files.is_empty() => {
-            // What has no id is an error already, and could not be named.
-            if !task.id.value.is_empty() {
-                let message = format!("`{}` names no files, and its checks look at them", task.id.value);
-                findings.add(Code::NoFiles, &task.id.span, message, "name what it changes");
-            }
+        // What has no id is an error already, and could not be named.
+        None if looks_at_files(task) && task.files.is_empty() && !task.id.value.is_empty() => {
+            let message = format!("`{}` names no files, and its checks look at them", task.id.value);
+            findings.add(Code::NoFiles, &task.id.span, message, "name what it changes");
         }
         None => {}
     }
 }
 
+/// The checks of such a task look at its files, where it has no command of its own.
+fn looks_at_files(task: &DraftTask) -> bool {
+    let is = |name: &Text, kind: TaskType| name.value.trim().eq_ignore_ascii_case(kind.as_str());
+    task.task_type.as_ref().is_some_and(|name| is(name, TaskType::Ui) || is(name, TaskType::Docs))
+}
+
 /// The default command that would check a task, where there is none and it has none of its own.
 fn lacks<'a>(task: &DraftTask, commands: &Commands) -> Option<&'a str> {
-    let looks_at_files = task.task_type.as_ref().is_some_and(|name| {
-        [TaskType::Ui, TaskType::Docs].iter().any(|kind| name.value.trim().eq_ignore_ascii_case(kind.as_str()))
-    });
-    if task.command.is_some() || task.id.value.is_empty() || looks_at_files {
+    if task.command.is_some() || task.id.value.is_empty() || looks_at_files(task) {
         return None;
     }
     let default = if task.task_type.is_some() { "test" } else { "typecheck" };
