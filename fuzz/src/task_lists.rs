@@ -7,7 +7,7 @@ mod sound;
 use libfuzzer_sys::fuzz_target;
 use steadfast_plan::{Options, Outgoing, Target, compile, export};
 
-const NAMES: [&str; 5] = ["issues.jsonl", "openspec/tasks.md", "tasks.json", "PLAN.md", "TODO.md"];
+const NAMES: [&str; 5] = ["issues.jsonl", "openspec/changes/c/tasks.md", "tasks.json", "PLAN.md", "TODO.md"];
 
 fuzz_target!(|text: &str| {
     for name in NAMES {

@@ -72,10 +72,12 @@ pub(crate) fn compile_as(text: &str, file: &Path, target: &Path) -> Result<Compi
     })
 }
 
-/// A file by its whole path, wherever it is named from: the folders above it say what it is, too.
+/// A file by its folders as well, which say what it is: from the root of the checkout, as a draft names it.
 pub(crate) fn known_as(file: &Path) -> String {
-    let path = if file == Path::new("-") { None } else { file.canonicalize().ok() };
-    path.as_deref().unwrap_or(file).to_string_lossy().into_owned()
+    match Repository::here() {
+        Ok(repository) => source(file, &repository.place.root),
+        Err(_) => file.to_string_lossy().into_owned(),
+    }
 }
 
 /// Says what a file is that is not our own.

@@ -12,9 +12,9 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     draft
 }
 
-/// The folder that the file is in is the name of the change.
+/// `NAME` of `changes/NAME/tasks.md`.
 fn change(name: &str) -> Option<&str> {
-    let (folders, _) = name.rsplit_once(['/', '\\'])?;
-    let folder = folders.rsplit(['/', '\\']).next()?;
-    (!matches!(folder, "" | "." | ".." | "changes" | "openspec")).then_some(folder)
+    let mut folders = name.rsplit(['/', '\\']).skip(1);
+    let change = folders.next()?;
+    folders.any(|folder| folder == "changes").then_some(change)
 }

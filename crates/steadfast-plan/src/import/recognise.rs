@@ -112,7 +112,7 @@ fn markdown(text: &str, name: &str) -> Format {
     if file.starts_with("spec") {
         return Format::SpecMarkdown;
     }
-    if is_list && path.contains("openspec/") && signs.boxes > 0 {
+    if is_list && path.contains("openspec/changes/") && signs.boxes > 0 && signs.task_headings == 0 {
         return Format::OpenSpec;
     }
     if signs.checks > 0 {

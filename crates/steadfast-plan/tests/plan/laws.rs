@@ -57,7 +57,8 @@ fn spec() -> impl Strategy<Value = String> {
 }
 
 /// What makes a text one format or another, when it does not itself.
-const NAMES: [&str; 7] = ["SPEC.md", "SPEC.json", "-", "issues.jsonl", "openspec/tasks.md", "tasks.json", "PLAN.md"];
+const NAMES: [&str; 7] =
+    ["SPEC.md", "SPEC.json", "-", "issues.jsonl", "openspec/changes/c/tasks.md", "tasks.json", "PLAN.md"];
 
 proptest! {
     #[test]

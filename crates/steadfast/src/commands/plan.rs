@@ -6,12 +6,13 @@ mod status;
 pub(super) use draft::said as proposed;
 pub(super) use status::{gate_line, words};
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 use steadfast_model::{Status, Task, TaskKind};
-use steadfast_plan::{Code, Problem};
+use steadfast_plan::{Code, Compiled};
 use steadfast_store::ledger::{Loaded, PlanRow};
 
 use crate::error::CommandError;
@@ -116,17 +117,32 @@ fn load(file: &std::path::Path) -> Result<(), CommandError> {
     }
     taken_over(&list.take_over(plan, &compiled.reported, &source)?)?;
     tell!("decisions are in {}", decisions_file(plan))?;
-    // That a list knows no checks is said below, with its number.
-    let is_news = |warning: &&Problem| warning.code != Code::NoCheck || compiled.format.is_spec();
-    for warning in compiled.warnings.iter().filter(is_news) {
-        note!("warning: {source}:{}: {}", warning.line, warning.message);
-    }
+    warn(&compiled, &source);
     match compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count() {
         0 => {}
         1 => note!("1 task has no check: it closes on the agent's word, as `claimed`"),
         unchecked => note!("{unchecked} tasks have no check: they close on the agent's word, as `claimed`"),
     }
     Ok(())
+}
+
+/// A spec is mended, so all is said. A list is somebody else's: some of each kind, and how many more there are.
+fn warn(compiled: &Compiled, source: &str) {
+    const OF_EACH: usize = 3;
+    let mut more: BTreeMap<&str, usize> = BTreeMap::new();
+    for warning in &compiled.warnings {
+        let seen = more.entry(warning.code.as_str()).or_default();
+        *seen += 1;
+        // That a list knows no checks is said with its number, too.
+        let is_news = warning.code != Code::NoCheck && *seen <= OF_EACH;
+        if compiled.format.is_spec() || is_news {
+            note!("warning: {source}:{}: {}", warning.line, warning.message);
+        }
+    }
+    let more: usize = more.into_values().map(|seen| seen.saturating_sub(OF_EACH)).sum();
+    if more > 0 && !compiled.format.is_spec() {
+        note!("{more} more like these: `steadfast spec lint {source}` shows all");
+    }
 }
 
 /// What was begun elsewhere, in a line.

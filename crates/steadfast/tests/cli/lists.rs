@@ -96,6 +96,19 @@ fn loading_again_takes_over_what_was_done_since_and_reopens_nothing() {
     );
 }
 
+/// A draft is known by its path as its file is: the yes is to the same plan.
+#[test]
+fn a_list_can_be_proposed_and_approved() {
+    let file = "openspec/changes/greet/tasks.md";
+    let sandbox = with(file, TASKS);
+    sandbox.ok(&["plan", "propose", file]);
+    sandbox.ok(&["plan", "approve", "--yes"]);
+    let written = fs::read_to_string(sandbox.root().join(file)).unwrap();
+    assert!(written.contains("**Approved:**"), "{written}");
+    let said = sandbox.ok(&["plan", "load", file]);
+    assert!(said.contains("plan greet: 3 tasks in 2 phases\ntaken over: 1 done, as `claimed`\n"), "{said}");
+}
+
 /// A human may say that it is done; from an agent that is its word.
 #[test]
 fn an_agents_list_does_not_close_what_has_a_check() {
