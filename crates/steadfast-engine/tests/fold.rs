@@ -66,7 +66,7 @@ fn kind() -> impl Strategy<Value = EventKind> {
             .prop_map(|origin| EventKind::prompt("do the tasks", origin)),
         6 => call().prop_map(EventKind::PreTool),
         4 => (call(), outcome).prop_map(|(call, outcome)| {
-            EventKind::PostTool(ToolResult { call, outcome, millis: Some(3), answers: Vec::new() })
+            EventKind::PostTool(ToolResult { call, outcome, millis: Some(3), answers: Vec::new(), names: Vec::new() })
         }),
         12 => stopping().prop_map(EventKind::Stop),
         1 => Just(EventKind::SubagentStart),

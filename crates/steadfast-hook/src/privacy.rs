@@ -13,6 +13,7 @@ pub(crate) fn redact(event: &mut Event) {
         EventKind::PostTool(result) => {
             clean_call(&mut result.call);
             result.answers.iter_mut().for_each(|answer| clean(&mut answer.label));
+            result.names.iter_mut().for_each(clean);
             if let Outcome::Failed { error } = &mut result.outcome {
                 clean(error);
             }

@@ -50,7 +50,7 @@ impl Repository {
 
     fn after(&self, id: &str, action: Action) -> Answer {
         let call = ToolCall { id: Some(ToolUseId::new(id)), tool: "Bash".into(), action, words: Vec::new() };
-        let result = ToolResult { call, outcome: Outcome::Ok, millis: None, answers: Vec::new() };
+        let result = ToolResult { call, outcome: Outcome::Ok, millis: None, answers: Vec::new(), names: Vec::new() };
         self.step(self.event(20, EventKind::PostTool(result)))
     }
 

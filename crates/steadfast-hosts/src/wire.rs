@@ -5,7 +5,7 @@ use steadfast_model::{
     PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via,
 };
 
-use crate::shape::{Can, Input, cut, cut_front, write};
+use crate::shape::{Can, Input, cut, cut_front, document, write};
 use crate::{claude, codex};
 
 /// Bounds on what is kept of an event, in bytes.
@@ -19,6 +19,8 @@ pub(crate) mod bound {
     pub(crate) const BACKGROUND: usize = 32;
     pub(crate) const PATHS: usize = 32;
     pub(crate) const ANSWERS: usize = 8;
+    /// Paths in a document.
+    pub(crate) const NAMES: usize = 64;
 }
 
 /// What the process around a hook knows and the payload may lack.
@@ -189,7 +191,9 @@ fn result(host: Host, input: &Input<'_>, outcome: Outcome) -> Result<EventKind, 
         .take(bound::ANSWERS)
         .map(|(question, label)| Answered { question: cut(&question, bound::ERROR), label: cut(&label, bound::ERROR) })
         .collect();
-    Ok(EventKind::PostTool(ToolResult { call, outcome, millis, answers }))
+    let names =
+        if document::is_read(&call.action) { document::names(input.tool_response, bound::NAMES) } else { Vec::new() };
+    Ok(EventKind::PostTool(ToolResult { call, outcome, millis, answers, names }))
 }
 
 fn stopping(input: &Input<'_>) -> Stopping {

@@ -71,6 +71,9 @@ pub struct ToolResult {
     /// What the human answered, where the call asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<Answered>,
+    /// Paths in what it read, where that is a document. Of its text nothing else is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 /// An answer in the host's dialog.

@@ -8,7 +8,7 @@ use crate::scorer::{Scored, Scorer, Start};
 use crate::world::World;
 
 /// What can be switched off.
-pub(crate) const SIGNALS: [&str; 11] = [
+pub(crate) const SIGNALS: [&str; 12] = [
     "named",
     "words",
     "companions",
@@ -16,13 +16,14 @@ pub(crate) const SIGNALS: [&str; 11] = [
     "kin",
     "folders",
     "reads",
+    "documents",
     "prompts",
     "streak",
     "tangent",
     "repetition",
 ];
 
-const ALL: [Signal; 11] = [
+const ALL: [Signal; 12] = [
     Signal::Named,
     Signal::Words,
     Signal::Companions,
@@ -30,6 +31,7 @@ const ALL: [Signal; 11] = [
     Signal::Kin,
     Signal::Folders,
     Signal::Reads,
+    Signal::Documents,
     Signal::Prompts,
     Signal::Streak,
     Signal::Tangent,

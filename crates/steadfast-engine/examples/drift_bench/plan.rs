@@ -72,7 +72,13 @@ impl Plan {
                 action: Action::Write { paths: vec![format!("{ROOT}/{file}")] },
                 words: Vec::new(),
             };
-            let result = ToolResult { call: call.clone(), outcome: Outcome::Ok, millis: None, answers: Vec::new() };
+            let result = ToolResult {
+                call: call.clone(),
+                outcome: Outcome::Ok,
+                millis: None,
+                answers: Vec::new(),
+                names: Vec::new(),
+            };
             [EventKind::PreTool(call), EventKind::PostTool(result)]
         });
         let session = SessionId::new("plan");

@@ -100,7 +100,8 @@ fn until(events: &[Event], id: &str) -> Option<Vec<Event>> {
     let at = events.iter().position(is_it)?;
     let mut before = events[..=at].to_vec();
     let EventKind::PreTool(call) = &events[at].kind else { return None };
-    let result = ToolResult { call: call.clone(), outcome: Outcome::Ok, millis: None, answers: Vec::new() };
+    let result =
+        ToolResult { call: call.clone(), outcome: Outcome::Ok, millis: None, answers: Vec::new(), names: Vec::new() };
     before.push(Event { kind: EventKind::PostTool(result), ..events[at].clone() });
     Some(before)
 }

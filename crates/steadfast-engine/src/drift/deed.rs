@@ -1,4 +1,4 @@
-use steadfast_model::{Action, StepKind, fnv};
+use steadfast_model::{Action, EventKind, StepKind, ToolCall, fnv};
 use steadfast_shell::{Argument, Op, Reading};
 
 use super::opaque::is_opaque;
@@ -14,6 +14,8 @@ pub struct Deed {
     pub deletes: Vec<String>,
     /// Files, and folders with a `/` behind them.
     pub reads: Vec<String>,
+    /// Files that are named in what it read.
+    pub names: Vec<String>,
     pub command: Option<String>,
     /// It may write what it does not show.
     pub unknown: bool,
@@ -29,6 +31,14 @@ impl Deed {
     /// What the call of an event does; nothing where it has none.
     pub fn of(event: &Heard<'_>, root: &str, scratch: &str) -> Self {
         let Some(call) = event.call() else { return Self::default() };
+        let mut deed = Self::of_call(event, call, root, scratch);
+        if let EventKind::PostTool(result) = &event.kind {
+            deed.names = result.names.iter().filter_map(|path| told(&absolute(path, root), root, scratch)).collect();
+        }
+        deed
+    }
+
+    fn of_call(event: &Heard<'_>, call: &ToolCall, root: &str, scratch: &str) -> Self {
         let inside = |path: &str| told(&absolute(path, &event.cwd), root, scratch);
         let all = |paths: &[String]| paths.iter().take(PATHS).filter_map(|path| inside(path)).collect::<Vec<_>>();
         match &call.action {

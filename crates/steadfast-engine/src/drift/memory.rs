@@ -42,6 +42,9 @@ pub(crate) fn went(memory: &Drift, scope: Scope<'_>, deed: &Deed, without: Witho
             file.into_iter().for_each(|file| add(&mut new.explored, &memory.places.explored, file));
         }
     }
+    if !memory.at_work {
+        deed.names.iter().for_each(|path| add(&mut new.planned, &memory.places.planned, path));
+    }
     (!new.is_empty()).then_some(DriftChange::Went(new))
 }
 

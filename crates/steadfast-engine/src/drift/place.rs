@@ -14,6 +14,8 @@ pub enum Standing {
     Known,
     /// It goes with a file of the work: its test, its lock file, its twin of the same name, what history changes with it.
     Companion,
+    /// A document that was read before the first write names it.
+    Planned,
     /// Its name is in the human's words.
     Spoken,
     /// It is in a folder of the work.
@@ -41,7 +43,7 @@ impl Standing {
     pub(super) fn lost(self) -> u8 {
         match self {
             Self::Named | Self::Known => 0,
-            Self::Companion | Self::Spoken => 1,
+            Self::Companion | Self::Planned | Self::Spoken => 1,
             Self::Inside | Self::Kin | Self::Explored => 2,
             Self::Below | Self::Seen | Self::Told | Self::Beside => 3,
             Self::Distant => 4,
@@ -60,6 +62,7 @@ impl Standing {
             Self::Named => "was named",
             Self::Known => "belongs to the work",
             Self::Companion => "goes with a file of the work",
+            Self::Planned => "is named in a document that was read first",
             Self::Spoken => "is what the human spoke of",
             Self::Inside => "is in a folder of the work",
             Self::Kin => "is named like files of the work",
@@ -95,6 +98,8 @@ pub enum Signal {
     Folders,
     /// What was read before a write.
     Reads,
+    /// What a document names that was read before a write.
+    Documents,
     /// A prompt makes looking around free, and what was written known.
     Prompts,
     /// Several steps astray in a row.
@@ -150,6 +155,9 @@ pub fn standing(memory: &Drift, scope: Scope<'_>, path: &str, without: Without<'
     if without.has(Signal::Neighbours) && is_neighbour(memory, scope, path) {
         return Standing::Companion;
     }
+    if without.has(Signal::Documents) && is_planned(memory, path) {
+        return Standing::Planned;
+    }
     let nearest = by_folder(memory, path, without);
     let spoken = (without.has(Signal::Words) && is_spoken(memory, path)).then_some(Standing::Spoken);
     let kin = (without.has(Signal::Kin) && is_kin(memory, path)).then_some(Standing::Kin);
@@ -166,6 +174,13 @@ fn is_named(Scope { goal, always, .. }: Scope<'_>, path: &str) -> bool {
 fn is_neighbour(memory: &Drift, scope: Scope<'_>, path: &str) -> bool {
     let with = scope.neighbours.iter().filter(|all| all.path == path).flat_map(|all| &all.with);
     with.into_iter().any(|other| has(&memory.places.known, other) || is_named(scope, other))
+}
+
+/// Whether a document names it, from the root or from a folder below it.
+fn is_planned(memory: &Drift, path: &str) -> bool {
+    let ends =
+        |named: &String| path.strip_suffix(named.as_str()).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    memory.places.planned.iter().any(ends)
 }
 
 fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Standing {

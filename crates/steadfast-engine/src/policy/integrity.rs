@@ -328,7 +328,13 @@ mod tests {
 
     fn ran(command: &str) -> Event {
         let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(command), words: Vec::new() };
-        event(EventKind::PostTool(ToolResult { call, outcome: Outcome::Ok, millis: None, answers: Vec::new() }))
+        event(EventKind::PostTool(ToolResult {
+            call,
+            outcome: Outcome::Ok,
+            millis: None,
+            answers: Vec::new(),
+            names: Vec::new(),
+        }))
     }
 
     /// Who hears of it, agent and human, when the wiring is found so.

@@ -2,6 +2,7 @@
 //! answer a host understands is that host's own table ([`Can`]), because one unknown field makes Codex drop the whole.
 
 mod can;
+pub(crate) mod document;
 mod input;
 mod output;
 mod text;

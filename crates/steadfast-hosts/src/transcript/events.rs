@@ -7,7 +7,7 @@ use steadfast_model::{
 };
 
 use super::{Call, CallEnd, CallResult, Delegated, Item, Record, Thread, Transcript, Writer};
-use crate::shape::{cut, cut_front};
+use crate::shape::{cut, cut_front, document};
 use crate::wire::bound;
 
 /// A session told again, event by event, as the hooks would have told it.
@@ -207,7 +207,7 @@ impl Story {
     }
 
     fn result(&mut self, result: CallResult<'_>, at: Option<Millis>, told: &mut VecDeque<Event>) {
-        let ended = result.ended();
+        let (ended, answer) = (result.ended(), result.answer());
         let Some(id) = result.call else { return };
         if !self.calls.contains_key(id.as_ref()) {
             return;
@@ -221,6 +221,8 @@ impl Story {
             (None, None) => {}
         }
         let Some(made) = self.calls.remove(id.as_ref()) else { return };
+        let names =
+            if document::is_read(&made.call.action) { document::names(answer, bound::NAMES) } else { Vec::new() };
         if matches!(made.call.action, Action::Delegate { .. }) {
             self.subagent_stop(Thread::UNNAMED, told);
         }
@@ -244,7 +246,7 @@ impl Story {
             }
         };
         let waited = at.zip(began).and_then(|(at, began)| u64::try_from(at.since(began)).ok());
-        let result = ToolResult { call, outcome, millis: ended.millis.or(waited), answers: Vec::new() };
+        let result = ToolResult { call, outcome, millis: ended.millis.or(waited), answers: Vec::new(), names };
         told.push_back(self.event(agent.as_ref(), EventKind::PostTool(result)));
     }
 

@@ -171,6 +171,14 @@ pub(crate) enum CallOutput<'a> {
 }
 
 impl<'a> CallResult<'a> {
+    /// What the call answered, as the line has it.
+    pub(crate) fn answer(&self) -> Option<&'a RawValue> {
+        match self.told {
+            CallOutput::Claude { content, .. } => content,
+            CallOutput::Codex { output } => output,
+        }
+    }
+
     pub fn ended(&self) -> Ended<'a> {
         match self.told {
             CallOutput::Claude { is_error, content, more } => claude::transcript::ended(is_error, content, more),

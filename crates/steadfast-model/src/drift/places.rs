@@ -18,6 +18,9 @@ pub struct Places {
     /// Files that were written since the human spoke.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fresh: Vec<String>,
+    /// Files that are named in a document which was read before the first write.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planned: Vec<String>,
     /// Folders about which the agent was told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub told: Vec<String>,
@@ -39,6 +42,7 @@ impl Places {
             (&mut self.explored, &new.explored, Self::OTHERS),
             (&mut self.seen, &new.seen, Self::OTHERS),
             (&mut self.fresh, &new.fresh, Self::FOLDERS),
+            (&mut self.planned, &new.planned, Self::KNOWN),
             (&mut self.told, &new.told, Self::OTHERS),
         ];
         for (list, new, most) in lists {

@@ -128,6 +128,21 @@ fn what_history_changes_with_the_work_is_not_spoken_of() {
 }
 
 #[test]
+fn what_the_plan_names_that_was_read_first_is_not_spoken_of() {
+    let sandbox = Sandbox::new();
+    sandbox.hook("UserPromptSubmit", SESSION, json!({"prompt": "Do what docs/plan.md says."}));
+    let plan = sandbox.root().join("docs/plan.md");
+    let answer = json!({"type": "text", "file": {"filePath": plan, "content": "# Plan\n\n- `web/menu.ts`: sorted\n"}});
+    let read =
+        json!({"tool_name": "Read", "tool_use_id": "r", "tool_input": {"file_path": plan}, "tool_response": answer});
+    sandbox.hook("PostToolUse", SESSION, read);
+    let edit = |id: &str, path: &str| sandbox.tool(id, "Edit", &json!({"file_path": sandbox.root().join(path)}));
+    assert_eq!([edit("one", "src/auth/token.rs"), edit("two", "web/menu.ts")], ["", ""]);
+    let other = edit("three", "ops/list.yaml");
+    assert!(other.contains("Is this part of the goal? `ops/list.yaml`"), "{other}");
+}
+
+#[test]
 fn what_the_human_calls_by_its_name_is_where_the_work_is() {
     let sandbox = Sandbox::new();
     for file in ["crates/billing/src/tax.rs", "src/token_store.rs", "web/menu.ts"] {

@@ -30,7 +30,7 @@ fn post(id: &str, action: Action) -> Event {
 }
 
 fn answered(call: ToolCall, answers: Vec<Answered>) -> Event {
-    event(EventKind::PostTool(ToolResult { call, outcome: Outcome::Ok, millis: None, answers }))
+    event(EventKind::PostTool(ToolResult { call, outcome: Outcome::Ok, millis: None, answers, names: Vec::new() }))
 }
 
 fn typed(text: &str) -> Event {

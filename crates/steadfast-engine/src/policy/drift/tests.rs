@@ -20,7 +20,7 @@ fn call(tool: &str, action: Action) -> ToolCall {
 }
 
 fn back(call: ToolCall, outcome: Outcome) -> Event {
-    event(EventKind::PostTool(ToolResult { call, outcome, millis: None, answers: Vec::new() }))
+    event(EventKind::PostTool(ToolResult { call, outcome, millis: None, answers: Vec::new(), names: Vec::new() }))
 }
 
 fn read(path: &str) -> Event {
@@ -79,6 +79,31 @@ fn reading_is_free_and_the_first_write_says_where_the_work_is() {
     assert_eq!(scored(&mut state, &read("deep/down/below.rs")), None);
     assert_eq!(scored(&mut state, &shell("cargo test", Outcome::Ok)), None);
     assert_eq!(scored(&mut state, &edit("elsewhere/entirely.rs")), Some((8, Level::None)));
+}
+
+/// Reads a document that names these paths.
+fn document(path: &str, names: &[&str]) -> Event {
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    let call = call("Read", Action::Read { paths: vec![format!("/repo/{path}")] });
+    event(EventKind::PostTool(ToolResult { call, outcome: Outcome::Ok, millis: None, answers: Vec::new(), names }))
+}
+
+#[test]
+fn what_a_document_names_that_was_read_first_goes_with_the_work() {
+    let mut state = State::new(SessionId::new(ME), Host::Claude, Millis(0));
+    go(&mut state, &prompt("Do what the plan says."));
+    go(&mut state, &document("docs/plan.md", &["web/menu.ts", "/repo/ops/list.yaml", "lib/tax.rs"]));
+    go(&mut state, &edit("src/auth/token.rs"));
+    let scores = ["web/menu.ts", "ops/list.yaml", "crates/shop/lib/tax.rs"];
+    assert_eq!(scores.map(|path| scored(&mut state, &edit(path))), [Some((9, Level::None)); 3]);
+    assert_eq!(scored(&mut state, &edit("site/footer.ts")), Some((7, Level::Nudge)));
+}
+
+#[test]
+fn a_document_that_is_read_on_the_way_makes_nothing_belong() {
+    let mut state = at_work();
+    go(&mut state, &document("docs/plan.md", &["web/menu.ts"]));
+    assert_eq!(scored(&mut state, &edit("web/menu.ts")), Some((7, Level::Nudge)));
 }
 
 #[test]
