@@ -32,7 +32,7 @@ pub struct Step {
     /// What would be back on course.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<String>,
-    /// What the agent was told.
+    /// What the agent was told. Of the steps of one batch it was told the gravest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correction: Option<String>,
 }
@@ -135,6 +135,28 @@ pub struct Drift {
     /// Whether it was said aloud that nothing says where the work is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub said_undeclared: bool,
+    /// The calls of one model answer, as far as the host tells of them.
+    #[serde(default, skip_serializing_if = "Batch::is_unreported")]
+    pub batch: Batch,
+}
+
+/// The calls of one model answer. Where a host says when they are all back, they are answered together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Batch {
+    /// The host has not said so yet. Some never do.
+    #[default]
+    Unreported,
+    /// It says so, and nothing waits.
+    Reported,
+    /// This is said when they are all back.
+    Waiting { level: Level, text: String },
+}
+
+impl Batch {
+    fn is_unreported(&self) -> bool {
+        *self == Self::Unreported
+    }
 }
 
 /// An attempt that failed, or one that ended such a row.
@@ -223,6 +245,7 @@ impl Drift {
                 self.said.push(*text);
             }
             DriftChange::SaidUndeclared => self.said_undeclared = true,
+            DriftChange::Batch(batch) => self.batch.clone_from(batch),
         }
     }
 
@@ -268,6 +291,7 @@ pub enum DriftChange {
     /// The agent was given this text.
     Said(u32),
     SaidUndeclared,
+    Batch(Batch),
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]

@@ -28,7 +28,7 @@ mod verdict;
 
 pub use authority::{Authority, COMMANDS, human_command};
 pub use check::Check;
-pub use drift::{Attempt, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally};
+pub use drift::{Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally};
 pub use effect::{Claim, Effect};
 pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged};
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};

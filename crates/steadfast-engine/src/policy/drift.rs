@@ -3,6 +3,7 @@
 //! A step is scored when its call is back, and the agent is told there and then, where there is something to say. Only
 //! with `enforce` is anything refused, and only at the last level.
 
+mod batch;
 mod text;
 
 use steadfast_model::{
@@ -71,6 +72,10 @@ pub fn follow(state: &State, event: &Heard<'_>, facts: &Facts, without: Without<
         EventKind::PostTool(_) | EventKind::SubagentStop(_) => After::of(state, event, facts, without).judge(),
         EventKind::PreTool(_) if state.rules.drift_mode == Mode::Enforce => before(state, event, without),
         EventKind::Prompt { origin: PromptOrigin::Human, .. } if event.agent.is_none() => spoken(state, event, without),
+        EventKind::ToolBatch { .. } => {
+            let (verdict, change) = batch::over(&state.drift, event);
+            Judgement { verdict, changes: changes(change), ..Judgement::default() }
+        }
         EventKind::Stop(_) if state.drift.course != Course::Normal => {
             Judgement::of(Verdict::Note(text::at_stop(&state.drift)))
         }
@@ -131,6 +136,7 @@ fn changes(all: impl IntoIterator<Item = DriftChange>) -> Vec<Change> {
 fn spoken(state: &State, event: &Event, without: Without<'_>) -> Judgement {
     let mut said = prompted(state, event, without);
     let memory = &state.drift;
+    said.extend(batch::dropped(memory));
     let mut verdict = Verdict::Pass;
     if memory.course != Course::Normal {
         verdict = Verdict::Context(text::at_prompt(memory));
@@ -321,7 +327,11 @@ impl<'a> After<'a> {
         }
         said.extend(text.as_deref().map(mark).map(DriftChange::Said));
         let verdict = match text {
-            Some(text) => Verdict::Context(text),
+            Some(text) => {
+                let (verdict, kept) = batch::tell(memory, self.event, level, text);
+                said.extend(kept);
+                verdict
+            }
             None => self.undeclared(&mut said),
         };
         (verdict, said)

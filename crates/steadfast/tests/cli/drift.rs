@@ -143,6 +143,20 @@ fn what_the_plan_names_that_was_read_first_is_not_spoken_of() {
 }
 
 #[test]
+fn the_calls_of_one_answer_are_told_of_once() {
+    let sandbox = Sandbox::new();
+    sandbox.at_work();
+    let all_back = || sandbox.hook("PostToolBatch", SESSION, json!({"tool_calls": [{}, {}]}));
+    assert_eq!(all_back(), "");
+    let edit = |id: &str, path: &str| sandbox.tool(id, "Edit", &json!({"file_path": sandbox.root().join(path)}));
+    assert_eq!([edit("one", "web/menu.ts"), edit("two", "web/footer.ts")], ["", ""]);
+    let told: Value = serde_json::from_str(&all_back()).unwrap();
+    let text = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(text.starts_with("This leads away from the goal: `web/footer.ts`"), "{text}");
+    assert_eq!(all_back(), "");
+}
+
+#[test]
 fn what_the_human_calls_by_its_name_is_where_the_work_is() {
     let sandbox = Sandbox::new();
     for file in ["crates/billing/src/tax.rs", "src/token_store.rs", "web/menu.ts"] {

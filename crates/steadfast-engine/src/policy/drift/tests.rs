@@ -3,6 +3,7 @@ use steadfast_model::{Action, Agent, AgentId, Host, Millis, PlanView, Ruling, Se
 use super::*;
 use crate::{Decision, decide, needs};
 
+mod batches;
 mod changed;
 
 const ME: &str = "s";
