@@ -150,3 +150,100 @@ fn usd(micro: u64) -> String {
 fn words<const N: usize>(words: [&str; N]) -> Vec<OsString> {
     words.map(OsString::from).to_vec()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(host: Host, permissions: Permissions) -> Headless {
+        Headless {
+            host,
+            program: "/opt/host".into(),
+            prompt: "- do it".to_owned(),
+            session: Some(SessionId::new("s-1")),
+            budget_micro_usd: Some(1_250_000),
+            max_turns: Some(40),
+            steadfast: "/my \"tools\"/steadfast".into(),
+            permissions,
+            extra: ["--model", "m"].map(str::to_owned).to_vec(),
+        }
+    }
+
+    fn words_of(host: Host, permissions: Permissions) -> Vec<String> {
+        let launch = headless(&run(host, permissions));
+        launch.args.into_iter().map(|word| word.into_string().unwrap()).collect()
+    }
+
+    fn after(words: &[String], name: &str) -> String {
+        words[words.iter().position(|word| word == name).unwrap() + 1].clone()
+    }
+
+    #[test]
+    fn the_users_words_come_last_and_the_prompt_is_never_taken_for_an_option() {
+        for host in [Host::Claude, Host::Codex] {
+            let words = words_of(host, Permissions::Edit);
+            assert_eq!(words[words.len() - 4..], ["--model", "m", "--", "- do it"]);
+        }
+        let words = words_of(Host::Sim, Permissions::Edit);
+        let expected = [
+            "sim",
+            "--prompt=- do it",
+            "--session",
+            "s-1",
+            "--budget",
+            "1.250000",
+            "--max-turns",
+            "40",
+            "--model",
+            "m",
+        ];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn only_a_free_agent_may_do_everything() {
+        let all = "--dangerously-skip-permissions";
+        assert!(!words_of(Host::Claude, Permissions::Edit).contains(&all.to_owned()));
+        assert!(words_of(Host::Claude, Permissions::Free).contains(&all.to_owned()));
+        let all = "--dangerously-bypass-approvals-and-sandbox";
+        assert!(!words_of(Host::Codex, Permissions::Edit).contains(&all.to_owned()));
+        assert!(words_of(Host::Codex, Permissions::Free).contains(&all.to_owned()));
+    }
+
+    #[test]
+    fn claude_is_given_its_limits() {
+        let words = words_of(Host::Claude, Permissions::Edit);
+        let given = ["--session-id", "--max-budget-usd", "--max-turns"].map(|name| after(&words, name));
+        assert_eq!(given, ["s-1", "1.250000", "40"]);
+    }
+
+    #[test]
+    fn every_hook_of_claude_is_ours_through_the_door_of_a_run() {
+        let settings: Value =
+            serde_json::from_str(&after(&words_of(Host::Claude, Permissions::Edit), "--settings")).unwrap();
+        let hooks = settings["hooks"].as_object().unwrap();
+        assert_eq!(hooks.len(), crate::install::lines(Host::Claude).len());
+        let expected = json!([{"hooks": [{
+            "type": "command",
+            "command": "/my \"tools\"/steadfast",
+            "args": ["hook", "--host", "claude", "--via", "run", "Stop"],
+            "timeout": 10,
+        }]}]);
+        assert_eq!(hooks["Stop"], expected);
+    }
+
+    #[test]
+    fn every_setting_for_codex_is_toml() {
+        let words = words_of(Host::Codex, Permissions::Edit);
+        let settings =
+            words.iter().zip(&words[1..]).filter(|(name, _)| *name == "-c").map(|(_, setting)| setting.as_str());
+        let settings = settings.collect::<Vec<_>>().join("\n");
+        let document: toml_edit::DocumentMut = settings.parse().unwrap();
+        assert_eq!(document["mcp_servers"]["steadfast"]["command"].as_str(), Some("/my \"tools\"/steadfast"));
+        assert_eq!(document["hooks"].as_table().unwrap().len(), crate::install::lines(Host::Codex).len());
+        let handler = &document["hooks"]["SessionEnd"][0]["hooks"][0];
+        assert_eq!(handler["timeout"].as_integer(), Some(3));
+        let command = "'/my \"tools\"/steadfast' hook --host codex --via run SessionEnd";
+        assert_eq!(handler["command"].as_str(), Some(command));
+    }
+}

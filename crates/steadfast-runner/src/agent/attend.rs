@@ -94,10 +94,11 @@ impl<'a> Attended<'a> {
         self.listen(Duration::from_millis(100), |attended| {
             attended.open == [false; 2] || !attended.readable(Duration::ZERO)
         });
-        if !self.started.group.others().is_empty() {
+        if self.started.group.others().is_empty() {
+            self.started.group.sweep();
+        } else {
             self.end();
         }
-        self.started.group.signal(Signal::KILL);
         self.lines.finish(&mut |line| self.account.line(line));
         self.account.look(Record::look);
         drop(self.started.watcher);
@@ -155,6 +156,7 @@ impl<'a> Attended<'a> {
                 self.listen(Duration::from_millis(20), gone);
             }
         }
+        self.started.group.sweep();
     }
 
     /// Reads on until something holds, or for so long. Whether it held.

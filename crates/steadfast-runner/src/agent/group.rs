@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpgid, getpid, kill_process, kill_process_group};
 
 use crate::process::{entry, has_variable, pids};
 
@@ -29,12 +29,15 @@ impl Group {
     pub(super) fn others(&self) -> Vec<Pid> {
         let mut pids = pids();
         pids.retain(|pid| *pid != self.leader && *pid != getpid() && !self.before.contains(pid));
-        pids.retain(|pid| {
-            entry(*pid).is_some_and(|entry| {
-                !entry.dead && (entry.group == self.leader.as_raw_pid() || has_variable(*pid, &self.variable))
-            })
-        });
+        // Asking for the group is cheap beside reading about the process, and most are somebody else's.
+        pids.retain(|pid| getpgid(Some(*pid)).ok() == Some(self.leader) || has_variable(*pid, &self.variable));
+        pids.retain(|pid| entry(*pid).is_some_and(|entry| !entry.dead));
         pids
+    }
+
+    /// Ends what is left in the group, where nobody can be looked for.
+    pub(super) fn sweep(&self) {
+        let _ = kill_process_group(self.leader, Signal::KILL);
     }
 
     /// The leader has not been waited for, so the number of the group is still its own.
