@@ -48,16 +48,22 @@ impl<'a> Account<'a> {
         self.anything = true;
         self.patient_from = self.patient_from.max(Instant::now());
         // What is told at the end is reckoned by what the record says.
-        self.look(Record::look);
+        self.look();
         for event in self.stream.line(line) {
             self.take(event);
         }
     }
 
-    pub(super) fn look(&mut self, look: fn(&mut Record, &mut dyn FnMut(&[u8]))) {
+    pub(super) fn look_when_due(&mut self) {
+        if self.record.as_ref().is_some_and(Record::is_due) {
+            self.look();
+        }
+    }
+
+    pub(super) fn look(&mut self) {
         let Some(mut record) = self.record.take() else { return };
         let mut events = Vec::new();
-        look(&mut record, &mut |line| events.extend(self.stream.record(line)));
+        record.look(&mut |line| events.extend(self.stream.record(line)));
         self.record = Some(record);
         // The record of an answer may come after the last word.
         let ended = self.ended.take();

@@ -11,7 +11,6 @@ use steadfast_hosts::stream::Spent;
 use super::account::Account;
 use super::lines::Lines;
 use super::log::Log;
-use super::record::Record;
 use super::started::Started;
 use super::{Assignment, Departed, Departure, Heard};
 use crate::process::pid;
@@ -100,7 +99,7 @@ impl<'a> Attended<'a> {
             self.end();
         }
         self.lines.finish(&mut |line| self.account.line(line));
-        self.account.look(Record::look);
+        self.account.look();
         drop(self.started.watcher);
         let status = self.started.child.wait().ok();
         let Account { session, spent, said, ended, anything, .. } = self.account;
@@ -138,7 +137,7 @@ impl<'a> Attended<'a> {
             }
             let tick = if self.started.end.is_some() { TICK } else { SHORT_TICK };
             self.read(left.min(patience).min(tick));
-            self.account.look(Record::when_due);
+            self.account.look_when_due();
         }
     }
 

@@ -30,13 +30,11 @@ impl Record {
         Self { sessions, session, file: None, lines: Lines::default(), looked: None }
     }
 
-    /// The lines that came since, if it is time to look.
-    pub(super) fn when_due(&mut self, each: &mut dyn FnMut(&[u8])) {
-        if self.looked.is_none_or(|looked| looked.elapsed() >= PAUSE) {
-            self.look(each);
-        }
+    pub(super) fn is_due(&self) -> bool {
+        self.looked.is_none_or(|looked| looked.elapsed() >= PAUSE)
     }
 
+    /// The lines that came since.
     pub(super) fn look(&mut self, each: &mut dyn FnMut(&[u8])) {
         self.looked = Some(Instant::now());
         if self.file.is_none() {
@@ -108,14 +106,8 @@ mod tests {
     fn it_is_not_looked_at_all_the_time() {
         let home = tempfile::tempdir().unwrap();
         let mut record = Record::of_codex(home.path(), "t-1");
-        record.when_due(&mut |_| {});
-        let day = home.path().join("sessions/2026/11/15");
-        fs::create_dir_all(&day).unwrap();
-        fs::write(day.join("rollout-x-t-1.jsonl"), "one\n").unwrap();
-        let mut seen = 0;
-        record.when_due(&mut |_| seen += 1);
-        assert_eq!(seen, 0);
-        record.look(&mut |_| seen += 1);
-        assert_eq!(seen, 1);
+        assert!(record.is_due());
+        look(&mut record);
+        assert!(!record.is_due());
     }
 }

@@ -137,7 +137,7 @@ impl Worker {
         let starts = Turn::saying(format!("I start {} {}.", task.id, task.title))
             .calling([self.steadfast(&format!("task start {}", quoted(&task.id)))]);
         let done = Turn::doing([self.steadfast(&format!("task done {}", quoted(&task.id)))]);
-        let writes = task.files.iter().cloned().filter(|path| names_a_file(path)).chain(also(&task.title));
+        let writes = task.files.iter().filter(|path| names_a_file(path)).cloned().chain(also(&task.title));
         let decides = (task.kind == "decision")
             .then(|| Turn::doing([self.steadfast("decide 'the plain way' --why 'it is enough'")]));
         let writes = writes.map(|path| Turn::doing([written(&task, &path, cwd)])).chain(decides);
