@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rustix::process::{Pid, Signal, getpgid, getpid, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
 use crate::process::{entry, has_variable, pids};
 
@@ -29,9 +29,12 @@ impl Group {
     pub(super) fn others(&self) -> Vec<Pid> {
         let mut pids = pids();
         pids.retain(|pid| *pid != self.leader && *pid != getpid() && !self.before.contains(pid));
-        // Asking for the group is cheap beside reading about the process, and most are somebody else's.
-        pids.retain(|pid| getpgid(Some(*pid)).ok() == Some(self.leader) || has_variable(*pid, &self.variable));
-        pids.retain(|pid| entry(*pid).is_some_and(|entry| !entry.dead));
+        // `getpgid` is not asked: where a container was entered from outside, it says 0, which is no group.
+        pids.retain(|pid| {
+            entry(*pid).is_some_and(|entry| {
+                !entry.dead && (entry.group == self.leader.as_raw_pid() || has_variable(*pid, &self.variable))
+            })
+        });
         pids
     }
 
