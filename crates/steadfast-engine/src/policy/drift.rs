@@ -315,7 +315,7 @@ impl<'a> After<'a> {
             .filter(|text| level >= self.state.rules.drift.quiet_below() && !memory.said.contains(&mark(text)));
         let steered = DriftChange::Steered {
             astray: if astray { memory.astray.saturating_add(1) } else { 0 },
-            quiet: if corrected { QUIET } else { memory.quiet.saturating_sub(1) },
+            quiet: if corrected { QUIET } else { memory.quiet.saturating_sub(batch::heard(memory)) },
             escalation,
             course,
             awaited: if course == Course::Normal { None } else { memory.awaited.clone().or(recovery.clone()) },

@@ -15,6 +15,11 @@ pub(super) fn tell(memory: &Memory, event: &Event, level: Level, text: String) -
     }
 }
 
+/// How much a step counts as an answer to what was said before: not at all, where that waits itself.
+pub(super) fn heard(memory: &Memory) -> u8 {
+    u8::from(!matches!(memory.batch, Batch::Waiting { .. }))
+}
+
 /// They are all back.
 pub(super) fn over(memory: &Memory, event: &Event) -> (Verdict, Option<DriftChange>) {
     let reported = Some(DriftChange::Batch(Batch::Reported));

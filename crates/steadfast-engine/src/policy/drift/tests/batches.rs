@@ -26,6 +26,15 @@ fn a_batch_is_told_once_and_of_the_gravest() {
 }
 
 #[test]
+fn who_was_not_told_yet_has_ignored_nothing() {
+    let mut state = reported();
+    let levels: Vec<Level> =
+        (0..20).map(|n| scored(&mut state, &edit(&format!("away{n}/part.ts"))).unwrap().1).collect();
+    assert_eq!((levels[1], levels.iter().max().copied()), (Level::Correct, Some(Level::Correct)));
+    assert_eq!(state.drift.escalation, 0);
+}
+
+#[test]
 fn a_host_that_tells_of_no_batch_is_answered_at_once() {
     let mut state = at_work();
     let told = ["web/menu.ts", "web/footer.ts"].map(|path| said(&mut state, &edit(path)).is_some());
