@@ -45,6 +45,8 @@ pub struct Said {
     pub paths: Vec<String>,
     /// What it calls by its name without saying where it is.
     pub names: Vec<String>,
+    /// It asks for changes.
+    pub wants_change: bool,
 }
 
 /// What is allowed again.
@@ -63,8 +65,11 @@ const PLAN: &str = "Implement the following plan:";
 
 /// Reads what a human said.
 pub fn read(text: &str) -> Said {
-    let sentences = if text.trim_start().starts_with(PLAN) { Vec::new() } else { sentences(text) };
-    let mut said = Said::default();
+    if text.trim_start().starts_with(PLAN) {
+        return Said { wants_change: true, ..Said::default() };
+    }
+    let sentences = sentences(text);
+    let mut said = Said { wants_change: turn::wants_change(&sentences), ..Said::default() };
     for (at, sentence) in sentences.iter().enumerate() {
         let before = at.checked_sub(1).map_or(&[][..], |before| &sentences[before].words);
         let forbidden = forbid::forbidden(sentence, before);
@@ -209,7 +214,7 @@ fn prompted(state: &State, text: &str, said: &Said, found: &[Found]) -> Vec<Chan
         }
         _ => {}
     }
-    changes.extend(lifted(state, said, is_leave(text, said)));
+    changes.extend(lifted(state, said, is_leave(said)));
     changes.extend(said.constraints.iter().cloned().map(Change::ConstraintAdded));
     changes
 }
@@ -229,9 +234,9 @@ fn is_task(text: &str) -> bool {
 }
 
 /// Whether a prompt asks for changes, where an earlier one wanted none.
-fn is_leave(text: &str, said: &Said) -> bool {
+fn is_leave(said: &Said) -> bool {
     let forbids = said.constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Write);
-    !forbids && (text.trim_start().starts_with(PLAN) || turn::wants_change(&sentences(text)))
+    !forbids && said.wants_change
 }
 
 /// The constraints of earlier prompts that no longer hold.

@@ -19,27 +19,28 @@ const LIGHT: [&str; 34] = [
 
 /// The names in a sentence.
 pub(super) fn names(words: &[Word]) -> Vec<String> {
-    let at = 0..words.len();
-    at.flat_map(|at| names_at(words, at)).collect()
+    let mut all = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let is_part = || words.get(at + 1).is_some_and(|next| next.is_one_of(&PARTS)) && !word.is_one_of(&LIGHT);
+        // Most words are plain ones, and are told by that.
+        let is_one = match word.kind {
+            Kind::Code => true,
+            Kind::Plain => is_snake(&word.raw) || is_camel(&word.raw) || is_part(),
+            Kind::Quoted | Kind::Break => false,
+        };
+        if is_one && thing::path(word).is_none() && !thing::is_program(word) {
+            all.extend(parts(word).map(str::to_owned));
+        }
+    }
+    all
 }
 
-fn names_at(words: &[Word], at: usize) -> Vec<String> {
-    let word = &words[at];
-    if thing::path(word).is_some() || thing::is_program(word) {
-        return Vec::new();
-    }
-    // `TokenStore::open(path)`, `store.open()`: each part may be what a file is called.
+/// `TokenStore::open(path)`, `store.open()`: each part may be what a file is called.
+fn parts(word: &Word) -> impl Iterator<Item = &str> {
     let called = word.raw.split('(').next().unwrap_or_default();
-    let parts = called.split("::").flat_map(|part| part.split('.')).filter(|part| is_name(part));
-    match word.kind {
-        Kind::Code => parts.map(str::to_owned).collect(),
-        Kind::Plain => {
-            let is_part = words.get(at + 1).is_some_and(|next| next.is_one_of(&PARTS));
-            let of_part = |part: &str| is_part && part == called && !word.is_one_of(&LIGHT);
-            parts.filter(|part| is_snake(part) || is_camel(part) || of_part(part)).map(str::to_owned).collect()
-        }
-        Kind::Quoted | Kind::Break => Vec::new(),
-    }
+    let is_plain = word.kind == Kind::Plain;
+    let all = called.split("::").flat_map(|part| part.split('.')).filter(|part| is_name(part));
+    all.filter(move |part| !is_plain || *part == called || is_snake(part) || is_camel(part))
 }
 
 /// Long enough to be told from any other word, and nothing but a name.
