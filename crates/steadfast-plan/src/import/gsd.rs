@@ -1,88 +1,158 @@
 //! `.planning/phases/NN-name/NN-MM-PLAN.md`: a front matter, and tasks in tags: `<task><name>…</name>…</task>`.
 
 use super::note;
-use crate::draft::{Draft, DraftPhase, DraftTask, Text};
-use crate::markdown::names::numbered;
+use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text};
+use crate::markdown::line::{Line, lines};
+use crate::markdown::names::{numbered, plain};
 use crate::markdown::stem;
 
 pub(super) fn read(text: &str, name: &str) -> Draft {
-    let mut draft = Draft { feature: stem(name), span: 0..text.len().min(1), ..Draft::default() };
     let whole = Text::new(text, 0..text.len());
-    draft.description = inside(&whole, "objective").and_then(|text| first_paragraph(text.as_str()));
-    if let Some(criteria) = inside(&whole, "success_criteria") {
-        let lines = criteria.as_str().lines().map(|line| line.trim().trim_start_matches("- ").trim());
-        draft.criteria = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
-    }
+    let blocks: Vec<Tag> = tags(&whole).into_iter().flat_map(|tag| tag.open_up("tasks")).collect();
+    let mut draft = Draft { span: 0..text.len().min(1), ..Draft::default() };
     let mut tasks: Vec<DraftTask> = Vec::new();
-    for (place, block) in all(&whole, "task").into_iter().enumerate() {
-        let task = task(&block, place + 1);
-        if tasks.iter().all(|known| known.id.value != task.id.value) {
-            tasks.push(task);
-        } else {
-            let id = format!("{}-{}", task.id.value, place + 1);
-            tasks.push(DraftTask { id: Text::new(id, task.id.span.clone()), ..task });
+    let mut inside: Vec<Span> = Vec::new();
+    for tag in &blocks {
+        match tag.name.as_str() {
+            "objective" => draft.description = first_paragraph(tag.body.as_str()),
+            "success_criteria" => {
+                let lines = tag.body.as_str().lines().map(unmarked).filter(|line| !line.is_empty());
+                draft.criteria.extend(lines.map(str::to_owned));
+                inside.push(tag.body.span.clone());
+            }
+            "task" => {
+                inside.push(tag.body.span.clone());
+                let task = task(tag, tasks.len() + 1);
+                let is_taken = tasks.iter().any(|known| known.id.value == task.id.value);
+                let id =
+                    if is_taken { format!("{}-{}", task.id.value, tasks.len() + 1) } else { task.id.value.clone() };
+                tasks.push(DraftTask { id: Text::new(id, task.id.span.clone()), ..task });
+            }
+            _ => {}
         }
+    }
+    around(text, &inside, &mut draft);
+    if draft.feature.is_empty() {
+        draft.feature = stem(name);
     }
     let id = Text::new("tasks", 0..text.len().min(1));
     draft.phases.push(DraftPhase { id, name: "Tasks".to_owned(), after: None, tasks, each: None });
     draft
 }
 
-fn task(block: &Text, number: usize) -> DraftTask {
-    let start = block.span.start..block.span.start + 1;
-    let name = inside(block, "name").unwrap_or_else(|| Text::new(format!("Task {number}"), start.clone()));
+/// What the text around the tasks says: its title, what it is for, and the boxes that say when it is done.
+fn around(text: &str, inside: &[Span], draft: &mut Draft) {
+    let mut is_objective = false;
+    for line in lines(text) {
+        let (Line::Heading { text: at, .. } | Line::Box { text: at, .. } | Line::Text { text: at }) = &line else {
+            continue;
+        };
+        if inside.iter().any(|span| span.contains(&at.span.start)) {
+            continue;
+        }
+        match &line {
+            Line::Heading { level: 1, text } if draft.feature.is_empty() => draft.feature = plain(text.as_str()),
+            Line::Heading { text, .. } => is_objective = text.as_str().eq_ignore_ascii_case("objective"),
+            Line::Box { text, .. } => draft.criteria.push(text.value.clone()),
+            Line::Text { text } if is_objective && draft.description.is_none() => {
+                draft.description = Some(text.value.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+fn task(block: &Tag, number: usize) -> DraftTask {
+    let start = block.body.span.start..block.body.span.start + 1;
+    let parts = tags(&block.body);
+    let name = parts.iter().find(|part| part.name == "name").map(|part| part.body.clone());
+    let name = name.unwrap_or_else(|| Text::new(format!("Task {number}"), start.clone()));
     let (id, title) = match numbered(&name) {
         Some(found) => found,
         None => (Text::new(number.to_string(), start), name),
     };
     let mut task = DraftTask::new(id, title);
-    if let Some(files) = inside(block, "files") {
-        let names =
-            files.as_str().split([',', '\n']).map(|name| name.trim().trim_start_matches("- ").trim_matches('`'));
-        task.files = names.filter(|name| !name.is_empty()).map(|name| Text::new(name, files.span.clone())).collect();
+    if block.attributes.contains("checkpoint") {
+        note(&mut task, &block.attributes, &block.body);
     }
-    if let Some(done) = inside(block, "done") {
-        task.criteria.push(done.value);
-    }
-    for tag in ["action", "how-to-verify", "what-built", "decision", "context"] {
-        if let Some(text) = inside(block, tag) {
-            note(&mut task, text.as_str(), &text);
-        }
-    }
-    if let Some(verify) = inside(block, "verify") {
-        // Words for a reader, unless a tag says that it is a command.
-        match inside(&verify, "automated") {
-            Some(command) => task.command = Some(command),
-            None => note(&mut task, &format!("verify: {}", verify.as_str()), &verify),
+    for Tag { name, body, .. } in parts {
+        match name.as_str() {
+            "name" => {}
+            "files" => {
+                let files = body.as_str().split([',', '\n']).map(|file| unmarked(file).trim_matches('`'));
+                let files = files.filter(|file| !file.is_empty());
+                task.files.extend(files.map(|file| Text::new(file, body.span.clone())));
+            }
+            "done" => task.criteria.push(body.value),
+            // Words for a reader, unless a tag says that it is a command.
+            "verify" => match tags(&body).into_iter().find(|part| part.name == "automated") {
+                Some(command) => task.command = Some(command.body),
+                None => note(&mut task, &format!("verify: {}", body.as_str()), &body),
+            },
+            "action" => note(&mut task, body.as_str(), &body),
+            other => note(&mut task, &format!("{other}: {}", body.as_str()), &body),
         }
     }
     task
 }
 
-/// What stands in the first `<tag …>…</tag>`.
-fn inside(text: &Text, tag: &str) -> Option<Text> {
-    all(text, tag).into_iter().next()
+/// `<name attributes>body</name>`.
+struct Tag {
+    name: String,
+    attributes: String,
+    body: Text,
 }
 
-fn all(text: &Text, tag: &str) -> Vec<Text> {
+impl Tag {
+    /// What is in it, where it is only a wrapping of that name.
+    fn open_up(self, name: &str) -> Vec<Self> {
+        if self.name == name { tags(&self.body) } else { vec![self] }
+    }
+}
+
+/// The tags of a text, not those inside of them. What is not closed is none.
+fn tags(text: &Text) -> Vec<Tag> {
     let whole = text.as_str();
-    let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
     let mut found = Vec::new();
+    let mut unclosed: Vec<&str> = Vec::new();
     let mut at = 0;
-    while let Some(start) = whole[at..].find(&open).map(|start| at + start + open.len()) {
+    while let Some(start) = whole[at..].find('<').map(|start| at + start + 1) {
         at = start;
-        // `<tasks>` is not `<task>`.
-        if !whole[start..].starts_with(['>', ' ', '\n', '\t', '\r']) {
+        let rest = &whole[start..];
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
+        let name = &rest[..end];
+        if name.is_empty() || unclosed.contains(&name) {
             continue;
         }
-        let Some(begin) = whole[start..].find('>').map(|end| start + end + 1) else { break };
-        let Some(end) = whole[begin..].find(&close).map(|end| begin + end) else { break };
-        at = end + close.len();
-        let part = whole[begin..end].trim();
-        let start = text.span.start + (part.as_ptr() as usize - whole.as_ptr() as usize);
-        found.push(Text::new(part, start..start + part.len()));
+        let Some(begin) = rest.find('>').map(|end| start + end + 1) else { break };
+        let Some(length) = whole[begin..].find(&format!("</{name}>")) else {
+            // Looked for once, so that a text full of them is not read again and again.
+            if unclosed.len() < MOST_UNCLOSED {
+                unclosed.push(name);
+                continue;
+            }
+            break;
+        };
+        at = begin + length + name.len() + 3;
+        let body = whole[begin..begin + length].trim();
+        let from = text.span.start + (body.as_ptr() as usize - whole.as_ptr() as usize);
+        found.push(Tag {
+            name: name.to_owned(),
+            attributes: whole[start + end..begin - 1].trim().to_owned(),
+            body: Text::new(body, from..from + body.len()),
+        });
     }
     found
+}
+
+/// More different ones than a plan has.
+const MOST_UNCLOSED: usize = 100;
+
+/// Without the mark of a list before it.
+fn unmarked(line: &str) -> &str {
+    let line = line.trim();
+    let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line).trim_start();
+    ["[ ]", "[x]", "[X]"].into_iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line).trim()
 }
 
 fn first_paragraph(text: &str) -> Option<String> {

@@ -92,7 +92,9 @@ struct Signs {
     checks: usize,
     fields: usize,
     rows: usize,
+    /// `<task …>` and the `<name>` in it.
     tags: usize,
+    names: usize,
     exported: bool,
     /// What the next lines are about is a task.
     in_task: bool,
@@ -106,7 +108,7 @@ fn markdown(text: &str, name: &str) -> Format {
     if signs.exported {
         return Format::SpecMarkdown;
     }
-    if signs.tags > 0 && signs.boxes == 0 && signs.task_headings == 0 {
+    if signs.tags > 0 && signs.names > 0 {
         return Format::Gsd;
     }
     if file.starts_with("spec") {
@@ -163,6 +165,7 @@ impl Signs {
             }
             Line::Bullet { text, .. } | Line::Text { text } => {
                 self.tags += usize::from(text.as_str().starts_with("<task ") || text.as_str().starts_with("<task>"));
+                self.names += usize::from(text.as_str().starts_with("<name>"));
                 match field(text).filter(|_| self.in_task) {
                     Some((Field::Type | Field::Verify, _)) => self.checks += 1,
                     Some((Field::Notes, _)) | None => {}

@@ -48,6 +48,10 @@ fn read(file: &Path) -> (String, Result<Compiled, steadfast_plan::Report>) {
     (text, compiled)
 }
 
+fn is_markdown(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "md")
+}
+
 fn count(compiled: &Compiled, status: Status) -> usize {
     compiled.reported.iter().filter(|reported| reported.status == status).count()
 }
@@ -137,7 +141,7 @@ fn no_issue_is_lost() {
 fn no_box_is_lost() {
     let Some((_dir, files)) = corpus() else { return };
     let mut boxes = (0, 0);
-    for file in &files {
+    for file in files.iter().filter(|file| is_markdown(file)) {
         let (text, compiled) = read(file);
         let Some(compiled) = compiled.ok().filter(|c| matches!(c.format, Format::OpenSpec | Format::Checklist)) else {
             continue;
@@ -156,7 +160,7 @@ fn no_box_is_lost() {
 fn no_task_of_a_breakdown_is_lost() {
     let Some((_dir, files)) = corpus() else { return };
     let mut tasks = 0;
-    for file in &files {
+    for file in files.iter().filter(|file| is_markdown(file)) {
         let (text, compiled) = read(file);
         let Some(compiled) = compiled.ok().filter(|compiled| compiled.format == Format::Breakdown) else { continue };
         let headings: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("### Task ")).collect();

@@ -35,7 +35,9 @@ const GSD: &str = "---\nphase: 01-foundation\nplan: 02\n---\n\n<objective>\nPeop
                    <task type=\"auto\">\n  <name>Task 1: Make codes</name>\n  <files>src/code.rs, src/lib.rs</files>\n  \
                    <action>Six digits.</action>\n  <verify><automated>cargo test</automated></verify>\n  \
                    <done>Codes are made.</done>\n</task>\n\n\
-                   <task type=\"auto\">\n  <name>Task 2: Send them</name>\n  <verify>Look into the mail box</verify>\n</task>\n\n</tasks>\n";
+                   <task type=\"auto\">\n  <name>Task 2: Send them</name>\n  <verify>Look into the mail box</verify>\n</task>\n\n\
+                   <task type=\"checkpoint:human-verify\">\n  <what-built>A <b>mail</b></what-built>\n</task>\n</tasks>\n\n\
+                   <success_criteria>\n- [ ] People are in\n</success_criteria>\n";
 
 const BREAKDOWN: &str = "# Task Breakdown: Hooks\n\n## Overview\nAll of it.\n\n## Phase 1: Base\n\n### Task 1.1: Loader\n\
                          **Description**: Loads.\n**Dependencies**: None\n\n```ts\ncode();\n```\n\n**Acceptance Criteria**:\n\
@@ -147,12 +149,13 @@ fn subtasks_of_task_master_come_before_their_task() {
 
 #[test]
 fn the_tags_of_gsd_are_tasks() {
-    insta::assert_snapshot!(shown(ALL[4]), @r"
+    insta::assert_snapshot!(shown(ALL[4]), @r#"
     a plan of GSD: 01-02-PLAN
     1 Make codes | pending | after  | src/code.rs src/lib.rs | `cargo test` exits with 0 | Six digits.
     2 Send them | pending | after  | verify: Look into the mail box
-    no-check: `2` has no check: it closes on the agent's word, as `claimed`
-    ");
+    3 Task 3 | pending | after  | type="checkpoint:human-verify"⏎what-built: A <b>mail</b>
+    no-check: 2 tasks have no check: they close on the agent's word, as `claimed`
+    "#);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use steadfast_model::{Plan, Reported, Status, TaskKind};
+use steadfast_model::{Plan, PlannedTask, Reported, Status, TaskKind};
 use steadfast_plan::{Compiled, Options, Outgoing, Target, compile, export};
 
 use crate::{lists, said};
@@ -38,6 +38,7 @@ type Work = Vec<(String, String, BTreeSet<String>, Status, Option<String>)>;
 fn work(compiled: &Compiled) -> Work {
     let stands: BTreeMap<&str, &Reported> =
         compiled.reported.iter().map(|reported| (reported.task.as_str(), reported)).collect();
+    let by_id: BTreeMap<&str, &PlannedTask> = compiled.plan.tasks.iter().map(|task| (task.id.as_str(), task)).collect();
     let mains = compiled.plan.tasks.iter().filter(|task| task.kind == TaskKind::Main);
     mains
         .map(|task| {
@@ -46,20 +47,19 @@ fn work(compiled: &Compiled) -> Work {
             let status = standing.map_or(Status::Pending, |standing| standing.status);
             // How it was closed is told to beads; nothing else is said about one without a reason.
             let reason = standing.and_then(|standing| standing.reason.clone()).filter(|_| status == Status::Blocked);
-            (id.to_owned(), task.title.clone(), before(&compiled.plan, id), status, reason)
+            (id.to_owned(), task.title.clone(), before(&by_id, id), status, reason)
         })
         .collect()
 }
 
 /// The authored tasks that a task cannot begin before, through generated ones.
-fn before(plan: &Plan, id: &str) -> BTreeSet<String> {
-    let find = |id: &str| plan.tasks.iter().find(|task| task.id.as_str() == id);
+fn before(by_id: &BTreeMap<&str, &PlannedTask>, id: &str) -> BTreeSet<String> {
     let own = |other: &str| [id.to_owned(), format!("{id}a"), format!("{id}b")].iter().any(|own| own == other);
     let mut found = BTreeSet::new();
     let mut left = vec![id.to_owned(), format!("{id}a"), format!("{id}b")];
     let mut seen: BTreeSet<String> = left.iter().cloned().collect();
     while let Some(next) = left.pop() {
-        let Some(task) = find(&next) else { continue };
+        let Some(task) = by_id.get(next.as_str()) else { continue };
         if task.kind == TaskKind::Main && !own(&next) {
             found.insert(next);
             continue;
@@ -130,6 +130,9 @@ fn spec() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    // Each is compiled seven times.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn every_spec_comes_back(text in spec()) {
         match compile(&text, "SPEC.json", &Options::default()) {
