@@ -130,6 +130,7 @@ impl Reader<'_> {
         if let Some((id, name)) = tagged(text)
             && !self.draft.phases.iter().any(|phase| phase.id.value == id.value)
         {
+            self.explicit.insert(self.draft.phases.len());
             self.draft.phases.push(DraftPhase { id, name: name.value, after: None, tasks: Vec::new(), each: None });
             return self.draft.phases.len() - 1;
         }

@@ -82,7 +82,8 @@ fn titled(id: &str, title: &str) -> String {
     let same = numbered(&text).is_some_and(|(read, name)| {
         read.value == id && name.value == title && marked(name).1.is_none() && tagged(&text).is_none()
     });
-    if same { plain } else { format!("{title} {{#{id}}}") }
+    // A single word may be the id of another task, and would be taken for it.
+    if same && title.contains(' ') { plain } else { format!("{title} {{#{id}}}") }
 }
 
 fn line_of(text: &str) -> String {
