@@ -169,9 +169,19 @@ fn renew(transaction: &Transaction<'_>, lease: &Lease, expires_at: Millis) -> Re
 }
 
 fn release(transaction: &Transaction<'_>, lease: &Lease) -> Result<bool, Fault> {
+    give_back(transaction, &lease.plan, &lease.task, lease.token)
+}
+
+/// Whether it was still theirs.
+pub(super) fn give_back(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    task: &TaskId,
+    token: u64,
+) -> Result<bool, Fault> {
     let rows = transaction
         .prepare_cached("UPDATE lease SET holder = NULL WHERE plan = ?1 AND task = ?2 AND token = ?3")?
-        .execute(params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token)])?;
+        .execute(params![plan.as_str(), task.as_str(), signed(token)])?;
     Ok(rows == 1)
 }
 

@@ -8,7 +8,7 @@ use super::super::error::Fault;
 use super::super::lease::{self, Fence};
 use super::super::slice::Touched;
 use super::super::status::{self, StatusChange};
-use super::super::{Ledger, LedgerError, evidence, task};
+use super::super::{Ledger, LedgerError, evidence, spec, task};
 use super::{row, unit};
 
 /// A unit that was merged, and all that is to be said of it.
@@ -34,7 +34,8 @@ pub enum Closed {
 }
 
 impl Ledger {
-    /// Evidence, statuses, decisions and the merge in one transaction. Twice is once. A lease that was lost refuses it.
+    /// Evidence, statuses, decisions and the merge in one transaction, which gives the leases back and puts the plan of its
+    /// worktree away. Twice is once. A lease that was lost refuses it.
     pub fn close_unit(&mut self, closing: &Closing<'_>) -> Result<Closed, LedgerError> {
         self.write(|transaction, touched| {
             let plan = row::find(transaction, closing.run)?.plan;
@@ -58,10 +59,18 @@ impl Ledger {
             }
             decision::add_missing(transaction, &plan, closing.decisions)?;
             touched.plan(&plan);
+            for (task, token) in closing.fences {
+                lease::give_back(transaction, &plan, task, *token)?;
+            }
+            if let Some(own) = &unit.plan {
+                spec::put_away(transaction, own, closing.now)?;
+                touched.plan(own);
+            }
             unit.status = UnitStatus::Done;
             unit.merged = Some(closing.merged.to_owned());
             unit.stuck = 0;
             unit.agent = None;
+            unit.note = None;
             unit.last_failure = None;
             unit.updated_at = closing.now;
             unit::keep(transaction, closing.run, &unit)?;

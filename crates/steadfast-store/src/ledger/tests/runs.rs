@@ -259,6 +259,7 @@ fn what_came_of_a_unit_is_brought_over_once() {
     let leases = lease(&mut ledger, &plan, "run", 15).unwrap();
     let evidence: Vec<(TaskId, Evidence)> = result.evidence.into_iter().collect();
     let (run, unit, fences) = (run_id(), id("1"), tokens(&leases));
+    ledger.change_unit(&run, &unit, at(15), |row| row.plan = Some(unit_plan.clone())).unwrap();
     let closing = Closing {
         run: &run,
         unit: &unit,
@@ -278,7 +279,9 @@ fn what_came_of_a_unit_is_brought_over_once() {
     assert_eq!((after.2[0].status, after.2[0].merged.as_deref()), (UnitStatus::Done, Some("m1")));
     assert_eq!(ledger.next(&plan).unwrap().unwrap().id, id("2"), "who waited for it can begin");
 
-    ledger.release_leases(&leases).unwrap();
+    assert_eq!(ledger.plan_view(UNIT_WORKTREE).unwrap(), None, "the plan of its worktree is put away");
+    assert!(lease(&mut ledger, &plan, "other", 16).is_ok(), "its leases are given back");
+
     assert_eq!(ledger.close_unit(&Closing { now: at(17), ..closing }).unwrap(), Closed::Already);
     let again = (ledger.tasks(&plan).unwrap(), ledger.decisions(&plan).unwrap(), ledger.units(&run).unwrap());
     assert_eq!(again, after);
