@@ -2,6 +2,7 @@
 
 mod merge;
 mod name;
+mod remains;
 
 use std::fs;
 use std::io;
@@ -12,6 +13,7 @@ use steadfast_observe::{GitCommand, GitFailed};
 
 pub use merge::{Candidate, Landing, Merge};
 use name::plain;
+use remains::{git_dir, remove_dir};
 
 /// A checkout of a very large repository takes a while.
 const CHECKOUT: Duration = Duration::from_secs(600);
@@ -24,6 +26,8 @@ pub const MARK: &str = "STEADFAST_RUN_MARK";
 pub struct Grounds {
     /// The checkout the run was started in.
     checkout: PathBuf,
+    /// Git's own folder, which all worktrees share.
+    common: PathBuf,
     /// Where its worktrees lie.
     folder: PathBuf,
     run: String,
@@ -55,7 +59,10 @@ impl Grounds {
             Ok((0, email)) if !email.is_empty() => Identity::Users,
             _ => Identity::Ours,
         };
-        Self { checkout: checkout.to_owned(), folder: folder.to_owned(), run: run.to_owned(), identity }
+        let common = GitCommand::at(checkout).call("rev-parse").args(["--path-format=absolute", "--git-common-dir"]);
+        // Where git does not answer, nothing else here will come far.
+        let common = common.answer(QUICK).map_or_else(|_| checkout.join(".git"), PathBuf::from);
+        Self { checkout: checkout.to_owned(), common, folder: folder.to_owned(), run: run.to_owned(), identity }
     }
 
     /// What the run leaves: a branch of its own.
@@ -89,6 +96,7 @@ impl Grounds {
     pub fn prepare(&self, unit: &str) -> Result<PathBuf, GroundsError> {
         let (folder, branch) = (self.unit_folder(unit), self.unit_branch(unit));
         if self.is_whole(&folder) {
+            self.undo_half_a_merge(&folder)?;
             return Ok(folder);
         }
         self.make_room(&folder)?;
@@ -118,11 +126,7 @@ impl Grounds {
     /// Removes a unit's worktree and branch. Twice is once.
     pub fn remove(&self, unit: &str) -> Result<(), GroundsError> {
         self.make_room(&self.unit_folder(unit))?;
-        let branch = reference(&self.unit_branch(unit));
-        if self.commit_of(&branch)?.is_some() {
-            self.git().call("update-ref").args(["-d", &branch]).answer(QUICK)?;
-        }
-        Ok(())
+        self.delete(&[&reference(&self.unit_branch(unit))])
     }
 
     /// Removes all that is left but the run's branch.
@@ -130,13 +134,12 @@ impl Grounds {
         let pattern = format!("refs/heads/steadfast/{}-*", self.run);
         let branches = self.git().call("for-each-ref").args(["--format=%(refname)", &pattern]).answer(QUICK)?;
         if let Ok(entries) = fs::read_dir(&self.folder) {
-            for entry in entries.flatten() {
-                self.make_room(&entry.path())?;
+            for entry in entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+                remove_dir(&entry.path())?;
             }
         }
-        for branch in branches.lines() {
-            self.git().call("update-ref").args(["-d", branch]).answer(QUICK)?;
-        }
+        self.forget_all()?;
+        self.delete(&branches.lines().collect::<Vec<_>>())?;
         match fs::remove_dir(&self.folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(file(&self.folder)(error)),
             _ => Ok(()),
@@ -145,43 +148,35 @@ impl Grounds {
 
     /// No worktree, and nothing that git remembers of one.
     fn make_room(&self, folder: &Path) -> Result<(), GroundsError> {
-        match fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(file(folder)(error)),
-            _ => {}
-        }
+        remove_dir(folder)?;
         if let Some(parent) = folder.parent() {
             fs::create_dir_all(parent).map_err(file(parent))?;
         }
-        self.git().call("worktree").args(["prune", "--expire=now"]).answer(QUICK)?;
-        Ok(())
+        self.forget(folder)
     }
 
     /// Whether an earlier attempt left a worktree that can be worked in. A lock of git's in there is nobody's: whoever
     /// took it was ended before.
     fn is_whole(&self, folder: &Path) -> bool {
-        if !folder.join(".git").is_file() {
-            return false;
-        }
-        let Ok(dir) = self.in_worktree(folder).call("rev-parse").args(["--absolute-git-dir"]).answer(QUICK) else {
-            return false;
-        };
-        let _ = fs::remove_file(Path::new(&dir).join("index.lock"));
+        let Ok(dir) = git_dir(folder) else { return false };
+        let _ = fs::remove_file(dir.join("index.lock"));
         // Without an index its checkout did not come to its end.
-        Path::new(&dir).join("index").is_file()
+        dir.join("index").is_file()
             && self.in_worktree(folder).call("status").args(["--porcelain"]).answer(CHECKOUT).is_ok()
     }
 
+    /// Whether what landed meanwhile is in a unit's worktree and not in a commit yet.
+    pub fn is_bringing_in(&self, unit: &str) -> bool {
+        self.is_merging(&self.unit_folder(unit))
+    }
+
     fn is_merging(&self, folder: &Path) -> bool {
-        matches!(self.commit_in(folder, "MERGE_HEAD"), Ok(Some(_)))
+        git_dir(folder).is_ok_and(|dir| dir.join("MERGE_HEAD").is_file())
     }
 
     fn commit_of(&self, name: &str) -> Result<Option<String>, GroundsError> {
-        self.commit_in(&self.checkout, name)
-    }
-
-    fn commit_in(&self, folder: &Path, name: &str) -> Result<Option<String>, GroundsError> {
         let name = format!("{name}^{{commit}}");
-        let asked = self.in_worktree(folder).call("rev-parse").args(["--verify", "--quiet", &name]);
+        let asked = self.git().call("rev-parse").args(["--verify", "--quiet", &name]);
         let (code, commit) = asked.outcome(&[0, 1], QUICK)?;
         Ok((code == 0).then_some(commit))
     }
@@ -192,6 +187,8 @@ impl Grounds {
 
     fn in_worktree(&self, folder: &Path) -> GitCommand {
         let git = GitCommand::at(folder).env(MARK, &self.run).setting("commit.gpgSign=false").setting("gc.auto=0");
+        // Neither a process that stays, nor a line in the user's configuration.
+        let git = git.setting("core.fsmonitor=false").setting("branch.autoSetupMerge=false");
         match self.identity {
             Identity::Users => git,
             Identity::Ours => git.setting("user.name=Steadfast").setting("user.email=steadfast@localhost"),

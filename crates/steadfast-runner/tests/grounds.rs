@@ -229,3 +229,75 @@ fn a_hook_and_a_signature_of_the_user_do_not_stand_in_the_way() {
     let author = repository.git(&["log", "-1", "--format=%an", "steadfast/r-1"]);
     assert_eq!(author, "The User");
 }
+
+#[test]
+fn what_git_left_locked_when_it_was_killed_is_unlocked_and_nothing_else() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    grounds.prepare("1").unwrap();
+    let common = repository.path().join(".git");
+    let ours = ["refs/heads/steadfast/r-1.lock", "refs/heads/steadfast/r-1-1.lock", "worktrees/1/HEAD.lock"];
+    let others = ["refs/heads/steadfast/r-12.lock", "refs/heads/main.lock", "packed-refs.lock", "index.lock"];
+    for lock in ours.iter().chain(&others) {
+        fs::write(common.join(lock), "").unwrap();
+    }
+    grounds.unlock().unwrap();
+    let left = |locks: &[&str]| locks.iter().filter(|lock| common.join(lock).exists()).count();
+    assert_eq!((left(&ours), left(&others)), (0, others.len()));
+    // It was ended while it deleted a branch, which takes the lock of all that is packed.
+    fs::write(repository.dir.path().join("worktrees/r-1/.deleting"), "").unwrap();
+    grounds.unlock().unwrap();
+    assert!(!common.join("packed-refs.lock").exists());
+    grounds.clear().unwrap();
+}
+
+#[test]
+fn a_worktree_of_the_users_that_is_out_of_sight_stays_known() {
+    let repository = Repository::new();
+    let theirs = repository.dir.path().join("usb/theirs");
+    repository.git(&["worktree", "add", "--quiet", theirs.to_str().unwrap()]);
+    fs::rename(repository.dir.path().join("usb"), repository.dir.path().join("unplugged")).unwrap();
+    let grounds = repository.begun();
+    grounds.prepare("theirs").unwrap();
+    grounds.remove("theirs").unwrap();
+    grounds.clear().unwrap();
+    assert!(repository.git(&["worktree", "list"]).contains("usb/theirs"));
+}
+
+#[test]
+fn a_worktree_whose_making_was_killed_is_made_anew() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    let folder = grounds.prepare("1").unwrap();
+    let dir = repository.path().join(".git/worktrees/1");
+    fs::write(dir.join("locked"), "initializing").unwrap();
+    fs::remove_file(dir.join("index")).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+    grounds.prepare("1").unwrap();
+    assert_eq!(read(&folder, "a"), "1\n");
+    fs::write(dir.join("locked"), "initializing").unwrap();
+    grounds.clear().unwrap();
+    assert!(!repository.path().join(".git/worktrees").exists());
+}
+
+#[test]
+fn a_merge_into_the_units_files_that_was_killed_is_undone_and_made_again() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    let one = worked(&grounds, "1", "a", "one\n");
+    worked(&grounds, "2", "a", "two\n");
+    assert!(grounds.land(&clean(&grounds, "1", &one)).unwrap());
+    let folder = grounds.unit_folder("2");
+    // As far as it came.
+    fs::write(repository.path().join(".git/worktrees/2/steadfast-merging"), "").unwrap();
+    fs::write(folder.join("a"), "<<<<<<< half\n").unwrap();
+    fs::write(folder.join("came-in"), "new\n").unwrap();
+    grounds.prepare("2").unwrap();
+    assert_eq!(read(&folder, "a"), "two\n");
+    assert!(!folder.join("came-in").exists() && !grounds.is_bringing_in("2"));
+    assert_eq!(grounds.bring_in("2").unwrap(), ["a"]);
+    // One that came to its end stays.
+    grounds.prepare("2").unwrap();
+    assert!(grounds.is_bringing_in("2") && read(&folder, "a").contains("<<<<<<<"));
+    assert_eq!(grounds.bring_in("2").unwrap(), ["a"]);
+}

@@ -1,11 +1,16 @@
 //! From a unit's commit to the run's branch: nothing reaches it that was not checked as it lands there.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{CHECKOUT, Grounds, GroundsError, QUICK, reference};
+use super::remains::{git_dir, remove_file};
+use super::{CHECKOUT, Grounds, GroundsError, QUICK, file, reference};
 
 /// The worktree in which what is to land is checked. No unit is called like that: names do not begin with a dot.
 const CHECKED_IN: &str = ".merge";
+
+/// Is in git's own folder of a worktree while something is merged into its files.
+const MERGING: &str = "steadfast-merging";
 
 /// What is to land, and what the merge commit says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,9 +116,23 @@ impl Grounds {
         if self.is_merging(&folder) {
             return self.unmerged(&folder);
         }
+        let mark = git_dir(&folder)?.join(MERGING);
+        fs::write(&mark, "").map_err(file(&mark))?;
         let merge = self.in_worktree(&folder).setting("merge.conflictStyle=diff3").call("merge");
         merge.args(["--no-commit", "--no-ff", "--quiet", &self.branch()]).outcome(&[0, 1], CHECKOUT)?;
+        remove_file(&mark)?;
         self.unmerged(&folder)
+    }
+
+    /// A merge that was ended before its end is undone: the unit's own work was committed before it began.
+    pub(super) fn undo_half_a_merge(&self, folder: &Path) -> Result<(), GroundsError> {
+        let mark = git_dir(folder)?.join(MERGING);
+        if mark.exists() {
+            self.in_worktree(folder).call("reset").args(["--quiet", "--hard"]).answer(CHECKOUT)?;
+            self.in_worktree(folder).call("clean").args(["--quiet", "-d", "--force"]).answer(CHECKOUT)?;
+            remove_file(&mark)?;
+        }
+        Ok(())
     }
 
     fn unmerged(&self, folder: &Path) -> Result<Vec<String>, GroundsError> {

@@ -1,0 +1,155 @@
+//! What git remembers of the run's worktrees, and what it leaves when it is ended in the middle of something. What the
+//! user has is not looked at: a worktree of theirs on a disk that is not mounted right now is theirs all the same.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Grounds, GroundsError, QUICK, file};
+
+/// Is there while branches are deleted, for which git locks what it has packed.
+const DELETING: &str = ".deleting";
+
+/// Nobody holds the lock of packed references for so long whose process is still there.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+impl Grounds {
+    /// Takes away the locks of whoever worked for this run before. To be called when all of them are ended.
+    pub fn unlock(&self) -> Result<(), GroundsError> {
+        let branches = self.common.join("refs/heads/steadfast");
+        for lock in files_in(&branches).filter(|path| is_lock(path) && is_of(path, &self.run)) {
+            remove_file(&lock)?;
+        }
+        for dir in self.remembered().into_iter().filter(|one| one.is_in(&self.folder)) {
+            for lock in files_in(&dir.git_dir).filter(|path| is_lock(path)) {
+                remove_file(&lock)?;
+            }
+        }
+        let deleting = self.folder.join(DELETING);
+        if deleting.exists() {
+            self.unlock_packed()?;
+            remove_file(&deleting)?;
+        }
+        Ok(())
+    }
+
+    /// The last of us was at it when it was ended. Whoever else holds it now has let it go by the end of our patience.
+    fn unlock_packed(&self) -> Result<(), GroundsError> {
+        let lock = self.common.join("packed-refs.lock");
+        let until = Instant::now() + PATIENCE;
+        while lock.exists() {
+            if Instant::now() >= until {
+                return remove_file(&lock);
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
+    /// Deletes references, none of which has to be there.
+    pub(super) fn delete(&self, references: &[&str]) -> Result<(), GroundsError> {
+        if references.is_empty() {
+            return Ok(());
+        }
+        let deleting = self.folder.join(DELETING);
+        fs::create_dir_all(&self.folder).map_err(file(&self.folder))?;
+        fs::write(&deleting, "").map_err(file(&deleting))?;
+        let lines: String = references.iter().map(|reference| format!("delete {reference}\n")).collect();
+        self.git().call("update-ref").args(["--stdin"]).input(lines).answer(QUICK)?;
+        remove_file(&deleting)
+    }
+
+    /// Has git forget the worktree in this folder.
+    pub(super) fn forget(&self, folder: &Path) -> Result<(), GroundsError> {
+        let folder = real(folder);
+        for one in self.remembered().into_iter().filter(|one| one.folder == folder) {
+            remove_dir(&one.git_dir)?;
+        }
+        Ok(())
+    }
+
+    /// The same for all of the run's.
+    pub(super) fn forget_all(&self) -> Result<(), GroundsError> {
+        for one in self.remembered().into_iter().filter(|one| one.is_in(&self.folder)) {
+            remove_dir(&one.git_dir)?;
+        }
+        // As git does; when another is in there it stays.
+        let _ = fs::remove_dir(self.common.join("worktrees"));
+        Ok(())
+    }
+
+    fn remembered(&self) -> Vec<Remembered> {
+        let Ok(entries) = fs::read_dir(self.common.join("worktrees")) else { return Vec::new() };
+        entries.flatten().filter_map(|entry| Remembered::read(entry.path())).collect()
+    }
+}
+
+/// One of git's own folders for worktrees.
+struct Remembered {
+    git_dir: PathBuf,
+    /// Where the worktree lies.
+    folder: PathBuf,
+}
+
+impl Remembered {
+    fn read(git_dir: PathBuf) -> Option<Self> {
+        let said = fs::read_to_string(git_dir.join("gitdir")).ok()?;
+        // Git may write it as seen from here.
+        let link = git_dir.join(said.trim_end_matches('\n'));
+        let folder = real(link.parent()?);
+        Some(Self { git_dir, folder })
+    }
+
+    fn is_in(&self, run: &Path) -> bool {
+        let real = fs::canonicalize(run).unwrap_or_else(|_| run.to_owned());
+        self.folder.parent() == Some(real.as_path())
+    }
+}
+
+/// Git's own folder of the worktree in `folder`, which is whole.
+pub(super) fn git_dir(folder: &Path) -> Result<PathBuf, GroundsError> {
+    let link = folder.join(".git");
+    let said = fs::read_to_string(&link).map_err(file(&link))?;
+    let dir = said.strip_prefix("gitdir: ").map(|dir| folder.join(dir.trim_end_matches('\n')));
+    dir.ok_or(GroundsError::Unreadable(said))
+}
+
+/// Without symbolic links on the way to it: the folder itself need not be there.
+fn real(folder: &Path) -> PathBuf {
+    match (folder.parent().and_then(|parent| fs::canonicalize(parent).ok()), folder.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => folder.to_owned(),
+    }
+}
+
+fn files_in(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn is_lock(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new("lock"))
+}
+
+/// The run's branch, or one of its units.
+fn is_of(path: &Path, run: &str) -> bool {
+    let rest = path.file_name().and_then(OsStr::to_str).and_then(|name| name.strip_prefix(run));
+    rest.is_some_and(|rest| rest.starts_with(['.', '-']))
+}
+
+pub(super) fn remove_file(path: &Path) -> Result<(), GroundsError> {
+    gone(path, fs::remove_file(path))
+}
+
+pub(super) fn remove_dir(path: &Path) -> Result<(), GroundsError> {
+    gone(path, fs::remove_dir_all(path))
+}
+
+fn gone(path: &Path, removed: io::Result<()>) -> Result<(), GroundsError> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(file(path)(error)),
+        _ => Ok(()),
+    }
+}
