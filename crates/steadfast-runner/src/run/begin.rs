@@ -71,7 +71,8 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
     fs::create_dir_all(&folder).map_err(|source| RunError::Folder { path: folder.clone(), source })?;
     let (tell, messages) = mpsc::channel();
     let (arrive, arrivals) = mpsc::channel();
-    let merger = Merger { grounds: grounds.clone(), desk: Arc::clone(&desk), stop: Arc::clone(&stop) };
+    let (base, stopped) = (run.base.clone(), Arc::clone(&stop));
+    let merger = Merger { base, grounds: grounds.clone(), desk: Arc::clone(&desk), stop: stopped };
     let merging = thread::Builder::new().name("merger".to_owned()).spawn({
         let tell = tell.clone();
         move || merger.run(&arrivals, &tell)

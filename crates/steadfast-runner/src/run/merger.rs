@@ -24,6 +24,8 @@ pub(crate) struct Arrival {
 }
 
 pub(crate) struct Merger {
+    /// The commit the run began at.
+    pub(crate) base: String,
     pub(crate) grounds: Grounds,
     pub(crate) desk: Arc<dyn Desk>,
     pub(crate) stop: Arc<AtomicBool>,
@@ -32,26 +34,41 @@ pub(crate) struct Merger {
 impl Merger {
     /// Until nobody sends any more.
     pub(crate) fn run(&self, arrivals: &Receiver<Arrival>, tell: &Sender<Message>) {
+        let mut tip = None;
         for arrival in arrivals {
-            let merged = self.land(&arrival).unwrap_or_else(|error| Merged::Trouble(error.to_string()));
+            let merged = self.land(&arrival, &mut tip).unwrap_or_else(|error| Merged::Trouble(error.to_string()));
             if tell.send(Message::Merged(arrival.unit, merged)).is_err() {
                 return;
             }
         }
     }
 
-    fn land(&self, arrival: &Arrival) -> Result<Merged, GroundsError> {
+    /// `tip` is where we left the branch.
+    fn land(&self, arrival: &Arrival, tip: &mut Option<String>) -> Result<Merged, GroundsError> {
         for _ in 0..TRIES {
+            let now = self.grounds.tip()?;
+            if *tip != now {
+                // Whoever ran this before may have landed it with the last thing it did.
+                let landed = self.grounds.landed(&self.base)?.into_iter();
+                if let Some((_, commit)) = landed.into_iter().find(|(unit, _)| *unit == arrival.landing.unit) {
+                    return Ok(Merged::Landed(commit));
+                }
+                *tip = now;
+            }
             let candidate = match self.grounds.candidate(&arrival.landing)? {
                 Merge::Clean(candidate) => candidate,
                 Merge::Conflict(files) => return Ok(Merged::Conflict(files)),
             };
+            if Some(&candidate.onto) != tip.as_ref() {
+                continue;
+            }
             if !candidate.same_tree
                 && let Some(instead) = self.check(arrival, &candidate)?
             {
                 return Ok(instead);
             }
             if self.grounds.land(&candidate)? {
+                *tip = Some(candidate.commit.clone());
                 return Ok(Merged::Landed(candidate.commit));
             }
         }
