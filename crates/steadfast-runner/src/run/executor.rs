@@ -73,16 +73,21 @@ impl Dispatch<'_> {
     fn run(&self, mut job: Job) -> Result<Worked, String> {
         let grounds = &self.shop.grounds;
         let folder = grounds.prepare(self.unit.as_str()).map_err(said)?;
+        // Of an attempt whose runner died.
+        let _ = fs::remove_file(&job.spent);
         if job.bring_in {
-            self.commit()?;
+            // What an earlier attempt has not settled yet is no work to be committed.
+            if !grounds.is_bringing_in(self.unit.as_str()) {
+                self.commit()?;
+            }
             job.before.conflict = grounds.bring_in(self.unit.as_str()).map_err(said)?;
         }
         let reopen = job.before.failure.as_ref().map(|failure| failure.task.clone());
         let rework = Rework { reopen: reopen.filter(|_| job.bring_in), conflict: job.before.conflict.clone() };
         let loaded = self.shop.desk.load(&self.shop.run, &job.unit, &folder, &rework)?;
         let _ = self.tell.send(Message::Loaded(self.unit.clone(), loaded.plan.clone()));
-        // What landed meanwhile came in by itself: nothing is left for an agent.
-        let settled = job.bring_in && rework == Rework::default() && !loaded.is_open;
+        // Nothing is left for an agent: what landed meanwhile came in by itself, or the runner died when all was done.
+        let settled = rework == Rework::default() && !loaded.is_open;
         let departure = if settled { None } else { Some(self.agent(&job, &loaded, &folder)) };
         let _ = fs::remove_file(&job.spent);
         if matches!(&departure, Some(Departure { how: Departed::Stopped | Departed::NotStarted(_), .. })) {

@@ -52,8 +52,11 @@ impl RunDesk {
         if let Some(task) = &rework.reopen {
             list.reopen(&plan, task)?;
         }
-        if !rework.conflict.is_empty() {
-            list.ledger_mut().add_task(&plan, settling(unit, &rework.conflict), now)?;
+        let settle = settling(unit, &rework.conflict);
+        // It may be there already: whoever was to settle it was ended.
+        let asked = |task: &Task| task.status != Status::Done && task.title == settle.title;
+        if !rework.conflict.is_empty() && !list.ledger().tasks(&plan)?.iter().any(asked) {
+            list.ledger_mut().add_task(&plan, settle, now)?;
         }
         let mut tasks: Vec<Task> = list.ledger().tasks(&plan)?;
         let is_open = tasks.iter().any(|task| task.status != Status::Done);
