@@ -47,6 +47,8 @@ pub(crate) struct Dispatcher {
     units: Vec<Unit>,
     /// The same units, as the ledger has them.
     pub(super) rows: Vec<RunUnit>,
+    /// Where each of them is.
+    places: HashMap<TaskId, usize>,
     waves: u32,
     /// Those that are worked on together.
     wave: Vec<usize>,
@@ -117,6 +119,7 @@ impl Dispatcher {
             messages,
             arrive,
             rows: Vec::new(),
+            places: HashMap::new(),
             waves: 0,
             wave: Vec::new(),
             live: BTreeMap::new(),
@@ -148,6 +151,7 @@ impl Dispatcher {
         let rows: Vec<RunUnit> = rows.into_iter().flatten().collect();
         self.ledger.put_units(&self.run.id, &rows, self.now())?;
         self.rows = self.rows_of_ledger()?;
+        self.places = self.rows.iter().enumerate().map(|(place, row)| (row.unit.clone(), place)).collect();
         Ok(())
     }
 
@@ -187,9 +191,18 @@ impl Dispatcher {
             live.stop.store(true, Ordering::Relaxed);
         }
         self.stop.store(true, Ordering::Relaxed);
+        self.wait_for_threads();
+    }
+
+    fn wait_for_threads(&mut self) {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+    }
+
+    fn watch_over(&mut self, thread: JoinHandle<()>) {
+        self.threads.retain(|thread| !thread.is_finished());
+        self.threads.push(thread);
     }
 
     fn take(&mut self, message: Message) -> Result<(), RunError> {
@@ -270,14 +283,25 @@ impl Dispatcher {
 
     pub(super) fn change(&mut self, unit: &TaskId, change: impl FnOnce(&mut RunUnit)) -> Result<(), RunError> {
         let row = self.ledger.change_unit(&self.run.id, unit, self.shop.desk.now(), change)?;
-        if let Some(place) = self.rows.iter_mut().find(|row| row.unit == *unit) {
-            *place = row;
-        }
+        self.put(row);
         Ok(())
     }
 
+    /// Another wrote it down.
+    fn look_again(&mut self, unit: &TaskId) -> Result<(), RunError> {
+        let row = self.ledger.unit(&self.run.id, unit)?;
+        self.put(row);
+        Ok(())
+    }
+
+    fn put(&mut self, row: RunUnit) {
+        if let Some(place) = self.places.get(&row.unit) {
+            self.rows[*place] = row;
+        }
+    }
+
     fn row(&self, unit: &TaskId) -> Option<&RunUnit> {
-        self.rows.iter().find(|row| row.unit == *unit)
+        self.places.get(unit).map(|place| &self.rows[*place])
     }
 
     fn is_closed(&self, index: usize) -> bool {

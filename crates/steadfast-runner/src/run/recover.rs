@@ -14,6 +14,7 @@ impl Dispatcher {
     pub(crate) fn recover(&mut self) -> Result<(), RunError> {
         let now = self.now();
         let ended = self.end_others();
+        self.shop.grounds.unlock()?;
         self.shop.grounds.begin(&self.run.base)?;
         self.ledger.end_lost_dispatches(&self.run.id, "its runner died", now)?;
         let landed: HashMap<String, String> = self.shop.grounds.landed(&self.run.base)?.into_iter().collect();
@@ -66,13 +67,15 @@ impl Dispatcher {
             super::dispatcher::put_back(&mut self.ledger, &self.run.plan, &row.tasks, now)?;
         }
         let unblocked = row.status == UnitStatus::Blocked && status == UnitStatus::Waiting;
-        self.change(&row.unit, |row| {
-            row.status = status;
-            row.agent = None;
-            if unblocked {
-                row.stuck = 0;
-            }
-        })?;
+        if row.status != status || row.agent.is_some() {
+            self.change(&row.unit, |row| {
+                row.status = status;
+                row.agent = None;
+                if unblocked {
+                    row.stuck = 0;
+                }
+            })?;
+        }
         // A worktree of what has landed is nobody's any more.
         if all_done && row.directory.as_ref().is_some_and(|folder| std::path::Path::new(folder).exists()) {
             self.shop.grounds.remove(row.unit.as_str())?;

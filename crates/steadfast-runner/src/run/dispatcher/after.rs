@@ -1,6 +1,8 @@
 //! What follows when a unit was worked on, and when it was to land.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread;
 
 use steadfast_model::{Evidence, PlanId, Spent, Status, Sums, TaskId, UnitStatus};
 use steadfast_store::ledger::{Closing, DispatchEnd, Lease, StatusChange};
@@ -43,6 +45,7 @@ impl Dispatcher {
             self.activity.remove(unit);
             if let Some(plan) = plan {
                 self.close(unit, &plan, &leases, commit)?;
+                self.clear_away(unit)?;
             }
             self.news.push(News::Landed { unit: unit.clone(), commit: commit.clone() });
             return Ok(());
@@ -76,9 +79,18 @@ impl Dispatcher {
             now,
         };
         self.ledger.close_unit(&closing)?;
-        self.ledger.release_leases(leases)?;
-        self.ledger.drop_unit(plan, now)?;
-        self.change(unit, |row| row.note = None)
+        self.look_again(unit)
+    }
+
+    /// Removes the worktree of what has landed, beside all else: a large one takes a while.
+    fn clear_away(&mut self, unit: &TaskId) -> Result<(), RunError> {
+        let (shop, gone) = (Arc::clone(&self.shop), unit.clone());
+        let thread = thread::Builder::new().name(format!("clear {unit}")).spawn(move || {
+            // What does not go now goes at the end of the run, where it is said why if it does not.
+            let _ = shop.grounds.remove(gone.as_str());
+        });
+        self.watch_over(thread.map_err(RunError::Thread)?);
+        Ok(())
     }
 
     fn tried(&self, unit: &TaskId, over_budget: bool) -> Tried {

@@ -105,6 +105,7 @@ impl Dispatcher {
             return self.pause(why).map(Some);
         }
         if self.rows.iter().all(|row| row.status == UnitStatus::Done) {
+            self.wait_for_threads();
             self.shop.grounds.clear()?;
             self.ledger.set_run_state(&self.run.id, RunState::Complete, None, self.now())?;
             self.refresh()?;

@@ -114,8 +114,7 @@ impl Dispatcher {
             let (shop, stop, tell) = (Arc::clone(&self.shop), Arc::clone(&stop), self.tell.clone());
             move || work(&shop, job, &stop, &tell)
         });
-        self.threads.retain(|thread| !thread.is_finished());
-        self.threads.push(thread.map_err(RunError::Thread)?);
+        self.watch_over(thread.map_err(RunError::Thread)?);
         self.activity.insert(unit.clone(), Activity { doing: "starts".to_owned(), ..Activity::default() });
         let live = Live {
             dispatch,
