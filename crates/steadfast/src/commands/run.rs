@@ -127,12 +127,7 @@ impl Run {
 
 /// Goes on with a run that was paused or whose process is gone.
 pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
-    if let Some(runner) = row.runner.filter(|runner| is_alive(*runner)) {
-        if row.state == RunState::Running {
-            return Err(CommandError::failure(format!("run {} is under way, by process {}", row.id, runner.pid))
-                .hint("`steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it"));
-        }
-    }
+    nobody_runs(&row)?;
     let settings = repository.config.load()?.run;
     let host = flags.host.unwrap_or(row.host);
     let ready = preflight::agent_and_folder(&repository.place, &settings, Some(host), &row.base)?;
@@ -151,16 +146,32 @@ pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Resu
     go(repository, &settings, row, &ready)
 }
 
+fn nobody_runs(row: &RunRow) -> Result<(), CommandError> {
+    match row.runner.filter(|runner| row.state == RunState::Running && is_alive(*runner)) {
+        Some(runner) => Err(CommandError::failure(format!("run {} is under way, by process {}", row.id, runner.pid))
+            .hint("`steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it")),
+        None => Ok(()),
+    }
+}
+
 /// Ends a run as it is: its branch and what was done stay.
 pub(super) fn give_up(repository: &Repository, row: &RunRow) -> Result<(), CommandError> {
+    nobody_runs(row)?;
     let settings = repository.config.load()?.run;
     let folder = preflight::worktrees(&repository.place, &settings)?.join(row.id.as_str());
-    for unit in repository.ledger()?.units(&row.id)? {
+    let mut ledger = repository.ledger()?;
+    let (units, now) = (ledger.units(&row.id)?, surroundings::now());
+    for unit in &units {
         let agent = unit.agent.map(|agent| steadfast_runner::agent::Process { pid: agent.pid, started: agent.started });
         steadfast_runner::agent::end_left_behind(&format!("{}/{}", row.id, unit.unit), agent);
     }
-    Grounds::of(&repository.place.root, &folder, row.id.as_str()).clear().map_err(|error| failed(&error, row))?;
-    repository.ledger()?.set_run_state(&row.id, RunState::Stopped, Some("a human gave it up"), surroundings::now())?;
+    steadfast_runner::agent::end_left_behind(row.id.as_str(), None);
+    let grounds = Grounds::of(&repository.place.root, &folder, row.id.as_str());
+    grounds.unlock().and_then(|()| grounds.clear()).map_err(|error| failed(&error, row))?;
+    for plan in units.iter().filter_map(|unit| unit.plan.as_ref()) {
+        ledger.drop_unit(plan, now)?;
+    }
+    ledger.set_run_state(&row.id, RunState::Stopped, Some("a human gave it up"), now)?;
     tell!("run {} is over; what landed is on {}", row.id, row.branch)?;
     Ok(())
 }
