@@ -53,6 +53,10 @@ impl Resume {
     }
 
     fn in_session(self) -> Result<(), CommandError> {
+        if self.flags.host == Some(Host::Sim) {
+            return Err(CommandError::usage("the simulated agent works in runs alone")
+                .hint("`steadfast run SPEC --host sim` begins one; a session is `claude` or `codex`"));
+        }
         let list = TaskList::here("resume")?;
         let (place, ledger) = (list.place(), list.ledger());
         setup::only_for_humans(place, "resume")?;

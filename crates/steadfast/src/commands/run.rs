@@ -6,6 +6,7 @@ mod notice;
 mod preflight;
 mod screen;
 
+use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -219,6 +220,7 @@ fn failed(error: &(dyn std::error::Error + 'static), row: &RunRow) -> CommandErr
 
 fn launcher(settings: &RunSettings, host: Host, ready: &Ready) -> Box<steadfast_runner::run::Launcher> {
     let (program, steadfast) = (ready.program.clone(), ready.steadfast.clone());
+    let path = path_with(&steadfast);
     let (permissions, extra) = (settings.permissions.value, settings.arguments.value.clone());
     Box::new(move |start: &Start<'_>| {
         let mut launch = headless(&Headless {
@@ -236,8 +238,16 @@ fn launcher(settings: &RunSettings, host: Host, ready: &Ready) -> Box<steadfast_
             extra: extra.clone(),
         });
         launch.env.push(("STEADFAST_RUN_SPENT".to_owned(), start.spent.as_os_str().to_owned()));
+        launch.env.extend(path.clone().map(|path| ("PATH".to_owned(), path)));
         launch
     })
+}
+
+/// Agents call us by our name.
+fn path_with(steadfast: &Path) -> Option<OsString> {
+    let found = surroundings::path_variable().unwrap_or_default();
+    let folders = steadfast.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&found));
+    std::env::join_paths(folders).ok()
 }
 
 fn prices(settings: &RunSettings) -> Prices {

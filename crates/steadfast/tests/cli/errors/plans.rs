@@ -148,9 +148,9 @@ fn a_session_that_cannot_be_gone_on_with() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["resume", "--host", "sim"]), @r"
     exit 64
-    error: invalid value 'sim' for '--host <HOST>': the simulated agent is for tests; expected `claude` or `codex`
+    error: the simulated agent works in runs alone
 
-    For more information, try '--help'.
+    hint: `steadfast run SPEC --host sim` begins one; a session is `claude` or `codex`
     ");
     insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("s-1", &["resume"])), @r"
     exit 2
