@@ -11,5 +11,5 @@ pub mod model;
 pub mod scenario;
 
 pub use agent::{Agent, AgentError, Ending, HookCommand, Moment, Who};
-pub use model::{Request, ScriptedModel, Track};
+pub use model::{Cast, Request, ScriptedModel, Track};
 pub use scenario::{Action, Fault, Scenario, ScenarioError, Then, Turn};

@@ -1,6 +1,7 @@
-//! The scripted model: plays a scenario to a real host.
+//! The scripted model: plays a scenario to a real host, or several to as many sessions at once.
 
 mod anthropic;
+mod cast;
 mod http;
 mod openai;
 mod request;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use crate::scenario::Scenario;
+pub use cast::Cast;
 use http::Connection;
 pub use request::{Request, Track};
 use stage::Stage;
@@ -29,14 +30,14 @@ pub struct ScriptedModel {
 }
 
 impl ScriptedModel {
-    pub fn start(scenario: Scenario) -> io::Result<Self> {
-        Self::serve(Stage::new(scenario, None))
+    pub fn start(cast: impl Into<Cast>) -> io::Result<Self> {
+        Self::serve(Stage::new(cast.into(), None))
     }
 
     /// Like [`ScriptedModel::start`], and appends every request to `file`, one JSON object a line.
-    pub fn start_recording(scenario: Scenario, file: &Path) -> io::Result<Self> {
+    pub fn start_recording(cast: impl Into<Cast>, file: &Path) -> io::Result<Self> {
         let record = File::options().create(true).append(true).open(file)?;
-        Self::serve(Stage::new(scenario, Some(record)))
+        Self::serve(Stage::new(cast.into(), Some(record)))
     }
 
     fn serve(stage: Stage) -> io::Result<Self> {

@@ -73,6 +73,13 @@ impl Request {
         text
     }
 
+    /// Which session asked, as far as the host says.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        let names = ["x-claude-code-session-id", "session-id", "session_id", "thread-id"];
+        names.into_iter().find_map(|name| self.header(name)).unwrap_or_default()
+    }
+
     /// Which subagent asked, as far as the host says.
     pub(super) fn agent(&self) -> &str {
         ["x-claude-code-agent-id", "thread-id"].into_iter().find_map(|name| self.header(name)).unwrap_or_default()

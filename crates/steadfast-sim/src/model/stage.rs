@@ -8,34 +8,63 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::json;
 
+use super::cast::Cast;
 use super::http::{Incoming, Outgoing};
 use super::request::{Request, Track};
 use super::{anthropic, openai};
 use crate::ids::Ids;
-use crate::scenario::{Scenario, Script, Turn};
+use crate::scenario::{Fault, Scenario, Script, Turn};
 
 /// Also a summary, in the shape in which Claude Code asks for one when it compacts.
 const SIDE_ANSWER: &str = "<summary>The work so far, in short.</summary>";
 
+/// No host tries this again.
+const NOBODYS_PART: Fault = Fault { status: 404, times: 1 };
+
 #[derive(Debug)]
 pub(super) struct Stage {
-    scenario: Scenario,
     ids: Ids,
     inside: Mutex<Inside>,
 }
 
 #[derive(Debug)]
 struct Inside {
-    main: Script,
-    subagents: HashMap<String, Script>,
+    cast: Cast,
+    /// By session, where these are told apart.
+    performances: HashMap<String, Performance>,
     requests: Vec<Request>,
     record: Option<File>,
 }
 
+/// A scenario that is under way.
+#[derive(Debug)]
+struct Performance {
+    scenario: Scenario,
+    main: Script,
+    subagents: HashMap<String, Script>,
+}
+
+impl Performance {
+    fn of(scenario: Scenario) -> Self {
+        Self { main: Script::main(&scenario), subagents: HashMap::new(), scenario }
+    }
+}
+
+impl Inside {
+    fn performance(&mut self, request: &Request) -> Option<&mut Performance> {
+        let session = if self.cast.is_several() { request.session() } else { "" };
+        if !self.performances.contains_key(session) {
+            let scenario = self.cast.next(&request.text())?;
+            self.performances.insert(session.to_owned(), Performance::of(scenario));
+        }
+        self.performances.get_mut(session)
+    }
+}
+
 impl Stage {
-    pub(super) fn new(scenario: Scenario, record: Option<File>) -> Self {
-        let inside = Inside { main: Script::main(&scenario), subagents: HashMap::new(), requests: Vec::new(), record };
-        Self { scenario, ids: Ids::new(), inside: Mutex::new(inside) }
+    pub(super) fn new(cast: Cast, record: Option<File>) -> Self {
+        let inside = Inside { cast, performances: HashMap::new(), requests: Vec::new(), record };
+        Self { ids: Ids::new(), inside: Mutex::new(inside) }
     }
 
     pub(super) fn requests(&self) -> Vec<Request> {
@@ -82,13 +111,19 @@ impl Stage {
     }
 
     fn turn(&self, request: &Request) -> Turn {
+        if request.track == Track::Side {
+            return Turn::saying(SIDE_ANSWER);
+        }
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(performance) = inside.performance(request) else {
+            return Turn { fail: Some(NOBODYS_PART), ..Turn::default() };
+        };
+        let Performance { scenario, main, subagents } = performance;
         let script = match request.track {
-            Track::Side => return Turn::saying(SIDE_ANSWER),
-            Track::Main => &mut inside.main,
             Track::Subagent => {
-                inside.subagents.entry(request.agent().to_owned()).or_insert_with(|| Script::subagent(&self.scenario))
+                subagents.entry(request.agent().to_owned()).or_insert_with(|| Script::subagent(scenario))
             }
+            Track::Main | Track::Side => main,
         };
         // A compaction that the human asks for comes as a side request, at its own time.
         while script.peek().is_some_and(Turn::only_compacts) {
