@@ -12,4 +12,4 @@ pub mod scenario;
 
 pub use agent::{Agent, AgentError, Ending, HookCommand, Moment, Who};
 pub use model::{Cast, Request, ScriptedModel, Track};
-pub use scenario::{Action, Fault, Scenario, ScenarioError, Then, Turn};
+pub use scenario::{Action, Fault, Scenario, ScenarioError, Then, Turn, Usage};

@@ -41,6 +41,28 @@ pub struct Turn {
     /// What the human types before this turn, once the turn before it was let go. Only the simulated agent types it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
+    #[serde(default, skip_serializing_if = "Usage::is_usual")]
+    pub usage: Usage,
+}
+
+/// The tokens that an answer reports to have taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    pub input: u64,
+    pub output: u64,
+}
+
+impl Default for Usage {
+    fn default() -> Self {
+        Self { input: 100, output: 20 }
+    }
+}
+
+impl Usage {
+    fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -221,7 +243,8 @@ mod tests {
 
     #[test]
     fn a_written_scenario_reads_back_the_same() {
-        let built = Scenario::new("round").shell("ls").say("bye").then(Then::Say("x".into()));
+        let usage = Usage { input: 7, output: 1 };
+        let built = Scenario::new("round").shell("ls").using(usage).say("bye").then(Then::Say("x".into()));
         let text = serde_json::to_string(&built).unwrap();
         assert_eq!(parse(&text).unwrap(), built);
     }

@@ -64,10 +64,10 @@ fn message(request: &Request, turn: &Turn, ids: &Ids) -> Value {
         "stop_reason": if turn.calls_tools() { "tool_use" } else { "end_turn" },
         "stop_sequence": null,
         "usage": {
-            "input_tokens": if full { FULL_CONTEXT } else { 100 },
+            "input_tokens": if full { FULL_CONTEXT } else { turn.usage.input },
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": 0,
-            "output_tokens": 20,
+            "output_tokens": turn.usage.output,
         },
     })
 }

@@ -12,7 +12,7 @@ const FULL_CONTEXT: u64 = 2_000_000;
 
 pub(super) fn answer(request: &Request, turn: &Turn, ids: &Ids) -> Outgoing {
     let output = output(request, turn, ids);
-    let input_tokens = if turn.actions.contains(&Action::Compact {}) { FULL_CONTEXT } else { 100 };
+    let input_tokens = if turn.actions.contains(&Action::Compact {}) { FULL_CONTEXT } else { turn.usage.input };
     let response = json!({
         "id": ids.next("resp"),
         "object": "response",
@@ -22,9 +22,9 @@ pub(super) fn answer(request: &Request, turn: &Turn, ids: &Ids) -> Outgoing {
         "usage": {
             "input_tokens": input_tokens,
             "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": 20,
+            "output_tokens": turn.usage.output,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": input_tokens + 20,
+            "total_tokens": input_tokens + turn.usage.output,
         },
     });
     if request.body["stream"] == true {

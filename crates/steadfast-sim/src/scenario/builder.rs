@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Action, Fault, Scenario, Then, Turn};
+use super::{Action, Fault, Scenario, Then, Turn, Usage};
 
 impl Scenario {
     #[must_use]
@@ -82,6 +82,15 @@ impl Scenario {
     #[must_use]
     pub fn subagent(mut self, turns: impl IntoIterator<Item = Turn>) -> Self {
         self.subagent = turns.into_iter().collect();
+        self
+    }
+
+    /// Every turn until here reports this.
+    #[must_use]
+    pub fn using(mut self, usage: Usage) -> Self {
+        for turn in &mut self.turns {
+            turn.usage = usage;
+        }
         self
     }
 
