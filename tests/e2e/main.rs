@@ -40,6 +40,7 @@ mod owners;
 mod plugin;
 mod promise;
 mod red_team;
+mod run;
 mod sandbox;
 mod scopes;
 mod session;

@@ -114,7 +114,7 @@ impl Scene {
         fs::write(path, text).unwrap();
     }
 
-    fn command(&self, program: &Path, arguments: &[&str]) -> Output {
+    pub(crate) fn command(&self, program: &Path, arguments: &[&str]) -> Output {
         Command::new(program)
             .args(arguments)
             .current_dir(self.root())
@@ -151,7 +151,7 @@ impl Scene {
         self.root().join(".git/steadfast")
     }
 
-    fn bin(&self) -> PathBuf {
+    pub(crate) fn bin(&self) -> PathBuf {
         self.dir.path().join("bin")
     }
 }

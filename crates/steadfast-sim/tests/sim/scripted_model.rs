@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steadfast_sim::{Action, Scenario, ScriptedModel, Track, Turn};
+use steadfast_sim::{Action, Cast, Scenario, ScriptedModel, Track, Turn, Usage};
 
 fn connect(model: &ScriptedModel) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", model.port())).unwrap();
@@ -90,6 +90,32 @@ fn the_script_advances_on_one_connection_and_side_requests_leave_it_alone() {
     assert!(!said(&title).is_empty());
     let tracks: Vec<Track> = model.requests().iter().map(|request| request.track).collect();
     assert_eq!(tracks, [Track::Main, Track::Side, Track::Main]);
+}
+
+#[test]
+fn sessions_side_by_side_play_each_its_own_part() {
+    let two = |name: &str| Scenario::new(name).say(format!("{name} 1")).say(format!("{name} 2"));
+    let cast = Cast::several().part("unit 1.", [two("a"), two("b")]).part("unit 2.", [two("c")]);
+    let model = ScriptedModel::start(cast).unwrap();
+    let ask = |session: &str, text: &str| {
+        let header = format!("x-claude-code-session-id: {session}\r\n");
+        post(&model, "/v1/messages", &header, &claude(text))
+    };
+    let asked = [("s1", "unit 1."), ("s2", "unit 2."), ("s1", "go on"), ("s3", "unit 1."), ("s2", "unit 1.")];
+    let answers = asked.map(|(session, text)| said(&ask(session, text).1));
+    assert_eq!(answers, ["a 1", "c 1", "a 2", "b 1", "c 2"]);
+    assert_eq!(ask("s4", "unit 3.").0, 404);
+}
+
+#[test]
+fn an_answer_reports_what_its_turn_takes() {
+    let scenario = Scenario::new("x").say("much").using(Usage { input: 9_000, output: 300 }).say("as usual");
+    let model = ScriptedModel::start(scenario).unwrap();
+    let ask = || {
+        let body: Value = serde_json::from_str(&post(&model, "/v1/messages", "", &claude("go")).1).unwrap();
+        [body["usage"]["input_tokens"].clone(), body["usage"]["output_tokens"].clone()]
+    };
+    assert_eq!([ask(), ask()], [[9_000, 300], [100, 20]]);
 }
 
 #[test]
