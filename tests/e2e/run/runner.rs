@@ -178,7 +178,7 @@ impl Workshop {
         let worktrees = self.scene.home().join(".local/state/steadfast/worktrees");
         let left: Vec<PathBuf> =
             fs::read_dir(worktrees).unwrap().flat_map(|folder| entries(folder.unwrap().path())).collect();
-        assert_eq!(left, [PathBuf::new(); 0]);
+        assert!(left.is_empty(), "{left:?}");
         self.assert_nobody_is_left();
     }
 
