@@ -8,8 +8,8 @@ use super::super::error::Fault;
 use super::super::lease::{self, Fence};
 use super::super::slice::Touched;
 use super::super::status::{self, StatusChange};
-use super::super::{Ledger, LedgerError, evidence, spec, task};
-use super::{row, unit};
+use super::super::{Ledger, LedgerError, evidence, task};
+use super::{row, unit, unit_plan};
 
 /// A unit that was merged, and all that is to be said of it.
 #[derive(Clone, Copy, Debug)]
@@ -63,8 +63,7 @@ impl Ledger {
                 lease::give_back(transaction, &plan, task, *token)?;
             }
             if let Some(own) = &unit.plan {
-                spec::put_away(transaction, own, closing.now)?;
-                touched.plan(own);
+                unit_plan::put_away(transaction, touched, own, closing.now)?;
             }
             unit.status = UnitStatus::Done;
             unit.merged = Some(closing.merged.to_owned());

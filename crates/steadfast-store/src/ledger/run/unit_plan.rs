@@ -9,6 +9,7 @@ use super::super::column::{plan_id, text, word};
 use super::super::decision::{self, Decision};
 use super::super::error::Fault;
 use super::super::plan::{self, NewPlan};
+use super::super::slice::Touched;
 use super::super::spec;
 use super::super::{Ledger, LedgerError, evidence, task};
 use super::row;
@@ -75,13 +76,22 @@ impl Ledger {
     pub fn drop_unit(&mut self, unit_plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction, touched| {
             plan::require(transaction, unit_plan)?;
-            for id in beside(transaction, unit_plan)? {
-                spec::put_away(transaction, &id, now)?;
-                touched.plan(&id);
-            }
-            Ok(())
+            put_away(transaction, touched, unit_plan, now)
         })
     }
+}
+
+pub(super) fn put_away(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    unit_plan: &PlanId,
+    now: Millis,
+) -> Result<(), Fault> {
+    for id in beside(transaction, unit_plan)? {
+        spec::put_away(transaction, &id, now)?;
+        touched.plan(&id);
+    }
+    Ok(())
 }
 
 /// The plans of its worktree that are not put away, itself among them.
