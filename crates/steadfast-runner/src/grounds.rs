@@ -7,6 +7,7 @@ mod remains;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use steadfast_observe::{GitCommand, GitFailed};
@@ -33,6 +34,9 @@ pub struct Grounds {
     run: String,
     /// Whose commits these are, where the user did not say who they are.
     identity: Identity,
+    /// Held while a worktree is made or forgotten: git looks at all of them then, and takes one that is half there for a
+    /// broken one.
+    making: Arc<Mutex<()>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +66,8 @@ impl Grounds {
         let common = GitCommand::at(checkout).call("rev-parse").args(["--path-format=absolute", "--git-common-dir"]);
         // Where git does not answer, nothing else here will come far.
         let common = common.answer(QUICK).map_or_else(|_| checkout.join(".git"), PathBuf::from);
-        Self { checkout: checkout.to_owned(), common, folder: folder.to_owned(), run: run.to_owned(), identity }
+        let (checkout, folder, run) = (checkout.to_owned(), folder.to_owned(), run.to_owned());
+        Self { checkout, common, folder, run, identity, making: Arc::default() }
     }
 
     /// What the run leaves: a branch of its own.
@@ -107,8 +112,18 @@ impl Grounds {
         } else {
             add.args(["-b", &branch]).args([&folder]).args([&self.branch()])
         };
-        add.answer(CHECKOUT)?;
+        self.make(add)?;
         Ok(folder)
+    }
+
+    fn make(&self, worktree: GitCommand) -> Result<(), GroundsError> {
+        let _alone = self.alone();
+        worktree.answer(CHECKOUT)?;
+        Ok(())
+    }
+
+    fn alone(&self) -> MutexGuard<'_, ()> {
+        self.making.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All that changed in a unit's worktree becomes a commit of its branch. Returns what the worktree stands on then.

@@ -202,6 +202,26 @@ fn a_worktree_is_adopted_when_it_is_whole_and_made_anew_when_it_is_not() {
 }
 
 #[test]
+fn many_worktrees_are_made_at_once() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    std::thread::scope(|scope| {
+        let made: Vec<_> = (0..12)
+            .map(|n| {
+                scope.spawn({
+                    let grounds = &grounds;
+                    move || grounds.prepare(&n.to_string())
+                })
+            })
+            .collect();
+        for one in made {
+            one.join().unwrap().unwrap();
+        }
+    });
+    assert_eq!(repository.git(&["worktree", "list"]).lines().count(), 13);
+}
+
+#[test]
 fn removing_twice_is_removing_once() {
     let repository = Repository::new();
     let grounds = repository.begun();
@@ -271,8 +291,11 @@ fn a_worktree_whose_making_was_killed_is_made_anew() {
     let folder = grounds.prepare("1").unwrap();
     let dir = repository.path().join(".git/worktrees/1");
     fs::write(dir.join("locked"), "initializing").unwrap();
+    fs::write(dir.join("commondir"), "").unwrap();
     fs::remove_file(dir.join("index")).unwrap();
     fs::remove_dir_all(&folder).unwrap();
+    grounds.unlock().unwrap();
+    grounds.prepare("2").unwrap();
     grounds.prepare("1").unwrap();
     assert_eq!(read(&folder, "a"), "1\n");
     fs::write(dir.join("locked"), "initializing").unwrap();

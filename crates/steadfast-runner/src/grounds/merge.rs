@@ -81,7 +81,7 @@ impl Grounds {
         }
         self.make_room(&folder)?;
         let add = self.git().call("worktree").args(["add", "--quiet", "--force", "--detach"]);
-        add.args([&folder]).args([&candidate.commit]).answer(CHECKOUT)?;
+        self.make(add.args([&folder]).args([&candidate.commit]))?;
         Ok(folder)
     }
 

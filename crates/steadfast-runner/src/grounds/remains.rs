@@ -23,8 +23,13 @@ impl Grounds {
         for lock in files_in(&branches).filter(|path| is_lock(path) && is_of(path, &self.run)) {
             remove_file(&lock)?;
         }
-        for dir in self.remembered().into_iter().filter(|one| one.is_in(&self.folder)) {
-            for lock in files_in(&dir.git_dir).filter(|path| is_lock(path)) {
+        for one in self.remembered().into_iter().filter(|one| one.is_in(&self.folder)) {
+            if one.is_half_made() {
+                // Git makes no other while this one is there.
+                remove_dir(&one.git_dir)?;
+                continue;
+            }
+            for lock in files_in(&one.git_dir).filter(|path| is_lock(path)) {
                 remove_file(&lock)?;
             }
         }
@@ -65,6 +70,7 @@ impl Grounds {
     /// Has git forget the worktree in this folder.
     pub(super) fn forget(&self, folder: &Path) -> Result<(), GroundsError> {
         let folder = real(folder);
+        let _alone = self.alone();
         for one in self.remembered().into_iter().filter(|one| one.folder == folder) {
             remove_dir(&one.git_dir)?;
         }
@@ -101,6 +107,11 @@ impl Remembered {
         let link = git_dir.join(said.trim_end_matches('\n'));
         let folder = real(link.parent()?);
         Some(Self { git_dir, folder })
+    }
+
+    /// As git calls it until it has made all of it.
+    fn is_half_made(&self) -> bool {
+        fs::read_to_string(self.git_dir.join("locked")).is_ok_and(|why| why.trim_end() == "initializing")
     }
 
     fn is_in(&self, run: &Path) -> bool {
