@@ -284,6 +284,8 @@ impl Reader<'_> {
             self.draft.only_groups = true;
             return;
         }
+        let line = line.trim();
+        let line = line.strip_prefix("> ").unwrap_or(line);
         match (&mut self.paragraph, &self.draft.description) {
             (Some(paragraph), _) => {
                 paragraph.push(' ');

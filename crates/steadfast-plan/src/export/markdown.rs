@@ -1,4 +1,5 @@
-//! A SPEC.md: a box for each task, and below it what is to be known. Boxes are for people; a status is a line.
+//! A SPEC.md: a box for each task, and below it what is to be known. Boxes are for people; a status is a line. An id with a
+//! comma in it does not come back: names stand between commas.
 
 use std::fmt::Write;
 
@@ -13,7 +14,7 @@ pub(super) fn write(list: &List<'_>) -> String {
     let mut text = format!("# {}\n", line_of(&plan.feature));
     // Writing into a string does not fail.
     if let Some(description) = &plan.description {
-        let _ = write!(text, "\n{}\n", line_of(description));
+        let _ = write!(text, "\n{}\n", prose(&line_of(description)));
     }
     if !list.decides {
         text.push_str("\nDecisions: none\n");
@@ -84,6 +85,13 @@ fn titled(id: &str, title: &str) -> String {
     });
     // A single word may be the id of another task, and would be taken for it.
     if same && title.contains(' ') { plain } else { format!("{title} {{#{id}}}") }
+}
+
+/// A paragraph; what would be read as something else is quoted.
+fn prose(line: &str) -> String {
+    let is_plain = line.starts_with(char::is_alphanumeric)
+        && !["Promise:", "Completion promise:", "Decisions:"].iter().any(|word| line.starts_with(word));
+    if is_plain { line.to_owned() } else { format!("> {line}") }
 }
 
 fn line_of(text: &str) -> String {

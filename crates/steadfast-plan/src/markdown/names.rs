@@ -99,7 +99,7 @@ pub(crate) fn numbered(text: &Text) -> Option<(Text, Text)> {
 pub(crate) fn tagged(text: &Text) -> Option<(Text, Text)> {
     let (title, id) = text.as_str().trim_end().strip_suffix('}')?.rsplit_once("{#")?;
     let title = title.trim();
-    if id.is_empty() || id.chars().any(|c| c.is_whitespace() || matches!(c, '{' | '}')) {
+    if id.is_empty() || id.contains(char::is_whitespace) {
         return None;
     }
     let within = |part: &str| {
