@@ -9,8 +9,8 @@ use serde_json::json;
 use steadfast_e2e::agents::Agent;
 use steadfast_hosts::launch::{Headless, LaunchOptions, Permissions, claude, codex, headless};
 use steadfast_hosts::price::Prices;
-use steadfast_hosts::stream::{AgentEnd, AgentEvent, Spent};
-use steadfast_model::{Host, Via};
+use steadfast_hosts::stream::{AgentEnd, AgentEvent};
+use steadfast_model::{Host, Spent, Via};
 use steadfast_runner::agent::{Assignment, Departed, Departure, Heard, attend};
 use steadfast_sim::{Scenario, ScriptedModel};
 

@@ -94,6 +94,26 @@ pub struct Spent {
 }
 
 impl Spent {
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_add)
+    }
+
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        self.with(other, u64::saturating_sub)
+    }
+
+    /// A price that is not known makes the sum unknown: half a price is a wrong one.
+    fn with(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
+        Self {
+            micro_usd: self.micro_usd.zip(other.micro_usd).map(|(one, two)| join(one, two)),
+            input_tokens: join(self.input_tokens, other.input_tokens),
+            cached_tokens: join(self.cached_tokens, other.cached_tokens),
+            output_tokens: join(self.output_tokens, other.output_tokens),
+        }
+    }
+
     pub fn tokens(self) -> u64 {
         self.input_tokens.saturating_add(self.cached_tokens).saturating_add(self.output_tokens)
     }

@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use steadfast_hosts::launch::Launch;
 use steadfast_hosts::price::Prices;
-use steadfast_hosts::stream::{AgentEnd, AgentEvent, Spent};
-use steadfast_model::{Host, SessionId};
+use steadfast_hosts::stream::{AgentEnd, AgentEvent};
+use steadfast_model::{Host, Process, SessionId, Spent};
 
 pub use attend::attend;
 pub use left_behind::end_left_behind;
@@ -44,14 +44,6 @@ pub struct Assignment {
     /// For how long it may print nothing. The time that it waits for a rate limit does not count.
     pub silence: Duration,
     pub limit: Duration,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Process {
-    /// It leads the group of the same number.
-    pub pid: u32,
-    /// In ticks since the machine was started, as `/proc` says; 0 where unknown.
-    pub started: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@
 use std::collections::VecDeque;
 
 use serde_json::Value;
-use steadfast_model::{Millis, SessionId};
+use steadfast_model::{Millis, SessionId, Spent};
 
 use super::failure::{failure, seconds_since_1970};
-use super::{AgentEnd, AgentEvent, Spent, micro_usd, text, tokens};
+use super::{AgentEnd, AgentEvent, micro_usd, text, tokens};
 use crate::price::{Prices, Usage};
 
 /// Answers of subagents come in between, so the last one is not enough.
@@ -114,7 +114,7 @@ impl Claude {
         };
         Spent {
             micro_usd: self.prices.of(model).map(|price| price.micro_usd(usage)),
-            input_tokens: usage.input + read + written,
+            input_tokens: usage.input + written,
             cached_tokens: read,
             output_tokens: usage.output,
         }
@@ -168,7 +168,7 @@ fn told(row: &Value) -> Option<Spent> {
     let mut spent = Spent { micro_usd: Some(micro_usd(&row["total_cost_usd"])?), ..Spent::default() };
     for model in row["modelUsage"].as_object().into_iter().flat_map(serde_json::Map::values) {
         let (read, written) = (tokens(model, "cacheReadInputTokens"), tokens(model, "cacheCreationInputTokens"));
-        spent.input_tokens += tokens(model, "inputTokens") + read + written;
+        spent.input_tokens += tokens(model, "inputTokens") + written;
         spent.cached_tokens += read;
         spent.output_tokens += tokens(model, "outputTokens");
     }

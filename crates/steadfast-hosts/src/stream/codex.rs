@@ -4,10 +4,10 @@
 //! has both after each answer.
 
 use serde_json::Value;
-use steadfast_model::{Millis, SessionId};
+use steadfast_model::{Millis, SessionId, Spent};
 
 use super::failure::{failure, seconds_since_1970};
-use super::{AgentEnd, AgentEvent, Spent, text, tokens};
+use super::{AgentEnd, AgentEvent, text, tokens};
 use crate::price::{Price, Prices, Usage};
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl Codex {
                     self.spend(&payload["info"]["total_token_usage"]);
                 }
                 // The row also comes when only the limits are news.
-                if (before.input_tokens, before.output_tokens) == (self.spent.input_tokens, self.spent.output_tokens) {
+                if before.tokens() == self.spent.tokens() {
                     return Vec::new();
                 }
                 self.counted = true;
@@ -80,7 +80,7 @@ impl Codex {
         let counted = Usage { input: input.saturating_sub(cached + written), cached, written, output };
         self.spent = Spent {
             micro_usd: self.price.map(|price| price.micro_usd(counted)),
-            input_tokens: input,
+            input_tokens: input.saturating_sub(cached),
             cached_tokens: cached,
             output_tokens: output,
         };

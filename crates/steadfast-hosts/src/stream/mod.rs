@@ -11,7 +11,7 @@ mod sim;
 mod tests;
 
 use serde_json::Value;
-use steadfast_model::{Host, Millis, SessionId};
+use steadfast_model::{Host, Millis, SessionId, Spent};
 
 use crate::price::Prices;
 use claude::Claude;
@@ -41,17 +41,6 @@ pub enum AgentEvent {
         until: Option<Millis>,
     },
     Ended(AgentEnd),
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// Millionths of a dollar; absent where no price is known.
-    pub micro_usd: Option<u64>,
-    /// All that went in, the cached part too.
-    pub input_tokens: u64,
-    /// The part of it that came from a cache.
-    pub cached_tokens: u64,
-    pub output_tokens: u64,
 }
 
 /// How a session ended, as the host says.
@@ -104,27 +93,6 @@ impl AgentStream {
         match &mut self.0 {
             Reader::Codex(codex) => serde_json::from_slice(line).map_or_else(|_| Vec::new(), |row| codex.rollout(&row)),
             Reader::Claude(_) | Reader::Sim(_) => Vec::new(),
-        }
-    }
-}
-
-impl Spent {
-    #[must_use]
-    pub fn plus(self, other: Self) -> Self {
-        self.with(other, u64::saturating_add)
-    }
-
-    fn minus(self, other: Self) -> Self {
-        self.with(other, u64::saturating_sub)
-    }
-
-    /// A price that is not known makes the sum unknown: half a price is a wrong one.
-    fn with(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
-        Self {
-            micro_usd: self.micro_usd.zip(other.micro_usd).map(|(one, two)| join(one, two)),
-            input_tokens: join(self.input_tokens, other.input_tokens),
-            cached_tokens: join(self.cached_tokens, other.cached_tokens),
-            output_tokens: join(self.output_tokens, other.output_tokens),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `steadfast sim`: `{"moment": …}`.
 
 use serde_json::Value;
-use steadfast_model::SessionId;
+use steadfast_model::{SessionId, Spent};
 
 use super::failure::failure;
-use super::{AgentEnd, AgentEvent, Spent, micro_usd, text};
+use super::{AgentEnd, AgentEvent, micro_usd, text};
 
 #[derive(Debug, Default)]
 pub(super) struct Sim;

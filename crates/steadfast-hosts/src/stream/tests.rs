@@ -71,7 +71,7 @@ fn claude_is_reckoned_by_answer_until_it_says_what_it_cost() {
         AgentEvent::Turn,
         said("Done."),
         spent(Some(1_200), 150, 0, 30),
-        spent(Some(3_200), 449, 40, 80),
+        spent(Some(3_200), 409, 40, 80),
         AgentEvent::Ended(AgentEnd::Finished),
     ];
     assert_eq!(events, expected);
@@ -86,7 +86,7 @@ fn claude_that_goes_on_after_its_last_word_is_reckoned_on_top_of_what_it_said() 
             answer("msg_3", "claude-opus-5-5", json!({"type": "thinking"}), [100, 20]),
         ],
     );
-    assert_eq!(events[2..], [AgentEvent::Turn, spent(Some(4_000), 549, 40, 100)]);
+    assert_eq!(events[2..], [AgentEvent::Turn, spent(Some(4_000), 509, 40, 100)]);
 }
 
 #[test]
@@ -161,10 +161,10 @@ fn codex_is_reckoned_from_its_rollout() {
     let expected = [
         AgentEvent::Started { session: SessionId::new("t-1") },
         AgentEvent::Turn,
-        spent(Some(3_000 + 200 + 600), 1_000, 400, 20),
+        spent(Some(3_000 + 200 + 600), 600, 400, 20),
         tool("Bash", "cargo test"),
         said("Done."),
-        spent(Some(5_500 + 450 + 1_200), 2_000, 900, 40),
+        spent(Some(5_500 + 450 + 1_200), 1_100, 900, 40),
         AgentEvent::Ended(AgentEnd::Finished),
     ];
     assert_eq!(events, expected);
@@ -173,7 +173,7 @@ fn codex_is_reckoned_from_its_rollout() {
 #[test]
 fn codex_without_its_rollout_costs_tokens_only() {
     let rows = [json!({"type": "turn.completed", "usage": counted(2_000, 900, 40)})];
-    let expected = [AgentEvent::Turn, spent(None, 2_000, 900, 40), AgentEvent::Ended(AgentEnd::Finished)];
+    let expected = [AgentEvent::Turn, spent(None, 1_100, 900, 40), AgentEvent::Ended(AgentEnd::Finished)];
     assert_eq!(heard(Host::Codex, &rows), expected);
 }
 

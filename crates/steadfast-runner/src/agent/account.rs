@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use steadfast_hosts::stream::{AgentEnd, AgentEvent, AgentStream, Spent};
-use steadfast_model::{Host, Millis, SessionId};
+use steadfast_hosts::stream::{AgentEnd, AgentEvent, AgentStream};
+use steadfast_model::{Host, Millis, SessionId, Spent};
 
 use super::record::Record;
 use super::{Assignment, Heard};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
-use steadfast_hosts::stream::Spent;
+use steadfast_model::Spent;
 
 use super::account::Account;
 use super::lines::Lines;

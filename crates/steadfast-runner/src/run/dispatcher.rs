@@ -215,8 +215,7 @@ impl Dispatcher {
                 }
             }
             Message::Heard(unit, Heard::Running(process)) => {
-                let agent = Process { pid: process.pid, started: process.started };
-                self.change(&unit, |row| row.agent = Some(agent))?;
+                self.change(&unit, |row| row.agent = Some(process))?;
             }
             Message::Heard(unit, Heard::Event(event)) => self.heard(&unit, event)?,
             Message::Checking(unit) => {
@@ -241,7 +240,7 @@ impl Dispatcher {
                 self.doing(unit, doing);
             }
             AgentEvent::Spent(spent) => {
-                live.spent = counted(spent);
+                live.spent = spent;
                 live.unsaved = true;
                 self.stop_if_spent(unit);
             }
@@ -310,15 +309,5 @@ impl Dispatcher {
 
     pub(super) fn now(&self) -> Millis {
         self.shop.desk.now()
-    }
-}
-
-/// The ledger counts what came from a cache apart.
-fn counted(spent: steadfast_hosts::stream::Spent) -> Spent {
-    Spent {
-        micro_usd: spent.micro_usd,
-        input_tokens: spent.input_tokens.saturating_sub(spent.cached_tokens),
-        cached_tokens: spent.cached_tokens,
-        output_tokens: spent.output_tokens,
     }
 }

@@ -42,8 +42,7 @@ impl Dispatcher {
         let mut ended = 0;
         for row in &self.rows {
             if row.agent.is_some() || matches!(row.status, UnitStatus::Running | UnitStatus::Merging) {
-                let recorded = row.agent.map(|agent| crate::agent::Process { pid: agent.pid, started: agent.started });
-                ended += end_left_behind(&format!("{}/{}", self.run.id, row.unit), recorded);
+                ended += end_left_behind(&format!("{}/{}", self.run.id, row.unit), row.agent);
             }
         }
         ended + end_left_behind(self.run.id.as_str(), None)

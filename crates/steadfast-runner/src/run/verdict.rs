@@ -166,7 +166,7 @@ pub(crate) fn ending(how: &Departed) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use steadfast_hosts::stream::Spent;
+    use steadfast_model::Spent;
 
     use super::*;
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use steadfast_hosts::stream::{AgentEnd, AgentEvent, Spent};
+use steadfast_hosts::stream::{AgentEnd, AgentEvent};
 use steadfast_model::SessionId;
+use steadfast_model::Spent;
 use steadfast_runner::agent::{Departed, Departure};
 
 use crate::attendant::Bench;

@@ -4,7 +4,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use steadfast_hosts::stream::AgentEnd;
-use steadfast_runner::agent::{Departed, Process as Recorded, end_left_behind};
+use steadfast_model::Process as Recorded;
+use steadfast_runner::agent::{Departed, end_left_behind};
 
 use crate::attendant::Bench;
 

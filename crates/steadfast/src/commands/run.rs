@@ -163,8 +163,7 @@ pub(super) fn give_up(repository: &Repository, row: &RunRow) -> Result<(), Comma
     let mut ledger = repository.ledger()?;
     let (units, now) = (ledger.units(&row.id)?, surroundings::now());
     for unit in &units {
-        let agent = unit.agent.map(|agent| steadfast_runner::agent::Process { pid: agent.pid, started: agent.started });
-        steadfast_runner::agent::end_left_behind(&format!("{}/{}", row.id, unit.unit), agent);
+        steadfast_runner::agent::end_left_behind(&format!("{}/{}", row.id, unit.unit), unit.agent);
     }
     steadfast_runner::agent::end_left_behind(row.id.as_str(), None);
     let grounds = Grounds::of(&repository.place.root, &folder, row.id.as_str());
