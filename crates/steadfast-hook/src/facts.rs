@@ -31,7 +31,7 @@ const SAID: usize = 1_000;
 /// What git gets where no call of the agent's waits for us. What is found is read and mended in the same second.
 const TREE: Duration = Duration::from_millis(400);
 
-/// What git gets at a prompt to list the files. A hundred thousand take a third of it.
+/// What git gets at a prompt to list the files. A hundred thousand take less than half of it.
 const PROMPT: Duration = Duration::from_millis(250);
 
 /// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice.

@@ -44,7 +44,10 @@ fn each_text(value: &Value, to: &mut impl FnMut(&str)) {
     match value {
         Value::String(text) => to(text),
         Value::Array(all) => all.iter().for_each(|value| each_text(value, to)),
-        Value::Object(all) => all.values().for_each(|value| each_text(value, to)),
+        // Its own path is not in its text.
+        Value::Object(all) => {
+            all.iter().filter(|(key, _)| *key != "filePath").for_each(|(_, value)| each_text(value, to));
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -95,7 +98,7 @@ mod tests {
         let text = "1→# Plan\n2→- [ ] `src/a.rs:12`, see ./web/menu.ts (not https://a.b/c.md)\n3→**src/a.rs**, Node.js, and/or";
         let wanted = ["src/a.rs", "web/menu.ts"];
         assert_eq!(found(&text.into()), wanted);
-        assert_eq!(found(&serde_json::json!({"type": "text", "file": {"content": text, "numLines": 3}})), wanted);
+        assert_eq!(found(&serde_json::json!({"file": {"filePath": "/repo/docs/plan.md", "content": text}})), wanted);
         assert_eq!(found(&serde_json::json!([{"type": "text", "text": text}])), wanted);
         assert_eq!(found(&Value::Null), Vec::<String>::new());
     }
