@@ -294,7 +294,12 @@ fn a_worktree_whose_making_was_killed_is_made_anew() {
     fs::write(dir.join("commondir"), "").unwrap();
     fs::remove_file(dir.join("index")).unwrap();
     fs::remove_dir_all(&folder).unwrap();
+    // A checkout that went on when its worktree was taken back.
+    let rest = repository.path().join(".git/worktrees/3");
+    fs::create_dir(&rest).unwrap();
+    fs::write(rest.join("index"), "").unwrap();
     grounds.unlock().unwrap();
+    assert!(!rest.exists());
     grounds.prepare("2").unwrap();
     grounds.prepare("1").unwrap();
     assert_eq!(read(&folder, "a"), "1\n");

@@ -17,8 +17,14 @@ const DELETING: &str = ".deleting";
 const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Grounds {
-    /// Takes away the locks of whoever worked for this run before. To be called when all of them are ended.
+    /// Takes away the locks of whoever worked for this run before, and what git had only half made or half removed. To be
+    /// called when all of them are ended.
     pub fn unlock(&self) -> Result<(), GroundsError> {
+        // What says of no worktree that it is its own is nobody's: git prunes that whenever it prunes.
+        let worktrees = files_in(&self.common.join("worktrees"));
+        for rest in worktrees.filter(|dir| !dir.join("gitdir").exists() && !dir.join("locked").exists()) {
+            remove_dir(&rest)?;
+        }
         let branches = self.common.join("refs/heads/steadfast");
         for lock in files_in(&branches).filter(|path| is_lock(path) && is_of(path, &self.run)) {
             remove_file(&lock)?;
@@ -136,7 +142,7 @@ fn real(folder: &Path) -> PathBuf {
     }
 }
 
-fn files_in(folder: &Path) -> impl Iterator<Item = PathBuf> {
+fn files_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
