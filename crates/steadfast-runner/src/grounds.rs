@@ -7,6 +7,7 @@ mod remains;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -37,6 +38,8 @@ pub struct Grounds {
     /// Held while a worktree is made or forgotten: git looks at all of them then, and takes one that is half there for a
     /// broken one.
     making: Arc<Mutex<()>>,
+    /// What is to land was laid out by this process before, so its worktree is whole.
+    laid_out: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +70,7 @@ impl Grounds {
         // Where git does not answer, nothing else here will come far.
         let common = common.answer(QUICK).map_or_else(|_| checkout.join(".git"), PathBuf::from);
         let (checkout, folder, run) = (checkout.to_owned(), folder.to_owned(), run.to_owned());
-        Self { checkout, common, folder, run, identity, making: Arc::default() }
+        Self { checkout, common, folder, run, identity, making: Arc::default(), laid_out: Arc::default() }
     }
 
     /// What the run leaves: a branch of its own.
@@ -105,14 +108,16 @@ impl Grounds {
             return Ok(folder);
         }
         self.make_room(&folder)?;
-        let known = self.commit_of(&reference(&branch))?.is_some();
-        let add = self.git().call("worktree").args(["add", "--quiet", "--force"]);
-        let add = if known {
-            add.args([&folder]).args([&branch])
-        } else {
-            add.args(["-b", &branch]).args([&folder]).args([&self.branch()])
-        };
-        self.make(add)?;
+        let add = || self.git().call("worktree").args(["add", "--quiet", "--force"]);
+        let made = self.make(add().args(["-b", &branch]).args([&folder]).args([&self.branch()]));
+        if let Err(error) = made {
+            // An earlier attempt left its branch.
+            if self.commit_of(&reference(&branch))?.is_none() {
+                return Err(error);
+            }
+            self.make_room(&folder)?;
+            self.make(add().args([&folder]).args([&branch]))?;
+        }
         Ok(folder)
     }
 
@@ -129,12 +134,17 @@ impl Grounds {
     /// All that changed in a unit's worktree becomes a commit of its branch. Returns what the worktree stands on then.
     pub fn commit(&self, unit: &str, message: &str) -> Result<String, GroundsError> {
         let folder = self.unit_folder(unit);
-        self.in_worktree(&folder).call("add").args(["--all"]).answer(CHECKOUT)?;
-        let staged = self.in_worktree(&folder).call("diff").args(["--cached", "--quiet"]).outcome(&[0, 1], QUICK)?.0;
-        if staged == 1 || self.is_merging(&folder) {
-            let commit = self.in_worktree(&folder).call("commit");
-            commit.args(["--quiet", "--no-verify", "--message", message]).answer(CHECKOUT)?;
+        let status = self.in_worktree(&folder).call("status");
+        let status = status.args(["--porcelain=v2", "--branch", "--untracked-files=normal"]).answer(CHECKOUT)?;
+        let (about, changes): (Vec<&str>, Vec<&str>) = status.lines().partition(|line| line.starts_with("# "));
+        if changes.is_empty() && !self.is_merging(&folder) {
+            let head = about.iter().find_map(|line| line.strip_prefix("# branch.oid "));
+            return head.map(str::to_owned).ok_or(GroundsError::Unreadable(status));
         }
+        self.in_worktree(&folder).call("add").args(["--all"]).answer(CHECKOUT)?;
+        let commit = self.in_worktree(&folder).call("commit");
+        // 1: what differs in nothing that git keeps is no change after all.
+        commit.args(["--quiet", "--no-verify", "--message", message]).outcome(&[0, 1], CHECKOUT)?;
         Ok(self.in_worktree(&folder).call("rev-parse").args(["HEAD"]).answer(QUICK)?)
     }
 

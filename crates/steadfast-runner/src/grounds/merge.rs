@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use super::remains::{git_dir, remove_file};
 use super::{CHECKOUT, Grounds, GroundsError, QUICK, file, reference};
@@ -44,10 +45,14 @@ impl Grounds {
     /// Makes the commit that would land.
     pub fn candidate(&self, landing: &Landing) -> Result<Merge, GroundsError> {
         let Landing { unit, title, lease, head } = landing;
-        let onto = self.tip()?.ok_or_else(|| GroundsError::Unreadable(format!("`{}` is gone", self.branch())))?;
-        let is_after = self.is_ancestor(&onto, head)?;
-        let tree = if is_after {
-            self.tree_of(head)?
+        let (tip, own) = (format!("{}^{{commit}}", reference(&self.branch())), format!("{head}^{{tree}}"));
+        let both = self.git().call("rev-parse").args([&tip, &own]).answer(QUICK)?;
+        let (onto, own) = both.split_once('\n').ok_or_else(|| GroundsError::Unreadable(both.clone()))?;
+        let (onto, own) = (onto.to_owned(), own.to_owned());
+        // Without a common past: none.
+        let fork = self.git().call("merge-base").args([&onto, head]).outcome(&[0, 1], QUICK)?.1;
+        let tree = if fork == onto {
+            own.clone()
         } else {
             let merge =
                 self.git().call("merge-tree").args(["--write-tree", "--name-only", "--no-messages", &onto, head]);
@@ -64,16 +69,16 @@ impl Grounds {
             self.run
         );
         let commit = self.git().call("commit-tree").args([tree.as_str(), "-p", &onto]);
-        let commit = if self.is_ancestor(head, &onto)? { commit } else { commit.args(["-p", head]) };
+        let commit = if fork == *head { commit } else { commit.args(["-p", head]) };
         let commit = commit.input(message).answer(QUICK)?;
-        let same_tree = tree == self.tree_of(head)?;
+        let same_tree = tree == own;
         Ok(Merge::Clean(Candidate { commit, onto, same_tree }))
     }
 
     /// The candidate's files, in a worktree of their own. What git ignores stays from one to the next.
     pub fn lay_out(&self, candidate: &Candidate) -> Result<PathBuf, GroundsError> {
         let folder = self.folder.join(CHECKED_IN);
-        if self.is_whole(&folder) {
+        if self.laid_out.load(Ordering::Relaxed) || self.is_whole(&folder) {
             let switch = self.in_worktree(&folder).call("checkout");
             switch.args(["--quiet", "--force", "--detach", &candidate.commit]).answer(CHECKOUT)?;
             self.in_worktree(&folder).call("clean").args(["--quiet", "-d", "--force"]).answer(CHECKOUT)?;
@@ -82,6 +87,7 @@ impl Grounds {
         self.make_room(&folder)?;
         let add = self.git().call("worktree").args(["add", "--quiet", "--force", "--detach"]);
         self.make(add.args([&folder]).args([&candidate.commit]))?;
+        self.laid_out.store(true, Ordering::Relaxed);
         Ok(folder)
     }
 
@@ -138,15 +144,5 @@ impl Grounds {
     fn unmerged(&self, folder: &Path) -> Result<Vec<String>, GroundsError> {
         let unmerged = self.in_worktree(folder).call("diff").args(["--name-only", "--diff-filter=U"]);
         Ok(unmerged.answer(QUICK)?.lines().map(str::to_owned).collect())
-    }
-
-    pub fn tree_of(&self, commit: &str) -> Result<String, GroundsError> {
-        let tree = format!("{commit}^{{tree}}");
-        Ok(self.git().call("rev-parse").args(["--verify", &tree]).answer(QUICK)?)
-    }
-
-    fn is_ancestor(&self, before: &str, after: &str) -> Result<bool, GroundsError> {
-        let asked = self.git().call("merge-base").args(["--is-ancestor", before, after]);
-        Ok(asked.outcome(&[0, 1], QUICK)?.0 == 0)
     }
 }

@@ -46,21 +46,17 @@ impl Merger {
     /// `tip` is where we left the branch.
     fn land(&self, arrival: &Arrival, tip: &mut Option<String>) -> Result<Merged, GroundsError> {
         for _ in 0..TRIES {
-            let now = self.grounds.tip()?;
-            if *tip != now {
-                // Whoever ran this before may have landed it with the last thing it did.
-                let landed = self.grounds.landed(&self.base)?.into_iter();
-                if let Some((_, commit)) = landed.into_iter().find(|(unit, _)| *unit == arrival.landing.unit) {
-                    return Ok(Merged::Landed(commit));
-                }
-                *tip = now;
-            }
             let candidate = match self.grounds.candidate(&arrival.landing)? {
                 Merge::Clean(candidate) => candidate,
                 Merge::Conflict(files) => return Ok(Merged::Conflict(files)),
             };
-            if Some(&candidate.onto) != tip.as_ref() {
-                continue;
+            if tip.as_ref() != Some(&candidate.onto) {
+                // Whoever ran this before may have landed it with the last thing it did.
+                let mut landed = self.grounds.landed(&self.base)?.into_iter();
+                if let Some((_, commit)) = landed.find(|(unit, _)| *unit == arrival.landing.unit) {
+                    return Ok(Merged::Landed(commit));
+                }
+                *tip = Some(candidate.onto.clone());
             }
             if !candidate.same_tree
                 && let Some(instead) = self.check(arrival, &candidate)?

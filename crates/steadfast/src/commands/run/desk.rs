@@ -7,6 +7,7 @@ use steadfast_model::{
     AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, PlanId, RunId, RunUnit, Status, Task, TaskId,
     TaskKind,
 };
+use steadfast_observe::GitCommand;
 use steadfast_runner::run::{Closed, Desk, Loaded, Rework};
 use steadfast_store::Place;
 use steadfast_store::ledger::{NewTask, UnitLoading};
@@ -75,6 +76,9 @@ impl RunDesk {
         }
         let evidence = list.ledger().evidence_of(&task.plan, &task.id).ok().and_then(|mut all| all.pop());
         let Some(Evidence { passed: true, tree: Some(tree), .. }) = evidence else { return false };
+        if committed(&list.place().root).as_ref() == Some(&tree) {
+            return true;
+        }
         matches!(files::tree(&list.place().root, &self.state), Fact::Known(now) if now == tree)
     }
 }
@@ -130,6 +134,14 @@ impl Desk for RunDesk {
     fn now(&self) -> Millis {
         surroundings::now()
     }
+}
+
+/// The tree of the last commit, if that is what is there: asked for more cheaply than the tree of whatever is there.
+fn committed(root: &Path) -> Option<String> {
+    let status = GitCommand::at(root).call("status").args(["--porcelain", "--untracked-files=normal"]);
+    let is_clean = status.answer(files::ONE_TASK).ok()?.is_empty();
+    let tree = || GitCommand::at(root).call("rev-parse").args(["HEAD^{tree}"]).answer(files::ONE_TASK).ok();
+    if is_clean { tree() } else { None }
 }
 
 fn closed(closing: Result<Option<Closing>, CommandError>) -> Result<Closed, String> {
