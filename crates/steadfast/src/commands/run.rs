@@ -18,6 +18,7 @@ use steadfast_hosts::price::{Price, Prices};
 use steadfast_model::{Host, Limits, Permissions, PlanId, Run as RunRow, RunId, RunSettings, RunState, Usd};
 use steadfast_runner::grounds::Grounds;
 use steadfast_runner::run::{Begin, Outcome, Start, is_alive, run, this_process};
+use steadfast_store::ledger::LedgerError;
 
 use crate::error::CommandError;
 use crate::output::{note, tell};
@@ -284,7 +285,11 @@ fn new_id(source: &str) -> RunId {
 pub(super) fn find(repository: &Repository, named: Option<&str>) -> Result<Option<RunRow>, CommandError> {
     let ledger = repository.ledger()?;
     match named {
-        Some(id) => Ok(Some(ledger.run(&RunId::new(id))?)),
+        Some(id) => match ledger.run(&RunId::new(id)) {
+            Err(error @ LedgerError::UnknownRun { .. }) => Err(CommandError::failure(error)
+                .hint("without `--run` it is the last one of this worktree that is not over")),
+            found => Ok(Some(found?)),
+        },
         None => {
             let worktree = repository.place.worktree();
             Ok(ledger.unfinished_runs()?.into_iter().find(|run| run.worktree == worktree))

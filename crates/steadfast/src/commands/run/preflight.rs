@@ -40,14 +40,16 @@ pub(super) fn preflight(
 ) -> Result<Ready, CommandError> {
     let root = &place.root;
     if !root.join(".git").exists() {
-        return Err(CommandError::failure(format!("`{}` is no git repository", root.display()))
-            .hint("`git init`, and a first commit: agents work in worktrees, and what they did is merged"));
+        return Err(no_repository(root));
     }
     let git = || GitCommand::at(root);
     let base = git().call("rev-parse").args(["--verify", "--quiet", "HEAD^{commit}"]).outcome(&[0, 1], QUICK);
-    let base = match base.map_err(|error| unusable(&error))? {
-        (0, commit) => commit,
-        _ => {
+    let base = match base {
+        Ok((0, commit)) => commit,
+        // A folder of that name is not enough.
+        Err(error) if error.to_string().contains("not a git repository") => return Err(no_repository(root)),
+        Err(error) => return Err(unusable(&error)),
+        Ok(_) => {
             return Err(CommandError::failure("this repository has no commit yet")
                 .hint("commit something first: agents begin at the last commit"));
         }
@@ -86,6 +88,11 @@ pub(super) fn preflight(
         .hint("`--from-head` begins there all the same; your files stay as they are"));
     }
     agent_and_folder(place, settings, host, &base)
+}
+
+fn no_repository(root: &Path) -> CommandError {
+    CommandError::failure(format!("`{}` is no git repository", root.display()))
+        .hint("`git init`, and a first commit: agents work in worktrees, and what they did is merged")
 }
 
 /// What has to hold for a run that goes on, too.
@@ -161,11 +168,12 @@ fn writable(folder: &Path) -> Result<(), CommandError> {
             .hint("make room there, or see to its permissions; `run.worktrees` names another folder for worktrees")
     };
     fs::create_dir_all(folder).map_err(failed)?;
-    let probe = folder.join(format!(".probe-{}", std::process::id()));
-    let written =
-        fs::File::create(&probe).and_then(|mut file| file.write_all(&[0; 4096]).and_then(|()| file.sync_all()));
+    // Always the same name, and gone before it is written: whoever is killed here leaves nothing that the next one does
+    // not take away.
+    let probe = folder.join(".probe");
+    let mut file = fs::File::create(&probe).map_err(failed)?;
     let _ = fs::remove_file(&probe);
-    written.map_err(failed)?;
+    file.write_all(&[0; 4096]).and_then(|()| file.sync_all()).map_err(failed)?;
     let space = rustix::fs::statvfs(folder).map_err(|error| failed(error.into()))?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     if free < LEAST_FREE {
