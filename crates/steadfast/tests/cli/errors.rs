@@ -13,6 +13,7 @@ mod ledger;
 mod looking;
 mod pictures;
 mod plans;
+mod run;
 mod server;
 mod sessions;
 mod settings;

@@ -29,6 +29,7 @@ mod release;
 mod replay;
 mod rewired;
 mod running;
+mod run;
 mod sandbox;
 mod skills;
 mod spec;
