@@ -12,12 +12,14 @@ mod kills;
 mod luck;
 mod mount;
 mod read_only;
+mod runner;
 mod scene;
 mod stdin;
 mod two_versions;
 mod upgrade;
 mod versions;
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use crate::Result;
@@ -28,6 +30,8 @@ use scene::Scene;
 struct Fault {
     name: &'static str,
     needs: Needs,
+    /// How many rounds of others one of it stands for.
+    worth: u64,
     /// One round in a fresh repository.
     run: fn(&Scene, &mut Luck) -> Result<Figures>,
 }
@@ -41,23 +45,24 @@ enum Needs {
 /// What is worth knowing of a round, summed over all of them.
 type Figures = Vec<(&'static str, u64)>;
 
-const FAULTS: [Fault; 11] = [
-    Fault { name: "kills", needs: Needs::Nothing, run: kills::kills },
-    Fault { name: "full-disk", needs: Needs::Mount, run: full_disk::full_disk },
-    Fault { name: "read-only", needs: Needs::Mount, run: read_only::read_only },
-    Fault { name: "clock-back", needs: Needs::Nothing, run: clock_back::clock_back },
-    Fault { name: "formats", needs: Needs::Nothing, run: formats::formats },
-    Fault { name: "two-versions", needs: Needs::Nothing, run: two_versions::two_versions },
-    Fault { name: "upgrade", needs: Needs::Nothing, run: upgrade::upgrade },
-    Fault { name: "copied", needs: Needs::Nothing, run: copied::copied },
-    Fault { name: "garbage", needs: Needs::Nothing, run: garbage::garbage },
-    Fault { name: "deleted", needs: Needs::Nothing, run: deleted::deleted },
-    Fault { name: "stdin", needs: Needs::Nothing, run: stdin::stdin },
+const FAULTS: [Fault; 12] = [
+    Fault { name: "kills", needs: Needs::Nothing, worth: 1, run: kills::kills },
+    Fault { name: "full-disk", needs: Needs::Mount, worth: 1, run: full_disk::full_disk },
+    Fault { name: "read-only", needs: Needs::Mount, worth: 1, run: read_only::read_only },
+    Fault { name: "clock-back", needs: Needs::Nothing, worth: 1, run: clock_back::clock_back },
+    Fault { name: "formats", needs: Needs::Nothing, worth: 1, run: formats::formats },
+    Fault { name: "two-versions", needs: Needs::Nothing, worth: 1, run: two_versions::two_versions },
+    Fault { name: "upgrade", needs: Needs::Nothing, worth: 1, run: upgrade::upgrade },
+    Fault { name: "copied", needs: Needs::Nothing, worth: 1, run: copied::copied },
+    Fault { name: "garbage", needs: Needs::Nothing, worth: 1, run: garbage::garbage },
+    Fault { name: "deleted", needs: Needs::Nothing, worth: 1, run: deleted::deleted },
+    Fault { name: "stdin", needs: Needs::Nothing, worth: 1, run: stdin::stdin },
+    Fault { name: "runner", needs: Needs::Nothing, worth: runner::KILLS, run: runner::runner },
 ];
 
 /// What was asked for: `[ROUNDS] [--only NAME] [--round N]`.
 struct Wanted {
-    rounds: std::ops::Range<u64>,
+    rounds: Range<u64>,
     only: Option<String>,
 }
 
@@ -91,7 +96,7 @@ pub(crate) fn faults(words: &[&str]) -> Result<()> {
         }
         eprintln!("==> {}", fault.name);
         let started = Instant::now();
-        for round in wanted.rounds.clone() {
+        for round in wanted.rounds_of(fault) {
             let done = Scene::new(&binary).and_then(|scene| (fault.run)(&scene, &mut Luck::of(fault.name, round)));
             match done {
                 Ok(figures) => line.add(figures),
@@ -134,6 +139,12 @@ impl Wanted {
             }
         }
         Ok(wanted)
+    }
+
+    /// A named round is one; of so many, a fault that does much in one has fewer.
+    fn rounds_of(&self, fault: &Fault) -> Range<u64> {
+        let Range { start, end } = self.rounds;
+        if start > 0 || end == 1 { start..end } else { 0..end.div_ceil(fault.worth) }
     }
 }
 

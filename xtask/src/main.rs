@@ -29,14 +29,15 @@ usage: cargo xtask CHORE
   bench hook           what a hook costs beside an empty process (--runs N, --binary PATH)
   bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)
   bench observe        what a fact costs beside git's own answer; 1,000, 10,000 and 100,000 files by default (FILES...)
+  bench runner [UNITS] what a run costs besides its agents, with 10, 100 and 1,000 units of 2 s (--binary PATH)
   bench transcript     what reading sessions costs beside decoding their lines, jq and Python
   generate [--check]   writes what is generated, or says what is out of date
   instructions [--set] counts the instructions of one hook call and compares with the kept count
   picture              draws docs/demo.svg from what the demo prints
   release              the archive people unpack, with its checksum, in target/release-files
   fuzz [SECONDS]       every fuzz target for so long, 60 by default
-  faults [ROUNDS]      kills, full disks, other clocks and versions, garbage; 50 rounds by default (--only NAME,
-                       --round N)
+  faults [ROUNDS]      kills, also of a run, full disks, other clocks and versions, garbage; 50 rounds by default
+                       (--only NAME, --round N)
   soak [ROUNDS]        the long loops: kills, crowds, fuzz; 2,000 rounds by default
 ";
 
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         ["bench", "hook", rest @ ..] => bench::hook(rest),
         ["bench", "ledger", rest @ ..] => bench::ledger(rest),
         ["bench", "observe", rest @ ..] => bench::observe(rest),
+        ["bench", "runner", rest @ ..] => bench::runner(rest),
         ["bench", "transcript", rest @ ..] => bench::transcript(rest),
         ["generate"] => generate::generate(generate::Doing::Write),
         ["generate", "--check"] => generate::generate(generate::Doing::Check),

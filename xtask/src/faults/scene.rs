@@ -119,6 +119,20 @@ impl Scene {
         command
     }
 
+    /// Starts a command of a human that takes long.
+    pub(super) fn start_for(&self, limit: Duration, arguments: &[&str]) -> Result<Running> {
+        Running::start(self.command().args(arguments), limit, arguments.join(" "))
+    }
+
+    /// What git says.
+    pub(super) fn git(&self, arguments: &[&str]) -> Result<String> {
+        let output = Command::new("git").args(arguments).current_dir(self.root()).env("HOME", self.home()).output()?;
+        if !output.status.success() {
+            return Err(format!("git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr)).into());
+        }
+        Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
+    }
+
     /// Starts a command of a human, or of the agent in `session`.
     pub(super) fn start(&self, session: Option<&str>, arguments: &[&str]) -> Result<Running> {
         let mut command = self.command();
