@@ -24,6 +24,8 @@ fn with_spec(phases: &[(&str, &[&str], Vec<Value>)]) -> Sandbox {
         .collect();
     let spec = json!({"feature": "Greetings", "description": "Files that greet", "phases": phases});
     fs::write(sandbox.root().join("SPEC.json"), spec.to_string()).unwrap();
+    // An agent that does not get it done is held for as long as it likes; here it likes it for a moment.
+    fs::write(sandbox.root().join("steadfast.toml"), "[run]\narguments = [\"--max-turns\", \"30\"]\n").unwrap();
     git(&sandbox, &["add", "."]);
     git(&sandbox, &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "--quiet", "-m", "spec"]);
     sandbox
@@ -84,7 +86,10 @@ fn a_spec_is_worked_off_and_left_on_a_branch_of_its_own() {
 
     assert_eq!((git(&sandbox, &["rev-parse", "HEAD"]), git(&sandbox, &["status", "--porcelain"])), before);
     assert!(!sandbox.root().join("1.1.txt").exists());
-    assert_eq!(git(&sandbox, &["ls-tree", "--name-only", &branch]), "1.1.txt\n1.2.txt\n2.1.txt\nSPEC.json");
+    assert_eq!(
+        git(&sandbox, &["ls-tree", "--name-only", &branch]),
+        "1.1.txt\n1.2.txt\n2.1.txt\nSPEC.json\nsteadfast.toml"
+    );
     assert_eq!(branches(&sandbox).iter().filter(|name| name.starts_with("steadfast/")).count(), 1);
     assert_eq!(git(&sandbox, &["worktree", "list"]).lines().count(), 1);
 
