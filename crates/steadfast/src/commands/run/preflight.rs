@@ -10,7 +10,6 @@ use steadfast_observe::GitCommand;
 use steadfast_store::Place;
 
 use crate::error::CommandError;
-use crate::output::several;
 use crate::setup;
 use crate::surroundings;
 
@@ -177,8 +176,12 @@ fn writable(folder: &Path) -> Result<(), CommandError> {
     let space = rustix::fs::statvfs(folder).map_err(|error| failed(error.into()))?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
     if free < LEAST_FREE {
-        return Err(CommandError::failure(format!("`{}` has {} left", folder.display(), several(free >> 20, "MiB")))
-            .hint("make room there: worktrees and the ledger need it"));
+        return Err(CommandError::failure(format!(
+            "`{}` is nearly full: less than {} MiB are left",
+            folder.display(),
+            LEAST_FREE >> 20
+        ))
+        .hint("make room there: worktrees and the ledger need it"));
     }
     Ok(())
 }

@@ -237,7 +237,7 @@ fn where_the_disk_is_full() {
     let Some(output) = sandbox.elsewhere(worktrees, &RUN) else { return };
     insta::assert_snapshot!(without_hash(&failure(&sandbox, &output)), @r"
     exit 1
-    error: `/home/.local/state/steadfast/worktrees/repo-<hash>` has 1 MiB left
+    error: `/home/.local/state/steadfast/worktrees/repo-<hash>` is nearly full: less than 64 MiB are left
 
     hint: make room there: worktrees and the ledger need it
     ");
