@@ -1,7 +1,7 @@
 //! `codex exec --json`, and the rollout that it writes meanwhile.
 //!
 //! What is printed names no model, and tokens only at the end of a turn, which is the end of the session. The rollout
-//! has both after each answer.
+//! has both with each answer.
 
 use serde_json::Value;
 use steadfast_model::{Millis, SessionId, Spent};
@@ -55,21 +55,27 @@ impl Codex {
                 self.price = self.prices.of(text(payload, "model"));
                 Vec::new()
             }
+            // With the answer. The count comes when the tools are done that it called for.
+            ("token_usage_record", _) => self.answered(&payload["thread_token_usage"]),
             ("event_msg", "token_count") => {
                 self.limited_until = reset(&payload["rate_limits"]);
-                let before = self.spent;
-                if payload["info"].is_object() {
-                    self.spend(&payload["info"]["total_token_usage"]);
-                }
-                // The row also comes when only the limits are news.
-                if before.tokens() == self.spent.tokens() {
-                    return Vec::new();
-                }
-                self.counted = true;
-                vec![AgentEvent::Turn, AgentEvent::Spent(self.spent)]
+                self.answered(&payload["info"]["total_token_usage"])
             }
             _ => Vec::new(),
         }
+    }
+
+    fn answered(&mut self, usage: &Value) -> Vec<AgentEvent> {
+        let before = self.spent;
+        if usage.is_object() {
+            self.spend(usage);
+        }
+        // Most rows say once more what is known already, or only the limits are news.
+        if before.tokens() == self.spent.tokens() {
+            return Vec::new();
+        }
+        self.counted = true;
+        vec![AgentEvent::Turn, AgentEvent::Spent(self.spent)]
     }
 
     /// Usage of all the session. What was cached is a part of what went in.

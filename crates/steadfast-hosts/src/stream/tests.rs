@@ -148,7 +148,10 @@ fn codex_is_reckoned_from_its_rollout() {
     let mut events = stream.line(br#"{"type":"thread.started","thread_id":"t-1"}"#);
     let count = json!({"type": "event_msg", "payload": {"type": "token_count",
         "info": {"total_token_usage": counted(1_000, 400, 20)}, "rate_limits": null}});
-    for row in [json!({"type": "turn_context", "payload": {"model": "gpt-5.5"}}), count.clone(), count] {
+    let record = json!({"type": "token_usage_record", "payload": {"usage": counted(1_000, 400, 20),
+        "thread_token_usage": counted(1_000, 400, 20)}});
+    let context = json!({"type": "turn_context", "payload": {"model": "gpt-5.5"}});
+    for row in [context, record, count.clone(), count] {
         events.extend(stream.record(row.to_string().as_bytes()));
     }
     for row in [
@@ -168,6 +171,18 @@ fn codex_is_reckoned_from_its_rollout() {
         AgentEvent::Ended(AgentEnd::Finished),
     ];
     assert_eq!(events, expected);
+}
+
+#[test]
+fn an_answer_of_codex_is_counted_before_the_tools_that_it_called_for_are_done() {
+    let mut stream = AgentStream::of(Host::Codex, &Prices::built_in());
+    stream.record(json!({"type": "turn_context", "payload": {"model": "gpt-5.5"}}).to_string().as_bytes());
+    let mut counts = |all| {
+        let record = json!({"type": "token_usage_record", "payload": {"thread_token_usage": all}});
+        stream.record(record.to_string().as_bytes())
+    };
+    assert_eq!(counts(counted(100, 0, 20)), [AgentEvent::Turn, spent(Some(500 + 600), 100, 0, 20)]);
+    assert_eq!(counts(counted(200, 0, 40)), [AgentEvent::Turn, spent(Some(1_000 + 1_200), 200, 0, 40)]);
 }
 
 #[test]
