@@ -58,7 +58,7 @@ pub(crate) struct Shop {
 /// Does the job to its end, whatever that is, and says how it went.
 pub(crate) fn work(shop: &Shop, job: Job, stop: &AtomicBool, tell: &Sender<Message>) {
     let unit = job.unit.unit.clone();
-    let worked = Dispatch { shop, stop, tell, unit: &unit }.run(job).unwrap_or_else(|why| Worked::trouble(why));
+    let worked = Dispatch { shop, stop, tell, unit: &unit }.run(job).unwrap_or_else(Worked::trouble);
     let _ = tell.send(Message::Worked(unit, Box::new(worked)));
 }
 
