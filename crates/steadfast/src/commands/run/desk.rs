@@ -40,11 +40,12 @@ impl RunDesk {
             Fact::Known(ids) => ids,
             Fact::Unknown(_) | Fact::NotAsked => files::Ids::new(),
         };
+        let worktree = list.worktree().to_owned();
         let loading = UnitLoading {
             run,
             unit: &unit.unit,
             tasks: &unit.tasks,
-            worktree: &list.worktree().to_owned(),
+            worktree: &worktree,
             title: &unit.title,
             baseline: &baseline,
             now,
