@@ -298,8 +298,12 @@ fn a_worktree_whose_making_was_killed_is_made_anew() {
     let rest = repository.path().join(".git/worktrees/3");
     fs::create_dir(&rest).unwrap();
     fs::write(rest.join("index"), "").unwrap();
+    // A worktree that did not come to say where it is.
+    let beginning = repository.path().join(".git/worktrees/4");
+    fs::create_dir(&beginning).unwrap();
+    fs::write(beginning.join("locked"), "initializing").unwrap();
     grounds.unlock().unwrap();
-    assert!(!rest.exists());
+    assert!(!rest.exists() && !beginning.exists());
     grounds.prepare("2").unwrap();
     grounds.prepare("1").unwrap();
     assert_eq!(read(&folder, "a"), "1\n");

@@ -13,18 +13,14 @@ use super::{Grounds, GroundsError, QUICK, file};
 /// Is there while branches are deleted, for which git locks what it has packed.
 const DELETING: &str = ".deleting";
 
-/// Nobody holds the lock of packed references for so long whose process is still there.
+/// Whoever is still there has given back the lock of packed references by then, or written what it is about to make.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Grounds {
     /// Takes away the locks of whoever worked for this run before, and what git had only half made or half removed. To be
     /// called when all of them are ended.
     pub fn unlock(&self) -> Result<(), GroundsError> {
-        // What says of no worktree that it is its own is nobody's: git prunes that whenever it prunes.
-        let worktrees = files_in(&self.common.join("worktrees"));
-        for rest in worktrees.filter(|dir| !dir.join("gitdir").exists() && !dir.join("locked").exists()) {
-            remove_dir(&rest)?;
-        }
+        self.forget_beginnings()?;
         let branches = self.common.join("refs/heads/steadfast");
         for lock in files_in(&branches).filter(|path| is_lock(path) && is_of(path, &self.run)) {
             remove_file(&lock)?;
@@ -45,6 +41,25 @@ impl Grounds {
             remove_file(&deleting)?;
         }
         Ok(())
+    }
+
+    /// What says of no worktree that it is its own is nobody's: git prunes that whenever it prunes. Where it is still
+    /// said that it is being made, whoever makes it says whose it is by the end of our patience.
+    fn forget_beginnings(&self) -> Result<(), GroundsError> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let nameless = |dir: &PathBuf| fs::metadata(dir.join("gitdir")).map_or(true, |file| file.len() == 0);
+            let nameless = files_in(&self.common.join("worktrees")).filter(nameless);
+            let (being_made, rest): (Vec<_>, Vec<_>) = nameless.partition(|dir| dir.join("locked").exists());
+            let is_late = Instant::now() >= until;
+            for dir in rest.iter().chain(being_made.iter().filter(|_| is_late)) {
+                remove_dir(dir)?;
+            }
+            if being_made.is_empty() || is_late {
+                return Ok(());
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// The last of us was at it when it was ended. Whoever else holds it now has let it go by the end of our patience.
