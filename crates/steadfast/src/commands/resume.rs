@@ -15,7 +15,7 @@ use crate::task_list::TaskList;
 
 use super::run::{self, Flags};
 
-/// Goes on with what was put down: the run of this worktree, else its plan in a new session.
+/// Goes on with the run of this worktree, or with its plan in a new session.
 #[derive(Debug, Args)]
 pub(super) struct Resume {
     /// Which run. [default: the last one of this worktree that is not over]

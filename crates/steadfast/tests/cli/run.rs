@@ -108,9 +108,10 @@ fn works_for(run: &Run) -> bool {
 }
 
 /// Git, which kills whoever called it when it comes to what `moment` names in the user's home. One that outlives its
-/// caller looks whether that moment is over.
+/// caller strikes nobody: whoever took it in is no runner.
 const GIT: &str = r#"moment=$(cat "$HOME/moment" 2>/dev/null)
 strike() {
+  case "$(readlink "/proc/$PPID/exe")" in */bin/steadfast) ;; *) return 1 ;; esac
   case " $*" in *"${moment#* }"*) [ "$(cat "$HOME/moment")" = "$moment" ] && rm "$HOME/moment" && kill -9 $PPID ;; *) false ;; esac
 }
 case "$moment" in before*) strike "$@" && exit 1 ;; esac

@@ -18,8 +18,8 @@ use crate::error::CommandError;
 use crate::output::{note, tell};
 use crate::surroundings;
 
-/// Reading a run of thousands of tasks takes a while: no more than a twentieth of the time goes to it.
-const SHARE: u32 = 20;
+/// Reading a run of thousands of tasks takes a while: no more than a hundredth of the time goes to it.
+const SHARE: u32 = 100;
 const SOONEST: Duration = Duration::from_secs(1);
 
 pub(super) struct Display {
