@@ -7,6 +7,7 @@
 mod about;
 mod action;
 mod approve;
+mod broken;
 mod deny;
 mod fence;
 mod forbid;
@@ -32,6 +33,7 @@ use steadfast_model::{
 };
 
 use crate::Heard;
+pub use broken::{Delta, DeltaOp, broken, can_be_seen};
 pub use tree::found;
 use words::{Sentence, sentences};
 

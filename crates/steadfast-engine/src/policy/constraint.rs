@@ -15,8 +15,7 @@ use steadfast_model::{
 };
 use steadfast_shell::{Certainty, Op, Reading};
 
-use self::place::is_manifest;
-pub(crate) use self::place::{covers, is_free};
+pub(crate) use self::place::{covers, is_free, is_manifest};
 use self::program::Installs;
 use self::run::{Run, runs};
 use super::{Judgement, Policy, target};

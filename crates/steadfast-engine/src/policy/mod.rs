@@ -11,7 +11,7 @@ mod drift;
 mod integrity;
 mod target;
 
-pub(crate) use constraint::{covers, is_free};
+pub(crate) use constraint::{covers, is_free, is_manifest};
 pub use drift::{follow, written};
 pub(crate) use target::{absolute, only_reads};
 

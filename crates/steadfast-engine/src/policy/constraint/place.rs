@@ -114,7 +114,7 @@ pub(crate) fn is_free(path: &str, cwd: &str, scratch: &str) -> bool {
 }
 
 /// Where dependencies are written down.
-pub(super) fn is_manifest(path: &str) -> bool {
+pub(crate) fn is_manifest(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or(path);
     matches!(
         last,
