@@ -85,6 +85,10 @@ id!(
     RunId
 );
 id!(
+    /// A loop from a request to its result: `l-1a2b3c4d`.
+    LoopId
+);
+id!(
     /// A task inside a plan: `3`, `2.1`, `2.1a`.
     TaskId
 );

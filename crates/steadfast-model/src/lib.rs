@@ -16,6 +16,7 @@ mod goal;
 mod hash;
 mod host;
 mod id;
+mod looped;
 mod plan;
 mod policy;
 mod record;
@@ -37,7 +38,10 @@ pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak
 pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
 pub use hash::fnv;
 pub use host::{Host, UnknownName, Via};
-pub use id::{AgentId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
+pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
+pub use looped::{
+    Autonomy, Finding, FindingSeverity, Loop, LoopEnd, Resolution, Review, ReviewKind, Scores, Shape, Stage,
+};
 pub use plan::{Phase, Plan, PlannedTask, Reported};
 pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};

@@ -3,7 +3,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
-use steadfast_model::{Millis, PlanId, RunId, SessionId, Status, TaskId};
+use steadfast_model::{LoopId, Millis, PlanId, RunId, SessionId, Stage, Status, TaskId};
 use thiserror::Error;
 
 /// What the database said, without saying which database.
@@ -68,6 +68,16 @@ pub enum LedgerError {
     MergedBefore { unit: TaskId, merged: String },
     #[error("unit `{unit}` cannot be closed: there is no evidence for task `{task}`")]
     LeftOpen { unit: TaskId, task: TaskId },
+    #[error("loop `{id}` of this worktree is not finished")]
+    InLoop { id: LoopId },
+    #[error("there is no loop `{id}`")]
+    UnknownLoop { id: LoopId },
+    #[error("loop `{id}` is over")]
+    LoopIsOver { id: LoopId },
+    #[error("a loop cannot go from {} to {}", from.as_str(), to.as_str())]
+    StageSkipped { from: Stage, to: Stage },
+    #[error("there is no finding {finding} in loop `{id}`")]
+    UnknownFinding { id: LoopId, finding: u32 },
     #[error("the journal of session `{session}` has a gap: line {expected} is missing before line {found}")]
     Gap { session: SessionId, expected: u64, found: u64 },
 }

@@ -2,6 +2,7 @@ mod crowd;
 mod draining;
 mod evidences;
 mod leases;
+mod loops;
 mod memory;
 mod opening;
 mod owners;

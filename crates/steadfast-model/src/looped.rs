@@ -1,0 +1,318 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{LoopId, Millis, PlanId, RunId};
+
+/// A request on its way to a result that was reviewed and gated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loop {
+    pub id: LoopId,
+    /// The checkout it was begun in.
+    pub worktree: String,
+    pub stage: Stage,
+    /// As the human wrote it.
+    pub request: String,
+    /// The file of its spec, as it was named.
+    pub spec: Option<String>,
+    /// What it was given once; never judged anew.
+    pub scores: Option<Scores>,
+    /// Why a human took a request that was not clear enough.
+    pub overridden: Option<String>,
+    pub shape: Option<Shape>,
+    /// What was remembered and shown, one line each.
+    pub recall_surfaced: Vec<String>,
+    pub plan: Option<PlanId>,
+    pub run: Option<RunId>,
+    /// Thorough reviews so far.
+    pub rounds: u32,
+    pub ended: Option<LoopEnd>,
+    pub started_at: Millis,
+    pub updated_at: Millis,
+}
+
+impl Loop {
+    /// One that nobody looked at yet.
+    pub fn new(id: LoopId, worktree: String, request: String, now: Millis) -> Self {
+        Self {
+            id,
+            worktree,
+            stage: Stage::Intent,
+            request,
+            spec: None,
+            scores: None,
+            overridden: None,
+            shape: None,
+            recall_surfaced: Vec::new(),
+            plan: None,
+            run: None,
+            rounds: 0,
+            ended: None,
+            started_at: now,
+            updated_at: now,
+        }
+    }
+
+    /// How much it may do alone: what its fit allows, and where a human took it below that, with the least freedom.
+    pub fn autonomy(&self) -> Option<Autonomy> {
+        let autonomy = self.scores?.autonomy;
+        match (autonomy, &self.overridden) {
+            (Autonomy::Blocked, Some(_)) => Some(Autonomy::Colleague),
+            (autonomy, _) => Some(autonomy),
+        }
+    }
+
+    /// It waits for a clearer request, or for a human who takes it as it is.
+    pub fn is_unclear(&self) -> bool {
+        self.autonomy() == Some(Autonomy::Blocked)
+    }
+}
+
+/// How ready a request is to run alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scores {
+    /// 0 to 10.
+    pub spec: u8,
+    /// 0 to 75.
+    pub fit: u8,
+    pub autonomy: Autonomy,
+}
+
+/// How far a loop goes without a human.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Autonomy {
+    /// No pause.
+    Tool,
+    /// A pause after each wave's review.
+    ToolReview,
+    /// A pause after each unit.
+    Colleague,
+    /// Not at all until the request is clear.
+    Blocked,
+}
+
+impl Autonomy {
+    pub const ALL: [Self; 4] = [Self::Tool, Self::ToolReview, Self::Colleague, Self::Blocked];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::ToolReview => "tool-review",
+            Self::Colleague => "colleague",
+            Self::Blocked => "blocked",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    Intent,
+    Shape,
+    Decompose,
+    Executing,
+    Review,
+    Complete,
+}
+
+impl Stage {
+    pub const ALL: [Self; 6] =
+        [Self::Intent, Self::Shape, Self::Decompose, Self::Executing, Self::Review, Self::Complete];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Intent => "intent",
+            Self::Shape => "shape",
+            Self::Decompose => "decompose",
+            Self::Executing => "executing",
+            Self::Review => "review",
+            Self::Complete => "complete",
+        }
+    }
+
+    pub fn next(self) -> Option<Self> {
+        match self {
+            Self::Intent => Some(Self::Shape),
+            Self::Shape => Some(Self::Decompose),
+            Self::Decompose => Some(Self::Executing),
+            Self::Executing => Some(Self::Review),
+            Self::Review => Some(Self::Complete),
+            Self::Complete => None,
+        }
+    }
+
+    /// One further, or from a review back to the work that it asks for.
+    pub fn can_become(self, stage: Self) -> bool {
+        self.next() == Some(stage) || (self, stage) == (Self::Review, Self::Executing)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoopEnd {
+    /// The gate let it pass.
+    Complete,
+    /// Reviews were used up with something left to mend.
+    Capped,
+    /// Put away by a human, or for a newer one.
+    Archived,
+}
+
+impl LoopEnd {
+    pub const ALL: [Self; 3] = [Self::Complete, Self::Capped, Self::Archived];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Capped => "capped",
+            Self::Archived => "archived",
+        }
+    }
+}
+
+/// What the result has to be, what must not happen on the way, and how it is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    pub criteria: Vec<String>,
+    pub must_nots: Vec<String>,
+    pub verification: Vec<String>,
+}
+
+/// What experts said of a wave, or of the whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Review {
+    pub kind: ReviewKind,
+    /// 0 to 10. `None`: nobody gave one.
+    pub score: Option<u8>,
+    pub findings: Vec<Finding>,
+    pub blockers_remaining: u32,
+    pub passed: bool,
+    pub at: Millis,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewKind {
+    /// Of one wave: it holds nothing up.
+    Light { wave: u32 },
+    /// Of the whole, before the gate.
+    Thorough { round: u32 },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// In its loop, from 1. The ledger gives it.
+    pub id: u32,
+    pub severity: FindingSeverity,
+    /// From the root of the checkout.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    pub expert: String,
+    pub text: String,
+    /// The one it breaks, in the words of the shape.
+    pub must_not: Option<String>,
+    pub resolution: Resolution,
+}
+
+impl Finding {
+    /// A blocker that was only put off is still in the way.
+    pub fn blocks(&self) -> bool {
+        self.severity == FindingSeverity::Blocker
+            && matches!(self.resolution, Resolution::Open | Resolution::Deferred { .. })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum FindingSeverity {
+    Blocker,
+    Warning,
+    Suggestion,
+}
+
+impl FindingSeverity {
+    pub const ALL: [Self; 3] = [Self::Blocker, Self::Warning, Self::Suggestion];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Blocker => "BLOCKER",
+            Self::Warning => "WARNING",
+            Self::Suggestion => "SUGGESTION",
+        }
+    }
+}
+
+/// What became of a finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Resolution {
+    Open,
+    Fixed,
+    Waived { why: String },
+    Deferred { why: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unclear() -> Loop {
+        let scores = Scores { spec: 3, fit: 20, autonomy: Autonomy::Blocked };
+        Loop { scores: Some(scores), ..Loop::new(LoopId::new("l"), "/w".into(), "make it faster".into(), Millis(1)) }
+    }
+
+    #[test]
+    fn stages_follow_each_other_and_a_review_may_lead_back_to_work() {
+        let moves: Vec<(&str, &str)> = Stage::ALL
+            .into_iter()
+            .flat_map(|from| Stage::ALL.map(|to| (from, to)))
+            .filter(|(from, to)| from.can_become(*to))
+            .map(|(from, to)| (from.as_str(), to.as_str()))
+            .collect();
+        assert_eq!(
+            moves,
+            [
+                ("intent", "shape"),
+                ("shape", "decompose"),
+                ("decompose", "executing"),
+                ("executing", "review"),
+                ("review", "executing"),
+                ("review", "complete"),
+            ]
+        );
+    }
+
+    #[test]
+    fn an_override_lifts_a_blocked_loop_to_the_least_freedom_and_no_other() {
+        assert!(unclear().is_unclear());
+        let overridden = Loop { overridden: Some("a trial".into()), ..unclear() };
+        assert_eq!((overridden.autonomy(), overridden.is_unclear()), (Some(Autonomy::Colleague), false));
+        let free = Scores { spec: 10, fit: 65, autonomy: Autonomy::Tool };
+        assert_eq!(Loop { scores: Some(free), ..overridden }.autonomy(), Some(Autonomy::Tool));
+    }
+
+    #[test]
+    fn only_a_blocker_that_is_neither_fixed_nor_waived_is_in_the_way() {
+        let finding = |severity, resolution| Finding {
+            id: 1,
+            severity,
+            file: "src/a.rs".into(),
+            line: 1,
+            expert: "tests".into(),
+            text: "t".into(),
+            must_not: None,
+            resolution,
+        };
+        let why = || String::from("so");
+        let all = [
+            Resolution::Open,
+            Resolution::Fixed,
+            Resolution::Waived { why: why() },
+            Resolution::Deferred { why: why() },
+        ];
+        let blocks = |severity| all.clone().map(|resolution| finding(severity, resolution).blocks());
+        assert_eq!(blocks(FindingSeverity::Blocker), [true, false, false, true]);
+        assert_eq!(blocks(FindingSeverity::Warning), [false; 4]);
+        assert_eq!(blocks(FindingSeverity::Suggestion), [false; 4]);
+    }
+}

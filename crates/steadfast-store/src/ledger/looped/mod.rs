@@ -1,0 +1,166 @@
+//! Loops: where a request stands on its way to a result, and what it was found to be worth.
+
+mod familiar;
+mod review;
+mod row;
+
+use rusqlite::{Transaction, params};
+use steadfast_model::{Loop, LoopEnd, LoopId, Millis, PlanId, RunId, Scores, Shape, Stage};
+
+pub use review::NewReview;
+
+use super::column::text;
+use super::error::Fault;
+use super::task::within;
+use super::{Ledger, LedgerError};
+use crate::redact::redact;
+
+/// How long a request may be, in characters. A spec is a file, not a request.
+const REQUEST: usize = 20_000;
+const WHY: usize = 1_000;
+
+impl Ledger {
+    /// Puts it down as it is given. A worktree has one that is not finished, at most.
+    pub fn create_loop(&mut self, new: &Loop) -> Result<(), LedgerError> {
+        within("a request", &new.request, REQUEST)?;
+        self.write(|transaction, _| {
+            if let Some(other) = row::unfinished(transaction, &new.worktree)? {
+                return Err(LedgerError::InLoop { id: other.id }.into());
+            }
+            row::insert(transaction, &Loop { request: redact(&new.request).into_owned(), ..new.clone() })
+        })
+    }
+
+    pub fn looped(&self, id: &LoopId) -> Result<Loop, LedgerError> {
+        self.read(|connection| row::find(connection, id))
+    }
+
+    /// The one of this worktree that is not over.
+    pub fn unfinished_loop(&self, worktree: &str) -> Result<Option<Loop>, LedgerError> {
+        self.read(|connection| row::unfinished(connection, worktree))
+    }
+
+    /// The newest first.
+    pub fn loops_of(&self, worktree: &str) -> Result<Vec<Loop>, LedgerError> {
+        self.read(|connection| {
+            row::select(connection, "worktree = ?1 ORDER BY started_at DESC, id DESC", params![worktree])
+        })
+    }
+
+    /// The one that a plan belongs to, and that is not over.
+    pub fn loop_of_plan(&self, plan: &PlanId) -> Result<Option<Loop>, LedgerError> {
+        let condition = "plan = ?1 AND ended IS NULL ORDER BY started_at DESC, id DESC LIMIT 1";
+        self.read(|connection| Ok(row::select(connection, condition, params![plan.as_str()])?.pop()))
+    }
+
+    /// From the stage it was seen in to another; the last one ends it. `false`: somebody else moved it meanwhile.
+    pub fn advance_loop(&mut self, id: &LoopId, from: Stage, to: Stage, now: Millis) -> Result<bool, LedgerError> {
+        if !from.can_become(to) {
+            return Err(LedgerError::StageSkipped { from, to });
+        }
+        self.write(|transaction, _| {
+            if going(transaction, id)?.stage != from {
+                return Ok(false);
+            }
+            let ended = (to == Stage::Complete).then_some(LoopEnd::Complete.as_str());
+            transaction.execute(
+                "UPDATE loop SET stage = ?2, ended = ?3, updated_at = ?4 WHERE id = ?1",
+                params![id.as_str(), to.as_str(), ended, now.0],
+            )?;
+            Ok(true)
+        })
+    }
+
+    /// Once: what it was given first stays. As it is kept.
+    pub fn record_scores(&mut self, id: &LoopId, scores: Scores, now: Millis) -> Result<Scores, LedgerError> {
+        self.change_loop(id, now, |looped| *looped.scores.get_or_insert(scores))
+    }
+
+    /// A human takes a request that is not clear enough. The first reason stays.
+    pub fn override_loop(&mut self, id: &LoopId, why: &str, now: Millis) -> Result<(), LedgerError> {
+        within("the reason of an override", why, WHY)?;
+        self.change_loop(id, now, |looped| {
+            looped.overridden.get_or_insert_with(|| redact(why).into_owned());
+        })
+    }
+
+    pub fn keep_shape(&mut self, id: &LoopId, shape: &Shape, now: Millis) -> Result<(), LedgerError> {
+        self.change_loop(id, now, |looped| looped.shape = Some(shape.clone()))
+    }
+
+    /// What was shown of the past; each line once.
+    pub fn surface(&mut self, id: &LoopId, lines: &[String], now: Millis) -> Result<(), LedgerError> {
+        self.change_loop(id, now, |looped| {
+            for line in lines {
+                if !looped.recall_surfaced.contains(line) {
+                    looped.recall_surfaced.push(line.clone());
+                }
+            }
+        })
+    }
+
+    pub fn attach_spec(&mut self, id: &LoopId, spec: &str, now: Millis) -> Result<(), LedgerError> {
+        self.change_loop(id, now, |looped| looped.spec = Some(spec.to_owned()))
+    }
+
+    pub fn attach_plan(&mut self, id: &LoopId, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
+        self.change_loop(id, now, |looped| looped.plan = Some(plan.clone()))
+    }
+
+    pub fn attach_run(&mut self, id: &LoopId, run: &RunId, now: Millis) -> Result<(), LedgerError> {
+        self.change_loop(id, now, |looped| looped.run = Some(run.clone()))
+    }
+
+    /// Ends it at the stage it is in. Its plan and its run are left as they are.
+    pub fn end_loop(&mut self, id: &LoopId, end: LoopEnd, now: Millis) -> Result<(), LedgerError> {
+        self.change_loop(id, now, |looped| looped.ended = Some(end))
+    }
+
+    /// Reads it, changes it and keeps it, with nobody in between.
+    fn change_loop<T>(
+        &mut self,
+        id: &LoopId,
+        now: Millis,
+        change: impl FnOnce(&mut Loop) -> T,
+    ) -> Result<T, LedgerError> {
+        self.write(|transaction, _| {
+            let mut looped = going(transaction, id)?;
+            let value = change(&mut looped);
+            looped.updated_at = now;
+            keep(transaction, &looped)?;
+            Ok(value)
+        })
+    }
+}
+
+/// What is over is changed by nobody.
+fn going(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
+    let looped = row::find(transaction, id)?;
+    match looped.ended {
+        Some(_) => Err(LedgerError::LoopIsOver { id: id.clone() }.into()),
+        None => Ok(looped),
+    }
+}
+
+/// All that changes but its stage: that is moved by who saw it.
+fn keep(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
+    transaction.execute(
+        "UPDATE loop SET spec = ?2, scores = ?3, overridden = ?4, shape = ?5, recall = ?6, plan = ?7, run = ?8,
+                rounds = ?9, ended = ?10, updated_at = ?11
+         WHERE id = ?1",
+        params![
+            looped.id.as_str(),
+            looped.spec,
+            looped.scores.as_ref().map(text),
+            looped.overridden,
+            looped.shape.as_ref().map(text),
+            text(&looped.recall_surfaced),
+            looped.plan.as_ref().map(PlanId::as_str),
+            looped.run.as_ref().map(RunId::as_str),
+            looped.rounds,
+            looped.ended.map(LoopEnd::as_str),
+            looped.updated_at.0,
+        ],
+    )?;
+    Ok(())
+}

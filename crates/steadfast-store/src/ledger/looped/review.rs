@@ -1,0 +1,188 @@
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use steadfast_model::{Finding, FindingSeverity, LoopId, Millis, Resolution, Review, ReviewKind};
+
+use super::super::column::{json, millis, text, word};
+use super::super::error::Fault;
+use super::super::{Ledger, LedgerError};
+use super::{going, keep, row};
+use crate::redact::redact;
+
+/// A review on its way into the ledger.
+#[derive(Clone, Copy, Debug)]
+pub struct NewReview<'a> {
+    pub kind: ReviewKind,
+    pub score: Option<u8>,
+    /// Their ids are given here.
+    pub findings: &'a [Finding],
+    /// As far as it goes beyond the findings: nobody who answered is no review that passed.
+    pub passed: bool,
+    pub now: Millis,
+}
+
+const FINDING: &str = "id, severity, file, line, expert, text, must_not, resolution";
+
+impl Ledger {
+    /// With its findings, all or nothing. A thorough one counts as a round. As it is kept.
+    pub fn add_review(&mut self, id: &LoopId, new: &NewReview<'_>) -> Result<Review, LedgerError> {
+        self.write(|transaction, _| {
+            let mut looped = going(transaction, id)?;
+            let first: u32 = next(transaction, "SELECT COALESCE(MAX(id), 0) + 1 FROM finding WHERE loop = ?1", id)?;
+            let findings: Vec<Finding> = (first..).zip(new.findings).map(|(id, finding)| kept(id, finding)).collect();
+            let remaining = blocking(&findings);
+            let review = Review {
+                kind: new.kind,
+                score: new.score,
+                blockers_remaining: remaining,
+                passed: new.passed && remaining == 0,
+                findings,
+                at: new.now,
+            };
+            insert(transaction, id, &review)?;
+            if let ReviewKind::Thorough { round } = new.kind {
+                looped.rounds = looped.rounds.max(round);
+            }
+            looped.updated_at = new.now;
+            keep(transaction, &looped)?;
+            Ok(review)
+        })
+    }
+
+    /// In the order they were made.
+    pub fn reviews_of(&self, id: &LoopId) -> Result<Vec<Review>, LedgerError> {
+        self.read(|connection| {
+            row::find(connection, id)?;
+            let mut statement = connection.prepare_cached(
+                "SELECT number, wave, round, score, blockers_remaining, passed, at FROM loop_review
+                 WHERE loop = ?1 ORDER BY number",
+            )?;
+            let rows = statement.query_map([id.as_str()], from_row)?;
+            rows.map(|row| {
+                let (number, review) = row?;
+                Ok(Review { findings: findings_of(connection, id, number)?, ..review })
+            })
+            .collect()
+        })
+    }
+
+    /// What became of a finding. When its review's last blocker is out of the way, that review has passed.
+    pub fn resolve_finding(
+        &mut self,
+        id: &LoopId,
+        finding: u32,
+        resolution: &Resolution,
+        now: Millis,
+    ) -> Result<(), LedgerError> {
+        self.write(|transaction, _| {
+            let mut looped = going(transaction, id)?;
+            let review: Option<u32> = transaction
+                .prepare_cached("SELECT review FROM finding WHERE loop = ?1 AND id = ?2")?
+                .query_row(params![id.as_str(), finding], |row| row.get(0))
+                .optional()?;
+            let review = review.ok_or_else(|| LedgerError::UnknownFinding { id: id.clone(), finding })?;
+            transaction.execute(
+                "UPDATE finding SET resolution = ?3 WHERE loop = ?1 AND id = ?2",
+                params![id.as_str(), finding, text(&redacted(resolution))],
+            )?;
+            let remaining = blocking(&findings_of(transaction, id, review)?);
+            transaction.execute(
+                "UPDATE loop_review
+                 SET passed = CASE WHEN blockers_remaining > 0 THEN ?3 = 0 ELSE passed AND ?3 = 0 END, blockers_remaining = ?3
+                 WHERE loop = ?1 AND number = ?2",
+                params![id.as_str(), review, remaining],
+            )?;
+            looped.updated_at = now;
+            keep(transaction, &looped)
+        })
+    }
+}
+
+fn blocking(findings: &[Finding]) -> u32 {
+    u32::try_from(findings.iter().filter(|finding| finding.blocks()).count()).unwrap_or(u32::MAX)
+}
+
+fn kept(id: u32, finding: &Finding) -> Finding {
+    Finding {
+        id,
+        text: redact(&finding.text).into_owned(),
+        resolution: redacted(&finding.resolution),
+        ..finding.clone()
+    }
+}
+
+fn redacted(resolution: &Resolution) -> Resolution {
+    match resolution {
+        Resolution::Waived { why } => Resolution::Waived { why: redact(why).into_owned() },
+        Resolution::Deferred { why } => Resolution::Deferred { why: redact(why).into_owned() },
+        Resolution::Open | Resolution::Fixed => resolution.clone(),
+    }
+}
+
+fn next(transaction: &Transaction<'_>, query: &str, id: &LoopId) -> Result<u32, Fault> {
+    Ok(transaction.prepare_cached(query)?.query_row([id.as_str()], |row| row.get(0))?)
+}
+
+fn insert(transaction: &Transaction<'_>, id: &LoopId, review: &Review) -> Result<(), Fault> {
+    let number = next(transaction, "SELECT COALESCE(MAX(number), 0) + 1 FROM loop_review WHERE loop = ?1", id)?;
+    let (wave, round) = match review.kind {
+        ReviewKind::Light { wave } => (Some(wave), None),
+        ReviewKind::Thorough { round } => (None, Some(round)),
+    };
+    transaction.execute(
+        "INSERT INTO loop_review (loop, number, wave, round, score, blockers_remaining, passed, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![id.as_str(), number, wave, round, review.score, review.blockers_remaining, review.passed, review.at.0],
+    )?;
+    let mut statement = transaction.prepare_cached(&format!(
+        "INSERT INTO finding (loop, review, {FINDING}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+    ))?;
+    for finding in &review.findings {
+        statement.execute(params![
+            id.as_str(),
+            number,
+            finding.id,
+            finding.severity.as_str(),
+            finding.file,
+            finding.line,
+            finding.expert,
+            finding.text,
+            finding.must_not,
+            text(&finding.resolution),
+        ])?;
+    }
+    Ok(())
+}
+
+fn findings_of(connection: &Connection, id: &LoopId, review: u32) -> Result<Vec<Finding>, Fault> {
+    let mut statement = connection
+        .prepare_cached(&format!("SELECT {FINDING} FROM finding WHERE loop = ?1 AND review = ?2 ORDER BY id"))?;
+    let rows = statement.query_map(params![id.as_str(), review], |row| {
+        Ok(Finding {
+            id: row.get(0)?,
+            severity: word(row, 1, &FindingSeverity::ALL, FindingSeverity::as_str)?,
+            file: row.get(2)?,
+            line: row.get(3)?,
+            expert: row.get(4)?,
+            text: row.get(5)?,
+            must_not: row.get(6)?,
+            resolution: json(7, &row.get::<_, String>(7)?)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Without its findings.
+fn from_row(row: &Row<'_>) -> rusqlite::Result<(u32, Review)> {
+    let kind = match row.get::<_, Option<u32>>(1)? {
+        Some(wave) => ReviewKind::Light { wave },
+        None => ReviewKind::Thorough { round: row.get(2)? },
+    };
+    let review = Review {
+        kind,
+        score: row.get(3)?,
+        findings: Vec::new(),
+        blockers_remaining: row.get(4)?,
+        passed: row.get(5)?,
+        at: millis(row, 6)?,
+    };
+    Ok((row.get(0)?, review))
+}

@@ -1,0 +1,77 @@
+use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, params};
+use steadfast_model::{Loop, LoopEnd, LoopId, PlanId, RunId, Stage};
+
+use super::super::LedgerError;
+use super::super::column::{json, millis, optional_word, text, word};
+use super::super::error::Fault;
+
+const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, shape, recall, plan, run, rounds, ended, started_at, updated_at";
+
+pub(super) fn find(connection: &Connection, id: &LoopId) -> Result<Loop, Fault> {
+    let found = connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM loop WHERE id = ?1"))?
+        .query_row([id.as_str()], from_row)
+        .optional()?;
+    found.ok_or_else(|| LedgerError::UnknownLoop { id: id.clone() }.into())
+}
+
+pub(super) fn select(connection: &Connection, condition: &str, parameters: impl Params) -> Result<Vec<Loop>, Fault> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM loop WHERE {condition}"))?;
+    let rows = statement.query_map(parameters, from_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn unfinished(connection: &Connection, worktree: &str) -> Result<Option<Loop>, Fault> {
+    Ok(select(connection, "worktree = ?1 AND ended IS NULL", [worktree])?.pop())
+}
+
+pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fault> {
+    transaction.execute(
+        &format!(
+            "INSERT INTO loop ({COLUMNS})
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+        ),
+        params![
+            new.id.as_str(),
+            new.worktree,
+            new.stage.as_str(),
+            new.request,
+            new.spec,
+            new.scores.as_ref().map(text),
+            new.overridden,
+            new.shape.as_ref().map(text),
+            text(&new.recall_surfaced),
+            new.plan.as_ref().map(PlanId::as_str),
+            new.run.as_ref().map(RunId::as_str),
+            new.rounds,
+            new.ended.map(LoopEnd::as_str),
+            new.started_at.0,
+            new.updated_at.0,
+        ],
+    )?;
+    Ok(())
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Loop> {
+    Ok(Loop {
+        id: LoopId::new(row.get::<_, String>(0)?),
+        worktree: row.get(1)?,
+        stage: word(row, 2, &Stage::ALL, Stage::as_str)?,
+        request: row.get(3)?,
+        spec: row.get(4)?,
+        scores: optional(row, 5)?,
+        overridden: row.get(6)?,
+        shape: optional(row, 7)?,
+        recall_surfaced: json(8, &row.get::<_, String>(8)?)?,
+        plan: row.get::<_, Option<String>>(9)?.map(PlanId::new),
+        run: row.get::<_, Option<String>>(10)?.map(RunId::new),
+        rounds: row.get(11)?,
+        ended: optional_word(row, 12, &LoopEnd::ALL, LoopEnd::as_str)?,
+        started_at: millis(row, 13)?,
+        updated_at: millis(row, 14)?,
+    })
+}
+
+fn optional<T: serde::de::DeserializeOwned>(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<T>> {
+    row.get::<_, Option<String>>(index)?.map(|text| json(index, &text)).transpose()
+}

@@ -1,0 +1,263 @@
+use std::thread;
+
+use steadfast_model::{
+    Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopId, Resolution, Review, ReviewKind, Run, RunId, RunState,
+    Scores, Shape, Stage,
+};
+
+use super::super::{LedgerError, NewReview};
+use super::specs::{load, planned, spec};
+use super::*;
+
+fn named(name: &str, request: &str) -> Loop {
+    Loop::new(LoopId::new(name), WORKTREE.into(), request.into(), at(5))
+}
+
+fn first() -> LoopId {
+    LoopId::new("l-1")
+}
+
+fn with_loop() -> (TempDir, Ledger) {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    ledger.create_loop(&named("l-1", "people can log in")).unwrap();
+    (dir, ledger)
+}
+
+fn scores(spec: u8) -> Scores {
+    Scores { spec, fit: spec * 5, autonomy: Autonomy::Colleague }
+}
+
+fn finding(severity: FindingSeverity, resolution: Resolution) -> Finding {
+    Finding {
+        id: 0,
+        severity,
+        file: "src/1.rs".into(),
+        line: 3,
+        expert: "tests".into(),
+        text: "the empty name is not tried".into(),
+        must_not: Some("no panics".into()),
+        resolution,
+    }
+}
+
+fn thorough<'a>(round: u32, findings: &'a [Finding], now: i64) -> NewReview<'a> {
+    NewReview { kind: ReviewKind::Thorough { round }, score: Some(7), findings, passed: true, now: at(now) }
+}
+
+#[test]
+fn a_loop_is_kept_whole() {
+    let (_dir, mut ledger) = with_loop();
+    let shape = Shape {
+        criteria: vec!["a wrong password is refused".into()],
+        must_nots: vec!["the schema stays".into()],
+        verification: vec!["cargo test".into()],
+    };
+    ledger.record_scores(&first(), scores(6), at(6)).unwrap();
+    ledger.keep_shape(&first(), &shape, at(7)).unwrap();
+    ledger.surface(&first(), &["tokens expire".into()], at(8)).unwrap();
+    ledger.surface(&first(), &["tokens expire".into(), "no mocks".into()], at(8)).unwrap();
+    ledger.attach_spec(&first(), "SPEC.md", at(8)).unwrap();
+    ledger.attach_plan(&first(), &PlanId::new("p"), at(9)).unwrap();
+    ledger.attach_run(&first(), &RunId::new("r"), at(10)).unwrap();
+    let kept = Loop {
+        scores: Some(scores(6)),
+        shape: Some(shape),
+        recall_surfaced: vec!["tokens expire".into(), "no mocks".into()],
+        spec: Some("SPEC.md".into()),
+        plan: Some(PlanId::new("p")),
+        run: Some(RunId::new("r")),
+        updated_at: at(10),
+        ..named("l-1", "people can log in")
+    };
+    assert_eq!(ledger.looped(&first()).unwrap(), kept);
+    assert_eq!(ledger.unfinished_loop(WORKTREE).unwrap(), Some(kept.clone()));
+    assert_eq!(ledger.loop_of_plan(&PlanId::new("p")).unwrap(), Some(kept));
+    assert_eq!(ledger.unfinished_loop("/elsewhere").unwrap(), None);
+}
+
+#[test]
+fn a_worktree_has_one_unfinished_loop() {
+    let (_dir, mut ledger) = with_loop();
+    let error = ledger.create_loop(&named("l-2", "another")).unwrap_err();
+    assert!(matches!(&error, LedgerError::InLoop { id } if *id == first()), "{error:?}");
+    let elsewhere = Loop { worktree: "/elsewhere".into(), ..named("l-3", "another") };
+    ledger.create_loop(&elsewhere).unwrap();
+
+    ledger.end_loop(&first(), LoopEnd::Archived, at(9)).unwrap();
+    ledger.create_loop(&Loop { started_at: at(10), ..named("l-2", "another") }).unwrap();
+    let ids: Vec<LoopId> = ledger.loops_of(WORKTREE).unwrap().into_iter().map(|looped| looped.id).collect();
+    assert_eq!(ids, [LoopId::new("l-2"), first()]);
+    assert_eq!(ledger.unfinished_loop("/elsewhere").unwrap(), Some(elsewhere), "only that loop was put away");
+}
+
+#[test]
+fn a_stage_is_left_once_and_none_is_skipped() {
+    let (_dir, mut ledger) = with_loop();
+    assert!(ledger.advance_loop(&first(), Stage::Intent, Stage::Shape, at(6)).unwrap());
+    assert!(!ledger.advance_loop(&first(), Stage::Intent, Stage::Shape, at(7)).unwrap(), "it was moved already");
+    let error = ledger.advance_loop(&first(), Stage::Shape, Stage::Executing, at(7)).unwrap_err();
+    assert_eq!(error.to_string(), "a loop cannot go from shape to executing");
+    assert_eq!(ledger.looped(&first()).unwrap().stage, Stage::Shape);
+    for (from, to) in [
+        (Stage::Shape, Stage::Decompose),
+        (Stage::Decompose, Stage::Executing),
+        (Stage::Executing, Stage::Review),
+        (Stage::Review, Stage::Executing),
+        (Stage::Executing, Stage::Review),
+        (Stage::Review, Stage::Complete),
+    ] {
+        assert!(ledger.advance_loop(&first(), from, to, at(8)).unwrap());
+    }
+    let over = ledger.looped(&first()).unwrap();
+    assert_eq!((over.stage, over.ended), (Stage::Complete, Some(LoopEnd::Complete)));
+    let error = ledger.end_loop(&first(), LoopEnd::Archived, at(9)).unwrap_err();
+    assert_eq!(error.to_string(), "loop `l-1` is over");
+}
+
+#[test]
+fn of_many_who_move_it_at_once_one_does() {
+    let (dir, _ledger) = with_loop();
+    let moved: usize = thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut ledger = Ledger::open_within(dir.path(), PATIENT).unwrap();
+                    usize::from(ledger.advance_loop(&first(), Stage::Intent, Stage::Shape, at(6)).unwrap())
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(moved, 1);
+}
+
+#[test]
+fn what_was_judged_once_is_not_judged_again() {
+    let (_dir, mut ledger) = with_loop();
+    assert_eq!(ledger.record_scores(&first(), scores(4), at(6)).unwrap(), scores(4));
+    assert_eq!(ledger.record_scores(&first(), scores(9), at(7)).unwrap(), scores(4));
+    ledger.override_loop(&first(), "a trial", at(8)).unwrap();
+    ledger.override_loop(&first(), "something else", at(9)).unwrap();
+    let kept = ledger.looped(&first()).unwrap();
+    assert_eq!((kept.scores, kept.overridden.as_deref()), (Some(scores(4)), Some("a trial")));
+}
+
+#[test]
+fn secrets_are_not_kept() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let secret = "use AKIAIOSFODNN7EXAMPLQ for it";
+    ledger.create_loop(&named("l-1", secret)).unwrap();
+    ledger.override_loop(&first(), secret, at(6)).unwrap();
+    let said = Finding { text: secret.into(), ..finding(FindingSeverity::Warning, Resolution::Open) };
+    ledger.add_review(&first(), &thorough(1, &[said], 7)).unwrap();
+    ledger.resolve_finding(&first(), 1, &Resolution::Waived { why: secret.into() }, at(8)).unwrap();
+    let kept = format!("{:?} {:?}", ledger.looped(&first()).unwrap(), ledger.reviews_of(&first()).unwrap());
+    assert!(!kept.contains("AKIA"), "{kept}");
+}
+
+#[test]
+fn a_review_is_kept_with_its_findings_and_a_thorough_one_is_a_round() {
+    let (_dir, mut ledger) = with_loop();
+    let light = NewReview {
+        kind: ReviewKind::Light { wave: 1 },
+        score: None,
+        findings: &[finding(FindingSeverity::Suggestion, Resolution::Open)],
+        passed: true,
+        now: at(6),
+    };
+    ledger.add_review(&first(), &light).unwrap();
+    assert_eq!(ledger.looped(&first()).unwrap().rounds, 0);
+    let blocker = finding(FindingSeverity::Blocker, Resolution::Open);
+    ledger.add_review(&first(), &thorough(1, std::slice::from_ref(&blocker), 7)).unwrap();
+    assert_eq!(ledger.looped(&first()).unwrap().rounds, 1);
+    assert_eq!(
+        ledger.reviews_of(&first()).unwrap(),
+        [
+            Review {
+                kind: ReviewKind::Light { wave: 1 },
+                score: None,
+                findings: vec![Finding { id: 1, ..finding(FindingSeverity::Suggestion, Resolution::Open) }],
+                blockers_remaining: 0,
+                passed: true,
+                at: at(6),
+            },
+            Review {
+                kind: ReviewKind::Thorough { round: 1 },
+                score: Some(7),
+                findings: vec![Finding { id: 2, ..blocker }],
+                blockers_remaining: 1,
+                passed: false,
+                at: at(7),
+            },
+        ]
+    );
+}
+
+#[test]
+fn a_review_passes_when_its_last_blocker_is_fixed_or_waived_and_fails_again_when_it_is_opened() {
+    let (_dir, mut ledger) = with_loop();
+    let blocker = finding(FindingSeverity::Blocker, Resolution::Open);
+    let findings = [blocker.clone(), finding(FindingSeverity::Warning, Resolution::Open), blocker];
+    ledger.add_review(&first(), &thorough(1, &findings, 6)).unwrap();
+    let state = |ledger: &Ledger| {
+        let review = ledger.reviews_of(&first()).unwrap().pop().unwrap();
+        (review.blockers_remaining, review.passed)
+    };
+    let why = || String::from("so");
+    for (id, resolution, then) in [
+        (1, Resolution::Fixed, (1, false)),
+        (2, Resolution::Deferred { why: why() }, (1, false)),
+        (3, Resolution::Deferred { why: why() }, (1, false)),
+        (3, Resolution::Waived { why: why() }, (0, true)),
+        (1, Resolution::Open, (1, false)),
+    ] {
+        ledger.resolve_finding(&first(), id, &resolution, at(7)).unwrap();
+        assert_eq!(state(&ledger), then, "{id} {resolution:?}");
+    }
+    let error = ledger.resolve_finding(&first(), 9, &Resolution::Fixed, at(8)).unwrap_err();
+    assert_eq!(error.to_string(), "there is no finding 9 in loop `l-1`");
+}
+
+#[test]
+fn a_review_that_nobody_gave_does_not_pass_by_a_resolved_warning() {
+    let (_dir, mut ledger) = with_loop();
+    let warning = [finding(FindingSeverity::Warning, Resolution::Open)];
+    ledger.add_review(&first(), &NewReview { passed: false, ..thorough(1, &warning, 6) }).unwrap();
+    ledger.resolve_finding(&first(), 1, &Resolution::Fixed, at(7)).unwrap();
+    assert!(!ledger.reviews_of(&first()).unwrap()[0].passed);
+}
+
+#[test]
+fn plans_that_came_to_their_end_in_the_same_folders_are_counted_once_each() {
+    let (_dir, mut ledger) = with_loop();
+    let plan = load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 1).plan().clone();
+    let asked = |ledger: &Ledger, path: &str| ledger.completed_in(&[path.into()]).unwrap();
+    assert_eq!(asked(&ledger, "src/other.rs"), 0, "nothing has come to its end");
+    let run = Run {
+        id: RunId::new("r-1"),
+        plan: plan.clone(),
+        worktree: WORKTREE.into(),
+        spec: "SPEC.md".into(),
+        host: steadfast_model::Host::Sim,
+        base: "c0".into(),
+        branch: "b".into(),
+        state: RunState::Running,
+        reason: None,
+        limits: steadfast_model::Limits::default(),
+        started_at: at(5),
+        updated_at: at(5),
+        ended_at: None,
+        runner: None,
+    };
+    ledger.create_run(&run).unwrap();
+    assert_eq!(asked(&ledger, "src/other.rs"), 0, "it still runs");
+    ledger.set_run_state(&run.id, RunState::Complete, None, at(9)).unwrap();
+    ledger.attach_plan(&first(), &plan, at(10)).unwrap();
+    for (from, to) in Stage::ALL.into_iter().zip(Stage::ALL.into_iter().skip(1)) {
+        ledger.advance_loop(&first(), from, to, at(11)).unwrap();
+    }
+    let counted = ["src/other.rs", "src/", "src/deep/x.rs", "docs/x.md", "README.md"].map(|path| asked(&ledger, path));
+    assert_eq!(counted, [1, 1, 0, 0, 0]);
+}
