@@ -1,5 +1,6 @@
 //! The branches and worktrees of a run. The user's own branch, index and files are never touched.
 
+mod exhibit;
 mod merge;
 mod name;
 mod remains;

@@ -12,11 +12,14 @@ pub mod artifact;
 #[cfg(unix)]
 pub mod check;
 mod content;
+pub mod counsel;
 pub mod definition;
+pub mod gate;
 pub mod grounds;
 #[cfg(unix)]
 mod process;
 pub mod progress;
+mod quote;
 #[cfg(unix)]
 pub mod run;
 #[cfg(unix)]

@@ -10,14 +10,15 @@ mod executor;
 mod merger;
 mod message;
 mod news;
+mod panel;
 mod prompt;
 mod recover;
 mod runner;
 mod verdict;
 
-pub use begin::{Begin, RunError, run};
+pub use begin::{Begin, RunError, Until, run};
 pub use desk::{Closed, Desk, Loaded, Rework};
 pub use ending::Outcome;
-pub use executor::{Launcher, Start};
+pub use executor::{Launcher, Role, Start};
 pub use news::{Activity, Audience, News, Snapshot};
 pub use runner::{is_alive, this_process};

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "a host starts processes and looks at the clock")]
 
 pub mod agent;
+pub mod expert;
 mod ids;
 pub mod model;
 pub mod scenario;

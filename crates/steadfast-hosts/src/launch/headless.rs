@@ -17,7 +17,12 @@ pub enum Permissions {
     Edit,
     /// Everything.
     Free,
+    /// Look at files, and nothing else. Neither our hooks nor our MCP server are passed: it has no task.
+    Read,
 }
+
+/// What Claude Code is left without when it may only look.
+const WRITING: &str = "Edit,Write,NotebookEdit,Bash,Task,Agent,WebFetch,WebSearch";
 
 #[derive(Clone, Debug)]
 pub struct Headless {
@@ -54,8 +59,11 @@ fn claude(run: &Headless) -> Launch {
             let by_path = format!("Bash({}:*)", run.steadfast.display());
             args.extend(words(["--allowedTools", "Bash(steadfast:*)", &by_path, &server]));
         }
+        Permissions::Read => args.extend(words(["--disallowedTools", WRITING])),
     }
-    args.extend(words(["--settings", &claude_settings(run), "--mcp-config", &claude_servers(run)]));
+    if run.permissions != Permissions::Read {
+        args.extend(words(["--settings", &claude_settings(run), "--mcp-config", &claude_servers(run)]));
+    }
     if let Some(session) = &run.session {
         args.extend(words(["--session-id", session.as_str()]));
     }
@@ -73,8 +81,10 @@ fn codex(run: &Headless) -> Launch {
     match run.permissions {
         Permissions::Free => args.push("--dangerously-bypass-approvals-and-sandbox".into()),
         Permissions::Edit => args.extend(words(["--sandbox", "workspace-write", "-c", "approval_policy=\"never\""])),
+        Permissions::Read => args.extend(words(["--sandbox", "read-only", "-c", "approval_policy=\"never\""])),
     }
-    for setting in codex_settings(run) {
+    let wired = run.permissions != Permissions::Read;
+    for setting in wired.then(|| codex_settings(run)).into_iter().flatten() {
         args.extend(words(["-c", &setting]));
     }
     finish(run.program.clone(), args, run)
@@ -90,6 +100,9 @@ fn sim(run: &Headless) -> Launch {
     }
     if let Some(turns) = run.max_turns {
         args.extend(words(["--max-turns", &turns.to_string()]));
+    }
+    if run.permissions == Permissions::Read {
+        args.push("--expert".into());
     }
     args.extend(run.extra.iter().map(OsString::from));
     Launch { program: run.steadfast.clone(), args, env: Vec::new(), clear_env: false }
@@ -208,6 +221,16 @@ mod tests {
         let all = "--dangerously-bypass-approvals-and-sandbox";
         assert!(!words_of(Host::Codex, Permissions::Edit).contains(&all.to_owned()));
         assert!(words_of(Host::Codex, Permissions::Free).contains(&all.to_owned()));
+    }
+
+    #[test]
+    fn who_may_only_look_has_nothing_to_write_with_and_no_hook_of_ours() {
+        let words = words_of(Host::Claude, Permissions::Read);
+        assert!(after(&words, "--disallowedTools").contains("Write") && !words.contains(&"--settings".to_owned()));
+        let words = words_of(Host::Codex, Permissions::Read);
+        assert_eq!(after(&words, "--sandbox"), "read-only");
+        assert!(!words.iter().any(|word| word.starts_with("hooks.")));
+        assert!(words_of(Host::Sim, Permissions::Read).contains(&"--expert".to_owned()));
     }
 
     #[test]

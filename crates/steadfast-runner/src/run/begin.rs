@@ -18,6 +18,7 @@ use super::ending::Outcome;
 use super::executor::{Launcher, Shop};
 use super::merger::Merger;
 use super::news::Audience;
+use crate::counsel::Matter;
 use crate::grounds::{Grounds, GroundsError};
 
 /// Without a limit: ten years.
@@ -39,6 +40,20 @@ pub struct Begin {
     pub runner: Process,
     /// A human wants it to end: it is paused then.
     pub stop: Arc<AtomicBool>,
+    /// What a panel is told when a check failed. None: none is held.
+    pub counsel: Option<Matter>,
+    pub until: Until,
+}
+
+/// How far it goes this time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Until {
+    #[default]
+    End,
+    /// To the end of the next wave.
+    Wave,
+    /// Until one unit has landed.
+    Unit,
 }
 
 impl fmt::Debug for Begin {
@@ -67,7 +82,8 @@ pub enum RunError {
 
 /// Goes on with a run until it is complete or paused.
 pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunError> {
-    let Begin { run, plan_title, ledger, grounds, desk, launcher, prices, folder, runner, stop } = begin;
+    let Begin { run, plan_title, ledger, grounds, desk, launcher, prices, folder, runner, stop, counsel, until } =
+        begin;
     fs::create_dir_all(&folder).map_err(|source| RunError::Folder { path: folder.clone(), source })?;
     let (tell, messages) = mpsc::channel();
     let (arrive, arrivals) = mpsc::channel();
@@ -88,8 +104,11 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
         prices,
         silence: run.limits.silence_ms.map_or(ENDLESS, Duration::from_millis),
         unit_time: run.limits.unit_ms.map_or(ENDLESS, Duration::from_millis),
+        folder: folder.clone(),
+        counsel,
     };
     let mut dispatcher = Dispatcher::of(run, ledger, Arc::new(shop), folder, runner, stop, (tell, messages, arrive))?;
+    dispatcher.until = until;
     let outcome = dispatcher.go(audience);
     dispatcher.end();
     // The dispatcher held the other end of what the merger listens to.

@@ -19,7 +19,7 @@ use steadfast_store::ledger::{Lease, Ledger};
 
 pub(super) use limits::put_back;
 
-use super::begin::RunError;
+use super::begin::{RunError, Until};
 use super::ending::Outcome;
 use super::executor::Shop;
 use super::merger::Arrival;
@@ -52,6 +52,9 @@ pub(crate) struct Dispatcher {
     waves: u32,
     /// Those that are worked on together.
     wave: Vec<usize>,
+    pub(super) until: Until,
+    /// It went as far as it was to go.
+    reached: bool,
     live: BTreeMap<TaskId, Live>,
     activity: BTreeMap<TaskId, Activity>,
     threads: Vec<JoinHandle<()>>,
@@ -122,6 +125,8 @@ impl Dispatcher {
             places: HashMap::new(),
             waves: 0,
             wave: Vec::new(),
+            until: Until::End,
+            reached: false,
             live: BTreeMap::new(),
             activity: BTreeMap::new(),
             threads: Vec::new(),
@@ -165,7 +170,7 @@ impl Dispatcher {
     /// Until it is complete or paused.
     pub(crate) fn go(&mut self, audience: &mut dyn Audience) -> Result<Outcome, RunError> {
         loop {
-            if self.pausing.is_none() {
+            if self.pausing.is_none() && !self.reached {
                 self.start_what_can()?;
             }
             self.publish(audience);
@@ -222,9 +227,21 @@ impl Dispatcher {
                 self.doing(&unit, "its checks run".to_owned());
                 self.news.push(News::Checking { unit });
             }
+            Message::Advised(unit, advice) => self.advised(unit, advice)?,
             Message::Worked(unit, worked) => self.worked(&unit, *worked)?,
             Message::Merged(unit, merged) => self.merged(&unit, merged)?,
         }
+        Ok(())
+    }
+
+    /// Kept with the task, so that it can be read later.
+    fn advised(&mut self, unit: TaskId, advice: Option<String>) -> Result<(), RunError> {
+        if let Some(advice) = &advice {
+            let note = format!("A panel recommends:\n{advice}");
+            self.ledger.note_task(&self.run.plan, &unit, &note, self.now())?;
+        }
+        self.doing(&unit, "starts".to_owned());
+        self.news.push(News::Advised { unit, advice });
         Ok(())
     }
 

@@ -3,6 +3,8 @@
 pub enum Outcome {
     /// Every task is done.
     Complete,
+    /// As far as it was to go this time: more is to be done, and nothing stands in its way.
+    Reached,
     /// It can be resumed.
     Paused(String),
 }

@@ -9,12 +9,14 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use steadfast_hosts::price::Prices;
-use steadfast_model::{Host, RunId, RunUnit, TaskId};
+use steadfast_hosts::stream::AgentEvent;
+use steadfast_model::{Host, RunId, RunUnit, Spent, TaskId};
 
 use super::desk::{Closed, Desk, Loaded, Rework};
 use super::message::{Message, Open, Worked};
 use super::prompt::{Before, Prompt};
-use crate::agent::{Assignment, Departed, Departure, attend};
+use crate::agent::{Assignment, Departed, Departure, Heard, attend};
+use crate::counsel::Matter;
 use crate::grounds::{Grounds, GroundsError};
 
 /// How an agent is launched, for a prompt and a share of the budget.
@@ -28,6 +30,16 @@ pub struct Start<'a> {
     pub share: Option<u64>,
     /// The hooks of this agent refuse its tools when this file is there.
     pub spent: &'a Path,
+    pub role: Role,
+}
+
+/// What an agent is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It does the tasks of a unit.
+    Worker,
+    /// It looks, and says what it thinks.
+    Expert,
 }
 
 /// One dispatch.
@@ -53,6 +65,10 @@ pub(crate) struct Shop {
     pub(crate) prices: Prices,
     pub(crate) silence: Duration,
     pub(crate) unit_time: Duration,
+    /// Logs and marks.
+    pub(crate) folder: PathBuf,
+    /// What a panel knows. None: none is held.
+    pub(crate) counsel: Option<Matter>,
 }
 
 /// Does the job to its end, whatever that is, and says how it went.
@@ -62,11 +78,11 @@ pub(crate) fn work(shop: &Shop, job: Job, stop: &AtomicBool, tell: &Sender<Messa
     let _ = tell.send(Message::Worked(unit, Box::new(worked)));
 }
 
-struct Dispatch<'a> {
-    shop: &'a Shop,
-    stop: &'a AtomicBool,
-    tell: &'a Sender<Message>,
-    unit: &'a TaskId,
+pub(super) struct Dispatch<'a> {
+    pub(super) shop: &'a Shop,
+    pub(super) stop: &'a AtomicBool,
+    pub(super) tell: &'a Sender<Message>,
+    pub(super) unit: &'a TaskId,
 }
 
 impl Dispatch<'_> {
@@ -88,7 +104,12 @@ impl Dispatch<'_> {
         let _ = self.tell.send(Message::Loaded(self.unit.clone(), loaded.plan.clone()));
         // Nothing is left for an agent: what landed meanwhile came in by itself, or the runner died when all was done.
         let settled = rework == Rework::default() && !loaded.is_open;
-        let departure = if settled { None } else { Some(self.agent(&job, &loaded, &folder)) };
+        let departure = if settled {
+            None
+        } else {
+            let taken = self.panel(&mut job)?;
+            Some(self.agent(&job, &loaded, &folder, taken))
+        };
         let _ = fs::remove_file(&job.spent);
         if matches!(&departure, Some(Departure { how: Departed::Stopped | Departed::NotStarted(_), .. })) {
             return Ok(Worked { departure, ..Worked::default() });
@@ -97,10 +118,12 @@ impl Dispatch<'_> {
         self.check(departure, &loaded, &folder)
     }
 
-    fn agent(&self, job: &Job, loaded: &Loaded, folder: &Path) -> Departure {
+    /// `taken` is what this dispatch spent before.
+    fn agent(&self, job: &Job, loaded: &Loaded, folder: &Path, taken: Spent) -> Departure {
         let prompt = Prompt { plan: &self.shop.plan_title, tasks: &loaded.tasks, before: &job.before }.text();
         let mark = format!("{}/{}", self.shop.run, self.unit);
-        let start = Start { prompt: &prompt, share: job.share, spent: &job.spent };
+        let share = job.share.map(|share| share.saturating_sub(taken.micro_usd.unwrap_or(0)));
+        let start = Start { prompt: &prompt, share, spent: &job.spent, role: Role::Worker };
         let assignment = Assignment {
             launch: (self.shop.launcher)(&start),
             host: self.shop.host,
@@ -112,6 +135,10 @@ impl Dispatch<'_> {
             limit: self.shop.unit_time,
         };
         attend(&assignment, self.stop, &mut |heard| {
+            let heard = match heard {
+                Heard::Event(AgentEvent::Spent(spent)) => Heard::Event(AgentEvent::Spent(taken.plus(spent))),
+                other => other,
+            };
             let _ = self.tell.send(Message::Heard(self.unit.clone(), heard));
         })
     }
@@ -142,11 +169,11 @@ impl Dispatch<'_> {
         Ok(worked)
     }
 
-    fn commit(&self) -> Result<String, String> {
+    pub(super) fn commit(&self) -> Result<String, String> {
         self.shop.grounds.commit(self.unit.as_str(), &format!("Work on {}", self.unit)).map_err(said)
     }
 }
 
-fn said(error: GroundsError) -> String {
+pub(super) fn said(error: GroundsError) -> String {
     error.to_string()
 }

@@ -8,6 +8,8 @@ pub(crate) enum Message {
     /// The plan of its worktree is in the ledger.
     Loaded(TaskId, PlanId),
     Heard(TaskId, Heard),
+    /// A panel looked at what failed, and this is what it said. None: nothing that can be read.
+    Advised(TaskId, Option<String>),
     /// Its agent is gone, and its checks run.
     Checking(TaskId),
     Worked(TaskId, Box<Worked>),

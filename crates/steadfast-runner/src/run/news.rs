@@ -29,6 +29,11 @@ pub enum News {
     Checking {
         unit: TaskId,
     },
+    /// Experts looked at what failed, and the next attempt is told what they said; or they said nothing.
+    Advised {
+        unit: TaskId,
+        advice: Option<String>,
+    },
     Merging {
         unit: TaskId,
     },

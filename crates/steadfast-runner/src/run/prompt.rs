@@ -5,6 +5,8 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use steadfast_model::TaskId;
 
+use crate::quote::{end_of, fenced};
+
 /// The end of a check's output that goes into the next attempt, in characters.
 const OUTPUT: usize = 3_000;
 const SUMMARY: usize = 1_200;
@@ -25,6 +27,8 @@ pub(crate) struct Before {
     pub(crate) failure: Option<Failure>,
     /// What the last agent said at its end.
     pub(crate) summary: Option<String>,
+    /// What a panel recommends.
+    pub(crate) advice: Option<String>,
     /// Files with both sides of a conflict in them.
     pub(crate) conflict: Vec<String>,
     /// How many tasks were closed at its end.
@@ -73,25 +77,11 @@ impl Prompt<'_> {
         if let Some(summary) = before.summary.as_deref().map(str::trim).filter(|summary| !summary.is_empty()) {
             let _ = write!(text, "\n\nThe last agent said at its end:\n{}", fenced(end_of(summary, SUMMARY)));
         }
+        if let Some(advice) = &before.advice {
+            let _ = write!(text, "\n\nExperts who saw the change and the failure recommend:\n{}", fenced(advice));
+        }
         text
     }
-}
-
-/// The last characters, from the beginning of a line where there is one.
-fn end_of(text: &str, longest: usize) -> &str {
-    let text = text.trim_end();
-    let Some((start, _)) = text.char_indices().rev().nth(longest.saturating_sub(1)) else { return text };
-    let end = &text[start..];
-    if start == 0 { end } else { end.split_once('\n').map_or(end, |(_, rest)| rest) }
-}
-
-/// What another program said, so that it cannot be taken for ours.
-fn fenced(text: &str) -> String {
-    let mut fence = "```".to_owned();
-    while text.contains(&fence) {
-        fence.push('`');
-    }
-    format!("{fence}\n{text}\n{fence}")
 }
 
 #[cfg(test)]

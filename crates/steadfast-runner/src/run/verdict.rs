@@ -75,6 +75,7 @@ pub(crate) fn after_work(tried: Tried, worked: Worked, now: Millis) -> Next {
         attempts: tried.attempts,
         failure: open.as_ref().map(failure).or_else(|| tried.before.failure.clone()),
         summary: said.or_else(|| tried.before.summary.clone()),
+        advice: None,
         conflict: Vec::new(),
         closed: closed.max(tried.before.closed),
         bring_in: false,

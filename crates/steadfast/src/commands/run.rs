@@ -13,11 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use steadfast_hosts::launch::{Headless, headless};
+use steadfast_hosts::launch::{self, Headless, headless};
 use steadfast_hosts::price::{Price, Prices};
 use steadfast_model::{Host, Limits, Permissions, PlanId, Run as RunRow, RunId, RunSettings, RunState, Usd};
 use steadfast_runner::grounds::Grounds;
-use steadfast_runner::run::{Begin, Outcome, Start, is_alive, run, this_process};
+use steadfast_runner::run::{Begin, Outcome, Role, Start, Until, is_alive, run, this_process};
 use steadfast_store::ledger::LedgerError;
 
 use crate::error::CommandError;
@@ -193,6 +193,8 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
         folder: place.state.join("runs").join(row.id.as_str()),
         runner: this_process(),
         stop,
+        counsel: None,
+        until: Until::End,
         run: row.clone(),
     };
     let mut display = Display::new(&row, place, settings);
@@ -207,7 +209,7 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     };
     display.finish(&ledger, &outcome)?;
     match outcome {
-        Outcome::Complete => Ok(()),
+        Outcome::Complete | Outcome::Reached => Ok(()),
         Outcome::Paused(why) => Err(CommandError::needs_human(format!("run {} is paused: {why}", row.id))
             .hint("`steadfast resume` goes on where it is; `steadfast progress` shows how it stands")),
     }
@@ -231,9 +233,10 @@ fn launcher(settings: &RunSettings, host: Host, ready: &Ready) -> Box<steadfast_
             budget_micro_usd: start.share,
             max_turns: None,
             steadfast: steadfast.clone(),
-            permissions: match permissions {
-                Permissions::Edit => steadfast_hosts::launch::Permissions::Edit,
-                Permissions::Free => steadfast_hosts::launch::Permissions::Free,
+            permissions: match (start.role, permissions) {
+                (Role::Expert, _) => launch::Permissions::Read,
+                (Role::Worker, Permissions::Edit) => launch::Permissions::Edit,
+                (Role::Worker, Permissions::Free) => launch::Permissions::Free,
             },
             extra: extra.clone(),
         });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_sim::agent::Work;
-use steadfast_sim::{Agent, Ending, HookCommand, Moment, Scenario};
+use steadfast_sim::{Agent, Ending, HookCommand, Moment, Scenario, expert};
 
 use crate::error::CommandError;
 use crate::surroundings;
@@ -39,6 +39,9 @@ pub(super) struct Sim {
     /// At which cost it stops.
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
+    /// It is asked for its opinion in `--prompt`: it answers, and does nothing.
+    #[arg(long, requires = "prompt", conflicts_with = "scenario")]
+    expert: bool,
     /// How long a task of the ledger takes.
     #[arg(long, value_name = "SECONDS")]
     pace: Option<f64>,
@@ -85,6 +88,7 @@ impl Sim {
         let steadfast = program.display().to_string();
         let cwd = surroundings::cwd();
         let work = match self.scenario {
+            None if self.expert => Work::Scenario(opinion(&self.prompt.unwrap_or_default())),
             Some(file) => {
                 let values = [("CWD", cwd.display().to_string()), ("STEADFAST", steadfast)];
                 let values: BTreeMap<_, _> = values.map(|(name, value)| (name.to_owned(), value)).into();
@@ -107,6 +111,16 @@ impl Sim {
         agent.budget = self.budget.map(micro_usd);
         agent.pace = self.pace.and_then(|pace| Duration::try_from_secs_f64(pace).ok()).unwrap_or_default();
         Ok(agent)
+    }
+}
+
+/// Its answer as a scenario. One that has none sits there.
+fn opinion(brief: &str) -> Scenario {
+    match expert::answer(brief) {
+        Some(answer) => Scenario::new("expert").prompt(brief).say(answer),
+        None => loop {
+            std::thread::sleep(Duration::from_secs(3_600));
+        },
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use steadfast_model::{Evidence, PlanId, Spent, Status, Sums, TaskId, UnitStatus};
 use steadfast_store::ledger::{Closing, DispatchEnd, Lease, StatusChange};
 
-use super::super::begin::RunError;
+use super::super::begin::{RunError, Until};
 use super::super::merger::Arrival;
 use super::super::message::{Merged, Worked};
 use super::super::news::News;
@@ -48,6 +48,7 @@ impl Dispatcher {
                 self.clear_away(unit)?;
             }
             self.news.push(News::Landed { unit: unit.clone(), commit: commit.clone() });
+            self.reached = self.until == Until::Unit && self.is_more_to_do();
             return Ok(());
         }
         match after_merge(tried, merged) {

@@ -104,6 +104,10 @@ impl Dispatcher {
         if let Some(Pausing::Drain(why) | Pausing::Now(why)) = self.pausing.take() {
             return self.pause(why).map(Some);
         }
+        if self.reached {
+            self.wait_for_threads();
+            return Ok(Some(Outcome::Reached));
+        }
         if self.rows.iter().all(|row| row.status == UnitStatus::Done) {
             self.wait_for_threads();
             self.shop.grounds.clear()?;

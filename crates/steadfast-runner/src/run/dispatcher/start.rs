@@ -8,7 +8,7 @@ use steadfast_model::{Status, TaskId, UnitStatus};
 use steadfast_plan::{UnitState, next_wave};
 use steadfast_store::ledger::{LeaseError, NewDispatch, StatusChange};
 
-use super::super::begin::RunError;
+use super::super::begin::{RunError, Until};
 use super::super::budget::Share;
 use super::super::executor::{Job, work};
 use super::super::news::{Activity, News};
@@ -21,6 +21,10 @@ pub(super) const LEASE_MS: u64 = 60_000;
 impl Dispatcher {
     pub(super) fn start_what_can(&mut self) -> Result<(), RunError> {
         if self.wave.iter().all(|index| self.is_closed(*index)) {
+            if self.until == Until::Wave && !self.wave.is_empty() && self.is_more_to_do() {
+                self.reached = true;
+                return Ok(());
+            }
             self.next_wave();
         }
         for index in self.wave.clone() {
@@ -43,14 +47,22 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn next_wave(&mut self) {
+    fn what_is_next(&self) -> Vec<usize> {
         let state = |id: &TaskId| match self.row(id).map(|row| row.status) {
             Some(UnitStatus::Done) => UnitState::Done,
             Some(UnitStatus::Blocked) => UnitState::Blocked,
             Some(UnitStatus::Running | UnitStatus::Merging) => UnitState::Running,
             Some(UnitStatus::Waiting) | None => UnitState::Waiting,
         };
-        self.wave = next_wave(&self.units, &state);
+        next_wave(&self.units, &state)
+    }
+
+    pub(super) fn is_more_to_do(&self) -> bool {
+        !self.what_is_next().is_empty()
+    }
+
+    fn next_wave(&mut self) {
+        self.wave = self.what_is_next();
         let number = self.wave.iter().map(|index| self.rows[*index].wave).min();
         if let Some(number) = number {
             let units = self.wave.iter().map(|index| self.rows[*index].unit.clone()).collect();

@@ -61,7 +61,7 @@ impl Display {
         self.write(&view);
         tell!("{}", report(&view).trim_end())?;
         let line = match outcome {
-            Outcome::Complete => format!("run {} of {} is complete", self.run, view.run.spec),
+            Outcome::Complete | Outcome::Reached => format!("run {} of {} is complete", self.run, view.run.spec),
             Outcome::Paused(why) => format!("run {} of {} needs you: {why}", self.run, view.run.spec),
         };
         self.notice.send(&self.place, &line);
@@ -154,6 +154,10 @@ fn line(news: &News, now: &Snapshot<'_>) -> Option<String> {
         News::Started { unit, attempt: 1 } => format!("{}: an agent works on it", titled(unit)),
         News::Started { unit, attempt } => format!("{}: an agent works on it, attempt {attempt}", titled(unit)),
         News::Landed { unit, commit } => format!("{unit}: done, merged as {}", commit.get(..8).unwrap_or(commit)),
+        News::Advised { unit, advice: Some(advice) } => {
+            format!("{unit}: {} experts say what to do differently", advice.lines().count())
+        }
+        News::Advised { unit, advice: None } => format!("{unit}: no expert said anything that can be read"),
         News::Again { unit, why } => format!("{unit}: not done, tried again: {why}"),
         News::Waits { unit, why } => format!("{unit}: waits: {why}"),
         News::Blocked { unit, why } => format!("{unit}: needs a human: {why}"),

@@ -1,0 +1,7 @@
+//! The gate at the end: what was seen of the final tree, and what that leaves to object to. A claim is no evidence.
+
+mod objection;
+mod standing;
+
+pub use objection::{Objection, Remedy};
+pub use standing::{Broken, Held, Rerun, Standing, Weak, judge};

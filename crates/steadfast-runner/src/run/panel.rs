@@ -1,0 +1,69 @@
+//! Before the second attempt: experts see what failed, and what they recommend goes into the prompt.
+
+use std::time::Duration;
+
+use steadfast_hosts::stream::AgentEvent;
+use steadfast_model::Spent;
+
+use super::executor::{Dispatch, Job, said};
+use super::message::Message;
+use crate::agent::Heard;
+use crate::counsel::{Advice, Change, Expert, Failed, Purpose, Sitting, choose, told};
+use crate::quote::end_of;
+
+/// A panel that thinks longer than this holds the work up more than it helps.
+const LIMIT: Duration = Duration::from_secs(5 * 60);
+
+/// Of an agent's share, the part that goes to its panel: a quarter.
+const PART: u64 = 4;
+
+impl Dispatch<'_> {
+    /// Holds a panel where one is due. What it took.
+    pub(super) fn panel(&self, job: &mut Job) -> Result<Spent, String> {
+        let none = Spent { micro_usd: Some(0), ..Spent::default() };
+        let Some(matter) = &self.shop.counsel else { return Ok(none) };
+        let Some(failure) = job.before.failure.clone().filter(|_| job.unit.stuck == 1 && !job.bring_in) else {
+            return Ok(none);
+        };
+        let grounds = &self.shop.grounds;
+        let head = self.commit()?;
+        let change = Change::parse(&grounds.diff_from_branch(&head).map_err(said)?);
+        let name = format!("panel-{}", self.unit);
+        let directory = grounds.exhibit(&name, &head).map_err(said)?;
+        let task = format!("{} ({})", failure.task, job.unit.title);
+        let failed = Failed {
+            task: &task,
+            why: &failure.why,
+            output: &failure.output,
+            summary: job.before.summary.as_deref().map(|summary| end_of(summary, 1_000)),
+        };
+        let briefs: Vec<(Expert, String)> = choose(Purpose::Panel, change.paths())
+            .into_iter()
+            .map(|expert| (expert, matter.panel(expert, &failed, &change)))
+            .collect();
+        let mut taken = none;
+        let sitting = Sitting {
+            launcher: &*self.shop.launcher,
+            host: self.shop.host,
+            prices: &self.shop.prices,
+            directory: &directory,
+            mark: &format!("{}/{}", self.shop.run, self.unit),
+            folder: &self.shop.folder,
+            name: &name,
+            limit: LIMIT,
+            share: job.share.map(|share| share / PART),
+        };
+        let statements = sitting.ask(&briefs, self.stop, &mut |spent| {
+            taken = spent;
+            let _ = self.tell.send(Message::Heard(self.unit.clone(), Heard::Event(AgentEvent::Spent(spent))));
+        });
+        grounds.put_away(&name).map_err(said)?;
+        let panel: Vec<(Expert, Advice)> = statements
+            .iter()
+            .filter_map(|statement| Some((statement.expert, Advice::read(statement.spoken.said.as_deref()?)?)))
+            .collect();
+        job.before.advice = told(&panel);
+        let _ = self.tell.send(Message::Advised(self.unit.clone(), job.before.advice.clone()));
+        Ok(taken)
+    }
+}
