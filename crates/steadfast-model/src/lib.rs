@@ -47,9 +47,9 @@ pub use policy::{Direction, Mode, PolicyName};
 pub use record::{Entry, Opinion, Record};
 pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus};
 pub use settings::{
-    ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, ModeOptions, NoPeriod, Options,
-    Period, Permissions, Possible, Price, PrivacyOptions, Profile, Rules, RunOptions, RunSettings, Settings, Source,
-    Sourced, StopOptions, StopRules, Usd,
+    ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, LoopOptions, LoopSettings,
+    ModeOptions, NoPeriod, Options, Period, Permissions, Possible, Price, PrivacyOptions, Profile, Rules, RunOptions,
+    RunSettings, Settings, Source, Sourced, StopOptions, StopRules, Usd,
 };
 pub use state::{Change, GateState, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount, WiringTold};
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};

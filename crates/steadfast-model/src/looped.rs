@@ -8,6 +8,8 @@ pub struct Loop {
     pub id: LoopId,
     /// The checkout it was begun in.
     pub worktree: String,
+    /// The commit it began at. `None`: there was none yet.
+    pub base: Option<String>,
     pub stage: Stage,
     /// As the human wrote it.
     pub request: String,
@@ -35,6 +37,7 @@ impl Loop {
         Self {
             id,
             worktree,
+            base: None,
             stage: Stage::Intent,
             request,
             spec: None,

@@ -3,6 +3,7 @@
 
 mod approval;
 mod drift;
+mod looped;
 mod period;
 mod run;
 mod source;
@@ -14,6 +15,7 @@ use crate::{Level, Mode};
 
 pub use approval::{ApprovalOptions, ApprovalRules, Possible, Profile};
 pub use drift::{DriftOptions, DriftRules};
+pub use looped::{LoopOptions, LoopSettings};
 pub use period::{NoPeriod, Period};
 pub use run::{Permissions, Price, RunOptions, RunSettings};
 pub use source::{Source, Sourced};
@@ -29,6 +31,8 @@ pub struct Options {
     pub approval: ApprovalOptions,
     pub drift: DriftOptions,
     pub run: RunOptions,
+    #[serde(rename = "loop")]
+    pub looped: LoopOptions,
     pub ledger: LedgerOptions,
     pub privacy: PrivacyOptions,
 }
@@ -169,6 +173,7 @@ pub struct Settings {
     pub drift_constraints: Sourced<Vec<String>>,
     pub drift_quiet_below: Sourced<Level>,
     pub run: RunSettings,
+    pub looped: LoopSettings,
     pub ledger_check_seconds: Sourced<u32>,
     pub ledger_ui_skills: Sourced<Vec<String>>,
     pub privacy_retain_days: Sourced<u32>,
@@ -204,6 +209,7 @@ impl Default for Settings {
             drift_constraints: Sourced::default(Vec::new()),
             drift_quiet_below: Sourced::default(DriftRules::QUIET_BELOW),
             run: RunSettings::default(),
+            looped: LoopSettings::default(),
             ledger_check_seconds: Sourced::default(1_800),
             ledger_ui_skills: Sourced::default(UI_SKILLS.map(str::to_owned).to_vec()),
             privacy_retain_days: Sourced::default(30),
@@ -229,6 +235,7 @@ impl Settings {
             approval: ApprovalOptions { required, protected, triggers, scratch, possible, expires_hours, profile, key },
             drift: DriftOptions { scope, never, constraints, quiet_below },
             run,
+            looped,
             ledger: LedgerOptions { check_seconds, ui_skills },
             privacy: PrivacyOptions { retain_days },
         } = options;
@@ -257,6 +264,7 @@ impl Settings {
         self.drift_constraints.take(constraints.clone(), source);
         self.drift_quiet_below.take(*quiet_below, source);
         self.run.combine(run, source);
+        self.looped.combine(looped, source);
         self.ledger_check_seconds.take(*check_seconds, source);
         self.ledger_ui_skills.take(ui_skills.clone(), source);
         self.privacy_retain_days.take(*retain_days, source);
@@ -303,6 +311,7 @@ impl Settings {
             line("drift.quiet_below", &self.drift_quiet_below, |level| quoted(level.as_str())),
         ];
         lines.extend(self.run.lines());
+        lines.extend(self.looped.lines());
         lines.extend([
             line("ledger.check_seconds", &self.ledger_check_seconds, u32::to_string),
             line("ledger.ui_skills", &self.ledger_ui_skills, |skills| list(skills.iter().map(String::as_str))),

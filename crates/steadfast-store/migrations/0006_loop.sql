@@ -1,12 +1,13 @@
 -- Loops: a request on its way through its stages, and what experts said of the result.
 -- Times are milliseconds since 1970. Lists and structures are JSON.
 
--- scores: spec score, fit and autonomy; written once. overridden: why a human took a request that was not clear enough.
+-- base: the commit it began at; none where there was none. scores: spec score, fit and autonomy; written once. overridden: why a human took a request that was not clear enough.
 -- shape: criteria, must-nots and verification. recall: the lines that were shown. ended: how, none while it goes on.
 -- A plan or run is named, not referenced: a loop outlives them.
 CREATE TABLE loop (
     id         TEXT   NOT NULL PRIMARY KEY,
     worktree   TEXT   NOT NULL,
+    base       TEXT,
     stage      TEXT   NOT NULL,
     request    TEXT   NOT NULL,
     spec       TEXT,

@@ -5,7 +5,7 @@ use super::super::LedgerError;
 use super::super::column::{json, millis, optional_word, text, word};
 use super::super::error::Fault;
 
-const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, shape, recall, plan, run, rounds, ended, started_at, updated_at";
+const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, shape, recall, plan, run, rounds, ended, started_at, updated_at, base";
 
 pub(super) fn find(connection: &Connection, id: &LoopId) -> Result<Loop, Fault> {
     let found = connection
@@ -29,7 +29,7 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
     transaction.execute(
         &format!(
             "INSERT INTO loop ({COLUMNS})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
         ),
         params![
             new.id.as_str(),
@@ -47,6 +47,7 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
             new.ended.map(LoopEnd::as_str),
             new.started_at.0,
             new.updated_at.0,
+            new.base,
         ],
     )?;
     Ok(())
@@ -69,6 +70,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Loop> {
         ended: optional_word(row, 12, &LoopEnd::ALL, LoopEnd::as_str)?,
         started_at: millis(row, 13)?,
         updated_at: millis(row, 14)?,
+        base: row.get(15)?,
     })
 }
 

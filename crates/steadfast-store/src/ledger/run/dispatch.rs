@@ -29,7 +29,10 @@ pub struct DispatchEnd {
     pub summary: Option<String>,
 }
 
-const SUMS: &str = "COUNT(*), COALESCE(SUM(micro_usd), 0), COALESCE(SUM(input_tokens + cached_tokens + output_tokens), 0),
+/// What is spent besides units has a name that begins like this, and is no iteration.
+const ASIDE: &str = "@";
+
+const SUMS: &str = "COUNT(CASE WHEN unit NOT LIKE '@%' THEN 1 END), COALESCE(SUM(micro_usd), 0), COALESCE(SUM(input_tokens + cached_tokens + output_tokens), 0),
      COALESCE(SUM(CASE WHEN micro_usd IS NULL AND input_tokens + cached_tokens + output_tokens > 0 THEN 1 ELSE 0 END), 0)";
 
 impl Ledger {
@@ -37,25 +40,14 @@ impl Ledger {
     pub fn begin_dispatch(&mut self, new: NewDispatch<'_>, now: Millis) -> Result<u32, LedgerError> {
         self.write(|transaction, _| {
             unit::find(transaction, new.run, new.unit)?;
-            let number: u32 = transaction
-                .prepare_cached("SELECT COALESCE(MAX(number), 0) + 1 FROM dispatch WHERE run = ?1")?
-                .query_row([new.run.as_str()], |row| row.get(0))?;
-            transaction
-                .prepare_cached(
-                    "INSERT INTO dispatch (run, number, unit, host, session, started_at, input_tokens, cached_tokens,
-                                           output_tokens, turns)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, 0)",
-                )?
-                .execute(params![
-                    new.run.as_str(),
-                    number,
-                    new.unit.as_str(),
-                    new.host.as_str(),
-                    new.session.map(SessionId::as_str),
-                    now.0
-                ])?;
-            Ok(number)
+            insert(transaction, new, now)
         })
+    }
+
+    /// Something a run pays for that is no dispatch of a unit: a review, a spec. Its number, as that of a dispatch.
+    pub fn begin_aside(&mut self, run: &RunId, what: &str, host: Host, now: Millis) -> Result<u32, LedgerError> {
+        let name = TaskId::new(format!("{ASIDE}{what}"));
+        self.write(|transaction, _| insert(transaction, NewDispatch { run, unit: &name, host, session: None }, now))
     }
 
     /// What it spent until now replaces what it had spent before.
@@ -134,6 +126,27 @@ pub(super) fn of_units(connection: &Connection, run: &RunId) -> Result<BTreeMap<
         connection.prepare_cached(&format!("SELECT unit, {SUMS} FROM dispatch WHERE run = ?1 GROUP BY unit"))?;
     let rows = statement.query_map([run.as_str()], |row| Ok((task_id(row, 0)?, sums(row, 1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn insert(transaction: &Transaction<'_>, new: NewDispatch<'_>, now: Millis) -> Result<u32, Fault> {
+    let number: u32 = transaction
+        .prepare_cached("SELECT COALESCE(MAX(number), 0) + 1 FROM dispatch WHERE run = ?1")?
+        .query_row([new.run.as_str()], |row| row.get(0))?;
+    transaction
+        .prepare_cached(
+            "INSERT INTO dispatch (run, number, unit, host, session, started_at, input_tokens, cached_tokens,
+                                   output_tokens, turns)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, 0)",
+        )?
+        .execute(params![
+            new.run.as_str(),
+            number,
+            new.unit.as_str(),
+            new.host.as_str(),
+            new.session.map(SessionId::as_str),
+            now.0
+        ])?;
+    Ok(number)
 }
 
 fn put_spent(transaction: &Transaction<'_>, run: &RunId, number: u32, spent: Spent, turns: u32) -> Result<(), Fault> {
