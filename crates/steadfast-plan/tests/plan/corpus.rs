@@ -12,7 +12,7 @@ use crate::round_trip::comes_back;
 /// The unpacked corpus and its files. `None`: it is not there.
 #[expect(clippy::disallowed_methods, reason = "the corpus is packed")]
 #[expect(clippy::print_stderr, reason = "says what was not looked at")]
-fn corpus() -> Option<(tempfile::TempDir, Vec<PathBuf>)> {
+pub(crate) fn corpus() -> Option<(tempfile::TempDir, Vec<PathBuf>)> {
     let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/tasks.tar.zst");
     if !archive.exists() {
         eprintln!("SKIPPED: there is no corpus beside this repository");

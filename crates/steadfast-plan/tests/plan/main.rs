@@ -8,6 +8,7 @@ mod laws;
 mod lists;
 mod markdown;
 mod round_trip;
+mod scores;
 mod waves;
 
 use steadfast_model::Plan;

@@ -1,0 +1,164 @@
+//! How clear a request is: five questions, 0 to 2 points each, by stated rules over its sentences.
+//!
+//! A rule never guesses at meaning: it looks for words, numbers, paths and commands, and for what the heading above them
+//! says. Each mark names the sentence that earned it, so that a human sees at once where a rule was wrong.
+
+mod constraints;
+mod document;
+mod done;
+mod outcome;
+mod scope;
+mod sentence;
+mod success;
+mod token;
+
+use serde::Serialize;
+use steadfast_model::{Check, Plan, TaskKind};
+
+use sentence::Said;
+
+/// Below this a request does not run.
+pub const THRESHOLD: u8 = 5;
+
+/// The marks of a request, one for each dimension.
+///
+/// ```
+/// let score = steadfast_plan::score("Make the app faster.");
+/// assert_eq!(score.total(), 0);
+/// assert_eq!(score.missing().len(), 5);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SpecScore {
+    pub marks: [Mark; 5],
+}
+
+impl SpecScore {
+    /// 0 to 10.
+    pub fn total(&self) -> u8 {
+        self.marks.iter().map(|mark| mark.points).sum()
+    }
+
+    pub fn points(&self, dimension: Dimension) -> u8 {
+        self.marks.iter().find(|mark| mark.dimension == dimension).map_or(0, |mark| mark.points)
+    }
+
+    /// What nothing was said about.
+    pub fn missing(&self) -> Vec<Dimension> {
+        self.marks.iter().filter(|mark| mark.points == 0).map(|mark| mark.dimension).collect()
+    }
+
+    pub fn is_clear(&self) -> bool {
+        self.total() >= THRESHOLD
+    }
+}
+
+/// One of the five questions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dimension {
+    Outcome,
+    Scope,
+    Constraints,
+    Success,
+    Done,
+}
+
+impl Dimension {
+    pub const ALL: [Self; 5] = [Self::Outcome, Self::Scope, Self::Constraints, Self::Success, Self::Done];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Outcome => "outcome",
+            Self::Scope => "scope",
+            Self::Constraints => "constraints",
+            Self::Success => "success",
+            Self::Done => "done",
+        }
+    }
+
+    /// What a human is asked when nothing was said about it.
+    pub fn question(self) -> &'static str {
+        match self {
+            Self::Outcome => "What can somebody do afterwards, or what does the program do, that is not so today?",
+            Self::Scope => "Which files, folders or commands is it about, and what stays out?",
+            Self::Constraints => "What must not happen or change on the way?",
+            Self::Success => "By which numbers, examples or cases can somebody see that it is right?",
+            Self::Done => "Which command or which list shows that it is finished?",
+        }
+    }
+}
+
+/// The points of one dimension, and what earned them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Mark {
+    pub dimension: Dimension,
+    /// 0 to 2.
+    pub points: u8,
+    pub because: Option<Sentence>,
+    /// What was seen in that sentence.
+    pub rule: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sentence {
+    /// From 1.
+    pub line: usize,
+    pub text: String,
+}
+
+/// What a sentence is worth, and for what.
+type Worth = Option<(u8, &'static str)>;
+
+/// Scores prose or Markdown.
+pub fn score(text: &str) -> SpecScore {
+    let said = document::sentences(text);
+    SpecScore {
+        marks: [
+            best(Dimension::Outcome, &said, outcome::worth),
+            best(Dimension::Scope, &said, scope::worth),
+            best(Dimension::Constraints, &said, constraints::worth),
+            best(Dimension::Success, &said, success::worth),
+            best(Dimension::Done, &said, done::worth),
+        ],
+    }
+}
+
+/// Scores a spec that was read already, by what its author wrote. The lines are those of the plan in Markdown.
+pub fn score_plan(plan: &Plan) -> SpecScore {
+    score(&as_markdown(plan))
+}
+
+/// The first of the best sentences.
+fn best(dimension: Dimension, said: &[Said], worth: fn(&Said) -> Worth) -> Mark {
+    let mut mark = Mark { dimension, points: 0, because: None, rule: "nothing says so" };
+    for sentence in said {
+        if let Some((points, rule)) = worth(sentence)
+            && points > mark.points
+        {
+            let because = Some(Sentence { line: sentence.line, text: sentence.text.clone() });
+            mark = Mark { dimension, points, because, rule };
+        }
+    }
+    mark
+}
+
+fn as_markdown(plan: &Plan) -> String {
+    let mut text = format!("# {}\n\n{}\n", plan.feature, plan.description.as_deref().unwrap_or_default());
+    for (heading, lines) in [("Constraints", &plan.constraints), ("Success criteria", &plan.criteria)] {
+        if !lines.is_empty() {
+            text += &format!("\n## {heading}\n");
+            text.extend(lines.iter().map(|line| format!("- {line}\n")));
+        }
+    }
+    text += "\n## Tasks\n";
+    for task in plan.tasks.iter().filter(|task| task.kind == TaskKind::Main) {
+        text += &format!("- [ ] {}\n", task.title);
+        if !task.files.is_empty() {
+            text += &format!("  - Files: `{}`\n", task.files.join("`, `"));
+        }
+        if let Some(Check::Command { command, .. }) = &task.verify {
+            text += &format!("  - Verify: `{command}`\n");
+        }
+    }
+    text
+}

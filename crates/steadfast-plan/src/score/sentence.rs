@@ -1,0 +1,152 @@
+//! A sentence as words: what stands in backticks is one word of its own.
+
+/// What the heading above a sentence says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Goal,
+    Scope,
+    OutOfScope,
+    Constraints,
+    Success,
+    Verification,
+    Done,
+    /// Why it is wanted: what is so today, not what shall be.
+    Background,
+    Other,
+}
+
+/// How a sentence stands on its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Prose,
+    Item,
+    /// `- [ ]`, or a heading that is a task.
+    Box,
+    /// A line of a code block.
+    Code,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    /// From 1.
+    pub(super) line: usize,
+    pub(super) text: String,
+    pub(super) part: Part,
+    pub(super) form: Form,
+    words: Vec<Word>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// Lower case outside of backticks.
+    pub(super) text: String,
+    pub(super) is_code: bool,
+}
+
+impl Said {
+    pub(super) fn new(line: usize, text: &str, part: Part, form: Form) -> Self {
+        Self { line, text: text.to_owned(), part, form, words: words(text) }
+    }
+
+    pub(super) fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// What stands in backticks, and the lines of a code block.
+    pub(super) fn codes(&self) -> impl Iterator<Item = &str> {
+        let block = (self.form == Form::Code).then_some(self.text.as_str());
+        block.into_iter().chain(self.words.iter().filter(|word| word.is_code).map(|word| word.text.as_str()))
+    }
+
+    pub(super) fn says(&self, phrase: &str) -> bool {
+        self.position(phrase).is_some()
+    }
+
+    pub(super) fn says_any(&self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| self.says(phrase))
+    }
+
+    /// It begins with one of these, politeness aside.
+    pub(super) fn begins_with(&self, phrases: &[&str]) -> bool {
+        const POLITE: [&str; 7] = ["please", "and", "but", "also", "then", "hey", "so"];
+        let skipped =
+            self.words.iter().take_while(|word| !word.is_code && POLITE.contains(&word.text.as_str())).count();
+        let rest = self.words.get(skipped..).unwrap_or_default();
+        phrases.iter().any(|phrase| starts(rest, phrase))
+    }
+
+    /// A clause begins with one of these: the sentence, or what follows a comma, a colon, `and` or `but`.
+    pub(super) fn clause_begins_with(&self, phrases: &[&str]) -> bool {
+        self.begins_with(phrases)
+            || self.words.iter().enumerate().any(|(index, word)| {
+                let opens = word.text.ends_with([',', ':', ';', '(', '–', '—'])
+                    || (!word.is_code && matches!(word.text.as_str(), "and" | "but" | "-"));
+                opens
+                    && self.words.get(index + 1..).is_some_and(|rest| phrases.iter().any(|phrase| starts(rest, phrase)))
+            })
+    }
+
+    /// A figure, as a number or as a word that stands for one.
+    pub(super) fn has_number(&self) -> bool {
+        self.words.iter().any(|word| !word.is_code && is_number(&word.text))
+    }
+
+    fn position(&self, phrase: &str) -> Option<usize> {
+        (0..self.words.len()).find(|from| self.words.get(*from..).is_some_and(|rest| starts(rest, phrase)))
+    }
+}
+
+fn starts(words: &[Word], phrase: &str) -> bool {
+    let mut words = words.iter();
+    phrase.split(' ').all(|wanted| words.next().is_some_and(|word| !word.is_code && bare(&word.text) == wanted))
+}
+
+/// A word without what hangs on it.
+pub(super) fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '/' | '-'))
+}
+
+fn is_number(word: &str) -> bool {
+    let bare = bare(word);
+    bare.starts_with(|c: char| c.is_ascii_digit())
+        || matches!(bare, "two" | "three" | "four" | "five" | "six" | "ten" | "once" | "twice" | "zero")
+}
+
+fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    for (index, piece) in text.split('`').enumerate() {
+        if index % 2 == 1 {
+            words.push(Word { text: piece.to_owned(), is_code: true });
+            continue;
+        }
+        let piece = piece.replace('’', "'").replace("**", "").replace("__", "");
+        let spoken = piece.split_whitespace().map(str::to_lowercase);
+        words.extend(spoken.map(|text| Word { text, is_code: false }));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> Said {
+        Said::new(1, text, Part::Other, Form::Prose)
+    }
+
+    #[test]
+    fn a_phrase_is_found_among_words_and_not_in_code() {
+        let sentence = said("Please **Do not** touch `must not`, and never sleep.");
+        let found = ["do not", "must not", "never sleep", "not touch"].map(|phrase| sentence.says(phrase));
+        assert_eq!(found, [true, false, true, true]);
+        assert!(sentence.begins_with(&["do not"]));
+        assert!(sentence.clause_begins_with(&["never"]));
+        assert!(!said("People do not understand it").clause_begins_with(&["do not"]));
+    }
+
+    #[test]
+    fn figures_are_numbers() {
+        let have = ["in 10 minutes", "the fifth", "valid once", "v2", "none"].map(|text| said(text).has_number());
+        assert_eq!(have, [true, false, true, false, false]);
+    }
+}

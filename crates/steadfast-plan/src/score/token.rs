@@ -1,0 +1,186 @@
+//! What a word is beside a word: a path, a command, a name of code.
+
+use super::sentence::{Said, Word};
+
+/// A place in a project that is named exactly.
+pub(super) fn names_path(said: &Said) -> bool {
+    said.words().iter().any(is_path)
+}
+
+fn is_path(word: &Word) -> bool {
+    let text = bare_path(&word.text);
+    if text.contains("://") || text.contains(' ') || text.starts_with('-') {
+        return false;
+    }
+    if has_extension(text) {
+        return true;
+    }
+    let is_word = |part: &str| {
+        part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '*' | '{' | '}' | '[' | ']'))
+    };
+    if !text.contains('/') || !text.split('/').all(is_word) || !text.contains(char::is_alphabetic) {
+        return false;
+    }
+    let first = text.split('/').find(|part| !part.is_empty()).unwrap_or_default();
+    let parts = text.split('/').filter(|part| !part.is_empty()).count();
+    word.is_code && parts >= 1
+        || text.ends_with('/') && parts >= 1
+        || text.starts_with('/') && parts >= 2
+        || ROOTS.contains(&first)
+}
+
+/// Where bare words with a slash between them are a folder, not two names for one thing.
+const ROOTS: [&str; 34] = [
+    "src",
+    "lib",
+    "libs",
+    "crates",
+    "packages",
+    "package",
+    "services",
+    "service",
+    "app",
+    "apps",
+    "docs",
+    "doc",
+    "test",
+    "tests",
+    "spec",
+    "cmd",
+    "internal",
+    "pkg",
+    "web",
+    "worker",
+    "config",
+    "scripts",
+    "modules",
+    "server",
+    "client",
+    "frontend",
+    "backend",
+    "components",
+    "examples",
+    "tools",
+    "bin",
+    "include",
+    "plugins",
+    "bench",
+];
+
+/// Where the end of a sentence does not belong to it.
+fn bare_path(word: &str) -> &str {
+    word.trim_matches(|c: char| matches!(c, ',' | ':' | ';' | '(' | ')' | '"' | '\'' | '!' | '?')).trim_end_matches('.')
+}
+
+fn has_extension(text: &str) -> bool {
+    const KNOWN: [&str; 46] = [
+        "rs", "ts", "tsx", "js", "jsx", "mjs", "py", "go", "rb", "php", "java", "kt", "c", "h", "cc", "cpp", "hpp",
+        "cs", "swift", "ex", "exs", "sh", "sql", "md", "mdx", "txt", "json", "jsonl", "yaml", "yml", "toml", "lock",
+        "css", "scss", "html", "vue", "svelte", "nix", "xml", "csv", "proto", "tf", "ini", "cfg", "lua", "zig",
+    ];
+    text.rsplit_once('.').is_some_and(|(stem, extension)| {
+        KNOWN.contains(&extension) && stem.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '*'))
+    })
+}
+
+/// A command line in backticks or in a code block.
+pub(super) fn names_command(said: &Said) -> bool {
+    said.codes().any(is_command)
+}
+
+fn is_command(code: &str) -> bool {
+    const PROGRAMS: [&str; 38] = [
+        "cargo",
+        "npm",
+        "npx",
+        "pnpm",
+        "yarn",
+        "bun",
+        "deno",
+        "make",
+        "just",
+        "pytest",
+        "python",
+        "python3",
+        "tox",
+        "go",
+        "mix",
+        "php",
+        "composer",
+        "bundle",
+        "rake",
+        "gradle",
+        "mvn",
+        "dotnet",
+        "swift",
+        "nix",
+        "bash",
+        "sh",
+        "curl",
+        "grep",
+        "test",
+        "diff",
+        "docker",
+        "terraform",
+        "git",
+        "ruff",
+        "eslint",
+        "tsc",
+        "node",
+        "ctest",
+    ];
+    let mut words = code.split_whitespace().filter(|word| !matches!(*word, "!" | "$" | "for" | "while" | "if"));
+    let Some(program) = words.next().filter(|program| !program.starts_with('-')) else { return false };
+    let more = words.next().is_some();
+    let name_like =
+        program.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.' | '/'));
+    PROGRAMS.contains(&program) || program.starts_with("./") || (more && name_like && !code.contains([';', '{', '=']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sentence::{Form, Part};
+    use super::*;
+
+    fn said(text: &str) -> Said {
+        Said::new(1, text, Part::Other, Form::Prose)
+    }
+
+    #[test]
+    fn paths_are_told_from_words_with_a_slash() {
+        let paths = [
+            "edit src/auth/login.rs.",
+            "in src/auth",
+            "look into worker/",
+            "`docs/cli.md`",
+            "see `src/core`",
+            "at /api/v1/orders",
+        ];
+        for text in paths {
+            assert!(names_path(&said(text)), "{text}");
+        }
+        let others = [
+            "and/or",
+            "read/write speed",
+            "see https://a.example/b/c",
+            "version 4.5",
+            "e.g. this",
+            "`--since`",
+            "`/ x`",
+        ];
+        for text in others {
+            assert!(!names_path(&said(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_are_told_from_names() {
+        let commands = ["`cargo test`", "`make`", "`./run.sh`", "`tool log --since 2026`", "`! grep -rn x src`"];
+        for text in commands {
+            assert!(names_command(&said(text)), "{text}");
+        }
+        for text in ["`UserStore`", "`src/a.rs`", "`let a = 1;`", "cargo test", "`Read only`", "`--type x`"] {
+            assert!(!names_command(&said(text)), "{text}");
+        }
+    }
+}
