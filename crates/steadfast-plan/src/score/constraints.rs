@@ -18,7 +18,7 @@ pub(super) fn worth(said: &Said) -> Worth {
         return Some((2, "stands under constraints"));
     }
     let by_the_way = matches!(said.part, Part::Success | Part::Done | Part::Verification | Part::Background);
-    let rule = if forbids(said) {
+    let rule = if forbids(said) || (by_the_way && listed && said.begins_with(&["no"])) {
         Some("forbids something")
     } else if keeps(said) {
         Some("says what stays as it is")

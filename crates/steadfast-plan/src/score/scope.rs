@@ -3,12 +3,12 @@
 //! | points | a sentence |
 //! | --- | --- |
 //! | 2 | names a file, a folder or a route, or stands under a heading like "Out of scope" |
-//! | 1 | names where something is today, or a part: a name of code in backticks, or `the login page`, `the payments module` |
+//! | 1 | names where something is today, or a part: a name of code (`UserStore`, `run()`, anything in backticks), or `the login page`, `the payments module` |
 //! | 0 | names none: `the app`, `everywhere` |
 
 use super::Worth;
 use super::sentence::{Form, Part, Said, bare};
-use super::token::names_path;
+use super::token::{names_code, names_path};
 
 pub(super) fn worth(said: &Said) -> Worth {
     if said.part == Part::OutOfScope && said.form != Form::Prose {
@@ -23,7 +23,7 @@ pub(super) fn worth(said: &Said) -> Worth {
     if said.form == Form::Code {
         return None;
     }
-    if said.words().iter().any(|word| word.is_code && word.text.chars().any(char::is_alphabetic)) {
+    if names_code(said) || said.words().iter().any(|word| word.is_code && word.text.chars().any(char::is_alphabetic)) {
         return Some((1, "names a piece of code"));
     }
     names_part(said).then_some((1, "names a part of the project"))

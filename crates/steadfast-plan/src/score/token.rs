@@ -8,7 +8,7 @@ pub(super) fn names_path(said: &Said) -> bool {
 }
 
 fn is_path(word: &Word) -> bool {
-    let text = bare_path(&word.text);
+    let text = without_line(bare_path(&word.text));
     if text.contains("://") || text.contains(' ') || text.starts_with('-') {
         return false;
     }
@@ -70,6 +70,14 @@ const ROOTS: [&str; 34] = [
 /// Where the end of a sentence does not belong to it.
 fn bare_path(word: &str) -> &str {
     word.trim_matches(|c: char| matches!(c, ',' | ':' | ';' | '(' | ')' | '"' | '\'' | '!' | '?')).trim_end_matches('.')
+}
+
+/// `collision.go:329` is a place in `collision.go`.
+fn without_line(path: &str) -> &str {
+    match path.rsplit_once(':') {
+        Some((path, line)) if !line.is_empty() && line.chars().all(|c| c.is_ascii_digit() || c == '-') => path,
+        _ => path,
+    }
 }
 
 fn has_extension(text: &str) -> bool {
@@ -134,7 +142,22 @@ fn is_command(code: &str) -> bool {
     let more = words.next().is_some();
     let name_like =
         program.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.' | '/'));
-    PROGRAMS.contains(&program) || program.starts_with("./") || (more && name_like && !code.contains([';', '{', '=']))
+    PROGRAMS.contains(&program)
+        || program.starts_with("./")
+        || (more && name_like && !code.contains([';', '{']) && !code.contains(" = "))
+}
+
+/// `UserStore`, `replace_ids`, `run()`: nobody writes so but in code.
+pub(super) fn names_code(said: &Said) -> bool {
+    let is_name = |word: &str| {
+        let humps =
+            word.as_bytes().windows(2).filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+        humps.count() > 0 || (word.contains('_') && word.contains(char::is_alphabetic)) || word.ends_with("()")
+    };
+    said.text
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '(' && c != ')'))
+        .any(is_name)
 }
 
 #[cfg(test)]
@@ -175,7 +198,14 @@ mod tests {
 
     #[test]
     fn commands_are_told_from_names() {
-        let commands = ["`cargo test`", "`make`", "`./run.sh`", "`tool log --since 2026`", "`! grep -rn x src`"];
+        let commands = [
+            "`cargo test`",
+            "`make`",
+            "`./run.sh`",
+            "`tool log --since 2026`",
+            "`! grep -rn x src`",
+            "`vendor/bin/phpstan --level=max src`",
+        ];
         for text in commands {
             assert!(names_command(&said(text)), "{text}");
         }

@@ -78,6 +78,14 @@ impl Agreement {
         }
     }
 
+    /// At least as much as that: dimensions with the same points and dimensions one apart at most, of all of them; totals
+    /// within one; totals on the same side of the threshold.
+    fn is_at_least(&self, exact: usize, near: usize, totals: usize, same_side: usize) {
+        let found = (self.exact.iter().sum(), self.near.iter().sum(), self.totals_within_one, self.same_side);
+        let (a, b, c, d): (usize, usize, usize, usize) = found;
+        assert!(a >= exact && b >= near && c >= totals && d >= same_side, "{found:?}");
+    }
+
     fn said(&self, name: &str) -> String {
         let specs = self.specs;
         let mut said = format!("{name}, {specs} specs:");
@@ -108,12 +116,14 @@ fn of_own(half: &str) -> Agreement {
 fn rules_agree_with_our_own_specs_that_they_were_written_beside() {
     let agreement = of_own("first");
     assert_eq!(agreement.specs, 10);
+    agreement.is_at_least(50, 50, 10, 10);
 }
 
 #[test]
 fn rules_agree_with_our_own_specs_that_were_kept_apart() {
     let agreement = of_own("judging");
     assert_eq!(agreement.specs, 10);
+    agreement.is_at_least(47, 50, 10, 10);
 }
 
 /// `None`: the corpus is not there.
@@ -143,10 +153,12 @@ fn of_corpus(name: &str, marks: &str) -> Option<Agreement> {
 fn rules_agree_with_specs_of_others() {
     let Some(agreement) = of_corpus("corpus", include_str!("../score/corpus.json")) else { return };
     assert_eq!(agreement.specs, 20);
+    agreement.is_at_least(95, 100, 20, 19);
 }
 
 #[test]
 fn rules_agree_with_specs_of_others_that_were_marked_later_and_not_looked_at_before() {
     let Some(agreement) = of_corpus("later", include_str!("../score/later.json")) else { return };
     assert_eq!(agreement.specs, 16);
+    agreement.is_at_least(60, 77, 12, 16);
 }
