@@ -5,10 +5,12 @@
 //! unrolled and dependencies resolved; the graph becomes a [`Plan`], with generated tasks in. Each step says what is
 //! wrong and goes on, so that everything is said at once.
 
+mod card;
 mod commands;
 mod draft;
 mod expand;
 mod export;
+mod fit;
 mod graph;
 mod hash;
 mod import;
@@ -21,12 +23,14 @@ mod problem;
 mod reach;
 mod render;
 mod score;
+mod shape;
 mod source;
 mod standing;
 mod swallow;
 mod synthetic;
 mod unit;
 mod wave;
+mod workflow;
 
 #[cfg(any(test, feature = "schema"))]
 pub mod schema;
@@ -39,16 +43,20 @@ use graph::Graph;
 use problem::Findings;
 use source::Lines;
 
+pub use card::Card;
 pub use export::{Outgoing, Target, export};
+pub use fit::{Familiarity, fit};
 pub use hash::hash;
 pub use import::Format;
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
 pub use score::{Dimension, Mark, Sentence, SpecScore, THRESHOLD, score, score_plan};
+pub use shape::{render_shape, shape};
 pub use swallow::swallowed;
 pub use synthetic::synthetic_spec;
 pub use unit::{Circle, Unit, UnitState, units};
 pub use wave::{next_wave, waves};
+pub use workflow::{Next, Standing, last_thorough, next, resume_text, workflow_state};
 
 /// The largest spec that is read. 100,000 tasks are about 30 MB.
 pub const MAX_BYTES: usize = 64 << 20;

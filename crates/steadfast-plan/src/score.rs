@@ -128,6 +128,26 @@ pub fn score_plan(plan: &Plan) -> SpecScore {
     score(&as_markdown(plan))
 }
 
+/// The sentences that have both points in a dimension; for [`Dimension::Done`] the commands in them.
+pub(crate) fn said_about(text: &str, dimension: Dimension) -> Vec<String> {
+    let worth = match dimension {
+        Dimension::Outcome => outcome::worth,
+        Dimension::Scope => scope::worth,
+        Dimension::Constraints => constraints::worth,
+        Dimension::Success => success::worth,
+        Dimension::Done => done::worth,
+    };
+    let said = document::sentences(text);
+    let full = said.iter().filter(|said| worth(said).is_some_and(|(points, _)| points == 2));
+    match dimension {
+        Dimension::Done => full.flat_map(token::commands).map(str::to_owned).collect(),
+        Dimension::Success => full.filter(|said| !done::is_check(said)).map(|said| said.text.clone()).collect(),
+        Dimension::Outcome | Dimension::Scope | Dimension::Constraints => {
+            full.filter(|said| !said.is_heading()).map(|said| said.text.clone()).collect()
+        }
+    }
+}
+
 /// The first of the best sentences.
 fn best(dimension: Dimension, said: &[Said], worth: fn(&Said) -> Worth) -> Mark {
     let mut mark = Mark { dimension, points: 0, because: None, rule: "nothing says so" };

@@ -14,7 +14,7 @@ pub(super) fn worth(said: &Said) -> Worth {
         return None;
     }
     let listed = matches!(said.form, Form::Item | Form::Box);
-    if said.part == Part::Constraints && (listed || said.words().len() >= 5) {
+    if said.part == Part::Constraints && !said.is_heading() && (listed || said.words().len() >= 5) {
         return Some((2, "stands under constraints"));
     }
     let by_the_way = matches!(said.part, Part::Success | Part::Done | Part::Verification | Part::Background);

@@ -49,7 +49,7 @@ impl Reader {
         } else if let Some((depth, heading)) = heading(trimmed) {
             self.end_paragraph();
             self.enter(depth, heading);
-            self.push(number, heading, if names_task(heading) { Form::Box } else { Form::Prose });
+            self.push(number, heading, if names_task(heading) { Form::Box } else { Form::Heading });
         } else if is_unmarked_heading(trimmed, follows) {
             self.end_paragraph();
             self.enter(UNMARKED, trimmed);
@@ -237,14 +237,14 @@ mod tests {
         assert_eq!(
             seen(text),
             [
-                line(4, Part::Other, Form::Prose, "Log in"),
+                line(4, Part::Other, Form::Heading, "Log in"),
                 line(6, Part::Other, Form::Prose, "People log in."),
                 line(6, Part::Other, Form::Prose, "They use a code e.g. 123456."),
-                line(9, Part::Success, Form::Prose, "Acceptance Criteria"),
-                line(10, Part::Success, Form::Prose, "Codes"),
+                line(9, Part::Success, Form::Heading, "Acceptance Criteria"),
+                line(10, Part::Success, Form::Heading, "Codes"),
                 line(11, Part::Success, Form::Item, "Valid once"),
                 line(14, Part::Scope, Form::Item, "`src/a.rs`"),
-                line(16, Part::Other, Form::Prose, "Notes"),
+                line(16, Part::Other, Form::Heading, "Notes"),
                 line(18, Part::Other, Form::Code, "cargo test"),
             ]
         );

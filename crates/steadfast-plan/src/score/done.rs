@@ -46,6 +46,11 @@ pub(super) fn worth(said: &Said) -> Worth {
     general.then_some((1, "says in general that tests pass"))
 }
 
+/// It says which command shows the end, and nothing else.
+pub(super) fn is_check(said: &Said) -> bool {
+    names_command(said) && worth(said).is_some_and(|(points, _)| points == 2)
+}
+
 fn has_to_pass(said: &Said) -> bool {
     said.says_any(&[
         "passes",

@@ -11,7 +11,7 @@ use super::sentence::{Form, Part, Said, bare};
 use super::token::{names_code, names_path};
 
 pub(super) fn worth(said: &Said) -> Worth {
-    if said.part == Part::OutOfScope && said.form != Form::Prose {
+    if said.part == Part::OutOfScope && matches!(said.form, Form::Item | Form::Box) {
         return Some((2, "says what is out of scope"));
     }
     if names_path(said) && said.part == Part::Background {

@@ -24,6 +24,8 @@ pub(super) enum Form {
     Box,
     /// A line of a code block.
     Code,
+    /// What stands over others.
+    Heading,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +48,10 @@ pub(super) struct Word {
 impl Said {
     pub(super) fn new(line: usize, text: &str, part: Part, form: Form) -> Self {
         Self { line, text: text.to_owned(), part, form, words: words(text) }
+    }
+
+    pub(super) fn is_heading(&self) -> bool {
+        self.form == Form::Heading
     }
 
     pub(super) fn words(&self) -> &[Word] {

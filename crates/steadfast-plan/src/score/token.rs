@@ -96,6 +96,11 @@ pub(super) fn names_command(said: &Said) -> bool {
     said.codes().any(is_command)
 }
 
+/// The command lines of a sentence.
+pub(super) fn commands(said: &Said) -> impl Iterator<Item = &str> {
+    said.codes().filter(|code| is_command(code))
+}
+
 fn is_command(code: &str) -> bool {
     const PROGRAMS: [&str; 38] = [
         "cargo",

@@ -1,0 +1,99 @@
+use steadfast_model::{Check, Plan, Shape};
+
+use crate::score::{Dimension, said_about};
+
+/// How many lines of one kind are kept: more are a document, not a shape.
+const LINES: usize = 40;
+
+/// What a spec or a request says of its result: the lists of its plan, and what its sentences say beside them.
+pub fn shape(text: &str, plan: Option<&Plan>) -> Shape {
+    let mut shape = Shape::default();
+    if let Some(plan) = plan {
+        plan.criteria.iter().for_each(|line| put(&mut shape.criteria, line));
+        plan.constraints.iter().for_each(|line| put(&mut shape.must_nots, line));
+        for task in &plan.tasks {
+            if let Some(Check::Command { command, .. }) = &task.verify {
+                put(&mut shape.verification, command);
+            }
+        }
+    }
+    said_about(text, Dimension::Success).iter().for_each(|line| put(&mut shape.criteria, line));
+    said_about(text, Dimension::Constraints).iter().for_each(|line| put(&mut shape.must_nots, line));
+    said_about(text, Dimension::Done).iter().for_each(|line| put(&mut shape.verification, line));
+    shape
+}
+
+/// Once each, however it is spelled.
+fn put(lines: &mut Vec<String>, line: &str) {
+    let line = line.trim().trim_end_matches('.').trim();
+    let known = lines.iter().any(|known| known.eq_ignore_ascii_case(line));
+    if !line.is_empty() && !known && lines.len() < LINES {
+        lines.push(line.to_owned());
+    }
+}
+
+/// SHAPE.md.
+pub fn render_shape(request: &str, shape: &Shape) -> String {
+    let request = request.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut page = format!("# Shape: {request}\n");
+    for (heading, lines, none) in [
+        ("Criteria", &shape.criteria, "None stated."),
+        ("Must not", &shape.must_nots, "Nothing is forbidden."),
+        ("Verification", &shape.verification, "No command was named."),
+    ] {
+        page += &format!("\n## {heading}\n");
+        if lines.is_empty() {
+            page += &format!("{none}\n");
+        }
+        for line in lines {
+            page += &format!("- {line}\n");
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, compile};
+
+    #[test]
+    fn a_sentence_has_its_criteria_must_nots_and_commands() {
+        let text = "Add `--since DATE` to `tool log`. `tool log --since 2026-01-01` prints 3 lines. Don't touch the \
+                    schema. Finished when `make check` exits 0.";
+        assert_eq!(
+            shape(text, None),
+            Shape {
+                criteria: vec!["`tool log --since 2026-01-01` prints 3 lines".into()],
+                must_nots: vec!["Don't touch the schema".into()],
+                verification: vec!["make check".into()],
+            }
+        );
+    }
+
+    #[test]
+    fn a_spec_gives_its_lists_and_the_checks_of_its_tasks_once() {
+        let text = "# Codes\n\nPeople sign in with a code.\n\n## Constraints\n- No new dependency.\n\n## Success criteria\n\
+                    - A code is valid once.\n\n## Phase 1: Codes\n\n- [ ] 1.1 Make codes\n  - Files: src/code.rs\n  \
+                    - Verify: `cargo test code`\n- [ ] 1.2 Send them\n  - Files: src/mail.rs\n  - Verify: `cargo test code`\n";
+        let plan = compile(text, "SPEC.md", &Options::default()).unwrap().plan;
+        assert_eq!(
+            shape(text, Some(&plan)),
+            Shape {
+                criteria: vec!["A code is valid once".into()],
+                must_nots: vec!["No new dependency".into()],
+                verification: vec!["cargo test code".into()],
+            }
+        );
+    }
+
+    #[test]
+    fn the_page_says_what_is_not_there() {
+        let shape = Shape { must_nots: vec!["No new dependency".into()], ..Shape::default() };
+        assert_eq!(
+            render_shape("Sign in\nwith a code", &shape),
+            "# Shape: Sign in with a code\n\n## Criteria\nNone stated.\n\n## Must not\n- No new dependency\n\n\
+             ## Verification\nNo command was named.\n"
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! A loop as people and other programs read it: `workflow-state.json`, what a new session is told, and what comes next.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use steadfast_model::{Loop, Millis, Review, ReviewKind, Stage};
+
+/// How far the tasks of a loop's plan are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    pub done: u32,
+    pub blocked: u32,
+    pub all: u32,
+    /// The one that is worked on, from 1. `None`: no run counts waves.
+    pub wave: Option<u32>,
+}
+
+impl Standing {
+    /// Nothing is left that could be done.
+    pub fn is_over(self) -> bool {
+        self.all > 0 && self.done + self.blocked == self.all
+    }
+}
+
+/// The stage a loop is in, and what takes it further.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Next {
+    pub stage: Stage,
+    /// How it stands, in words.
+    pub standing: String,
+    /// What takes it further.
+    pub action: String,
+}
+
+#[derive(Serialize)]
+struct WorkflowState<'a> {
+    version: u32,
+    stage: Stage,
+    task: &'a str,
+    spec_score: Option<u8>,
+    fit_score: Option<u8>,
+    shape_chosen: Option<&'static str>,
+    started_at: String,
+    last_updated: String,
+    recall_surfaced: &'a [String],
+    reviews: Reviews<'a>,
+}
+
+/// One entry for each wave and one for the last thorough review, in that order.
+struct Reviews<'a>(&'a [Review]);
+
+#[derive(Serialize)]
+struct OfWave {
+    score: Option<u8>,
+    issues: usize,
+    blockers: usize,
+}
+
+#[derive(Serialize)]
+struct Thorough {
+    passed: bool,
+    blockers_remaining: u32,
+}
+
+impl Serialize for Reviews<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (wave, review) in waves(self.0) {
+            let of_wave = OfWave { score: review.score, issues: review.findings.len(), blockers: blockers(review) };
+            map.serialize_entry(&format!("wave_{wave}"), &of_wave)?;
+        }
+        if let Some((_, Review { passed, blockers_remaining, .. })) = last_thorough(self.0) {
+            let thorough = Thorough { passed: *passed, blockers_remaining: *blockers_remaining };
+            map.serialize_entry("thorough", &thorough)?;
+        }
+        map.end()
+    }
+}
+
+/// The last review of each wave, in the order of the waves.
+fn waves(reviews: &[Review]) -> Vec<(u32, &Review)> {
+    let mut found: Vec<(u32, &Review)> = Vec::new();
+    for review in reviews {
+        if let ReviewKind::Light { wave } = review.kind {
+            found.retain(|(other, _)| *other != wave);
+            found.push((wave, review));
+        }
+    }
+    found.sort_by_key(|(wave, _)| *wave);
+    found
+}
+
+/// The thorough review that counts: the one of the last round.
+pub fn last_thorough(reviews: &[Review]) -> Option<(u32, &Review)> {
+    let rounds = reviews.iter().filter_map(|review| match review.kind {
+        ReviewKind::Thorough { round } => Some((round, review)),
+        ReviewKind::Light { .. } => None,
+    });
+    rounds.max_by_key(|(round, _)| *round)
+}
+
+fn blockers(review: &Review) -> usize {
+    review.findings.iter().filter(|finding| finding.blocks()).count()
+}
+
+/// `workflow-state.json`.
+pub fn workflow_state(looped: &Loop, reviews: &[Review]) -> String {
+    let state = WorkflowState {
+        version: 1,
+        stage: looped.stage,
+        task: &looped.request,
+        spec_score: looped.scores.map(|scores| scores.spec),
+        fit_score: looped.scores.map(|scores| scores.fit),
+        shape_chosen: looped.autonomy().map(steadfast_model::Autonomy::as_str),
+        started_at: date(looped.started_at),
+        last_updated: date(looped.updated_at),
+        recall_surfaced: &looped.recall_surfaced,
+        reviews: Reviews(reviews),
+    };
+    // Data of ours is always a text.
+    serde_json::to_string_pretty(&state).map(|text| text + "\n").unwrap_or_default()
+}
+
+fn date(at: Millis) -> String {
+    at.to_string()
+}
+
+/// What a new session is told of a loop that is not finished.
+pub fn resume_text(looped: &Loop, reviews: &[Review], standing: Standing) -> String {
+    let number = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    let spec = number(looped.scores.map(|scores| scores.spec.into()));
+    let fit = number(looped.scores.map(|scores| scores.fit.into()));
+    let Standing { done, all, wave, .. } = standing;
+    format!(
+        "[LOOP RESUME] Active loop detected\nStage: {} | Spec: {spec}/10 | Fit: {fit}\nProgress: {done}/{all} tasks | \
+         Wave: {}\nReviews: {}\nNext: {}",
+        looped.stage.as_str(),
+        number(wave),
+        summary(reviews),
+        next(looped, reviews, standing).action,
+    )
+}
+
+/// `wave 1: 8/10, 2 issues; thorough: 1 blocker remaining`
+fn summary(reviews: &[Review]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for (wave, review) in waves(reviews) {
+        let score = review.score.map_or_else(|| "no score".to_owned(), |score| format!("{score}/10"));
+        parts.push(format!("wave {wave}: {score}, {}", counted(review.findings.len(), "issue")));
+    }
+    if let Some((round, review)) = last_thorough(reviews) {
+        let remaining = usize::try_from(review.blockers_remaining).unwrap_or(usize::MAX);
+        let how = match (review.passed, remaining) {
+            (true, _) => "passed".to_owned(),
+            (false, 0) => "not passed".to_owned(),
+            (false, remaining) => format!("{} remaining", counted(remaining, "blocker")),
+        };
+        parts.push(format!("thorough round {round}: {how}"));
+    }
+    if parts.is_empty() { "none".to_owned() } else { parts.join("; ") }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What takes a loop further, by its stage.
+pub fn next(looped: &Loop, reviews: &[Review], standing: Standing) -> Next {
+    let spec = looped.spec.as_deref().unwrap_or("SPEC.md");
+    let (stands, action) = match looped.stage {
+        _ if looped.ended.is_some() => ("it is over".to_owned(), "`steadfast loop start TEXT` begins another".to_owned()),
+        Stage::Intent if looped.is_unclear() => (
+            "the request is not clear enough".to_owned(),
+            "`steadfast loop start TEXT` with a clearer request, or a human runs `steadfast loop override --why REASON`"
+                .to_owned(),
+        ),
+        Stage::Intent => {
+            let stands = match (&looped.overridden, looped.scores) {
+                (Some(_), _) => "a human took the request as it is",
+                (None, Some(_)) => "the request is clear enough",
+                (None, None) => "the request was not judged",
+            };
+            (stands.to_owned(), "`steadfast loop advance shape`".to_owned())
+        }
+        Stage::Shape if looped.shape.is_none() => (
+            "criteria, must-nots and verification are not kept yet".to_owned(),
+            format!("`steadfast loop shape {spec}` keeps those of the spec"),
+        ),
+        Stage::Shape => ("the shape is kept".to_owned(), "`steadfast loop advance decompose`".to_owned()),
+        Stage::Decompose if looped.plan.is_none() && standing.all == 0 => (
+            "no plan is loaded".to_owned(),
+            format!("`steadfast plan load {spec}`, then `steadfast loop advance executing`"),
+        ),
+        Stage::Decompose => {
+            (counted_tasks(standing), "`steadfast loop advance executing`".to_owned())
+        }
+        Stage::Executing if standing.is_over() => {
+            (counted_tasks(standing), "`steadfast loop advance review`".to_owned())
+        }
+        Stage::Executing => (counted_tasks(standing), "`steadfast task next` shows the next task".to_owned()),
+        Stage::Review => match last_thorough(reviews) {
+            Some((round, review)) if review.passed => {
+                (format!("round {round} of the thorough review passed"), "`steadfast loop gate`".to_owned())
+            }
+            Some((round, review)) => (
+                format!(
+                    "round {round} of the thorough review leaves {}",
+                    counted(usize::try_from(review.blockers_remaining).unwrap_or(usize::MAX), "blocker")
+                ),
+                "`steadfast loop review` shows what is to be fixed, waived or deferred".to_owned(),
+            ),
+            None => ("the thorough review is to be made".to_owned(), "`steadfast loop review`".to_owned()),
+        },
+        Stage::Complete => ("it is over".to_owned(), "`steadfast loop start TEXT` begins another".to_owned()),
+    };
+    Next { stage: looped.stage, standing: stands, action }
+}
+
+fn counted_tasks(standing: Standing) -> String {
+    let Standing { done, blocked, all, .. } = standing;
+    match blocked {
+        0 => format!("{done} of {all} tasks are done"),
+        blocked => format!("{done} of {all} tasks are done, {blocked} blocked"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
