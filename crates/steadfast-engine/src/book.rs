@@ -1,7 +1,7 @@
 //! What every event does to a session, whatever the policies say.
 
 use steadfast_model::{
-    Action, Answer, Change, Event, EventKind, Facts, Outcome, PromptOrigin, Ruling, StartSource, State, Status,
+    Action, Answer, Change, Event, EventKind, Fact, Facts, Outcome, PromptOrigin, Ruling, StartSource, State, Status,
 };
 
 use crate::{Heard, goal};
@@ -63,7 +63,16 @@ pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Chang
         | EventKind::ConfigChange { .. } => {}
     }
     changes.extend(goal::changes(state, event, facts));
+    changes.extend(must_nots(state, event, facts));
     changes
+}
+
+/// What the plan of this session says must not happen, as of this look at it. Another's plan holds nobody else.
+fn must_nots(state: &State, event: &Event, facts: &Facts) -> Option<Change> {
+    let Fact::Known(plan) = &facts.plan else { return None };
+    let own = plan.as_ref().filter(|plan| plan.owner.as_ref() == Some(&event.session));
+    let found = own.map(|plan| goal::must_nots(&plan.brief)).unwrap_or_default();
+    (found != state.must_nots).then_some(Change::MustNots(found))
 }
 
 /// What the answer makes of the event: a subagent that may not stop has not stopped.

@@ -13,6 +13,7 @@ use steadfast_model::{
     Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, State, ToolCall, WiringTold,
 };
 use steadfast_observe::{Repository, TOOL_EVENT};
+use steadfast_plan::{Standing, resume_text};
 use steadfast_store::ledger::{Ledger, read_slices};
 use steadfast_store::{
     Asked, ConfigFiles, Place, SessionFiles, Verifier, approval_of, gate_before, is_check_running, log_line,
@@ -62,6 +63,18 @@ pub(crate) fn plan(
     }
 }
 
+/// What a new session is told of the loop of this checkout that is not finished. Advice: what cannot be read is not said.
+pub(crate) fn looped(place: &Place, needs: Needs) -> Option<String> {
+    if !needs.looped {
+        return None;
+    }
+    let ledger = Ledger::open_read_only(&place.state).ok().flatten()?;
+    let looped = ledger.unfinished_loop(&place.worktree()).ok().flatten()?;
+    let reviews = ledger.reviews_of(&looped.id).ok()?;
+    let tasks = looped.plan.as_ref().and_then(|plan| ledger.tasks(plan).ok()).unwrap_or_default();
+    Some(resume_text(&looped, &reviews, Standing::of(&tasks)))
+}
+
 /// What the ledger cannot know. A host that was killed says no farewell: an owner that did nothing for long enough
 /// counts as gone, and so does one whose process is. Nor does a supervisor: a check whose lock is free does not run.
 fn heard_of(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
@@ -97,9 +110,10 @@ fn standing(place: &Place, config: &ConfigFiles, plan: &PlanView, rules: &Approv
 }
 
 fn bound(brief: &mut Brief) {
-    let Brief { spec, objective, constraints, promise: _, phase, decisions, checkpoints: _, current } = brief;
+    let Brief { spec, objective, constraints, must_nots, promise: _, phase, decisions, checkpoints: _, current } =
+        brief;
     let mut texts: Vec<&mut String> = [spec, objective, phase].into_iter().flatten().collect();
-    texts.extend(constraints.iter_mut().chain(decisions));
+    texts.extend(constraints.iter_mut().chain(must_nots).chain(decisions));
     if let Some(Current { files, notes, check, stuck_count: _ }) = current {
         files.truncate(SAID / 20);
         texts.extend(files.iter_mut().chain(notes).chain(check));

@@ -90,6 +90,7 @@ impl Step<'_> {
             behind_links,
             neighbours: facts::neighbours(place, wanted, &before, &heard, &changed),
             found: facts::found(place, wanted, &before, &heard),
+            looped: facts::looped(place, wanted),
             changed,
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
         };
@@ -162,6 +163,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         neighbours: if wanted.neighbours { world.neighbours.clone() } else { Vec::new() },
         spent: world.spent.clone(),
         found: if wanted.found { world.found.clone() } else { Fact::NotAsked },
+        looped: world.looped.clone(),
     }
 }
 

@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 66] = [
+pub const COMMANDS: [(&str, Authority); 75] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -32,6 +32,9 @@ pub const COMMANDS: [(&str, Authority); 66] = [
     ("goal clear", Authority::Human),
     ("learn confirm", Authority::Human),
     ("learn dismiss", Authority::Human),
+    ("loop start --fresh", Authority::Human),
+    ("loop override", Authority::Human),
+    ("loop archive", Authority::Human),
     ("run", Authority::Human),
     ("resume", Authority::Human),
     ("doctor", Authority::Either),
@@ -71,6 +74,12 @@ pub const COMMANDS: [(&str, Authority); 66] = [
     ("learn add", Authority::Either),
     ("learn list", Authority::Either),
     ("recall", Authority::Either),
+    ("loop start", Authority::Either),
+    ("loop status", Authority::Either),
+    ("loop score", Authority::Either),
+    ("loop shape", Authority::Either),
+    ("loop next", Authority::Either),
+    ("loop advance", Authority::Either),
     ("supervise", Authority::Either),
     ("neighbours", Authority::Either),
     ("mcp", Authority::Either),

@@ -23,6 +23,8 @@ pub struct Needs {
     pub budget: bool,
     /// Where in the tree is what the human called by its name: that takes git.
     pub found: bool,
+    /// The loop of this worktree that is not finished.
+    pub looped: bool,
 }
 
 impl Needs {
@@ -37,6 +39,7 @@ impl Needs {
             neighbours: self.neighbours || other.neighbours,
             budget: self.budget || other.budget,
             found: self.found || other.found,
+            looped: self.looped || other.looped,
         }
     }
 }
@@ -98,6 +101,9 @@ pub struct Facts {
     /// Where in the tree is what the human called by its name.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub found: Fact<Vec<Found>>,
+    /// What is said of the loop of this worktree that is not finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looped: Option<String>,
 }
 
 impl Facts {
@@ -171,6 +177,9 @@ pub struct Brief {
     pub objective: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
+    /// What must not happen while its loop goes on: enforced where an action shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub must_nots: Vec<String>,
     /// A promise of completion of this plan alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
@@ -205,6 +214,8 @@ pub struct Current {
 impl Brief {
     /// How many constraints and decisions it carries.
     pub const SHOWN: usize = 6;
+    /// How many must-nots it carries.
+    pub const MUST_NOTS: usize = 24;
 
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

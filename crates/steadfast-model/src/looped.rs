@@ -19,6 +19,8 @@ pub struct Loop {
     pub scores: Option<Scores>,
     /// Why a human took a request that was not clear enough.
     pub overridden: Option<String>,
+    /// What the request itself said of its result. A spec that is written later adds to it and takes nothing away.
+    pub asked: Shape,
     pub shape: Option<Shape>,
     /// What was remembered and shown, one line each.
     pub recall_surfaced: Vec<String>,
@@ -43,6 +45,7 @@ impl Loop {
             spec: None,
             scores: None,
             overridden: None,
+            asked: Shape::default(),
             shape: None,
             recall_surfaced: Vec::new(),
             plan: None,

@@ -10,13 +10,16 @@ use crate::{
 pub use gate::GateState;
 
 /// Goes up when an older binary could misread the state.
-pub const STATE_VERSION: u32 = 3;
+pub const STATE_VERSION: u32 = 4;
 
 /// The version of a session before an open gate: what every binary reads.
 const PLAIN: u32 = 1;
 
 /// The version of a session before a closed gate.
 const GATED: u32 = 2;
+
+/// The version of a session whose human forbade something.
+const FORBIDDEN: u32 = 3;
 
 /// No event waits so long for its place in the journal.
 const LATE_MS: i64 = 60 * 60 * 1_000;
@@ -76,6 +79,9 @@ pub struct State {
     /// What it is for, and what its human forbade.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<Goal>,
+    /// What must not happen while the loop of its plan goes on. No prompt lifts it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub must_nots: Vec<Constraint>,
     /// Where its work is, and how it went lately.
     #[serde(default, skip_serializing_if = "Drift::is_empty")]
     pub drift: Drift,
@@ -257,6 +263,8 @@ pub enum Change {
     ConstraintAdded(Constraint),
     /// The constraint of this number no longer holds.
     ConstraintLifted(u32),
+    /// What must not happen while the loop of its plan goes on, instead of what was known of it.
+    MustNots(Vec<Constraint>),
     Drift(DriftChange),
     /// What was said of a changed wiring.
     WiringTold(WiringTold),
@@ -284,6 +292,7 @@ impl State {
             gate: None,
             approved: None,
             goal: None,
+            must_nots: Vec::new(),
             drift: Drift::default(),
             wiring: WiringTold::default(),
             ended: None,
@@ -404,6 +413,10 @@ impl State {
                 self.goal.get_or_insert_default().forbid(constraint);
                 self.mark_version();
             }
+            Change::MustNots(must_nots) => {
+                self.must_nots.clone_from(must_nots);
+                self.mark_version();
+            }
             Change::Drift(change) => self.drift.apply(change),
             Change::ConstraintLifted(number) => {
                 if let Some(goal) = &mut self.goal {
@@ -422,10 +435,11 @@ impl State {
     /// A binary that knows of no gate must not decide: it falls back to the marker. Nor must one that knows of no
     /// constraints: it would lose them with the next state it writes.
     fn mark_version(&mut self) {
-        self.version = match (self.constraints(), &self.gate) {
-            ([_, ..], _) => STATE_VERSION,
-            ([], Some(_)) => GATED,
-            ([], None) => PLAIN,
+        self.version = match (self.must_nots.as_slice(), self.constraints(), &self.gate) {
+            ([_, ..], _, _) => STATE_VERSION,
+            ([], [_, ..], _) => FORBIDDEN,
+            ([], [], Some(_)) => GATED,
+            ([], [], None) => PLAIN,
         };
     }
 

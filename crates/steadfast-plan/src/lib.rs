@@ -50,13 +50,13 @@ pub use hash::hash;
 pub use import::Format;
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
-pub use score::{Dimension, Mark, Sentence, SpecScore, THRESHOLD, score, score_plan};
+pub use score::{Dimension, Mark, Sentence, SpecScore, THRESHOLD, paths, score, score_plan};
 pub use shape::{render_shape, shape};
 pub use swallow::swallowed;
 pub use synthetic::synthetic_spec;
 pub use unit::{Circle, Unit, UnitState, units};
 pub use wave::{next_wave, waves};
-pub use workflow::{Next, Standing, last_thorough, next, resume_text, workflow_state};
+pub use workflow::{Next, Standing, last_thorough, loop_progress, next, resume_text, workflow_state};
 
 /// The largest spec that is read. 100,000 tasks are about 30 MB.
 pub const MAX_BYTES: usize = 64 << 20;

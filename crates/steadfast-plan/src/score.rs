@@ -123,6 +123,15 @@ pub fn score(text: &str) -> SpecScore {
     }
 }
 
+/// The files and folders that a text names, from the root of the checkout; a route is none.
+///
+/// ```
+/// assert_eq!(steadfast_plan::paths("Edit `src/Main.java`, look into docs/ and/or GET /api/v1/x."), ["src/Main.java", "docs/"]);
+/// ```
+pub fn paths(text: &str) -> Vec<String> {
+    token::paths(text)
+}
+
 /// Scores a spec that was read already, by what its author wrote. The lines are those of the plan in Markdown.
 pub fn score_plan(plan: &Plan) -> SpecScore {
     score(&as_markdown(plan))

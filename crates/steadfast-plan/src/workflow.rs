@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use steadfast_model::{Loop, Millis, Review, ReviewKind, Stage};
+use steadfast_model::{Loop, Millis, Review, ReviewKind, Stage, Status, Task};
 
 /// How far the tasks of a loop's plan are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -15,6 +15,18 @@ pub struct Standing {
 }
 
 impl Standing {
+    pub fn of(tasks: &[Task]) -> Self {
+        let count = |status: Status| tasks.iter().filter(|task| task.status == status).count();
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let open = tasks.iter().filter(|task| !task.status.is_closed());
+        Self {
+            done: number(count(Status::Done)),
+            blocked: number(count(Status::Blocked)),
+            all: number(tasks.len()),
+            wave: open.filter_map(|task| task.wave).min().or_else(|| tasks.iter().filter_map(|task| task.wave).max()),
+        }
+    }
+
     /// Nothing is left that could be done.
     pub fn is_over(self) -> bool {
         self.all > 0 && self.done + self.blocked == self.all
@@ -213,6 +225,34 @@ pub fn next(looped: &Loop, reviews: &[Review], standing: Standing) -> Next {
         Stage::Complete => ("it is over".to_owned(), "`steadfast loop start TEXT` begins another".to_owned()),
     };
     Next { stage: looped.stage, standing: stands, action }
+}
+
+/// `PROGRESS.md` of a loop whose tasks are worked on in a session; a run writes its own.
+pub fn loop_progress(looped: &Loop, tasks: &[Task]) -> String {
+    let standing = Standing::of(tasks);
+    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut page = format!("# Loop Progress: {}\n\n**Status:** {}", line(&looped.request), looped.stage.as_str());
+    if let Some(wave) = standing.wave {
+        page += &format!(" | Wave {wave}");
+    }
+    page.push('\n');
+    for (heading, status, mark) in [
+        ("✅ Completed", Status::Done, "x"),
+        ("🔄 In Progress", Status::InProgress, " "),
+        ("⏳ Pending", Status::Pending, " "),
+        ("🚫 Blocked", Status::Blocked, " "),
+    ] {
+        let of_status: Vec<&Task> = tasks.iter().filter(|task| task.status == status).collect();
+        if of_status.is_empty() {
+            continue;
+        }
+        page += &format!("\n## {heading}\n");
+        for task in of_status {
+            page += &format!("- [{mark}] {}: {}\n", task.id, line(&task.title));
+        }
+    }
+    let stuck: u32 = tasks.iter().map(|task| task.stuck_count).sum();
+    page + &format!("\n## 📊 Metrics\n- Tasks: {}/{} complete\n- Stuck count: {stuck}\n", standing.done, standing.all)
 }
 
 fn counted_tasks(standing: Standing) -> String {

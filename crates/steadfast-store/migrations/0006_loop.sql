@@ -1,8 +1,9 @@
 -- Loops: a request on its way through its stages, and what experts said of the result.
 -- Times are milliseconds since 1970. Lists and structures are JSON.
 
--- base: the commit it began at; none where there was none. scores: spec score, fit and autonomy; written once. overridden: why a human took a request that was not clear enough.
--- shape: criteria, must-nots and verification. recall: the lines that were shown. ended: how, none while it goes on.
+-- base: the commit it began at; none where there was none. scores: spec score, fit and autonomy; written once.
+-- overridden: why a human took a request that was not clear enough. asked, shape: criteria, must-nots and verification,
+-- as the request had them and as they hold. recall: the lines that were shown. ended: how, none while it goes on.
 -- A plan or run is named, not referenced: a loop outlives them.
 CREATE TABLE loop (
     id         TEXT   NOT NULL PRIMARY KEY,
@@ -13,6 +14,7 @@ CREATE TABLE loop (
     spec       TEXT,
     scores     TEXT,
     overridden TEXT,
+    asked      TEXT   NOT NULL,
     shape      TEXT,
     recall     TEXT   NOT NULL,
     plan       TEXT,

@@ -121,6 +121,10 @@ impl From<steadfast_store::ledger::LedgerError> for CommandError {
             E::InRun { .. } | E::UnknownRun { .. } | E::UnknownUnit { .. } => {
                 said.hint("`steadfast progress` shows how the run stands, `steadfast resume` goes on with it, `steadfast resume --give-up` ends it")
             }
+            E::InLoop { .. } | E::UnknownLoop { .. } | E::LoopIsOver { .. } | E::StageSkipped { .. } => {
+                said.hint("`steadfast loop status` shows how it stands, `steadfast loop next` what takes it further")
+            }
+            E::UnknownFinding { .. } => said.hint("`steadfast loop status` shows the reviews and their findings"),
             E::UnknownLearning { .. } => said.hint("`steadfast learn list` shows them with their numbers"),
             E::IllegalMove { .. } => said.hint("`steadfast task list` shows where every task stands"),
             _ => said,

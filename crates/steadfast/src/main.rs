@@ -11,6 +11,7 @@ mod error;
 mod exclude;
 mod file;
 mod history;
+mod looped;
 mod neighbours;
 mod output;
 mod recalled;

@@ -28,8 +28,8 @@ mod verb;
 mod words;
 
 use steadfast_model::{
-    Change, Constraint, ConstraintKind, Event, EventKind, Fact, Facts, Found, Goal, GoalWord, Needs, PromptOrigin,
-    State,
+    Brief, Change, Constraint, ConstraintKind, Event, EventKind, Fact, Facts, Found, Goal, GoalWord, Needs,
+    PromptOrigin, State,
 };
 
 use crate::Heard;
@@ -140,6 +140,11 @@ pub fn understood(text: &str) -> Vec<Constraint> {
     let readings = [text.to_owned(), format!("don't {text}"), format!("no {text}")];
     let found = readings.iter().map(|text| read(text).constraints).find(|found| !found.is_empty()).unwrap_or_default();
     found.into_iter().map(|constraint| Constraint { said: short(text, Goal::SAID), ..constraint }).collect()
+}
+
+/// What a plan's must-nots forbid, as far as an action shows it.
+pub(crate) fn must_nots(brief: &Brief) -> Vec<Constraint> {
+    brief.must_nots.iter().flat_map(|text| understood(text)).take(CONSTRAINTS).collect()
 }
 
 /// `nothing else` is about what else the text names. Where it names nothing, nobody knows what that would be.

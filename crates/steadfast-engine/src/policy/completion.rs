@@ -16,7 +16,7 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
-use crate::Heard;
+use crate::{Heard, goal};
 use promise::Promise;
 use text::Ways;
 
@@ -47,10 +47,13 @@ impl Policy for Completion {
             EventKind::Stop(_) => event.agent.is_none(),
             EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
             EventKind::SubagentStart => is_working(event),
+            // Whoever begins a task is held to what its plan says from then on.
+            EventKind::TaskChanged(changed) => changed.status == Status::InProgress,
             EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.held_by(&agent.id).is_some()),
             _ => false,
         };
-        Needs { plan: asks && state.rules.stop.enabled, ..Needs::default() }
+        let starts = matches!(event.kind, EventKind::SessionStart { .. });
+        Needs { plan: asks && state.rules.stop.enabled, looped: starts && state.rules.stop.enabled, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
@@ -70,7 +73,9 @@ impl Policy for Completion {
                     .and_then(brief::subagents);
                 told.map(|text| Judgement::of(Verdict::Context(text))).unwrap_or_default()
             }
-            EventKind::SessionStart { source } => start(state, event, *source, facts),
+            EventKind::SessionStart { source } => {
+                Judgement { aside: facts.looped.clone(), ..start(state, event, *source, facts) }
+            }
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => prompt(state, event, text, facts),
             EventKind::TaskChanged(changed) if changed.earned => {
                 Judgement { changes: vec![Change::Earned(GIVEN_BACK)], ..Judgement::default() }
@@ -358,8 +363,15 @@ fn take(state: &State, event: &Event, plan: &PlanView) -> Judgement {
             session: event.session.clone(),
             silent: plan.owner.clone().filter(|_| silent),
         }],
+        changes: taken(state, plan).into_iter().collect(),
         ..Judgement::default()
     }
+}
+
+/// Whoever takes a plan is held to what must not happen, from the first call.
+fn taken(state: &State, plan: &PlanView) -> Option<Change> {
+    let must_nots = goal::must_nots(&plan.brief);
+    (must_nots != state.must_nots).then_some(Change::MustNots(must_nots))
 }
 
 /// What a run works off is not for anybody else.

@@ -47,13 +47,14 @@ impl Policy for Constraint {
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         let EventKind::PreTool(call) = &event.kind else { return Judgement::default() };
         let set = setting::forbidden(&state.rules.drift);
-        if state.constraints().is_empty() && set.is_empty() {
+        if state.constraints().is_empty() && state.must_nots.is_empty() && set.is_empty() {
             return Judgement::default();
         }
         let deed = Deed::of(event, call, state.rules.approval.scratch(), &facts.behind_links);
         let said = state.constraints().iter().map(|constraint| deed.against(constraint, Source::Human));
         let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings));
-        Judgement::of(said.chain(set).max().unwrap_or_default())
+        let planned = state.must_nots.iter().map(|constraint| deed.against(constraint, Source::Plan));
+        Judgement::of(said.chain(planned).chain(set).max().unwrap_or_default())
     }
 }
 
@@ -62,6 +63,8 @@ impl Policy for Constraint {
 enum Source {
     /// In a prompt, or with a command. A later word of theirs lifts it.
     Human,
+    /// Of the session's plan, while its loop goes on. No word lifts it.
+    Plan,
     /// No word lifts it.
     Settings,
 }
@@ -127,6 +130,7 @@ impl<'a> Deed<'a> {
         let said = constraint.said.trim_end_matches(['.', '!', ' ', ';']);
         let (agent, human, lasts) = match source {
             Source::Human => ("The human said", "You said", ""),
+            Source::Plan => ("The plan says", "The plan says", " It holds while its loop goes on."),
             Source::Settings => {
                 ("`steadfast.toml` says", "`steadfast.toml` says", " No prompt lifts what is set there.")
             }

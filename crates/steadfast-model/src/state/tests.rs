@@ -18,7 +18,11 @@ fn a_state_with_constraints_is_of_a_version_that_keeps_them() {
     let constraint =
         Constraint { number: 0, kind: crate::ConstraintKind::Commit, of: Vec::new(), said: "don't commit".into() };
     state.apply(&Change::ConstraintAdded(constraint));
+    assert_eq!(state.version, FORBIDDEN);
+    state.apply(&Change::MustNots(state.constraints().to_vec()));
     assert_eq!(state.version, STATE_VERSION);
+    state.apply(&Change::MustNots(Vec::new()));
+    assert_eq!(state.version, FORBIDDEN);
     state.apply(&Change::ConstraintLifted(1));
     assert_eq!(state.version, PLAIN);
 }

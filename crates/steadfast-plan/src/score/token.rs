@@ -7,6 +7,21 @@ pub(super) fn names_path(said: &Said) -> bool {
     said.words().iter().any(is_path)
 }
 
+/// The places that a text names, each once, as they are spelled.
+pub(super) fn paths(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (index, piece) in text.split('`').enumerate() {
+        for word in piece.split_whitespace() {
+            let spelled = without_line(bare_path(word));
+            let place = Word { text: spelled.to_lowercase(), is_code: index % 2 == 1 };
+            if is_path(&place) && !spelled.starts_with('/') && !found.iter().any(|known| known == spelled) {
+                found.push(spelled.to_owned());
+            }
+        }
+    }
+    found
+}
+
 fn is_path(word: &Word) -> bool {
     let text = without_line(bare_path(&word.text));
     if text.contains("://") || text.contains(' ') || text.starts_with('-') {

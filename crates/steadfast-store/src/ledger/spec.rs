@@ -12,7 +12,7 @@ use super::order::position;
 use super::plan::{self, NewPlan};
 use super::progress::Started;
 use super::task::{self, NewTask};
-use super::{Ledger, LedgerError, run};
+use super::{Ledger, LedgerError, looped, run};
 
 /// A compiled spec on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +62,9 @@ pub struct Head {
     pub constraints: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<String>,
+    /// What must not happen while its loop goes on; not of the spec, but of the loop's shape.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub must_nots: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -100,15 +103,20 @@ impl Ledger {
             let id = free_id(transaction, &plan.feature)?;
             let new = NewPlan { id: &id, worktree, title: &plan.feature, source: Some(source), added_by };
             plan::insert(transaction, &new, now)?;
+            let must_nots = match &before {
+                Some(before) => head(transaction, before)?.must_nots,
+                None => Vec::new(),
+            };
             let head = Head {
                 hash: Some(hash.to_owned()),
+                must_nots,
                 description: plan.description.clone(),
                 constraints: plan.constraints.clone(),
                 criteria: plan.criteria.clone(),
                 promise: plan.promise.clone(),
                 phases: plan.phases.clone(),
             };
-            transaction.execute("UPDATE plan SET head = ?2 WHERE id = ?1", params![id.as_str(), text(&head)])?;
+            put_head(transaction, &id, &head)?;
             put_tasks(transaction, &id, &loading)?;
             for (command, definition) in frozen {
                 super::frozen::put(transaction, &id, command, definition, now)?;
@@ -116,6 +124,7 @@ impl Ledger {
             touched.plan(&id);
             let Some(before) = before else { return Ok(Loaded::New(id)) };
             let kept = carry_over(transaction, &before, &id)?;
+            looped::follow_plan(transaction, &before, &id)?;
             put_away(transaction, &before, now)?;
             touched.plan(&before);
             Ok(Loaded::Replaced { plan: id, kept })
@@ -163,6 +172,11 @@ pub(super) fn head(connection: &Connection, plan: &PlanId) -> Result<Head, Fault
         .optional()?
         .flatten();
     Ok(text.map(|text| json(0, &text)).transpose()?.unwrap_or_default())
+}
+
+pub(super) fn put_head(transaction: &Transaction<'_>, plan: &PlanId, head: &Head) -> Result<(), Fault> {
+    transaction.execute("UPDATE plan SET head = ?2 WHERE id = ?1", params![plan.as_str(), text(head)])?;
+    Ok(())
 }
 
 fn row(connection: &Connection, plan: &PlanId) -> Result<PlanRow, Fault> {
@@ -264,7 +278,7 @@ pub(super) fn at_load(
 /// Whether the ledger holds what the spec says, statuses and what was added since aside.
 fn is_same(connection: &Connection, id: &PlanId, plan: &Plan) -> Result<bool, Fault> {
     let PlanRow { title, head, .. } = row(connection, id)?;
-    let Head { hash: _, description, constraints, criteria, promise, phases } = head;
+    let Head { hash: _, description, constraints, criteria, must_nots: _, promise, phases } = head;
     let same_head = title == plan.feature
         && description == plan.description
         && constraints == plan.constraints

@@ -172,7 +172,7 @@ fn a_state_of_a_newer_version_is_refused_by_name() {
     let state = fs::read_to_string(files.dir().join("state")).unwrap().replace("\"version\":1", "\"version\":9");
     fs::write(files.dir().join("state"), state).unwrap();
     let said = files.load(WAIT).unwrap_err().to_string();
-    assert_eq!(said, "session s-1 was written by a newer version of steadfast (state 9, known 3)");
+    assert_eq!(said, "session s-1 was written by a newer version of steadfast (state 9, known 4)");
 }
 
 #[test]

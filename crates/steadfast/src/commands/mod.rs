@@ -20,6 +20,7 @@ mod guard;
 mod init;
 mod learn;
 mod log;
+mod looped;
 mod mcp;
 mod neighbours;
 mod pause;
@@ -80,6 +81,8 @@ enum Command {
     #[command(subcommand)]
     Learn(learn::Learn),
     Recall(recall::Recall),
+    #[command(subcommand, name = "loop")]
+    Looped(looped::Looped),
     Run(run::Run),
     Resume(resume::Resume),
     Progress(progress::Progress),
@@ -131,6 +134,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Decide(command) => command.run(),
         Command::Learn(command) => command.run(),
         Command::Recall(command) => command.run(),
+        Command::Looped(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Resume(command) => command.run(),
         Command::Progress(command) => command.run(),

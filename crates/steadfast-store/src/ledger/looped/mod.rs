@@ -11,8 +11,10 @@ pub use review::NewReview;
 
 use super::column::text;
 use super::error::Fault;
+use super::slice::Touched;
+use super::spec::Head;
 use super::task::within;
-use super::{Ledger, LedgerError};
+use super::{Ledger, LedgerError, plan, spec};
 use crate::redact::redact;
 
 /// How long a request may be, in characters. A spec is a file, not a request.
@@ -58,9 +60,13 @@ impl Ledger {
         if !from.can_become(to) {
             return Err(LedgerError::StageSkipped { from, to });
         }
-        self.write(|transaction, _| {
-            if going(transaction, id)?.stage != from {
+        self.write(|transaction, touched| {
+            let looped = going(transaction, id)?;
+            if looped.stage != from {
                 return Ok(false);
+            }
+            if to == Stage::Complete {
+                release(transaction, touched, &looped)?;
             }
             let ended = (to == Stage::Complete).then_some(LoopEnd::Complete.as_str());
             transaction.execute(
@@ -85,7 +91,15 @@ impl Ledger {
     }
 
     pub fn keep_shape(&mut self, id: &LoopId, shape: &Shape, now: Millis) -> Result<(), LedgerError> {
-        self.change_loop(id, now, |looped| looped.shape = Some(shape.clone()))
+        self.write(|transaction, touched| {
+            let mut looped = going(transaction, id)?;
+            if let Some(plan) = &looped.plan {
+                hold(transaction, touched, plan, shape.must_nots.clone())?;
+            }
+            looped.shape = Some(shape.clone());
+            looped.updated_at = now;
+            keep(transaction, &looped)
+        })
     }
 
     /// What was shown of the past; each line once.
@@ -103,17 +117,31 @@ impl Ledger {
         self.change_loop(id, now, |looped| looped.spec = Some(spec.to_owned()))
     }
 
+    /// Its plan from now on, and with it what must not happen: whoever works on that plan is held to it.
     pub fn attach_plan(&mut self, id: &LoopId, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
-        self.change_loop(id, now, |looped| looped.plan = Some(plan.clone()))
+        self.write(|transaction, touched| {
+            let mut looped = going(transaction, id)?;
+            let must_nots = looped.shape.as_ref().map(|shape| shape.must_nots.clone()).unwrap_or_default();
+            hold(transaction, touched, plan, must_nots)?;
+            looped.plan = Some(plan.clone());
+            looped.updated_at = now;
+            keep(transaction, &looped)
+        })
     }
 
     pub fn attach_run(&mut self, id: &LoopId, run: &RunId, now: Millis) -> Result<(), LedgerError> {
         self.change_loop(id, now, |looped| looped.run = Some(run.clone()))
     }
 
-    /// Ends it at the stage it is in. Its plan and its run are left as they are.
+    /// Ends it at the stage it is in. Its plan and its run are left as they are, but nobody is held to its must-nots.
     pub fn end_loop(&mut self, id: &LoopId, end: LoopEnd, now: Millis) -> Result<(), LedgerError> {
-        self.change_loop(id, now, |looped| looped.ended = Some(end))
+        self.write(|transaction, touched| {
+            let mut looped = going(transaction, id)?;
+            release(transaction, touched, &looped)?;
+            looped.ended = Some(end);
+            looped.updated_at = now;
+            keep(transaction, &looped)
+        })
     }
 
     /// Reads it, changes it and keeps it, with nobody in between.
@@ -131,6 +159,38 @@ impl Ledger {
             Ok(value)
         })
     }
+}
+
+fn hold(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    must_nots: Vec<String>,
+) -> Result<(), Fault> {
+    plan::require(transaction, plan)?;
+    let head = spec::head(transaction, plan)?;
+    if head.must_nots != must_nots {
+        spec::put_head(transaction, plan, &Head { must_nots, ..head })?;
+        touched.plan(plan);
+    }
+    Ok(())
+}
+
+fn release(transaction: &Transaction<'_>, touched: &mut Touched, looped: &Loop) -> Result<(), Fault> {
+    match &looped.plan {
+        // A plan that is gone holds nobody.
+        Some(plan) if plan::worktree_of(transaction, plan)?.is_some() => hold(transaction, touched, plan, Vec::new()),
+        _ => Ok(()),
+    }
+}
+
+/// A spec that was loaded anew is the same loop's.
+pub(super) fn follow_plan(transaction: &Transaction<'_>, before: &PlanId, now: &PlanId) -> Result<(), Fault> {
+    transaction.execute(
+        "UPDATE loop SET plan = ?2 WHERE plan = ?1 AND ended IS NULL",
+        params![before.as_str(), now.as_str()],
+    )?;
+    Ok(())
 }
 
 /// What is over is changed by nobody.

@@ -5,7 +5,7 @@ use super::super::LedgerError;
 use super::super::column::{json, millis, optional_word, text, word};
 use super::super::error::Fault;
 
-const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, shape, recall, plan, run, rounds, ended, started_at, updated_at, base";
+const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base";
 
 pub(super) fn find(connection: &Connection, id: &LoopId) -> Result<Loop, Fault> {
     let found = connection
@@ -29,7 +29,7 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
     transaction.execute(
         &format!(
             "INSERT INTO loop ({COLUMNS})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
         ),
         params![
             new.id.as_str(),
@@ -39,6 +39,7 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
             new.spec,
             new.scores.as_ref().map(text),
             new.overridden,
+            text(&new.asked),
             new.shape.as_ref().map(text),
             text(&new.recall_surfaced),
             new.plan.as_ref().map(PlanId::as_str),
@@ -62,15 +63,16 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Loop> {
         spec: row.get(4)?,
         scores: optional(row, 5)?,
         overridden: row.get(6)?,
-        shape: optional(row, 7)?,
-        recall_surfaced: json(8, &row.get::<_, String>(8)?)?,
-        plan: row.get::<_, Option<String>>(9)?.map(PlanId::new),
-        run: row.get::<_, Option<String>>(10)?.map(RunId::new),
-        rounds: row.get(11)?,
-        ended: optional_word(row, 12, &LoopEnd::ALL, LoopEnd::as_str)?,
-        started_at: millis(row, 13)?,
-        updated_at: millis(row, 14)?,
-        base: row.get(15)?,
+        asked: json(7, &row.get::<_, String>(7)?)?,
+        shape: optional(row, 8)?,
+        recall_surfaced: json(9, &row.get::<_, String>(9)?)?,
+        plan: row.get::<_, Option<String>>(10)?.map(PlanId::new),
+        run: row.get::<_, Option<String>>(11)?.map(RunId::new),
+        rounds: row.get(12)?,
+        ended: optional_word(row, 13, &LoopEnd::ALL, LoopEnd::as_str)?,
+        started_at: millis(row, 14)?,
+        updated_at: millis(row, 15)?,
+        base: row.get(16)?,
     })
 }
 

@@ -58,21 +58,22 @@ fn a_loop_is_kept_whole() {
     ledger.surface(&first(), &["tokens expire".into()], at(8)).unwrap();
     ledger.surface(&first(), &["tokens expire".into(), "no mocks".into()], at(8)).unwrap();
     ledger.attach_spec(&first(), "SPEC.md", at(8)).unwrap();
-    ledger.attach_plan(&first(), &PlanId::new("p"), at(9)).unwrap();
+    let plan = load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 1).plan().clone();
+    ledger.attach_plan(&first(), &plan, at(9)).unwrap();
     ledger.attach_run(&first(), &RunId::new("r"), at(10)).unwrap();
     let kept = Loop {
         scores: Some(scores(6)),
         shape: Some(shape),
         recall_surfaced: vec!["tokens expire".into(), "no mocks".into()],
         spec: Some("SPEC.md".into()),
-        plan: Some(PlanId::new("p")),
+        plan: Some(plan.clone()),
         run: Some(RunId::new("r")),
         updated_at: at(10),
         ..named("l-1", "people can log in")
     };
     assert_eq!(ledger.looped(&first()).unwrap(), kept);
     assert_eq!(ledger.unfinished_loop(WORKTREE).unwrap(), Some(kept.clone()));
-    assert_eq!(ledger.loop_of_plan(&PlanId::new("p")).unwrap(), Some(kept));
+    assert_eq!(ledger.loop_of_plan(&plan).unwrap(), Some(kept));
     assert_eq!(ledger.unfinished_loop("/elsewhere").unwrap(), None);
 }
 
@@ -260,4 +261,25 @@ fn plans_that_came_to_their_end_in_the_same_folders_are_counted_once_each() {
     }
     let counted = ["src/other.rs", "src/", "src/deep/x.rs", "docs/x.md", "README.md"].map(|path| asked(&ledger, path));
     assert_eq!(counted, [1, 1, 0, 0, 0]);
+}
+
+/// The plan's slice has them as well: a stop without a database holds to them.
+#[test]
+fn whoever_works_on_the_plan_is_held_to_the_must_nots_until_the_loop_is_over() {
+    let (_dir, mut ledger) = with_loop();
+    let held = |ledger: &Ledger| ledger.plan_view(WORKTREE).unwrap().unwrap().brief.must_nots;
+    let shape = |text: &str| Shape { must_nots: vec![text.into()], ..Shape::default() };
+    let plan = load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 1).plan().clone();
+    ledger.keep_shape(&first(), &shape("no commits"), at(6)).unwrap();
+    assert_eq!(held(&ledger), Vec::<String>::new());
+    ledger.attach_plan(&first(), &plan, at(7)).unwrap();
+    assert_eq!(held(&ledger), ["no commits"]);
+    ledger.keep_shape(&first(), &shape("no pushes"), at(8)).unwrap();
+    assert_eq!(held(&ledger), ["no pushes"]);
+
+    let again = load(&mut ledger, &spec(vec![planned("1", &[]), planned("2", &[])]), AddedBy::Human, 9).plan().clone();
+    assert_ne!(again, plan);
+    assert_eq!((ledger.looped(&first()).unwrap().plan, held(&ledger)), (Some(again), vec!["no pushes".to_owned()]));
+    ledger.end_loop(&first(), LoopEnd::Capped, at(10)).unwrap();
+    assert_eq!(held(&ledger), Vec::<String>::new());
 }

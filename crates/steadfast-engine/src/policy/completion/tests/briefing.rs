@@ -12,6 +12,7 @@ fn spec() -> PlanView {
         spec: Some("SPEC.md".into()),
         objective: Some("Sign in with a one-time code instead of a password.".into()),
         constraints: vec!["No new dependency".into(), "The old endpoint stays until March".into()],
+        must_nots: Vec::new(),
         promise: None,
         phase: Some("Backend".into()),
         decisions: vec!["Codes live in Redis: they expire by themselves".into(), "Six digits: people type them".into()],
@@ -158,7 +159,9 @@ proptest! {
         long.open.iter_mut().for_each(|task| task.title.clone_from(&title));
         let current = Some(Current { files, notes, check: phase.clone(), stuck_count: 7 });
         let spec = Some(spec.unwrap_or_else(|| "SPEC.md".into()));
-        long.brief = Brief { spec, objective, constraints, promise, phase, decisions, checkpoints: 0, current };
+        let must_nots = constraints.clone();
+        long.brief =
+            Brief { spec, objective, constraints, must_nots, promise, phase, decisions, checkpoints: 0, current };
         let start = Event { host, ..event(EventKind::SessionStart { source: StartSource::Compact }) };
         let said = verdict(&fresh(), &start, &knowing(long.clone())).text().to_owned();
         prop_assert!(tokens(&said) <= CONTEXT, "{}\n{}", tokens(&said), said);

@@ -1,0 +1,43 @@
+mod advance;
+mod archive;
+mod next;
+mod overriding;
+mod score;
+mod shape;
+mod start;
+mod status;
+
+use clap::Subcommand;
+
+use crate::error::CommandError;
+
+/// Takes a request through its stages: intent, shape, decompose, executing, review, complete.
+///
+/// A loop can be left at any stage and taken up again, in another session, on another day: where it stands is in the
+/// ledger. `steadfast run` goes through the same stages without anybody there.
+#[derive(Debug, Subcommand)]
+pub(super) enum Looped {
+    Start(start::Start),
+    Status(status::Status),
+    Score(score::Score),
+    Shape(shape::Shape),
+    Next(next::Next),
+    Advance(advance::Advance),
+    Override(overriding::Override),
+    Archive(archive::Archive),
+}
+
+impl Looped {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        match self {
+            Self::Start(command) => command.run(),
+            Self::Status(command) => command.run(),
+            Self::Score(command) => command.run(),
+            Self::Shape(command) => command.run(),
+            Self::Next(command) => command.run(),
+            Self::Advance(command) => command.run(),
+            Self::Override(command) => command.run(),
+            Self::Archive(command) => command.run(),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+use clap::Args;
+
+use crate::error::CommandError;
+use crate::looped::Loops;
+use crate::output::tell;
+use crate::repository::Repository;
+use crate::setup;
+
+/// Puts the loop that is not finished away. Its plan and what was done stay; its must-nots hold nobody any more.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Archive {}
+
+impl Archive {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = Repository::here()?;
+        setup::only_for_humans(&repository.place, "loop archive")?;
+        let mut loops = Loops::of(&repository)?;
+        let looped = loops.current()?;
+        let looped = loops.archive(&looped)?;
+        tell!("loop {} is put away at {}", looped.id, looped.stage.as_str())
+    }
+}

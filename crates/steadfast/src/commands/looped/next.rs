@@ -1,0 +1,36 @@
+use clap::Args;
+use serde_json::json;
+
+use crate::error::CommandError;
+use crate::looped::Loops;
+use crate::output::{note, tell};
+use crate::repository::Repository;
+
+/// Says where the loop stands and what takes it further.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Next {
+    /// Print JSON with stable keys: `{loop, stage, standing, action}`; without a loop, `{loop: null}`.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Next {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = Repository::here()?;
+        let loops = Loops::of(&repository)?;
+        let Some(looped) = loops.unfinished()? else {
+            if self.json {
+                return tell!("{}", json!({ "loop": null }));
+            }
+            note!("no loop is under way; `steadfast loop start \"what is wanted\"` begins one");
+            return Ok(());
+        };
+        let next = loops.next(&looped)?;
+        if self.json {
+            let (stage, standing, action) = (next.stage, next.standing, next.action);
+            return tell!("{}", json!({"loop": looped.id, "stage": stage, "standing": standing, "action": action}));
+        }
+        tell!("{}: {}", next.stage.as_str(), next.standing)?;
+        tell!("next: {}", next.action)
+    }
+}

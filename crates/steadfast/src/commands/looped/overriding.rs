@@ -1,0 +1,40 @@
+use clap::Args;
+
+use crate::error::CommandError;
+use crate::history::one_line;
+use crate::looped::{Loops, how};
+use crate::output::{note, tell};
+use crate::repository::Repository;
+use crate::setup;
+
+/// Takes a request that is not clear enough as it is. The reason is kept, and the loop has the least freedom.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Override {
+    /// Why it may begin all the same.
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+}
+
+impl Override {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = Repository::here()?;
+        setup::only_for_humans(&repository.place, "loop override")?;
+        let why = one_line(self.why.trim());
+        if why.is_empty() {
+            return Err(CommandError::usage("an override has a reason, and this one is empty")
+                .hint("`steadfast loop override --why \"a trial, nothing is at stake\"`"));
+        }
+        let mut loops = Loops::of(&repository)?;
+        let looped = loops.current()?;
+        if !looped.is_unclear() {
+            note!("loop {} needs no override: nothing is changed", looped.id);
+            return Ok(());
+        }
+        let looped = loops.take_as_it_is(&looped, &why)?;
+        tell!("loop {} is taken as it is: {why}", looped.id)?;
+        if let Some(autonomy) = looped.autonomy() {
+            tell!("{}", how(autonomy))?;
+        }
+        tell!("next: {}", loops.next(&looped)?.action)
+    }
+}

@@ -1,0 +1,103 @@
+use clap::Args;
+use serde_json::json;
+use steadfast_model::{Loop, Review, ReviewKind};
+
+use crate::error::CommandError;
+use crate::looped::{Loops, folder, how};
+use crate::output::{note, several, tell};
+use crate::repository::Repository;
+use crate::surroundings;
+use crate::when::ago;
+
+/// Shows the loop of this checkout: its stage, its scores, its tasks and reviews, and what comes next.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Status {
+    /// Print JSON with stable keys: `{loop, stage, request, spec, spec_score, fit_score, shape_chosen, overridden, shape:
+    /// {criteria, must_nots, verification}, plan, run, rounds, ended, started_at, updated_at, recall_surfaced: [text], tasks:
+    /// {done, blocked, all, wave}, reviews: [{kind, score, findings, blockers_remaining, passed, at}], next: {stage, standing,
+    /// action}}`; without one, `{loop: null}`.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = Repository::here()?;
+        let loops = Loops::of(&repository)?;
+        match loops.last()? {
+            Some(looped) => {
+                show(&loops, &looped, self.json)?;
+                if !self.json {
+                    note!("its pages are in {}", folder(&repository.place.root, &looped.id).display());
+                }
+                Ok(())
+            }
+            None if self.json => tell!("{}", json!({ "loop": null })),
+            None => {
+                note!("there is no loop in this checkout; `steadfast loop start \"what is wanted\"` begins one");
+                Ok(())
+            }
+        }
+    }
+}
+
+pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), CommandError> {
+    let (reviews, standing, next) = (loops.reviews(looped)?, loops.standing(looped)?, loops.next(looped)?);
+    if json {
+        return tell!(
+            "{}",
+            json!({
+                "loop": looped.id,
+                "stage": looped.stage,
+                "request": looped.request,
+                "spec": looped.spec,
+                "spec_score": looped.scores.map(|scores| scores.spec),
+                "fit_score": looped.scores.map(|scores| scores.fit),
+                "shape_chosen": looped.autonomy(),
+                "overridden": looped.overridden,
+                "shape": looped.shape,
+                "plan": looped.plan,
+                "run": looped.run,
+                "rounds": looped.rounds,
+                "ended": looped.ended,
+                "started_at": looped.started_at,
+                "updated_at": looped.updated_at,
+                "recall_surfaced": looped.recall_surfaced,
+                "tasks": standing,
+                "reviews": reviews,
+                "next": next,
+            })
+        );
+    }
+    let ended = looped.ended.map(|end| format!(", {}", end.as_str())).unwrap_or_default();
+    let when = ago(surroundings::now(), looped.updated_at);
+    tell!("loop {}: {} ({}{ended}, {when})", looped.id, looped.request, looped.stage.as_str())?;
+    if let Some(scores) = looped.scores {
+        tell!("spec score {} of 10, fit {} of 75", scores.spec, scores.fit)?;
+    }
+    if let Some(why) = &looped.overridden {
+        tell!("a human took the request as it is: {why}")?;
+    }
+    if let Some(autonomy) = looped.autonomy() {
+        tell!("{}", how(autonomy))?;
+    }
+    for must_not in looped.shape.iter().flat_map(|shape| &shape.must_nots) {
+        tell!("must not: {must_not}")?;
+    }
+    if standing.all > 0 {
+        tell!("{} of {} are done, {} blocked", standing.done, several(standing.all, "task"), standing.blocked)?;
+    }
+    reviews.iter().try_for_each(show_review)?;
+    tell!("{}", next.standing)?;
+    tell!("next: {}", next.action)
+}
+
+fn show_review(review: &Review) -> Result<(), CommandError> {
+    let what = match review.kind {
+        ReviewKind::Light { wave } => format!("review of wave {wave}"),
+        ReviewKind::Thorough { round } => format!("thorough review, round {round}"),
+    };
+    let score = review.score.map_or_else(|| "no score".to_owned(), |score| format!("{score} of 10"));
+    let passed = if review.passed { "passed" } else { "not passed" };
+    tell!("{what}: {score}, {}, {passed}", several(review.findings.len() as u64, "finding"))
+}
