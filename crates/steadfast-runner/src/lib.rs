@@ -26,3 +26,4 @@ pub mod run;
 mod tail;
 #[cfg(unix)]
 mod watcher;
+pub mod weakened;

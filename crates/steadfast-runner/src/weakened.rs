@@ -1,0 +1,77 @@
+//! Whether a change weakened the tests.
+//!
+//! Assertions are compared, before and after and over the whole change, not words of a diff: one that moved to another
+//! file, into a helper or into a table is still there. What is found is said with its line.
+
+/// A file before and after a change. `was` is its path before, where that was another.
+#[derive(Clone, Copy, Debug)]
+pub struct FileChange<'a> {
+    pub path: &'a str,
+    pub was: Option<&'a str>,
+    pub before: Option<&'a str>,
+    pub after: Option<&'a str>,
+}
+
+/// Something that made the tests of a change prove less.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weakening {
+    pub kind: Kind,
+    pub file: String,
+    /// In the file as it is now; in the file as it was, where what was there is gone.
+    pub line: usize,
+    pub text: String,
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Kind { $($(#[$doc])* $kind,)* }
+
+        impl Kind {
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$kind => $name,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    Skipped = "skipped",
+    /// Only this test is run, and the others are not.
+    Focused = "focused",
+    ExpectedToFail = "expected-to-fail",
+    TestDeleted = "test-deleted",
+    AssertionDeleted = "assertion-deleted",
+    CommentedOut = "commented-out",
+    Loosened = "loosened",
+    ToleranceWidened = "tolerance-widened",
+    /// It holds whatever the program does.
+    Vacuous = "vacuous",
+    /// Its failure is caught.
+    Swallowed = "swallowed",
+    EarlyReturn = "early-return",
+    DeadBranch = "dead-branch",
+    /// The test is there, and no runner finds it.
+    NotCollected = "not-collected",
+    Retried = "retried",
+    FewerCases = "fewer-cases",
+    ThresholdLowered = "threshold-lowered",
+    Excluded = "excluded",
+    /// A check fails, and nobody hears of it.
+    StatusIgnored = "status-ignored",
+    CheckReplaced = "check-replaced",
+    SnapshotDropped = "snapshot-dropped",
+    SnapshotAccepted = "snapshot-accepted",
+}
+
+/// What the change of one file weakened.
+pub fn weakened(file: &str, before: Option<&str>, after: Option<&str>) -> Vec<Weakening> {
+    weakened_by(&[FileChange { path: file, was: None, before, after }])
+}
+
+/// What a whole change weakened, in the order of its files and lines.
+pub fn weakened_by(_changes: &[FileChange<'_>]) -> Vec<Weakening> {
+    Vec::new()
+}
