@@ -3,6 +3,24 @@
 //! Assertions are compared, before and after and over the whole change, not words of a diff: one that moved to another
 //! file, into a helper or into a table is still there. What is found is said with its line.
 
+mod assertion;
+mod command;
+mod compare;
+mod config;
+mod language;
+mod lex;
+mod mark;
+mod reach;
+mod routine;
+mod setting;
+mod snapshot;
+mod source;
+mod strength;
+
+use std::collections::HashMap;
+
+use source::Source;
+
 /// A file before and after a change. `was` is its path before, where that was another.
 #[derive(Clone, Copy, Debug)]
 pub struct FileChange<'a> {
@@ -72,6 +90,22 @@ pub fn weakened(file: &str, before: Option<&str>, after: Option<&str>) -> Vec<We
 }
 
 /// What a whole change weakened, in the order of its files and lines.
-pub fn weakened_by(_changes: &[FileChange<'_>]) -> Vec<Weakening> {
-    Vec::new()
+pub fn weakened_by(changes: &[FileChange<'_>]) -> Vec<Weakening> {
+    let old_path = |change: &FileChange<'_>| change.was.unwrap_or(change.path).to_owned();
+    let renamed: HashMap<String, String> =
+        changes.iter().map(|change| (old_path(change), change.path.to_owned())).collect();
+    let before: Vec<Source> =
+        changes.iter().filter_map(|change| Source::read(&old_path(change), change.before?)).collect();
+    let after: Vec<Source> = changes.iter().filter_map(|change| Source::read(change.path, change.after?)).collect();
+    let mut found = compare::compare(&before, &after, &renamed);
+    found.extend(config::compare(changes));
+    found.extend(snapshot::compare(changes, &before, &after));
+    let place = |weakening: &Weakening| {
+        let file =
+            changes.iter().position(|change| change.path == weakening.file || change.was == Some(&weakening.file));
+        (file, weakening.line, weakening.kind)
+    };
+    found.sort_by_key(place);
+    found.dedup_by_key(|weakening| (weakening.file.clone(), weakening.line, weakening.kind));
+    found
 }

@@ -5,29 +5,29 @@ use steadfast_runner::weakened::FileChange;
 const MARK: &str = " ◀";
 
 #[derive(Debug, Default)]
-pub struct Case {
-    pub heading: String,
-    pub name: String,
-    pub files: Vec<Texts>,
+pub(crate) struct Case {
+    pub(crate) heading: String,
+    pub(crate) name: String,
+    pub(crate) files: Vec<Texts>,
     /// The line with the mark.
-    pub marked: Option<usize>,
+    pub(crate) marked: Option<usize>,
 }
 
 #[derive(Debug)]
-pub struct Texts {
-    pub paths: Vec<String>,
-    pub before: Option<String>,
-    pub after: Option<String>,
+pub(crate) struct Texts {
+    pub(crate) paths: Vec<String>,
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
 }
 
 impl Case {
-    pub fn changes(&self) -> Vec<FileChange<'_>> {
+    pub(crate) fn changes(&self) -> Vec<FileChange<'_>> {
         self.files.iter().map(Texts::change).collect()
     }
 }
 
 impl Texts {
-    pub fn path_after(&self) -> &str {
+    pub(crate) fn path_after(&self) -> &str {
         self.paths.last().unwrap()
     }
 
@@ -37,7 +37,7 @@ impl Texts {
     }
 }
 
-pub fn cases(list: &str) -> Vec<Case> {
+pub(crate) fn cases(list: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let mut heading = String::new();
     let mut block: Option<(bool, String)> = None;
