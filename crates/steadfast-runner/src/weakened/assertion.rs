@@ -20,6 +20,8 @@ pub(super) struct Assertion {
     pub(super) parts: Vec<u64>,
     /// Its values alone.
     pub(super) values: Vec<u64>,
+    /// What is called, hashed.
+    pub(super) callee: u64,
     /// It stands for others that cannot be seen: a helper of another file, a snapshot.
     pub(super) is_opaque: bool,
 }
@@ -109,6 +111,7 @@ fn judged(lexed: &Lexed<'_>, language: Language, found: &Found) -> Assertion {
         span,
         parts,
         values,
+        callee: fnv([found.callee.as_bytes()]),
         is_opaque: strength.is_opaque,
     }
 }

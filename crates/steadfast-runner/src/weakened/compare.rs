@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use super::assertion::Assertion;
 use super::language::{Language, Place};
 use super::routine::Role;
-use super::source::{Holder, Source, named};
+use super::source::{Holder, Source, named as name_of};
 use super::{Kind, Weakening};
 
 /// Beyond so many tests without a partner, only names and assertions are compared, not likeness.
@@ -18,14 +18,19 @@ const MOST_ALIKE: usize = 300;
 const MOST_LEFT: usize = 100;
 /// How many assertions a helper brings along.
 const MOST_BROUGHT: usize = 30;
+/// How many helpers a test reaches, and how many one name means.
+const MOST_REACHED: usize = 50;
+const MOST_MEANT: usize = 3;
 
 /// One holder of one side.
 #[derive(Debug)]
 struct Entry<'a> {
     source: &'a Source,
     holder: &'a Holder,
-    /// Its own, and those of the helpers that it calls.
+    /// Its own, and those of the helpers that it reaches.
     held: Vec<(&'a Source, &'a Assertion)>,
+    /// Of those the helpers, by name; the others come first.
+    through: Vec<u64>,
     left: Vec<bool>,
 }
 
@@ -34,15 +39,19 @@ pub(super) struct Found<'a> {
     before: Vec<Entry<'a>>,
     after: Vec<Entry<'a>>,
     gone: HashSet<u64>,
+    /// Everything that counts now.
+    alive: HashSet<&'a str>,
     commented: HashMap<&'a str, Vec<(&'a Source, usize)>>,
 }
 
-pub(super) fn compare(before: &[Source], after: &[Source], renamed: &HashMap<String, String>) -> Vec<Weakening> {
+pub(super) fn compare<'a>(before: &'a [Source], after: &'a [Source], renamed: &HashMap<String, String>) -> Vec<Weakening> {
     let defined: HashSet<&String> = after.iter().flat_map(|source| &source.defined).collect();
     let gone = before.iter().flat_map(|source| &source.defined).filter(|name| !defined.contains(name));
+    let live = after.iter().flat_map(|source| &source.holders).flat_map(|holder| &holder.live);
     let mut found = Found {
         weakenings: Vec::new(),
-        gone: gone.map(|name| named(name)).collect(),
+        alive: live.map(|assertion| assertion.key.as_str()).collect(),
+        gone: gone.map(|name| name_of(name)).collect(),
         commented: commented(before, after),
         before: entries(before),
         after: entries(after),
@@ -73,76 +82,86 @@ fn commented<'a>(before: &[Source], after: &'a [Source]) -> HashMap<&'a str, Vec
     now
 }
 
-fn entries(sources: &[Source]) -> Vec<Entry<'_>> {
-    let helpers: HashMap<u64, (&Source, &Holder)> = sources
-        .iter()
-        .flat_map(|source| source.holders.iter().map(move |holder| (source, holder)))
-        .filter(|(source, holder)| {
-            holder.role == Role::Helper && source.place > Place::Program
-                || holder.role == Role::Helper && !holder.live.is_empty()
-        })
-        .map(|(source, holder)| (named(&holder.name), (source, holder)))
-        .collect();
-    let mut called: HashSet<u64> = HashSet::new();
-    for source in sources {
-        for holder in source.holders.iter().filter(|holder| holder.role == Role::Test) {
-            reach(holder, &helpers, &mut called);
+/// The functions beside the tests of a side that assert something, or could.
+struct Helpers<'a> {
+    named: HashMap<u64, Vec<(&'a Source, &'a Holder)>>,
+}
+
+impl<'a> Helpers<'a> {
+    fn of(sources: &'a [Source]) -> Self {
+        let mut named: HashMap<u64, Vec<(&Source, &Holder)>> = HashMap::new();
+        for source in sources {
+            for holder in source.holders.iter().filter(|holder| holder.role == Role::Helper) {
+                if source.place > Place::Program || !holder.live.is_empty() {
+                    named.entry(name_of(&holder.name)).or_default().push((source, holder));
+                }
+            }
         }
+        Self { named }
     }
+
+    /// Those that a name means in a file: its own, else whichever there are.
+    fn meant(&self, name: u64, source: &Source) -> Vec<(&'a Source, &'a Holder)> {
+        let all = self.named.get(&name).map(Vec::as_slice).unwrap_or_default();
+        let own: Vec<_> = all.iter().filter(|(of, _)| of.path == source.path).copied().collect();
+        if own.is_empty() { all.iter().take(MOST_MEANT).copied().collect() } else { own }
+    }
+
+    /// What is reached from a routine, up to three calls away.
+    fn reached(&self, source: &'a Source, holder: &'a Holder) -> Vec<(&'a Source, &'a Holder)> {
+        let (mut reached, mut from): (Vec<(&Source, &Holder)>, _) = (Vec::new(), vec![(source, holder)]);
+        for _ in 0..3 {
+            let mut next = Vec::new();
+            for (source, holder) in from {
+                let mut names: Vec<u64> = if self.named.len() < holder.names.len() {
+                    self.named.keys().filter(|name| holder.names.contains(name)).copied().collect()
+                } else {
+                    holder.names.iter().filter(|name| self.named.contains_key(name)).copied().collect()
+                };
+                names.sort_unstable();
+                for (of, helper) in names.into_iter().flat_map(|name| self.meant(name, source)) {
+                    let is_new = !std::ptr::eq(helper, holder) && !reached.iter().any(|(_, old)| std::ptr::eq(*old, helper));
+                    if is_new && reached.len() < MOST_REACHED {
+                        reached.push((of, helper));
+                        next.push((of, helper));
+                    }
+                }
+            }
+            from = next;
+        }
+        reached.sort_by_key(|(source, helper)| (&source.path, helper.line));
+        reached
+    }
+
+    /// A call of one of them: what counts is what that holds.
+    fn are_called_by(&self, assertion: &Assertion) -> bool {
+        assertion.is_opaque && self.named.contains_key(&assertion.callee)
+    }
+}
+
+fn entries(sources: &[Source]) -> Vec<Entry<'_>> {
+    let helpers = Helpers::of(sources);
+    let mut called: HashSet<*const Holder> = HashSet::new();
     let mut entries = Vec::new();
     for source in sources {
         for holder in &source.holders {
-            if holder.role == Role::Helper && called.contains(&named(&holder.name)) {
-                continue;
-            }
             let mut held: Vec<_> =
-                holder.live.iter().filter(|own| !is_call_of(own, &helpers)).map(|own| (source, own)).collect();
+                holder.live.iter().filter(|own| !helpers.are_called_by(own)).map(|own| (source, own)).collect();
+            let (own, mut through) = (held.len(), Vec::new());
             if holder.role == Role::Test {
-                let mut brought = HashSet::new();
-                reach(holder, &helpers, &mut brought);
-                let mut brought: Vec<_> = brought.iter().filter_map(|name| helpers.get(name)).collect();
-                brought.sort_by_key(|(source, holder)| (&source.path, holder.line));
-                for (source, helper) in brought {
-                    let more = helper.live.iter().filter(|own| !is_call_of(own, &helpers)).take(MOST_BROUGHT);
-                    held.extend(more.map(|assertion| (*source, assertion)));
+                for (source, helper) in helpers.reached(source, holder) {
+                    called.insert(helper);
+                    let more = helper.live.iter().filter(|own| !helpers.are_called_by(own)).take(MOST_BROUGHT);
+                    held.extend(more.map(|assertion| (source, assertion)));
+                    through.resize(held.len() - own, name_of(&helper.name));
                 }
             }
             let left = vec![true; held.len()];
-            entries.push(Entry { source, holder, held, left });
+            entries.push(Entry { source, holder, held, through, left });
         }
     }
+    entries.retain(|entry| !called.contains(&std::ptr::from_ref(entry.holder)));
     entries
-}
-
-/// The helpers that are reached from a routine, up to three calls away.
-fn reach(from: &Holder, helpers: &HashMap<u64, (&Source, &Holder)>, reached: &mut HashSet<u64>) {
-    let mut from = vec![from];
-    for _ in 0..3 {
-        let mut next = Vec::new();
-        for holder in from {
-            // Whichever is fewer.
-            let names: Vec<u64> = if helpers.len() < holder.names.len() {
-                helpers.keys().filter(|name| holder.names.contains(name)).copied().collect()
-            } else {
-                holder.names.iter().filter(|name| helpers.contains_key(name)).copied().collect()
-            };
-            for name in names {
-                if name != named(&holder.name) && reached.insert(name) {
-                    next.extend(helpers.get(&name).map(|(_, helper)| *helper));
-                }
-            }
-        }
-        from = next;
-    }
-}
-
-/// A call of a helper that is in the change: what counts is what that holds.
-fn is_call_of(assertion: &Assertion, helpers: &HashMap<u64, (&Source, &Holder)>) -> bool {
-    assertion.is_opaque && assertion.parts.iter().chain(&[first_word(assertion)]).any(|part| helpers.contains_key(part))
-}
-
-fn first_word(assertion: &Assertion) -> u64 {
-    named(assertion.key.split(' ').next().unwrap_or_default())
 }
 
 /// How alike two sorted lists are: what both have, of what either has.
@@ -220,8 +239,9 @@ impl<'a> Found<'a> {
             for &now in &free {
                 let (one, other) = (self.before[was].holder, self.after[now].holder);
                 let kin = one.role == other.role || one.role == Role::Test && other.role == Role::Helper;
+                let named = self.before[was].source.path == self.after[now].source.path && alike(&one.words, &other.words) >= 0.5;
                 let like = alike(&one.parts, &other.parts);
-                if kin && like >= 0.4 {
+                if kin && (like >= 0.4 || named && like >= 0.1) {
                     likes.push((like, was, now));
                 }
             }
@@ -350,7 +370,7 @@ impl<'a> Found<'a> {
         vacuous.reverse();
         for at in lost {
             let (source, assertion) = self.before[was].held[at];
-            if self.say_inert(assertion) || self.is_replaced(assertion, now) {
+            if self.is_held_elsewhere(was, at, now) || self.say_inert(assertion) || self.is_replaced(assertion, now) {
                 continue;
             }
             if let Some(new) = vacuous.pop() {
@@ -368,6 +388,15 @@ impl<'a> Found<'a> {
                 self.say(Kind::AssertionDeleted, source, assertion.line, &assertion.key);
             }
         }
+    }
+
+    /// Whether it is a helper's, which still has it, and the test did not stop to call that one itself.
+    fn is_held_elsewhere(&self, was: usize, at: usize, now: usize) -> bool {
+        let (before, after) = (&self.before[was], &self.after[now]);
+        let own = before.held.len() - before.through.len();
+        let Some(helper) = at.checked_sub(own).and_then(|at| before.through.get(at)) else { return false };
+        let stopped = before.holder.names.contains(helper) && !after.holder.names.contains(helper);
+        !stopped && self.alive.contains(before.held[at].1.key.as_str())
     }
 
     /// Assertions of the test that do not count, and were not there before.

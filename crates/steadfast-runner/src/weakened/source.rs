@@ -27,6 +27,8 @@ pub(super) struct Holder {
     pub(super) inert: Vec<(Kind, Assertion)>,
     /// Its names and values, hashed and sorted.
     pub(super) parts: Vec<u64>,
+    /// The words of its name, hashed and sorted.
+    pub(super) words: Vec<u64>,
     /// The names it uses, to see which functions beside it it calls.
     pub(super) names: HashSet<u64>,
 }
@@ -70,6 +72,7 @@ impl Source {
             live: Vec::new(),
             inert: Vec::new(),
             parts: Vec::new(),
+            words: Vec::new(),
             names: HashSet::new(),
         });
         let nowhere = holders.len() - 1;
@@ -111,8 +114,18 @@ fn holder(lexed: &Lexed<'_>, language: Language, routine: &Routine) -> Holder {
         live: Vec::new(),
         inert: Vec::new(),
         parts: Vec::new(),
+        words: words(&routine.name),
         names: HashSet::new(),
     }
+}
+
+fn words(name: &str) -> Vec<u64> {
+    let spaced: String = name.chars().flat_map(|letter| [letter.is_uppercase().then_some(' '), Some(letter)]).flatten().collect();
+    let split = spaced.split(|letter: char| !letter.is_alphanumeric());
+    let mut words: Vec<u64> = split.filter(|word| !word.is_empty() && *word != "test").map(|word| named(&word.to_lowercase())).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 /// For every token the routine that holds what it asserts: the innermost test, else the innermost function, else the
