@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use steadfast_observe::{GitCommand, GitFailed};
 
+pub use exhibit::difference;
 pub use merge::{Candidate, Landing, Merge};
 use name::plain;
 use remains::{git_dir, remove_dir};

@@ -76,14 +76,17 @@ fn spec(brief: &str) -> Value {
     if paths.is_empty() {
         paths.push("NOTES.md");
     }
-    let tasks: Vec<Value> = paths
-        .iter()
-        .map(|path| json!({"task": format!("Write {path}"), "files": [path], "verification": format!("test -s '{path}'")}))
+    let tasks: Vec<Value> = (1..)
+        .zip(&paths)
+        .map(|(number, path)| {
+            let (id, task) = (format!("1.{number}"), format!("Write {path}"));
+            json!({"id": id, "task": task, "files": [path], "verification": format!("test -s '{path}'")})
+        })
         .collect();
     json!({
         "feature": request.lines().next().unwrap_or(request).chars().take(60).collect::<String>(),
         "description": request,
-        "phases": [{"name": "Work", "tasks": tasks}],
+        "phases": [{"id": "phase-1", "name": "Work", "tasks": tasks}],
     })
 }
 

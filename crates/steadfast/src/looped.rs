@@ -2,22 +2,29 @@
 //!
 //! Every function here reads and writes the ledger and the pages of the loop, and says nothing: who called says it.
 
+mod closing;
 mod page;
 mod request;
 
 use std::path::Path;
+use std::time::Duration;
 
 use steadfast_model::{Autonomy, Loop, LoopEnd, LoopId, PlanId, Review, Shape, Stage, Task};
+use steadfast_observe::GitCommand;
 use steadfast_plan::{Next, Standing, next, resume_text, shape};
 use steadfast_store::ledger::{Ledger, LedgerError, Memory, Query, Recalled};
 use steadfast_store::log_line;
 
+pub(crate) use closing::Closing;
 pub(crate) use page::folder;
 pub(crate) use request::{Judged, Request};
 
 use crate::error::CommandError;
 use crate::repository::Repository;
 use crate::surroundings;
+
+/// Git answers such a question at once, or not at all.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How many learnings are shown: they are read before anything begins.
 const RECALLED: usize = 5;
@@ -83,6 +90,7 @@ impl<'a> Loops<'a> {
         let title = request.title();
         let mut looped = Loop::new(new_id(&title), self.worktree.clone(), title, now);
         looped.spec.clone_from(&request.spec);
+        looped.base = self.head();
         // What the request itself forbids is kept from the start, whatever a spec says later.
         looped.asked = shape(&request.text, request.plan.as_ref());
         self.ledger.create_loop(&looped)?;
@@ -92,6 +100,13 @@ impl<'a> Loops<'a> {
         self.ledger.surface(&looped.id, &lines, now)?;
         let looped = self.written(&looped.id)?;
         Ok(Begun { looped, judged, recalled, instead_of: waiting.map(|looped| looped.id) })
+    }
+
+    /// The commit of this checkout. None: there is none.
+    fn head(&self) -> Option<String> {
+        let asked = GitCommand::at(&self.repository.place.root).call("rev-parse");
+        let (code, commit) = asked.args(["--verify", "--quiet", "HEAD^{commit}"]).outcome(&[0, 1], PATIENCE).ok()?;
+        (code == 0).then_some(commit)
     }
 
     /// Learnings that have to do with a request, the nearest first.
@@ -210,7 +225,7 @@ impl<'a> Loops<'a> {
         Ok(Standing::of(&self.tasks(looped)?))
     }
 
-    fn tasks(&self, looped: &Loop) -> Result<Vec<Task>, CommandError> {
+    pub(crate) fn tasks(&self, looped: &Loop) -> Result<Vec<Task>, CommandError> {
         match &looped.plan {
             None => Ok(Vec::new()),
             Some(plan) => match self.ledger.tasks(plan) {

@@ -65,14 +65,6 @@ impl Change {
         self.files.iter().any(|file| file.path == path && file.shows(line))
     }
 
-    /// Each added line, with its file and number.
-    pub fn added(&self) -> impl Iterator<Item = (&str, u32, &str)> {
-        self.files.iter().flat_map(|file| {
-            let added = file.numbered().filter(|(_, line)| line.starts_with('+'));
-            added.map(|(number, line)| (file.path.as_str(), number, &line[1..]))
-        })
-    }
-
     /// The hunks, as far as they go into so many bytes: each file gets its part, and what is left out is said.
     pub fn excerpt(&self, longest: usize) -> String {
         let mut text = String::new();
@@ -114,6 +106,19 @@ impl Changed {
         }
     }
 
+    /// The lines that were added, without their signs.
+    pub fn added(&self) -> impl Iterator<Item = &str> {
+        self.signed('+')
+    }
+
+    pub fn removed(&self) -> impl Iterator<Item = &str> {
+        self.signed('-')
+    }
+
+    fn signed(&self, sign: char) -> impl Iterator<Item = &str> {
+        self.hunks.iter().flat_map(|hunk| &hunk.lines).filter_map(move |line| line.strip_prefix(sign))
+    }
+
     fn shows(&self, line: u32) -> bool {
         let side = if self.kind == ChangeKind::Deleted { '-' } else { '+' };
         match self.kind {
@@ -122,10 +127,6 @@ impl Changed {
             _ if self.hunks.is_empty() => line <= 1,
             _ => self.numbered_of(side).any(|(number, _)| number == line),
         }
-    }
-
-    fn numbered(&self) -> impl Iterator<Item = (u32, &str)> {
-        self.numbered_of('+')
     }
 
     /// The lines of one side, with their numbers on it.
@@ -277,12 +278,12 @@ rename to two.rs
     }
 
     #[test]
-    fn added_lines_have_their_numbers() {
+    fn what_came_and_what_went() {
         let change = Change::parse(DIFF);
-        let added: Vec<_> = change.added().collect();
-        let expected =
-            [("src/auth.rs", 11, "three"), ("src/auth.rs", 12, "four"), ("new.txt", 1, "++ starts with two signs")];
-        assert_eq!(added, expected);
+        let file = &change.files[0];
+        assert_eq!(file.added().collect::<Vec<_>>(), ["three", "four"]);
+        assert_eq!(file.removed().collect::<Vec<_>>(), ["two", "gone"]);
+        assert_eq!(change.files[1].added().collect::<Vec<_>>(), ["++ starts with two signs"]);
     }
 
     #[test]

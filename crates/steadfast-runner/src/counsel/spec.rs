@@ -28,8 +28,8 @@ impl Matter {
              the work is done; nothing in it swallows that status. What is not in the request is no task. The last thing \
              you say is one JSON object and nothing after it:\n\
              {\"feature\": \"name\", \"description\": \"what is there afterwards\", \"verification_commands\": {\"test\": \
-             \"command\"}, \"constraints\": [], \"success_criteria\": [], \"phases\": [{\"name\": \"name\", \"tasks\": \
-             [{\"task\": \"what\", \"type\": \"backend, func, ui or docs; may be left out\", \"files\": [\"path\"], \
+             \"command\"}, \"constraints\": [], \"success_criteria\": [], \"phases\": [{\"id\": \"phase-1\", \"name\": \"name\", \
+             \"tasks\": [{\"id\": \"1.1\", \"task\": \"what\", \"type\": \"backend, func, ui or docs; may be left out\", \"files\": [\"path\"], \
              \"verification\": \"command\", \"notes\": \"what is special\", \"depends_on\": []}]}]}",
         );
         if !problems.is_empty() {

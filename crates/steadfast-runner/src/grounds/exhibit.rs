@@ -1,6 +1,8 @@
 //! What experts look at: a commit in a worktree of its own, and how commits differ.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use steadfast_observe::{GitCommand, GitFailed};
 
 use super::name::plain;
 use super::{CHECKOUT, Grounds, GroundsError, QUICK, reference};
@@ -36,21 +38,24 @@ impl Grounds {
     }
 
     fn difference(&self, range: &[&str]) -> Result<String, GroundsError> {
-        let diff = self.git().setting("diff.suppressBlankEmpty=false").call("diff");
-        let diff = diff.args(["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--unified=3"]);
-        let diff = diff.args(["--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]);
-        Ok(diff.args(range).args(["--"]).answer(CHECKOUT)?)
+        Ok(difference(self.git(), range)?)
     }
 
-    /// A file as it is in a commit. None: it is not in there, or is no text.
-    pub fn file_at(&self, commit: &str, path: &str) -> Result<Option<String>, GroundsError> {
-        let show = self.git().call("cat-file").args(["blob", &format!("{commit}:{path}")]);
-        let (code, text) = show.outcome(&[0, 1, 128], QUICK)?;
-        Ok((code == 0).then_some(text))
+    /// The checkout the run was begun in.
+    pub fn checkout(&self) -> &Path {
+        &self.checkout
     }
 
     /// The commit before another, on its first line of parents.
     pub fn parent(&self, commit: &str) -> Result<String, GroundsError> {
         Ok(self.git().call("rev-parse").args(["--verify", &format!("{commit}^1")]).answer(QUICK)?)
     }
+}
+
+/// How two trees differ, as [`crate::counsel::Change`] reads it, whatever the user's settings for differences are.
+pub fn difference(git: GitCommand, range: &[&str]) -> Result<String, GitFailed> {
+    let diff = git.setting("diff.suppressBlankEmpty=false").call("diff");
+    let diff = diff.args(["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--unified=3"]);
+    let diff = diff.args(["--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]);
+    diff.args(range).args(["--"]).answer(CHECKOUT)
 }

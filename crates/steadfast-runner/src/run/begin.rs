@@ -87,8 +87,8 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
     fs::create_dir_all(&folder).map_err(|source| RunError::Folder { path: folder.clone(), source })?;
     let (tell, messages) = mpsc::channel();
     let (arrive, arrivals) = mpsc::channel();
-    let (base, stopped) = (run.base.clone(), Arc::clone(&stop));
-    let merger = Merger { base, grounds: grounds.clone(), desk: Arc::clone(&desk), stop: stopped };
+    let (base, halt) = (run.base.clone(), Arc::new(AtomicBool::new(false)));
+    let merger = Merger { base, grounds: grounds.clone(), desk: Arc::clone(&desk), stop: Arc::clone(&halt) };
     let merging = thread::Builder::new().name("merger".to_owned()).spawn({
         let tell = tell.clone();
         move || merger.run(&arrivals, &tell)
@@ -108,7 +108,7 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
         counsel,
     };
     let mut dispatcher = Dispatcher::of(run, ledger, Arc::new(shop), folder, runner, stop, (tell, messages, arrive))?;
-    dispatcher.until = until;
+    (dispatcher.until, dispatcher.halt) = (until, halt);
     let outcome = dispatcher.go(audience);
     dispatcher.end();
     // The dispatcher held the other end of what the merger listens to.

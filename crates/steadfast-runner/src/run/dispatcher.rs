@@ -41,6 +41,8 @@ pub(crate) struct Dispatcher {
     runner: Process,
     /// A human's wish.
     stop: Arc<AtomicBool>,
+    /// Ends the check that the merger waits for.
+    pub(super) halt: Arc<AtomicBool>,
     tell: Sender<Message>,
     messages: Receiver<Message>,
     arrive: Sender<Arrival>,
@@ -118,6 +120,7 @@ impl Dispatcher {
             folder,
             runner,
             stop,
+            halt: Arc::default(),
             tell,
             messages,
             arrive,
@@ -195,7 +198,7 @@ impl Dispatcher {
         for live in self.live.values() {
             live.stop.store(true, Ordering::Relaxed);
         }
-        self.stop.store(true, Ordering::Relaxed);
+        self.halt.store(true, Ordering::Relaxed);
         self.wait_for_threads();
     }
 

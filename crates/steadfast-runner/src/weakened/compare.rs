@@ -44,7 +44,11 @@ pub(super) struct Found<'a> {
     commented: HashMap<&'a str, Vec<(&'a Source, usize)>>,
 }
 
-pub(super) fn compare<'a>(before: &'a [Source], after: &'a [Source], renamed: &HashMap<String, String>) -> Vec<Weakening> {
+pub(super) fn compare<'a>(
+    before: &'a [Source],
+    after: &'a [Source],
+    renamed: &HashMap<String, String>,
+) -> Vec<Weakening> {
     let defined: HashSet<&String> = after.iter().flat_map(|source| &source.defined).collect();
     let gone = before.iter().flat_map(|source| &source.defined).filter(|name| !defined.contains(name));
     let live = after.iter().flat_map(|source| &source.holders).flat_map(|holder| &holder.live);
@@ -120,7 +124,8 @@ impl<'a> Helpers<'a> {
                 };
                 names.sort_unstable();
                 for (of, helper) in names.into_iter().flat_map(|name| self.meant(name, source)) {
-                    let is_new = !std::ptr::eq(helper, holder) && !reached.iter().any(|(_, old)| std::ptr::eq(*old, helper));
+                    let is_new =
+                        !std::ptr::eq(helper, holder) && !reached.iter().any(|(_, old)| std::ptr::eq(*old, helper));
                     if is_new && reached.len() < MOST_REACHED {
                         reached.push((of, helper));
                         next.push((of, helper));
@@ -239,7 +244,8 @@ impl<'a> Found<'a> {
             for &now in &free {
                 let (one, other) = (self.before[was].holder, self.after[now].holder);
                 let kin = one.role == other.role || one.role == Role::Test && other.role == Role::Helper;
-                let named = self.before[was].source.path == self.after[now].source.path && alike(&one.words, &other.words) >= 0.5;
+                let named = self.before[was].source.path == self.after[now].source.path
+                    && alike(&one.words, &other.words) >= 0.5;
                 let like = alike(&one.parts, &other.parts);
                 if kin && (like >= 0.4 || named && like >= 0.1) {
                     likes.push((like, was, now));

@@ -120,9 +120,11 @@ fn holder(lexed: &Lexed<'_>, language: Language, routine: &Routine) -> Holder {
 }
 
 fn words(name: &str) -> Vec<u64> {
-    let spaced: String = name.chars().flat_map(|letter| [letter.is_uppercase().then_some(' '), Some(letter)]).flatten().collect();
+    let spaced: String =
+        name.chars().flat_map(|letter| [letter.is_uppercase().then_some(' '), Some(letter)]).flatten().collect();
     let split = spaced.split(|letter: char| !letter.is_alphanumeric());
-    let mut words: Vec<u64> = split.filter(|word| !word.is_empty() && *word != "test").map(|word| named(&word.to_lowercase())).collect();
+    let mut words: Vec<u64> =
+        split.filter(|word| !word.is_empty() && *word != "test").map(|word| named(&word.to_lowercase())).collect();
     words.sort_unstable();
     words.dedup();
     words

@@ -1,10 +1,13 @@
 mod advance;
 mod archive;
+mod bench;
+mod gate;
 mod next;
 mod overriding;
+mod review;
 mod score;
 mod shape;
-mod start;
+pub(super) mod start;
 mod status;
 
 use clap::Subcommand;
@@ -23,6 +26,8 @@ pub(super) enum Looped {
     Shape(shape::Shape),
     Next(next::Next),
     Advance(advance::Advance),
+    Review(review::Review),
+    Gate(gate::Gate),
     Override(overriding::Override),
     Archive(archive::Archive),
 }
@@ -36,6 +41,8 @@ impl Looped {
             Self::Shape(command) => command.run(),
             Self::Next(command) => command.run(),
             Self::Advance(command) => command.run(),
+            Self::Review(command) => command.run(),
+            Self::Gate(command) => command.run(),
             Self::Override(command) => command.run(),
             Self::Archive(command) => command.run(),
         }

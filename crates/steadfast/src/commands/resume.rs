@@ -37,6 +37,15 @@ pub(super) struct Resume {
 impl Resume {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = Repository::here()?;
+        let looped = repository.ledger()?.unfinished_loop(&repository.place.worktree())?;
+        if let Some(looped) = looped.filter(|looped| self.run.is_none() && run::looped::is_headless(looped)) {
+            setup::only_for_humans(&repository.place, "resume")?;
+            return if self.give_up {
+                run::looped::give_up(&repository, &looped)
+            } else {
+                run::looped::go_on(&repository, looped, &self.flags)
+            };
+        }
         if let Some(row) = run::find(&repository, self.run.as_deref())? {
             setup::only_for_humans(&repository.place, "resume")?;
             if row.state.is_over() {

@@ -1,9 +1,11 @@
 //! Agents that work a spec off: in waves, each unit in a worktree of its own, checked, merged, recorded.
 
+pub(super) mod court;
 mod desk;
 mod display;
+pub(super) mod looped;
 mod notice;
-mod preflight;
+pub(super) mod preflight;
 mod screen;
 
 use std::ffi::OsString;
@@ -16,6 +18,7 @@ use clap::Args;
 use steadfast_hosts::launch::{self, Headless, headless};
 use steadfast_hosts::price::{Price, Prices};
 use steadfast_model::{Host, Limits, Permissions, PlanId, Run as RunRow, RunId, RunSettings, RunState, Usd};
+use steadfast_runner::counsel::Matter;
 use steadfast_runner::grounds::Grounds;
 use steadfast_runner::run::{Begin, Outcome, Role, Start, Until, is_alive, run, this_process};
 use steadfast_store::ledger::LedgerError;
@@ -37,8 +40,19 @@ use preflight::{Ready, preflight};
 /// pauses; `steadfast resume` goes on, also after a crash, and redoes nothing that was done.
 #[derive(Debug, Args)]
 pub(super) struct Run {
-    /// SPEC.md or SPEC.json.
-    spec: PathBuf,
+    /// SPEC.md or SPEC.json; or a request in words, for which an agent writes the spec.
+    #[arg(value_name = "SPEC")]
+    what: PathBuf,
+    /// With a look at the spec first, experts who review what was done, and a gate at the end. A request in words always
+    /// is.
+    #[arg(long = "loop")]
+    looped: bool,
+    /// Put a loop away that is not finished, and begin anew.
+    #[arg(long)]
+    fresh: bool,
+    /// Begin although the request is not clear enough, and say why.
+    #[arg(long = "override", value_name = "WHY")]
+    overridden: Option<String>,
     #[command(flatten)]
     flags: Flags,
     /// Begin from the last commit although files were changed since: agents do not see those changes.
@@ -87,37 +101,24 @@ impl Run {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = Repository::here()?;
         setup::only_for_humans(&repository.place, "run")?;
-        let compiled = spec_file::compile(&self.spec)?;
-        let settings = repository.config.load()?.run;
+        let settings = repository.config.load()?;
+        let words = words(&self.what);
+        if self.looped || settings.looped.enabled.value || words.is_some() {
+            return looped::begin(&repository, &settings, &self, words);
+        }
+        let settings = settings.run;
+        let compiled = spec_file::compile(&self.what)?;
         let root = &repository.place.root;
-        let source = spec_file::source(&self.spec, root);
+        let source = spec_file::source(&self.what, root);
         let host = self.flags.host.or(settings.host.value);
         let ready = preflight(&repository.place, &settings, host, &source, self.from_head)?;
         let mut list = TaskList::here("run")?;
         if let Some(other) = list.ledger().unfinished_runs()?.into_iter().find(|run| run.worktree == list.worktree()) {
-            return Err(CommandError::failure(format!("run {} of `{}` is not over yet", other.id, other.spec)).hint(
-                "`steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch",
-            ));
+            return Err(under_way(&other));
         }
         let loaded = list.load(&compiled.plan, &source)?;
-        let id = new_id(&source);
-        let now = surroundings::now();
-        let row = RunRow {
-            branch: format!("steadfast/{id}"),
-            id,
-            plan: loaded.plan().clone(),
-            worktree: list.worktree().to_owned(),
-            spec: source,
-            host: ready.host,
-            base: ready.base.clone(),
-            state: RunState::Running,
-            reason: None,
-            limits: self.flags.change(settings.limits()),
-            started_at: now,
-            updated_at: now,
-            ended_at: None,
-            runner: Some(this_process()),
-        };
+        let row =
+            RunRow { limits: self.flags.change(settings.limits()), ..new_row(&list, loaded.plan(), source, &ready) };
         list.ledger_mut().create_run(&row)?;
         for warning in &compiled.warnings {
             note!("warning: {}:{}: {}", row.spec, warning.line, warning.message);
@@ -127,12 +128,46 @@ impl Run {
     }
 }
 
+/// A request in words is no file's name, and has more than one of them.
+fn words(what: &Path) -> Option<&str> {
+    let words = what.to_str().filter(|text| text.trim().contains(char::is_whitespace))?;
+    (!what.exists()).then_some(words.trim())
+}
+
+/// A run that begins now.
+fn new_row(list: &TaskList, plan: &PlanId, spec: String, ready: &Ready) -> RunRow {
+    let (id, now) = (new_id(&spec), surroundings::now());
+    RunRow {
+        branch: format!("steadfast/{id}"),
+        id,
+        plan: plan.clone(),
+        worktree: list.worktree().to_owned(),
+        spec,
+        host: ready.host,
+        base: ready.base.clone(),
+        state: RunState::Running,
+        reason: None,
+        limits: Limits::default(),
+        started_at: now,
+        updated_at: now,
+        ended_at: None,
+        runner: Some(this_process()),
+    }
+}
+
 /// Goes on with a run that was paused or whose process is gone.
 pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
     nobody_runs(&row)?;
     let settings = repository.config.load()?.run;
     let host = flags.host.unwrap_or(row.host);
     let ready = preflight::agent_and_folder(&repository.place, &settings, Some(host), &row.base)?;
+    let row = take_over(repository, &row, flags, host)?;
+    go(repository, &settings, row, &ready)
+}
+
+/// From now on it is this process that runs it.
+fn take_over(repository: &Repository, row: &RunRow, flags: &Flags, host: Host) -> Result<RunRow, CommandError> {
+    nobody_runs(row)?;
     let mut ledger = repository.ledger()?;
     if !ledger.take_run(&row.id, row.runner, this_process(), surroundings::now())? {
         return Err(CommandError::failure(format!("somebody else goes on with run {} right now", row.id))
@@ -144,8 +179,12 @@ pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Resu
         row.limits = flags.change(row.limits);
         ledger.set_limits(&row.id, row.limits, surroundings::now())?;
     }
-    drop(ledger);
-    go(repository, &settings, row, &ready)
+    Ok(row)
+}
+
+fn under_way(other: &RunRow) -> CommandError {
+    CommandError::failure(format!("run {} of `{}` is not over yet", other.id, other.spec))
+        .hint("`steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch")
 }
 
 fn nobody_runs(row: &RunRow) -> Result<(), CommandError> {
@@ -178,13 +217,34 @@ pub(super) fn give_up(repository: &Repository, row: &RunRow) -> Result<(), Comma
 }
 
 fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Ready) -> Result<(), CommandError> {
-    let place = &repository.place;
-    let ledger = repository.ledger()?;
-    let title = ledger.title_of(&row.plan)?;
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
+    let mut display = Display::new(&row, &repository.place, settings);
+    let whole = Leg { settings, ready, stop: &stop, counsel: None, until: Until::End };
+    let outcome = leg(repository, &row, whole, &mut display)?;
+    display.finish(&repository.ledger()?, &outcome)?;
+    match outcome {
+        Outcome::Complete | Outcome::Reached => Ok(()),
+        Outcome::Paused(why) => Err(paused(&row, &why)),
+    }
+}
+
+/// A run, or a part of one.
+struct Leg<'a> {
+    settings: &'a RunSettings,
+    ready: &'a Ready,
+    stop: &'a Arc<AtomicBool>,
+    /// What a panel is told. None: none is held.
+    counsel: Option<Matter>,
+    until: Until,
+}
+
+fn leg(repository: &Repository, row: &RunRow, leg: Leg<'_>, display: &mut Display) -> Result<Outcome, CommandError> {
+    let Leg { settings, ready, stop, counsel, until } = leg;
+    let place = &repository.place;
+    let ledger = repository.ledger()?;
     let begin = Begin {
-        plan_title: title,
+        plan_title: ledger.title_of(&row.plan)?,
         ledger,
         grounds: Grounds::of(&place.root, &ready.worktrees.join(row.id.as_str()), row.id.as_str()),
         desk: Arc::new(RunDesk { state: place.state.clone(), mark: row.id.to_string() }),
@@ -192,27 +252,20 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
         prices: prices(settings),
         folder: place.state.join("runs").join(row.id.as_str()),
         runner: this_process(),
-        stop,
-        counsel: None,
-        until: Until::End,
+        stop: Arc::clone(stop),
+        counsel,
+        until,
         run: row.clone(),
     };
-    let mut display = Display::new(&row, place, settings);
-    let outcome = run(begin, &mut display);
-    let ledger = repository.ledger()?;
-    let outcome = match outcome {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            display.wipe();
-            return Err(failed(&error, &row));
-        }
-    };
-    display.finish(&ledger, &outcome)?;
-    match outcome {
-        Outcome::Complete | Outcome::Reached => Ok(()),
-        Outcome::Paused(why) => Err(CommandError::needs_human(format!("run {} is paused: {why}", row.id))
-            .hint("`steadfast resume` goes on where it is; `steadfast progress` shows how it stands")),
-    }
+    run(begin, display).map_err(|error| {
+        display.wipe();
+        failed(&error, row)
+    })
+}
+
+fn paused(row: &RunRow, why: &str) -> CommandError {
+    CommandError::needs_human(format!("run {} is paused: {why}", row.id))
+        .hint("`steadfast resume` goes on where it is; `steadfast progress` shows how it stands")
 }
 
 fn failed(error: &(dyn std::error::Error + 'static), row: &RunRow) -> CommandError {
@@ -220,7 +273,7 @@ fn failed(error: &(dyn std::error::Error + 'static), row: &RunRow) -> CommandErr
         .hint("what was done is kept; mend that, and `steadfast resume` goes on")
 }
 
-fn launcher(settings: &RunSettings, host: Host, ready: &Ready) -> Box<steadfast_runner::run::Launcher> {
+pub(super) fn launcher(settings: &RunSettings, host: Host, ready: &Ready) -> Box<steadfast_runner::run::Launcher> {
     let (program, steadfast) = (ready.program.clone(), ready.steadfast.clone());
     let path = path_with(&steadfast);
     let (permissions, extra) = (settings.permissions.value, settings.arguments.value.clone());
@@ -253,7 +306,7 @@ fn path_with(steadfast: &Path) -> Option<OsString> {
     std::env::join_paths(folders).ok()
 }
 
-fn prices(settings: &RunSettings) -> Prices {
+pub(super) fn prices(settings: &RunSettings) -> Prices {
     let dollars = |usd: Usd| usd.micro as f64 / 1_000_000.0;
     settings.prices.value.iter().fold(Prices::built_in(), |prices, (model, price)| {
         let price =

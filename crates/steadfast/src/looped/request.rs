@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use steadfast_model::{Plan, Scores};
+use steadfast_model::{Loop, Plan, Scores};
 use steadfast_plan::{Familiarity, SpecScore, fit, paths, score, score_plan};
 use steadfast_store::ledger::Ledger;
 
@@ -33,6 +33,14 @@ pub(crate) struct Judged {
 }
 
 impl Request {
+    /// What a loop was begun with, as far as it is kept.
+    pub(crate) fn of_loop(looped: &Loop, root: &Path) -> Result<Self, CommandError> {
+        match &looped.spec {
+            Some(spec) => Self::of_file(&root.join(spec), root),
+            None => Ok(Self { text: looped.request.clone(), spec: None, plan: None }),
+        }
+    }
+
     /// A file where there is one of that name, else the words themselves.
     pub(crate) fn read(given: &str, root: &Path) -> Result<Self, CommandError> {
         let file = Path::new(given);

@@ -35,13 +35,22 @@ pub(crate) fn ids(root: &Path, files: &[String], budget: Duration) -> Fact<Ids> 
 /// The whole checkout, as one id.
 pub(crate) fn tree(root: &Path, state: &Path) -> Fact<String> {
     let checkout = Checkout::find(root);
-    // Worktrees share the state, and each has an index of its own.
-    let name = checkout.git_dir().map_or(0, |dir| steadfast_model::fnv([dir.as_os_str().as_encoded_bytes()]));
-    match checkout.tree_id(&state.join("trees").join(format!("{name:016x}")), TREE) {
+    match checkout.tree_id(&private(&checkout, state), TREE) {
         Fact::Known(id) => Fact::Known(id.to_string()),
         Fact::Unknown(why) => Fact::Unknown(why),
         Fact::NotAsked => Fact::NotAsked,
     }
+}
+
+/// Where the objects of that tree are that the repository has not.
+pub(crate) fn objects(root: &Path, state: &Path) -> PathBuf {
+    private(&Checkout::find(root), state).join("objects")
+}
+
+/// Worktrees share the state, and each has an index of its own.
+fn private(checkout: &Checkout, state: &Path) -> PathBuf {
+    let name = checkout.git_dir().map_or(0, |dir| steadfast_model::fnv([dir.as_os_str().as_encoded_bytes()]));
+    state.join("trees").join(format!("{name:016x}"))
 }
 
 /// Which files are others than they were.

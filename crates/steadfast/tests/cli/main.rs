@@ -22,6 +22,7 @@ mod in_run;
 mod learn;
 mod lists;
 mod log;
+mod looping;
 mod mcp;
 mod output;
 mod plans;

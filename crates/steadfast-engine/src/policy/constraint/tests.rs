@@ -2,8 +2,8 @@ use std::fs;
 use std::path::Path;
 
 use steadfast_model::{
-    AddedBy, Agent, AgentId, Approval, Brief, Counts, Event, Fact, Host, Millis, PlanId, PlanView, PromptOrigin, Ruling,
-    SessionId, StartSource, Status, TaskChanged, TaskId, ToolUseId,
+    AddedBy, Agent, AgentId, Approval, Brief, Counts, Event, Fact, Host, Millis, PlanId, PlanView, PromptOrigin,
+    Ruling, SessionId, StartSource, Status, TaskChanged, TaskId, ToolUseId,
 };
 
 use super::*;

@@ -60,6 +60,7 @@ impl Dispatcher {
     pub(super) fn look_around(&mut self) -> Result<(), RunError> {
         if self.stop.load(Ordering::Relaxed) && !matches!(self.pausing, Some(Pausing::Now(_))) {
             self.pausing = Some(Pausing::Now("a human stopped it".to_owned()));
+            self.halt.store(true, Ordering::Relaxed);
         }
         let wall = self.run.limits.wall_ms.map(Duration::from_millis);
         if self.pausing.is_none() && wall.is_some_and(|wall| self.began.elapsed() >= wall) {

@@ -116,7 +116,7 @@ fn is_attended(repository: &Repository, caller: &Caller) -> bool {
 }
 
 /// With somebody there it is asked for; with nobody there it is refused.
-fn not_clear(begun: &Begun, attended: bool) -> CommandError {
+pub(in crate::commands) fn not_clear(begun: &Begun, attended: bool) -> CommandError {
     let said =
         format!("the request is not clear enough to begin: {} of 10, and 5 is the least", begun.judged.scores.spec);
     let error = if attended { CommandError::needs_human(said) } else { CommandError::refused(said) };

@@ -33,6 +33,8 @@ pub(super) struct Display {
     notice: Notice,
     /// Something happened since the page was rendered.
     stale: bool,
+    /// A part of the run was shown before.
+    shown: bool,
     not_before: Instant,
     status: String,
 }
@@ -49,6 +51,7 @@ impl Display {
             page: super::page(&place.root, &run.plan),
             notice: Notice::of(settings),
             stale: true,
+            shown: false,
             not_before: Instant::now(),
             status: String::new(),
         }
@@ -110,7 +113,9 @@ impl Display {
 
 impl Audience for Display {
     fn hear(&mut self, news: &News, now: &Snapshot<'_>) {
-        if let Some(line) = line(news, now) {
+        let goes_on = matches!(news, News::Resumed { landed: 0, ended: 0 }) && self.shown;
+        self.shown = true;
+        if let Some(line) = line(news, now).filter(|_| !goes_on) {
             self.wipe();
             let time = surroundings::now().to_string();
             // The time of day is enough for a night.

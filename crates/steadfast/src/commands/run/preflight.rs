@@ -20,12 +20,12 @@ const LEAST_FREE: u64 = 64 << 20;
 
 /// What a run begins with.
 #[derive(Debug)]
-pub(super) struct Ready {
-    pub(super) host: Host,
+pub(in crate::commands) struct Ready {
+    pub(in crate::commands) host: Host,
     pub(super) program: PathBuf,
     pub(super) steadfast: PathBuf,
     /// The commit it begins at.
-    pub(super) base: String,
+    pub(in crate::commands) base: String,
     /// Where the worktrees of this repository's runs go.
     pub(super) worktrees: PathBuf,
 }
@@ -95,7 +95,7 @@ fn no_repository(root: &Path) -> CommandError {
 }
 
 /// What has to hold for a run that goes on, too.
-pub(super) fn agent_and_folder(
+pub(in crate::commands) fn agent_and_folder(
     place: &Place,
     settings: &RunSettings,
     host: Option<Host>,

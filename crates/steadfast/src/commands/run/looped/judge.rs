@@ -1,0 +1,175 @@
+use steadfast_model::{
+    AddedBy, Check, Finding, FindingSeverity, Loop, LoopEnd, Resolution, Review, ReviewKind, Run as RunRow, RunState,
+    Stage, Status, Task, TaskKind,
+};
+use steadfast_runner::gate::Objection;
+use steadfast_store::ledger::NewTask;
+
+use super::super::court::{Look, line};
+use super::Drive;
+use super::said;
+use crate::error::CommandError;
+use crate::looped::Closing;
+use crate::output::note;
+use crate::surroundings;
+
+/// Thorough reviews of one loop. What they still find then is for a human.
+pub(in crate::commands) const ROUNDS: u32 = 3;
+
+impl Drive<'_> {
+    /// The thorough review and the gate. None: it goes on at another stage, or from here.
+    pub(super) fn judge(&self, looped: &Loop) -> Result<Option<Closing>, CommandError> {
+        let row = self.run_of(looped)?;
+        let reviews = self.ledger()?.reviews_of(&looped.id)?;
+        let last = reviews.iter().rev().find(|review| matches!(review.kind, ReviewKind::Thorough { .. }));
+        match last {
+            Some(review) if review.passed && self.is_about_the_tip(review, &row)? => self.gate(looped, &row, &reviews),
+            Some(review) if review.blockers_remaining > 0 => self.mend(looped, &row, review).map(|()| None),
+            _ if looped.rounds >= ROUNDS => self.cap(looped, &row, last),
+            _ => self.review(looped, &row, last).map(|()| None),
+        }
+    }
+
+    /// Whether nothing landed since.
+    fn is_about_the_tip(&self, review: &Review, row: &RunRow) -> Result<bool, CommandError> {
+        let units = self.ledger()?.units(&row.id)?;
+        Ok(units.iter().all(|unit| unit.updated_at <= review.at))
+    }
+
+    fn review(&self, looped: &Loop, row: &RunRow, last: Option<&Review>) -> Result<(), CommandError> {
+        let tasks = self.ledger()?.tasks(&row.plan)?;
+        let earlier: Vec<Finding> = last
+            .map(|review| review.findings.iter().filter(|finding| finding.severity == FindingSeverity::Blocker))
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
+        let round = looped.rounds + 1;
+        let look =
+            Look { kind: ReviewKind::Thorough { round }, from: &row.base, to: None, tasks: &tasks, earlier: &earlier };
+        let held = self.court(looped, row).review(&looped.id, &look)?;
+        note!("review {round} of at most {ROUNDS}: {}", said(&held));
+        for finding in &held.review.findings {
+            note!("  {} {}", finding.severity.as_str(), line(finding));
+        }
+        if !held.review.passed && held.review.blockers_remaining == 0 {
+            return Err(CommandError::needs_human(format!(
+                "the review could not be held: no answer that can be read from {}",
+                held.silent.join(", ")
+            ))
+            .hint("`steadfast resume` asks them again"));
+        }
+        Ok(())
+    }
+
+    /// Each blocker is a task, unless a human said otherwise; when all of them are done, it is looked again.
+    fn mend(&self, looped: &Loop, row: &RunRow, review: &Review) -> Result<(), CommandError> {
+        let tasks = self.ledger()?.tasks(&row.plan)?;
+        let blockers: Vec<&Finding> = review.findings.iter().filter(|finding| finding.blocks()).collect();
+        let task_of = |finding: &Finding| {
+            let title = title(finding);
+            tasks.iter().find(|task| task.kind == TaskKind::Remediation && task.title == title)
+        };
+        if blockers.iter().all(|finding| task_of(finding).is_some_and(|task| task.status == Status::Done)) {
+            let mut ledger = self.ledger()?;
+            for finding in &blockers {
+                ledger.resolve_finding(&looped.id, finding.id, &Resolution::Fixed, surroundings::now())?;
+            }
+            return Ok(());
+        }
+        if looped.rounds >= ROUNDS {
+            return self.cap(looped, row, Some(review)).map(|_| ());
+        }
+        for finding in blockers.iter().filter(|finding| task_of(finding).is_none()) {
+            let notes = match &finding.must_not {
+                Some(broken) => format!("{}\nIt breaks: {broken}", line(finding)),
+                None => line(finding),
+            };
+            self.add(row, &tasks, title(finding), vec![finding.file.clone()], notes)?;
+        }
+        self.back_to_work(row)
+    }
+
+    fn gate(&self, looped: &Loop, row: &RunRow, reviews: &[Review]) -> Result<Option<Closing>, CommandError> {
+        let judged = self.court(looped, row).gate(reviews)?;
+        if judged.objections.is_empty() {
+            let _ = self.grounds(row).clear();
+            self.advance(Stage::Review, Stage::Complete)?;
+            let over = self.written()?;
+            let closing = Closing::of(self.repository, &over, judged.checks)?;
+            return Ok(Some(closing));
+        }
+        for objection in &judged.objections {
+            note!("gate: {objection}");
+        }
+        if looped.rounds >= ROUNDS {
+            return self.cap(looped, row, None);
+        }
+        let (mend, human): (Vec<&Objection>, Vec<&Objection>) =
+            judged.objections.iter().partition(|objection| objection.remedy().is_some());
+        if let Some(first) = human.first() {
+            return Err(CommandError::needs_human(format!(
+                "the gate does not open: {first}{}",
+                if human.len() > 1 { format!(", and {} more", human.len() - 1) } else { String::new() }
+            ))
+            .hint("see to it, and `steadfast resume` asks again"));
+        }
+        let tasks = self.ledger()?.tasks(&row.plan)?;
+        for remedy in mend.iter().filter_map(|objection| objection.remedy()) {
+            let open = |task: &Task| task.title == remedy.title && task.status != Status::Done;
+            if !tasks.iter().any(open) {
+                self.add(row, &tasks, remedy.title, remedy.files, remedy.notes)?;
+            }
+        }
+        self.back_to_work(row).map(|()| None)
+    }
+
+    /// Closed by the check of the task that the files belong to; where none is known, by the last check of the plan.
+    fn add(
+        &self,
+        row: &RunRow,
+        tasks: &[Task],
+        title: String,
+        files: Vec<String>,
+        notes: String,
+    ) -> Result<(), CommandError> {
+        let is_command = |task: &&Task| task.verify.as_ref().is_some_and(|check| check.as_command().is_some());
+        let owner = tasks.iter().filter(is_command).find(|task| files.iter().any(|file| task.files.contains(file)));
+        let check: Option<Check> =
+            owner.or_else(|| tasks.iter().rev().find(is_command)).and_then(|task| task.verify.clone());
+        let new = NewTask {
+            kind: TaskKind::Remediation,
+            files,
+            verify: check,
+            notes: Some(notes),
+            // A wave of its own, after what there is.
+            blocked_by: tasks.last().map(|task| task.id.clone()).into_iter().collect(),
+            ..NewTask::new(title, AddedBy::Human)
+        };
+        self.ledger()?.add_task(&row.plan, new, surroundings::now())?;
+        Ok(())
+    }
+
+    fn back_to_work(&self, row: &RunRow) -> Result<(), CommandError> {
+        self.ledger()?.set_run_state(&row.id, RunState::Running, None, surroundings::now())?;
+        self.advance(Stage::Review, Stage::Executing)
+    }
+
+    /// It ends here, and is not called complete.
+    fn cap(&self, looped: &Loop, row: &RunRow, last: Option<&Review>) -> Result<Option<Closing>, CommandError> {
+        self.ledger()?.end_loop(&looped.id, LoopEnd::Capped, surroundings::now())?;
+        let _ = self.grounds(row).clear();
+        let left: Vec<String> = last
+            .map(|review| review.findings.iter().filter(|finding| finding.blocks()).map(line).collect())
+            .unwrap_or_default();
+        let left = if left.is_empty() { String::new() } else { format!(": {}", left.join("; ")) };
+        Err(CommandError::needs_human(format!("loop {} is capped after {ROUNDS} reviews{left}", looped.id))
+            .hint(format!("what was done is on {}, and was not called complete", row.branch)))
+    }
+}
+
+/// By which its task is found again.
+fn title(finding: &Finding) -> String {
+    let text: String = finding.text.chars().take(80).collect();
+    format!("Mend finding {}: {text}", finding.id)
+}

@@ -1,0 +1,275 @@
+//! A loop with simulated agents: from a spec or a sentence to the card, and everything that keeps it from there.
+
+use std::fs;
+use std::process::Output;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use steadfast_model::{Loop, LoopEnd, Review, ReviewKind, Stage, TaskKind};
+use steadfast_store::ledger::Ledger;
+
+use crate::run::git;
+use crate::sandbox::Sandbox;
+
+const LOOP: [&str; 5] = ["run", "--loop", "SPEC.md", "--host", "sim"];
+
+/// Clear enough to run alone.
+const HEAD: &str = "\
+# Garden walls
+
+Build a garden wall that keeps rabbits out, described in `ground.txt` and `walls.txt`.
+
+## Constraints
+- do not touch `legacy/`
+- no new dependencies
+
+## Success criteria
+- `grep -q 'Raise a wall' walls.txt` exits with 0
+
+## Phase 1: P
+
+";
+
+fn task(number: u32, title: &str, file: &str, check: &str) -> String {
+    format!("- [ ] 1.{number} {title}\n  - files: `{file}`\n  - verify: `{check}`\n")
+}
+
+/// Two tasks in two waves, the second one as it is said.
+fn spec(second: &str, check: &str) -> String {
+    let first = task(1, "Lay the ground", "ground.txt", "grep -q 'Lay the ground' ground.txt");
+    format!("{HEAD}{first}{}  - depends on: 1.1\n", task(2, second, "walls.txt", check))
+}
+
+fn plain() -> String {
+    spec("Raise a wall", "grep -q 'Raise a wall' walls.txt")
+}
+
+fn ready(spec: &str, settings: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.root().join("legacy")).unwrap();
+    fs::create_dir_all(sandbox.root().join("tests")).unwrap();
+    sandbox.write("legacy/old.txt", "old\n");
+    sandbox.write("tests/test_wall.py", "def test_wall():\n    assert height() == 3\n    assert width() == 2\n");
+    sandbox.write("SPEC.md", spec);
+    sandbox.write("steadfast.toml", settings);
+    git(&sandbox, &["add", "."]);
+    git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-m", "The spec"]);
+    sandbox
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn ledger(sandbox: &Sandbox) -> Ledger {
+    Ledger::open_read_only(&sandbox.place().state).unwrap().unwrap()
+}
+
+fn last(sandbox: &Sandbox) -> (Loop, Vec<Review>) {
+    let ledger = ledger(sandbox);
+    let looped = ledger.loops_of(&sandbox.place().worktree()).unwrap().remove(0);
+    let reviews = ledger.reviews_of(&looped.id).unwrap();
+    (looped, reviews)
+}
+
+fn thorough(reviews: &[Review]) -> Vec<(u32, bool)> {
+    let of = |review: &Review| match review.kind {
+        ReviewKind::Thorough { round } => Some((round, review.passed)),
+        ReviewKind::Light { .. } => None,
+    };
+    reviews.iter().filter_map(of).collect()
+}
+
+#[test]
+fn from_a_spec_to_the_card() {
+    let sandbox = ready(&plain(), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let card = String::from_utf8_lossy(&output.stdout);
+    assert!(card.contains("<loop-complete>") && card.contains("1.2: ✓ Raise a wall"), "{card}");
+    let (looped, reviews) = last(&sandbox);
+    assert_eq!((looped.stage, looped.ended), (Stage::Complete, Some(LoopEnd::Complete)));
+    let light = reviews.iter().filter(|review| matches!(review.kind, ReviewKind::Light { .. })).count();
+    assert_eq!((light, thorough(&reviews)), (3, vec![(1, true)]));
+    let folder = sandbox.root().join(".steadfast/loops").join(looped.id.as_str());
+    let state: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("workflow-state.json")).unwrap()).unwrap();
+    assert_eq!(
+        (state["stage"].as_str(), state["reviews"]["thorough"]["passed"].as_bool()),
+        (Some("complete"), Some(true))
+    );
+    assert!(fs::read_to_string(folder.join("SHAPE.md")).unwrap().contains("do not touch `legacy/`"));
+    // The user's own is as it was.
+    assert_eq!(git(&sandbox, &["status", "--porcelain"]), "");
+    assert!(!sandbox.root().join("walls.txt").exists());
+}
+
+#[test]
+fn from_a_sentence_to_the_card() {
+    let sandbox = ready(&plain(), "");
+    let words = "Write `ground.txt` and `walls.txt` so that a garden wall is described. Do not touch `legacy/`. It is done \
+                 when `test -s walls.txt` exits with 0.";
+    let output = sandbox.run(&["run", words, "--host", "sim", "--override", "a trial"]);
+    let mut output = output;
+    // With less freedom it pauses after each unit.
+    for _ in 0..10 {
+        if output.status.code() != Some(3) {
+            break;
+        }
+        output = sandbox.run(&["resume", "--host", "sim"]);
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let (looped, _) = last(&sandbox);
+    assert_eq!(looped.ended, Some(LoopEnd::Complete));
+    let spec = looped.spec.unwrap();
+    let text = fs::read_to_string(sandbox.root().join(&spec)).unwrap();
+    assert!(spec.ends_with("SPEC.json") && text.contains("Write walls.txt") && text.contains("legacy"), "{text}");
+}
+
+#[test]
+fn a_blocker_is_mended_and_looked_at_again() {
+    let title = "Raise a wall [sim:blocker once]";
+    let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let (looped, reviews) = last(&sandbox);
+    assert_eq!((thorough(&reviews), looped.ended), (vec![(1, true), (2, true)], Some(LoopEnd::Complete)));
+    let tasks = ledger(&sandbox).tasks(&looped.plan.unwrap()).unwrap();
+    let mended = tasks.iter().filter(|task| task.kind == TaskKind::Remediation).count();
+    assert_eq!(mended, 1);
+}
+
+#[test]
+fn a_review_that_is_never_content_ends_capped_and_not_complete() {
+    let title = "Raise a wall [sim:blocker]";
+    let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("is capped after 3 reviews") && !said(&output).contains("<loop-complete>"));
+    let (looped, reviews) = last(&sandbox);
+    assert_eq!((thorough(&reviews).len(), looped.ended), (3, Some(LoopEnd::Capped)));
+}
+
+#[test]
+fn a_review_that_invents_findings_holds_nothing_up() {
+    let title = "Raise a wall [sim:invents]";
+    let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("dropped that named no place in the change"), "{}", said(&output));
+}
+
+#[test]
+fn experts_who_answer_nonsense_are_no_review() {
+    let title = "Raise a wall [sim:nonsense]";
+    let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("the review could not be held"), "{}", said(&output));
+    let (looped, reviews) = last(&sandbox);
+    assert_eq!((looped.ended, thorough(&reviews)), (None, vec![(1, false)]));
+}
+
+#[test]
+fn a_review_that_never_ends_is_ended() {
+    let title = "Raise a wall [sim:endless]";
+    let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "[loop]\nexpert_time = \"1s\"\n");
+    let began = Instant::now();
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert!(said(&output).contains("the review could not be held"), "{}", said(&output));
+}
+
+#[test]
+fn a_must_not_that_the_last_wave_broke_is_found_at_the_gate() {
+    // By its check, where no hook is.
+    let check = "test -e legacy/new.txt || echo new > legacy/new.txt; grep -q 'Raise a wall' walls.txt";
+    let sandbox = ready(&spec("Raise a wall", check), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("\"do not touch `legacy/`\": `legacy/new.txt` was changed"), "{}", said(&output));
+    assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Capped));
+}
+
+#[test]
+fn a_test_that_was_weakened_is_found_at_the_gate() {
+    let check = "sed -i '/width/d' tests/test_wall.py; grep -q 'Raise a wall' walls.txt";
+    let sandbox = ready(&spec("Raise a wall", check), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(said(&output).contains("gate: tests/test_wall.py:"), "{}", said(&output));
+    assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Capped));
+}
+
+#[test]
+fn evidence_that_does_not_hold_on_the_final_tree_is_found_at_the_gate() {
+    // What the second one writes makes the first check fail, until somebody sees to it.
+    let check = "! test -e walls.txt || grep -q Make ground.txt";
+    let first = task(1, "Lay the ground", "ground.txt", check);
+    let second = task(2, "Raise a wall", "walls.txt", "grep -q 'Raise a wall' walls.txt");
+    let sandbox = ready(&format!("{HEAD}{first}{second}  - depends on: 1.1\n"), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains(&format!("gate: 1.1: `{check}` fails on the final tree")), "{}", said(&output));
+    assert_eq!(thorough(&last(&sandbox).1), [(1, true), (2, true)]);
+}
+
+#[test]
+fn a_panel_looks_at_the_first_failure_and_the_retry_is_told() {
+    let title = "Raise a wall [sim:fail 1]";
+    let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).contains("1.2: 2 experts say what to do differently"), "{}", said(&output));
+    let (looped, _) = last(&sandbox);
+    let tasks = ledger(&sandbox).tasks(&looped.plan.unwrap()).unwrap();
+    let noted =
+        tasks.iter().filter(|task| task.notes.as_deref().is_some_and(|notes| notes.contains("A panel recommends")));
+    assert_eq!(noted.count(), 1);
+    let off = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "[loop]\npanel = false\n");
+    let output = off.run(&LOOP);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(!said(&output).contains("experts say"), "{}", said(&output));
+}
+
+#[test]
+fn a_loop_that_is_killed_in_any_stage_goes_on_and_comes_to_its_card() {
+    for stage in [Stage::Executing, Stage::Review] {
+        let second = task(2, "Raise a wall", "walls.txt", "sleep 0.5; grep -q 'Raise a wall' walls.txt");
+        let first = task(1, "Lay the ground", "ground.txt", "sleep 0.5; grep -q 'Lay the ground' ground.txt");
+        let sandbox = ready(&format!("{HEAD}{first}{second}  - depends on: 1.1\n"), "");
+        let mut child = sandbox.command().args(LOOP).spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < until {
+            let state = Ledger::open_read_only(&sandbox.place().state).ok().flatten();
+            let looped = state.and_then(|ledger| ledger.unfinished_loop(&sandbox.place().worktree()).ok().flatten());
+            if looped.is_some_and(|looped| looped.stage == stage) || child.try_wait().unwrap().is_some() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+        assert_eq!(last(&sandbox).0.stage, stage);
+        let output = sandbox.run(&["resume"]);
+        assert_eq!(output.status.code(), Some(0), "{stage:?}: {}", said(&output));
+        let (looped, _) = last(&sandbox);
+        assert_eq!(looped.ended, Some(LoopEnd::Complete));
+        assert_eq!(git(&sandbox, &["worktree", "list"]).lines().count(), 1);
+    }
+}
+
+#[test]
+fn a_loop_that_is_not_finished_is_not_forgotten() {
+    let title = "Raise a wall [sim:nonsense]";
+    let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
+    assert_eq!(sandbox.run(&LOOP).status.code(), Some(3));
+    let before = last(&sandbox).0.id;
+    let (code, said) = sandbox.fails(&LOOP);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("is not finished") && said.contains("--fresh"), "{said}");
+    assert_eq!(last(&sandbox).0.id, before);
+    sandbox.ok(&["resume", "--give-up"]);
+    assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Archived));
+}
