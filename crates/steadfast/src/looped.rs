@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use steadfast_model::{Autonomy, Loop, LoopEnd, LoopId, PlanId, Review, Shape, Stage, Task};
 use steadfast_observe::GitCommand;
-use steadfast_plan::{Next, Standing, next, resume_text, shape};
+use steadfast_plan::{Next, Standing, next, resume_text};
 use steadfast_store::ledger::{Ledger, LedgerError, Memory, Query, Recalled};
 use steadfast_store::log_line;
 
@@ -92,7 +92,7 @@ impl<'a> Loops<'a> {
         looped.spec.clone_from(&request.spec);
         looped.base = self.head();
         // What the request itself forbids is kept from the start, whatever a spec says later.
-        looped.asked = shape(&request.text, request.plan.as_ref());
+        looped.asked = request.shape();
         self.ledger.create_loop(&looped)?;
         self.ledger.record_scores(&looped.id, judged.scores, now)?;
         let recalled = self.recall(request)?;
@@ -111,7 +111,7 @@ impl<'a> Loops<'a> {
 
     /// Learnings that have to do with a request, the nearest first.
     pub(crate) fn recall(&self, request: &Request) -> Result<Vec<Recalled>, CommandError> {
-        let query = Query { files: request.paths(), words: request.text.clone(), limit: RECALLED, without: None };
+        let query = Query { files: request.paths(), words: request.words(), limit: RECALLED, without: None };
         let mut found = self.ledger.recall(&query)?;
         found.retain(|recalled| matches!(recalled.memory, Memory::Learning(_)));
         Ok(found)
@@ -120,7 +120,7 @@ impl<'a> Loops<'a> {
     /// Keeps what a spec says of the result, beside what the request said.
     pub(crate) fn shape(&mut self, looped: &Loop, request: &Request) -> Result<Loop, CommandError> {
         let mut kept = looped.asked.clone();
-        let Shape { criteria, must_nots, verification } = shape(&request.text, request.plan.as_ref());
+        let Shape { criteria, must_nots, verification } = request.shape();
         for (lines, more) in
             [(&mut kept.criteria, criteria), (&mut kept.must_nots, must_nots), (&mut kept.verification, verification)]
         {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use steadfast_model::{Loop, Plan, Scores};
-use steadfast_plan::{Familiarity, SpecScore, fit, paths, score, score_plan};
+use steadfast_model::{Loop, Plan, Scores, Shape};
+use steadfast_plan::{Familiarity, SpecScore, fit, paths, score, score_plan, shape};
 use steadfast_store::ledger::Ledger;
 
 use crate::error::CommandError;
@@ -12,6 +12,9 @@ use crate::spec_file;
 
 /// How much of a file stands for it where a line is shown, in characters.
 const TITLE: usize = 200;
+
+/// How much of a request is recalled by, in characters.
+const WORDS: usize = 4_000;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -87,11 +90,25 @@ impl Request {
         found
     }
 
+    /// What it says of its result.
+    pub(crate) fn shape(&self) -> Shape {
+        let prose = if self.is_json() { "" } else { self.text.as_str() };
+        shape(prose, self.plan.as_ref())
+    }
+
+    /// What is no Markdown is judged by what it was read as.
+    fn is_json(&self) -> bool {
+        self.plan.is_some() && self.text.trim_start().starts_with('{')
+    }
+
+    /// The words it is recalled by: those of its beginning.
+    pub(crate) fn words(&self) -> String {
+        self.text.chars().take(WORDS).collect()
+    }
+
     pub(crate) fn judge(&self, ledger: Option<&Ledger>) -> Result<Judged, CommandError> {
-        // What is no Markdown is judged by what it was read as.
-        let is_json = self.text.trim_start().starts_with('{');
         let score = match &self.plan {
-            Some(plan) if is_json => score_plan(plan),
+            Some(plan) if self.is_json() => score_plan(plan),
             _ => score(&self.text),
         };
         let familiar = match ledger {

@@ -23,6 +23,7 @@ mod learn;
 mod lists;
 mod log;
 mod looping;
+mod looped;
 mod mcp;
 mod output;
 mod plans;

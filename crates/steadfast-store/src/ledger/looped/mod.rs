@@ -29,7 +29,8 @@ impl Ledger {
             if let Some(other) = row::unfinished(transaction, &new.worktree)? {
                 return Err(LedgerError::InLoop { id: other.id }.into());
             }
-            row::insert(transaction, &Loop { request: redact(&new.request).into_owned(), ..new.clone() })
+            let request = redact(&new.request).into_owned();
+            row::insert(transaction, &Loop { request, asked: redacted(&new.asked), ..new.clone() })
         })
     }
 
@@ -91,12 +92,13 @@ impl Ledger {
     }
 
     pub fn keep_shape(&mut self, id: &LoopId, shape: &Shape, now: Millis) -> Result<(), LedgerError> {
+        let shape = redacted(shape);
         self.write(|transaction, touched| {
             let mut looped = going(transaction, id)?;
             if let Some(plan) = &looped.plan {
                 hold(transaction, touched, plan, shape.must_nots.clone())?;
             }
-            looped.shape = Some(shape.clone());
+            looped.shape = Some(shape);
             looped.updated_at = now;
             keep(transaction, &looped)
         })
@@ -191,6 +193,15 @@ pub(super) fn follow_plan(transaction: &Transaction<'_>, before: &PlanId, now: &
         params![before.as_str(), now.as_str()],
     )?;
     Ok(())
+}
+
+fn redacted(shape: &Shape) -> Shape {
+    let lines = |lines: &[String]| lines.iter().map(|line| redact(line).into_owned()).collect();
+    Shape {
+        criteria: lines(&shape.criteria),
+        must_nots: lines(&shape.must_nots),
+        verification: lines(&shape.verification),
+    }
 }
 
 /// What is over is changed by nobody.

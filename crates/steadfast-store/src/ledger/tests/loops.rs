@@ -149,7 +149,9 @@ fn secrets_are_not_kept() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();
     let secret = "use AKIAIOSFODNN7EXAMPLQ for it";
-    ledger.create_loop(&named("l-1", secret)).unwrap();
+    let shape = Shape { must_nots: vec![secret.into()], ..Shape::default() };
+    ledger.create_loop(&Loop { asked: shape.clone(), ..named("l-1", secret) }).unwrap();
+    ledger.keep_shape(&first(), &shape, at(6)).unwrap();
     ledger.override_loop(&first(), secret, at(6)).unwrap();
     let said = Finding { text: secret.into(), ..finding(FindingSeverity::Warning, Resolution::Open) };
     ledger.add_review(&first(), &thorough(1, &[said], 7)).unwrap();
