@@ -1,6 +1,7 @@
 //! A spec is worked off by agents, whatever they do.
 
 mod agents;
+mod looping;
 mod runner;
 
 use std::collections::BTreeMap;
@@ -13,12 +14,14 @@ use steadfast_sim::{Cast, Scenario, Usage};
 use crate::agents::Program;
 use crate::journal::{Journal, LET_GO, REFUSED};
 use agents::{Hands, cue};
+use looping::a_request_comes_to_its_card;
 use runner::Workshop;
 
 on_every_host!(
     twelve_tasks_are_done_whatever_their_agents_do,
     a_spent_budget_pauses_the_run_and_a_larger_one_completes_it,
     an_interrupted_run_is_paused_without_agents_and_resumed,
+    a_request_comes_to_its_card,
 );
 
 const TWELVE: &str = include_str!("run/SPEC.json");

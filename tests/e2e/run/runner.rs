@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use steadfast_hosts::launch::{LaunchOptions, claude, codex, codex_config};
-use steadfast_model::{Dispatch, Host, RunView};
+use steadfast_model::{Dispatch, Host, Loop, Review, RunView};
 use steadfast_sim::{Cast, Request, ScriptedModel, Track};
 use steadfast_store::ledger::Ledger;
 
@@ -117,6 +117,14 @@ impl Workshop {
         let runs = ledger.runs_of(&self.scene.root().canonicalize().unwrap().to_string_lossy()).unwrap();
         let [run] = runs.as_slice() else { panic!("{} runs", runs.len()) };
         ledger.run_view(&run.id).unwrap()
+    }
+
+    /// The only loop there is, with what was said of it.
+    pub(super) fn looped(&self) -> (Loop, Vec<Review>) {
+        let ledger = self.ledger();
+        let loops = ledger.loops_of(&self.scene.root().canonicalize().unwrap().to_string_lossy()).unwrap();
+        let [looped] = loops.as_slice() else { panic!("{} loops", loops.len()) };
+        (looped.clone(), ledger.reviews_of(&looped.id).unwrap())
     }
 
     pub(super) fn dispatches(&self) -> Vec<Dispatch> {

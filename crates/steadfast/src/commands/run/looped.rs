@@ -8,12 +8,13 @@ mod judge;
 pub(in crate::commands) use execute::said;
 pub(in crate::commands) use judge::ROUNDS;
 
+use std::cell::Cell;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_model::{
-    Autonomy, Loop, LoopEnd, LoopId, LoopSettings, Run as RunRow, RunSettings, Scores, Settings, Stage,
+    Autonomy, Loop, LoopEnd, LoopId, LoopSettings, Run as RunRow, RunSettings, Scores, Settings, Spent, Stage,
 };
 use steadfast_runner::counsel::Matter;
 use steadfast_runner::grounds::Grounds;
@@ -41,6 +42,8 @@ pub(super) struct Drive<'a> {
     pub(super) stop: Arc<AtomicBool>,
     /// A draft that nobody approved is shown to a human first.
     pub(super) approval_required: bool,
+    /// What writing the spec took, until there is a run that pays for it.
+    pub(super) owed: Cell<Spent>,
 }
 
 impl Drive<'_> {
@@ -211,7 +214,8 @@ fn drive(
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
     let (how, approval_required) = (settings.looped.clone(), settings.approval_required.value);
-    Drive { repository, settings: settings.run.clone(), how, ready, flags, id, stop, approval_required }.go()
+    let (settings, owed) = (settings.run.clone(), Cell::new(Spent::default()));
+    Drive { repository, settings, how, ready, flags, id, stop, approval_required, owed }.go()
 }
 
 /// How far a loop goes between two pauses.

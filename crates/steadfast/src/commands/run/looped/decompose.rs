@@ -6,6 +6,7 @@ use serde_json::Value;
 use steadfast_model::{Loop, RunState, Spent, Stage};
 use steadfast_plan::Compiled;
 use steadfast_runner::counsel::{Sitting, spec_of};
+use steadfast_store::ledger::DispatchEnd;
 
 use super::super::{launcher, prices};
 use super::Drive;
@@ -43,6 +44,12 @@ impl Drive<'_> {
                 row.id
             }
         };
+        let owed = self.owed.take();
+        if owed != Spent::default() {
+            let number = list.ledger_mut().begin_aside(&id, "spec", self.ready.host, now)?;
+            let end = DispatchEnd { ending: "finished".to_owned(), spent: owed, ..DispatchEnd::default() };
+            list.ledger_mut().end_dispatch(&id, number, &end, now)?;
+        }
         list.ledger_mut().attach_plan(&self.id, loaded.plan(), now)?;
         list.ledger_mut().attach_run(&self.id, &id, now)?;
         for warning in &compiled.warnings {
@@ -76,8 +83,9 @@ impl Drive<'_> {
         for _ in 0..TRIES {
             note!("loop {}: an agent writes the spec", self.id);
             let brief = Self::matter(looped).spec(&looped.request, &problems);
-            let mut spent = Spent::default();
-            let spoken = sitting.one("planner", &brief, limits.micro_usd, &self.stop, &mut |now| spent = now);
+            let spoken = sitting.one("planner", &brief, limits.micro_usd, &self.stop, &mut |_| {});
+            let owed = self.owed.get();
+            self.owed.set(if owed == Spent::default() { spoken.spent } else { owed.plus(spoken.spent) });
             let Some(text) = spoken.said.as_deref().and_then(spec_of) else {
                 problems = vec!["the answer had no spec in it".to_owned()];
                 continue;
