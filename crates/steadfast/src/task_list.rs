@@ -20,8 +20,8 @@ mod supervision;
 
 use steadfast_hook::{is_gone, step};
 use steadfast_model::{
-    AddedBy, Agent, Check, Event, EventKind, Fact, PlanId, PlanView, RunState, SessionId, Status, Task, TaskChanged,
-    TaskId, ToolUseId,
+    AddedBy, Agent, Check, Event, EventKind, Fact, PlanId, PlanView, RunState, SessionId, Stage, Status, Task,
+    TaskChanged, TaskId, ToolUseId,
 };
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, Started, StatusChange};
 use steadfast_store::{Place, SessionFiles, log_line};
@@ -130,13 +130,25 @@ impl TaskList {
             return Err(CommandError::usage("a task needs a title, and this one is empty")
                 .hint("`steadfast task add TITLE` says in one line what is to be done"));
         }
-        let plan = self.ledger.list_plan(&self.worktree, TITLE, self.caller.by, now)?;
+        let plan = match self.plan_of_loop()? {
+            Some(plan) => plan,
+            None => self.ledger.list_plan(&self.worktree, TITLE, self.caller.by, now)?,
+        };
         let command = new.verify.as_ref().and_then(Check::as_command).map(str::to_owned);
         let frozen = plan::freeze(&self.repository.place.root, command.as_deref())?;
         let task = self.ledger.add_task(&plan, new, now)?;
         self.ledger.freeze(&plan, &frozen, now)?;
         self.take(&plan, Claiming::UnlessHeld)?;
         Ok(task)
+    }
+
+    /// The plan of a loop that is worked on: what is added meanwhile belongs to it. What a run works off is its runner's.
+    fn plan_of_loop(&self) -> Result<Option<PlanId>, CommandError> {
+        let looped = self.ledger.unfinished_loop(&self.worktree)?;
+        let at_work = looped.filter(|looped| matches!(looped.stage, Stage::Executing | Stage::Review));
+        let Some(plan) = at_work.and_then(|looped| looped.plan) else { return Ok(None) };
+        let is_free = self.ledger.run_of_plan(&plan)?.is_none();
+        Ok(is_free.then_some(plan))
     }
 
     pub(crate) fn start(&mut self, id: &TaskId) -> Result<Changed, CommandError> {

@@ -15,7 +15,7 @@ pub(super) fn worth(said: &Said) -> Worth {
     if said.part == Part::Done && listed {
         return Some((2, "stands under a definition of done"));
     }
-    if said.says_any(&["done when", "finished when", "complete when", "completed when", "ready when", "is over when"]) {
+    if is_end(said) {
         return Some((2, "says when it is finished"));
     }
     let command = names_command(said);
@@ -44,6 +44,11 @@ pub(super) fn worth(said: &Said) -> Worth {
         "must pass",
     ]);
     general.then_some((1, "says in general that tests pass"))
+}
+
+/// `Done when …`
+pub(super) fn is_end(said: &Said) -> bool {
+    said.says_any(&["done when", "finished when", "complete when", "completed when", "ready when", "is over when"])
 }
 
 /// It says which command shows the end, and nothing else.

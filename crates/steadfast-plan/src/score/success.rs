@@ -7,6 +7,7 @@
 //! | 0 | none of these |
 
 use super::Worth;
+use super::done::is_end;
 use super::outcome::is_order;
 use super::sentence::{Form, Part, Said, bare};
 use super::token::names_command;
@@ -48,7 +49,8 @@ fn is_given_when_then(said: &Said) -> bool {
 
 /// An input in backticks, a route or a status, and what comes of it.
 fn is_example(said: &Said) -> bool {
-    if is_order(said) {
+    // An order to make something is no example of it, unless it says with which result; when it ends is no result.
+    if (is_order(said) && !said.has_number()) || is_end(said) {
         return false;
     }
     let result = said.says_any(&[

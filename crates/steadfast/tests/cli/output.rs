@@ -9,7 +9,7 @@ use crate::sandbox::Sandbox;
 
 /// Every command that tells something, with what it needs to have something to tell. Those that change something come
 /// in an order in which each still has something to change.
-const COMMANDS: [&[&str]; 34] = [
+const COMMANDS: [&[&str]; 40] = [
     &["--help"],
     &["--version"],
     &["task", "--help"],
@@ -44,6 +44,12 @@ const COMMANDS: [&[&str]; 34] = [
     &["learn", "list"],
     &["learn", "list", "--json"],
     &["recall", "so", "--json"],
+    &["loop", "score", "I want a dark mode."],
+    &["loop", "start", "--fresh", "Print `--since` in src/log.rs so that people see it. Do not commit."],
+    &["loop", "status"],
+    &["loop", "status", "--json"],
+    &["loop", "next"],
+    &["loop", "start", "--resume"],
 ];
 
 /// A repository in which each of them has something to say.
