@@ -79,7 +79,7 @@ fn a_clear_sentence_begins_a_loop_and_says_what_earned_each_point() {
       2  outcome      says what somebody or the program does then: "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines."
       2  scope        names a file, a folder or a route: "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines."
       2  constraints  forbids something: "Do not push to main."
-      2  success      is an example with its result: "Done when `make check` exits 0."
+      2  success      is an example with its result: "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines."
       2  done         says when it is finished: "Done when `make check` exits 0."
     spec score 10 of 10, fit 65 of 75
     tool: it goes on without a pause
@@ -236,7 +236,14 @@ fn no_stage_is_skipped_and_each_says_what_it_needs() {
     refused("executing");
     sandbox.ok(&["task", "add", "Mend the first finding"]);
     sandbox.ok(&["loop", "advance", "executing"]);
-    insta::assert_snapshot!(said.join("\n"), @"");
+    insta::assert_snapshot!(said.join("\n"), @r"
+    executing: exit 2, error: the loop is at intent, and executing does not follow it
+    decompose: exit 2, error: the loop has no shape: nobody said what the result has to be
+    executing: exit 2, error: the loop has no plan: there is nothing to work off
+    review: exit 2, error: 2 of 2 tasks are open
+    complete: exit 2, error: no word completes a loop
+    executing: exit 2, error: nothing is open: there is no work to go back to
+    ");
     assert_eq!(sandbox.fails(&["loop", "advance", "somewhere"]).0, 64);
 }
 
@@ -255,6 +262,7 @@ fn a_shape_keeps_what_request_and_spec_say_and_says_what_no_call_shows() {
     # Shape: Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines. Do not push to main. Done when `make check` exits 0.
 
     ## Criteria
+    - Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines
     - A code is valid once
 
     ## Must not
