@@ -7,6 +7,7 @@ mod assertion;
 mod command;
 mod compare;
 mod config;
+mod held;
 mod language;
 mod lex;
 mod mark;

@@ -7,32 +7,17 @@
 use std::collections::{HashMap, HashSet};
 
 use super::assertion::Assertion;
+use super::held::{Entry, commented, entries, inert};
 use super::language::{Language, Place};
 use super::routine::Role;
-use super::source::{Holder, Source, named as name_of};
+use super::source::{Source, named as name_of};
 use super::{Kind, Weakening};
 
 /// Beyond so many tests without a partner, only names and assertions are compared, not likeness.
 const MOST_ALIKE: usize = 300;
 /// How many of what is left are compared with each other.
 const MOST_LEFT: usize = 100;
-/// How many assertions a helper brings along.
-const MOST_BROUGHT: usize = 30;
-/// How many helpers a test reaches, and how many one name means.
-const MOST_REACHED: usize = 50;
-const MOST_MEANT: usize = 3;
-
-/// One holder of one side.
-#[derive(Debug)]
-struct Entry<'a> {
-    source: &'a Source,
-    holder: &'a Holder,
-    /// Its own, and those of the helpers that it reaches.
-    held: Vec<(&'a Source, &'a Assertion)>,
-    /// Of those the helpers, by name; the others come first.
-    through: Vec<u64>,
-    left: Vec<bool>,
-}
+const MOST_NOVEL: usize = 500;
 
 pub(super) struct Found<'a> {
     pub(super) weakenings: Vec<Weakening>,
@@ -41,6 +26,12 @@ pub(super) struct Found<'a> {
     gone: HashSet<u64>,
     /// Everything that counts now.
     alive: HashSet<&'a str>,
+    /// What is there and does not count, by its key.
+    inert: HashMap<&'a str, (Kind, &'a Source, usize)>,
+    /// What counts now and did not stand in a test of that name: the place of its test, and its own in that.
+    novel: Vec<(usize, usize)>,
+    /// The tests that have no partner before.
+    free: Vec<usize>,
     commented: HashMap<&'a str, Vec<(&'a Source, usize)>>,
 }
 
@@ -57,116 +48,22 @@ pub(super) fn compare<'a>(
         alive: live.map(|assertion| assertion.key.as_str()).collect(),
         gone: gone.map(|name| name_of(name)).collect(),
         commented: commented(before, after),
+        inert: inert(after),
+        novel: Vec::new(),
+        free: Vec::new(),
         before: entries(before),
         after: entries(after),
     };
     let pairs = found.pairs(renamed);
+    found.novel = found.novel();
+    let paired: HashSet<usize> = pairs.iter().filter_map(|(_, now)| *now).collect();
+    let free = (0..found.after.len()).filter(|at| !paired.contains(at) && found.after[*at].holder.role == Role::Test);
+    found.free = free.take(MOST_ALIKE).collect();
     found.set_aside(&pairs);
     found.judge(&pairs);
     found.focus(before, after);
     found.dials(before, after, renamed);
     found.weakenings
-}
-
-/// Those in comments that were in none before.
-fn commented<'a>(before: &[Source], after: &'a [Source]) -> HashMap<&'a str, Vec<(&'a Source, usize)>> {
-    let mut was: HashMap<&str, usize> = HashMap::new();
-    for assertion in before.iter().flat_map(|source| &source.commented) {
-        *was.entry(&assertion.key).or_default() += 1;
-    }
-    let mut now: HashMap<&str, Vec<(&Source, usize)>> = HashMap::new();
-    for source in after {
-        for assertion in &source.commented {
-            match was.get_mut(assertion.key.as_str()).filter(|count| **count > 0) {
-                Some(count) => *count -= 1,
-                None => now.entry(&assertion.key).or_default().push((source, assertion.line)),
-            }
-        }
-    }
-    now
-}
-
-/// The functions beside the tests of a side that assert something, or could.
-struct Helpers<'a> {
-    named: HashMap<u64, Vec<(&'a Source, &'a Holder)>>,
-}
-
-impl<'a> Helpers<'a> {
-    fn of(sources: &'a [Source]) -> Self {
-        let mut named: HashMap<u64, Vec<(&Source, &Holder)>> = HashMap::new();
-        for source in sources {
-            for holder in source.holders.iter().filter(|holder| holder.role == Role::Helper) {
-                if source.place > Place::Program || !holder.live.is_empty() {
-                    named.entry(name_of(&holder.name)).or_default().push((source, holder));
-                }
-            }
-        }
-        Self { named }
-    }
-
-    /// Those that a name means in a file: its own, else whichever there are.
-    fn meant(&self, name: u64, source: &Source) -> Vec<(&'a Source, &'a Holder)> {
-        let all = self.named.get(&name).map(Vec::as_slice).unwrap_or_default();
-        let own: Vec<_> = all.iter().filter(|(of, _)| of.path == source.path).copied().collect();
-        if own.is_empty() { all.iter().take(MOST_MEANT).copied().collect() } else { own }
-    }
-
-    /// What is reached from a routine, up to three calls away.
-    fn reached(&self, source: &'a Source, holder: &'a Holder) -> Vec<(&'a Source, &'a Holder)> {
-        let (mut reached, mut from): (Vec<(&Source, &Holder)>, _) = (Vec::new(), vec![(source, holder)]);
-        for _ in 0..3 {
-            let mut next = Vec::new();
-            for (source, holder) in from {
-                let mut names: Vec<u64> = if self.named.len() < holder.names.len() {
-                    self.named.keys().filter(|name| holder.names.contains(name)).copied().collect()
-                } else {
-                    holder.names.iter().filter(|name| self.named.contains_key(name)).copied().collect()
-                };
-                names.sort_unstable();
-                for (of, helper) in names.into_iter().flat_map(|name| self.meant(name, source)) {
-                    let is_new =
-                        !std::ptr::eq(helper, holder) && !reached.iter().any(|(_, old)| std::ptr::eq(*old, helper));
-                    if is_new && reached.len() < MOST_REACHED {
-                        reached.push((of, helper));
-                        next.push((of, helper));
-                    }
-                }
-            }
-            from = next;
-        }
-        reached.sort_by_key(|(source, helper)| (&source.path, helper.line));
-        reached
-    }
-
-    /// A call of one of them: what counts is what that holds.
-    fn are_called_by(&self, assertion: &Assertion) -> bool {
-        assertion.is_opaque && self.named.contains_key(&assertion.callee)
-    }
-}
-
-fn entries(sources: &[Source]) -> Vec<Entry<'_>> {
-    let helpers = Helpers::of(sources);
-    let mut called: HashSet<*const Holder> = HashSet::new();
-    let mut entries = Vec::new();
-    for source in sources {
-        for holder in &source.holders {
-            let mut held: Vec<_> =
-                holder.live.iter().filter(|own| !helpers.are_called_by(own)).map(|own| (source, own)).collect();
-            let (own, mut through) = (held.len(), Vec::new());
-            if holder.role == Role::Test {
-                for (source, helper) in helpers.reached(source, holder) {
-                    called.insert(helper);
-                    let more = helper.live.iter().filter(|own| !helpers.are_called_by(own)).take(MOST_BROUGHT);
-                    held.extend(more.map(|assertion| (source, assertion)));
-                    through.resize(held.len() - own, name_of(&helper.name));
-                }
-            }
-            let left = vec![true; held.len()];
-            entries.push(Entry { source, holder, held, through, left });
-        }
-    }
-    entries.retain(|entry| !called.contains(&std::ptr::from_ref(entry.holder)));
-    entries
 }
 
 /// How alike two sorted lists are: what both have, of what either has.
@@ -185,10 +82,7 @@ fn alike(one: &[u64], other: &[u64]) -> f64 {
 impl<'a> Found<'a> {
     fn say(&mut self, kind: Kind, source: &Source, line: usize, text: &str) {
         let text: String = text.chars().take(200).collect();
-        let weakening = Weakening { kind, file: source.path.clone(), line, text };
-        if !self.weakenings.contains(&weakening) {
-            self.weakenings.push(weakening);
-        }
+        self.weakenings.push(Weakening { kind, file: source.path.clone(), line, text });
     }
 
     /// Which holder is which one now.
@@ -302,7 +196,7 @@ impl<'a> Found<'a> {
                     self.judge_marks(was, now);
                     if !self.judge_collected(was, now) {
                         self.judge_rows(was, now);
-                        self.judge_pair(was, now, pairs);
+                        self.judge_pair(was, now);
                     }
                 }
                 None => self.judge_gone(was),
@@ -364,7 +258,7 @@ impl<'a> Found<'a> {
     }
 
     /// What is left of a test, against what is left of it now.
-    fn judge_pair(&mut self, was: usize, now: usize, pairs: &[(usize, Option<usize>)]) {
+    fn judge_pair(&mut self, was: usize, now: usize) {
         let lost: Vec<usize> =
             (0..self.before[was].held.len()).filter(|&at| self.before[was].left[at]).take(MOST_LEFT).collect();
         let mut vacuous: Vec<&Assertion> = self
@@ -386,7 +280,7 @@ impl<'a> Found<'a> {
             }
             if self.is_absorbed(assertion, Some(now))
                 || self.is_about_gone(&assertion.parts)
-                || self.is_split_off(assertion, was, pairs)
+                || self.is_split_off(assertion, was)
             {
                 continue;
             }
@@ -414,12 +308,9 @@ impl<'a> Found<'a> {
 
     /// Whether it is there and does not count. Says so.
     fn say_inert(&mut self, lost: &Assertion) -> bool {
-        let found = self.after.iter().find_map(|entry| {
-            let same = entry.holder.inert.iter().find(|(kind, inert)| *kind != Kind::Vacuous && inert.key == lost.key);
-            same.map(|(kind, inert)| (*kind, entry.source, inert))
-        });
-        if let Some((kind, source, inert)) = found {
-            self.say(kind, source, inert.line, &inert.key);
+        let found = self.inert.get(lost.key.as_str()).copied();
+        if let Some((kind, source, line)) = found {
+            self.say(kind, source, line, &lost.key);
         }
         found.is_some()
     }
@@ -471,48 +362,50 @@ impl<'a> Found<'a> {
         true
     }
 
+    fn novel(&self) -> Vec<(usize, usize)> {
+        let named = |entry: &Entry<'a>| {
+            entry.held.iter().map(|(_, old)| (entry.holder.name.as_str(), old.key.as_str())).collect::<Vec<_>>()
+        };
+        let old: HashSet<(&str, &str)> = self.before.iter().flat_map(named).collect();
+        let mut novel = Vec::new();
+        for (at, entry) in self.after.iter().enumerate() {
+            let new =
+                entry.held.iter().enumerate().filter(|(_, (_, new))| !old.contains(&(&entry.holder.name, &new.key)));
+            novel.extend(new.map(|(held, _)| (at, held)));
+        }
+        novel.truncate(MOST_NOVEL);
+        novel
+    }
+
     /// Whether a new assertion says it among other things: of the whole value, or over a table.
     fn is_absorbed(&self, lost: &Assertion, now: Option<usize>) -> bool {
-        let near: Vec<&Entry<'_>> = match now {
-            Some(now) => vec![&self.after[now]],
-            None => self.after.iter().collect(),
-        };
-        let everywhere =
-            self.after.iter().filter(|entry| now.is_some() && entry.holder.role != Role::Suite).take(MOST_ALIKE);
-        near.into_iter().chain(everywhere).any(|entry| {
-            let has_values = |values: &dyn Fn(&u64) -> bool| lost.values.iter().all(values);
-            let is_new = |assertion: &Assertion| {
-                !self.before.iter().any(|old| {
-                    old.holder.name == entry.holder.name && old.held.iter().any(|(_, was)| was.key == assertion.key)
-                })
-            };
-            entry.held.iter().any(|(_, new)| {
-                if new.level.won() < lost.level.lost() {
-                    return false;
-                }
-                let shares =
-                    lost.parts.iter().any(|part| !lost.values.contains(part) && new.parts.binary_search(part).is_ok());
-                if new.is_opaque && shares && now.is_some() {
-                    return is_new(new);
-                }
-                let whole = !lost.values.is_empty() && has_values(&|value| new.values.binary_search(value).is_ok());
-                let is_table = !entry.holder.rows.is_empty() || new.values.len() < lost.values.len();
-                let table = is_table
-                    && has_values(&|value| {
-                        entry.holder.parts.binary_search(value).is_ok() || entry.source.values.contains(value)
-                    });
-                shares && (whole || table) && is_new(new)
-            })
+        self.novel.iter().any(|&(at, held)| {
+            let (entry, new) = (&self.after[at], self.after[at].held[held].1);
+            if new.level.won() < lost.level.lost() {
+                return false;
+            }
+            let shares =
+                lost.parts.iter().any(|part| !lost.values.contains(part) && new.parts.binary_search(part).is_ok());
+            if !shares {
+                return false;
+            }
+            if new.is_opaque && now == Some(at) {
+                return true;
+            }
+            let whole =
+                !lost.values.is_empty() && lost.values.iter().all(|value| new.values.binary_search(value).is_ok());
+            let is_table = !entry.holder.rows.is_empty() || new.values.len() < lost.values.len();
+            let in_table =
+                |value: &u64| entry.holder.parts.binary_search(value).is_ok() || entry.source.values.contains(value);
+            whole || is_table && lost.values.iter().all(in_table)
         })
     }
 
     /// Whether a new test holds it that consists of parts of the old one.
-    fn is_split_off(&self, lost: &Assertion, was: usize, pairs: &[(usize, Option<usize>)]) -> bool {
+    fn is_split_off(&self, lost: &Assertion, was: usize) -> bool {
         let whole = &self.before[was].holder.parts;
-        let paired: HashSet<usize> = pairs.iter().filter_map(|(_, now)| *now).collect();
-        let new =
-            self.after.iter().enumerate().filter(|(at, entry)| !paired.contains(at) && entry.holder.role == Role::Test);
-        new.take(MOST_ALIKE).any(|(_, entry)| {
+        self.free.iter().any(|&at| {
+            let entry = &self.after[at];
             let parts = &entry.holder.parts;
             let known = parts.iter().filter(|part| whole.binary_search(part).is_ok()).count();
             let takes = |(_, new): &(&Source, &Assertion)| {

@@ -37,8 +37,10 @@ pub(super) struct Lexed<'a> {
     pub(super) closes: Vec<usize>,
 }
 
-const LONGEST_REGEX: usize = 1_000;
+const LONGEST_REGEX: usize = 300;
 const LONGEST_HEREDOC: usize = 10_000;
+/// How often the end of something is looked for in vain, before it is no longer looked for.
+const MOST_VAIN: usize = 200;
 
 const OPERATORS: [&str; 17] =
     ["===", "!==", "...", "==", "!=", "<=", ">=", "=>", "->", "&&", "||", "::", ":=", "=~", "..", "?.", "!~"];
@@ -80,6 +82,7 @@ pub(super) fn lex(text: &str, language: Language) -> Lexed<'_> {
         line: 1,
         line_start: 0,
         is_first: true,
+        vain: 0,
         lexed: Lexed::default(),
     };
     while lexer.at < lexer.bytes.len() {
@@ -130,6 +133,7 @@ struct Lexer<'a> {
     line: usize,
     line_start: usize,
     is_first: bool,
+    vain: usize,
     lexed: Lexed<'a>,
 }
 
@@ -161,8 +165,12 @@ impl<'a> Lexer<'a> {
                 self.comment(|lexer| lexer.to_text("\n=end"));
             }
             b'"' | b'\'' | b'`' => self.quoted(0),
-            b'/' if matches!(self.language, JavaScript | Ruby) && self.is_regex() => self.regex(),
-            b'<' if matches!(self.language, Ruby | Shell) && self.rest_starts("<<") => self.heredoc(),
+            b'/' if matches!(self.language, JavaScript | Ruby) && self.vain < MOST_VAIN && self.is_regex() => {
+                self.regex()
+            }
+            b'<' if matches!(self.language, Ruby | Shell) && self.vain < MOST_VAIN && self.rest_starts("<<") => {
+                self.heredoc()
+            }
             byte if byte.is_ascii_digit() => self.number(),
             byte if is_word(byte) || matches!(self.language, Shell) && byte == b'$' => self.word(),
             _ => self.mark(),
@@ -378,6 +386,7 @@ impl<'a> Lexer<'a> {
             }
             at += 1;
         }
+        self.vain += 1;
         self.mark();
     }
 
@@ -403,6 +412,7 @@ impl<'a> Lexer<'a> {
             }
             line = next;
         }
+        self.vain += 1;
         self.mark();
     }
 

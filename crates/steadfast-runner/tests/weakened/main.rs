@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bounds;
 mod case;
+mod mutation;
 
 use case::{Case, cases};
 use steadfast_runner::weakened::{Kind, weakened_by};
