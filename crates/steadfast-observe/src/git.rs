@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
@@ -45,6 +46,9 @@ const CLEARED: [&str; 21] = [
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 ];
+
+/// Whoever has so much time does not look at each millisecond.
+const AMPLE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version {
@@ -87,10 +91,13 @@ impl Git {
             .env("GIT_OPTIONAL_LOCKS", "0")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_NO_LAZY_FETCH", "1")
-            .current_dir(dir)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            // Git goes there itself. A folder to start in makes the standard library fork, which copies the page tables
+            // of whoever asks: the runner's own.
+            .arg("-C")
+            .arg(dir)
             // As an option too: a git that does not know it, and would take the lock, fails instead.
             .args(["--no-optional-locks", "--no-pager", "-c", "core.hooksPath=/dev/null"]);
         #[cfg(unix)]
@@ -145,10 +152,12 @@ impl Git {
     /// The same, with the code.
     pub(crate) fn outcome(self, fine: &[i32], deadline: Deadline) -> Result<(i32, Vec<u8>), ObserveError> {
         let (dir, name) = (self.dir.clone(), self.name);
-        let ended = self.run(deadline)?;
+        let mut ended = self.run(deadline)?;
         if let Some(code) = ended.status.code().filter(|code| fine.contains(code)) {
             return Ok((code, ended.stdout));
         }
+        // What it says then is that the folder is gone.
+        std::fs::metadata(dir.join(".")).map_err(ObserveError::file(&dir))?;
         too_old(&dir, deadline)?;
         let complaint = ended.complaint();
         let line = complaint.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
@@ -157,10 +166,20 @@ impl Git {
     }
 
     /// Who starts a process waits until it has become another program: on a machine with three times as much to do as
-    /// it can, up to 147 ms were measured. So another thread starts it, and what is started too late is ended at once.
+    /// it can, up to 147 ms were measured. Who has no time for that has another thread start it, and what is started too
+    /// late is ended at once.
     fn run(self, deadline: Deadline) -> Result<Ended, ObserveError> {
         let left = deadline.left()?;
         let Self { mut command, input, dir, .. } = self;
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => ObserveError::GitMissing,
+            _ => ObserveError::File { path: dir, source: error },
+        };
+        if left >= AMPLE {
+            let running = Running::watch(command.spawn().map_err(failed)?);
+            drop(command);
+            return running.finish(input, deadline);
+        }
         let (sender, started) = mpsc::sync_channel(1);
         thread::Builder::new().spawn(move || {
             let child = command.spawn();
@@ -169,12 +188,7 @@ impl Git {
             let _ = sender.send(child.map(Running::watch));
         })?;
         let running = match started.recv_timeout(left) {
-            Ok(Ok(running)) => running,
-            // The same error says that the folder is gone.
-            Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound && dir.is_dir() => {
-                return Err(ObserveError::GitMissing);
-            }
-            Ok(Err(source)) => return Err(ObserveError::File { path: dir, source }),
+            Ok(started) => started.map_err(failed)?,
             Err(_) => return Err(deadline.passed()),
         };
         running.finish(input, deadline)

@@ -1,30 +1,32 @@
 //! A process that is watched: read while it runs, ended with its group when its time is over.
 
-use std::io::{self, Read, Write};
-use std::process::{Child, ExitStatus};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::io::{self, Write};
+use std::process::{Child, ChildStdin, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
+use crate::pipes::Pipes;
 
 /// An answer longer than this is none: 64 MiB are half a million changed files.
-const LONGEST_ANSWER: u64 = 64 << 20;
-const LONGEST_COMPLAINT: u64 = 4 << 10;
+pub(crate) const LONGEST_ANSWER: usize = 64 << 20;
+pub(crate) const LONGEST_COMPLAINT: usize = 4 << 10;
+
+/// So much fits into every pipe that nobody has read from yet.
+const FITS: usize = 512;
 
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: Vec<u8>,
-    stderr: Receiver<Vec<u8>>,
+    pipes: Pipes,
 }
 
 impl Ended {
-    /// What it said on stderr. A process it left behind may hold the pipe open, so this waits for a moment only.
-    pub(crate) fn complaint(&self) -> String {
-        let said = self.stderr.recv_timeout(Duration::from_millis(5)).unwrap_or_default();
-        String::from_utf8_lossy(&said).into_owned()
+    /// What it said on stderr.
+    pub(crate) fn complaint(&mut self) -> String {
+        String::from_utf8_lossy(self.pipes.complaint()).into_owned()
     }
 }
 
@@ -42,24 +44,17 @@ impl Running {
     /// Feeds it, reads it, waits for its end; whoever is late is ended.
     pub(crate) fn finish(mut self, input: Vec<u8>, deadline: Deadline) -> Result<Ended, ObserveError> {
         let Some(child) = self.child.as_mut() else { return Err(deadline.passed()) };
-        if let Some(mut stdin) = child.stdin.take() {
-            // Fed from a thread of its own: both pipes may be full at once.
-            thread::Builder::new().spawn(move || {
-                // A reader that went away says why through its exit code.
-                let _ = stdin.write_all(&input);
-            })?;
+        if let Some(stdin) = child.stdin.take() {
+            feed(stdin, input)?;
         }
-        let stdout = child.stdout.take().map(|pipe| read(pipe, LONGEST_ANSWER)).transpose()?;
-        let stderr = child.stderr.take().map(|pipe| read(pipe, LONGEST_COMPLAINT)).transpose()?;
-        let (Some(stdout), Some(stderr)) = (stdout, stderr) else { return Err(deadline.passed()) };
-        let answer = match stdout.recv_timeout(deadline.left()?) {
-            Ok(answer) => answer,
-            Err(RecvTimeoutError::Timeout) => return Err(deadline.passed()),
-            Err(RecvTimeoutError::Disconnected) => return Err(ObserveError::NotRead),
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            return Err(deadline.passed());
         };
+        let mut pipes = Pipes::of(stdout, stderr)?;
+        let stdout = pipes.answer(deadline)?;
         let status = end_of(child, deadline)?;
         self.child = None;
-        Ok(Ended { status, stdout: answer, stderr })
+        Ok(Ended { status, stdout, pipes })
     }
 }
 
@@ -83,6 +78,19 @@ fn end_group(child: &mut Child) {
     let _ = child.kill();
 }
 
+fn feed(mut stdin: ChildStdin, input: Vec<u8>) -> io::Result<()> {
+    // A reader that went away says why through its exit code.
+    if input.len() <= FITS {
+        let _ = stdin.write_all(&input);
+        return Ok(());
+    }
+    // From a thread of its own: both pipes may be full at once.
+    thread::Builder::new().spawn(move || {
+        let _ = stdin.write_all(&input);
+    })?;
+    Ok(())
+}
+
 /// The pipe closed, so the end is near: it is looked for often at first.
 fn end_of(child: &mut Child, deadline: Deadline) -> Result<ExitStatus, ObserveError> {
     let mut pause = Duration::from_micros(20);
@@ -93,19 +101,4 @@ fn end_of(child: &mut Child, deadline: Deadline) -> Result<ExitStatus, ObserveEr
         thread::sleep(pause.min(deadline.left()?));
         pause = (pause * 2).min(Duration::from_millis(2));
     }
-}
-
-/// Keeps the first `longest` bytes and reads on past them, so that the writer is never stopped by a full pipe. Of an
-/// answer a part is nothing; of a complaint it is enough.
-fn read(mut pipe: impl Read + Send + 'static, longest: u64) -> io::Result<Receiver<Vec<u8>>> {
-    let (sender, receiver) = mpsc::sync_channel(1);
-    thread::Builder::new().spawn(move || {
-        let mut bytes = Vec::new();
-        let first = (&mut pipe).take(longest).read_to_end(&mut bytes);
-        let rest = first.and_then(|_| io::copy(&mut pipe, &mut io::sink()));
-        if rest.is_ok_and(|rest| rest == 0 || longest == LONGEST_COMPLAINT) {
-            let _ = sender.send(bytes);
-        }
-    })?;
-    Ok(receiver)
 }

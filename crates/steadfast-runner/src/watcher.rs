@@ -15,6 +15,11 @@ pub(crate) const SHELL: &str = "/bin/sh";
 /// watcher knows of it, it ends.
 pub(crate) const WHEN_TOLD: [&str; 3] = ["-c", r#"read -r begin || exit 125; exec "$@" </dev/null"#, "sh"];
 
+/// The same in a folder, which comes before the words. It goes there itself: a folder to start in makes the standard
+/// library fork, which copies the page tables of the runner.
+pub(crate) const IN_A_FOLDER_WHEN_TOLD: [&str; 3] =
+    ["-c", r#"read -r begin || exit 125; cd -- "$1" || exit 126; unset OLDPWD; shift; exec "$@" </dev/null"#, "sh"];
+
 /// Set inside a git hook: they would lead another's git to a checkout or an index that is not its own.
 pub(crate) const LEADS_ASTRAY: [&str; 6] =
     ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"];
@@ -23,6 +28,7 @@ pub(crate) const LEADS_ASTRAY: [&str; 6] =
 /// supervisor is gone. `/proc` is there on Linux only; elsewhere the group is all that is ended.
 /// In dash `kill -TERM -- -1` is an error, `kill -s TERM -- -1` is not.
 const WATCHER: &str = r#"trap '' HUP INT TERM
+cd /
 read -r group || exit 0
 read -r over && exit 0
 kill -s TERM -- "-$group"
@@ -49,7 +55,6 @@ impl Watcher {
     pub(crate) fn start(mark: &str) -> io::Result<Self> {
         let mut child = Command::new(SHELL)
             .args([OsStr::new("-c"), OsStr::new(WATCHER), OsStr::new("sh"), OsStr::new(mark)])
-            .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

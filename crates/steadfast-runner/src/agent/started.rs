@@ -13,7 +13,7 @@ use steadfast_hosts::launch::Launch;
 use super::group::Group;
 use super::{Assignment, MARK, Process};
 use crate::process::{entry, pid};
-use crate::watcher::{LEADS_ASTRAY, SHELL, WHEN_TOLD, Watcher, unlike_any};
+use crate::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unlike_any};
 
 /// By this variable the processes of one agent are told from those of all others, also from those of a run that was
 /// resumed while our watcher is still at work.
@@ -66,10 +66,10 @@ fn command(assignment: &Assignment, own: &str) -> Command {
         command.env_remove(name);
     }
     command
-        .args(WHEN_TOLD)
+        .args(IN_A_FOLDER_WHEN_TOLD)
+        .arg(directory)
         .arg(&launch.program)
         .args(&launch.args)
-        .current_dir(directory)
         .env("PWD", directory)
         .envs(launch.env.iter().map(|(name, value)| (name, value)))
         .env(MARK, mark)
