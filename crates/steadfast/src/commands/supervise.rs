@@ -1,5 +1,6 @@
 use std::fmt;
 use std::io::stdin;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
@@ -22,6 +23,9 @@ pub(super) struct Supervise {
     task: String,
     #[arg(long)]
     run: String,
+    /// The checkout it is for.
+    #[arg(long = "in", value_name = "FOLDER", default_value = ".")]
+    folder: PathBuf,
     /// Start a process that does it, and end.
     #[arg(long)]
     leave: bool,
@@ -29,6 +33,8 @@ pub(super) struct Supervise {
 
 impl Supervise {
     pub(super) fn run(self) -> Result<(), CommandError> {
+        std::env::set_current_dir(&self.folder)
+            .map_err(|error| self.not_begun(format_args!("`{}`: {error}", self.folder.display())))?;
         if self.leave {
             return self.pass_on();
         }
@@ -47,9 +53,10 @@ impl Supervise {
         let failed = |error: std::io::Error| self.not_begun(format_args!("the supervisor cannot be started: {error}"));
         let lock = std::os::fd::AsFd::as_fd(&stdin()).try_clone_to_owned().map_err(failed)?;
         Command::new(std::env::current_exe().map_err(failed)?)
-            .args(["supervise", "--plan", &self.plan, "--task", &self.task, "--run", &self.run])
+            .args(["supervise", "--plan", &self.plan, "--task", &self.task, "--run", &self.run, "--in", "."])
             .stdin(lock)
-            .stdout(Stdio::null())
+            // Whoever asked waits for its end there.
+            .stdout(Stdio::inherit())
             .stderr(Stdio::null())
             .spawn()
             .map_err(failed)?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use steadfast_hosts::Sandbox;
 use steadfast_model::{AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, PlanId, Status, Task, TaskId};
@@ -190,11 +190,15 @@ impl TaskList {
                 }
             }
         }
-        if let Err(error) = run.start(&self.repository.place, asked.sandbox.as_ref()) {
-            self.ledger.drop_check(&task.plan, &task.id, &run.name)?;
-            return Err(error);
+        let began = Instant::now();
+        match run.start(&self.repository.place, asked.sandbox.as_ref()) {
+            Ok(begun) => begun.wait(asked.patience),
+            Err(error) => {
+                self.ledger.drop_check(&task.plan, &task.id, &run.name)?;
+                return Err(error);
+            }
         }
-        self.await_end(task, &run, now, asked.patience)
+        self.await_end(task, &run, now, asked.patience.saturating_sub(began.elapsed()))
     }
 
     fn await_end(&mut self, task: Task, run: &Run, since: Millis, patience: Duration) -> Result<Closing, CommandError> {
