@@ -80,7 +80,8 @@ impl Repository {
             }
             opened => opened?,
         };
-        for files in SessionFiles::all(&self.place) {
+        let drained = ledger.drained_bytes().unwrap_or_default();
+        for files in SessionFiles::undrained(&self.place, &drained) {
             if let Err(error) = drain(&files, &mut ledger) {
                 let line = format!("the journal of {} was not drained: {}", files.session(), chain(&error));
                 log_line(&self.place, surroundings::now(), &line);

@@ -1,6 +1,7 @@
 //! Journals into the ledger. What a line does and how far the journal is read are one commit: whoever dies when, every
 //! line is applied exactly once.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -37,6 +38,15 @@ impl Ledger {
     /// `None`: nothing of this session yet.
     pub fn drained(&self, session: &SessionId) -> Result<Option<Cursor>, LedgerError> {
         self.read(|connection| cursor(connection, session))
+    }
+
+    /// Of every session that is in the ledger: how many bytes of its journal are.
+    pub fn drained_bytes(&self) -> Result<BTreeMap<SessionId, u64>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached("SELECT session, \"offset\" FROM drained")?;
+            let rows = statement.query_map([], |row| Ok((SessionId::new(row.get::<_, String>(0)?), count(row, 1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Applies the lines that are not in the ledger yet, in order and without a gap, or none of them. A ledger that was

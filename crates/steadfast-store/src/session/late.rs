@@ -13,6 +13,9 @@ use crate::file::{create_private_dir, replace};
 /// How many events this process left: with its id and the time, a name of its own for each.
 static LEFT: AtomicU32 = AtomicU32::new(0);
 
+/// Where they wait, in the folder of their session.
+pub(super) const FOLDER: &str = "late";
+
 /// More than a session can miss while one process holds its lock; what holds it longer hangs.
 const BOUND: usize = 1_000;
 
@@ -33,7 +36,7 @@ impl LateEvent {
 impl SessionFiles {
     /// Keeps an event for whoever has the lock next.
     pub fn leave_late(&self, event: &Event) -> io::Result<()> {
-        let folder = self.dir.join("late");
+        let folder = self.dir.join(FOLDER);
         create_private_dir(&folder)?;
         if fs::read_dir(&folder)?.count() >= BOUND {
             return Err(io::Error::other(format!("{BOUND} events wait already")));
@@ -45,7 +48,7 @@ impl SessionFiles {
 
     /// What was left, in the order of its time. In an ordinary session there is not even a folder.
     pub fn late(&self) -> Vec<LateEvent> {
-        let Ok(folder) = fs::read_dir(self.dir.join("late")) else { return Vec::new() };
+        let Ok(folder) = fs::read_dir(self.dir.join(FOLDER)) else { return Vec::new() };
         let mut paths: Vec<_> = folder.flatten().map(|file| file.path()).collect();
         paths.retain(|path| path.extension().is_some_and(|kind| kind == "json"));
         paths.sort();

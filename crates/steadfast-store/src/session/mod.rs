@@ -10,6 +10,7 @@ mod late;
 mod lock;
 mod removal;
 
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,9 +71,28 @@ impl SessionFiles {
 
     /// All sessions that left files here.
     pub fn all(place: &Place) -> Vec<Self> {
+        Self::some(place, |_| true)
+    }
+
+    /// Those of them that may have something the ledger lacks, which has so many bytes of each journal. A repository in
+    /// which agents worked for a night has thousands that have nothing.
+    pub fn undrained(place: &Place, drained: &BTreeMap<SessionId, u64>) -> Vec<Self> {
+        let drained: HashMap<String, u64> =
+            drained.iter().map(|(session, bytes)| (file_name(session.as_str()), *bytes)).collect();
+        let is_drained = |dir: &Path| {
+            let known = dir.file_name().and_then(|name| drained.get(name.to_str()?));
+            let bytes = fs::metadata(dir.join(journal::FILE)).map(|file| file.len()).ok();
+            let is_small = bytes.is_some_and(|bytes| bytes <= ROTATE_BYTES);
+            is_small && known.copied() == bytes && !dir.join(late::FOLDER).exists()
+        };
+        Self::some(place, |dir| !is_drained(dir))
+    }
+
+    fn some(place: &Place, wanted: impl Fn(&Path) -> bool) -> Vec<Self> {
         let Ok(folders) = fs::read_dir(place.state.join("sessions")) else { return Vec::new() };
         let mut sessions: Vec<_> = folders
             .flatten()
+            .filter(|folder| wanted(&folder.path()))
             .filter_map(|folder| {
                 let dir = folder.path();
                 let session = Cache::read(&dir).map(|cache| cache.state.session).or_else(|| journal::owner(&dir))?;
