@@ -72,12 +72,16 @@ impl TaskList {
         Ok(Self { repository, ledger, worktree, caller: Caller::behind(claim), mark: None })
     }
 
-    /// The list of a worktree that an orchestrated run works in, which a human started.
-    pub(crate) fn of_run(place: Place, mark: &str) -> Result<Self, CommandError> {
+    /// The list of a worktree that an orchestrated run works in, which a human started. `ledger` is one that is open.
+    pub(crate) fn of_run(place: Place, mark: &str, ledger: Option<Ledger>) -> Result<Self, CommandError> {
         let repository = Repository::at(place);
-        let ledger = repository.ledger_as_it_is()?;
+        let ledger = ledger.map_or_else(|| repository.ledger_as_it_is(), Ok)?;
         let worktree = repository.place.worktree();
         Ok(Self { repository, ledger, worktree, caller: Caller::human(), mark: Some(mark.to_owned()) })
+    }
+
+    pub(crate) fn into_ledger(self) -> Ledger {
+        self.ledger
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

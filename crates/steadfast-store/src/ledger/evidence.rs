@@ -53,10 +53,9 @@ impl Ledger {
             if let Some(running) = running(transaction, plan, id)? {
                 return Ok(Err(running));
             }
-            transaction.execute(
-                "INSERT INTO running (plan, task, name, started_at) VALUES (?1, ?2, ?3, ?4)",
-                params![plan.as_str(), id.as_str(), name, now.0],
-            )?;
+            transaction
+                .prepare_cached("INSERT INTO running (plan, task, name, started_at) VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![plan.as_str(), id.as_str(), name, now.0])?;
             touched.plan(plan);
             Ok(Ok(()))
         })
@@ -155,10 +154,9 @@ pub(super) fn keep(
     insert(transaction, plan, id, evidence)?;
     if evidence.passed {
         let change = StatusChange { to: Status::Done, reason: None, fence: None, now: evidence.at };
-        transaction.execute(
-            "UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2",
-            params![plan.as_str(), id.as_str()],
-        )?;
+        transaction
+            .prepare_cached("UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2")?
+            .execute(params![plan.as_str(), id.as_str()])?;
         let changed = status::change(transaction, touched, plan, id, &change)?;
         return Ok(Recorded { changed, same_failure: 0 });
     }
@@ -186,10 +184,9 @@ fn running(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option
 }
 
 fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, name: &str) -> Result<bool, Fault> {
-    let rows = transaction.execute(
-        "DELETE FROM running WHERE plan = ?1 AND task = ?2 AND name = ?3",
-        params![plan.as_str(), id.as_str(), name],
-    )?;
+    let rows = transaction
+        .prepare_cached("DELETE FROM running WHERE plan = ?1 AND task = ?2 AND name = ?3")?
+        .execute(params![plan.as_str(), id.as_str(), name])?;
     Ok(rows == 1)
 }
 

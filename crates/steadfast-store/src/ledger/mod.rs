@@ -67,7 +67,7 @@ pub use step::StepRow;
 pub use task::{Blocked, NewTask};
 
 use error::Fault;
-use slice::Touched;
+use slice::{HeldBack, Touched};
 
 // Up to 3.51.2 a WAL that is reset while another connection writes can lose a commit.
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003, "SQLite 3.51.3 or newer is needed");
@@ -79,6 +79,7 @@ pub struct Ledger {
     path: PathBuf,
     state_dir: PathBuf,
     busy: Duration,
+    held_back: Option<HeldBack>,
 }
 
 impl Ledger {
@@ -110,6 +111,9 @@ impl Ledger {
             Ok(value)
         };
         let value = attempt().map_err(|fault: Fault| fault.at(&self.path))?;
+        if let Some(held) = &mut self.held_back {
+            held.take_from(&mut touched);
+        }
         self.replace_slices(&touched);
         Ok(value)
     }

@@ -17,6 +17,9 @@ use crate::file::create_private_dir;
 /// How long to wait for another writer. A hook waits for us, and a human behind it.
 pub const BUSY: Duration = Duration::from_millis(250);
 
+/// How many statements a connection keeps prepared.
+const STATEMENTS: usize = 96;
+
 impl Ledger {
     /// Created when missing, migrated when older.
     pub fn open(state_dir: &Path) -> Result<Self, LedgerError> {
@@ -27,14 +30,20 @@ impl Ledger {
     pub fn open_read_only(state_dir: &Path) -> Result<Option<Self>, LedgerError> {
         let path = state_dir.join("state.db");
         let connection = readable(&path, BUSY).map_err(|fault| fault.at(&path))?;
-        Ok(connection.map(|connection| Self { connection, path, state_dir: state_dir.to_owned(), busy: BUSY }))
+        Ok(connection.map(|connection| Self {
+            connection,
+            path,
+            state_dir: state_dir.to_owned(),
+            busy: BUSY,
+            held_back: None,
+        }))
     }
 
     /// The same as [`Self::open`], with another time to wait for other writers.
     pub fn open_within(state_dir: &Path, busy: Duration) -> Result<Self, LedgerError> {
         let path = state_dir.join("state.db");
         let connection = writable(&path, busy).map_err(|fault| fault.at(&path))?;
-        Ok(Self { connection, path, state_dir: state_dir.to_owned(), busy })
+        Ok(Self { connection, path, state_dir: state_dir.to_owned(), busy, held_back: None })
     }
 }
 
@@ -82,6 +91,8 @@ fn readable(path: &Path, busy: Duration) -> Result<Option<Connection>, Fault> {
 fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Connection, Fault> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(busy)?;
+    // More than a run has of them, so that it prepares each once.
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(connection)
 }
 

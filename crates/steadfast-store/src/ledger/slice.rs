@@ -52,6 +52,20 @@ impl Touched {
     }
 }
 
+/// A plan that changes all the time, whose slice is written now and then.
+#[derive(Debug)]
+pub(super) struct HeldBack {
+    plan: PlanId,
+    /// Its slice is older than the plan.
+    behind: bool,
+}
+
+impl HeldBack {
+    pub(super) fn take_from(&mut self, touched: &mut Touched) {
+        self.behind |= touched.0.remove(&self.plan);
+    }
+}
+
 /// The slice of this worktree's plan: of those with open tasks the last written that no run works off, else the last
 /// written of them, else of all.
 pub fn read_slices(state_dir: &Path, worktree: &str) -> Option<PlanView> {
@@ -67,6 +81,21 @@ pub fn read_slices(state_dir: &Path, worktree: &str) -> Option<PlanView> {
 }
 
 impl Ledger {
+    /// From now on the slice of this plan is written by [`Self::catch_up`], which whoever asks for this calls every second:
+    /// a run changes its plan many times in one, and a new file is the dearest part of that.
+    pub fn hold_back(&mut self, plan: &PlanId) {
+        self.held_back = Some(HeldBack { plan: plan.clone(), behind: false });
+    }
+
+    /// Writes the slice that is held back, if it is behind.
+    pub fn catch_up(&mut self) {
+        if let Some(held) = self.held_back.as_mut().filter(|held| held.behind) {
+            held.behind = false;
+            let touched = Touched([held.plan.clone()].into());
+            self.replace_slices(&touched);
+        }
+    }
+
     pub(super) fn replace_slices(&self, touched: &Touched) {
         let result = if touched.0.is_empty() { Ok(()) } else { self.try_replace_slices(touched) };
         // The commit stands, and a hook that cannot open the ledger reads the plan as it was before.

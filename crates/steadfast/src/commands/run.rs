@@ -247,7 +247,7 @@ fn leg(repository: &Repository, row: &RunRow, leg: Leg<'_>, display: &mut Displa
         plan_title: ledger.title_of(&row.plan)?,
         ledger,
         grounds: Grounds::of(&place.root, &ready.worktrees.join(row.id.as_str()), row.id.as_str()),
-        desk: Arc::new(RunDesk { state: place.state.clone(), mark: row.id.to_string() }),
+        desk: Arc::new(RunDesk::of(place.state.clone(), row.id.to_string())),
         launcher: launcher(settings, row.host, ready),
         prices: prices(settings),
         folder: place.state.join("runs").join(row.id.as_str()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Transaction, params};
-use steadfast_model::{AddedBy, Evidence, Millis, PlanId, RunId, Task, TaskId};
+use steadfast_model::{AddedBy, Check, Evidence, Millis, PlanId, RunId, Task, TaskId};
 
 use super::super::column::{plan_id, text, word};
 use super::super::decision::{self, Decision};
@@ -132,33 +132,29 @@ fn put(transaction: &Transaction<'_>, whole: &PlanId, id: &PlanId, loading: &Uni
         .prepare_cached("SELECT source, added_by FROM plan WHERE id = ?1")?
         .query_row([whole.as_str()], |row| Ok((row.get(0)?, word(row, 1, &AddedBy::ALL, AddedBy::as_str)?)))?;
     plan::insert(transaction, &NewPlan { id, worktree, title, source: source.as_deref(), added_by }, now)?;
-    transaction.execute(
-        "UPDATE plan SET head = (SELECT head FROM plan WHERE id = ?2) WHERE id = ?1",
-        params![id.as_str(), whole.as_str()],
-    )?;
+    transaction
+        .prepare_cached("UPDATE plan SET head = (SELECT head FROM plan WHERE id = ?2) WHERE id = ?1")?
+        .execute(params![id.as_str(), whole.as_str()])?;
     for task in loading.tasks {
         put_task(transaction, whole, id, task, loading)?;
     }
     // What it waits for outside the unit is done by the time it is dispatched.
-    transaction.execute(
-        "INSERT INTO dependency (plan, task, blocked_by)
+    transaction
+        .prepare_cached(
+            "INSERT INTO dependency (plan, task, blocked_by)
          SELECT ?1, dependency.task, dependency.blocked_by FROM dependency
          JOIN task ON task.plan = ?1 AND task.id = dependency.task
          JOIN task AS before ON before.plan = ?1 AND before.id = dependency.blocked_by
          WHERE dependency.plan = ?2",
-        params![id.as_str(), whole.as_str()],
-    )?;
+        )?
+        .execute(params![id.as_str(), whole.as_str()])?;
     spec::count_all_waits(transaction, id)?;
-    transaction.execute(
-        "INSERT INTO frozen (plan, command, definition, at)
-         SELECT ?1, command, definition, at FROM frozen WHERE plan = ?2",
-        params![id.as_str(), whole.as_str()],
-    )?;
-    transaction.execute(
-        "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
+    transaction
+        .prepare_cached(
+            "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
          SELECT ?1, number, phase, what, why, added_by, at FROM decision WHERE plan = ?2",
-        params![id.as_str(), whole.as_str()],
-    )?;
+        )?
+        .execute(params![id.as_str(), whole.as_str()])?;
     Ok(())
 }
 
@@ -182,5 +178,14 @@ fn put_task(
              FROM task WHERE plan = ?2 AND id = ?3",
         )?
         .execute(params![id.as_str(), whole.as_str(), task.as_str(), started.as_ref().map(text), loading.now.0])?;
+    if let Some(command) = found.verify.as_ref().and_then(Check::as_command) {
+        transaction
+            .prepare_cached(
+                "INSERT INTO frozen (plan, command, definition, at)
+                 SELECT ?1, command, definition, at FROM frozen WHERE plan = ?2 AND command = ?3
+                 ON CONFLICT (plan, command) DO NOTHING",
+            )?
+            .execute([id.as_str(), whole.as_str(), command])?;
+    }
     Ok(())
 }

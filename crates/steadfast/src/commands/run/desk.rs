@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use steadfast_model::{
     AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, PlanId, RunId, RunUnit, Status, Task, TaskId,
@@ -10,7 +11,7 @@ use steadfast_model::{
 use steadfast_observe::GitCommand;
 use steadfast_runner::run::{Closed, Desk, Loaded, Rework};
 use steadfast_store::Place;
-use steadfast_store::ledger::{NewTask, UnitLoading};
+use steadfast_store::ledger::{Ledger, NewTask, UnitLoading};
 
 use crate::error::{CommandError, ErrorKind};
 use crate::surroundings;
@@ -19,14 +20,32 @@ use crate::task_list::{Asked, Closing, SLICE, TaskList, files, how};
 #[derive(Debug)]
 pub(super) struct RunDesk {
     /// The state that all worktrees share.
-    pub(super) state: PathBuf,
-    pub(super) mark: String,
+    state: PathBuf,
+    mark: String,
+    /// Those that nobody uses right now: opening one takes longer than most of what it is opened for.
+    ledgers: Mutex<Vec<Ledger>>,
 }
 
 impl RunDesk {
-    fn list(&self, worktree: &Path) -> Result<TaskList, String> {
+    pub(super) fn of(state: PathBuf, mark: String) -> Self {
+        Self { state, mark, ledgers: Mutex::default() }
+    }
+
+    /// Works on the tasks of a worktree.
+    fn at<T>(&self, worktree: &Path, work: impl FnOnce(&mut TaskList) -> Result<T, CommandError>) -> Result<T, String> {
         let place = Place { state: self.state.clone(), root: worktree.to_owned() };
-        TaskList::of_run(place, &self.mark).map_err(|error| error.message().to_owned())
+        let free = self.ledgers().pop();
+        let list = TaskList::of_run(place, &self.mark, free);
+        let worked = list.and_then(|mut list| {
+            let worked = work(&mut list);
+            self.ledgers().push(list.into_ledger());
+            worked
+        });
+        worked.map_err(|error| error.message().to_owned())
+    }
+
+    fn ledgers(&self) -> MutexGuard<'_, Vec<Ledger>> {
+        self.ledgers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn put(&self, list: &mut TaskList, run: &RunId, unit: &RunUnit, rework: &Rework) -> Result<Loaded, CommandError> {
@@ -70,6 +89,32 @@ impl RunDesk {
         Ok(Loaded { plan, tasks: tasks.into_iter().map(|task| task.id).collect(), is_open })
     }
 
+    fn close_in(&self, list: &mut TaskList, id: &TaskId, stop: &AtomicBool) -> Result<Closed, CommandError> {
+        let task = list.find(id)?;
+        if task.status == Status::Blocked {
+            let why =
+                list.blocked()?.into_iter().find(|blocked| blocked.task == *id).and_then(|blocked| blocked.reason);
+            return Ok(Closed::NeedsHuman(why.unwrap_or_else(|| "the agent set it aside".to_owned())));
+        }
+        if task.status == Status::Done {
+            if self.is_fresh(list, &task) {
+                return Ok(Closed::Done);
+            }
+            let again = list.check_again(&task.plan, id, stop);
+            return Ok(closed(again.and_then(|again| match again {
+                Some(Closing::Failed { task, evidence, same }) => {
+                    // Whoever works on it next finds it open.
+                    list.reopen(&task.plan, id)?;
+                    Ok(Some(Closing::Failed { task, evidence, same }))
+                }
+                other => Ok(other),
+            })));
+        }
+        let asked = Asked { patience: SLICE, ..Asked::default() };
+        let closing = list.done(id, &asked).and_then(|closing| list.wait_to_the_end(closing, stop));
+        Ok(closed(closing.map(Some)))
+    }
+
     /// Whether what closed it is about the files as they are now.
     fn is_fresh(&self, list: &TaskList, task: &Task) -> bool {
         if !matches!(task.verify, Some(Check::Command { .. })) {
@@ -86,35 +131,11 @@ impl RunDesk {
 
 impl Desk for RunDesk {
     fn load(&self, run: &RunId, unit: &RunUnit, worktree: &Path, rework: &Rework) -> Result<Loaded, String> {
-        let mut list = self.list(worktree)?;
-        self.put(&mut list, run, unit, rework).map_err(|error| error.message().to_owned())
+        self.at(worktree, |list| self.put(list, run, unit, rework))
     }
 
     fn close(&self, worktree: &Path, id: &TaskId, stop: &AtomicBool) -> Result<Closed, String> {
-        let mut list = self.list(worktree)?;
-        let task = list.find(id).map_err(|error| error.message().to_owned())?;
-        if task.status == Status::Blocked {
-            let blocked = list.blocked().map_err(|error| error.message().to_owned())?;
-            let why = blocked.into_iter().find(|blocked| blocked.task == *id).and_then(|blocked| blocked.reason);
-            return Ok(Closed::NeedsHuman(why.unwrap_or_else(|| "the agent set it aside".to_owned())));
-        }
-        if task.status == Status::Done {
-            if self.is_fresh(&list, &task) {
-                return Ok(Closed::Done);
-            }
-            let again = list.check_again(&task.plan, id, stop);
-            return closed(again.and_then(|again| match again {
-                Some(Closing::Failed { task, evidence, same }) => {
-                    // Whoever works on it next finds it open.
-                    list.reopen(&task.plan, id)?;
-                    Ok(Some(Closing::Failed { task, evidence, same }))
-                }
-                other => Ok(other),
-            }));
-        }
-        let asked = Asked { patience: SLICE, ..Asked::default() };
-        let closing = list.done(id, &asked).and_then(|closing| list.wait_to_the_end(closing, stop));
-        closed(closing.map(Some))
+        self.at(worktree, |list| self.close_in(list, id, stop))
     }
 
     fn check_again(
@@ -124,7 +145,7 @@ impl Desk for RunDesk {
         task: &TaskId,
         stop: &AtomicBool,
     ) -> Result<Option<Evidence>, String> {
-        match self.list(folder)?.check_again(plan, task, stop).map_err(|error| error.message().to_owned())? {
+        match self.at(folder, |list| list.check_again(plan, task, stop))? {
             None => Ok(None),
             Some(Closing::Done { evidence, .. }) => Ok(evidence),
             Some(Closing::Failed { evidence, .. }) => Ok(Some(evidence)),
@@ -145,15 +166,15 @@ fn committed(root: &Path) -> Option<String> {
     if is_clean { tree() } else { None }
 }
 
-fn closed(closing: Result<Option<Closing>, CommandError>) -> Result<Closed, String> {
+fn closed(closing: Result<Option<Closing>, CommandError>) -> Closed {
     match closing {
-        Ok(None | Some(Closing::Done { .. })) => Ok(Closed::Done),
-        Ok(Some(Closing::Running { .. })) => Ok(Closed::Stopped),
+        Ok(None | Some(Closing::Done { .. })) => Closed::Done,
+        Ok(Some(Closing::Running { .. })) => Closed::Stopped,
         Ok(Some(Closing::Failed { evidence, .. })) => {
-            Ok(Closed::Open { why: how(&evidence), output: evidence.output_tail.unwrap_or_default() })
+            Closed::Open { why: how(&evidence), output: evidence.output_tail.unwrap_or_default() }
         }
-        Err(error) if error.kind == ErrorKind::NeedsHuman => Ok(Closed::NeedsHuman(error.message().to_owned())),
-        Err(error) => Ok(Closed::Open { why: error.message().to_owned(), output: String::new() }),
+        Err(error) if error.kind == ErrorKind::NeedsHuman => Closed::NeedsHuman(error.message().to_owned()),
+        Err(error) => Closed::Open { why: error.message().to_owned(), output: String::new() },
     }
 }
 
