@@ -133,7 +133,17 @@ impl Grounds {
         self.making.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All that changed in a unit's worktree becomes a commit of its branch. Returns what the worktree stands on then.
+    /// All that changed in a unit's worktree becomes a commit of its branch.
+    pub fn save(&self, unit: &str, message: &str) -> Result<(), GroundsError> {
+        let folder = self.unit_folder(unit);
+        self.in_worktree(&folder).call("add").args(["--all"]).answer(CHECKOUT)?;
+        let commit = self.in_worktree(&folder).call("commit");
+        // 1: nothing changed, or nothing that git keeps.
+        commit.args(["--quiet", "--no-verify", "--message", message]).outcome(&[0, 1], CHECKOUT)?;
+        Ok(())
+    }
+
+    /// The same, where most often nothing changed. Returns what the worktree stands on then.
     pub fn commit(&self, unit: &str, message: &str) -> Result<String, GroundsError> {
         let folder = self.unit_folder(unit);
         let status = self.in_worktree(&folder).call("status");
@@ -143,17 +153,22 @@ impl Grounds {
             let head = about.iter().find_map(|line| line.strip_prefix("# branch.oid "));
             return head.map(str::to_owned).ok_or(GroundsError::Unreadable(status));
         }
-        self.in_worktree(&folder).call("add").args(["--all"]).answer(CHECKOUT)?;
-        let commit = self.in_worktree(&folder).call("commit");
-        // 1: what differs in nothing that git keeps is no change after all.
-        commit.args(["--quiet", "--no-verify", "--message", message]).outcome(&[0, 1], CHECKOUT)?;
+        self.save(unit, message)?;
         Ok(self.in_worktree(&folder).call("rev-parse").args(["HEAD"]).answer(QUICK)?)
     }
 
     /// Removes a unit's worktree and branch. Twice is once.
     pub fn remove(&self, unit: &str) -> Result<(), GroundsError> {
-        self.make_room(&self.unit_folder(unit))?;
-        self.delete(&[&reference(&self.unit_branch(unit))])
+        self.remove_all(&[unit])
+    }
+
+    /// The same of several.
+    pub fn remove_all(&self, units: &[&str]) -> Result<(), GroundsError> {
+        for unit in units {
+            self.make_room(&self.unit_folder(unit))?;
+        }
+        let branches: Vec<String> = units.iter().map(|unit| reference(&self.unit_branch(unit))).collect();
+        self.delete(&branches.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Removes all that is left but the run's branch.

@@ -44,13 +44,24 @@ pub enum Merge {
 impl Grounds {
     /// Makes the commit that would land.
     pub fn candidate(&self, landing: &Landing) -> Result<Merge, GroundsError> {
+        self.candidate_onto(&reference(&self.branch()), landing)
+    }
+
+    /// The same, as if another had landed before.
+    pub fn candidate_after(&self, before: &Candidate, landing: &Landing) -> Result<Merge, GroundsError> {
+        self.candidate_onto(&before.commit, landing)
+    }
+
+    fn candidate_onto(&self, tip: &str, landing: &Landing) -> Result<Merge, GroundsError> {
         let Landing { unit, title, lease, head } = landing;
-        let (tip, own) = (format!("{}^{{commit}}", reference(&self.branch())), format!("{head}^{{tree}}"));
-        let both = self.git().call("rev-parse").args([&tip, &own]).answer(QUICK)?;
-        let (onto, own) = both.split_once('\n').ok_or_else(|| GroundsError::Unreadable(both.clone()))?;
+        // The last of them is both ends again, and where they parted: without a common past nothing.
+        let asked = [format!("{tip}^{{commit}}"), format!("{head}^{{tree}}"), format!("{tip}...{head}")];
+        let said = self.git().call("rev-parse").args(asked).answer(QUICK)?;
+        let (Some(onto), Some(own)) = (said.lines().next(), said.lines().nth(1)) else {
+            return Err(GroundsError::Unreadable(said));
+        };
         let (onto, own) = (onto.to_owned(), own.to_owned());
-        // Without a common past: none.
-        let fork = self.git().call("merge-base").args([&onto, head]).outcome(&[0, 1], QUICK)?.1;
+        let fork = said.lines().find_map(|line| line.strip_prefix('^')).unwrap_or_default();
         let tree = if fork == onto {
             own.clone()
         } else {
@@ -89,6 +100,12 @@ impl Grounds {
         self.make(add.args([&folder]).args([&candidate.commit]))?;
         self.laid_out.store(true, Ordering::Relaxed);
         Ok(folder)
+    }
+
+    /// Whether the files of the candidate are still as they were laid out.
+    pub fn is_as_laid_out(&self) -> Result<bool, GroundsError> {
+        let status = self.in_worktree(&self.folder.join(CHECKED_IN)).call("status");
+        Ok(status.args(["--porcelain", "--untracked-files=normal"]).answer(CHECKOUT)?.is_empty())
     }
 
     /// Moves the run's branch, if it is still where the candidate was made for. Whether it was.

@@ -92,6 +92,14 @@ impl Grounds {
     pub(super) fn forget(&self, folder: &Path) -> Result<(), GroundsError> {
         let folder = real(folder);
         let _alone = self.alone();
+        // Git calls it like its folder, unless another is called so.
+        let likely = folder.file_name().map(|name| self.common.join("worktrees").join(name));
+        match likely.map(Remembered::read) {
+            Some(Some(one)) if one.folder == folder => return remove_dir(&one.git_dir),
+            // Under another name it goes at the end of the run; until then git makes the next in its place.
+            Some(None) => return Ok(()),
+            _ => {}
+        }
         for one in self.remembered().into_iter().filter(|one| one.folder == folder) {
             remove_dir(&one.git_dir)?;
         }

@@ -60,6 +60,8 @@ pub(crate) struct Dispatcher {
     live: BTreeMap<TaskId, Live>,
     activity: BTreeMap<TaskId, Activity>,
     threads: Vec<JoinHandle<()>>,
+    /// To one of them, who removes the worktrees of what has landed.
+    sweep: Option<Sender<TaskId>>,
     /// Not before that.
     later: HashMap<TaskId, Millis>,
     /// What the dispatches that have ended took.
@@ -133,6 +135,7 @@ impl Dispatcher {
             live: BTreeMap::new(),
             activity: BTreeMap::new(),
             threads: Vec::new(),
+            sweep: None,
             later: HashMap::new(),
             before: Sums::default(),
             pausing: None,
@@ -143,6 +146,7 @@ impl Dispatcher {
         };
         dispatcher.put_units()?;
         dispatcher.recover()?;
+        dispatcher.ledger.hold_back(&dispatcher.run.plan);
         Ok(dispatcher)
     }
 
@@ -200,9 +204,12 @@ impl Dispatcher {
         }
         self.halt.store(true, Ordering::Relaxed);
         self.wait_for_threads();
+        self.ledger.catch_up();
     }
 
     fn wait_for_threads(&mut self) {
+        // Who sweeps ends when nobody can send it anything.
+        self.sweep = None;
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }

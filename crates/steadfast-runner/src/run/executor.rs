@@ -94,7 +94,7 @@ impl Dispatch<'_> {
         if job.bring_in {
             // What an earlier attempt has not settled yet is no work to be committed.
             if !grounds.is_bringing_in(self.unit.as_str()) {
-                self.commit()?;
+                self.save()?;
             }
             job.before.conflict = grounds.bring_in(self.unit.as_str()).map_err(said)?;
         }
@@ -146,7 +146,7 @@ impl Dispatch<'_> {
     /// Whatever the agent says: its work is committed, and each task is closed by its check.
     fn check(&self, departure: Option<Departure>, loaded: &Loaded, folder: &Path) -> Result<Worked, String> {
         let mut worked = Worked { departure, ..Worked::default() };
-        self.commit()?;
+        self.save()?;
         for task in &loaded.tasks {
             match self.shop.desk.close(folder, task, self.stop)? {
                 Closed::Done => worked.closed += 1,
@@ -169,8 +169,16 @@ impl Dispatch<'_> {
         Ok(worked)
     }
 
+    fn save(&self) -> Result<(), String> {
+        self.shop.grounds.save(self.unit.as_str(), &self.message()).map_err(said)
+    }
+
     pub(super) fn commit(&self) -> Result<String, String> {
-        self.shop.grounds.commit(self.unit.as_str(), &format!("Work on {}", self.unit)).map_err(said)
+        self.shop.grounds.commit(self.unit.as_str(), &self.message()).map_err(said)
+    }
+
+    fn message(&self) -> String {
+        format!("Work on {}", self.unit)
     }
 }
 

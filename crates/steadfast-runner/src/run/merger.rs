@@ -1,5 +1,8 @@
-//! Landing units, one after the other: a thread of its own, because a check may take long.
+//! Landing units: a thread of its own, because a check may take long. Those that wait meanwhile land together, if they
+//! pass their checks together: each with a commit of its own, and the branch moves over all of them at once.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender};
@@ -12,6 +15,9 @@ use crate::grounds::{Candidate, Grounds, GroundsError, Landing, Merge};
 
 /// How often the branch may move under a candidate: nobody else moves it, so this is for the unforeseen.
 const TRIES: u32 = 3;
+
+/// How many land together: the more there are, the later it is known of one that it fails.
+const TOGETHER: usize = 16;
 
 /// A unit whose checks passed in its worktree.
 #[derive(Clone, Debug)]
@@ -34,17 +40,92 @@ pub(crate) struct Merger {
 impl Merger {
     /// Until nobody sends any more.
     pub(crate) fn run(&self, arrivals: &Receiver<Arrival>, tell: &Sender<Message>) {
-        let mut tip = None;
-        for arrival in arrivals {
-            let merged = self.land(&arrival, &mut tip).unwrap_or_else(|error| Merged::Trouble(error.to_string()));
-            if tell.send(Message::Merged(arrival.unit, merged)).is_err() {
-                return;
+        let mut tip: Option<String> = None;
+        while let Ok(first) = arrivals.recv() {
+            let mut waiting = vec![first];
+            let mut decided = Vec::new();
+            let mut known = Known::OwnTree;
+            // Before one has landed we do not know what landed when another ran this: that is looked at alone.
+            if let Some(onto) = &tip {
+                waiting.extend(arrivals.try_iter().take(TOGETHER - 1));
+                if waiting.len() > 1 {
+                    decided = self.land_together(&waiting, onto);
+                    // What a chain that did not land says of a unit is about files that do not land either.
+                    known = Known::Nothing;
+                }
+            }
+            for (unit, merged) in decided {
+                if let Merged::Landed(commit) = &merged {
+                    tip = Some(commit.clone());
+                }
+                waiting.retain(|arrival| arrival.unit != unit);
+                if tell.send(Message::Merged(unit, merged)).is_err() {
+                    return;
+                }
+            }
+            for arrival in waiting {
+                let landed = self.land(&arrival, known, &mut tip);
+                let merged = landed.unwrap_or_else(|error| Merged::Trouble(error.to_string()));
+                if tell.send(Message::Merged(arrival.unit, merged)).is_err() {
+                    return;
+                }
             }
         }
     }
 
+    /// What is decided of several at once. Of whom nothing is said here, it is decided one by one.
+    fn land_together(&self, arrivals: &[Arrival], onto: &str) -> Vec<(TaskId, Merged)> {
+        // Whatever stands in the way is met again one by one, and said then.
+        match self.land_chain(arrivals, onto) {
+            Ok(Chain::Landed(landed)) => {
+                landed.into_iter().map(|(unit, commit)| (unit, Merged::Landed(commit))).collect()
+            }
+            Ok(Chain::Stopped) => arrivals.iter().map(|arrival| (arrival.unit.clone(), Merged::Stopped)).collect(),
+            Ok(Chain::Undecided) | Err(_) => Vec::new(),
+        }
+    }
+
+    /// A commit for each that merges with those before it, and every check on the files of the last: nothing but those
+    /// gets to be the branch.
+    fn land_chain(&self, arrivals: &[Arrival], onto: &str) -> Result<Chain, GroundsError> {
+        let mut chain: Vec<(&Arrival, Candidate)> = Vec::new();
+        for arrival in arrivals {
+            let merge = match chain.last() {
+                None => self.grounds.candidate(&arrival.landing)?,
+                Some((_, before)) => self.grounds.candidate_after(before, &arrival.landing)?,
+            };
+            if let Merge::Clean(candidate) = merge {
+                chain.push((arrival, candidate));
+            }
+        }
+        let [(_, first), .., (_, last)] = chain.as_slice() else { return Ok(Chain::Undecided) };
+        if first.onto != onto {
+            return Ok(Chain::Undecided);
+        }
+        let whole = Candidate { commit: last.commit.clone(), onto: first.onto.clone(), same_tree: false };
+        let folder = self.grounds.lay_out(&whole)?;
+        let mut trees = BTreeSet::new();
+        for (arrival, _) in &chain {
+            match self.check(arrival, &folder, &mut trees) {
+                None => {}
+                Some(Merged::Stopped) => return Ok(Chain::Stopped),
+                Some(_) => return Ok(Chain::Undecided),
+            }
+        }
+        // A check that left something there: the next was about other files than those that would land.
+        if trees.len() > 1 || !self.grounds.is_as_laid_out()? {
+            return Ok(Chain::Undecided);
+        }
+        if !self.grounds.land(&whole)? {
+            return Ok(Chain::Undecided);
+        }
+        Ok(Chain::Landed(
+            chain.into_iter().map(|(arrival, candidate)| (arrival.unit.clone(), candidate.commit)).collect(),
+        ))
+    }
+
     /// `tip` is where we left the branch.
-    fn land(&self, arrival: &Arrival, tip: &mut Option<String>) -> Result<Merged, GroundsError> {
+    fn land(&self, arrival: &Arrival, known: Known, tip: &mut Option<String>) -> Result<Merged, GroundsError> {
         for _ in 0..TRIES {
             let candidate = match self.grounds.candidate(&arrival.landing)? {
                 Merge::Clean(candidate) => candidate,
@@ -58,8 +139,9 @@ impl Merger {
                 }
                 *tip = Some(candidate.onto.clone());
             }
-            if !candidate.same_tree
-                && let Some(instead) = self.check(arrival, &candidate)?
+            let is_known = candidate.same_tree && known == Known::OwnTree;
+            if !is_known
+                && let Some(instead) = self.check(arrival, &self.grounds.lay_out(&candidate)?, &mut BTreeSet::new())
             {
                 return Ok(instead);
             }
@@ -71,20 +153,37 @@ impl Merger {
         Ok(Merged::Trouble(format!("`{}` is moved by somebody else", self.grounds.branch())))
     }
 
-    /// Each check on what would land. None: all passed.
-    fn check(&self, arrival: &Arrival, candidate: &Candidate) -> Result<Option<Merged>, GroundsError> {
-        let folder = self.grounds.lay_out(candidate)?;
+    /// Each check of a unit on what would land, which lies in `folder`. None: all passed, on these trees.
+    fn check(&self, arrival: &Arrival, folder: &Path, trees: &mut BTreeSet<Option<String>>) -> Option<Merged> {
         for task in &arrival.tasks {
-            match self.desk.check_again(&folder, &arrival.plan, task, &self.stop) {
+            match self.desk.check_again(folder, &arrival.plan, task, &self.stop) {
                 Ok(None) => {}
-                Ok(Some(evidence)) if evidence.passed => {}
-                Ok(Some(Evidence { end: CheckEnd::Lost, .. })) => return Ok(Some(Merged::Stopped)),
-                Ok(Some(evidence)) => return Ok(Some(Merged::Fails(failure(task, evidence)))),
-                Err(why) => return Ok(Some(Merged::Trouble(why))),
+                Ok(Some(evidence)) if evidence.passed => {
+                    trees.insert(evidence.tree);
+                }
+                Ok(Some(Evidence { end: CheckEnd::Lost, .. })) => return Some(Merged::Stopped),
+                Ok(Some(evidence)) => return Some(Merged::Fails(failure(task, evidence))),
+                Err(why) => return Some(Merged::Trouble(why)),
             }
         }
-        Ok(None)
+        None
     }
+}
+
+/// What the evidence of a unit that is to land is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// The files of its worktree.
+    OwnTree,
+    Nothing,
+}
+
+/// What became of several that were to land at once.
+enum Chain {
+    /// With their merge commits, in the order of the branch.
+    Landed(Vec<(TaskId, String)>),
+    Stopped,
+    Undecided,
 }
 
 fn failure(task: &TaskId, evidence: Evidence) -> Open {
@@ -92,3 +191,6 @@ fn failure(task: &TaskId, evidence: Evidence) -> Open {
     let why = format!("`{command}` passes in this worktree and fails together with what landed meanwhile");
     Open { task: task.clone(), why, output: evidence.output_tail.unwrap_or_default() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,8 @@
 //! What follows when a unit was worked on, and when it was to land.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::iter;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use steadfast_model::{Evidence, PlanId, Spent, Status, Sums, TaskId, UnitStatus};
@@ -85,12 +86,22 @@ impl Dispatcher {
 
     /// Removes the worktree of what has landed, beside all else: a large one takes a while.
     fn clear_away(&mut self, unit: &TaskId) -> Result<(), RunError> {
-        let (shop, gone) = (Arc::clone(&self.shop), unit.clone());
-        let thread = thread::Builder::new().name(format!("clear {unit}")).spawn(move || {
-            // What does not go now goes at the end of the run, where it is said why if it does not.
-            let _ = shop.grounds.remove(gone.as_str());
-        });
-        self.watch_over(thread.map_err(RunError::Thread)?);
+        if self.sweep.is_none() {
+            let (sweep, landed) = mpsc::channel::<TaskId>();
+            let shop = Arc::clone(&self.shop);
+            let thread = thread::Builder::new().name("sweeper".to_owned()).spawn(move || {
+                while let Ok(first) = landed.recv() {
+                    let units: Vec<TaskId> = iter::once(first).chain(landed.try_iter()).collect();
+                    // What does not go now goes at the end of the run, where it is said why if it does not.
+                    let _ = shop.grounds.remove_all(&units.iter().map(TaskId::as_str).collect::<Vec<_>>());
+                }
+            });
+            self.watch_over(thread.map_err(RunError::Thread)?);
+            self.sweep = Some(sweep);
+        }
+        if let Some(sweep) = &self.sweep {
+            let _ = sweep.send(unit.clone());
+        }
         Ok(())
     }
 

@@ -76,6 +76,7 @@ impl Dispatcher {
         }
         self.looked = Instant::now();
         self.news.push(News::Tick);
+        self.ledger.catch_up();
         for live in self.live.values_mut().filter(|live| live.unsaved) {
             live.unsaved = false;
             self.ledger.spend(&self.run.id, live.dispatch, live.spent, live.turns)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use steadfast_model::{Status, TaskId, UnitStatus};
+use steadfast_model::{RunUnit, Status, TaskId, UnitStatus};
 use steadfast_plan::{UnitState, next_wave};
 use steadfast_store::ledger::{LeaseError, NewDispatch, StatusChange};
 
@@ -31,8 +31,8 @@ impl Dispatcher {
             if self.pausing.is_some() || self.agents() >= self.run.limits.parallel.max(1) as usize {
                 break;
             }
-            let unit = self.rows[index].unit.clone();
-            if self.rows[index].status != UnitStatus::Waiting || self.waits(&unit) || self.live.contains_key(&unit) {
+            let RunUnit { unit, status, .. } = &self.rows[index];
+            if *status != UnitStatus::Waiting || self.waits(unit) || self.live.contains_key(unit) {
                 continue;
             }
             match self.may_start() {
