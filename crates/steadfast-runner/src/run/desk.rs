@@ -21,6 +21,9 @@ pub trait Desk: Send + Sync {
         stop: &AtomicBool,
     ) -> Result<Option<Evidence>, String>;
 
+    /// A worktree is about to go: so does what was kept for it alone.
+    fn leave(&self, _worktree: &Path) {}
+
     fn now(&self) -> Millis;
 }
 

@@ -347,24 +347,26 @@ fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> 
 
 /// For every task of a plan, how many it waits for that are not done.
 pub(super) fn count_all_waits(transaction: &Transaction<'_>, plan: &PlanId) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE task SET waits = (
-            SELECT COUNT(*) FROM dependency
-            JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
-            WHERE dependency.plan = task.plan AND dependency.task = task.id AND before.status <> 'done')
-         WHERE plan = ?1",
-        [plan.as_str()],
-    )?;
+    transaction
+        .prepare_cached(
+            "UPDATE task SET waits = (
+                SELECT COUNT(*) FROM dependency
+                JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
+                WHERE dependency.plan = task.plan AND dependency.task = task.id AND before.status <> 'done')
+             WHERE plan = ?1",
+        )?
+        .execute([plan.as_str()])?;
     Ok(())
 }
 
 pub(super) fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE plan SET cleared_at = ?2, owner = NULL, owner_since = NULL WHERE id = ?1 AND cleared_at IS NULL",
-        params![plan.as_str(), now.0],
-    )?;
+    transaction
+        .prepare_cached(
+            "UPDATE plan SET cleared_at = ?2, owner = NULL, owner_since = NULL WHERE id = ?1 AND cleared_at IS NULL",
+        )?
+        .execute(params![plan.as_str(), now.0])?;
     // What a check still says of it changes nothing any more.
-    transaction.execute("DELETE FROM running WHERE plan = ?1", [plan.as_str()])?;
+    transaction.prepare_cached("DELETE FROM running WHERE plan = ?1")?.execute([plan.as_str()])?;
     run::end_of_plan(transaction, plan, now)
 }
 

@@ -207,6 +207,24 @@ fn ids_that_are_no_file_names_get_folders_of_their_own() {
     assert_eq!(found, expected);
 }
 
+#[test]
+fn a_session_is_drained_when_all_of_its_journal_is_and_nothing_is_late() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let undrained = |bytes: u64| {
+        let drained = BTreeMap::from([(files.session().clone(), bytes)]);
+        SessionFiles::undrained(&place, &drained).len()
+    };
+    let whole = files.journal_bytes();
+    assert_eq!(
+        (SessionFiles::undrained(&place, &BTreeMap::new()).len(), undrained(whole - 1), undrained(whole)),
+        (1, 1, 0)
+    );
+    files.leave_late(&record(Vec::new()).event).unwrap();
+    assert_eq!(undrained(whole), 1);
+}
+
 #[cfg(unix)]
 #[test]
 fn nobody_else_may_read_a_session() {

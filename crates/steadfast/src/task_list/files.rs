@@ -1,6 +1,7 @@
 //! How the files of a task stand, by the ids git has for them.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ pub(crate) fn ids(root: &Path, files: &[String], budget: Duration) -> Fact<Ids> 
 /// The whole checkout, as one id.
 pub(crate) fn tree(root: &Path, state: &Path) -> Fact<String> {
     let checkout = Checkout::find(root);
-    match checkout.tree_id(&private(&checkout, state), TREE) {
+    match checkout.tree_id(&kept_for(&checkout, state), TREE) {
         Fact::Known(id) => Fact::Known(id.to_string()),
         Fact::Unknown(why) => Fact::Unknown(why),
         Fact::NotAsked => Fact::NotAsked,
@@ -44,11 +45,21 @@ pub(crate) fn tree(root: &Path, state: &Path) -> Fact<String> {
 
 /// Where the objects of that tree are that the repository has not.
 pub(crate) fn objects(root: &Path, state: &Path) -> PathBuf {
-    private(&Checkout::find(root), state).join("objects")
+    kept_for(&Checkout::find(root), state).join("objects")
+}
+
+/// The checkout goes, and with it what was kept to find its tree.
+pub(crate) fn forget_tree(root: &Path, state: &Path) {
+    let checkout = Checkout::find(root);
+    // One that is gone already is taken for the one around it.
+    if fs::canonicalize(root).is_ok_and(|root| root == checkout.root) {
+        // What stays is of no use, and found by nobody.
+        let _ = fs::remove_dir_all(kept_for(&checkout, state));
+    }
 }
 
 /// Worktrees share the state, and each has an index of its own.
-fn private(checkout: &Checkout, state: &Path) -> PathBuf {
+fn kept_for(checkout: &Checkout, state: &Path) -> PathBuf {
     let name = checkout.git_dir().map_or(0, |dir| steadfast_model::fnv([dir.as_os_str().as_encoded_bytes()]));
     state.join("trees").join(format!("{name:016x}"))
 }

@@ -92,6 +92,9 @@ impl Dispatcher {
             let thread = thread::Builder::new().name("sweeper".to_owned()).spawn(move || {
                 while let Ok(first) = landed.recv() {
                     let units: Vec<TaskId> = iter::once(first).chain(landed.try_iter()).collect();
+                    for unit in &units {
+                        shop.desk.leave(&shop.grounds.unit_folder(unit.as_str()));
+                    }
                     // What does not go now goes at the end of the run, where it is said why if it does not.
                     let _ = shop.grounds.remove_all(&units.iter().map(TaskId::as_str).collect::<Vec<_>>());
                 }

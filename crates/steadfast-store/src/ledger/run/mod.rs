@@ -151,10 +151,11 @@ pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<R
 
 /// A plan that is put away is worked off by nobody.
 pub(super) fn end_of_plan(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE run SET state = 'stopped', reason = 'its plan was cleared', updated_at = ?2, ended_at = ?2
-         WHERE plan = ?1 AND ended_at IS NULL",
-        params![plan.as_str(), now.0],
-    )?;
+    transaction
+        .prepare_cached(
+            "UPDATE run SET state = 'stopped', reason = 'its plan was cleared', updated_at = ?2, ended_at = ?2
+             WHERE plan = ?1 AND ended_at IS NULL",
+        )?
+        .execute(params![plan.as_str(), now.0])?;
     Ok(())
 }

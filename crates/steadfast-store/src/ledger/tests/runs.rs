@@ -215,6 +215,7 @@ fn several_tasks_are_leased_all_or_none() {
 fn a_unit_plan_has_its_tasks_alone_and_is_checked_as_the_whole_plan_says() {
     let (_dir, mut ledger, plan) = with_run();
     ledger.decide(&plan, &decision("before", 2)).unwrap();
+    ledger.accept_definition(&plan, "test 1a", "{}", at(2)).unwrap();
     let baseline = BTreeMap::from([("src/1.rs".to_owned(), Some("o1".to_owned()))]);
     let unit_plan = load_unit(&mut ledger, &baseline);
     assert_eq!(unit_plan, PlanId::new("r-1-1"));
@@ -226,7 +227,8 @@ fn a_unit_plan_has_its_tasks_alone_and_is_checked_as_the_whole_plan_says() {
         .map(|task| steadfast_model::Task { plan: unit_plan.clone(), created_at: at(10), updated_at: at(10), ..task })
         .collect();
     assert_eq!(tasks, expected);
-    assert_eq!(ledger.frozen(&unit_plan, "test 1").unwrap().as_deref(), Some("{}"));
+    assert_eq!(ledger.frozen(&unit_plan, "test 1a").unwrap().as_deref(), Some("{}"));
+    assert_eq!(ledger.frozen(&unit_plan, "test 1").unwrap(), None, "none of its tasks is checked by that");
     let started = ledger.started(&unit_plan, &id("1")).unwrap().unwrap();
     assert_eq!((started.at, started.files), (at(10), baseline.clone()));
     let view = ledger.plan_view(UNIT_WORKTREE).unwrap().unwrap();

@@ -33,6 +33,20 @@ fn a_slice_is_what_the_ledger_says_after_every_change() {
 }
 
 #[test]
+fn a_slice_that_is_held_back_is_written_when_it_is_asked_for() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = list(&mut ledger);
+    ledger.hold_back(&plan);
+    ledger.add_task(&plan, named("1"), at(1)).unwrap();
+    let pending = || read_slices(dir.path(), WORKTREE).map(|view| view.counts.pending);
+    assert_eq!(pending(), Some(0));
+    ledger.catch_up();
+    assert_eq!(pending(), Some(1));
+    assert_eq!(ledger.stale_slices().unwrap(), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn a_slice_follows_a_plan_that_a_drain_took() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();

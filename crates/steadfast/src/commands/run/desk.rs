@@ -153,6 +153,10 @@ impl Desk for RunDesk {
         }
     }
 
+    fn leave(&self, worktree: &Path) {
+        files::forget_tree(worktree, &self.state);
+    }
+
     fn now(&self) -> Millis {
         surroundings::now()
     }
