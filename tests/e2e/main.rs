@@ -35,6 +35,7 @@ mod gate;
 mod headless;
 mod journal;
 mod let_go;
+mod looped;
 mod mcp;
 mod owners;
 mod plugin;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use steadfast_hosts::launch::{LaunchOptions, claude, codex};
 use steadfast_model::Host;
-use steadfast_sim::{Scenario, ScriptedModel, Track};
+use steadfast_sim::{Cast, Scenario, ScriptedModel, Track};
 
 use crate::agents::{Program, skipped};
 use crate::journal::{Journal, LET_GO, REFUSED};
@@ -148,12 +148,12 @@ pub(crate) struct Terminal<'a> {
 
 impl<'a> Terminal<'a> {
     /// Started for the first time, up to where a human can type.
-    pub(crate) fn open(scene: &'a Scene, scenario: Scenario) -> Option<Self> {
+    pub(crate) fn open(scene: &'a Scene, cast: impl Into<Cast>) -> Option<Self> {
         if let Err(error) = Command::new("tmux").arg("-V").output() {
             skipped("tmux", &error);
             return None;
         }
-        let terminal = Self::start(scene, scenario);
+        let terminal = Self::start(scene, cast);
         match scene.program.host() {
             Host::Codex => terminal.trust(),
             Host::Claude | Host::Sim => terminal.until("SessionStart", 1),
@@ -161,8 +161,8 @@ impl<'a> Terminal<'a> {
         Some(terminal)
     }
 
-    fn start(scene: &'a Scene, scenario: Scenario) -> Self {
-        let model = ScriptedModel::start(scenario).unwrap();
+    fn start(scene: &'a Scene, cast: impl Into<Cast>) -> Self {
+        let model = ScriptedModel::start(cast).unwrap();
         let program = scene.program.path.clone();
         let alone = Some(scene.alone(model.url()));
         let options = LaunchOptions { program, prompt: String::new(), unasked: false, settings: None, alone };
@@ -236,9 +236,16 @@ impl<'a> Terminal<'a> {
     pub(crate) fn wait(&self, what: &str, done: impl Fn() -> bool) {
         let started = Instant::now();
         while !done() {
-            assert!(started.elapsed() < Duration::from_secs(30), "waited for {what}:\n{}", self.screen());
+            assert!(started.elapsed() < Duration::from_secs(60), "waited for {what}:\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    /// Ends the host as nothing else does.
+    pub(crate) fn kill(&self) {
+        let pane = self.tmux().args(["display-message", "-p", "#{pane_pid}"]).output().unwrap();
+        let host = String::from_utf8_lossy(&pane.stdout).trim().to_owned();
+        assert!(Command::new("kill").args(["-9", &host]).status().unwrap().success());
     }
 
     /// All sessions so far, the oldest first.

@@ -67,7 +67,7 @@ impl Court<'_> {
             return Ok(reruns);
         }
         let folder = self.subject.lay_out(NAME, tip)?;
-        let desk = RunDesk { state: self.repository.place.state.clone(), mark: self.mark.clone() };
+        let desk = RunDesk::of(self.repository.place.state.clone(), self.mark.clone());
         for (task, command) in checked {
             if reruns.contains_key(command) {
                 continue;
