@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use steadfast_model::{Loop, LoopEnd};
-use steadfast_sim::{Cast, Request, Scenario};
+use steadfast_sim::{Cast, Request, Scenario, Track};
 use steadfast_store::ledger::Ledger;
 
 use crate::agents::Program;
@@ -13,6 +13,9 @@ on!(a_loop_is_left_at_each_stage_and_taken_up_by_the_next_session: claude_2_1_32
 
 const REQUEST: &str = "Write `one.txt` so that it holds its own name. Do not touch `legacy/`. Success: `grep -q one one.txt` \
                        exits with 0. It is done when that check passes.";
+
+/// The last words of each session.
+const SAID: &str = "That is what this stage needed.";
 
 /// What each session does, in the stage it finds.
 const STEPS: [(&str, &[&str]); 6] = [
@@ -47,17 +50,17 @@ fn a_loop_is_left_at_each_stage_and_taken_up_by_the_next_session(program: &Progr
     let Some(terminal) = Terminal::open(&scene, session(&[&begins])) else { return };
     terminal.enter("Begin the loop.");
     terminal.wait("the loop to begin", || looped(&scene).is_some());
-    terminal.until("Stop", 1);
+    terminal.wait("the end of its turn", || terminal.screen().contains(SAID));
     terminal.kill();
-    for (sessions, (stage, commands)) in (2..).zip(STEPS) {
+    for (stage, commands) in STEPS {
         let before = looped(&scene).unwrap();
         assert_eq!(before.stage.as_str(), stage);
         let terminal = Terminal::open(&scene, session(commands)).unwrap();
-        terminal.until("SessionStart", sessions);
         terminal.enter("Go on with the loop.");
-        terminal.until("Stop", sessions);
+        terminal.wait("the end of its turn", || terminal.screen().contains(SAID));
         let requests = terminal.model.requests();
-        let told = requests.iter().find(|request| request.text().contains("Go on with the loop.")).unwrap().text();
+        let main = requests.iter().filter(|request| request.track == Track::Main).map(Request::text);
+        let told = main.into_iter().find(|text| text.contains("Go on with the loop.")).unwrap();
         for part in ["[LOOP RESUME] Active loop detected", &format!("Stage: {stage} | Spec: 10/10")] {
             assert!(told.contains(part), "{part:?} is not in {told}");
         }
@@ -69,7 +72,7 @@ fn a_loop_is_left_at_each_stage_and_taken_up_by_the_next_session(program: &Progr
     assert_eq!(over.ended, Some(LoopEnd::Complete));
     let terminal = Terminal::open(&scene, session(&[])).unwrap();
     terminal.enter("What is left?");
-    terminal.until("Stop", STEPS.len() + 2);
+    terminal.wait("the end of its turn", || terminal.screen().contains(SAID));
     assert!(!said(&terminal.model.requests()).contains("[LOOP RESUME]"));
 }
 
@@ -78,7 +81,7 @@ fn session(commands: &[&str]) -> Cast {
     let content = json!({"score": 9, "findings": []}).to_string();
     let scenario =
         commands.iter().fold(Scenario::new("loop").prompt("-"), |scenario, command| scenario.shell(*command));
-    let main = scenario.say("That is what this stage needed.");
+    let main = scenario.say(SAID);
     Cast::several().part("You are one of several experts", [Scenario::new("expert").say(content)]).part("", [main])
 }
 
