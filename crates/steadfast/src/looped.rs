@@ -6,14 +6,13 @@ mod closing;
 mod page;
 mod request;
 
-use std::path::Path;
 use std::time::Duration;
 
 use steadfast_model::{Autonomy, Loop, LoopEnd, LoopId, PlanId, Review, Shape, Stage, Task};
 use steadfast_observe::GitCommand;
 use steadfast_plan::{Next, Standing, next, resume_text};
 use steadfast_store::ledger::{Ledger, LedgerError, Memory, Query, Recalled};
-use steadfast_store::log_line;
+use steadfast_store::{Place, log_line};
 
 pub(crate) use closing::Closing;
 pub(crate) use page::folder;
@@ -93,11 +92,11 @@ impl<'a> Loops<'a> {
         looped.base = self.head();
         // What the request itself forbids is kept from the start, whatever a spec says later.
         looped.asked = request.shape();
-        self.ledger.create_loop(&looped)?;
-        self.ledger.record_scores(&looped.id, judged.scores, now)?;
+        looped.scores = Some(judged.scores);
         let recalled = self.recall(request)?;
-        let lines: Vec<String> = recalled.iter().filter_map(surfaced).collect();
-        self.ledger.surface(&looped.id, &lines, now)?;
+        looped.recall_surfaced = recalled.iter().filter_map(surfaced).collect();
+        // In one step: whoever is killed here leaves no loop that nobody judged.
+        self.ledger.create_loop(&looped)?;
         let looped = self.written(&looped.id)?;
         Ok(Begun { looped, judged, recalled, instead_of: waiting.map(|looped| looped.id) })
     }
@@ -149,7 +148,7 @@ impl<'a> Loops<'a> {
         }
         match to {
             Stage::Intent => {}
-            Stage::Shape if looped.is_unclear() => return Err(unclear(looped)),
+            Stage::Shape if looped.scores.is_none() || looped.is_unclear() => return Err(unclear(looped)),
             Stage::Shape => {}
             Stage::Decompose if looped.shape.is_none() => {
                 return Err(CommandError::refused("the loop has no shape: nobody said what the result has to be")
@@ -244,15 +243,27 @@ impl<'a> Loops<'a> {
         Ok(resume_text(looped, &self.reviews(looped)?, self.standing(looped)?))
     }
 
-    /// As it is now, its pages written anew. A page that cannot be written holds nothing up: the ledger is the truth.
+    /// As it is now, its pages written anew.
     pub(crate) fn written(&self, id: &LoopId) -> Result<Loop, CommandError> {
         let looped = self.ledger.looped(id)?;
-        let (reviews, tasks) = (self.reviews(&looped)?, self.tasks(&looped)?);
-        let root: &Path = &self.repository.place.root;
-        if let Err(error) = page::write(root, &looped, &reviews, &tasks) {
-            log_line(&self.repository.place, surroundings::now(), &format!("the pages of loop {id}: {error}"));
-        }
+        write(&self.repository.place, &self.ledger, &looped);
         Ok(looped)
+    }
+}
+
+/// Writes the pages of the loop that is under way, if one is.
+pub(crate) fn refresh(place: &Place, ledger: &Ledger) {
+    if let Ok(Some(looped)) = ledger.unfinished_loop(&place.worktree()) {
+        write(place, ledger, &looped);
+    }
+}
+
+/// A page that cannot be written holds nothing up: the ledger is the truth.
+fn write(place: &Place, ledger: &Ledger, looped: &Loop) {
+    let reviews = ledger.reviews_of(&looped.id).unwrap_or_default();
+    let tasks = looped.plan.as_ref().and_then(|plan| ledger.tasks(plan).ok()).unwrap_or_default();
+    if let Err(error) = page::write(&place.root, looped, &reviews, &tasks) {
+        log_line(place, surroundings::now(), &format!("the pages of loop {}: {error}", looped.id));
     }
 }
 

@@ -10,7 +10,7 @@ use super::Worth;
 use super::done::is_end;
 use super::outcome::is_order;
 use super::sentence::{Form, Part, Said, bare};
-use super::token::names_command;
+use super::token::{commands, names_command};
 
 pub(super) fn worth(said: &Said) -> Worth {
     if said.form == Form::Code {
@@ -81,9 +81,7 @@ fn is_example(said: &Said) -> bool {
 /// `Verify: …` with a command that says more than that all tests pass.
 fn checks_what(said: &Said) -> bool {
     said.begins_with(&["verify", "check"])
-        && said.codes().any(|code| {
-            names_command(said) && (code.contains("grep") || code.contains('/') || code.split_whitespace().count() > 2)
-        })
+        && commands(said).any(|command| command.contains('/') || command.split_whitespace().nth(2).is_some())
 }
 
 fn is_measured(said: &Said) -> bool {
@@ -124,7 +122,9 @@ fn is_general(said: &Said) -> bool {
         "should work",
         "tests for",
         "add tests",
-        "lower latency",
+        "exits 0",
+        "exits with 0",
+        "succeeds",
         "expected",
         "expects",
         "verify that",

@@ -11,6 +11,7 @@ use steadfast_store::log_line;
 use super::document::{self, Known, KnownPhase};
 use super::{TaskList, one_line};
 use crate::error::CommandError;
+use crate::looped;
 use crate::surroundings;
 
 /// What we render for people, at the root of the checkout.
@@ -56,6 +57,8 @@ impl TaskList {
             let line = format!("the decisions file was not written: {}", error.message());
             log_line(&self.repository.place, surroundings::now(), &line);
         }
+        // Whatever changes the one page changes the others.
+        looped::refresh(&self.repository.place, &self.ledger);
     }
 
     fn sync_decisions(&mut self) -> Result<(), CommandError> {

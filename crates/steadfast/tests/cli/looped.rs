@@ -373,6 +373,28 @@ fn a_new_session_is_told_of_the_loop_at_every_stage_and_not_when_it_is_over() {
 }
 
 #[test]
+fn the_page_of_a_loop_follows_its_tasks() {
+    let sandbox = Sandbox::executing();
+    sandbox.ok(&["task", "done", "1.0", "--force"]);
+    sandbox.ok(&["task", "start", "1.1"]);
+    insta::assert_snapshot!(sandbox.page("PROGRESS.md"), @r"
+    # Loop Progress: Codes
+
+    **Status:** executing
+
+    ## ✅ Completed
+    - [x] 1.0: Decisions of Phase 1: Codes: what it is to reach, and what was decided for it
+
+    ## 🔄 In Progress
+    - [ ] 1.1: Make codes
+
+    ## 📊 Metrics
+    - Tasks: 1/2 complete
+    - Stuck count: 0
+    ");
+}
+
+#[test]
 fn what_was_learned_is_shown_and_kept_with_the_loop() {
     let sandbox = Sandbox::new();
     sandbox.ok(&["learn", "add", "log dates are UTC", "--kind", "discovery", "--file", "src/log.rs"]);

@@ -167,7 +167,7 @@ fn a_session_of_a_newer_version() {
     fs::write(&state, text.replacen("\"version\":1", "\"version\":99", 1)).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["pause"]), @r"
     exit 1
-    error: session s-1 was written by a newer version of steadfast (state 99, known 3)
+    error: session s-1 was written by a newer version of steadfast (state 99, known 4)
 
     hint: update steadfast, or end that session
     ");
