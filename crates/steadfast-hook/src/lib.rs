@@ -6,6 +6,7 @@
 mod call;
 mod facts;
 mod fallback;
+mod follow;
 mod gate;
 mod privacy;
 mod process;
@@ -14,6 +15,7 @@ mod supervise;
 mod wiring;
 
 pub use call::{Call, CallError};
+pub use follow::{Follow, Followed};
 pub use gate::draft_hash;
 pub use process::{HOSTS, Process, is_gone};
 pub use step::{StepError, drain, step};

@@ -12,6 +12,7 @@ use steadfast_store::{
     read_lines,
 };
 
+use crate::follow::{Follow, Followed};
 use crate::{facts, gate, process};
 
 /// How long one event waits for another of the same session.
@@ -50,7 +51,7 @@ impl StepError {
 /// Hooks and commands both come through here. If the event could not be written down, nothing was decided: a refusal
 /// that is not on the account must not be given.
 pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
-    Step { place, config, run_spent: None, homes: || None }.take(event)
+    Step { place, config, run_spent: None, homes: || None, follow: |_, _| Followed::default() }.take(event)
 }
 
 /// Where a session is kept, and what is around it.
@@ -62,11 +63,13 @@ pub(crate) struct Step<'a> {
     pub(crate) run_spent: Option<&'a Path>,
     /// Where the hosts' settings are, where that is known.
     pub(crate) homes: fn() -> Option<Homes>,
+    /// Who asks the list that tasks are kept in elsewhere.
+    pub(crate) follow: Follow,
 }
 
 impl Step<'_> {
     pub(crate) fn take(self, event: Event) -> Result<Answer, StepError> {
-        let Self { place, config, run_spent, homes } = self;
+        let Self { place, config, run_spent, homes, follow } = self;
         if matches!(event.kind, EventKind::SessionStart { .. }) {
             drain_all(place, event.at);
         }
@@ -80,9 +83,16 @@ impl Step<'_> {
         let changed = facts::changed(place, wanted, &before, &event);
         let wanted = wanted.and(then(&before, &heard, &changed));
         let facts::GateFacts { gate, seal, tree, behind_links } = facts::gate(place, wanted, &before, &event);
+        let rules = facts::rules(place, config, &before, event.at);
+        let tasks_from = rules.as_ref().map_or(before.rules.tasks_from, |new| new.rules.tasks_from);
+        // What an agent of a run works on is its unit's.
+        let is_followed = wanted.plan && !tasks_from.is_native() && run_spent.is_none() && Followed::is_due(&event);
+        let followed = if is_followed { follow(place, config) } else { Followed::default() };
+        let plan = facts::plan(place, config, wanted, &before.rules.approval, event.at);
         let world = Facts {
-            rules: facts::rules(place, config, &before, event.at),
-            plan: facts::plan(place, config, wanted, &before.rules.approval, event.at),
+            rules,
+            plan: followed.seen(plan, &event.session),
+            elsewhere: followed.told(),
             gate,
             seal,
             tree,
@@ -153,6 +163,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
     Facts {
         rules: world.rules.as_ref().filter(|new| new.stamp != state.rules_stamp).cloned(),
         plan,
+        elsewhere: world.elsewhere.clone(),
         // A marker that came since stands at the next event.
         gate: world.gate.clone(),
         seal: world.seal.clone(),

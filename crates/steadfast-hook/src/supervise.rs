@@ -13,6 +13,7 @@ use steadfast_store::{ConfigFiles, Place, SessionFiles};
 
 use crate::call::Call;
 use crate::fallback::fallback;
+use crate::follow::Follow;
 use crate::step::Step;
 use crate::{privacy, process};
 
@@ -42,6 +43,8 @@ pub struct Surroundings {
     /// Where the hosts keep the user's settings. Asked for once in the life of a checkout: nobody else reads that much of
     /// the environment.
     pub homes: fn() -> Option<Homes>,
+    /// Who asks the list that tasks are kept in elsewhere, where the settings name one.
+    pub follow: Follow,
 }
 
 impl Surroundings {
@@ -118,7 +121,8 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     }
     privacy::redact(&mut event);
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
-    let step = Step { place: &place, config: &config, run_spent: around.run_spent.as_deref(), homes: around.homes };
+    let Surroundings { homes, follow, .. } = *around;
+    let step = Step { place: &place, config: &config, run_spent: around.run_spent.as_deref(), homes, follow };
     let answer = step.take(event).map_err(|error| error.to_string())?;
     // What was read has a name.
     Ok(EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer)))

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use steadfast_hook::{Call, Surroundings, answer};
+use steadfast_hook::{Call, Followed, Surroundings, answer};
 use steadfast_model::{AddedBy, Gate, GateScope, Host, Millis, SessionId, State, Via};
 use steadfast_store::ledger::{Claiming, Ledger, NewTask};
 use steadfast_store::{Place, SessionFiles, close_gate};
@@ -48,6 +48,7 @@ impl Repository {
             user_config: None,
             run_spent: None,
             homes: || None,
+            follow: |_, _| Followed::default(),
         }
     }
 

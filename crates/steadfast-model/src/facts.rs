@@ -74,6 +74,9 @@ pub struct Facts {
     /// The plan of this worktree, if there is one.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub plan: Fact<Option<PlanView>>,
+    /// What happened in the list that its tasks are kept in, or why that is not known, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<String>,
     /// The marker of the gate that stands before this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,

@@ -49,7 +49,7 @@ pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent,
 pub use settings::{
     ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, LoopOptions, LoopSettings,
     ModeOptions, NoPeriod, Options, Period, Permissions, Possible, Price, PrivacyOptions, Profile, Rules, RunOptions,
-    RunSettings, Settings, Source, Sourced, StopOptions, StopRules, Usd,
+    RunSettings, Settings, Source, Sourced, StopOptions, StopRules, TaskSource, Usd,
 };
 pub use state::{Change, GateState, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount, WiringTold};
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};

@@ -3,6 +3,7 @@
 
 mod approval;
 mod drift;
+mod ledger;
 mod looped;
 mod period;
 mod run;
@@ -15,6 +16,7 @@ use crate::{Level, Mode};
 
 pub use approval::{ApprovalOptions, ApprovalRules, Possible, Profile};
 pub use drift::{DriftOptions, DriftRules};
+pub use ledger::{LedgerOptions, TaskSource};
 pub use looped::{LoopOptions, LoopSettings};
 pub use period::{NoPeriod, Period};
 pub use run::{Permissions, Price, RunOptions, RunSettings};
@@ -120,20 +122,6 @@ impl ExitOn {
     }
 }
 
-/// How tasks come about and are closed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
-pub struct LedgerOptions {
-    /// How long a check may run, in seconds, before it is ended. Default: `1800`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub check_seconds: Option<u32>,
-    /// The skills an agent uses before it works on an interface (tasks of type `ui`), in a plan that is loaded from now
-    /// on. None: such a task has no such part. Default: `frontend-design` and `vercel-design-guidelines`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ui_skills: Option<Vec<String>>,
-}
-
 /// What is kept, and for how long.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -176,6 +164,10 @@ pub struct Settings {
     pub looped: LoopSettings,
     pub ledger_check_seconds: Sourced<u32>,
     pub ledger_ui_skills: Sourced<Vec<String>>,
+    pub ledger_source: Sourced<TaskSource>,
+    pub ledger_epic: Sourced<Option<String>>,
+    pub ledger_task_list_id: Sourced<Option<String>>,
+    pub ledger_path: Sourced<Option<String>>,
     pub privacy_retain_days: Sourced<u32>,
 }
 
@@ -212,6 +204,10 @@ impl Default for Settings {
             looped: LoopSettings::default(),
             ledger_check_seconds: Sourced::default(1_800),
             ledger_ui_skills: Sourced::default(UI_SKILLS.map(str::to_owned).to_vec()),
+            ledger_source: Sourced::default(TaskSource::Native),
+            ledger_epic: Sourced::default(None),
+            ledger_task_list_id: Sourced::default(None),
+            ledger_path: Sourced::default(None),
             privacy_retain_days: Sourced::default(30),
         }
     }
@@ -236,7 +232,7 @@ impl Settings {
             drift: DriftOptions { scope, never, constraints, quiet_below },
             run,
             looped,
-            ledger: LedgerOptions { check_seconds, ui_skills },
+            ledger: LedgerOptions { check_seconds, ui_skills, source: tasks_from, epic, task_list_id, path },
             privacy: PrivacyOptions { retain_days },
         } = options;
         self.mode_integrity.take(*integrity, source);
@@ -267,6 +263,10 @@ impl Settings {
         self.looped.combine(looped, source);
         self.ledger_check_seconds.take(*check_seconds, source);
         self.ledger_ui_skills.take(ui_skills.clone(), source);
+        self.ledger_source.take(*tasks_from, source);
+        self.ledger_epic.take(named(epic), source);
+        self.ledger_task_list_id.take(named(task_list_id), source);
+        self.ledger_path.take(named(path), source);
         self.privacy_retain_days.take(*retain_days, source);
         self
     }
@@ -282,6 +282,7 @@ impl Settings {
             (key, spell(value), *source)
         }
         let mode = |mode: &Mode| format!("\"{mode}\"");
+        let name = |name: &Option<String>| quoted(name.as_deref().unwrap_or_default());
         let mut lines = vec![
             line("mode.integrity", &self.mode_integrity, mode),
             line("mode.approval", &self.mode_approval, mode),
@@ -304,7 +305,7 @@ impl Settings {
             line("approval.possible", &self.approval_possible, |possible| quoted(possible.as_str())),
             line("approval.expires_hours", &self.approval_expires_hours, u32::to_string),
             line("approval.profile", &self.approval_profile, |profile| quoted(profile.as_str())),
-            line("approval.key", &self.approval_key, |key| quoted(key.as_deref().unwrap_or_default())),
+            line("approval.key", &self.approval_key, name),
             line("drift.scope", &self.drift_scope, |paths| list(paths.iter().map(String::as_str))),
             line("drift.never", &self.drift_never, |paths| list(paths.iter().map(String::as_str))),
             line("drift.constraints", &self.drift_constraints, |said| list(said.iter().map(String::as_str))),
@@ -315,6 +316,10 @@ impl Settings {
         lines.extend([
             line("ledger.check_seconds", &self.ledger_check_seconds, u32::to_string),
             line("ledger.ui_skills", &self.ledger_ui_skills, |skills| list(skills.iter().map(String::as_str))),
+            line("ledger.source", &self.ledger_source, |tasks_from| quoted(tasks_from.as_str())),
+            line("ledger.epic", &self.ledger_epic, name),
+            line("ledger.task_list_id", &self.ledger_task_list_id, name),
+            line("ledger.path", &self.ledger_path, name),
             line("privacy.retain_days", &self.privacy_retain_days, u32::to_string),
         ]);
         lines
@@ -349,6 +354,7 @@ impl Settings {
                 constraints: self.drift_constraints.value.clone(),
                 quiet_below: Some(self.drift_quiet_below.value).filter(|level| *level != DriftRules::QUIET_BELOW),
             },
+            tasks_from: self.ledger_source.value,
             stop: StopRules {
                 enabled: self.stop_enabled.value,
                 check_ready_tasks: self.stop_check_ready_tasks.value,
@@ -360,6 +366,11 @@ impl Settings {
             },
         }
     }
+}
+
+/// What a key names; an empty text names nothing, which is said too.
+fn named(text: &Option<String>) -> Option<Option<String>> {
+    text.as_ref().map(|text| Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
 fn list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
@@ -396,6 +407,9 @@ pub struct Rules {
     pub approval: ApprovalRules,
     #[serde(default, skip_serializing_if = "DriftRules::is_default")]
     pub drift: DriftRules,
+    /// Where tasks are kept.
+    #[serde(default, skip_serializing_if = "TaskSource::is_native")]
+    pub tasks_from: TaskSource,
     pub stop: StopRules,
 }
 

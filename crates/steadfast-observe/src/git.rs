@@ -10,13 +10,10 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
 
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
-use crate::process::{Ended, Running};
+use crate::process::{Ended, start};
 
 /// The oldest git with all the options that are used here (`add --sparse`).
 pub(crate) const MINIMUM: Version = Version { major: 2, minor: 34 };
@@ -46,9 +43,6 @@ const CLEARED: [&str; 21] = [
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 ];
-
-/// Whoever has so much time does not look at each millisecond.
-const AMPLE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version {
@@ -165,31 +159,12 @@ impl Git {
         Err(ObserveError::GitFailed { command: name.to_owned(), said })
     }
 
-    /// Who starts a process waits until it has become another program: on a machine with three times as much to do as
-    /// it can, up to 147 ms were measured. Who has no time for that has another thread start it, and what is started too
-    /// late is ended at once.
     fn run(self, deadline: Deadline) -> Result<Ended, ObserveError> {
-        let left = deadline.left()?;
-        let Self { mut command, input, dir, .. } = self;
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => ObserveError::GitMissing,
-            _ => ObserveError::File { path: dir, source: error },
-        };
-        if left >= AMPLE {
-            let running = Running::watch(command.spawn().map_err(failed)?);
-            drop(command);
-            return running.finish(input, deadline);
-        }
-        let (sender, started) = mpsc::sync_channel(1);
-        thread::Builder::new().spawn(move || {
-            let child = command.spawn();
-            // The command keeps our end of what it handed on.
-            drop(command);
-            let _ = sender.send(child.map(Running::watch));
-        })?;
-        let running = match started.recv_timeout(left) {
-            Ok(started) => started.map_err(failed)?,
-            Err(_) => return Err(deadline.passed()),
+        let Self { command, input, dir, .. } = self;
+        let running = match start(command, deadline)? {
+            Ok(running) => running,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ObserveError::GitMissing),
+            Err(source) => return Err(ObserveError::File { path: dir, source }),
         };
         running.finish(input, deadline)
     }

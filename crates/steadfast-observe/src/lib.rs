@@ -4,7 +4,8 @@
 //! and is answered with a [`Fact`](steadfast_model::Fact): known, or unknown with the reason. Nothing here waits past
 //! its budget, and nothing here writes to or locks the user's git.
 //!
-//! [`GitCommand`] is the same door for the runner, which makes worktrees and branches of its own.
+//! [`GitCommand`] is the same door for the runner, which makes worktrees and branches of its own, and [`Program`] the one
+//! to the program that keeps somebody's tasks.
 
 mod branch;
 mod change;
@@ -25,6 +26,7 @@ mod pipes;
 mod private_index;
 mod private_objects;
 mod process;
+mod program;
 mod raw_diff;
 mod recent;
 mod repository;
@@ -41,6 +43,7 @@ pub use git_command::{GitCommand, GitFailed};
 pub use neighbour::NeighbourTable;
 pub use object_id::{NotAnId, ObjectId};
 pub use private_index::TreeId;
+pub use program::{Program, ProgramFailed};
 pub use repository::{Kind, Repository};
 pub use sha256::Sha256;
 pub use stat::{FileKind, Stat};

@@ -21,6 +21,7 @@ mod spec_file;
 mod ssh;
 mod surroundings;
 mod task_list;
+mod tracker;
 mod when;
 
 use std::io::Write;

@@ -33,6 +33,7 @@ pub(crate) fn of_hook() -> Surroundings {
         user_config: user_config(),
         run_spent: path(RUN_SPENT),
         homes,
+        follow: crate::tracker::in_hook,
     }
 }
 

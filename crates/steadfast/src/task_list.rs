@@ -17,6 +17,7 @@ mod report;
 mod skills;
 mod summary;
 mod supervision;
+mod tracked;
 
 use steadfast_hook::{is_gone, step};
 use steadfast_model::{
@@ -32,7 +33,7 @@ pub(crate) use decisions::shown as decisions_file;
 pub(crate) use draft::{Proposal, Proposed, rendered, short_of};
 pub(crate) use gate::{Locked, Looked, Standing};
 pub(crate) use list::TakenOver;
-pub(crate) use plan::{LoopState, Position};
+pub(crate) use plan::{LoopState, Position, freeze};
 pub(crate) use report::how;
 pub(crate) use summary::Summary;
 
@@ -40,6 +41,7 @@ use crate::caller::Caller;
 use crate::error::CommandError;
 use crate::repository::Repository;
 use crate::surroundings;
+use crate::tracker::Tracker;
 
 /// What the plain list of a worktree is called.
 const TITLE: &str = "tasks";
@@ -52,6 +54,10 @@ pub(crate) struct TaskList {
     caller: Caller,
     /// What the processes of an orchestrated run are known by.
     mark: Option<String>,
+    /// The list that its tasks are kept in, once it was followed.
+    tracker: Option<Box<dyn Tracker>>,
+    /// What there is to say of that.
+    said: Vec<String>,
 }
 
 impl TaskList {
@@ -59,25 +65,27 @@ impl TaskList {
     pub(crate) fn here(words: &str) -> Result<Self, CommandError> {
         let repository = Repository::here()?;
         let ledger = repository.ledger()?;
-        let worktree = repository.place.worktree();
         let caller = Caller::of(&repository.place, words);
-        Ok(Self { repository, ledger, worktree, caller, mark: None })
+        Ok(Self::of(repository, ledger, caller, None))
     }
 
     /// The list that a tool call over MCP is about.
     pub(crate) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Self, CommandError> {
         let (repository, claim) = Repository::of_tool_call(call, tool)?;
         let ledger = repository.ledger()?;
-        let worktree = repository.place.worktree();
-        Ok(Self { repository, ledger, worktree, caller: Caller::behind(claim), mark: None })
+        Ok(Self::of(repository, ledger, Caller::behind(claim), None))
     }
 
     /// The list of a worktree that an orchestrated run works in, which a human started. `ledger` is one that is open.
     pub(crate) fn of_run(place: Place, mark: &str, ledger: Option<Ledger>) -> Result<Self, CommandError> {
         let repository = Repository::at(place);
         let ledger = ledger.map_or_else(|| repository.ledger_as_it_is(), Ok)?;
+        Ok(Self::of(repository, ledger, Caller::human(), Some(mark.to_owned())))
+    }
+
+    fn of(repository: Repository, ledger: Ledger, caller: Caller, mark: Option<String>) -> Self {
         let worktree = repository.place.worktree();
-        Ok(Self { repository, ledger, worktree, caller: Caller::human(), mark: Some(mark.to_owned()) })
+        Self { repository, ledger, worktree, caller, mark, tracker: None, said: Vec::new() }
     }
 
     pub(crate) fn into_ledger(self) -> Ledger {
@@ -139,7 +147,7 @@ impl TaskList {
             None => self.ledger.list_plan(&self.worktree, TITLE, self.caller.by, now)?,
         };
         let command = new.verify.as_ref().and_then(Check::as_command).map(str::to_owned);
-        let frozen = plan::freeze(&self.repository.place.root, command.as_deref())?;
+        let frozen = freeze(&self.repository.place.root, command.as_deref())?;
         let task = self.ledger.add_task(&plan, new, now)?;
         self.ledger.freeze(&plan, &frozen, now)?;
         self.take(&plan, Claiming::UnlessHeld)?;

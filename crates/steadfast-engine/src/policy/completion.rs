@@ -65,7 +65,10 @@ impl Policy for Completion {
             return Judgement::default();
         }
         match &event.kind {
-            EventKind::Stop(stopping) if event.agent.is_none() => stop(state, event, stopping, facts),
+            EventKind::Stop(stopping) if event.agent.is_none() => {
+                let judged = stop(state, event, stopping, facts);
+                if owned_plan(event, facts).is_some() { told(judged, facts, Verdict::Note) } else { judged }
+            }
             EventKind::SubagentStop(stopping) => subagent::stop(state, event, stopping, facts),
             EventKind::SubagentStart if is_working(event) => {
                 let told = owned_plan(event, facts)
@@ -74,7 +77,8 @@ impl Policy for Completion {
                 told.map(|text| Judgement::of(Verdict::Context(text))).unwrap_or_default()
             }
             EventKind::SessionStart { source } => {
-                Judgement { aside: facts.looped.clone(), ..start(state, event, *source, facts) }
+                let started = Judgement { aside: facts.looped.clone(), ..start(state, event, *source, facts) };
+                told(started, facts, Verdict::Context)
             }
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => prompt(state, event, text, facts),
             EventKind::TaskChanged(changed) if changed.earned => {
@@ -88,6 +92,24 @@ impl Policy for Completion {
 /// A subagent that somebody gave work, not an errand of the host's own.
 fn is_working(event: &Event) -> bool {
     event.agent.as_ref().is_some_and(|agent| !agent.agent_type.is_empty())
+}
+
+/// With what happened in the list that the tasks are kept in; where nothing else is said, that alone.
+fn told(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -> Judgement {
+    if facts.elsewhere.is_empty() {
+        return judgement;
+    }
+    let lines = facts.elsewhere.join("\n");
+    match &mut judgement.verdict {
+        Verdict::Pass => judgement.verdict = alone(lines),
+        // Neither a stop nor a start asks the human.
+        Verdict::AskInstead(_) => {}
+        Verdict::Context(text) | Verdict::Note(text) => text.push_str(&format!("\n{lines}")),
+        Verdict::Deny { reason } | Verdict::Ask { reason } | Verdict::Continue { reason } => {
+            reason.push_str(&format!("\n{lines}"));
+        }
+    }
+    judgement
 }
 
 fn owned_plan<'a>(event: &Event, facts: &'a Facts) -> Option<&'a PlanView> {

@@ -70,6 +70,10 @@ fn the_project_wins_over_the_user_and_each_value_knows_its_source() {
             ("loop.expert_time", "\"10m\"".to_owned(), Source::Default),
             ("ledger.check_seconds", "1800".to_owned(), Source::Default),
             ("ledger.ui_skills", "[\"frontend-design\", \"vercel-design-guidelines\"]".to_owned(), Source::Default),
+            ("ledger.source", "\"native\"".to_owned(), Source::Default),
+            ("ledger.epic", "\"\"".to_owned(), Source::Default),
+            ("ledger.task_list_id", "\"\"".to_owned(), Source::Default),
+            ("ledger.path", "\"\"".to_owned(), Source::Default),
             ("privacy.retain_days", "30".to_owned(), Source::Default),
         ]
     );
@@ -94,4 +98,20 @@ fn a_list_that_was_set_is_all_that_holds() {
     let rules = StopRules { promises: Some(vec!["SHIPPED".into()]), ..StopRules::default() };
     assert_eq!(rules.promises().collect::<Vec<_>>(), ["SHIPPED"]);
     assert_eq!(StopRules::default().promises().collect::<Vec<_>>(), StopRules::PROMISES);
+}
+
+#[test]
+fn an_empty_name_names_nothing() {
+    let said = |epic: &str| LedgerOptions {
+        source: Some(TaskSource::Beads),
+        epic: Some(epic.into()),
+        ..LedgerOptions::default()
+    };
+    let user = Options { ledger: said(" bd-1 "), ..Options::default() };
+    let project = Options { ledger: said(""), ..Options::default() };
+    let settings = Settings::default().combine(&user, Source::User);
+    assert_eq!(settings.ledger_epic.value.as_deref(), Some("bd-1"));
+    let settings = settings.combine(&project, Source::Project);
+    assert_eq!(settings.ledger_epic, Sourced { value: None, source: Source::Project });
+    assert_eq!(settings.rules().tasks_from, TaskSource::Beads);
 }

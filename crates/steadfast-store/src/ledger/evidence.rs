@@ -142,6 +142,13 @@ pub(super) fn last_of_each(connection: &Connection, plan: &PlanId) -> Result<BTr
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+pub(super) fn last_of(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option<Evidence>, Fault> {
+    Ok(connection
+        .prepare_cached("SELECT body FROM evidence WHERE plan = ?1 AND task = ?2 ORDER BY number DESC LIMIT 1")?
+        .query_row([plan.as_str(), id.as_str()], |row| json(0, &row.get::<_, String>(0)?))
+        .optional()?)
+}
+
 pub(super) fn keep(
     transaction: &Transaction<'_>,
     touched: &mut Touched,

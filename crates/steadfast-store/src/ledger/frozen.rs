@@ -28,12 +28,7 @@ impl Ledger {
         self.write(|transaction, _| {
             plan::require(transaction, plan)?;
             for (command, definition) in definitions {
-                transaction
-                    .prepare_cached(
-                        "INSERT INTO frozen (plan, command, definition, at) VALUES (?1, ?2, ?3, ?4)
-                         ON CONFLICT (plan, command) DO NOTHING",
-                    )?
-                    .execute(params![plan.as_str(), command, definition, now.0])?;
+                put_first(transaction, plan, command, definition, now)?;
             }
             Ok(())
         })
@@ -49,6 +44,23 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         self.write(|transaction, _| put(transaction, plan, command, definition, now))
     }
+}
+
+/// What is frozen already stays so.
+pub(super) fn put_first(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    command: &str,
+    definition: &str,
+    now: Millis,
+) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO frozen (plan, command, definition, at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (plan, command) DO NOTHING",
+        )?
+        .execute(params![plan.as_str(), command, definition, now.0])?;
+    Ok(())
 }
 
 pub(super) fn put(

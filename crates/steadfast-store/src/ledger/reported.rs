@@ -58,33 +58,39 @@ fn take_over(
     if reported.status == Status::Pending || reported.status.as_str() == from {
         return Ok(false);
     }
-    let reason = reported.reason.as_deref().map(|reason| shortened(reason, REASON));
+    let reason = reported.reason.as_deref();
     if reported.status == Status::Done {
-        let how = match &reason {
-            Some(reason) => format!("{REPORTED}{reason}"),
-            None => " when that was loaded".to_owned(),
-        };
-        let claim = Evidence {
-            class: EvidenceClass::Claimed,
-            passed: true,
-            end: CheckEnd::Looked,
-            command: None,
-            seconds: None,
-            output_tail: None,
-            tree: None,
-            files: Default::default(),
-            note: Some(format!("it was done in {source}{how}")),
-            at: now,
-        };
-        evidence::insert(transaction, plan, &reported.task, &claim)?;
+        evidence::insert(transaction, plan, &reported.task, &claim(reason, source, now))?;
     }
-    let reason = match reported.status {
-        Status::Blocked => Some(reason.unwrap_or_else(|| format!("it was blocked in {source}"))),
-        _ => None,
-    };
+    let reason = (reported.status == Status::Blocked).then(|| blocked(reason, source));
     let change = StatusChange { to: reported.status, reason, fence: None, now };
     status::change(transaction, touched, plan, &reported.task, &change)?;
     Ok(true)
+}
+
+/// That it was done there, which is no more than a word.
+pub(super) fn claim(reason: Option<&str>, source: &str, now: Millis) -> Evidence {
+    let how = match reason {
+        Some(reason) => format!("{REPORTED}{}", shortened(reason, REASON)),
+        None => " when that was loaded".to_owned(),
+    };
+    Evidence {
+        class: EvidenceClass::Claimed,
+        passed: true,
+        end: CheckEnd::Looked,
+        command: None,
+        seconds: None,
+        output_tail: None,
+        tree: None,
+        files: Default::default(),
+        note: Some(format!("it was done in {source}{how}")),
+        at: now,
+    }
+}
+
+/// Why it is blocked here.
+pub(super) fn blocked(reason: Option<&str>, source: &str) -> String {
+    reason.map_or_else(|| format!("it was blocked in {source}"), |reason| shortened(reason, REASON))
 }
 
 fn shortened(text: &str, most: usize) -> String {

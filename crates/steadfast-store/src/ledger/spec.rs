@@ -188,7 +188,7 @@ fn row(connection: &Connection, plan: &PlanId) -> Result<PlanRow, Fault> {
     Ok(PlanRow { id: plan.clone(), title, source, added_by, head: head(connection, plan)? })
 }
 
-fn of_source(connection: &Connection, worktree: &str, source: &str) -> Result<Option<PlanId>, Fault> {
+pub(super) fn of_source(connection: &Connection, worktree: &str, source: &str) -> Result<Option<PlanId>, Fault> {
     Ok(connection
         .prepare_cached(
             "SELECT id FROM plan WHERE worktree = ?1 AND source = ?2 AND cleared_at IS NULL
@@ -198,7 +198,7 @@ fn of_source(connection: &Connection, worktree: &str, source: &str) -> Result<Op
         .optional()?)
 }
 
-fn as_new(planned: &PlannedTask, added_by: AddedBy) -> NewTask {
+pub(super) fn as_new(planned: &PlannedTask, added_by: AddedBy) -> NewTask {
     NewTask {
         id: Some(planned.id.clone()),
         kind: planned.kind,
@@ -304,7 +304,7 @@ fn says(task: &Task, planned: &PlannedTask) -> bool {
     is_same_work(task, planned) && present == waits && task.phase == planned.phase && task.item == planned.item
 }
 
-fn is_same_work(task: &Task, planned: &PlannedTask) -> bool {
+pub(super) fn is_same_work(task: &Task, planned: &PlannedTask) -> bool {
     task.title == planned.title
         && task.kind == planned.kind
         && task.task_type == planned.task_type
@@ -371,7 +371,7 @@ pub(super) fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis
 }
 
 /// `auth-rework`, `auth-rework-2`: a name people can type.
-fn free_id(connection: &Connection, feature: &str) -> Result<PlanId, Fault> {
+pub(super) fn free_id(connection: &Connection, feature: &str) -> Result<PlanId, Fault> {
     const LONGEST: usize = 40;
     let mut name = String::new();
     for c in feature.chars() {

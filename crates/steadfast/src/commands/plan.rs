@@ -20,6 +20,7 @@ use crate::output::{note, tell};
 use crate::setup;
 use crate::spec_file;
 use crate::task_list::{LoopState, TakenOver, TaskList, decisions_file, word};
+use crate::tracker::LOOK;
 
 /// Works on the plan of this worktree: a spec, compiled into tasks.
 #[derive(Debug, Subcommand)]
@@ -29,7 +30,9 @@ pub(super) enum Plan {
     /// A list that is kept elsewhere is loaded as well, with its ids, dependencies and statuses: beads `issues.jsonl`,
     /// `tasks.md` of OpenSpec and spec-kit, `tasks.json` of Task Master, plans of GSD, breakdowns and checklists in
     /// Markdown. What was done there is `claimed` here.
-    Load { file: PathBuf },
+    ///
+    /// Without a file: the list that `ledger.source` names, as it is now.
+    Load { file: Option<PathBuf> },
     /// Keeps a draft of a plan for a human to read, and closes the plan gate.
     ///
     /// Nothing that is protected is written until they said yes or no. On a yes Steadfast writes the draft to its path.
@@ -82,15 +85,16 @@ pub(super) struct StatusOutput {
 impl Plan {
     pub(super) fn run(self) -> Result<(), CommandError> {
         match self {
-            Self::Load { file } => load(&file),
+            Self::Load { file: Some(file) } => load(&file),
+            Self::Load { file: None } => load_tracked(),
             Self::Propose(command) => command.run(),
             Self::Lock(command) => command.run(),
             Self::Approve(command) => command.run(),
             Self::Reject(command) => command.run(),
             Self::Unlock => gate::unlock(),
             Self::Show { draft: true, output } => draft::show(&TaskList::here("plan show")?, output.json),
-            Self::Show { draft: false, output } => show(&TaskList::here("plan show")?, output),
-            Self::Status { output } => status::show(&TaskList::here("plan status")?, output.json),
+            Self::Show { draft: false, output } => show(&looked("plan show")?, output),
+            Self::Status { output } => status::show(&looked("plan status")?, output.json),
             Self::Export(command) => command.run(),
             Self::Clear => {
                 let mut list = TaskList::here("plan clear")?;
@@ -99,6 +103,26 @@ impl Plan {
             }
         }
     }
+}
+
+/// The list of this worktree, with what happened since where its tasks are kept.
+fn looked(words: &str) -> Result<TaskList, CommandError> {
+    let mut list = TaskList::here(words)?;
+    list.follow(LOOK);
+    list.take_lines().iter().for_each(|line| note!("{line}"));
+    Ok(list)
+}
+
+fn load_tracked() -> Result<(), CommandError> {
+    let mut list = TaskList::here("plan load")?;
+    let Some(tracker) = list.named_tracker() else {
+        return Err(CommandError::usage("there is no file to load").hint("`steadfast plan load SPEC.md` loads a spec"));
+    };
+    let plan = list.load_tracked(tracker)?;
+    list.take_lines().iter().for_each(|line| note!("{line}"));
+    let (open, all) = list.open_of(&plan)?;
+    tell!("plan {}: {all} tasks, {open} of them open", plan.id)?;
+    tell!("decisions are in {}", decisions_file(&plan.id))
 }
 
 fn load(file: &std::path::Path) -> Result<(), CommandError> {

@@ -14,9 +14,10 @@ use steadfast_store::ledger::{SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
 
 use crate::error::CommandError;
-use crate::output::{several, tell};
+use crate::output::{note, several, tell};
 use crate::surroundings;
 use crate::task_list::{Position, Summary, TaskList, short_of, word};
+use crate::tracker::LOOK;
 use crate::when::ago;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
@@ -48,7 +49,9 @@ struct Seen {
 
 impl Status {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let list = TaskList::here("status")?;
+        let mut list = TaskList::here("status")?;
+        list.follow(LOOK);
+        list.take_lines().iter().for_each(|line| note!("{line}"));
         let (place, ledger) = (list.place(), list.ledger());
         let plan = list.view()?;
         let summary = list.summary()?;

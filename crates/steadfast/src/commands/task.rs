@@ -5,6 +5,7 @@ use steadfast_store::ledger::{Changed, NewTask};
 use crate::error::CommandError;
 use crate::output::{note, tell};
 use crate::task_list::{Asked, PATIENCE, TaskList, word};
+use crate::tracker::COMMAND;
 
 /// Works on the list of tasks of this worktree.
 #[derive(Debug, Subcommand)]
@@ -113,6 +114,8 @@ pub(super) struct Output {
 impl Task {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let mut list = TaskList::here(&self.words())?;
+        list.follow(COMMAND);
+        list.take_lines().iter().for_each(|line| note!("{line}"));
         match self {
             Self::Add(add) => {
                 let task = list.add(|added_by| NewTask {
@@ -158,6 +161,8 @@ impl Task {
             Self::Block { id, why } => say(&list.block(&TaskId::new(id), &why)?, &list)?,
             Self::Unblock { id } => say(&list.unblock(&TaskId::new(id))?, &list)?,
         }
+        list.tell_tracker();
+        list.take_lines().iter().for_each(|line| note!("{line}"));
         Ok(())
     }
 

@@ -202,7 +202,7 @@ impl<'a> LoopState<'a> {
 }
 
 /// What each command of a check stands for now.
-pub(super) fn freeze<'a>(
+pub(crate) fn freeze<'a>(
     root: &Path,
     commands: impl IntoIterator<Item = &'a str>,
 ) -> Result<BTreeMap<String, String>, CommandError> {

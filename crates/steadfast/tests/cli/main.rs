@@ -37,6 +37,7 @@ mod skills;
 mod spec;
 mod status;
 mod tasks;
+mod trackers;
 mod transcript;
 mod why;
 mod wiring;

@@ -6,6 +6,7 @@ use steadfast_model::{Task, ToolUseId};
 use super::arguments::{Arguments, Parameter};
 use crate::error::CommandError;
 use crate::task_list::TaskList;
+use crate::tracker::COMMAND;
 
 /// What an agent can call.
 #[derive(Debug)]
@@ -39,7 +40,9 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn list(&self) -> Result<TaskList, CommandError> {
-        TaskList::of_tool_call(self.id.as_ref(), self.tool)
+        let mut list = TaskList::of_tool_call(self.id.as_ref(), self.tool)?;
+        list.follow(COMMAND);
+        Ok(list)
     }
 }
 
@@ -57,6 +60,12 @@ pub(super) enum Said {
 }
 
 impl Said {
+    /// What changed, which is told to the list that the tasks are kept in, and what there is to say of that.
+    pub(super) fn changed(mut list: TaskList, text: String) -> Self {
+        list.tell_tracker();
+        Self::Text(list.take_lines().iter().fold(text, |text, line| format!("{text}\n{line}")))
+    }
+
     pub(super) fn tasks(list: &TaskList, tasks: &[Task]) -> Result<Self, CommandError> {
         list.to_json(tasks).map(Self::Json)
     }

@@ -155,7 +155,8 @@ fn start(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let id = TaskId::new(given.text("id")?);
     let mut list = call.list()?;
     let changed = list.start(&id)?;
-    Ok(Said::Text(list.report_start(&changed)?))
+    let text = list.report_start(&changed)?;
+    Ok(Said::changed(list, text))
 }
 
 fn done(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
@@ -167,14 +168,16 @@ fn done(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
         ..Asked::default()
     };
     let closing = list.done(&id, &asked)?;
-    Ok(Said::Text(list.report_closing(&closing)?))
+    let text = list.report_closing(&closing)?;
+    Ok(Said::changed(list, text))
 }
 
 fn wait(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let id = TaskId::new(given.text("id")?);
     let mut list = call.list()?;
     let closing = list.wait(&id, PATIENCE)?;
-    Ok(Said::Text(list.report_closing(&closing)?))
+    let text = list.report_closing(&closing)?;
+    Ok(Said::changed(list, text))
 }
 
 fn note(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
@@ -187,5 +190,6 @@ fn block(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let (id, why) = (TaskId::new(given.text("id")?), given.text("why")?);
     let mut list = call.list()?;
     let changed = list.block(&id, &why)?;
-    Ok(Said::Text(list.report(&changed)?))
+    let text = list.report(&changed)?;
+    Ok(Said::changed(list, text))
 }

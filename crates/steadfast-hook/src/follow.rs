@@ -1,0 +1,44 @@
+use steadfast_model::{Event, EventKind, Fact, PlanView, SessionId};
+use steadfast_store::{ConfigFiles, Place};
+
+/// Brings the plan of a checkout up to date with the list that its tasks are kept in. Who starts programs does it, within
+/// a time of its own; here it is only asked for, where the settings name such a list.
+pub type Follow = fn(&Place, &ConfigFiles) -> Followed;
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// What the plan that follows it is called by.
+    pub source: String,
+    /// What happened there since, a line each.
+    pub lines: Vec<String>,
+    /// Why it is not known.
+    pub failed: Option<String>,
+}
+
+impl Followed {
+    /// How many lines are told, and journalled.
+    const TOLD: usize = 8;
+
+    /// Whether it is asked for: where a verdict on the tasks is due, and at the start.
+    pub(crate) fn is_due(event: &Event) -> bool {
+        event.agent.is_none() && matches!(event.kind, EventKind::Stop(_) | EventKind::SessionStart { .. })
+    }
+
+    /// The plan as it was read here. Nobody is held by tasks of which it is not known how they stand.
+    pub(crate) fn seen(&self, plan: Fact<Option<PlanView>>, session: &SessionId) -> Fact<Option<PlanView>> {
+        match (&self.failed, plan) {
+            (Some(why), Fact::Known(Some(plan)))
+                if plan.owner.as_ref() == Some(session) && plan.brief.spec.as_ref() == Some(&self.source) =>
+            {
+                Fact::Unknown(why.clone())
+            }
+            (_, plan) => plan,
+        }
+    }
+
+    pub(crate) fn told(self) -> Vec<String> {
+        let Self { lines, failed, .. } = self;
+        lines.into_iter().chain(failed).take(Self::TOLD).collect()
+    }
+}

@@ -1,0 +1,134 @@
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::deadline::Deadline;
+use crate::error::ObserveError;
+use crate::process::start;
+
+/// One call of a program that is not ours. Nobody is asked anything, and a call that takes too long is ended with all it
+/// started.
+#[derive(Debug)]
+pub struct Program {
+    command: Command,
+    name: String,
+    /// As it was called, as far as a message needs it.
+    call: String,
+    dir: PathBuf,
+}
+
+/// It did not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramFailed {
+    #[error("`{0}` is not on the PATH")]
+    Missing(String),
+    #[error("`{call}` gave no answer within {} ms", budget.as_millis())]
+    Late { call: String, budget: Duration },
+    #[error("`{call}` failed: {said}")]
+    Failed { call: String, said: String },
+    #[error("`{call}`: {why}")]
+    Unwatched { call: String, why: String },
+}
+
+impl Program {
+    /// A program of the PATH, called in a folder.
+    pub fn at(dir: &Path, name: &str) -> Self {
+        let mut command = program(name);
+        command.current_dir(dir).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        Self { command, name: name.to_owned(), call: name.to_owned(), dir: dir.to_owned() }
+    }
+
+    /// Words that a message repeats.
+    #[must_use]
+    pub fn call<'a>(mut self, words: impl IntoIterator<Item = &'a str>) -> Self {
+        for word in words {
+            self.call.push(' ');
+            self.call.push_str(word);
+            self.command.arg(word);
+        }
+        self
+    }
+
+    /// Words that it does not.
+    #[must_use]
+    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    /// What it says, when it succeeds.
+    pub fn answer(self, budget: Duration) -> Result<Vec<u8>, ProgramFailed> {
+        let deadline = Deadline::after(budget);
+        let Self { command, name, call, dir } = self;
+        let failed = |error: ObserveError| match error {
+            ObserveError::OverBudget(budget) => ProgramFailed::Late { call: call.clone(), budget },
+            error => ProgramFailed::Unwatched { call: call.clone(), why: error.to_string() },
+        };
+        let running = match start(command, deadline).map_err(failed)? {
+            Ok(running) => running,
+            // The same error says that the folder is gone.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && dir.is_dir() => {
+                return Err(ProgramFailed::Missing(name));
+            }
+            Err(error) => return Err(ProgramFailed::Unwatched { call, why: error.to_string() }),
+        };
+        let mut ended = running.finish(Vec::new(), deadline).map_err(failed)?;
+        if ended.status.success() {
+            return Ok(ended.stdout);
+        }
+        let said = [ended.complaint(), String::from_utf8_lossy(&ended.stdout).into_owned()];
+        let said = said.iter().find_map(|said| complaint(said)).unwrap_or_else(|| ended.status.to_string());
+        Err(ProgramFailed::Failed { call, said })
+    }
+}
+
+/// The line of what a program said that says what is wrong: an error where there is one, else the first.
+fn complaint(said: &str) -> Option<String> {
+    const SHOWN: usize = 200;
+    let mut lines = said.lines().map(str::trim).filter(|line| line.len() > 1);
+    let first = lines.clone().next()?;
+    let line = lines.find(|line| line.to_ascii_lowercase().contains("error")).unwrap_or(first);
+    Some(line.chars().take(SHOWN).collect())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the door")]
+fn program(name: &str) -> Command {
+    Command::new(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Result<String, String> {
+        let asked = Program::at(Path::new("/"), "sh").call(["-c"]).args([script]);
+        let said = asked.answer(Duration::from_millis(300));
+        said.map(|said| String::from_utf8(said).unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_program_answers_or_says_why_not() {
+        assert_eq!(sh("echo '[]'"), Ok("[]\n".to_owned()));
+        assert_eq!(
+            sh("echo hm >&2; echo 'Error: locked' >&2; exit 1"),
+            Err("`sh -c` failed: Error: locked".to_owned())
+        );
+        assert_eq!(sh("echo '{\"error\":\"x\"}'; exit 3"), Err("`sh -c` failed: {\"error\":\"x\"}".to_owned()));
+        assert_eq!(sh("exit 3"), Err("`sh -c` failed: exit status: 3".to_owned()));
+        let missing = Program::at(Path::new("/"), "no-such-program").answer(Duration::from_secs(1)).unwrap_err();
+        assert_eq!(missing.to_string(), "`no-such-program` is not on the PATH");
+    }
+
+    #[test]
+    fn whoever_hangs_is_ended_with_what_it_started() {
+        let began = std::time::Instant::now();
+        assert_eq!(sh("sleep 30 & sleep 30"), Err("`sh -c` gave no answer within 300 ms".to_owned()));
+        // It leaves, and what it left behind holds the pipe.
+        assert_eq!(sh("sleep 30 & echo '[]'"), Err("`sh -c` gave no answer within 300 ms".to_owned()));
+        assert!(began.elapsed() < Duration::from_secs(3));
+    }
+}

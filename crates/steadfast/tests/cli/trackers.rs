@@ -1,0 +1,6 @@
+//! Tasks that are kept elsewhere.
+
+mod beads;
+mod fake_bd;
+mod failing;
+mod native;
