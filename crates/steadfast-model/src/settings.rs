@@ -335,7 +335,8 @@ impl Settings {
             drift_mode: self.mode_drift.value,
             completion: self.mode_completion.value,
             approval: ApprovalRules {
-                required: self.approval_required.value,
+                // A file of slices is somebody's draft until a human loads it.
+                required: self.approval_required.value || self.ledger_source.value == TaskSource::TddProgress,
                 protected: Some(&self.approval_protected.value)
                     .filter(|paths| **paths != [ApprovalRules::PROTECTED])
                     .cloned(),

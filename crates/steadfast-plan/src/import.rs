@@ -9,6 +9,7 @@ mod checklist;
 mod gsd;
 mod openspec;
 mod recognise;
+mod slices;
 mod spec_kit;
 mod task_master;
 mod waits;
@@ -22,6 +23,7 @@ use crate::source::Lines;
 use crate::{json, markdown};
 
 pub(crate) use recognise::recognise;
+pub use slices::with_slice_status;
 
 /// What a list of tasks is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,10 +37,11 @@ pub enum Format {
     Gsd,
     Breakdown,
     Checklist,
+    Slices,
 }
 
 impl Format {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::SpecMarkdown,
         Self::SpecJson,
         Self::Beads,
@@ -48,6 +51,7 @@ impl Format {
         Self::Gsd,
         Self::Breakdown,
         Self::Checklist,
+        Self::Slices,
     ];
 
     /// As people are told.
@@ -62,6 +66,7 @@ impl Format {
             Self::Gsd => "a plan of GSD",
             Self::Breakdown => "a breakdown into tasks",
             Self::Checklist => "a checklist",
+            Self::Slices => "the slices of a TDD plan",
         }
     }
 
@@ -82,6 +87,7 @@ pub(crate) fn read(format: Format, text: &str, name: &str, findings: &mut Findin
         Format::Gsd => gsd::read(text, name),
         Format::Breakdown => breakdown::read(text, name, findings),
         Format::Checklist => checklist::read(text, name, findings),
+        Format::Slices => slices::read(text, name, findings),
     };
     Some(settle(draft, text, name, findings))
 }

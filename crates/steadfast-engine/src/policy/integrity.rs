@@ -24,8 +24,8 @@ const WIRING: [&str; 4] =
 /// What approvals are signed with. Nobody but us reads it.
 const KEY: &str = "approval.key";
 
-/// The project's configuration, while a gate is closed.
-const CONFIG: &str = "steadfast.toml";
+/// The project's configuration, while a gate is closed; the second is others' as well.
+const CONFIG: [&str; 2] = ["steadfast.toml", "project.yaml"];
 
 /// Each of these paths has one of these names in it, and so has who runs us.
 const NAMES: [&str; 5] = ["steadfast", "steadfast.gates", ".claude", ".codex", KEY];
@@ -120,7 +120,7 @@ fn shell(event: &Heard<'_>, command: &str, gated: bool) -> Option<String> {
         return Some(key());
     }
     let context = Context { cwd: event.cwd.clone(), home: "~".to_owned() };
-    let config = gated.then_some(CONFIG);
+    let config = gated.then_some(CONFIG).into_iter().flatten();
     let names: Vec<&str> = NAMES.into_iter().chain(config).collect();
     if is_plain(command, &context, &names) {
         return None;
@@ -134,7 +134,7 @@ fn shell(event: &Heard<'_>, command: &str, gated: bool) -> Option<String> {
 fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool) -> Option<String> {
     // Every call comes through here: what has none of the names in it is not taken apart.
     let mut named = paths.filter(|path| {
-        let is_ours = |part: &str| NAMES.iter().chain([&CONFIG]).any(|name| part.eq_ignore_ascii_case(name));
+        let is_ours = |part: &str| NAMES.iter().chain(&CONFIG).any(|name| part.eq_ignore_ascii_case(name));
         let named = |text: &str| text.split('/').any(is_ours);
         named(path) || (!path.starts_with('/') && named(cwd))
     });
@@ -143,11 +143,11 @@ fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool) 
 
 /// What is ours and would be written.
 fn reached(reading: &Reading, least: Decision, gated: bool) -> Option<String> {
-    let config = gated.then_some(CONFIG);
+    let config = gated.then_some(CONFIG).into_iter().flatten();
     let guarded = STATE.into_iter().chain(WIRING).chain([KEY]).chain(config);
     let found = guarded.into_iter().find(|path| judge(reading, &[(*path).to_owned()]).decision >= least)?;
     Some(match found {
-        CONFIG => format!("`{CONFIG}` is not changed while the plan gate is closed."),
+        path if CONFIG.contains(&path) => format!("`{path}` is not changed while the plan gate is closed."),
         KEY => key(),
         path if WIRING.contains(&path) => format!(
             "`{path}` holds the hooks of Steadfast. A human changes it; `steadfast pause` in a terminal lets an agent do it."
@@ -261,6 +261,7 @@ mod tests {
         }
         for path in [
             "/repo/steadfast.toml",
+            "/repo/project.yaml",
             "docs/.git-steadfast/x",
             "/repo/.steadfast/decisions/spec.md",
             ".claude/agents/a.md",
@@ -288,8 +289,14 @@ mod tests {
         assert!(read("cd .claude; rm -f $FILE", true).is_some());
         assert_eq!(read("cd .claude; rm -f $FILE", false), None);
         assert_eq!(read("rm -f $FILE", true), None);
-        assert!(read("echo >> steadfast.toml", true).is_some());
-        assert_eq!(read("echo >> steadfast.toml", false), None);
+        for config in ["steadfast.toml", "project.yaml"] {
+            assert_eq!(
+                read(&format!("echo >> {config}"), true),
+                Some(format!("`{config}` is not changed while the plan gate is closed."))
+            );
+            assert_eq!(read(&format!("echo >> {config}"), false), None);
+            assert_eq!(read(&format!("cat {config}"), true), None);
+        }
         assert_eq!(read("cargo test 2>&1 | tail -5", true), None);
     }
 

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::Format;
 use super::breakdown::task_heading;
+use super::slices;
 use crate::markdown::fields::{Field, field};
 use crate::markdown::line::{Line, lines};
 use crate::markdown::names::{numbered, tagged};
@@ -107,6 +108,9 @@ fn markdown(text: &str, name: &str) -> Format {
     let is_list = ["tasks.md", "todo.md", "checklist.md"].iter().any(|end| file.ends_with(end));
     if signs.exported {
         return Format::SpecMarkdown;
+    }
+    if file.ends_with("tdd-progress.md") && slices::count(text) > 0 {
+        return Format::Slices;
     }
     if signs.tags > 0 && signs.names > 0 {
         return Format::Gsd;

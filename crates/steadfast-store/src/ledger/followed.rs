@@ -253,10 +253,18 @@ fn finish(
         promise: plan.promise.clone(),
         phases: plan.phases.clone(),
     };
+    let authored: Option<String> = transaction
+        .prepare_cached("SELECT json_extract(head, '$.hash') FROM plan WHERE id = ?1")?
+        .query_row([id.as_str()], |row| row.get(0))?;
     transaction.execute(
         "UPDATE plan SET head = ?2, title = ?3 WHERE id = ?1",
         params![id.as_str(), text(&head), plan.feature],
     )?;
+    // What a human vouched for is not this any more.
+    if authored.as_deref() != Some(hash) {
+        let by = params![id.as_str(), added_by.as_str()];
+        transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", by)?;
+    }
     if added_by == AddedBy::Human {
         let human = params![id.as_str(), added_by.as_str()];
         transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", human)?;
