@@ -23,7 +23,7 @@ use crate::source::Lines;
 use crate::{json, markdown};
 
 pub(crate) use recognise::recognise;
-pub use slices::with_slice_status;
+pub use slices::{has_slices, with_slice_status};
 
 /// What a list of tasks is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

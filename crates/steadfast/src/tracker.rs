@@ -7,6 +7,7 @@
 mod beads;
 mod follow;
 mod patience;
+mod slices;
 
 use steadfast_model::{Settings, TaskSource};
 use steadfast_observe::ProgramFailed;
@@ -17,6 +18,8 @@ use steadfast_store::{ConfigError, Place};
 pub(crate) use beads::Beads;
 pub(crate) use follow::{NOT_TOLD, follow, in_hook, tell, unread};
 pub(crate) use patience::{COMMAND, LOOK, Patience};
+
+use slices::Slices;
 
 /// A list that somebody else keeps.
 pub(crate) trait Tracker: std::fmt::Debug {
@@ -57,6 +60,10 @@ pub(crate) enum TrackerError {
     Config(#[from] ConfigError),
     #[error("what its checks stand for cannot be read: {0}")]
     Checks(String),
+    #[error("`{path}`: {source}")]
+    File { path: String, source: std::io::Error },
+    #[error("`{0}` is not written while the plan gate is closed")]
+    Gated(String),
     #[error("its lock cannot be taken: {0}")]
     Lock(std::io::Error),
 }
@@ -65,6 +72,7 @@ pub(crate) enum TrackerError {
 pub(crate) fn of(settings: &Settings, place: &Place) -> Option<Box<dyn Tracker>> {
     match settings.ledger_source.value {
         TaskSource::Beads => Some(Box::new(Beads::new(&place.root, settings.ledger_epic.value.as_deref()))),
-        TaskSource::Native | TaskSource::ClaudeTasks | TaskSource::TddProgress => None,
+        TaskSource::TddProgress => Some(Box::new(Slices::new(place, settings.ledger_path.value.as_deref()))),
+        TaskSource::Native | TaskSource::ClaudeTasks => None,
     }
 }

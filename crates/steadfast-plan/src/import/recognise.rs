@@ -109,7 +109,7 @@ fn markdown(text: &str, name: &str) -> Format {
     if signs.exported {
         return Format::SpecMarkdown;
     }
-    if file.ends_with("tdd-progress.md") && slices::count(text) > 0 {
+    if file.ends_with("tdd-progress.md") && slices::has_slices(text) {
         return Format::Slices;
     }
     if signs.tags > 0 && signs.names > 0 {

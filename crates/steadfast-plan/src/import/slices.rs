@@ -42,9 +42,9 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     draft
 }
 
-/// How many slices a text has.
-pub(super) fn count(text: &str) -> usize {
-    lines(text).filter(|line| matches!(line, Line::Heading { text, .. } if heading(text).is_some())).count()
+/// Whether there is any slice in a text.
+pub fn has_slices(text: &str) -> bool {
+    lines(text).any(|line| matches!(line, Line::Heading { text, .. } if heading(&text).is_some()))
 }
 
 /// The text with another status of one slice. `None`: it has no such slice.

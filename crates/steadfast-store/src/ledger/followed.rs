@@ -204,15 +204,15 @@ fn go_on(
     let plan = following.plan;
     let stand = standings(following.reported);
     let known = known(transaction, id)?;
-    let present: HashMap<TaskId, Task> =
+    let present: BTreeMap<TaskId, Task> =
         task::all(transaction, id)?.into_iter().map(|task| (task.id.clone(), task)).collect();
     let mut news = Vec::new();
     let listed: HashSet<&TaskId> = plan.tasks.iter().map(|planned| &planned.id).collect();
     // What was closed is not missed: trackers forget what is done.
-    for gone in known.keys().filter(|task| !listed.contains(*task)) {
-        let Some(task) = present.get(gone).filter(|task| task.status != Status::Done) else { continue };
-        transaction.execute("DELETE FROM task WHERE plan = ?1 AND id = ?2", params![id.as_str(), gone.as_str()])?;
-        news.push(News { task: gone.clone(), title: task.title.clone(), what: Happened::Removed });
+    let is_gone = |task: &&Task| !listed.contains(&task.id) && task.phase.is_some() && task.status != Status::Done;
+    for task in present.values().filter(is_gone) {
+        transaction.execute("DELETE FROM task WHERE plan = ?1 AND id = ?2", params![id.as_str(), task.id.as_str()])?;
+        news.push(News { task: task.id.clone(), title: task.title.clone(), what: Happened::Removed });
     }
     for planned in &plan.tasks {
         let Some(task) = present.get(&planned.id) else {
@@ -250,6 +250,7 @@ fn finish(
         description: plan.description.clone(),
         constraints: plan.constraints.clone(),
         criteria: plan.criteria.clone(),
+        must_nots: spec::head(transaction, id)?.must_nots,
         promise: plan.promise.clone(),
         phases: plan.phases.clone(),
     };
@@ -424,7 +425,8 @@ fn move_on(
     let reported = stand.get(&planned.id).copied();
     let theirs = reported.map_or(Status::Pending, |reported| reported.status);
     let ours = task.status;
-    let (seen, taken) = before.map_or((Status::Pending, ours), |known| (known.seen, known.taken));
+    // What was loaded from the same file before it was followed was told nothing.
+    let (seen, taken) = before.map_or((Status::Pending, Status::Pending), |known| (known.seen, known.taken));
     if theirs == ours {
         keep(transaction, &task.plan, planned, theirs, ours)?;
         return Ok(None);

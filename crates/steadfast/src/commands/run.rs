@@ -7,6 +7,7 @@ pub(super) mod looped;
 mod notice;
 pub(super) mod preflight;
 mod screen;
+mod work;
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
@@ -27,12 +28,12 @@ use crate::error::CommandError;
 use crate::output::{note, tell};
 use crate::repository::Repository;
 use crate::setup;
-use crate::spec_file;
 use crate::surroundings;
 use crate::task_list::TaskList;
 use desk::RunDesk;
 use display::Display;
 use preflight::{Ready, preflight};
+use work::Work;
 
 /// Works a spec off with agents, in waves: each unit in a worktree of its own, checked, merged, recorded.
 ///
@@ -41,8 +42,11 @@ use preflight::{Ready, preflight};
 #[derive(Debug, Args)]
 pub(super) struct Run {
     /// SPEC.md or SPEC.json; or a request in words, for which an agent writes the spec.
-    #[arg(value_name = "SPEC")]
-    what: PathBuf,
+    #[arg(value_name = "SPEC", required_unless_present = "epic")]
+    what: Option<PathBuf>,
+    /// The open issues of this epic of beads instead. What is done is closed there at the end.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["what", "looped"])]
+    epic: Option<String>,
     /// With a look at the spec first, experts who review what was done, and a gate at the end. A request in words always
     /// is.
     #[arg(long = "loop")]
@@ -102,27 +106,26 @@ impl Run {
         let repository = Repository::here()?;
         setup::only_for_humans(&repository.place, "run")?;
         let settings = repository.config.load()?;
-        let words = words(&self.what);
-        if self.looped || settings.looped.enabled.value || words.is_some() {
-            return looped::begin(&repository, &settings, &self, words);
+        let words = self.what.as_deref().and_then(words);
+        if let Some(what) = &self.what
+            && (self.looped || settings.looped.enabled.value || words.is_some())
+        {
+            return looped::begin(&repository, &settings, &self, what, words);
         }
         let settings = settings.run;
-        let compiled = spec_file::compile(&self.what)?;
         let root = &repository.place.root;
-        let source = spec_file::source(&self.what, root);
+        let work = Work::of(self.what.as_deref(), self.epic.as_deref(), root)?;
+        let source = work.source(root);
         let host = self.flags.host.or(settings.host.value);
         let ready = preflight(&repository.place, &settings, host, &source, self.from_head)?;
         let mut list = TaskList::here("run")?;
         if let Some(other) = list.ledger().unfinished_runs()?.into_iter().find(|run| run.worktree == list.worktree()) {
             return Err(under_way(&other));
         }
-        let loaded = list.load(&compiled.plan, &source)?;
-        let row =
-            RunRow { limits: self.flags.change(settings.limits()), ..new_row(&list, loaded.plan(), source, &ready) };
+        let (plan, warnings) = work.load(&mut list, &source)?;
+        let row = RunRow { limits: self.flags.change(settings.limits()), ..new_row(&list, &plan, source, &ready) };
         list.ledger_mut().create_run(&row)?;
-        for warning in &compiled.warnings {
-            note!("warning: {}:{}: {}", row.spec, warning.line, warning.message);
-        }
+        warnings.iter().for_each(|warning| note!("{warning}"));
         drop(list);
         go(&repository, &settings, row, &ready)
     }
@@ -221,8 +224,11 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     watch_signals(&stop)?;
     let mut display = Display::new(&row, &repository.place, settings);
     let whole = Leg { settings, ready, stop: &stop, counsel: None, until: Until::End };
-    let outcome = leg(repository, &row, whole, &mut display)?;
+    let outcome = leg(repository, &row, whole, &mut display);
+    let untold = work::tell(&repository.place, &row);
+    let outcome = outcome?;
     display.finish(&repository.ledger()?, &outcome)?;
+    untold.iter().for_each(|line| note!("{line}"));
     match outcome {
         Outcome::Complete | Outcome::Reached => Ok(()),
         Outcome::Paused(why) => Err(paused(&row, &why)),

@@ -129,18 +129,22 @@ impl TaskList {
     /// A human who loads a plan in a terminal has approved it by that. It is written down where somebody will ask, and
     /// the gates at which this very plan waits open.
     pub(super) fn approve_by_loading(&self, loaded: &Plan, source: &str) -> Result<(), CommandError> {
+        self.approve_loaded(&plan::hash(loaded), source)
+    }
+
+    /// The same of a plan that is in the ledger.
+    pub(super) fn approve_loaded(&self, hash: &str, source: &str) -> Result<(), CommandError> {
         if self.caller.is_agent() {
             return Ok(());
         }
-        let hash = plan::hash(loaded);
         let plan = self.plan_row()?;
         let asked_for = self.approval_rules()?.required || !self.approval(&plan)?.is_enough();
-        if asked_for && !self.is_approved(&hash)? {
-            self.sign_load(&hash, source)?;
+        if asked_for && !self.is_approved(hash)? {
+            self.sign_load(hash, source)?;
         }
         let waits = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == hash);
         let gates: Vec<Standing> = self.gates().into_iter().filter(waits).collect();
-        self.open(&gates, &Opening::Approved { hash: hash.clone(), channel: Channel::Load })
+        self.open(&gates, &Opening::Approved { hash: hash.to_owned(), channel: Channel::Load })
     }
 
     fn sign_load(&self, hash: &str, source: &str) -> Result<(), CommandError> {

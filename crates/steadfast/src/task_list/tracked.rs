@@ -45,6 +45,7 @@ impl TaskList {
         self.tracker = Some(tracker);
         self.take(&plan.id, Claiming::EvenIfHeld)?;
         self.render_decisions();
+        self.approve_loaded(plan.head.hash.as_deref().unwrap_or_default(), &source)?;
         Ok(plan)
     }
 

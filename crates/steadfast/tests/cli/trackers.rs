@@ -1,6 +1,9 @@
 //! Tasks that are kept elsewhere.
 
 mod beads;
-mod fake_bd;
+mod corpus;
 mod failing;
+mod fake_bd;
 mod native;
+mod run;
+mod slices;

@@ -10,6 +10,7 @@ pub(in crate::commands) use judge::ROUNDS;
 
 use std::cell::Cell;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -125,6 +126,7 @@ pub(super) fn begin(
     repository: &Repository,
     settings: &Settings,
     run: &super::Run,
+    what: &Path,
     words: Option<&str>,
 ) -> Result<(), CommandError> {
     let root = &repository.place.root;
@@ -132,8 +134,8 @@ pub(super) fn begin(
         Some(words) => Request::read(words, root)?,
         None => {
             // What does not compile is no spec, whatever it is worth.
-            spec_file::compile(&run.what)?;
-            Request::of_file(&run.what, root)?
+            spec_file::compile(what)?;
+            Request::of_file(what, root)?
         }
     };
     let host = run.flags.host.or(settings.run.host.value);
