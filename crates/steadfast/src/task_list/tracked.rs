@@ -26,6 +26,10 @@ impl TaskList {
 
     /// Loads what a list that is kept elsewhere has now: a human who does so has approved it.
     pub(crate) fn load_tracked(&mut self, tracker: Box<dyn Tracker>) -> Result<PlanRow, CommandError> {
+        if self.caller.is_agent() && !self.gates().is_empty() {
+            return Err(CommandError::refused(format!("{} is not loaded: the plan gate is closed", tracker.name()))
+                .hint("`steadfast plan status` shows how it stands"));
+        }
         let settings = self.repository.config.load()?;
         let place = &self.repository.place;
         let patience = Patience::of(COMMAND);

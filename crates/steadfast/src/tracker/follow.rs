@@ -60,7 +60,11 @@ pub(crate) fn follow(
         }
         known => {
             let options = Options { ui_skills: settings.ledger_ui_skills.value.clone() };
-            match tracker.compile(&text, &options)? {
+            // Whoever has no time for it does without: what was begun and not ended would be lost.
+            patience.left()?;
+            let compiled = tracker.compile(&text, &options)?;
+            patience.left()?;
+            match compiled {
                 Some(compiled) => take_in(place, tracker, &compiled, &digest, added_by)?,
                 None => nothing_left(place, known)?,
             }

@@ -1,6 +1,7 @@
 mod crowd;
 mod draining;
 mod evidences;
+mod followeds;
 mod leases;
 mod loops;
 mod memory;

@@ -103,18 +103,25 @@ fn an_epic_of_two_thousand_issues_is_looked_at_within_the_budget_of_a_stop() {
     let beads = Beads::new(&issues);
     let settings = "[ledger]\nsource = \"beads\"\nepic = \"bd-1\"\n[stop]\nmax_idle = 100\n";
     beads.sandbox.write("steadfast.toml", settings);
+    assert_eq!(beads.tasks().len(), 2_000);
+    let began = Instant::now();
+    beads.tasks();
+    let reading = began.elapsed();
     beads.begin("me");
-    let mut took = Vec::new();
-    for round in 0..3 {
+    let (mut took, mut held) = (Vec::new(), 0);
+    for round in 0..4 {
         issues[round]["status"] = "closed".into();
         beads.put(&issues);
         for what in ["changed", "unchanged"] {
             let began = Instant::now();
-            let refused = beads.stop("me", "Done.");
+            let said = beads.stop("me", "Done.");
             took.push((what, began.elapsed()));
-            assert_eq!(refused["decision"], "block", "{refused}");
+            held += usize::from(said["decision"] == "block");
         }
     }
-    eprintln!("a stop with 2,000 issues took {took:?}");
+    eprintln!("a stop with 2,000 issues took {took:?}, reading them {reading:?}");
     assert!(took.iter().all(|(_, took)| *took < BUDGET), "{took:?}");
+    // Where reading them takes longer than a stop may, nobody is held.
+    let is_quick = reading < Duration::from_millis(250);
+    assert!(held == took.len() || !is_quick, "{held} of {} were held, reading took {reading:?}", took.len());
 }
