@@ -56,7 +56,6 @@ impl TaskSource {
     }
 
     /// Whether there is nobody else to ask.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
     pub fn is_native(&self) -> bool {
         *self == Self::Native
     }

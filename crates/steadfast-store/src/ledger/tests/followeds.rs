@@ -3,14 +3,14 @@ use std::collections::BTreeMap;
 use steadfast_model::{Check, Plan, PlannedTask, Reported};
 
 use super::super::{Followed, Following, Happened};
-use super::specs::spec;
+use super::specs::{self, spec};
 use super::*;
 
 const SOURCE: &str = "beads:bd-1";
 
 /// A task without a check.
 fn planned(name: &str, after: &[&str]) -> PlannedTask {
-    PlannedTask { verify: None, ..super::specs::planned(name, after) }
+    PlannedTask { verify: None, ..specs::planned(name, after) }
 }
 
 fn follow(ledger: &mut Ledger, plan: &Plan, stand: &[(&str, Status)], added_by: AddedBy) -> Followed {

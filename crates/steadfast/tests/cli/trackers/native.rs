@@ -14,7 +14,7 @@ fn who_has_no_tracker_sees_no_word_of_it_and_no_program_is_started() {
     let sandbox = &beads.sandbox;
     fs::remove_file(sandbox.root().join("steadfast.toml")).unwrap();
     fs::create_dir(sandbox.root().join(".beads")).unwrap();
-    sandbox.write(".beads/issues.jsonl", &format!("{}\n", part("bd-1.1", "bd-1", "open")));
+    sandbox.write(".beads/issues.jsonl", format!("{}\n", part("bd-1.1", "bd-1", "open")));
 
     let mut seen = beads.begin("me");
     for arguments in [
