@@ -33,6 +33,7 @@ mod drift;
 mod events;
 mod gate;
 mod headless;
+mod host_list;
 mod journal;
 mod let_go;
 mod looped;

@@ -1,7 +1,8 @@
 //! What every event does to a session, whatever the policies say.
 
 use steadfast_model::{
-    Action, Answer, Change, Event, EventKind, Fact, Facts, Outcome, PromptOrigin, Ruling, StartSource, State, Status,
+    Action, Answer, Change, Event, EventKind, Fact, Facts, HostList, ListChange, Outcome, PromptOrigin, Ruling,
+    StartSource, State, Status,
 };
 
 use crate::{Heard, goal};
@@ -43,6 +44,18 @@ pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Chang
                 _ if held => changes.push(Change::TaskLeft(task)),
                 _ => {}
             }
+            if let Some(list) = state.list.as_ref().filter(|_| changed.plan == HostList::plan(&event.session)) {
+                let (task, proven) = (changed.task.clone(), changed.status == Status::Done);
+                if list.find(&task).is_some_and(|item| item.proven != proven) {
+                    changes.push(Change::List(ListChange::Proven { task, proven }));
+                }
+            }
+        }
+        // Whoever looked up the plan gave the ledger what it lacked of the list.
+        EventKind::Stop(_) if matches!(facts.plan, Fact::Known(_)) => {
+            if state.list.as_ref().is_some_and(|list| list.unkept) {
+                changes.push(Change::List(ListChange::Kept));
+            }
         }
         EventKind::Interrupt => changes.push(Change::Interrupted),
         EventKind::Paused { until } => changes.push(Change::Paused(*until)),
@@ -60,6 +73,7 @@ pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Chang
         | EventKind::GateClosed(_)
         | EventKind::GateOpened(_)
         | EventKind::Goal(_)
+        | EventKind::ListSeen(_)
         | EventKind::ConfigChange { .. } => {}
     }
     changes.extend(goal::changes(state, event, facts));

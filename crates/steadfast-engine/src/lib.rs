@@ -7,6 +7,7 @@ mod decide;
 pub mod drift;
 pub mod goal;
 mod heard;
+pub mod host_list;
 mod policy;
 mod repeat;
 

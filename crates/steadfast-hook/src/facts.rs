@@ -14,7 +14,7 @@ use steadfast_model::{
 };
 use steadfast_observe::{Repository, TOOL_EVENT};
 use steadfast_plan::{Standing, resume_text};
-use steadfast_store::ledger::{Ledger, read_slices};
+use steadfast_store::ledger::{Ledger, read_slices_of};
 use steadfast_store::{
     Asked, ConfigFiles, Place, SessionFiles, Verifier, approval_of, gate_before, is_check_running, log_line,
     neighbours_of, seal_breaks, tree_breaks,
@@ -41,14 +41,15 @@ pub(crate) fn plan(
     config: &ConfigFiles,
     needs: Needs,
     rules: &ApprovalRules,
-    now: Millis,
+    event: &Event,
 ) -> Fact<Option<PlanView>> {
     if !needs.plan {
         return Fact::NotAsked;
     }
+    let (now, session) = (event.at, &event.session);
     let worktree = place.worktree();
     let read = Ledger::open_read_only(&place.state)
-        .and_then(|ledger| ledger.map_or(Ok(None), |ledger| ledger.plan_view(&worktree)));
+        .and_then(|ledger| ledger.map_or(Ok(None), |ledger| ledger.plan_view_of(&worktree, session)));
     let seen = |plan| {
         let mut plan = heard_of(place, plan, now);
         plan.approval = standing(place, config, &plan, rules, now);
@@ -56,7 +57,7 @@ pub(crate) fn plan(
     };
     match read {
         Ok(plan) => Fact::Known(plan.map(seen)),
-        Err(error) => match read_slices(&place.state, &worktree) {
+        Err(error) => match read_slices_of(&place.state, &worktree, session) {
             Some(plan) => Fact::Known(Some(seen(plan))),
             None => Fact::Unknown(error.to_string()),
         },
@@ -252,6 +253,11 @@ pub(crate) fn wiring(
     if changed.is_empty() && state.wiring == WiringTold::default() { Fact::NotAsked } else { Fact::Known(changed) }
 }
 
+/// Which checkout this is.
+pub(crate) fn checkout(place: &Place, needs: Needs) -> Option<String> {
+    needs.checkout.then(|| place.worktree())
+}
+
 /// How much of its budget a run has spent, if it is spent: what its runner wrote down then. That the file is there is
 /// enough.
 pub(crate) fn spent(file: &Path) -> Option<String> {
@@ -264,16 +270,16 @@ pub(crate) fn spent(file: &Path) -> Option<String> {
 }
 
 /// The configuration, if it is not the one this session knows. A file that cannot be read leaves the old one standing.
-pub(crate) fn rules(place: &Place, config: &ConfigFiles, state: &State, now: Millis) -> Option<NewRules> {
+pub(crate) fn rules(place: &Place, config: &ConfigFiles, state: Option<&State>, now: Millis) -> Option<NewRules> {
     let stamp = config.stamp();
-    if stamp == state.rules_stamp {
+    if stamp == state.map_or(0, |state| state.rules_stamp) {
         return None;
     }
     match config.load() {
         Ok(settings) => Some(NewRules { stamp, rules: settings.rules() }),
         Err(error) => {
             log_line(place, now, &format!("configuration: {error}"));
-            Some(NewRules { stamp, rules: state.rules.clone() })
+            Some(NewRules { stamp, rules: state.map(|state| state.rules.clone()).unwrap_or_default() })
         }
     }
 }

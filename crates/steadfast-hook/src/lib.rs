@@ -8,6 +8,7 @@ mod facts;
 mod fallback;
 mod follow;
 mod gate;
+mod list;
 mod privacy;
 mod process;
 mod step;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use steadfast_model::{Action, Event, EventKind, GoalWord, Outcome, ToolCall};
+use steadfast_model::{Action, Event, EventKind, GoalWord, ListCall, ListItem, Listed, Outcome, ToolCall};
 use steadfast_store::redact::redact as without_secrets;
 
 pub(crate) fn redact(event: &mut Event) {
@@ -23,6 +23,7 @@ pub(crate) fn redact(event: &mut Event) {
                 clean(message);
             }
         }
+        EventKind::ListSeen(diff) => diff.items.iter_mut().for_each(clean_item),
         EventKind::SessionStart { .. }
         | EventKind::SessionEnd { .. }
         | EventKind::Command { .. }
@@ -55,8 +56,29 @@ fn clean_call(call: &mut ToolCall) {
         Action::Write { paths } | Action::Read { paths } | Action::Mcp { paths, .. } => {
             paths.iter_mut().for_each(clean);
         }
+        Action::List(call) => clean_list(call),
         Action::Delegate { .. } | Action::Ask | Action::LeavePlan | Action::Skill { .. } | Action::Other => {}
     }
+}
+
+fn clean_list(call: &mut ListCall) {
+    match call {
+        ListCall::Write { items, .. } => items.iter_mut().for_each(clean_listed),
+        ListCall::Add { item, .. } => clean_listed(item),
+        ListCall::Edit(edit) => edit.subject.iter_mut().chain(&mut edit.check).for_each(clean),
+        ListCall::Told { items, .. } => items.iter_mut().for_each(clean_item),
+        ListCall::Look => {}
+    }
+}
+
+fn clean_listed(item: &mut Listed) {
+    clean(&mut item.subject);
+    item.check.iter_mut().for_each(clean);
+}
+
+pub(crate) fn clean_item(item: &mut ListItem) {
+    clean(&mut item.subject);
+    item.check.iter_mut().for_each(clean);
 }
 
 fn clean(text: &mut String) {

@@ -8,12 +8,12 @@ use steadfast_hosts::install::Homes;
 use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Needs, Record, SessionId, State};
 use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
 use steadfast_store::{
-    ConfigFiles, GrantError, Place, SessionError, SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim, log_line,
-    read_lines,
+    ConfigFiles, Glance, GrantError, Place, SessionError, SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim,
+    log_line, read_lines,
 };
 
 use crate::follow::{Follow, Followed};
-use crate::{facts, gate, process};
+use crate::{facts, gate, list, process};
 
 /// How long one event waits for another of the same session.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -51,7 +51,8 @@ impl StepError {
 /// Hooks and commands both come through here. If the event could not be written down, nothing was decided: a refusal
 /// that is not on the account must not be given.
 pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
-    Step { place, config, run_spent: None, homes: || None, follow: |_, _| Followed::default() }.take(event)
+    let follow: Follow = |_, _| Followed::default();
+    Step { place, config, run_spent: None, homes: || None, follow, task_list: || None }.take(event)
 }
 
 /// Where a session is kept, and what is around it.
@@ -65,30 +66,45 @@ pub(crate) struct Step<'a> {
     pub(crate) homes: fn() -> Option<Homes>,
     /// Who asks the list that tasks are kept in elsewhere.
     pub(crate) follow: Follow,
+    /// Which of its lists of tasks the host uses, as its environment names it.
+    pub(crate) task_list: fn() -> Option<String>,
 }
 
 impl Step<'_> {
-    pub(crate) fn take(self, event: Event) -> Result<Answer, StepError> {
-        let Self { place, config, run_spent, homes, follow } = self;
+    pub(crate) fn take(self, mut event: Event) -> Result<Answer, StepError> {
+        let Self { place, config, run_spent, homes, follow, .. } = self;
         if matches!(event.kind, EventKind::SessionStart { .. }) {
             drain_all(place, event.at);
         }
         let files = SessionFiles::of(place, &event.session);
-        let fresh = || State::new(event.session.clone(), event.host, event.at);
+        let mut glance = files.glance();
+        let noticed = match glance.as_ref().and_then(|glance| list::seen(&self, glance.state(), &event)) {
+            Some(seen) => {
+                let said = self.take(seen)?;
+                glance = files.glance();
+                Some(said)
+            }
+            None => None,
+        };
+        self.keep_list(&files, glance.as_ref().map(Glance::state), &event);
+        let rules = facts::rules(place, config, glance.as_ref().map(Glance::state), event.at);
+        let tasks_from = rules.as_ref().map(|new| new.rules.tasks_from);
+        let known = || glance.as_ref().map(|glance| glance.state().rules.tasks_from);
+        let tasks_from = tasks_from.or_else(known).unwrap_or_default();
+        list::pass_over(&mut event, tasks_from);
 
-        let glance = files.glance();
+        let event = event;
+        let fresh = || State::new(event.session.clone(), event.host, event.at);
         let before = glance.as_ref().map_or_else(|| Cow::Owned(fresh()), |glance| Cow::Borrowed(glance.state()));
         let heard = Heard::of(&event);
         let wanted = heard.needs(&before);
         let changed = facts::changed(place, wanted, &before, &event);
         let wanted = wanted.and(then(&before, &heard, &changed));
         let facts::GateFacts { gate, seal, tree, behind_links } = facts::gate(place, wanted, &before, &event);
-        let rules = facts::rules(place, config, &before, event.at);
-        let tasks_from = rules.as_ref().map_or(before.rules.tasks_from, |new| new.rules.tasks_from);
         // What an agent of a run works on is its unit's.
         let is_followed = wanted.plan && !tasks_from.is_native() && run_spent.is_none() && Followed::is_due(&event);
         let followed = if is_followed { follow(place, config) } else { Followed::default() };
-        let plan = facts::plan(place, config, wanted, &before.rules.approval, event.at);
+        let plan = facts::plan(place, config, wanted, &before.rules.approval, &event);
         let world = Facts {
             rules,
             plan: followed.seen(plan, &event.session),
@@ -103,6 +119,7 @@ impl Step<'_> {
             looped: facts::looped(place, wanted),
             changed,
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
+            checkout: facts::checkout(place, wanted),
         };
         let looked_at = before.sequence;
         let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
@@ -135,7 +152,22 @@ impl Step<'_> {
             // Whoever opens the ledger next drains it.
             log_line(place, event.at, &format!("the journal was not drained: {error}"));
         }
-        Ok(decision.answer)
+        Ok(match noticed {
+            Some(noticed) => list::told(&event, noticed, decision.answer),
+            None => decision.answer,
+        })
+    }
+
+    /// Before a stop looks at the plan, the ledger has what the journal has of the host's list.
+    fn keep_list(&self, files: &SessionFiles, state: Option<&State>, event: &Event) {
+        let unkept = state.and_then(|state| state.list.as_ref()).is_some_and(|list| list.unkept);
+        if !unkept || !matches!(event.kind, EventKind::Stop(_)) {
+            return;
+        }
+        let kept = Ledger::open(&self.place.state).map_err(StepError::from).and_then(|mut l| drain(files, &mut l));
+        if let Err(error) = kept {
+            log_line(self.place, event.at, &format!("the host's task list is not in the ledger yet: {error}"));
+        }
     }
 }
 
@@ -175,6 +207,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         spent: world.spent.clone(),
         found: if wanted.found { world.found.clone() } else { Fact::NotAsked },
         looped: world.looped.clone(),
+        checkout: world.checkout.clone(),
     }
 }
 
@@ -214,7 +247,7 @@ fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> R
             Ledger::open(&place.state)?.take_plan(plan, session, Claiming::of(silent.as_ref()), now)?;
         }
         // Draining the journal does them.
-        Effect::BlockTask { .. } | Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
+        Effect::BlockTask { .. } | Effect::Checkpoint { .. } | Effect::GiveUp { .. } | Effect::FollowList { .. } => {}
         Effect::LeaveClaim(claim) => leave_claim(place, claim).map_err(StepError::Claims)?,
         Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
         Effect::CloseGate(closed) => gate::close(place, closed).map_err(StepError::Gate)?,

@@ -45,6 +45,9 @@ pub struct Surroundings {
     pub homes: fn() -> Option<Homes>,
     /// Who asks the list that tasks are kept in elsewhere, where the settings name one.
     pub follow: Follow,
+    /// Which of its lists of tasks the host uses, as its environment names it. Asked for where a followed list is looked
+    /// at, and nowhere else.
+    pub task_list: fn() -> Option<String>,
 }
 
 impl Surroundings {
@@ -121,8 +124,9 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     }
     privacy::redact(&mut event);
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
-    let Surroundings { homes, follow, .. } = *around;
-    let step = Step { place: &place, config: &config, run_spent: around.run_spent.as_deref(), homes, follow };
+    let Surroundings { homes, follow, task_list, .. } = *around;
+    let run_spent = around.run_spent.as_deref();
+    let step = Step { place: &place, config: &config, run_spent, homes, follow, task_list };
     let answer = step.take(event).map_err(|error| error.to_string())?;
     // What was read has a name.
     Ok(EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer)))

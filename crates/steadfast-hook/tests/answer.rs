@@ -49,6 +49,7 @@ impl Repository {
             run_spent: None,
             homes: || None,
             follow: |_, _| Followed::default(),
+            task_list: || None,
         }
     }
 

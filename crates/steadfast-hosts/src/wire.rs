@@ -5,7 +5,7 @@ use steadfast_model::{
     PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via,
 };
 
-use crate::shape::{Can, Input, cut, cut_front, document, write};
+use crate::shape::{Can, Input, answered, cut, cut_front, document, list_call, write};
 use crate::{claude, codex};
 
 /// Bounds on what is kept of an event, in bytes.
@@ -173,15 +173,20 @@ pub(crate) fn tool_call(host: Host, tool: String, id: Option<ToolUseId>, input: 
         let words = claude::words(&action, fields);
         (action, words)
     });
-    if let Action::Mcp { paths, .. } = &mut action {
-        *paths = input.path_like(bound::PATHS);
+    match &mut action {
+        Action::Mcp { paths, .. } => *paths = input.path_like(bound::PATHS),
+        Action::List(call) => *call = list_call(&tool, &input.plain_input()),
+        _ => {}
     }
     ToolCall { id, tool, action, words }
 }
 
 fn result(host: Host, input: &Input<'_>, outcome: Outcome) -> Result<EventKind, WireError> {
     let millis = Input::text(input.duration_ms).and_then(|millis| millis.parse().ok());
-    let call = call(host, input)?;
+    let mut call = call(host, input)?;
+    if let Action::List(list) = &mut call.action {
+        *list = answered(std::mem::take(list), input.tool_response);
+    }
     let answers = match call.action {
         Action::Ask => input.answers(),
         _ => Vec::new(),

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Channel, Gate, GateScope, Host, Millis, Mode, PlanId, SessionId, TaskId, ToolUseId};
+use crate::{AgentId, Channel, Gate, GateScope, Host, ListItem, Millis, Mode, PlanId, SessionId, TaskId, ToolUseId};
 
 /// What is done after a decision is journalled. Idempotent: it may be done twice, by whoever comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +68,16 @@ pub enum Effect {
     ResealTree {
         scope: GateScope,
     },
+    /// What the host's list has is in the ledger, when that is opened next: as tasks of the session's own plan.
+    FollowList {
+        plan: PlanId,
+        session: SessionId,
+        worktree: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        items: Vec<ListItem>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        gone: Vec<TaskId>,
+    },
 }
 
 impl Effect {
@@ -85,6 +95,7 @@ impl Effect {
             Self::Approve { .. } => "the human's yes was not carried out",
             Self::Restore { .. } => "what is sealed was not put back",
             Self::Reseal { .. } | Self::ResealTree { .. } => "what is there now was not sealed",
+            Self::FollowList { .. } => "the host's list was not taken over",
         }
     }
 

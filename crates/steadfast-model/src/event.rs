@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Gate, GoalWord, Host, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult, Via,
+    AgentId, Gate, GoalWord, Host, ListDiff, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult,
+    Via,
 };
 
 /// What came in: from a host's hook, or from a command that changed a task of a session's plan.
@@ -118,6 +119,8 @@ pub enum EventKind {
     GateOpened(Opening),
     /// A human said outright what this session is for, or may not do.
     Goal(GoalWord),
+    /// The host's list of tasks was looked at, and is not as our copy.
+    ListSeen(ListDiff),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -288,6 +291,7 @@ impl EventKind {
             Self::GateClosed(_) => "GateClosed",
             Self::GateOpened(_) => "GateOpened",
             Self::Goal(_) => "Goal",
+            Self::ListSeen(_) => "ListSeen",
         }
     }
 }

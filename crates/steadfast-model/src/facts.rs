@@ -25,6 +25,8 @@ pub struct Needs {
     pub found: bool,
     /// The loop of this worktree that is not finished.
     pub looped: bool,
+    /// Which checkout this is, as the ledger names it.
+    pub checkout: bool,
 }
 
 impl Needs {
@@ -40,6 +42,7 @@ impl Needs {
             budget: self.budget || other.budget,
             found: self.found || other.found,
             looped: self.looped || other.looped,
+            checkout: self.checkout || other.checkout,
         }
     }
 }
@@ -107,6 +110,9 @@ pub struct Facts {
     /// What is said of the loop of this worktree that is not finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looped: Option<String>,
+    /// The checkout, as the ledger names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<String>,
 }
 
 impl Facts {

@@ -16,6 +16,8 @@ pub enum PolicyName {
     Constraint,
     /// Scope, score and corrections.
     Drift,
+    /// What is said to be completed.
+    Evidence,
     /// The stop gate.
     Completion,
 }
@@ -27,6 +29,7 @@ impl PolicyName {
             Self::Approval => "approval",
             Self::Constraint => "constraint",
             Self::Drift => "drift",
+            Self::Evidence => "evidence",
             Self::Completion => "completion",
         }
     }

@@ -334,6 +334,7 @@ impl Settings {
             constraint: self.mode_constraint.value,
             drift_mode: self.mode_drift.value,
             completion: self.mode_completion.value,
+            task_list: self.ledger_task_list_id.value.clone(),
             approval: ApprovalRules {
                 // A file of slices is somebody's draft until a human loads it.
                 required: self.approval_required.value || self.ledger_source.value == TaskSource::TddProgress,
@@ -404,6 +405,9 @@ pub struct Rules {
     #[serde(default = "advise", skip_serializing_if = "is_advise")]
     pub drift_mode: Mode,
     pub completion: Mode,
+    /// Which of the host's lists it is. `None`: as the host's environment says, else the session's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_list: Option<String>,
     #[serde(default, skip_serializing_if = "ApprovalRules::is_default")]
     pub approval: ApprovalRules,
     #[serde(default, skip_serializing_if = "DriftRules::is_default")]

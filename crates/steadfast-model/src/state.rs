@@ -3,8 +3,8 @@ mod gate;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, Millis, NewRules, Opening, Rules, SessionId,
-    TaskId, ToolUseId, Via,
+    AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, HostList, ListChange, Millis, NewRules,
+    Opening, Rules, SessionId, TaskId, ToolUseId, Via,
 };
 
 pub use gate::GateState;
@@ -85,6 +85,9 @@ pub struct State {
     /// Where its work is, and how it went lately.
     #[serde(default, skip_serializing_if = "Drift::is_empty")]
     pub drift: Drift,
+    /// Our copy of the list that the host keeps, once the session used it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<Box<HostList>>,
     /// What was said of a changed wiring.
     #[serde(default, skip_serializing_if = "WiringTold::is_nothing")]
     pub wiring: WiringTold,
@@ -268,6 +271,7 @@ pub enum Change {
     Drift(DriftChange),
     /// What was said of a changed wiring.
     WiringTold(WiringTold),
+    List(ListChange),
 }
 
 impl State {
@@ -294,6 +298,7 @@ impl State {
             goal: None,
             must_nots: Vec::new(),
             drift: Drift::default(),
+            list: None,
             wiring: WiringTold::default(),
             ended: None,
             seen: Vec::new(),
@@ -418,6 +423,7 @@ impl State {
                 self.mark_version();
             }
             Change::Drift(change) => self.drift.apply(change),
+            Change::List(change) => self.list.get_or_insert_default().apply(change),
             Change::ConstraintLifted(number) => {
                 if let Some(goal) = &mut self.goal {
                     goal.lift(*number);

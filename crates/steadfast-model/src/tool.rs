@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::ToolUseId;
+use crate::{ListCall, ToolUseId};
 
 /// A tool call as every host makes it: which tool, and what that means.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +52,8 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         paths: Vec<String>,
     },
+    /// Reads or changes the list of tasks that the host keeps.
+    List(ListCall),
     Other,
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn of_hook() -> Surroundings {
         run_spent: path(RUN_SPENT),
         homes,
         follow: crate::tracker::in_hook,
+        task_list: || text("CLAUDE_CODE_TASK_LIST_ID"),
     }
 }
 

@@ -21,8 +21,8 @@ mod tracked;
 
 use steadfast_hook::{is_gone, step};
 use steadfast_model::{
-    AddedBy, Agent, Check, Event, EventKind, Fact, PlanId, PlanView, RunState, SessionId, Stage, Status, Task,
-    TaskChanged, TaskId, ToolUseId,
+    AddedBy, Agent, Check, Event, EventKind, Fact, HostList, PlanId, PlanView, RunState, SessionId, Stage, Status,
+    Task, TaskChanged, TaskId, ToolUseId,
 };
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, Started, StatusChange};
 use steadfast_store::{Place, SessionFiles, log_line};
@@ -127,7 +127,7 @@ impl TaskList {
     }
 
     pub(crate) fn find(&self, id: &TaskId) -> Result<Task, CommandError> {
-        Ok(self.ledger.task(&self.plan()?, id)?)
+        Ok(self.ledger.task(&self.plan_of(id)?, id)?)
     }
 
     /// Why each blocked task is.
@@ -223,7 +223,7 @@ impl TaskList {
             return Err(CommandError::usage("a note says something, and this one is empty")
                 .hint("`steadfast task note ID TEXT`"));
         }
-        let plan = self.plan()?;
+        let plan = self.plan_of(id)?;
         Ok(self.ledger.note_task(&plan, id, line, surroundings::now())?)
     }
 
@@ -233,8 +233,9 @@ impl TaskList {
             return Err(CommandError::usage("a task is blocked by something: `--why` is empty")
                 .hint("`steadfast task block ID --why REASON` says what a human has to see to"));
         }
-        self.is_nobodys(&self.find(id)?)?;
-        self.take(&self.plan()?, Claiming::UnlessHeld)?;
+        let task = self.find(id)?;
+        self.is_nobodys(&task)?;
+        self.take(&task.plan, Claiming::UnlessHeld)?;
         self.change(id, Status::Blocked, Some(why.to_owned()))
     }
 
@@ -258,7 +259,7 @@ impl TaskList {
     }
 
     fn change(&mut self, id: &TaskId, to: Status, reason: Option<String>) -> Result<Changed, CommandError> {
-        let plan = self.plan()?;
+        let plan = self.plan_of(id)?;
         let now = surroundings::now();
         let changed = self.ledger.set_status(&plan, id, StatusChange { to, reason, fence: None, now })?;
         self.tell_owner(&changed)?;
@@ -316,7 +317,21 @@ impl TaskList {
     }
 
     pub(crate) fn view(&self) -> Result<Option<PlanView>, CommandError> {
-        Ok(self.ledger.plan_view(&self.worktree)?)
+        Ok(match &self.caller.session {
+            Some(session) => self.ledger.plan_view_of(&self.worktree, session)?,
+            None => self.ledger.plan_view(&self.worktree)?,
+        })
+    }
+
+    /// The plan that a task is of. Beside the list of its host a session may have a plan of ours: what is not in the one
+    /// that is worked on is in the other.
+    fn plan_of(&self, id: &TaskId) -> Result<PlanId, CommandError> {
+        let plan = self.plan()?;
+        let Some(list) = self.caller.session.as_ref().map(HostList::plan) else { return Ok(plan) };
+        let other =
+            if plan == list { self.ledger.own_plan_view(&self.worktree)?.map(|view| view.id) } else { Some(list) };
+        let has = |plan: &PlanId| self.ledger.task(plan, id).is_ok();
+        Ok(other.filter(|other| !has(&plan) && has(other)).unwrap_or(plan))
     }
 
     fn plan(&self) -> Result<PlanId, CommandError> {

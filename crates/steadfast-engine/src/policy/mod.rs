@@ -8,6 +8,7 @@ mod approval;
 mod completion;
 mod constraint;
 mod drift;
+mod evidence;
 mod integrity;
 mod target;
 
@@ -15,8 +16,14 @@ pub(crate) use constraint::{covers, is_free, is_manifest};
 pub use drift::{follow, written};
 pub(crate) use target::{absolute, only_reads};
 
-pub const POLICIES: [&dyn Policy; 5] =
-    [&integrity::Integrity, &approval::Approval, &constraint::Constraint, &drift::Drift, &completion::Completion];
+pub const POLICIES: [&dyn Policy; 6] = [
+    &integrity::Integrity,
+    &approval::Approval,
+    &constraint::Constraint,
+    &drift::Drift,
+    &evidence::Evidence,
+    &completion::Completion,
+];
 
 /// One rule of the house. It judges; what its mode leaves of the verdict, and what the others say, is not its business.
 pub trait Policy: Sync {

@@ -1,6 +1,8 @@
 //! Claude Code.
 
+mod tasks;
 pub(crate) mod transcript;
 mod wire;
 
+pub use tasks::{KeptList, read_task_list, task_list_folder};
 pub(crate) use wire::{TEXT_LIMIT, action, can, mcp, origin, shell, words};

@@ -1,4 +1,4 @@
-use steadfast_model::{Action, EventName, PromptOrigin};
+use steadfast_model::{Action, EventName, ListCall, PromptOrigin};
 
 use crate::shape::{Can, Input, ToolInput, cut};
 
@@ -42,6 +42,7 @@ pub(crate) fn action(tool: &str, input: &ToolInput<'_>) -> Action {
         "Skill" => Action::Skill { name: ToolInput::text(input.skill).unwrap_or_default() },
         "AskUserQuestion" => Action::Ask,
         "ExitPlanMode" => Action::LeavePlan,
+        "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" => Action::List(ListCall::Look),
         _ => mcp(tool).unwrap_or(Action::Other),
     }
 }

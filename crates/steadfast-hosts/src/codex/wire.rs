@@ -1,4 +1,4 @@
-use steadfast_model::{Action, EventName};
+use steadfast_model::{Action, EventName, ListCall};
 
 use crate::claude;
 use crate::shape::{Can, ToolInput};
@@ -31,6 +31,7 @@ pub(crate) fn action(tool: &str, input: &ToolInput<'_>) -> Action {
         "view_image" => Action::Read { paths: ToolInput::text(input.path).into_iter().collect() },
         "spawn_agent" => Action::Delegate { agent_type: ToolInput::text(input.agent_type).unwrap_or_default() },
         "request_user_input" => Action::Ask,
+        "update_plan" => Action::List(ListCall::Look),
         _ => claude::mcp(tool).unwrap_or(Action::Other),
     }
 }

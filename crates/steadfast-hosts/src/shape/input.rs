@@ -1,5 +1,6 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 use super::cut;
 
@@ -162,12 +163,17 @@ impl Input<'_> {
 
     /// The tool's input, which some hosts send as an object and some as a text that holds one.
     pub(crate) fn tool_input<T>(&self, look: impl FnOnce(&ToolInput<'_>) -> T) -> T {
+        look(&ToolInput::read(&self.plain_input()))
+    }
+
+    /// The text of the object that is the tool's input.
+    pub(crate) fn plain_input(&self) -> Cow<'_, str> {
         let raw = self.tool_input.map(RawValue::get).unwrap_or_default();
         if raw.starts_with('"') {
-            let inner: String = serde_json::from_str(raw).unwrap_or_default();
-            return look(&ToolInput::read(&inner));
+            Cow::Owned(serde_json::from_str(raw).unwrap_or_default())
+        } else {
+            Cow::Borrowed(raw)
         }
-        look(&ToolInput::read(raw))
     }
 }
 

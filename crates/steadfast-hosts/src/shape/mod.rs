@@ -2,12 +2,15 @@
 //! answer a host understands is that host's own table ([`Can`]), because one unknown field makes Codex drop the whole.
 
 mod can;
+mod check;
 pub(crate) mod document;
 mod input;
+mod list;
 mod output;
 mod text;
 
 pub(crate) use can::Can;
 pub(crate) use input::{Input, ToolInput, text};
+pub(crate) use list::{answered, kept_item, list_call};
 pub(crate) use output::write;
 pub(crate) use text::{cut, cut_front};

@@ -46,6 +46,8 @@ pub enum TaskSource {
 }
 
 impl TaskSource {
+    pub const ALL: [Self; 4] = [Self::Native, Self::Beads, Self::ClaudeTasks, Self::TddProgress];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Native => "native",

@@ -13,7 +13,7 @@ use super::owner::{self, Claiming};
 use super::session::{self, SessionRow};
 use super::session_state::{self, SessionState};
 use super::slice::Touched;
-use super::{Ledger, LedgerError, history, plan, progress, step};
+use super::{Ledger, LedgerError, history, host_list, plan, progress, step};
 use crate::hook_log::log_now;
 use crate::session::Line;
 
@@ -206,6 +206,10 @@ impl<'a> Drain<'a> {
                     progress::give_up(transaction, touched, plan, task.as_ref(), event.at)?;
                 }
                 Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
+                Effect::FollowList { plan, session, worktree, items, gone } => {
+                    let change = host_list::Change { plan, session, worktree, items, gone, at: event.at };
+                    host_list::apply(transaction, touched, &change)?;
+                }
                 // Claims, gates, seals and approvals are files beside the journal.
                 Effect::LeaveClaim(_)
                 | Effect::DropClaim { .. }

@@ -1,7 +1,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use steadfast_model::{
-    AddedBy, Approval, Brief, Check, Counts, Current, Millis, OwnerEnd, PlanId, PlanView, SessionId, Status, Task,
-    TaskLine,
+    AddedBy, Approval, Brief, Check, Counts, Current, HostList, Millis, OwnerEnd, PlanId, PlanView, SessionId, Status,
+    Task, TaskLine,
 };
 
 use super::column::{plan_id, task_id, word};
@@ -49,7 +49,23 @@ impl Ledger {
     /// The plan of this worktree: of those with open tasks the newest that no run works off, else the newest of them,
     /// else the newest of all.
     pub fn plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
-        self.read(|connection| match newest(connection, worktree)? {
+        self.read(|connection| match newest(connection, worktree, Beholder::Anyone)? {
+            Some(plan) => view(connection, &plan),
+            None => Ok(None),
+        })
+    }
+
+    /// The same with no host's list among them.
+    pub fn own_plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
+        self.read(|connection| match newest(connection, worktree, Beholder::Stranger)? {
+            Some(plan) => view(connection, &plan),
+            None => Ok(None),
+        })
+    }
+
+    /// The same as a session sees it: the list of another session's host is none of its business.
+    pub fn plan_view_of(&self, worktree: &str, session: &SessionId) -> Result<Option<PlanView>, LedgerError> {
+        self.read(|connection| match newest(connection, worktree, Beholder::Session(session))? {
             Some(plan) => view(connection, &plan),
             None => Ok(None),
         })
@@ -63,6 +79,27 @@ pub(super) fn insert(transaction: &Transaction<'_>, plan: &NewPlan<'_>, now: Mil
         )?
         .execute(params![plan.id.as_str(), plan.worktree, plan.title, plan.source, plan.added_by.as_str(), now.0])?;
     Ok(())
+}
+
+/// Who looks for the plan of a worktree. The list of a session's host is that session's; to others it is what is left when
+/// nothing else is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Beholder<'a> {
+    Anyone,
+    Session(&'a SessionId),
+    /// Of nobody's list.
+    Stranger,
+}
+
+impl Beholder<'_> {
+    fn session(&self) -> Option<&str> {
+        match self {
+            Self::Anyone => None,
+            Self::Session(session) => Some(session.as_str()),
+            // No session has this name.
+            Self::Stranger => Some(""),
+        }
+    }
 }
 
 /// A number above 1 is only for the second of two worktrees with the same hash.
@@ -106,16 +143,21 @@ pub(super) fn require(connection: &Connection, plan: &PlanId) -> Result<(), Faul
     }
 }
 
-pub(super) fn newest(connection: &Connection, worktree: &str) -> Result<Option<PlanId>, Fault> {
+pub(super) fn newest(connection: &Connection, worktree: &str, beholder: Beholder<'_>) -> Result<Option<PlanId>, Fault> {
     Ok(connection
         .prepare_cached(
             "SELECT plan.id FROM plan WHERE plan.worktree = ?1 AND plan.cleared_at IS NULL
-             ORDER BY EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id AND task.status IN ('pending', 'in_progress')) DESC,
+                AND (?2 IS NULL OR plan.owner IS ?2 OR plan.source IS NOT NULL OR plan.id NOT LIKE ?3)
+             ORDER BY plan.source IS NULL AND plan.id LIKE ?3 AND EXISTS (
+                          SELECT 1 FROM session WHERE session.id = plan.owner AND session.ended_at IS NOT NULL),
+                      EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id AND task.status IN ('pending', 'in_progress')) DESC,
                       EXISTS (SELECT 1 FROM run WHERE run.plan = plan.id AND run.ended_at IS NULL),
                       plan.created_at DESC, plan.id DESC
              LIMIT 1",
         )?
-        .query_row([worktree], |row| plan_id(row, 0))
+        .query_row(params![worktree, beholder.session(), format!("{}%", HostList::PLAN)], |row| {
+            plan_id(row, 0)
+        })
         .optional()?)
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use steadfast_model::{Counts, PlanId, PlanView, SessionId};
+use steadfast_model::{Counts, HostList, PlanId, PlanView, SessionId};
 use thiserror::Error;
 
 use super::error::Source;
@@ -69,15 +69,29 @@ impl HeldBack {
 /// The slice of this worktree's plan: of those with open tasks the last written that no run works off, else the last
 /// written of them, else of all.
 pub fn read_slices(state_dir: &Path, worktree: &str) -> Option<PlanView> {
+    read(state_dir, |view| view.worktree == worktree)
+}
+
+/// The same as a session sees it: the list of another session's host is none of its business.
+pub fn read_slices_of(state_dir: &Path, worktree: &str, session: &SessionId) -> Option<PlanView> {
+    read(state_dir, |view| view.worktree == worktree && (view.owner.as_ref() == Some(session) || !is_hosts(view)))
+}
+
+fn read(state_dir: &Path, is_meant: impl Fn(&PlanView) -> bool) -> Option<PlanView> {
     slices(&state_dir.join("plans"))
         .filter_map(|path| {
             let view: PlanView = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
             let written = fs::metadata(&path).and_then(|file| file.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
             let rank = (view.counts.open() > 0, view.run.is_none(), written);
-            (view.worktree == worktree).then_some((rank, view))
+            is_meant(&view).then_some((rank, view))
         })
         .max_by(|(left, _), (right, _)| left.cmp(right))
         .map(|(_, view)| view)
+}
+
+/// It is the list of some session's host.
+fn is_hosts(view: &PlanView) -> bool {
+    view.brief.spec.is_none() && view.id.as_str().starts_with(HostList::PLAN)
 }
 
 impl Ledger {

@@ -9,7 +9,7 @@ use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, 
 use super::column::{json, text};
 use super::error::Fault;
 use super::order::position;
-use super::plan::{self, NewPlan};
+use super::plan::{self, Beholder, NewPlan};
 use super::progress::Started;
 use super::task::{self, NewTask};
 use super::{Ledger, LedgerError, looped, run};
@@ -133,7 +133,7 @@ impl Ledger {
 
     /// The plan of this worktree, with what it is for.
     pub fn plan(&self, worktree: &str) -> Result<Option<PlanRow>, LedgerError> {
-        self.read(|connection| match plan::newest(connection, worktree)? {
+        self.read(|connection| match plan::newest(connection, worktree, Beholder::Anyone)? {
             Some(plan) => row(connection, &plan).map(Some),
             None => Ok(None),
         })

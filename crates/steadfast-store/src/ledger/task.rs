@@ -165,7 +165,13 @@ impl Ledger {
     }
 }
 
-fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, new: &NewTask, now: Millis) -> Result<(), Fault> {
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    id: &TaskId,
+    new: &NewTask,
+    now: Millis,
+) -> Result<(), Fault> {
     transaction
         .prepare_cached(
             "INSERT INTO task (plan, id, position, title, kind, type, files, notes, verify, status, added_by, created_at, updated_at)
@@ -185,13 +191,51 @@ fn insert(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, new: &NewTa
             new.added_by.as_str(),
             now.0,
         ])?;
+    wait_for(transaction, plan, id, &new.blocked_by)
+}
+
+fn wait_for(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, before: &[TaskId]) -> Result<(), Fault> {
     let mut statement = transaction.prepare_cached(
         "INSERT INTO dependency (plan, task, blocked_by) VALUES (?1, ?2, ?3) ON CONFLICT (plan, task, blocked_by) DO NOTHING",
     )?;
-    for dependency in &new.blocked_by {
+    for dependency in before {
         statement.execute(params![plan.as_str(), id.as_str(), dependency.as_str()])?;
     }
     Ok(())
+}
+
+/// A task of somebody else's list waits for what is there of this. What would close a circle is left out: nothing in it
+/// could ever be begun.
+pub(super) fn depend(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    id: &TaskId,
+    before: &[TaskId],
+) -> Result<(), Fault> {
+    let mut added = false;
+    for dependency in before {
+        if exists(transaction, plan, dependency)? && !waits(transaction, plan, dependency, id)? {
+            wait_for(transaction, plan, id, std::slice::from_ref(dependency))?;
+            added = true;
+        }
+    }
+    if added {
+        count_waits(transaction, plan, id)?;
+    }
+    Ok(())
+}
+
+/// Whether the first waits for the second, by itself or through others; a task waits for itself.
+fn waits(connection: &Connection, plan: &PlanId, first: &TaskId, second: &TaskId) -> Result<bool, Fault> {
+    Ok(connection
+        .prepare_cached(
+            "WITH RECURSIVE before (id) AS (
+                 SELECT ?2 UNION
+                 SELECT dependency.blocked_by FROM dependency JOIN before ON dependency.task = before.id
+                 WHERE dependency.plan = ?1)
+             SELECT EXISTS (SELECT 1 FROM before WHERE id = ?3)",
+        )?
+        .query_row([plan.as_str(), first.as_str(), second.as_str()], |row| row.get(0))?)
 }
 
 /// A task that is new waits for what is not done yet.

@@ -139,7 +139,7 @@ enum Found {
 /// Whether a call may write anything, and whether something of it may go on running. `None`: it only looks.
 pub(super) fn may_write(event: &Heard<'_>, action: &Action) -> Option<bool> {
     match action {
-        Action::Read { .. } | Action::Skill { .. } | Action::Ask | Action::LeavePlan => None,
+        Action::Read { .. } | Action::Skill { .. } | Action::Ask | Action::LeavePlan | Action::List(_) => None,
         Action::Mcp { tool, .. } if target::only_reads(tool) => None,
         // What a subagent does comes with events of its own.
         Action::Delegate { .. } => None,
@@ -169,6 +169,7 @@ pub(in super::super) fn may_do_anything(event: &Heard<'_>, action: &Action) -> b
         | Action::Skill { .. }
         | Action::Ask
         | Action::LeavePlan
+        | Action::List(_)
         | Action::Delegate { .. }
         | Action::Write { .. } => false,
     }

@@ -2,6 +2,7 @@ mod crowd;
 mod draining;
 mod evidences;
 mod followeds;
+mod host_lists;
 mod leases;
 mod loops;
 mod memory;

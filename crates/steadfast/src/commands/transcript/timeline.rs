@@ -187,6 +187,7 @@ pub(in crate::commands) fn target(action: &Action, input: &str, cwd: &str) -> St
         Action::LeavePlan => String::new(),
         Action::Ask
         | Action::Mcp { .. }
+        | Action::List(_)
         | Action::Other
         | Action::Write { .. }
         | Action::Read { .. }

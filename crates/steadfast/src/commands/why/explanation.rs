@@ -204,7 +204,7 @@ fn what(call: &ToolCall) -> String {
         Action::Shell { command, .. } => command.clone(),
         Action::Delegate { agent_type } => agent_type.clone(),
         Action::Skill { name } => name.clone(),
-        Action::Mcp { .. } | Action::Ask | Action::LeavePlan | Action::Other => String::new(),
+        Action::Mcp { .. } | Action::Ask | Action::LeavePlan | Action::List(_) | Action::Other => String::new(),
     };
     let said = one_line(&format!("{} {object}", call.tool));
     if said.chars().count() > LONGEST {

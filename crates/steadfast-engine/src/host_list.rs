@@ -1,0 +1,259 @@
+//! Following the list that a host keeps for its agent. The canonical copy is ours: what leaves the list open, is called
+//! otherwise or is completed by nobody we saw is noticed.
+
+mod notice;
+
+use steadfast_model::{
+    Action, Event, EventKind, HostList, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed,
+    Outcome, State, TaskId, TaskSource,
+};
+
+pub(crate) use notice::{Notice, name, said};
+
+/// What an event makes of our copy.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Followed {
+    pub(crate) items: Vec<ListItem>,
+    pub(crate) gone: Vec<TaskId>,
+    pub(crate) beyond: u32,
+    pub(crate) noticed: Vec<Notice>,
+}
+
+impl Followed {
+    pub(crate) fn change(&self) -> ListChange {
+        ListChange::Moved { items: self.items.clone(), gone: self.gone.clone(), beyond: self.beyond }
+    }
+}
+
+/// The call of an event that is about the list, where the user has it followed. A list that is written whole is its
+/// agent's own: a subagent's is not the session's.
+pub(crate) fn call<'e>(state: &State, event: &'e Event) -> Option<&'e ListCall> {
+    let call = match &event.kind {
+        EventKind::PreTool(call) => call,
+        EventKind::PostTool(result) if result.outcome == Outcome::Ok => &result.call,
+        _ => return None,
+    };
+    let Action::List(list) = &call.action else { return None };
+    let own = event.agent.is_none() || !matches!(list, ListCall::Write { .. });
+    (state.rules.tasks_from == TaskSource::ClaudeTasks && own).then_some(list)
+}
+
+/// What a call that went through, or a look at the list, makes of our copy. `None`: nothing.
+pub(crate) fn follow(state: &State, event: &Event) -> Option<Followed> {
+    let none = HostList::default();
+    let ours = state.list.as_deref().unwrap_or(&none);
+    let mut followed = match &event.kind {
+        EventKind::ListSeen(diff) => seen(ours, diff),
+        EventKind::PostTool(_) => match call(state, event)? {
+            ListCall::Look => return None,
+            ListCall::Write { items, beyond } => written(ours, items, *beyond),
+            ListCall::Add { id, item } => added(ours, id.as_ref(), item),
+            ListCall::Edit(edit) => edited(ours, edit)?,
+            ListCall::Told { items, beyond } => seen(ours, &difference(ours, items, &[], whole(*beyond))),
+        },
+        _ => return None,
+    };
+    if ours.beyond == 0 && followed.beyond > 0 {
+        followed.noticed.push(Notice::Beyond(followed.beyond));
+    }
+    let nothing = followed.items.is_empty() && followed.gone.is_empty() && followed.beyond == ours.beyond;
+    (!nothing).then_some(followed)
+}
+
+/// How much of a list was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    Whole,
+    /// What is not there may be among the rest.
+    Part,
+}
+
+fn whole(beyond: u32) -> Extent {
+    if beyond == 0 { Extent::Whole } else { Extent::Part }
+}
+
+/// What is otherwise on the list than in our copy. What could not be read is as it was.
+pub fn difference(ours: &HostList, seen: &[ListItem], unread: &[TaskId], extent: Extent) -> ListDiff {
+    let mut diff = ListDiff::default();
+    let open = ours.items.iter().filter(|item| item.is_open()).count();
+    let mut room = HostList::FOLLOWED.saturating_sub(open);
+    for item in seen {
+        match ours.find(&item.id) {
+            Some(known) if is_same(known, item) => {}
+            Some(_) => diff.items.push(item.clone()),
+            // What was over before it was seen needs nobody.
+            None if !item.is_open() => {}
+            None if room > 0 => {
+                room -= 1;
+                diff.items.push(item.clone());
+            }
+            None => diff.beyond += 1,
+        }
+    }
+    if extent == Extent::Whole {
+        let is_there = |id: &TaskId| seen.iter().any(|item| item.id == *id) || unread.contains(id);
+        diff.gone = ours.items.iter().filter(|item| !is_there(&item.id)).map(|item| item.id.clone()).collect();
+    }
+    diff
+}
+
+fn is_same(known: &ListItem, seen: &ListItem) -> bool {
+    known.subject == seen.subject
+        && known.status == seen.status
+        && known.blocked_by == seen.blocked_by
+        && known.owner == seen.owner
+        && (known.check.is_some() || seen.check.is_none())
+}
+
+fn seen(ours: &HostList, diff: &ListDiff) -> Followed {
+    let mut followed = Followed { beyond: diff.beyond, ..Followed::default() };
+    for item in &diff.items {
+        let Some(known) = ours.find(&item.id) else {
+            followed.items.push(item.clone());
+            continue;
+        };
+        let now = ListItem {
+            // A check stays what it was when the item came.
+            check: known.check.clone().or_else(|| item.check.clone()),
+            proven: known.proven,
+            ..item.clone()
+        };
+        if known.subject != now.subject {
+            followed.noticed.push(Notice::Renamed {
+                id: now.id.clone(),
+                was: known.subject.clone(),
+                is: now.subject.clone(),
+            });
+        }
+        if known.is_open() && !now.is_open() && !now.proven {
+            followed.noticed.push(Notice::Completed(now.clone()));
+        }
+        followed.items.push(now);
+    }
+    leave(ours, diff.gone.iter(), &mut followed);
+    followed
+}
+
+fn leave<'a>(ours: &HostList, gone: impl Iterator<Item = &'a TaskId>, followed: &mut Followed) {
+    for id in gone {
+        followed.gone.push(id.clone());
+        let open = ours.find(id).filter(|item| item.is_open() && !item.proven);
+        followed.noticed.extend(open.cloned().map(Notice::Removed));
+    }
+}
+
+/// A list without ids: items are known by their words. As many new ones as are missing are the missing ones renamed.
+fn written(ours: &HostList, items: &[Listed], beyond: u32) -> Followed {
+    let mut followed = Followed { beyond, ..Followed::default() };
+    let mut left: Vec<&ListItem> = ours.items.iter().collect();
+    let mut fresh = Vec::new();
+    for listed in items {
+        match left.iter().position(|item| item.subject == listed.subject) {
+            Some(at) => {
+                let known = left.remove(at);
+                let now = ListItem {
+                    status: listed.status,
+                    check: known.check.clone().or_else(|| listed.check.clone()),
+                    ..known.clone()
+                };
+                if now != *known {
+                    followed.items.push(now);
+                }
+            }
+            None => fresh.push(listed),
+        }
+    }
+    let missing: Vec<&ListItem> = left.iter().copied().filter(|item| item.is_open()).collect();
+    let renamed = if missing.len() == fresh.len() { missing.as_slice() } else { &[] };
+    let mut number = ours.numbered;
+    for (index, listed) in fresh.into_iter().enumerate() {
+        let now = match renamed.get(index) {
+            Some(known) => {
+                left.retain(|item| item.id != known.id);
+                let (id, was) = (known.id.clone(), known.subject.clone());
+                followed.noticed.push(Notice::Renamed { id, was, is: listed.subject.clone() });
+                let check = known.check.clone().or_else(|| listed.check.clone());
+                ListItem { subject: listed.subject.clone(), status: listed.status, check, ..(*known).clone() }
+            }
+            None => {
+                number += 1;
+                fresh_item(TaskId::new(number.to_string()), listed)
+            }
+        };
+        followed.items.push(now);
+    }
+    leave(ours, left.iter().map(|item| &item.id), &mut followed);
+    followed
+}
+
+fn added(ours: &HostList, id: Option<&TaskId>, item: &Listed) -> Followed {
+    let id = id.cloned().unwrap_or_else(|| TaskId::new((ours.numbered + 1).to_string()));
+    Followed { items: vec![fresh_item(id, item)], beyond: ours.beyond, ..Followed::default() }
+}
+
+fn edited(ours: &HostList, edit: &ListEdit) -> Option<Followed> {
+    let id = edit.id.clone();
+    // An item from before this session's time is seen when the list is looked at.
+    let known = ours.find(&id)?;
+    let mut followed = Followed { beyond: ours.beyond, ..Followed::default() };
+    if edit.removed {
+        leave(ours, std::iter::once(&id), &mut followed);
+        return Some(followed);
+    }
+    let mut now = known.clone();
+    now.status = edit.status.unwrap_or(known.status);
+    if let Some(subject) = edit.subject.as_ref().filter(|subject| **subject != known.subject) {
+        let (was, is) = (known.subject.clone(), subject.clone());
+        followed.noticed.push(Notice::Renamed { id, was, is });
+        now.subject.clone_from(subject);
+    }
+    now.check = now.check.or_else(|| edit.check.clone());
+    now.owner = edit.owner.clone().or(now.owner);
+    for before in &edit.blocked_by {
+        if !now.blocked_by.contains(before) {
+            now.blocked_by.push(before.clone());
+        }
+    }
+    if now != *known {
+        followed.items.push(now);
+    }
+    Some(followed)
+}
+
+fn fresh_item(id: TaskId, listed: &Listed) -> ListItem {
+    ListItem {
+        id,
+        subject: listed.subject.clone(),
+        status: listed.status,
+        blocked_by: Vec::new(),
+        owner: None,
+        check: listed.check.clone(),
+        proven: false,
+    }
+}
+
+/// What a call would complete without the evidence for it.
+pub(crate) fn unproven(state: &State, call: &ListCall) -> Vec<ListItem> {
+    let none = HostList::default();
+    let ours = state.list.as_deref().unwrap_or(&none);
+    let completes = |item: &&ListItem| item.is_open() && item.wants_evidence();
+    match call {
+        ListCall::Edit(ListEdit { id, status: Some(ListStatus::Completed), .. }) => {
+            ours.find(id).filter(completes).cloned().into_iter().collect()
+        }
+        ListCall::Write { items, .. } => {
+            let completed = items.iter().filter(|listed| listed.status == ListStatus::Completed);
+            completed
+                .filter_map(|listed| match ours.items.iter().find(|item| item.subject == listed.subject) {
+                    Some(item) => Some(item).filter(completes).cloned(),
+                    // It was never open.
+                    None => listed.check.is_some().then(|| fresh_item(TaskId::new(""), listed)),
+                })
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! What is said to be completed: an item of the host's list whose text names its check is not completed before that check
+//! passed here. What has no check is the agent's word, and is taken as that.
+//!
+//! Only where the user has the host's list followed.
+
+use steadfast_model::{
+    Change, Direction, Effect, Event, EventKind, Facts, Host, HostList, ListChange, ListDiff, ListItem, Mode, Needs,
+    PolicyName, Rules, State, Verdict, fnv,
+};
+
+use super::{Judgement, Policy};
+use crate::Heard;
+use crate::host_list::{self, Followed};
+
+#[derive(Debug)]
+pub(super) struct Evidence;
+
+impl Policy for Evidence {
+    fn name(&self) -> PolicyName {
+        PolicyName::Evidence
+    }
+
+    fn direction(&self) -> Direction {
+        Direction::Gate
+    }
+
+    /// As the stop gate: both say when work is over.
+    fn mode(&self, rules: &Rules) -> Mode {
+        rules.completion
+    }
+
+    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
+        let follows = match &event.kind {
+            EventKind::PostTool(_) => host_list::call(state, event).is_some(),
+            EventKind::ListSeen(_) => true,
+            _ => false,
+        };
+        Needs { checkout: follows, ..Needs::default() }
+    }
+
+    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+        match &event.kind {
+            EventKind::PreTool(_) => host_list::call(state, event)
+                .map(|call| host_list::unproven(state, call))
+                .and_then(|items| refusal(event.host, &items))
+                .map(|reason| Judgement::of(Verdict::Deny { reason }))
+                .unwrap_or_default(),
+            EventKind::PostTool(_) => host_list::follow(state, event)
+                .map(|followed| {
+                    let verdict = host_list::said(&followed.noticed).map_or(Verdict::Pass, Verdict::Context);
+                    keep(event, facts, &followed, Judgement::of(verdict))
+                })
+                .unwrap_or_default(),
+            EventKind::ListSeen(diff) => looked_at(state, event, diff, facts),
+            _ => Judgement::default(),
+        }
+    }
+}
+
+/// The list was looked at. What cannot be read is the human's business, and said once.
+fn looked_at(state: &State, event: &Event, diff: &ListDiff, facts: &Facts) -> Judgement {
+    let mut judgement = Judgement::default();
+    let told = state.list.as_ref().map_or(0, |list| list.faults);
+    let faults = if diff.faults.is_empty() { 0 } else { fnv(diff.faults.iter().map(String::as_bytes)) };
+    if faults != told {
+        judgement.changes.push(Change::List(ListChange::FaultsTold(faults)));
+    }
+    if faults != told && faults != 0 {
+        let text = format!("steadfast could not read all of the host's task list: {}.", diff.faults.join("; "));
+        judgement.verdict = Verdict::Note(text);
+    }
+    let Some(followed) = host_list::follow(state, event) else { return judgement };
+    let said = host_list::said(&followed.noticed);
+    match judgement.verdict {
+        Verdict::Pass => judgement.verdict = said.map_or(Verdict::Pass, Verdict::Context),
+        _ => judgement.aside = said,
+    }
+    keep(event, facts, &followed, judgement)
+}
+
+/// Our copy and, when it is opened next, the ledger have it.
+fn keep(event: &Event, facts: &Facts, followed: &Followed, mut judgement: Judgement) -> Judgement {
+    judgement.changes.push(Change::List(followed.change()));
+    judgement.effects.push(Effect::FollowList {
+        plan: HostList::plan(&event.session),
+        session: event.session.clone(),
+        worktree: facts.checkout.clone().unwrap_or_else(|| event.cwd.clone()),
+        items: followed.items.clone(),
+        gone: followed.gone.clone(),
+    });
+    judgement
+}
+
+fn refusal(host: Host, items: &[ListItem]) -> Option<String> {
+    let first = items.first()?;
+    let check = first.check.as_deref().unwrap_or_default();
+    let id = first.id.as_str();
+    let runs = if id.is_empty() {
+        "Once it is on the list as open it has an id, and `steadfast task done ID` runs it.".to_owned()
+    } else {
+        // In Codex's sandbox the shell cannot write the ledger; the MCP server can.
+        let tool = match host {
+            Host::Codex => ", as does the MCP tool `task_done`",
+            Host::Claude | Host::Sim => "",
+        };
+        format!(
+            "`steadfast task done {id}` runs it and closes the item{tool}; `steadfast task block {id} --why REASON` sets it aside."
+        )
+    };
+    let more = match items.len() - 1 {
+        0 => String::new(),
+        more => format!(" The same is true of {more} more."),
+    };
+    Some(format!(
+        "{} is not completed: its check `{check}` has not passed on this tree. {runs}{more}",
+        host_list::name(first)
+    ))
+}
+
+#[cfg(test)]
+mod tests;

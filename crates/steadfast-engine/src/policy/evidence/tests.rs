@@ -1,0 +1,153 @@
+use steadfast_model::{
+    Action, ListCall, ListEdit, ListStatus, Listed, Millis, Outcome, PlanId, Ruling, SessionId, Status, TaskChanged,
+    TaskId, TaskSource, ToolCall, ToolResult,
+};
+
+use super::*;
+use crate::{Decision, decide};
+
+const ME: &str = "session-1";
+
+fn fresh() -> State {
+    let mut state = State::new(SessionId::new(ME), Host::Claude, Millis(0));
+    state.rules.tasks_from = TaskSource::ClaudeTasks;
+    state
+}
+
+fn event(kind: EventKind) -> Event {
+    Event::plain(SessionId::new(ME), Host::Claude, "/repo/src", Millis(1_000), kind)
+}
+
+fn call(list: ListCall) -> ToolCall {
+    ToolCall { id: None, tool: "TaskUpdate".into(), action: Action::List(list), words: Vec::new() }
+}
+
+fn before(list: ListCall) -> Event {
+    event(EventKind::PreTool(call(list)))
+}
+
+fn after(list: ListCall) -> Event {
+    let result =
+        ToolResult { call: call(list), outcome: Outcome::Ok, millis: None, answers: Vec::new(), names: Vec::new() };
+    event(EventKind::PostTool(result))
+}
+
+fn completes(id: &str) -> ListCall {
+    ListCall::Edit(ListEdit { status: Some(ListStatus::Completed), ..ListEdit::of(TaskId::new(id)) })
+}
+
+fn adds(id: &str, check: Option<&str>) -> ListCall {
+    let item = Listed { subject: format!("piece {id}"), check: check.map(str::to_owned), ..Listed::default() };
+    ListCall::Add { id: Some(TaskId::new(id)), item }
+}
+
+/// Decides and folds, as the hook does.
+fn go(state: &mut State, event: &Event) -> Decision {
+    let facts = Facts { checkout: Some("/repo".into()), ..Facts::default() };
+    let decision = decide(state, event, &facts);
+    let sequence = state.sequence + 1;
+    state.advance(sequence, event.at, &decision.changes);
+    decision
+}
+
+fn changed(plan: &str, task: &str, status: Status) -> Event {
+    let (plan, task) = (PlanId::new(plan), TaskId::new(task));
+    event(EventKind::TaskChanged(TaskChanged { plan, task, status, earned: false }))
+}
+
+#[test]
+fn an_item_with_a_check_is_completed_when_the_check_has_passed_and_not_before() {
+    let mut state = fresh();
+    go(&mut state, &after(adds("1", None)));
+    go(&mut state, &after(adds("2", Some("grep -q x a.ts"))));
+    assert_eq!(go(&mut state, &before(completes("1"))).answer.ruling, Ruling::Pass, "nothing checks it");
+    let reason =
+        "2 `piece 2` is not completed: its check `grep -q x a.ts` has not passed on this tree. `steadfast task \
+                  done 2` runs it and closes the item; `steadfast task block 2 --why REASON` sets it aside."
+            .to_owned();
+    assert_eq!(go(&mut state, &before(completes("2"))).answer.ruling, Ruling::Deny { reason });
+    go(&mut state, &changed("another", "2", Status::Done));
+    assert!(matches!(go(&mut state, &before(completes("2"))).answer.ruling, Ruling::Deny { .. }), "of another plan");
+    go(&mut state, &changed("host-session-1", "2", Status::Done));
+    assert_eq!(go(&mut state, &before(completes("2"))).answer.ruling, Ruling::Pass);
+    go(&mut state, &changed("host-session-1", "2", Status::Pending));
+    assert!(matches!(go(&mut state, &before(completes("2"))).answer.ruling, Ruling::Deny { .. }), "it was reopened");
+}
+
+#[test]
+fn a_list_that_calls_a_new_item_completed_is_refused_when_that_has_a_check() {
+    let done = |check: Option<&str>| Listed {
+        subject: "a".into(),
+        status: ListStatus::Completed,
+        check: check.map(str::to_owned),
+    };
+    let writes = |items| before(ListCall::Write { items, beyond: 0 });
+    assert_eq!(go(&mut fresh(), &writes(vec![done(None)])).answer.ruling, Ruling::Pass);
+    let Ruling::Deny { reason } = go(&mut fresh(), &writes(vec![done(Some("ls")), done(Some("ls"))])).answer.ruling
+    else {
+        panic!()
+    };
+    assert_eq!(
+        reason,
+        "`a` is not completed: its check `ls` has not passed on this tree. Once it is on the list as open it has an id, and \
+         `steadfast task done ID` runs it. The same is true of 1 more."
+    );
+}
+
+#[test]
+fn what_is_followed_goes_to_the_ledger_as_the_sessions_own_plan() {
+    let mut state = fresh();
+    let decision = go(&mut state, &after(adds("7", Some("ls"))));
+    let item = state.list.as_ref().unwrap().items[0].clone();
+    assert_eq!((item.id.as_str(), item.check.as_deref(), decision.answer.is_pass()), ("7", Some("ls"), true));
+    assert_eq!(
+        decision.effects,
+        [Effect::FollowList {
+            plan: PlanId::new("host-session-1"),
+            session: SessionId::new(ME),
+            worktree: "/repo".into(),
+            items: vec![item],
+            gone: Vec::new(),
+        }]
+    );
+    assert!(!decision.effects[0].is_ledgers(), "a tool event never opens the ledger");
+}
+
+#[test]
+fn without_the_users_word_nothing_is_followed_refused_or_said() {
+    let mut state = fresh();
+    state.rules.tasks_from = TaskSource::Native;
+    for event in [after(adds("1", Some("ls"))), before(completes("1")), after(completes("1"))] {
+        let decision = go(&mut state, &event);
+        assert!(decision.answer.is_pass() && decision.effects.is_empty());
+    }
+    assert_eq!(state.list, None);
+}
+
+#[test]
+fn observing_refuses_nothing_and_the_ledger_still_knows_the_list() {
+    let mut state = fresh();
+    state.rules.completion = Mode::Observe;
+    // Who looks again later must find the tasks that are spoken of.
+    assert_eq!(go(&mut state, &after(adds("1", Some("ls")))).effects.len(), 1);
+    let decision = go(&mut state, &before(completes("1")));
+    assert!(decision.answer.is_pass() && decision.opinions.len() == 1);
+}
+
+#[test]
+fn files_that_cannot_be_read_are_said_once_to_the_human() {
+    let mut state = fresh();
+    go(&mut state, &after(adds("1", None)));
+    let seen = |faults: &[&str]| {
+        event(EventKind::ListSeen(ListDiff {
+            faults: faults.iter().map(|&f| f.to_owned()).collect(),
+            ..ListDiff::default()
+        }))
+    };
+    let note = |state: &mut State, faults: &[&str]| go(state, &seen(faults)).answer.note;
+    let text = "steadfast could not read all of the host's task list: `2.json`: it is no task.";
+    assert_eq!(note(&mut state, &["`2.json`: it is no task"]).as_deref(), Some(text));
+    assert_eq!(note(&mut state, &["`2.json`: it is no task"]), None);
+    assert_eq!(note(&mut state, &[]), None);
+    assert_eq!(note(&mut state, &["`2.json`: it is no task"]).as_deref(), Some(text), "it came back");
+}

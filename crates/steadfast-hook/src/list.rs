@@ -1,0 +1,84 @@
+//! The host's list of tasks on the disk: looked at where a turn ends or a session goes on. For a tool only where a call is
+//! about an item that this session has not seen.
+
+use std::time::Duration;
+
+use steadfast_engine::host_list::{Extent, difference};
+use steadfast_hosts::{read_task_list, task_list_folder};
+use steadfast_model::{
+    Action, Answer, Event, EventKind, Host, HostList, ListCall, ListDiff, Ruling, StartSource, State, TaskSource, fnv,
+};
+
+use crate::privacy;
+use crate::step::Step;
+
+/// What reading a list gets. Two thousand items take a fifth of it.
+const READING: Duration = Duration::from_millis(200);
+
+/// Where the user does not have the list followed, a call to its tools is any other call: nothing of it is kept.
+pub(crate) fn pass_over(event: &mut Event, source: TaskSource) {
+    let call = match &mut event.kind {
+        EventKind::PreTool(call) | EventKind::Permission(call) => call,
+        EventKind::PostTool(result) => &mut result.call,
+        _ => return,
+    };
+    if matches!(call.action, Action::List(_)) && source != TaskSource::ClaudeTasks {
+        call.action = Action::Other;
+    }
+}
+
+/// What the disk says otherwise than our copy, as an event before this one. A session that never used the list has no
+/// copy: whoever only came to ask something is not held by what others left on it.
+pub(crate) fn seen(step: &Step<'_>, state: &State, event: &Event) -> Option<Event> {
+    let known = state.list.as_deref();
+    let is_time = match &event.kind {
+        EventKind::Stop(_) => known.is_some() && event.agent.is_none(),
+        EventKind::SessionStart { source } => {
+            known.is_some() && matches!(source, StartSource::Resume | StartSource::Compact)
+        }
+        EventKind::PreTool(call) => match &call.action {
+            Action::List(ListCall::Edit(edit)) => known.is_none_or(|list| list.find(&edit.id).is_none()),
+            _ => false,
+        },
+        _ => false,
+    };
+    if !is_time {
+        return None;
+    }
+    let none = HostList::default();
+    let ours = known.unwrap_or(&none);
+    if state.rules.tasks_from != TaskSource::ClaudeTasks || event.host != Host::Claude {
+        return None;
+    }
+    let named = state.rules.task_list.clone().or_else(step.task_list);
+    let folder = task_list_folder(&(step.homes)()?.claude_dir(), named.as_deref(), None, &event.session);
+    let mut kept = read_task_list(&folder, READING)?;
+    kept.items.iter_mut().for_each(privacy::clean_item);
+    let extent = if kept.cut_short { Extent::Part } else { Extent::Whole };
+    let diff = ListDiff { faults: kept.faults, ..difference(ours, &kept.items, &kept.unread, extent) };
+    is_news(ours, &diff).then(|| {
+        let kind = EventKind::ListSeen(diff);
+        Event::plain(event.session.clone(), event.host, event.cwd.clone(), event.at, kind)
+    })
+}
+
+fn is_news(ours: &HostList, diff: &ListDiff) -> bool {
+    let faults = if diff.faults.is_empty() { 0 } else { fnv(diff.faults.iter().map(String::as_bytes)) };
+    !diff.items.is_empty() || !diff.gone.is_empty() || diff.beyond != ours.beyond || faults != ours.faults
+}
+
+/// What was noticed goes with the answer. At a stop the agent reads it only where it may not stop.
+pub(crate) fn told(event: &Event, noticed: Answer, mut answer: Answer) -> Answer {
+    let join = |slot: &mut Option<String>, text: Option<String>| {
+        if let Some(text) = text {
+            *slot = Some(slot.take().map_or_else(|| text.clone(), |present| format!("{text}\n{present}")));
+        }
+    };
+    match (&mut answer.ruling, noticed.context) {
+        (Ruling::Continue { reason }, Some(text)) => *reason = format!("{text} {reason}"),
+        (_, text) if matches!(event.kind, EventKind::Stop(_)) => join(&mut answer.note, text),
+        (_, text) => join(&mut answer.context, text),
+    }
+    join(&mut answer.note, noticed.note);
+    answer
+}

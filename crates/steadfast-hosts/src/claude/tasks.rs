@@ -1,0 +1,179 @@
+//! The lists of tasks that Claude Code keeps in `~/.claude/tasks/<list>/<id>.json`. Only ever read: whoever writes there
+//! needs the lock of its own protocol, and what is half written now is whole in a moment.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use steadfast_model::{ListItem, SessionId, TaskId};
+
+use crate::shape::{cut, kept_item};
+
+/// A description is a few lines; what is longer than this is none.
+const LONGEST: u64 = 64 << 10;
+
+/// The most files that are looked at.
+const FILES: usize = 10_000;
+
+/// The most faults that are told.
+const TOLD: usize = 3;
+
+/// A list as it is on the disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KeptList {
+    /// The way people count.
+    pub items: Vec<ListItem>,
+    /// Items that are there and could not be read.
+    pub unread: Vec<TaskId>,
+    /// What is said of those: a few, each with why.
+    pub faults: Vec<String>,
+    /// The time was up before all of it was read.
+    pub cut_short: bool,
+}
+
+/// Which list a session has: the one that is named, else its team's, else its own.
+pub fn task_list_folder(claude_dir: &Path, named: Option<&str>, team: Option<&str>, session: &SessionId) -> PathBuf {
+    let said = [named, team].into_iter().flatten().find(|name| !name.is_empty());
+    let spelled = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
+    let name: String = said.unwrap_or(session.as_str()).chars().map(spelled).collect();
+    claude_dir.join("tasks").join(name)
+}
+
+/// Reads a list within that time. `None`: there is none.
+pub fn read_task_list(folder: &Path, within: Duration) -> Option<KeptList> {
+    let started = Instant::now();
+    let mut names: Vec<(u64, String)> = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .filter_map(|file| {
+            let name = file.file_name().into_string().ok()?;
+            let id = name.strip_suffix(".json").filter(|id| !id.is_empty() && !id.starts_with('.'))?;
+            Some((id.parse().unwrap_or(u64::MAX), id.to_owned()))
+        })
+        .take(FILES)
+        .collect();
+    names.sort();
+    let mut list = KeptList::default();
+    for (_, id) in names {
+        if started.elapsed() > within {
+            list.cut_short = true;
+            break;
+        }
+        match read(&folder.join(format!("{id}.json")), &id) {
+            Ok(item) => list.items.extend(item),
+            Err(why) => {
+                if list.faults.len() < TOLD {
+                    list.faults.push(format!("`{}.json`: {why}", cut(&id, 64)));
+                }
+                list.unread.push(TaskId::new(id));
+            }
+        }
+    }
+    Some(list)
+}
+
+/// `None`: it is gone since, or one of the host's own errands.
+fn read(path: &Path, id: &str) -> Result<Option<ListItem>, String> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut content = String::new();
+    match file.take(LONGEST + 1).read_to_string(&mut content) {
+        Ok(length) if length as u64 > LONGEST => return Err(format!("longer than {LONGEST} bytes")),
+        Ok(_) => {}
+        Err(error) => return Err(error.to_string()),
+    }
+    match kept_item(&content) {
+        Some(item) if item.id.as_str() == id => Ok(Some(item)),
+        Some(_) => Err("it has another id".to_owned()),
+        None => Err("it is no task".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use steadfast_model::ListStatus;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(10);
+
+    fn task(id: usize, status: &str) -> String {
+        format!(
+            "{{\n  \"id\": \"{id}\",\n  \"subject\": \"piece {id}\",\n  \"description\": \"Verify: test -f {id}.txt\",\n  \
+             \"status\": \"{status}\",\n  \"blocks\": [],\n  \"blockedBy\": [\"1\"]\n}}"
+        )
+    }
+
+    fn item(id: usize, status: ListStatus) -> ListItem {
+        ListItem {
+            id: TaskId::new(id.to_string()),
+            subject: format!("piece {id}"),
+            status,
+            blocked_by: vec![TaskId::new("1")],
+            owner: None,
+            check: Some(format!("test -f {id}.txt")),
+            proven: false,
+        }
+    }
+
+    #[test]
+    fn a_list_is_the_one_that_is_named_else_the_teams_else_the_sessions_own() {
+        let session = SessionId::new("f6e6-1");
+        let folder = |named, team| task_list_folder(Path::new("/c"), named, team, &session);
+        assert_eq!(folder(Some("my loop/../x"), Some("team")), Path::new("/c/tasks/my-loop----x"));
+        assert_eq!(folder(None, Some("team")), Path::new("/c/tasks/team"));
+        assert_eq!(folder(Some(""), None), Path::new("/c/tasks/f6e6-1"));
+    }
+
+    #[test]
+    fn a_list_is_read_in_the_order_people_count() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, content) in [
+            ("10.json", task(10, "pending")),
+            ("2.json", task(2, "in_progress")),
+            ("1.json", task(1, "completed")),
+            (".lock", String::new()),
+            (".highwatermark", "10".into()),
+            ("notes.txt", "no task".into()),
+        ] {
+            fs::write(dir.path().join(name), content).unwrap();
+        }
+        let items =
+            vec![item(1, ListStatus::Completed), item(2, ListStatus::InProgress), item(10, ListStatus::Pending)];
+        assert_eq!(read_task_list(dir.path(), LONG), Some(KeptList { items, ..KeptList::default() }));
+        assert_eq!(read_task_list(&dir.path().join("none"), LONG), None);
+    }
+
+    #[test]
+    fn rubbish_and_half_written_files_are_told_and_the_rest_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let half = task(3, "pending");
+        for (name, content) in [
+            ("1.json", task(1, "pending").into_bytes()),
+            ("2.json", Vec::new()),
+            ("3.json", half.as_bytes()[..half.len() / 2].to_vec()),
+            ("4.json", b"\xff\xfe\x00".to_vec()),
+            ("5.json", vec![b'['; 100_000]),
+            ("6.json", task(7, "pending").into_bytes()),
+        ] {
+            fs::write(dir.path().join(name), content).unwrap();
+        }
+        fs::create_dir(dir.path().join("8.json")).unwrap();
+        let list = read_task_list(dir.path(), LONG).unwrap();
+        assert_eq!(list.items, [item(1, ListStatus::Pending)]);
+        assert_eq!(list.unread, ["2", "3", "4", "5", "6", "8"].map(TaskId::new));
+        assert_eq!(list.faults.len(), TOLD);
+        assert_eq!(list.faults[0], "`2.json`: it is no task");
+    }
+
+    #[test]
+    fn a_list_that_takes_too_long_is_cut_short() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("1.json"), task(1, "pending")).unwrap();
+        assert!(read_task_list(dir.path(), Duration::ZERO).unwrap().cut_short);
+    }
+}

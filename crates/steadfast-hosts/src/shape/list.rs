@@ -1,0 +1,265 @@
+//! The list of tasks that a host keeps, as its tools spell it. What is of another type counts as absent, here too.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use steadfast_model::{HostList, ListCall, ListEdit, ListItem, ListStatus, Listed, TaskId};
+
+use super::check::check_in;
+use super::cut;
+use super::input::{Input, read, text};
+
+/// Longest subject, id and owner kept, in bytes.
+const SUBJECT: usize = 200;
+const NAME: usize = 64;
+
+/// The most items that one waits for.
+const WAITS: usize = 32;
+
+/// An item under all the names that hosts have for its parts.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Item<'a> {
+    #[serde(borrow, alias = "taskId", alias = "task_id")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, alias = "content", alias = "step")]
+    subject: Option<&'a RawValue>,
+    #[serde(borrow)]
+    description: Option<&'a RawValue>,
+    #[serde(borrow)]
+    status: Option<&'a RawValue>,
+    #[serde(borrow)]
+    owner: Option<&'a RawValue>,
+    #[serde(borrow, rename = "blockedBy", alias = "addBlockedBy")]
+    blocked_by: Option<&'a RawValue>,
+}
+
+/// A list under all its names.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Whole<'a> {
+    #[serde(borrow, alias = "plan", alias = "tasks")]
+    todos: Option<&'a RawValue>,
+}
+
+/// What the tool of that name does with this input.
+pub(crate) fn list_call(tool: &str, input: &str) -> ListCall {
+    if !input.starts_with('{') {
+        return ListCall::Look;
+    }
+    match tool {
+        "TodoWrite" | "update_plan" => written(input).unwrap_or_default(),
+        "TaskCreate" => {
+            item(input).and_then(|item| item.listed()).map_or(ListCall::Look, |item| ListCall::Add { id: None, item })
+        }
+        "TaskUpdate" => item(input).and_then(|item| item.edit()).map_or(ListCall::Look, ListCall::Edit),
+        _ => ListCall::Look,
+    }
+}
+
+/// What the host's answer adds: the id of what is new, or the list that was asked for. A call that failed did nothing.
+pub(crate) fn answered(call: ListCall, response: Option<&RawValue>) -> ListCall {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Response<'a> {
+        success: Option<bool>,
+        #[serde(borrow)]
+        task: Option<Item<'a>>,
+        #[serde(borrow)]
+        tasks: Option<&'a RawValue>,
+    }
+    let response = match response.map(RawValue::get) {
+        Some(raw) if raw.starts_with('{') => serde_json::from_str::<Response<'_>>(raw).unwrap_or_default(),
+        _ => Response::default(),
+    };
+    if response.success == Some(false) {
+        return ListCall::Look;
+    }
+    match call {
+        ListCall::Add { item, .. } => ListCall::Add { id: response.task.and_then(|task| task.named()), item },
+        ListCall::Look => match response.tasks {
+            Some(tasks) => Input::list::<Item<'_>>(Some(tasks)).map_or(ListCall::Look, |items| {
+                let beyond = past(&items);
+                ListCall::Told { items: items.iter().take(HostList::FOLLOWED).filter_map(Item::seen).collect(), beyond }
+            }),
+            None => ListCall::Look,
+        },
+        other => other,
+    }
+}
+
+/// The content of one file of a list that the host keeps on the disk.
+pub(crate) fn kept_item(content: &str) -> Option<ListItem> {
+    item(content)?.seen()
+}
+
+/// How many there are past those that are followed.
+fn past(items: &[Item<'_>]) -> u32 {
+    u32::try_from(items.len().saturating_sub(HostList::FOLLOWED)).unwrap_or(u32::MAX)
+}
+
+fn written(input: &str) -> Option<ListCall> {
+    let whole: Whole<'_> = serde_json::from_str(input).ok()?;
+    let items = Input::list::<Item<'_>>(whole.todos)?;
+    let beyond = past(&items);
+    let items = items.iter().take(HostList::FOLLOWED).filter_map(Item::listed).collect();
+    Some(ListCall::Write { items, beyond })
+}
+
+fn item(input: &str) -> Option<Item<'_>> {
+    if input.trim_start().starts_with('{') { serde_json::from_str(input).ok() } else { None }
+}
+
+impl Item<'_> {
+    fn listed(&self) -> Option<Listed> {
+        let subject = text(self.subject).or_else(|| text(self.description))?;
+        Some(Listed { check: self.check(&subject), status: self.status().unwrap_or_default(), subject: line(&subject) })
+    }
+
+    fn edit(&self) -> Option<ListEdit> {
+        let subject = text(self.subject);
+        let status = text(self.status);
+        Some(ListEdit {
+            id: self.named()?,
+            status: status.as_deref().and_then(ListStatus::parse),
+            removed: status.as_deref() == Some("deleted"),
+            check: self.check(subject.as_deref().unwrap_or_default()),
+            subject: subject.as_deref().map(line),
+            owner: text(self.owner).map(|owner| cut(&owner, NAME)),
+            blocked_by: self.waits_for(),
+        })
+    }
+
+    fn seen(&self) -> Option<ListItem> {
+        let subject = text(self.subject)?;
+        Some(ListItem {
+            id: self.named()?,
+            check: self.check(&subject),
+            subject: line(&subject),
+            status: self.status().unwrap_or_default(),
+            blocked_by: self.waits_for(),
+            owner: text(self.owner).filter(|owner| !owner.is_empty()).map(|owner| cut(&owner, NAME)),
+            proven: false,
+        })
+    }
+
+    fn named(&self) -> Option<TaskId> {
+        let id = text(self.id)?;
+        (!id.is_empty() && id.len() <= NAME).then(|| TaskId::new(id))
+    }
+
+    fn status(&self) -> Option<ListStatus> {
+        text(self.status).as_deref().and_then(ListStatus::parse)
+    }
+
+    fn waits_for(&self) -> Vec<TaskId> {
+        let ids: Vec<&RawValue> = read(self.blocked_by).unwrap_or_default();
+        ids.into_iter().take(WAITS).filter_map(|id| text(Some(id))).map(|id| TaskId::new(cut(&id, NAME))).collect()
+    }
+
+    /// What its description says it is verified by, else its subject.
+    fn check(&self, subject: &str) -> Option<String> {
+        text(self.description).as_deref().and_then(check_in).or_else(|| check_in(subject))
+    }
+}
+
+/// A subject is one line.
+fn line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len().min(SUBJECT));
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+        if line.len() > SUBJECT {
+            break;
+        }
+    }
+    cut(&line, SUBJECT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(tool: &str, input: &serde_json::Value) -> ListCall {
+        list_call(tool, &input.to_string())
+    }
+
+    fn listed(subject: &str, status: ListStatus) -> Listed {
+        Listed { subject: subject.into(), status, check: None }
+    }
+
+    #[test]
+    fn a_list_that_is_written_whole_is_read_on_every_host() {
+        let wanted = ListCall::Write {
+            items: vec![listed("Read the code", ListStatus::Completed), listed("Mend it", ListStatus::InProgress)],
+            beyond: 0,
+        };
+        let todos = serde_json::json!({"todos": [
+            {"content": "Read the code", "status": "completed", "activeForm": "Reading"},
+            {"content": "Mend\n it", "status": "in_progress"},
+        ]});
+        assert_eq!(look("TodoWrite", &todos), wanted);
+        let plan = serde_json::json!({"explanation": "why", "plan": [
+            {"step": "Read the code", "status": "completed"}, {"step": "Mend it", "status": "in_progress"},
+        ]});
+        assert_eq!(look("update_plan", &plan), wanted);
+    }
+
+    #[test]
+    fn a_new_item_has_its_check_from_its_text_and_its_id_from_the_answer() {
+        let input = serde_json::json!({"subject": "Add import", "description": "Add it. Verify: grep -q x a.ts"});
+        let item = Listed { check: Some("grep -q x a.ts".into()), ..listed("Add import", ListStatus::Pending) };
+        let call = look("TaskCreate", &input);
+        assert_eq!(call, ListCall::Add { id: None, item: item.clone() });
+        let response =
+            serde_json::value::to_raw_value(&serde_json::json!({"task": {"id": "7", "subject": "x"}})).unwrap();
+        assert_eq!(answered(call, Some(&response)), ListCall::Add { id: Some(TaskId::new("7")), item });
+    }
+
+    #[test]
+    fn an_item_is_changed_under_its_id() {
+        let input = serde_json::json!({"taskId": 3, "status": "completed", "owner": "sam", "addBlockedBy": ["1", 2]});
+        let edit = ListEdit {
+            status: Some(ListStatus::Completed),
+            owner: Some("sam".into()),
+            blocked_by: vec![TaskId::new("1"), TaskId::new("2")],
+            ..ListEdit::of(TaskId::new("3"))
+        };
+        assert_eq!(look("TaskUpdate", &input), ListCall::Edit(edit));
+        let gone = ListEdit { removed: true, ..ListEdit::of(TaskId::new("3")) };
+        assert_eq!(look("TaskUpdate", &serde_json::json!({"taskId": "3", "status": "deleted"})), ListCall::Edit(gone));
+    }
+
+    #[test]
+    fn a_call_that_the_host_refused_did_nothing() {
+        let failed = serde_json::value::to_raw_value(&serde_json::json!({"success": false, "taskId": "9"})).unwrap();
+        let edit = ListCall::Edit(ListEdit::of(TaskId::new("9")));
+        assert_eq!(answered(edit, Some(&failed)), ListCall::Look);
+    }
+
+    #[test]
+    fn rubbish_is_no_list_and_does_no_harm() {
+        for input in
+            ["", "[]", "7", "{", "{}", r#"{"todos":7}"#, r#"{"todos":{"a":1}}"#, r#"{"taskId":[]}"#, r#"{"plan":"x"}"#]
+        {
+            for tool in ["TodoWrite", "update_plan", "TaskCreate", "TaskUpdate", "TaskList"] {
+                assert_eq!(list_call(tool, input), ListCall::Look, "{tool} {input}");
+            }
+        }
+        let mixed = serde_json::json!({"todos": [7, null, {"content": 4}, {"status": "completed"}, {"content": "a", "status": []}]});
+        let items = vec![listed("4", ListStatus::Pending), listed("a", ListStatus::Pending)];
+        assert_eq!(look("TodoWrite", &mixed), ListCall::Write { items, beyond: 0 });
+    }
+
+    #[test]
+    fn of_a_long_list_the_first_items_are_followed_and_the_rest_is_counted() {
+        let todos: Vec<_> =
+            (0..2_000).map(|n| serde_json::json!({"content": format!("{n} {}", "é".repeat(500))})).collect();
+        let ListCall::Write { items, beyond } = look("TodoWrite", &serde_json::json!({"todos": todos})) else {
+            panic!()
+        };
+        assert_eq!((items.len(), beyond), (HostList::FOLLOWED, 1_500));
+        assert!(items.iter().all(|item| item.subject.len() <= SUBJECT));
+    }
+}

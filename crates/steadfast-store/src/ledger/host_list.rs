@@ -1,0 +1,153 @@
+//! The items of a host's list as tasks of their session's own plan. From a journal: what was closed here stays closed, and
+//! what has a check is closed by nothing else.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use steadfast_model::{
+    AddedBy, Check, CheckEnd, Evidence, EvidenceClass, ListItem, ListStatus, Millis, PlanId, SessionId, Status, TaskId,
+};
+
+use super::error::Fault;
+use super::evidence;
+use super::owner::{self, Claiming};
+use super::plan::{self, NewPlan};
+use super::slice::Touched;
+use super::status::{self, StatusChange};
+use super::task::{self, NewTask};
+
+/// What such a plan is called.
+const TITLE: &str = "the host's task list";
+
+/// Why a task is set aside whose item is gone.
+const GONE: &str = "it left the host's task list open";
+
+/// A change of the host's list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Change<'a> {
+    pub(super) plan: &'a PlanId,
+    pub(super) session: &'a SessionId,
+    pub(super) worktree: &'a str,
+    pub(super) items: &'a [ListItem],
+    pub(super) gone: &'a [TaskId],
+    pub(super) at: Millis,
+}
+
+pub(super) fn apply(transaction: &Transaction<'_>, touched: &mut Touched, change: &Change<'_>) -> Result<(), Fault> {
+    let Change { plan, session, worktree, items, gone, at } = *change;
+    if plan::is_known(transaction, plan)? {
+        // A human who cleared it wants to hear no more of it.
+        if plan::is_cleared(transaction, plan)? {
+            return Ok(());
+        }
+    } else if items.is_empty() {
+        return Ok(());
+    } else {
+        let new = NewPlan { id: plan, worktree, title: TITLE, source: None, added_by: AddedBy::Agent };
+        plan::insert(transaction, &new, at)?;
+        touched.plan(plan);
+    }
+    for item in items {
+        put(transaction, touched, plan, item, at)?;
+    }
+    for item in items {
+        task::depend(transaction, plan, &item.id, &item.blocked_by)?;
+    }
+    for id in gone {
+        let known = standing(transaction, plan, id)?;
+        if let Some(Standing { checked: false, status: Status::Pending | Status::InProgress }) = known {
+            let change = StatusChange { to: Status::Blocked, reason: Some(GONE.into()), fence: None, now: at };
+            status::change(transaction, touched, plan, id, &change)?;
+        }
+    }
+    owner::take_late(transaction, touched, plan, session, Claiming::UnlessHeld, at)?;
+    Ok(())
+}
+
+struct Standing {
+    status: Status,
+    checked: bool,
+}
+
+fn standing(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<Option<Standing>, Fault> {
+    let row: Option<(String, bool)> = transaction
+        .prepare_cached("SELECT status, verify IS NOT NULL FROM task WHERE plan = ?1 AND id = ?2")?
+        .query_row(params![plan.as_str(), id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(row.and_then(|(status, checked)| Some(Standing { status: Status::parse(&status)?, checked })))
+}
+
+fn put(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    item: &ListItem,
+    at: Millis,
+) -> Result<(), Fault> {
+    let before = match standing(transaction, plan, &item.id)? {
+        Some(standing) => {
+            rename(transaction, touched, plan, item, at)?;
+            standing
+        }
+        None => {
+            let new = NewTask {
+                id: Some(item.id.clone()),
+                verify: item.check.as_deref().map(Check::command),
+                ..NewTask::new(item.subject.clone(), AddedBy::Agent)
+            };
+            task::new_within(&new)?;
+            task::insert(transaction, plan, &item.id, &new, at)?;
+            touched.plan(plan);
+            Standing { status: Status::Pending, checked: item.check.is_some() }
+        }
+    };
+    let to = match (item.status, before.status, before.checked) {
+        // Only the check closes it.
+        (ListStatus::Completed, _, true) => return Ok(()),
+        (ListStatus::Completed, Status::Pending | Status::InProgress, false) => Status::Done,
+        (ListStatus::InProgress, Status::Pending, _) => Status::InProgress,
+        (ListStatus::Pending, Status::InProgress, _) => Status::Pending,
+        // The agent took its word back.
+        (ListStatus::Pending | ListStatus::InProgress, Status::Done, false) => Status::Pending,
+        _ => return Ok(()),
+    };
+    if to == Status::Done {
+        evidence::insert(transaction, plan, &item.id, &claim(at))?;
+    }
+    status::change(transaction, touched, plan, &item.id, &StatusChange { to, reason: None, fence: None, now: at })?;
+    Ok(())
+}
+
+/// Its words are the list's; its check is the one it came with.
+fn rename(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    item: &ListItem,
+    at: Millis,
+) -> Result<(), Fault> {
+    let check = item.check.as_deref().map(|command| serde_json::to_string(&Check::command(command)));
+    let rows = transaction
+        .prepare_cached(
+            "UPDATE task SET title = ?3, verify = COALESCE(verify, ?4), updated_at = ?5
+             WHERE plan = ?1 AND id = ?2 AND (title <> ?3 OR (verify IS NULL AND ?4 IS NOT NULL))",
+        )?
+        .execute(params![plan.as_str(), item.id.as_str(), item.subject, check.transpose().ok().flatten(), at.0])?;
+    if rows > 0 {
+        touched.plan(plan);
+    }
+    Ok(())
+}
+
+fn claim(at: Millis) -> Evidence {
+    Evidence {
+        class: EvidenceClass::Claimed,
+        passed: true,
+        end: CheckEnd::Looked,
+        command: None,
+        seconds: None,
+        output_tail: None,
+        tree: None,
+        files: Default::default(),
+        note: Some("the agent completed it on the host's task list".into()),
+        at,
+    }
+}
