@@ -23,8 +23,9 @@ const CALLS: usize = 32;
 /// How many issues outside of the epic are asked how they stand.
 const OUTSIDE: usize = 50;
 
-/// Between two tries at a database that somebody else has locked.
+/// Between two tries at a database that somebody else has locked, and how many there are.
 const LOCKED: Duration = Duration::from_millis(60);
+const TRIES: usize = 20;
 
 #[derive(Debug)]
 pub(crate) struct Beads {
@@ -75,12 +76,14 @@ impl Beads {
 
     fn ask(&self, call: &[&str], args: &[String], patience: Patience) -> Result<Vec<u8>, TrackerError> {
         for program in PROGRAMS {
-            loop {
+            for attempt in 1.. {
                 let asked = Program::at(&self.root, program).call(call.iter().copied()).args(args);
                 match asked.answer(patience.left()?) {
                     Err(ProgramFailed::Missing(_)) => break,
                     Err(ProgramFailed::Failed { said, .. })
-                        if said.contains("locked") && patience.left().is_ok_and(|left| left > LOCKED * 2) =>
+                        if said.contains("locked")
+                            && attempt < TRIES
+                            && patience.left().is_ok_and(|left| left > LOCKED * 2) =>
                     {
                         thread::sleep(LOCKED);
                     }
