@@ -17,7 +17,7 @@ use steadfast_store::{ConfigError, Place};
 
 pub(crate) use beads::Beads;
 pub(crate) use follow::{NOT_TOLD, follow, in_hook, tell, unread};
-pub(crate) use patience::{COMMAND, LOOK, Patience};
+pub(crate) use patience::{COMMAND, HOOK, LOOK, Patience};
 
 use slices::Slices;
 

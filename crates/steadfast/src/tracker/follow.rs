@@ -8,8 +8,7 @@ use steadfast_plan::{Compiled, Options, hash};
 use steadfast_store::ledger::{Following, Happened, Ledger, News};
 use steadfast_store::{ConfigFiles, Place, lock_following};
 
-use super::patience::HOOK;
-use super::{Patience, Tracker, TrackerError, of};
+use super::{HOOK, Patience, Tracker, TrackerError, of};
 use crate::surroundings;
 use crate::task_list::freeze;
 

@@ -9,6 +9,7 @@ mod host;
 mod ledger;
 mod session;
 mod state;
+mod tracker;
 mod wiring;
 
 use super::finding::Finding;
@@ -19,7 +20,7 @@ pub(super) use wiring::not_set_up;
 pub(super) type Check = fn(&Here) -> Vec<Finding>;
 
 /// In the order in which one thing needs the other.
-pub(super) const CHECKS: [Check; 33] = [
+pub(super) const CHECKS: [Check; 34] = [
     wiring::settings_invalid,
     wiring::not_wired,
     wiring::hooks_disabled,
@@ -34,6 +35,7 @@ pub(super) const CHECKS: [Check; 33] = [
     config::config_invalid,
     config::config_useless,
     config::constraint_unread,
+    tracker::tracker_unread,
     state::state_on_network,
     state::state_permissions,
     ledger::ledger_damaged,

@@ -56,6 +56,15 @@ fn a_command_says_why_and_goes_on_with_what_is_known() {
 }
 
 #[test]
+fn doctor_says_that_a_list_cannot_be_read() {
+    let beads = Beads::new(&two());
+    assert!(!beads.said(&["doctor"]).contains("beads"));
+    beads.mode("fails");
+    let said = beads.said(&["doctor"]);
+    assert!(said.contains("epic bd-1 of beads could not be read: `bd list` failed: Error: no beads"), "{said}");
+}
+
+#[test]
 fn what_could_not_be_told_is_told_the_next_time() {
     let beads = Beads::new(&two());
     beads.begin("me");
