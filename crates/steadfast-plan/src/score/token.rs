@@ -38,10 +38,11 @@ fn is_path(word: &Word) -> bool {
     }
     let first = text.split('/').find(|part| !part.is_empty()).unwrap_or_default();
     let parts = text.split('/').filter(|part| !part.is_empty()).count();
-    word.is_code && parts >= 1
-        || text.ends_with('/') && parts >= 1
-        || text.starts_with('/') && parts >= 2
-        || ROOTS.contains(&first)
+    match parts {
+        0 => false,
+        1 => word.is_code || text.ends_with('/'),
+        _ => word.is_code || text.ends_with('/') || text.starts_with('/') || ROOTS.contains(&first),
+    }
 }
 
 /// Where bare words with a slash between them are a folder, not two names for one thing.

@@ -69,7 +69,7 @@ impl Agreement {
         self.specs += 1;
         self.totals_within_one += usize::from(total.abs_diff(scored.total()) <= 1);
         self.same_side += usize::from((total >= THRESHOLD) == scored.is_clear());
-        if by_hand != by_rule && std::env::var_os("STEADFAST_SCORES").is_some() {
+        if by_hand != by_rule {
             tell(&format!("{name}: by hand {by_hand:?}, by rule {by_rule:?}"));
             for mark in scored.marks {
                 let because = mark.because.map(|sentence| sentence.text).unwrap_or_default();
