@@ -8,7 +8,7 @@ use super::column::{plan_id, task_id, word};
 use super::error::Fault;
 use super::spec::{self, Head};
 use super::task::READY;
-use super::{Ledger, LedgerError, decision, evidence, progress, run, task};
+use super::{Ledger, LedgerError, decision, evidence, looped, progress, run, task};
 
 /// A plan as it is put into the ledger.
 pub(super) struct NewPlan<'a> {
@@ -197,6 +197,11 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
     view.open = open(connection, plan, view.counts)?;
     view.checking = evidence::checking(connection, plan)?;
     (view.brief, view.hash) = brief(connection, plan, &view)?;
+    // Another plan in the checkout of a loop is no way around what must not happen there.
+    if view.brief.must_nots.is_empty() {
+        view.brief.must_nots = looped::must_nots(connection, &view.worktree)?;
+    }
+    view.brief.must_nots.truncate(Brief::MUST_NOTS);
     Ok(Some(view))
 }
 
@@ -213,9 +218,8 @@ fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Bri
     if brief.spec.is_none() {
         return Ok((brief, None));
     }
-    let Head { hash, description, mut constraints, mut must_nots, promise, phases, .. } = spec::head(connection, plan)?;
+    let Head { hash, description, mut constraints, must_nots, promise, phases, .. } = spec::head(connection, plan)?;
     constraints.truncate(Brief::SHOWN);
-    must_nots.truncate(Brief::MUST_NOTS);
     let phase = current.and_then(|task| task.phase);
     brief.decisions = decision::last_of(connection, plan, phase.as_deref(), Brief::SHOWN)?;
     brief.phase = phases.into_iter().find(|known| Some(&known.id) == phase.as_ref()).map(|known| known.name);

@@ -4,12 +4,12 @@ mod familiar;
 mod review;
 mod row;
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use steadfast_model::{Loop, LoopEnd, LoopId, Millis, PlanId, RunId, Scores, Shape, Stage};
 
 pub use review::NewReview;
 
-use super::column::text;
+use super::column::{json, text};
 use super::error::Fault;
 use super::slice::Touched;
 use super::spec::Head;
@@ -184,6 +184,17 @@ fn release(transaction: &Transaction<'_>, touched: &mut Touched, looped: &Loop) 
         Some(plan) if plan::worktree_of(transaction, plan)?.is_some() => hold(transaction, touched, plan, Vec::new()),
         _ => Ok(()),
     }
+}
+
+/// What must not happen in a checkout, from the moment its loop has a plan until it is over. Asked with every stop.
+pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<String>, Fault> {
+    let shape: Option<String> = connection
+        .prepare_cached("SELECT shape FROM loop WHERE worktree = ?1 AND ended IS NULL AND plan IS NOT NULL")?
+        .query_row([worktree], |row| row.get(0))
+        .optional()?
+        .flatten();
+    let shape: Option<Shape> = shape.map(|text| json(0, &text)).transpose()?;
+    Ok(shape.map(|shape| shape.must_nots).unwrap_or_default())
 }
 
 /// A spec that was loaded anew is the same loop's.

@@ -285,3 +285,17 @@ fn whoever_works_on_the_plan_is_held_to_the_must_nots_until_the_loop_is_over() {
     ledger.end_loop(&first(), LoopEnd::Capped, at(10)).unwrap();
     assert_eq!(held(&ledger), Vec::<String>::new());
 }
+
+#[test]
+fn another_plan_in_the_checkout_of_a_loop_is_no_way_around_what_must_not_happen() {
+    let (_dir, mut ledger) = with_loop();
+    let plan = load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 0).plan().clone();
+    ledger.keep_shape(&first(), &Shape { must_nots: vec!["no commits".into()], ..Shape::default() }, at(6)).unwrap();
+    ledger.attach_plan(&first(), &plan, at(7)).unwrap();
+    let beside = list(&mut ledger);
+    ledger.add_task(&beside, super::named("x"), at(8)).unwrap();
+    let view = ledger.plan_view(WORKTREE).unwrap().unwrap();
+    assert_eq!((view.id, view.brief.must_nots), (beside, vec!["no commits".to_owned()]));
+    ledger.end_loop(&first(), LoopEnd::Archived, at(9)).unwrap();
+    assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().brief.must_nots, Vec::<String>::new());
+}
