@@ -164,9 +164,11 @@ impl Grounds {
 
     /// The same of several.
     pub fn remove_all(&self, units: &[&str]) -> Result<(), GroundsError> {
-        for unit in units {
-            self.make_room(&self.unit_folder(unit))?;
+        let folders: Vec<PathBuf> = units.iter().map(|unit| self.unit_folder(unit)).collect();
+        for folder in &folders {
+            remove_dir(folder)?;
         }
+        self.forget(&folders)?;
         let branches: Vec<String> = units.iter().map(|unit| reference(&self.unit_branch(unit))).collect();
         self.delete(&branches.iter().map(String::as_str).collect::<Vec<_>>())
     }
@@ -194,7 +196,7 @@ impl Grounds {
         if let Some(parent) = folder.parent() {
             fs::create_dir_all(parent).map_err(file(parent))?;
         }
-        self.forget(folder)
+        self.forget(&[folder.to_owned()])
     }
 
     /// Whether an earlier attempt left a worktree that can be worked in. A lock of git's in there is nobody's: whoever

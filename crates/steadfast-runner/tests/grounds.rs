@@ -95,6 +95,21 @@ fn what_a_unit_did_lands_on_the_runs_branch_and_nowhere_else() {
 }
 
 #[test]
+fn several_worktrees_go_at_once_and_the_others_stay() {
+    let repository = Repository::new();
+    let grounds = repository.begun();
+    for unit in ["1", "2", "3"] {
+        worked(&grounds, unit, "new", unit);
+    }
+    grounds.remove_all(&["1", "3", "never made"]).unwrap();
+    let left = repository.git(&["worktree", "list", "--porcelain"]);
+    let branches: Vec<&str> = left.lines().filter_map(|line| line.strip_prefix("branch refs/heads/")).collect();
+    assert_eq!(branches, ["main", "steadfast/r-1-2"]);
+    let branches = repository.git(&["branch", "--format=%(refname:short)"]);
+    assert_eq!(branches, "main\nsteadfast/r-1\nsteadfast/r-1-2");
+}
+
+#[test]
 fn a_unit_that_changed_nothing_lands_once_too() {
     let repository = Repository::new();
     let grounds = repository.begun();

@@ -88,10 +88,17 @@ impl Grounds {
         remove_file(&deleting)
     }
 
-    /// Has git forget the worktree in this folder.
-    pub(super) fn forget(&self, folder: &Path) -> Result<(), GroundsError> {
-        let folder = real(folder);
+    /// Has git forget the worktrees in these folders: all of them in one turn, because those that are made take turns, too,
+    /// and whoever removes one at a time comes too late when many are made.
+    pub(super) fn forget(&self, folders: &[PathBuf]) -> Result<(), GroundsError> {
         let _alone = self.alone();
+        for folder in folders {
+            self.forget_one(&real(folder))?;
+        }
+        Ok(())
+    }
+
+    fn forget_one(&self, folder: &Path) -> Result<(), GroundsError> {
         // Git calls it like its folder, unless another is called so.
         let likely = folder.file_name().map(|name| self.common.join("worktrees").join(name));
         match likely.map(Remembered::read) {
