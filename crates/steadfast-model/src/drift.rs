@@ -361,7 +361,9 @@ mod tests {
         let mut drift = Drift::default();
         drift.apply(&DriftChange::Went(Places { fresh: vec!["src/a.rs".into()], ..Places::default() }));
         drift.apply(&DriftChange::HumanSpoke { words: Vec::new() });
-        let settled = Places { known: vec!["src/a.rs".into()], folders: vec!["src".into()], ..Places::default() };
+        let folders = || vec!["src".to_owned()];
+        let known = vec!["src/a.rs".to_owned()];
+        let settled = Places { known, folders: folders(), worked: folders(), ..Places::default() };
         assert_eq!(drift.places, settled);
     }
 }

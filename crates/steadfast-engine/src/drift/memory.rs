@@ -56,6 +56,7 @@ pub(crate) fn wrote(memory: &Drift, deed: &Deed, scored: &Scored) -> Option<Drif
         let folder = folder(path);
         if first_of_all || scored.score > Score::new(8) {
             add(&mut new.folders, &memory.places.folders, folder);
+            add(&mut new.worked, &memory.places.worked, folder);
         }
         if first_of_all || (!memory.at_work && scored.score > Score::new(8)) {
             add(&mut new.known, &memory.places.known, path);

@@ -18,13 +18,14 @@ pub enum Standing {
     Planned,
     /// Its name is in the human's words.
     Spoken,
-    /// It is in a folder of the work.
+    /// It is in a folder in which something of the work was written. That it was read from says less: who looks around
+    /// reads in many.
     Inside,
     /// A word of its name is in the names of the work.
     Kin,
     /// It was looked at after the human spoke again, and nothing else leads to it.
     Explored,
-    /// It is somewhere below a folder of the work.
+    /// It is somewhere below such a folder.
     Below,
     /// Its folder was looked into in the middle of the work.
     Seen,
@@ -54,6 +55,11 @@ impl Standing {
     /// It leads away.
     pub(crate) fn is_astray(self) -> bool {
         self >= Self::Below
+    }
+
+    /// It leads neither away nor back: it is near the work, and nothing says that it is part of it.
+    pub(crate) fn is_near(self) -> bool {
+        matches!(self, Self::Inside | Self::Kin | Self::Explored)
     }
 
     /// In a few words, for whoever is told.
@@ -186,13 +192,13 @@ fn is_planned(memory: &Drift, path: &str) -> bool {
 fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Standing {
     let places = &memory.places;
     let folder = folder(path);
-    if without.has(Signal::Folders) && has(&places.folders, folder) {
+    if without.has(Signal::Folders) && has(&places.worked, folder) {
         return Standing::Inside;
     }
     if without.has(Signal::Reads) && (has(&places.explored, path) || has(&places.explored, folder)) {
         return Standing::Explored;
     }
-    if without.has(Signal::Folders) && places.folders.iter().any(|known| is_below(folder, known)) {
+    if without.has(Signal::Folders) && places.worked.iter().any(|known| is_below(folder, known)) {
         return Standing::Below;
     }
     if has(&places.told, folder) {

@@ -37,11 +37,11 @@ const TOLD: u8 = 7;
 /// use steadfast_engine::drift::{Deed, Scope, Without, score};
 /// use steadfast_model::{Drift, Places, StepKind};
 ///
-/// let places = Places { known: vec!["src/auth/token.rs".into()], folders: vec!["src/auth".into()], ..Places::default() };
+/// let places = Places { known: vec!["src/auth/token.rs".into()], worked: vec!["src/auth".into()], ..Places::default() };
 /// let work = Drift { places, at_work: true, ..Drift::default() };
 /// let edit = |path: &str| Deed { kind: Some(StepKind::Edit), writes: vec![path.into()], ..Deed::default() };
 /// let score = |work: &Drift, path| score(work, Scope::default(), &edit(path), None, Without::default()).map(|s| s.score.get());
-/// // What was read before the first write is the work; beside it is near it.
+/// // What was read before the first write is the work; what is in a folder where it was written is near it.
 /// assert_eq!(score(&work, "src/auth/token.rs"), Some(10));
 /// assert_eq!(score(&work, "src/auth/session.rs"), Some(8));
 /// // What nothing leads to is not, and the second time in a row less so.

@@ -295,7 +295,6 @@ impl<'a> After<'a> {
         let level = level(memory, scored.score);
         let corrected = level >= Level::Correct;
         let writes = self.deed.changes_files();
-        let astray = writes && memory.at_work && scored.standing.is_some_and(crate::drift::Standing::is_astray);
         let escalation = match (corrected, scored.score >= Score::new(8)) {
             (true, _) => (memory.escalation + u8::from(memory.corrected)).min(Memory::ESCALATION),
             (false, true) => memory.escalation.saturating_sub(1),
@@ -314,7 +313,11 @@ impl<'a> After<'a> {
         let text = text::correction(self.state, scored, level, recovery.as_deref())
             .filter(|text| level >= self.state.rules.drift.quiet_below() && !memory.said.contains(&mark(text)));
         let steered = DriftChange::Steered {
-            astray: if astray { memory.astray.saturating_add(1) } else { 0 },
+            astray: match scored.standing.filter(|_| writes && memory.at_work) {
+                Some(standing) if standing.is_astray() => memory.astray.saturating_add(1),
+                Some(standing) if standing.is_near() => memory.astray,
+                _ => 0,
+            },
             quiet: if corrected { QUIET } else { memory.quiet.saturating_sub(batch::heard(memory)) },
             escalation,
             course,

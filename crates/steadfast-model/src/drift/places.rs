@@ -6,9 +6,12 @@ pub struct Places {
     /// Files that belong to it: read before the first write, or written when the human spoke next.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<String>,
-    /// Folders that belong to it.
+    /// Folders that were looked into before the first write, and those in which the work is.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
+    /// Those of them in which something was written that belongs to it: what is beside that is near.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worked: Vec<String>,
     /// Files and folders that were looked at before the first write after a later prompt, and that nothing else leads to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub explored: Vec<String>,
@@ -44,6 +47,7 @@ impl Places {
             (&mut self.fresh, &new.fresh, Self::FOLDERS),
             (&mut self.planned, &new.planned, Self::KNOWN),
             (&mut self.told, &new.told, Self::OTHERS),
+            (&mut self.worked, &new.worked, Self::FOLDERS),
         ];
         for (list, new, most) in lists {
             new.iter().for_each(|path| keep(list, path, most));
@@ -55,6 +59,7 @@ impl Places {
         for file in std::mem::take(&mut self.fresh) {
             let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
             keep(&mut self.folders, folder, Self::FOLDERS);
+            keep(&mut self.worked, folder, Self::FOLDERS);
             keep(&mut self.known, &file, Self::KNOWN);
         }
     }

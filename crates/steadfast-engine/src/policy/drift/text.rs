@@ -1,6 +1,6 @@
 //! What an agent and its human are told of drift. Short: the longest is well under 120 tokens.
 
-use steadfast_model::{Course, Drift, Level, State};
+use steadfast_model::{Course, Drift, Level, Places, State};
 
 use crate::drift::{Deed, Repeated, Scored, folder};
 
@@ -110,8 +110,10 @@ fn goal(state: &State) -> String {
 }
 
 fn places(memory: &Drift) -> String {
+    let Places { worked, folders, .. } = &memory.places;
+    let folders = if worked.is_empty() { folders } else { worked };
     let folders: Vec<String> =
-        memory.places.folders.iter().rev().take(FOLDERS).map(|folder| format!("`{}`", shown(folder))).collect();
+        folders.iter().rev().take(FOLDERS).map(|folder| format!("`{}`", shown(folder))).collect();
     if folders.is_empty() { String::new() } else { format!(" The work is in {}.", folders.join(", ")) }
 }
 
