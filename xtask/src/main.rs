@@ -24,7 +24,7 @@ usage: cargo xtask CHORE
   test                 everything CI runs: formatting, lints, generated files, boundaries, unit, property and
                        end-to-end tests, a bounded fuzz, the instruction count
   bench drift          how well the drift score tells work that was asked for, on real sessions (--wrong lists where it
-                       does not)
+                       does not, --refine COMMAND measures what that command adds)
   bench guard          what reading and judging a command costs beside a split at blanks; fails over its limits
   bench hook           what a hook costs beside an empty process (--runs N, --binary PATH)
   bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)

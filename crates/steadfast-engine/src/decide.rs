@@ -54,6 +54,7 @@ impl Heard<'_> {
         for change in &decision.changes {
             state.apply(change);
         }
+        decision.effects.extend(goal::refining(&state, event, &decision.changes));
 
         for policy in POLICIES {
             let judgement = policy.judge(&state, event, facts);

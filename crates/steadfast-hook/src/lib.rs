@@ -20,5 +20,5 @@ pub use follow::{Follow, Followed};
 pub use gate::draft_hash;
 pub use process::{HOSTS, Process, is_gone};
 pub use step::{StepError, drain, step};
-pub use supervise::{Surroundings, answer};
+pub use supervise::{Answered, Refining, Surroundings, answer};
 pub use wiring::note_wiring;

@@ -45,6 +45,10 @@ fn clean_word(word: &mut GoalWord) {
     match word {
         GoalWord::Set { text, .. } => clean(text),
         GoalWord::Forbid(constraints) => constraints.iter_mut().for_each(|constraint| clean(&mut constraint.said)),
+        GoalWord::Refined { goal, scope, keywords, .. } => {
+            clean(goal);
+            scope.iter_mut().chain(keywords).for_each(clean);
+        }
         GoalWord::Allow(_) | GoalWord::Clear => {}
     }
 }

@@ -52,7 +52,8 @@ impl StepError {
 /// that is not on the account must not be given.
 pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
     let follow: Follow = |_, _| Followed::default();
-    Step { place, config, run_spent: None, homes: || None, follow, task_list: || None }.take(event)
+    let decision = Step { place, config, run_spent: None, homes: || None, follow, task_list: || None }.take(event)?;
+    Ok(decision.answer)
 }
 
 /// Where a session is kept, and what is around it.
@@ -71,7 +72,7 @@ pub(crate) struct Step<'a> {
 }
 
 impl Step<'_> {
-    pub(crate) fn take(self, mut event: Event) -> Result<Answer, StepError> {
+    pub(crate) fn take(self, mut event: Event) -> Result<Decision, StepError> {
         let Self { place, config, run_spent, homes, follow, .. } = self;
         if matches!(event.kind, EventKind::SessionStart { .. }) {
             drain_all(place, event.at);
@@ -80,7 +81,7 @@ impl Step<'_> {
         let mut glance = files.glance();
         let noticed = match glance.as_ref().and_then(|glance| list::seen(&self, glance.state(), &event)) {
             Some(seen) => {
-                let said = self.take(seen)?;
+                let said = self.take(seen)?.answer;
                 glance = files.glance();
                 Some(said)
             }
@@ -131,7 +132,7 @@ impl Step<'_> {
         if let Err(SessionError::Locked(_)) = &updated {
             files.leave_late(&event).map_err(StepError::files(&files))?;
         }
-        let (_, decision) = updated?;
+        let (_, mut decision) = updated?;
         take_in_late(&files)?;
         if matches!(event.kind, EventKind::SessionStart { .. }) {
             process::note(&files);
@@ -152,10 +153,10 @@ impl Step<'_> {
             // Whoever opens the ledger next drains it.
             log_line(place, event.at, &format!("the journal was not drained: {error}"));
         }
-        Ok(match noticed {
-            Some(noticed) => list::told(&event, noticed, decision.answer),
-            None => decision.answer,
-        })
+        if let Some(noticed) = noticed {
+            decision.answer = list::told(&event, noticed, decision.answer);
+        }
+        Ok(decision)
     }
 
     /// Before a stop looks at the plan, the ledger has what the journal has of the host's list.
@@ -262,6 +263,8 @@ fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> R
         Effect::Restore { scope, path } => gate::put_back(place, scope, path, now).map_err(StepError::Gate)?,
         Effect::Reseal { scope, path } => gate::adopt(place, scope, path).map_err(StepError::Gate)?,
         Effect::ResealTree { scope } => gate::adopt_tree(place, scope).map_err(StepError::Gate)?,
+        // Whoever answers begins it, and answers first.
+        Effect::Refine { .. } => {}
     }
     Ok(())
 }

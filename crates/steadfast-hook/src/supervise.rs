@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use steadfast_engine::Decision;
 use steadfast_hosts::install::Homes;
 use steadfast_hosts::{Around, decode, encode};
-use steadfast_model::{Action, Event, EventKind, EventName, Millis, SessionId, ToolResult};
+use steadfast_model::{Action, Effect, Event, EventKind, EventName, Millis, SessionId, ToolResult};
 use steadfast_store::{ConfigFiles, Place, SessionFiles};
 
 use crate::call::Call;
@@ -57,7 +58,26 @@ impl Surroundings {
     }
 }
 
-/// The answer to one event: what goes to standard output, or nothing.
+/// What came of one event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answered {
+    /// What goes to standard output, or nothing.
+    pub said: Option<String>,
+    /// What is begun beside the hook when the host has its answer.
+    pub refining: Option<Refining>,
+}
+
+/// The goal of a session for which the user's command is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refining {
+    /// The root of the checkout.
+    pub root: PathBuf,
+    pub session: SessionId,
+    /// The number of the human's prompt that set or changed it.
+    pub prompt: u64,
+}
+
+/// The answer to one event.
 ///
 /// However a host behaves, a file system hangs or our own code panics, there is an answer. The work is done here; a
 /// thread beside it keeps the time, because the other way round the work would pay for the thread. When the time is up
@@ -67,25 +87,25 @@ pub fn answer(
     around: &Surroundings,
     stdin: impl Read,
     too_late: impl FnOnce(Option<String>) + Send + 'static,
-) -> Option<String> {
+) -> Answered {
     std::panic::set_hook(Box::new(|_| {}));
     let answered = Arc::new(AtomicBool::new(false));
     let clock = keep_time(call.clone(), around.clone(), Arc::clone(&answered), too_late);
     let work = AssertUnwindSafe(|| work(call, around, stdin));
-    let said = match clock.map(|_| catch_unwind(work)) {
-        Ok(Ok(Ok(said))) => Ok(said),
+    let done = match clock.map(|_| catch_unwind(work)) {
+        Ok(Ok(Ok(done))) => Ok(done),
         Ok(Ok(Err(why))) => Err(why),
         Ok(Err(panic)) => Err(format!("panicked: {}", message(&*panic))),
         Err(error) => Err(format!("cannot start a thread: {error}")),
     };
-    let said = said.unwrap_or_else(|why| fallback(call, around, &why));
+    let done = done.unwrap_or_else(|why| Answered { said: fallback(call, around, &why), refining: None });
     if answered.swap(true, Ordering::AcqRel) {
         // The other thread is answering, and the process ends with that.
         loop {
             thread::park();
         }
     }
-    said
+    done
 }
 
 fn keep_time(
@@ -103,13 +123,13 @@ fn keep_time(
     thread::Builder::new().name("clock".into()).stack_size(CLOCK_STACK).spawn(wait)
 }
 
-fn work(call: &Call, around: &Surroundings, stdin: impl Read) -> Result<Option<String>, String> {
+fn work(call: &Call, around: &Surroundings, stdin: impl Read) -> Result<Answered, String> {
     let mut payload = Vec::with_capacity(8 << 10);
     stdin.take(PAYLOAD).read_to_end(&mut payload).map_err(|error| format!("cannot read the payload: {error}"))?;
     judge(call, around, &payload)
 }
 
-fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<String>, String> {
+fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered, String> {
     let outside = Around {
         at: around.now,
         cwd: around.cwd.to_string_lossy().into_owned(),
@@ -118,7 +138,7 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     };
     let mut event = decode(call.host, call.via, &call.event, payload, &outside).map_err(|error| error.to_string())?;
     // Hooks in the user's own settings are called everywhere; they act only where `init` left state.
-    let Some(place) = home_of(&event, around) else { return Ok(None) };
+    let Some(place) = home_of(&event, around) else { return Ok(Answered::default()) };
     if event.attended.is_none() && is_for_humans(&event) {
         event.attended = process::is_attended();
     }
@@ -127,9 +147,16 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Option<St
     let Surroundings { homes, follow, task_list, .. } = *around;
     let run_spent = around.run_spent.as_deref();
     let step = Step { place: &place, config: &config, run_spent, homes, follow, task_list };
-    let answer = step.take(event).map_err(|error| error.to_string())?;
+    let session = event.session.clone();
+    let Decision { answer, effects, .. } = step.take(event).map_err(|error| error.to_string())?;
     // What was read has a name.
-    Ok(EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer)))
+    let said = EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer));
+    let refining = effects.iter().find_map(|effect| match effect {
+        Effect::Refine { prompt } => Some(*prompt),
+        _ => None,
+    });
+    let refining = refining.map(|prompt| Refining { root: place.root.clone(), session, prompt });
+    Ok(Answered { said, refining })
 }
 
 /// Whether it matters for this event who sits before the host. Rare enough to look.

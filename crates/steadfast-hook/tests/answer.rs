@@ -92,7 +92,7 @@ fn in_time(call: &Call, around: Surroundings, stdin: impl Read + Send + 'static)
     let (sender, receiver) = mpsc::channel();
     let (late, call) = (sender.clone(), call.clone());
     std::thread::spawn(move || {
-        let said = answer(&call, &around, stdin, move |said| late.send(said).unwrap());
+        let said = answer(&call, &around, stdin, move |said| late.send(said).unwrap()).said;
         let _ = sender.send(said);
     });
     receiver.recv_timeout(Duration::from_secs(5)).unwrap()

@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 75] = [
+pub const COMMANDS: [(&str, Authority); 76] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -82,6 +82,7 @@ pub const COMMANDS: [(&str, Authority); 75] = [
     ("loop advance", Authority::Either),
     ("supervise", Authority::Either),
     ("neighbours", Authority::Either),
+    ("refine", Authority::Either),
     ("mcp", Authority::Either),
     ("hook", Authority::Either),
     ("demo", Authority::Either),

@@ -249,6 +249,15 @@ impl Drift {
         }
     }
 
+    /// Adds words as far as there is room. They are the first to go when the human has more to say.
+    pub(crate) fn refine(&mut self, words: &[String]) {
+        for word in words {
+            if self.words.len() < Self::WORDS && !self.words.contains(word) {
+                self.words.insert(0, word.clone());
+            }
+        }
+    }
+
     fn step(&mut self, step: &Step) {
         self.tally.steps += 1;
         self.at_work |= !step.paths.is_empty();
@@ -354,6 +363,16 @@ mod tests {
         let sizes = [drift.places.known.len(), drift.places.folders.len(), drift.words.len(), drift.window.len()];
         assert_eq!(sizes, [Places::KNOWN, Places::FOLDERS, Drift::WORDS, Drift::WINDOW]);
         assert_eq!(drift.places.known.last().map(String::as_str), Some("f999"));
+    }
+
+    #[test]
+    fn words_of_a_command_are_the_first_to_go() {
+        let words = |name: &str, count: usize| (0..count).map(|n| format!("{name}{n}")).collect::<Vec<_>>();
+        let mut drift = Drift { words: words("human", 60), ..Drift::default() };
+        drift.refine(&words("more", 100));
+        assert_eq!((drift.words.len(), drift.words.ends_with(&words("human", 60))), (Drift::WORDS, true));
+        drift.apply(&DriftChange::HumanSpoke { words: words("new", 4) });
+        assert_eq!(drift.words, [words("human", 60), words("new", 4)].concat());
     }
 
     #[test]

@@ -78,6 +78,11 @@ pub enum Effect {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         gone: Vec<TaskId>,
     },
+    /// The user's command is asked what else belongs to what the human of this prompt wants. Beside the hook, when it has
+    /// answered.
+    Refine {
+        prompt: u64,
+    },
 }
 
 impl Effect {
@@ -96,6 +101,7 @@ impl Effect {
             Self::Restore { .. } => "what is sealed was not put back",
             Self::Reseal { .. } | Self::ResealTree { .. } => "what is there now was not sealed",
             Self::FollowList { .. } => "the host's list was not taken over",
+            Self::Refine { .. } => "the goal was not refined",
         }
     }
 

@@ -12,6 +12,9 @@ pub struct Goal {
     /// Which of them stand for a name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<Found>,
+    /// Which of them the user's command added.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refined: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<Constraint>,
     /// The number of the newest constraint: none is given twice.
@@ -98,7 +101,7 @@ impl ConstraintKind {
     }
 }
 
-/// What a human says about a goal outright, with a command.
+/// What is said about a goal outright, with a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GoalWord {
@@ -111,6 +114,17 @@ pub enum GoalWord {
     /// The constraint of this number is lifted.
     Allow(u32),
     Clear,
+    /// What the command of `drift.refine` adds to what was asked for. A human who spoke since is heard, and not it.
+    Refined {
+        /// The number of the human's prompt that it was asked about.
+        prompt: u64,
+        /// The text of the goal at that time.
+        goal: String,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        scope: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        keywords: Vec<String>,
+    },
 }
 
 impl Goal {
@@ -125,8 +139,21 @@ impl Goal {
 
     pub(crate) fn set(&mut self, text: &str, scope: &[String], found: &[Found]) {
         text.clone_into(&mut self.text);
-        self.scope = scope.iter().take(Self::SCOPE).cloned().collect();
+        // What a command added makes room for what the human names.
+        let (refined, named): (Vec<_>, Vec<_>) = scope.iter().partition(|path| self.refined.contains(path));
+        self.scope = named.into_iter().chain(refined).take(Self::SCOPE).cloned().collect();
         self.found = found.iter().filter(|found| self.scope.contains(&found.path)).cloned().collect();
+        self.refined.retain(|path| self.scope.contains(path));
+    }
+
+    /// Adds to the scope, as far as there is room.
+    pub(crate) fn refine(&mut self, scope: &[String]) {
+        for path in scope {
+            if self.scope.len() < Self::SCOPE && !self.scope.contains(path) {
+                self.scope.push(path.clone());
+                self.refined.push(path.clone());
+            }
+        }
     }
 
     /// The same constraint said again is the same constraint.
@@ -171,6 +198,32 @@ mod tests {
         goal.forbid(&forbidden(ConstraintKind::Push));
         let numbers: Vec<u32> = goal.constraints.iter().map(|constraint| constraint.number).collect();
         assert_eq!(numbers, [1, 3]);
+    }
+
+    fn paths(name: &str, count: usize) -> Vec<String> {
+        (0..count).map(|number| format!("{name}{number}")).collect()
+    }
+
+    #[test]
+    fn a_command_adds_what_there_is_room_for_and_takes_nothing_away() {
+        let mut goal = Goal::default();
+        goal.forbid(&forbidden(ConstraintKind::Commit));
+        goal.set("Mend it", &paths("human", 20), &[]);
+        let before = goal.clone();
+        goal.refine(&[paths("human", 1), paths("more", 100)].concat());
+        let scope = [paths("human", 20), paths("more", 4)].concat();
+        assert_eq!(goal, Goal { scope, refined: paths("more", 4), ..before });
+    }
+
+    #[test]
+    fn what_a_command_added_makes_room_for_what_the_human_names() {
+        let mut goal = Goal::default();
+        goal.set("Mend it", &[], &[]);
+        goal.refine(&paths("more", 24));
+        let scope = [goal.scope.clone(), paths("human", 3)].concat();
+        goal.set("Mend it", &scope, &[]);
+        assert_eq!(goal.scope, [paths("human", 3), paths("more", 21)].concat());
+        assert_eq!(goal.refined, paths("more", 21));
     }
 
     #[test]

@@ -160,6 +160,8 @@ pub struct Settings {
     pub drift_never: Sourced<Vec<String>>,
     pub drift_constraints: Sourced<Vec<String>>,
     pub drift_quiet_below: Sourced<Level>,
+    /// Empty: none.
+    pub drift_refine: Sourced<String>,
     pub run: RunSettings,
     pub looped: LoopSettings,
     pub ledger_check_seconds: Sourced<u32>,
@@ -169,6 +171,8 @@ pub struct Settings {
     pub ledger_task_list_id: Sourced<Option<String>>,
     pub ledger_path: Sourced<Option<String>>,
     pub privacy_retain_days: Sourced<u32>,
+    /// Keys that a file says and may not, with whose file it is.
+    pub ignored: Vec<(&'static str, Source)>,
 }
 
 const UI_SKILLS: [&str; 2] = ["frontend-design", "vercel-design-guidelines"];
@@ -200,6 +204,7 @@ impl Default for Settings {
             drift_never: Sourced::default(Vec::new()),
             drift_constraints: Sourced::default(Vec::new()),
             drift_quiet_below: Sourced::default(DriftRules::QUIET_BELOW),
+            drift_refine: Sourced::default(String::new()),
             run: RunSettings::default(),
             looped: LoopSettings::default(),
             ledger_check_seconds: Sourced::default(1_800),
@@ -209,6 +214,7 @@ impl Default for Settings {
             ledger_task_list_id: Sourced::default(None),
             ledger_path: Sourced::default(None),
             privacy_retain_days: Sourced::default(30),
+            ignored: Vec::new(),
         }
     }
 }
@@ -229,7 +235,7 @@ impl Settings {
                     completion_promises,
                 },
             approval: ApprovalOptions { required, protected, triggers, scratch, possible, expires_hours, profile, key },
-            drift: DriftOptions { scope, never, constraints, quiet_below },
+            drift: DriftOptions { scope, never, constraints, quiet_below, refine },
             run,
             looped,
             ledger: LedgerOptions { check_seconds, ui_skills, source: tasks_from, epic, task_list_id, path },
@@ -259,6 +265,11 @@ impl Settings {
         self.drift_never.take(never.clone(), source);
         self.drift_constraints.take(constraints.clone(), source);
         self.drift_quiet_below.take(*quiet_below, source);
+        if source.is_the_users() {
+            self.drift_refine.take(refine.clone(), source);
+        } else if refine.is_some() {
+            self.ignored.push((DriftOptions::REFINE, source));
+        }
         self.run.combine(run, source);
         self.looped.combine(looped, source);
         self.ledger_check_seconds.take(*check_seconds, source);
@@ -310,6 +321,7 @@ impl Settings {
             line("drift.never", &self.drift_never, |paths| list(paths.iter().map(String::as_str))),
             line("drift.constraints", &self.drift_constraints, |said| list(said.iter().map(String::as_str))),
             line("drift.quiet_below", &self.drift_quiet_below, |level| quoted(level.as_str())),
+            line(DriftOptions::REFINE, &self.drift_refine, |command| quoted(command)),
         ];
         lines.extend(self.run.lines());
         lines.extend(self.looped.lines());
@@ -355,6 +367,7 @@ impl Settings {
                 never: self.drift_never.value.clone(),
                 constraints: self.drift_constraints.value.clone(),
                 quiet_below: Some(self.drift_quiet_below.value).filter(|level| *level != DriftRules::QUIET_BELOW),
+                refine: !self.drift_refine.value.trim().is_empty(),
             },
             tasks_from: self.ledger_source.value,
             stop: StopRules {

@@ -263,6 +263,13 @@ pub enum Change {
         found: Vec<Found>,
     },
     GoalCleared,
+    /// The user's command added to it.
+    GoalRefined {
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        scope: Vec<String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        words: Vec<String>,
+    },
     ConstraintAdded(Constraint),
     /// The constraint of this number no longer holds.
     ConstraintLifted(u32),
@@ -413,6 +420,10 @@ impl State {
             Change::GoalCleared => {
                 self.goal = None;
                 self.mark_version();
+            }
+            Change::GoalRefined { scope, words } => {
+                self.goal.get_or_insert_default().refine(scope);
+                self.drift.refine(words);
             }
             Change::ConstraintAdded(constraint) => {
                 self.goal.get_or_insert_default().forbid(constraint);

@@ -4,6 +4,7 @@
 //! an argument parser exists. Everything else is a command for people and agents.
 
 mod ancestry;
+mod beside;
 mod caller;
 mod commands;
 mod diff;
@@ -15,6 +16,7 @@ mod looped;
 mod neighbours;
 mod output;
 mod recalled;
+mod refining;
 mod repository;
 mod setup;
 mod spec_file;
@@ -27,7 +29,7 @@ mod when;
 use std::io::Write;
 use std::process::ExitCode;
 
-use steadfast_hook::Call;
+use steadfast_hook::{Answered, Call};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
@@ -45,9 +47,14 @@ fn hook(arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
             return ExitCode::from(error::USAGE);
         }
     };
-    say(steadfast_hook::answer(&call, &surroundings::of_hook(), std::io::stdin(), too_late));
+    let Answered { said, refining } =
+        steadfast_hook::answer(&call, &surroundings::of_hook(), std::io::stdin(), too_late);
+    say(said);
     if call.event == "SessionStart" {
         neighbours::begin();
+    }
+    if let Some(refining) = refining {
+        refining::begin(&refining);
     }
     ExitCode::SUCCESS
 }

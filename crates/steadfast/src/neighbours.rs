@@ -1,10 +1,8 @@
 //! Starts what makes the table of neighbours, and waits for nothing.
 
-use std::process::{Command, Stdio};
-
 use steadfast_store::{Place, neighbours_are_due};
 
-use crate::surroundings;
+use crate::{beside, surroundings};
 
 /// Starts it where Steadfast is set up, history is to be had and the table is old. What goes wrong is left: without a table
 /// the score is only a little less sure.
@@ -12,18 +10,6 @@ pub(crate) fn begin() {
     let cwd = surroundings::cwd();
     let Some(place) = Place::find(&cwd, surroundings::user_state().as_deref()) else { return };
     if place.root.join(".git").exists() && neighbours_are_due(&place, surroundings::now()) {
-        let _ = start(&place);
+        let _ = beside::start(&place.root, ["neighbours"]);
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "history is read in a process of its own, which nobody waits for")]
-fn start(place: &Place) -> std::io::Result<()> {
-    Command::new(std::env::current_exe()?)
-        .arg("neighbours")
-        .current_dir(&place.root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .map(drop)
 }

@@ -82,6 +82,9 @@ pub(crate) fn check() -> Option<String> {
     text("STEADFAST_CHECK")
 }
 
+/// To the command that refines a goal: a session that it starts is not refined in its turn.
+pub(crate) const REFINING: &str = "STEADFAST_REFINING";
+
 /// To a supervisor: what its check is confined to. Empty is the same as absent.
 pub(crate) const SANDBOX: &str = "STEADFAST_SANDBOX";
 

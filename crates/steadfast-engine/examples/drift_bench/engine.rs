@@ -1,9 +1,11 @@
-use steadfast_engine::Heard;
 use steadfast_engine::drift::{Signal, Without, follow, written};
+use steadfast_engine::{Heard, decide};
 use steadfast_model::{
-    Change, DriftChange, Event, Fact, Facts, Level, Neighbours, Opinion, PolicyName, State, Step, Verdict,
+    Change, DriftChange, Effect, Event, EventKind, Fact, Facts, Level, Neighbours, Opinion, PolicyName, State, Step,
+    Verdict,
 };
 
+use crate::refiner::refined;
 use crate::scorer::{Scored, Scorer, Start};
 use crate::world::World;
 
@@ -47,12 +49,35 @@ pub(crate) struct Engine<'a> {
     without: Vec<Signal>,
     state: Option<State>,
     sequence: u64,
+    /// Whether the command is asked that is measured.
+    refines: bool,
 }
 
 impl<'a> Engine<'a> {
     pub(crate) fn new(start: &Start<'a>) -> Self {
         let off = SIGNALS.iter().zip(ALL).filter(|(name, _)| !start.uses(name));
-        Self { world: start.world, without: off.map(|(_, signal)| signal).collect(), state: None, sequence: 0 }
+        let without = off.map(|(_, signal)| signal).collect();
+        Self { world: start.world, without, state: None, sequence: 0, refines: false }
+    }
+
+    pub(crate) fn refined(self) -> Self {
+        Self { refines: true, ..self }
+    }
+
+    /// The command's answer to a prompt, as if it came before anything else happened.
+    fn refine(&mut self, state: &mut State, event: &Event, effects: &[Effect]) {
+        let asked = effects.iter().find_map(|effect| match effect {
+            Effect::Refine { prompt } => Some(*prompt),
+            _ => None,
+        });
+        let (Some(prompt), EventKind::Prompt { text, .. }, Some(goal)) = (asked, &event.kind, &state.goal) else {
+            return;
+        };
+        let Some(word) = refined(text, goal, prompt, self.world.tree) else { return };
+        let said = Event { kind: EventKind::Goal(word), ..event.clone() };
+        self.sequence += 1;
+        let changes = decide(state, &said, &Facts::default()).changes;
+        state.advance(self.sequence, said.at, &changes);
     }
 
     /// The facts of a hook that a transcript can stand in for: what other sessions wrote together.
@@ -76,6 +101,7 @@ impl<'a> Engine<'a> {
 impl Scorer for Engine<'_> {
     fn event(&mut self, event: &Event) -> Option<Scored> {
         let mut state = self.state.take().unwrap_or_else(|| State::new(event.session.clone(), event.host, event.at));
+        state.rules.drift.refine = self.refines;
         let heard = Heard::of(event);
         let facts = self.facts(&state, &heard);
         let decision = heard.decide(&state, &facts);
@@ -86,6 +112,7 @@ impl Scorer for Engine<'_> {
         }
         self.sequence += 1;
         state.advance(self.sequence, event.at, &changes);
+        self.refine(&mut state, event, &decision.effects);
         self.state = Some(state);
         let denied = decision.opinions.iter().any(is_denied);
         let step = changes.iter().find_map(step);

@@ -19,3 +19,7 @@ pub(crate) const KINDS: [Kind; 4] = [
     Kind { name: "folder settled before", signals: &SIGNALS, make: |start| Box::new(Settled::new(start)) },
     Kind { name: "drift", signals: &engine::SIGNALS, make: |start| Box::new(Engine::new(start)) },
 ];
+
+/// Ours with the command that is measured.
+pub(crate) const REFINED: Kind =
+    Kind { name: "drift, refined", signals: &[], make: |start| Box::new(Engine::new(start).refined()) };

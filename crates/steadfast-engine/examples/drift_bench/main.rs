@@ -17,6 +17,7 @@ mod mask;
 mod measure;
 mod plan;
 mod quiet;
+mod refiner;
 mod refusal;
 mod report;
 mod scorer;
@@ -30,30 +31,40 @@ use std::process::ExitCode;
 
 use corpus::Corpus;
 use graft::grafts;
-use kind::KINDS;
+use kind::{KINDS, REFINED};
 
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let (transcripts, labels, index, more) = match arguments.as_slice() {
         [transcripts, labels, index, more @ ..] => (transcripts, labels, index, more),
         _ => {
-            eprintln!("usage: drift_bench TRANSCRIPTS LABELS INDEX [--wrong]");
+            eprintln!("{USAGE}");
             return ExitCode::from(64);
         }
     };
-    match Corpus::read(transcripts, labels, index) {
-        Ok(corpus) if more.is_empty() => {
-            report::print(&corpus);
-            ExitCode::SUCCESS
-        }
-        Ok(corpus) => {
-            // The last is ours; those before are yardsticks.
-            KINDS.iter().rev().take(1).for_each(|kind| wrong::print(&corpus, &grafts(&corpus), kind));
-            ExitCode::SUCCESS
-        }
+    let more: Vec<_> = more.iter().map(|word| word.to_string_lossy()).collect();
+    let more: Vec<&str> = more.iter().map(AsRef::as_ref).collect();
+    let corpus = match Corpus::read(transcripts, labels, index) {
+        Ok(corpus) => corpus,
         Err(error) => {
             eprintln!("error: {error}");
-            ExitCode::FAILURE
+            return ExitCode::FAILURE;
+        }
+    };
+    match more.as_slice() {
+        [] => report::print(&corpus, &KINDS.iter().collect::<Vec<_>>()),
+        // The last is ours; those before are yardsticks.
+        ["--wrong"] => KINDS.iter().rev().take(1).for_each(|kind| wrong::print(&corpus, &grafts(&corpus), kind)),
+        ["--refine", command] => {
+            refiner::measure((*command).to_owned());
+            report::print(&corpus, &KINDS.iter().rev().take(1).chain([&REFINED]).collect::<Vec<_>>());
+        }
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(64);
         }
     }
+    ExitCode::SUCCESS
 }
+
+const USAGE: &str = "usage: drift_bench TRANSCRIPTS LABELS INDEX [--wrong | --refine COMMAND]";

@@ -2,7 +2,7 @@ use std::time::Instant;
 
 use crate::corpus::Corpus;
 use crate::graft::{Against, From, Graft, Grafted, grafted, grafts, oracle};
-use crate::kind::{KINDS, Kind};
+use crate::kind::Kind;
 use crate::measure::Share;
 use crate::plan::{Hits, Planned, listed, planned};
 use crate::quiet::{Quiet, quiet, quiet_sessions};
@@ -29,17 +29,17 @@ impl Row {
     }
 }
 
-pub(crate) fn print(corpus: &Corpus) {
+pub(crate) fn print(corpus: &Corpus, kinds: &[&Kind]) {
     let began = Instant::now();
     let grafts = grafts(corpus);
     println!("{}\n", counted(corpus, &grafts));
-    let whole: Vec<Row> = KINDS.iter().map(|kind| Row::of(corpus, &grafts, kind.name.to_owned(), kind, &[])).collect();
+    let whole: Vec<Row> = kinds.iter().map(|kind| Row::of(corpus, &grafts, kind.name.to_owned(), kind, &[])).collect();
     println!("Everything at one threshold; tune / held.\n");
     quiet_table(&whole);
     graft_table(&grafts, &whole);
     refusal_table(&whole);
     plan_table(corpus, &whole);
-    for kind in KINDS.iter().filter(|kind| !kind.signals.is_empty()) {
+    for kind in kinds.iter().filter(|kind| !kind.signals.is_empty()) {
         println!("{}, without one signal each:\n", kind.name);
         let all = Row::of(corpus, &grafts, "all signals".to_owned(), kind, &[]);
         let without =

@@ -26,3 +26,4 @@ pub(crate) use deed::mark;
 pub(crate) use memory::{prompted, went, wrote};
 pub(crate) use place::folder;
 pub(crate) use repetition::failure;
+pub(crate) use words::of_prompt as words_of;

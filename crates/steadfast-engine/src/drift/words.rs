@@ -23,7 +23,7 @@ const GENERIC: &str = " \
     route server service shared spec src style test toml tsx txt type util view yml ";
 
 /// What a human's prompt is about, in single words, each once.
-pub(super) fn of_prompt(text: &str) -> Vec<String> {
+pub(crate) fn of_prompt(text: &str) -> Vec<String> {
     let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= LOOKED_AT).last().unwrap_or_default();
     let looked = if text.len() <= LOOKED_AT { text } else { &text[..end] };
     let mut words: Vec<String> = Vec::new();

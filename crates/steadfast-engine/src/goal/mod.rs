@@ -20,6 +20,7 @@ mod object;
 mod order;
 mod predicate;
 mod refer;
+mod refine;
 mod reserve;
 mod thing;
 mod tree;
@@ -34,6 +35,8 @@ use steadfast_model::{
 
 use crate::Heard;
 pub use broken::{Delta, DeltaOp, broken, can_be_seen};
+pub(crate) use refine::refining;
+pub use refine::{in_tree, keywords};
 pub use tree::found;
 use words::{Sentence, sentences};
 
@@ -200,6 +203,10 @@ pub(crate) fn changes(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Ch
         }
         EventKind::Goal(GoalWord::Allow(number)) => vec![Change::ConstraintLifted(*number)],
         EventKind::Goal(GoalWord::Clear) => vec![Change::GoalCleared],
+        EventKind::Goal(GoalWord::Refined { prompt, goal, scope, keywords }) => {
+            let still = state.prompts == *prompt && state.goal.as_ref().is_some_and(|known| known.text == *goal);
+            still.then(|| refine::refined(scope, keywords)).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }

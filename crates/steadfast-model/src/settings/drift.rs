@@ -21,6 +21,16 @@ pub struct DriftOptions {
     /// recorded. Default: `nudge`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quiet_below: Option<Level>,
+    /// A command line for the shell that is told, on its standard input, what the human asked for and says on its standard
+    /// output what else belongs to the work: `{"scope": [path], "keywords": [word]}`. Taken from your own settings alone: in
+    /// the `steadfast.toml` that is committed with a project it is ignored. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refine: Option<String>,
+}
+
+impl DriftOptions {
+    /// The key of the one option that says what is run.
+    pub const REFINE: &str = "drift.refine";
 }
 
 /// What the score and its answers need of the settings. Read with every event: what is as by default is not written.
@@ -35,6 +45,9 @@ pub struct DriftRules {
     /// `None`: [`Self::QUIET_BELOW`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_below: Option<Level>,
+    /// There is a command that refines goals.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refine: bool,
 }
 
 impl DriftRules {

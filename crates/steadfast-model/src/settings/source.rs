@@ -19,6 +19,16 @@ pub enum Source {
     Local,
 }
 
+impl Source {
+    /// Nobody but the user wrote it. What comes with a project may not say which commands are run.
+    pub fn is_the_users(self) -> bool {
+        match self {
+            Self::Default | Self::User | Self::Local => true,
+            Self::ProjectYaml | Self::Project => false,
+        }
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -51,6 +51,7 @@ fn the_project_wins_over_the_user_and_each_value_knows_its_source() {
             ("drift.never", "[]".to_owned(), Source::Default),
             ("drift.constraints", "[]".to_owned(), Source::Default),
             ("drift.quiet_below", "\"nudge\"".to_owned(), Source::Default),
+            ("drift.refine", "\"\"".to_owned(), Source::Default),
             ("run.host", "\"\"".to_owned(), Source::Default),
             ("run.parallel", "3".to_owned(), Source::Default),
             ("run.iterations", "25".to_owned(), Source::Default),
@@ -89,6 +90,23 @@ fn what_is_as_by_default_is_not_carried_in_every_state() {
     };
     let options = Options { stop: said_anew, ..Options::default() };
     assert_eq!(Settings::default().combine(&options, Source::User).rules(), Rules::default());
+}
+
+#[test]
+fn which_command_is_run_the_user_says_and_no_project() {
+    let refine = |command: &str| {
+        let drift = DriftOptions { refine: Some(command.into()), ..DriftOptions::default() };
+        Options { drift, ..Options::default() }
+    };
+    let cloned = Settings::default().combine(&refine("theirs"), Source::Project);
+    assert_eq!(cloned, Settings { ignored: vec![("drift.refine", Source::Project)], ..Settings::default() });
+    assert_eq!(cloned.rules(), Rules::default());
+    for source in [Source::User, Source::Local] {
+        let own = Settings::default().combine(&refine("mine"), source).combine(&refine("theirs"), Source::ProjectYaml);
+        assert_eq!(own.drift_refine, Sourced { value: "mine".to_owned(), source });
+        assert!(own.rules().drift.refine);
+    }
+    assert!(!Settings::default().combine(&refine(" "), Source::User).rules().drift.refine);
 }
 
 #[test]

@@ -210,7 +210,7 @@ impl<'a> Drain<'a> {
                     let change = host_list::Change { plan, session, worktree, items, gone, at: event.at };
                     host_list::apply(transaction, touched, &change)?;
                 }
-                // Claims, gates, seals and approvals are files beside the journal.
+                // Claims, gates, seals and approvals are files beside the journal; a command runs beside the hook.
                 Effect::LeaveClaim(_)
                 | Effect::DropClaim { .. }
                 | Effect::CloseGate(_)
@@ -219,7 +219,8 @@ impl<'a> Drain<'a> {
                 | Effect::Approve { .. }
                 | Effect::Restore { .. }
                 | Effect::Reseal { .. }
-                | Effect::ResealTree { .. } => {}
+                | Effect::ResealTree { .. }
+                | Effect::Refine { .. } => {}
             }
         }
         Ok(())

@@ -197,6 +197,7 @@ fn is_kept(change: &Change) -> bool {
         change,
         Change::GoalSet { .. }
             | Change::GoalCleared
+            | Change::GoalRefined { .. }
             | Change::ConstraintAdded(_)
             | Change::ConstraintLifted(_)
             | Change::Drift(
@@ -254,8 +255,9 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionState> {
     let goal = Goal {
         text: row.get(2)?,
         scope: json(3, &list(3)?)?,
-        // For which names they stand is shown while the session is there.
+        // For which names they stand and what a command added is shown while the session is there.
         found: Vec::new(),
+        refined: Vec::new(),
         constraints: json(4, &list(4)?)?,
         numbered: row.get(5)?,
     };

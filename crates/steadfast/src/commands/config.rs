@@ -2,7 +2,7 @@ mod file;
 mod schema;
 
 use clap::{Args, Subcommand};
-use steadfast_model::{Settings, Source};
+use steadfast_model::{DriftOptions, Settings, Source};
 
 use crate::error::CommandError;
 use crate::output::{note, put};
@@ -58,6 +58,13 @@ impl Set {
     fn run(self) -> Result<(), CommandError> {
         let place = Setup::here()?.place;
         setup::only_for_humans(&place, "config set")?;
+        if self.project && self.key == DriftOptions::REFINE {
+            return Err(CommandError::refused(format!(
+                "`{}` says which command is run, and is ignored in what is committed with a project",
+                self.key
+            ))
+            .hint(format!("`steadfast config set {} …` sets it for you in this repository", self.key)));
+        }
         let (layer, repository) = match (self.project, self.user) {
             (true, _) => (Source::Project, Repository::at(place)),
             (_, true) => (Source::User, Repository::at(place)),
@@ -86,7 +93,13 @@ impl Set {
 }
 
 fn show(json: bool) -> Result<(), CommandError> {
-    let lines = Repository::here()?.config.load()?.lines();
+    let config = Repository::here()?.config;
+    let settings = config.load()?;
+    for (key, source) in &settings.ignored {
+        let path = config.path(*source).map(|path| path.display().to_string()).unwrap_or_default();
+        note!("note: `{path}` says `{key}`, which is ignored there: which command is run, your own settings say");
+    }
+    let lines = settings.lines();
     if json {
         let lines: Vec<_> = lines
             .into_iter()

@@ -29,8 +29,8 @@ pub(super) enum Goal {
 
 #[derive(Debug, Args)]
 pub(super) struct Show {
-    /// Print JSON with stable keys: `{session, goal, scope: [path], found: [{name, path}], constraints: [{number, kind,
-    /// of: [name], said}]}`.
+    /// Print JSON with stable keys: `{session, goal, scope: [path], found: [{name, path}], refined: [path],
+    /// constraints: [{number, kind, of: [name], said}]}`.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -166,10 +166,11 @@ fn show(state: &State) -> Result<(), CommandError> {
     tell!("session {}: goal: {text}{scope}; forbidden: {forbidden}", state.session)
 }
 
-/// A path of the scope, and for which name it stands.
+/// A path of the scope, and for which name it stands or who else named it.
 fn place(goal: &Known, path: &str) -> String {
     match goal.found.iter().find(|found| found.path == path) {
         Some(found) => format!("{path} for \"{}\"", found.name),
+        None if goal.refined.iter().any(|refined| refined == path) => format!("{path} refined by your command"),
         None => path.to_owned(),
     }
 }
@@ -190,9 +191,16 @@ fn show_json(state: &State) -> Result<(), CommandError> {
             json!({"number": number, "kind": kind.as_str(), "of": of, "said": said})
         })
         .collect();
-    let Known { text, scope, found, .. } = goal;
+    let Known { text, scope, found, refined, .. } = goal;
     tell!(
         "{}",
-        json!({"session": state.session, "goal": text, "scope": scope, "found": found, "constraints": constraints})
+        json!({
+            "session": state.session,
+            "goal": text,
+            "scope": scope,
+            "found": found,
+            "refined": refined,
+            "constraints": constraints,
+        })
     )
 }

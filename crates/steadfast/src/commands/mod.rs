@@ -27,6 +27,7 @@ mod pause;
 mod plan;
 mod progress;
 mod recall;
+mod refine;
 mod replay;
 mod resume;
 mod run;
@@ -104,6 +105,8 @@ enum Command {
     Supervise(supervise::Supervise),
     #[command(hide = true)]
     Neighbours(neighbours::Neighbours),
+    #[command(hide = true)]
+    Refine(refine::Refine),
 }
 
 pub(crate) fn run() -> ExitCode {
@@ -150,6 +153,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Sim(command) => command.run(),
         Command::Supervise(command) => command.run(),
         Command::Neighbours(command) => command.run(),
+        Command::Refine(command) => command.run(),
     };
     end(done)
 }

@@ -5,6 +5,7 @@ use steadfast_model::Fact;
 use steadfast_observe::{NeighbourTable, Repository as Checkout};
 use steadfast_store::make_neighbours;
 
+use crate::beside;
 use crate::error::CommandError;
 use crate::repository::Repository;
 
@@ -18,7 +19,7 @@ pub(super) struct Neighbours {}
 impl Neighbours {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let Self {} = self;
-        step_aside();
+        beside::step_aside();
         let place = Repository::here()?.place;
         // What could not be found out is written down as such: it is not tried again before the hour is over.
         let make = || match Checkout::find(&place.root).neighbours(BUDGET) {
@@ -32,15 +33,3 @@ impl Neighbours {
         })
     }
 }
-
-/// Whoever ends the hook and what belongs to it does not end this, and whoever works is not kept waiting by it.
-#[cfg(unix)]
-fn step_aside() {
-    const LAST: i32 = 19;
-    // A process that was started from a terminal leads its group already, and stays.
-    let _ = rustix::process::setsid();
-    let _ = rustix::process::setpriority_process(None, LAST);
-}
-
-#[cfg(not(unix))]
-fn step_aside() {}

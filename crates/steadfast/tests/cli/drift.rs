@@ -29,7 +29,7 @@ impl Sandbox {
     }
 
     /// Writes a file, and the folder around it.
-    fn put(&self, path: &str) {
+    pub(crate) fn put(&self, path: &str) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "text\n").unwrap();
@@ -41,7 +41,7 @@ impl Sandbox {
         self.tool(id, "Bash", &json!({"command": "python3 gen.py"}))
     }
 
-    fn commit(&self) {
+    pub(crate) fn commit(&self) {
         let who = ["-c", "user.name=somebody", "-c", "user.email=somebody@example.com"];
         for arguments in [&["add", "--all"][..], &["commit", "--quiet", "--message=x"]] {
             let mut git = Command::new("git");

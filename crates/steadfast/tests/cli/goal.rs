@@ -39,6 +39,7 @@ fn a_prompt_sets_the_goal_and_what_it_forbids_is_refused_until_it_is_lifted() {
             "goal": "Fix the login in src/auth.rs, but don't commit yet.",
             "scope": ["src/auth.rs"],
             "found": [],
+            "refined": [],
             "constraints": [{
                 "number": 1,
                 "kind": "commit",

@@ -27,6 +27,7 @@ mod looping;
 mod mcp;
 mod output;
 mod plans;
+mod refine;
 mod release;
 mod replay;
 mod rewired;

@@ -34,6 +34,7 @@ pub(super) const CHECKS: [Check; 34] = [
     codex::codex_untrusted,
     config::config_invalid,
     config::config_useless,
+    config::config_ignored,
     config::constraint_unread,
     tracker::tracker_unread,
     state::state_on_network,

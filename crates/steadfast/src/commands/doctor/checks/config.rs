@@ -42,6 +42,22 @@ pub(super) fn config_useless(here: &Here) -> Vec<Finding> {
     )]
 }
 
+/// What comes with a project may not say which commands are run: whoever cloned it did not read it.
+pub(super) fn config_ignored(here: &Here) -> Vec<Finding> {
+    let config = &here.repository.config;
+    let Ok(settings) = config.load() else { return Vec::new() };
+    let ignored = settings.ignored.iter().filter_map(|(key, source)| Some((key, config.path(*source)?)));
+    ignored
+        .map(|(key, path)| {
+            Finding::note(
+                "config-ignored",
+                format!("`{}` says `{key}`, which is ignored there: a project does not say what is run", path.display()),
+                format!("if you want it, `steadfast config set {key} …` sets it for you in this repository"),
+            )
+        })
+        .collect()
+}
+
 /// A sentence that is not understood forbids nothing, and whoever wrote it thinks it does.
 pub(super) fn constraint_unread(here: &Here) -> Vec<Finding> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };

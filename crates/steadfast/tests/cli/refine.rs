@@ -1,0 +1,195 @@
+//! What a command of the user's own adds to a goal, and what it cannot do.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use steadfast_store::read_log;
+
+use crate::sandbox::{Sandbox, write_program};
+
+const SESSION: &str = "s-1";
+const PROMPT: &str = "Fix the expiry in src/token.rs, but don't commit.";
+
+impl Sandbox {
+    /// With a tree that git knows.
+    fn with_tree() -> Self {
+        let sandbox = Self::new();
+        for file in ["src/token.rs", "src/clock.rs", "web/menu.ts", "web/side/bar.ts"] {
+            sandbox.put(file);
+        }
+        sandbox.commit();
+        sandbox
+    }
+
+    fn at_home(&self, name: &str) -> PathBuf {
+        self.home().join(name)
+    }
+
+    /// A command that leaves a mark when it is run; for you, in this repository.
+    fn with_refiner(self, script: &str) -> Self {
+        let program = self.at_home("refiner");
+        write_program(&program, &format!("cat >'{}'\n{script}", self.at_home("told").display()));
+        self.ok(&["config", "set", "drift.refine", program.to_str().unwrap()]);
+        self
+    }
+
+    fn says(&self, text: &str) {
+        self.hook("UserPromptSubmit", SESSION, json!({"prompt": text}));
+    }
+
+    fn shown_goal(&self) -> Value {
+        serde_json::from_str(&self.ok(&["goal", "show", "--json"])).unwrap()
+    }
+
+    fn start_refine(&self, prompt: &str) -> Child {
+        let arguments = ["refine", "--session", SESSION, "--prompt", prompt, "--seconds", "2"];
+        self.command().args(arguments).stdout(Stdio::null()).spawn().unwrap()
+    }
+
+    fn was_run(&self) -> bool {
+        self.at_home("told").exists()
+    }
+
+    /// The lines of the log that speak of it, without their times.
+    fn refusals(&self) -> Vec<String> {
+        let lines = read_log(&self.place()).into_iter();
+        lines.filter_map(|line| Some(line.split_once("the goal was not refined: ")?.1.to_owned())).collect()
+    }
+}
+
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let late = Instant::now() + Duration::from_secs(30);
+    while !holds() {
+        assert!(Instant::now() < late, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_the_command_says_and_git_knows_is_where_the_work_is() {
+    let answer =
+        r#"{"scope": ["src/clock.rs", "web", "src/gone.rs", "/etc/passwd", "../x", "."], "keywords": ["cookies"]}"#;
+    let sandbox = Sandbox::with_tree().with_refiner(&format!("echo '{answer}'"));
+    sandbox.says(PROMPT);
+    until("nothing was refined", || sandbox.shown_goal()["refined"] != json!([]));
+    let constraint = json!({"number": 1, "kind": "commit", "of": [], "said": PROMPT});
+    assert_eq!(
+        sandbox.shown_goal(),
+        json!({
+            "session": SESSION,
+            "goal": PROMPT,
+            "scope": ["src/token.rs", "src/clock.rs", "web/"],
+            "found": [],
+            "refined": ["src/clock.rs", "web/"],
+            "constraints": [constraint],
+        })
+    );
+    assert_eq!(
+        sandbox.ok(&["goal", "show"]),
+        format!(
+            "session s-1: goal: {PROMPT} (scope: src/token.rs, src/clock.rs refined by your command, web/ refined by \
+             your command); forbidden: 1 commit (\"{PROMPT}\")\n"
+        )
+    );
+    let told: Value = serde_json::from_str(&fs::read_to_string(sandbox.at_home("told")).unwrap()).unwrap();
+    assert_eq!(told, json!({"prompt": PROMPT, "goal": PROMPT, "scope": ["src/token.rs"]}));
+    assert_eq!(sandbox.refusals(), Vec::<String>::new());
+}
+
+#[test]
+fn what_the_command_cannot_say_changes_nothing_and_is_logged() {
+    let rubbish = "what the command said is not `{\"scope\": [path], \"keywords\": [word]}`: ";
+    for (script, why) in [
+        ("echo 'I think it is src/clock.rs'", &format!("{rubbish}expected value at line 1 column 1")[..]),
+        ("echo '{\"scope\": [\"src/clock.rs\"]}'; exit 3", "the command ended with exit status: 3"),
+        ("no-such-program", "the command ended with exit status: 127"),
+        ("echo '{\"scope\": [\"src/clock.rs\"]}'; sleep 100", "the command did not end within 2 s and was ended"),
+        ("cat /dev/zero", "the command said more than 64 kB and was ended"),
+        ("true", &format!("{rubbish}EOF while parsing a value at line 1 column 0")),
+    ] {
+        let sandbox = Sandbox::with_tree();
+        sandbox.says(PROMPT);
+        let sandbox = sandbox.with_refiner(script);
+        let before = sandbox.session(SESSION).peek();
+        let began = Instant::now();
+        assert!(sandbox.start_refine("1").wait().unwrap().success(), "{script}");
+        assert!(began.elapsed() < Duration::from_secs(30), "{script}");
+        assert_eq!(sandbox.refusals(), [why], "{script}");
+        assert!(sandbox.was_run() && sandbox.session(SESSION).peek() == before, "{script}");
+    }
+}
+
+#[test]
+fn an_answer_that_adds_nothing_is_no_event() {
+    let sandbox = Sandbox::with_tree();
+    sandbox.says(PROMPT);
+    let sandbox = sandbox.with_refiner("echo '{\"scope\": [\"src/gone.rs\"], \"more\": 1}'");
+    let before = sandbox.session(SESSION).peek();
+    assert!(sandbox.start_refine("1").wait().unwrap().success());
+    assert!(sandbox.was_run() && sandbox.session(SESSION).peek() == before);
+    assert_eq!(sandbox.refusals(), Vec::<String>::new());
+}
+
+#[test]
+fn who_speaks_while_the_command_thinks_is_heard_and_not_it() {
+    let sandbox = Sandbox::with_tree();
+    sandbox.says(PROMPT);
+    let wait = format!("while [ ! -e '{}' ]; do sleep 0.02; done", sandbox.at_home("go").display());
+    let sandbox = sandbox.with_refiner(&format!("{wait}\necho '{{\"scope\": [\"src/clock.rs\"]}}'"));
+    let mut refine = sandbox.start_refine("1");
+    until("it was not asked", || sandbox.was_run());
+    sandbox.says("never mind the clock");
+    fs::write(sandbox.at_home("go"), "").unwrap();
+    assert!(refine.wait().unwrap().success());
+    assert_eq!(sandbox.shown_goal()["refined"], json!([]));
+    // One that comes even later is not asked.
+    fs::remove_file(sandbox.at_home("told")).unwrap();
+    assert!(sandbox.start_refine("1").wait().unwrap().success());
+    assert!(!sandbox.was_run());
+}
+
+#[test]
+fn a_project_does_not_say_what_is_run() {
+    let sandbox = Sandbox::with_tree();
+    let mark = sandbox.at_home("told");
+    fs::write(sandbox.root().join("steadfast.toml"), format!("[drift]\nrefine = \"touch '{}'\"\n", mark.display()))
+        .unwrap();
+    sandbox.says(PROMPT);
+    assert!(sandbox.start_refine("1").wait().unwrap().success());
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!sandbox.was_run());
+    let shown = sandbox.run(&["config", "show"]);
+    let lines = String::from_utf8(shown.stdout).unwrap();
+    assert!(lines.contains("drift.refine         \"\"         default\n"), "{lines}");
+    let ignored = "`/repo/steadfast.toml` says `drift.refine`, which is ignored there: ";
+    assert_eq!(
+        sandbox.without_paths(&shown.stderr),
+        format!("note: {ignored}which command is run, your own settings say\n")
+    );
+    let found = sandbox.without_paths(&sandbox.run(&["doctor"]).stdout);
+    assert!(found.contains(&format!("note config-ignored: {ignored}a project does not say what is run\n")), "{found}");
+    let (code, said) = sandbox.fails(&["config", "set", "--project", "drift.refine", "true"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("is ignored in what is committed with a project"), "{said}");
+    // One's own for this repository holds beside it.
+    sandbox.ok(&["config", "set", "drift.refine", &format!("touch '{}'", mark.display())]);
+    assert!(sandbox.start_refine("1").wait().unwrap().success());
+    assert!(sandbox.was_run());
+}
+
+#[test]
+fn an_agent_that_the_command_starts_does_not_start_the_command() {
+    let sandbox = Sandbox::with_tree().with_refiner("echo '{}'");
+    let payload = json!({"session_id": SESSION, "cwd": sandbox.root(), "prompt": PROMPT}).to_string();
+    let file = sandbox.at_home("payload");
+    fs::write(&file, payload).unwrap();
+    let mut hook = sandbox.command();
+    hook.args(["hook", "--host", "claude", "--via", "local", "UserPromptSubmit"]).env("STEADFAST_REFINING", "1");
+    assert!(hook.stdin(fs::File::open(file).unwrap()).status().unwrap().success());
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(!sandbox.was_run());
+    assert_eq!(sandbox.shown_goal()["scope"], json!(["src/token.rs"]));
+}
