@@ -20,7 +20,7 @@ pub(super) use wiring::not_set_up;
 pub(super) type Check = fn(&Here) -> Vec<Finding>;
 
 /// In the order in which one thing needs the other.
-pub(super) const CHECKS: [Check; 34] = [
+pub(super) const CHECKS: [Check; 35] = [
     wiring::settings_invalid,
     wiring::not_wired,
     wiring::hooks_disabled,
