@@ -3,6 +3,7 @@
 use std::fs;
 
 use schemars::{JsonSchema, schema_for};
+use steadfast_hosts::install;
 use steadfast_model::Options;
 use steadfast_plan::schema::Spec;
 
@@ -18,8 +19,11 @@ pub(crate) enum Doing {
 /// A file and what writes it.
 type Generator = (&'static str, fn() -> Result<String>);
 
-const GENERATORS: [Generator; 2] =
-    [("schemas/steadfast.schema.json", schema::<Options>), ("schemas/spec.schema.json", schema::<Spec>)];
+const GENERATORS: [Generator; 3] = [
+    ("schemas/steadfast.schema.json", schema::<Options>),
+    ("schemas/spec.schema.json", schema::<Spec>),
+    ("plugin/hooks/hooks.json", plugin_hooks),
+];
 
 pub(crate) fn generate(doing: Doing) -> Result<()> {
     let mut stale = Vec::new();
@@ -48,4 +52,8 @@ pub(crate) fn generate(doing: Doing) -> Result<()> {
 
 fn schema<T: JsonSchema>() -> Result<String> {
     Ok(serde_json::to_string_pretty(&schema_for!(T))? + "\n")
+}
+
+fn plugin_hooks() -> Result<String> {
+    Ok(serde_json::to_string_pretty(&install::plugin_hooks())? + "\n")
 }

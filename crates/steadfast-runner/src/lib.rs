@@ -4,7 +4,7 @@
 //! [`run`] works a plan off. [`grounds`] are its branches and worktrees, [`agent`] attends one headless agent,
 //! [`progress`] tells how it stands. [`check`] runs one command line to a defined end. [`definition`] says what a command
 //! line stands for, so that it can be frozen when a plan is loaded and compared when the check is asked for. [`artifact`]
-//! looks at a picture.
+//! looks at a picture. [`weakened`] tells whether a change took something from the tests.
 
 #[cfg(unix)]
 pub mod agent;

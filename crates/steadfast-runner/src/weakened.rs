@@ -2,6 +2,16 @@
 //!
 //! Assertions are compared, before and after and over the whole change, not words of a diff: one that moved to another
 //! file, into a helper or into a table is still there. What is found is said with its line.
+//!
+//! A false alarm closes somebody's gate, so what is not known to be weaker counts as strong. Not looked for, because it
+//! cannot be told from work:
+//!
+//! - another expected value, another snapshot: the behaviour changed, and whether it should have is for a review,
+//! - a test that goes with the code it tested: a name that it uses is defined no longer,
+//! - a raised timeout, a condition around an assertion or a skip that is not a constant,
+//! - a mock in the place of what is tested, a fixture that makes a test easy,
+//! - patterns that collect fewer tests, rules of a linter that are turned off,
+//! - what `unwrap`, `?` or a panic asserts by the way.
 
 mod assertion;
 mod command;

@@ -76,6 +76,8 @@ pub(crate) fn shell(input: &ToolInput<'_>) -> Action {
 
 pub(crate) fn mcp(tool: &str) -> Option<Action> {
     let (server, tool) = tool.strip_prefix("mcp__")?.split_once("__")?;
+    // Our own server, as the plugin brings it.
+    let server = server.strip_prefix("plugin_steadfast_").unwrap_or(server);
     Some(Action::Mcp { server: server.to_owned(), tool: tool.to_owned(), paths: Vec::new() })
 }
 

@@ -8,7 +8,13 @@ use super::change::AGENT;
 use super::skills::{PREFIX, SkillFile};
 
 /// Name and text, as the plugin has it.
-const SOURCES: [(&str, &str); 1] = [("planner", include_str!("../../../../plugin/agents/planner.md"))];
+const SOURCES: [(&str, &str); 5] = [
+    ("expert-correctness", include_str!("../../../../plugin/agents/expert-correctness.md")),
+    ("expert-security", include_str!("../../../../plugin/agents/expert-security.md")),
+    ("expert-simplicity", include_str!("../../../../plugin/agents/expert-simplicity.md")),
+    ("expert-tests", include_str!("../../../../plugin/agents/expert-tests.md")),
+    ("planner", include_str!("../../../../plugin/agents/planner.md")),
+];
 
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     SOURCES.iter().map(|(name, _)| *name)
@@ -37,17 +43,24 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_named_as_its_file_and_is_a_planner_under_both_names() {
+    fn an_agent_is_named_as_its_file_and_the_planner_is_one_under_every_name() {
         for (name, text) in SOURCES {
             assert!(text.starts_with(&format!("---\nname: {name}\ndescription: ")), "{name}");
             let rules = ApprovalRules::default();
             for known in [name.to_owned(), format!("steadfast:{name}"), format!("{PREFIX}{name}")] {
-                assert!(rules.is_planner(&known), "{known}");
+                assert_eq!(rules.is_planner(&known), name == "planner", "{known}");
             }
         }
         for file in of(Host::Claude) {
             let name = file.path.file_stem().unwrap().to_str().unwrap().to_owned();
             assert!(file.content.starts_with(&format!("---\nname: {name}\ndescription: ")), "{}", file.content);
+        }
+    }
+
+    #[test]
+    fn an_expert_has_no_tool_that_writes() {
+        for (name, text) in SOURCES.iter().filter(|(name, _)| name.starts_with("expert-")) {
+            assert!(text.contains("\ntools: Read, Grep, Glob\n---\n"), "{name}");
         }
     }
 
@@ -61,6 +74,8 @@ mod tests {
     fn no_agent_is_forgotten() {
         let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin/agents");
         let found = std::fs::read_dir(plugin).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
-        assert_eq!(found.collect::<Vec<_>>(), SOURCES.map(|(name, _)| format!("{name}.md")));
+        let mut found: Vec<_> = found.collect();
+        found.sort();
+        assert_eq!(found, SOURCES.map(|(name, _)| format!("{name}.md")));
     }
 }

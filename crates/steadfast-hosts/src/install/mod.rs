@@ -42,7 +42,7 @@ pub use inspect::{
 pub use plan::{Request, plan_install, plan_uninstall};
 pub use scope::{Place, Scope};
 pub use stop_cap::VARIABLE as STOP_BLOCK_CAP;
-pub use wiring::{HookLine, SERVER, Wiring, lines};
+pub use wiring::{HookLine, SERVER, Wiring, lines, plugin_hooks};
 
 use slot::{Part, Remembered};
 

@@ -25,8 +25,10 @@ macro_rules! source {
     };
 }
 
-const SOURCES: [Source; 5] = [
+const SOURCES: [Source; 7] = [
+    source!("counsel", "SKILL.md"),
     source!("implement", "SKILL.md"),
+    source!("loop", "SKILL.md"),
     source!("plan", "SKILL.md"),
     source!("read-spec", "SKILL.md"),
     source!("read-spec", "reference.md"),
@@ -172,8 +174,10 @@ mod tests {
                 assert!(!file.content.contains(skill), "{}: {skill}", file.path.display());
             }
         }
-        assert!(all()[0].1.content.contains("`steadfast-run-tasks`"));
-        assert!(all()[1].1.content.contains("`steadfast-planner`"));
+        let text = |skill: &str| all().into_iter().find(|(source, _)| source.skill == skill).unwrap().1.content;
+        assert!(text("implement").contains("`steadfast-run-tasks`"));
+        assert!(text("plan").contains("`steadfast-planner`"));
+        assert!(text("counsel").contains("`steadfast-expert-tests`"));
     }
 
     #[test]

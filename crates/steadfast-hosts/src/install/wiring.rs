@@ -11,9 +11,9 @@ pub const SERVER: &str = "steadfast";
 /// What a shared file names: a path would be right on one machine only.
 pub(super) const SHARED_PROGRAM: &str = "steadfast";
 
-/// What a shared file runs it by. A host shows a program that is missing at every single event, three lines for each tool
-/// call of a colleague who does not have it; this way there is nothing to show. The shell costs 0.7 ms, which is why only a
-/// shared file has it.
+/// What a shared file and the plugin run it by. A host shows a program that is missing at every single event, three lines for each tool
+/// call of a colleague who does not have it; this way there is nothing to show. The shell costs 0.7 ms, which is why only
+/// they have it.
 const IF_THERE: &str = "command -v steadfast >/dev/null || exit 0; exec ";
 
 /// One registered event.
@@ -107,7 +107,7 @@ impl Wiring {
     pub(super) fn handler_members(&self, line: HookLine) -> Vec<(&'static str, Value)> {
         let words = ["hook", "--host", self.host.as_str(), "--via", self.via.as_str(), line.event.as_str()];
         let mut members = vec![("type", Value::text("command"))];
-        let if_there = self.via == Via::Project && self.program == SHARED_PROGRAM;
+        let if_there = matches!(self.via, Via::Project | Via::Plugin) && self.program == SHARED_PROGRAM;
         match self.host {
             Host::Claude | Host::Sim if if_there => {
                 let script = if_there_script();
@@ -132,6 +132,16 @@ impl Wiring {
 
 fn if_there_script() -> String {
     format!("{IF_THERE}{SHARED_PROGRAM} \"$@\"")
+}
+
+/// The hooks of the plugin, as its file has them. Where `init` wired the same events, each comes twice and counts once.
+pub fn plugin_hooks() -> serde_json::Value {
+    let program = SHARED_PROGRAM.to_owned();
+    let wiring = Wiring { host: Host::Claude, via: Via::Plugin, program, stop_block_cap: None };
+    serde_json::json!({
+        "description": "Every event goes to `steadfast hook`, which ends at once where `steadfast init` was never run.",
+        "hooks": wiring.hooks(),
+    })
 }
 
 /// Whether a handler in a settings file is one of ours, whichever version or path it was installed from.
@@ -177,10 +187,21 @@ pub(super) fn is_our_program(program: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::install::json::Document;
+    use crate::install::json::{Document, Step};
 
     fn ours(handler: &str, host: Host) -> bool {
         is_ours(Document::parse(handler).unwrap().root(), host)
+    }
+
+    #[test]
+    fn the_plugin_has_the_hooks_of_this_version_and_they_are_ours() {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin/hooks/hooks.json");
+        let text = std::fs::read_to_string(file).unwrap();
+        assert_eq!(text, serde_json::to_string_pretty(&plugin_hooks()).unwrap() + "\n");
+        let document = Document::parse(&text).unwrap();
+        let stop = [Step::Key("hooks"), Step::Key("Stop"), Step::Index(0), Step::Key("hooks"), Step::Index(0)];
+        let handler = document.get(&stop).unwrap().unwrap();
+        assert_eq!(read_ours(handler, Host::Claude), Some((Via::Plugin, SHARED_PROGRAM.to_owned())));
     }
 
     #[test]

@@ -166,10 +166,10 @@ impl<'a> Lexer<'a> {
             }
             b'"' | b'\'' | b'`' => self.quoted(0),
             b'/' if matches!(self.language, JavaScript | Ruby) && self.vain < MOST_VAIN && self.is_regex() => {
-                self.regex()
+                self.regex();
             }
             b'<' if matches!(self.language, Ruby | Shell) && self.vain < MOST_VAIN && self.rest_starts("<<") => {
-                self.heredoc()
+                self.heredoc();
             }
             byte if byte.is_ascii_digit() => self.number(),
             byte if is_word(byte) || matches!(self.language, Shell) && byte == b'$' => self.word(),
@@ -455,10 +455,12 @@ impl<'a> Lexer<'a> {
         if length <= 3 && matches!(self.bytes.get(at), Some(b'"' | b'\'')) && self.is_prefix(&self.bytes[self.at..at]) {
             return self.quoted(length);
         }
-        if self.language == Language::Rust && length <= 2 && self.is_prefix(&self.bytes[self.at..at]) {
-            if let Some(end) = self.raw_end(at) {
-                return self.push(Lexeme::Text, end);
-            }
+        if self.language == Language::Rust
+            && length <= 2
+            && self.is_prefix(&self.bytes[self.at..at])
+            && let Some(end) = self.raw_end(at)
+        {
+            return self.push(Lexeme::Text, end);
         }
         self.push(Lexeme::Word, at);
     }

@@ -159,9 +159,8 @@ impl Reader<'_> {
                 suppresses.then(|| self.indented(at, line.last().map_or(at, |last| last + 1)))
             }
             Language::Rust if token.is("catch_unwind") && self.is(at + 1, "(") => {
-                let thrown = at.saturating_sub(8)..at;
-                let ignored =
-                    thrown.clone().any(|at| self.is(at, "let") && self.is(at + 1, "_") && self.is(at + 2, "="));
+                let mut thrown = at.saturating_sub(8)..at;
+                let ignored = thrown.any(|at| self.is(at, "let") && self.is(at + 1, "_") && self.is(at + 2, "="));
                 ignored.then(|| self.block(at + 1))
             }
             Language::JavaScript | Language::Jvm | Language::CSharp if token.is("try") && self.is(at + 1, "{") => {

@@ -153,8 +153,7 @@ impl Reader<'_> {
         } else if token.is("fn") && self.word(at + 1).is_some() {
             let head = self.take_head(at);
             let is_test = attributes(self.lexed, head.clone()).any(|attribute| {
-                let path =
-                    attribute.clone().map(|at| self.tokens[at]).take_while(|token| !token.is("(") && !token.is("="));
+                let path = attribute.map(|at| self.tokens[at]).take_while(|token| !token.is("(") && !token.is("="));
                 let names = ["test", "rstest", "test_case", "quickcheck", "wasm_bindgen_test", "case"];
                 path.filter(Token::is_word).any(|word| names.contains(&word.text))
             });
@@ -331,7 +330,7 @@ impl Reader<'_> {
         next = if self.is(next, "(") { self.close(next) + 1 } else { next + 1 };
         // A type.
         for _ in 0..12 {
-            if self.is(next, "=>") || !self.is(next, ":") && !self.word(next).is_some() {
+            if self.is(next, "=>") || !self.is(next, ":") && self.word(next).is_none() {
                 break;
             }
             next += 1;
@@ -448,10 +447,12 @@ impl Reader<'_> {
             if let Some(body) = self.block_after(at + 3) {
                 self.push(&name, Role::Test, at, at, body);
             }
-        } else if token.is_word() && self.is(at + 1, "(") && self.is(at + 2, ")") {
-            if let Some(body) = self.block_after(at + 3) {
-                self.push(token.text, Role::Helper, at, at, body);
-            }
+        } else if token.is_word()
+            && self.is(at + 1, "(")
+            && self.is(at + 2, ")")
+            && let Some(body) = self.block_after(at + 3)
+        {
+            self.push(token.text, Role::Helper, at, at, body);
         }
     }
 }

@@ -474,12 +474,12 @@ impl<'a> Reader<'a> {
         let values: Vec<&Token<'_>> =
             span.iter().filter(|token| super::assertion::is_value(token) || is_constant(token)).collect();
         let has_name = span.iter().any(|token| {
-            token.is_word()
-                && !is_constant(token)
-                && !super::assertion::is_manner(token.text)
-                && !(token.text.starts_with("to")
-                    && token.text[2..].starts_with(|next: char| next.is_ascii_uppercase()))
-                && token.text != found.callee
+            let is_matcher = token
+                .text
+                .strip_prefix("to")
+                .is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_uppercase()));
+            let is_manner = is_matcher || super::assertion::is_manner(token.text) || token.text == found.callee;
+            token.is_word() && !is_constant(token) && !is_manner
         });
         if !has_name && !found.is_negated {
             return match values.as_slice() {

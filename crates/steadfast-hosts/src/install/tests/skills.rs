@@ -12,15 +12,18 @@ fn skills(world: &World) -> Vec<String> {
 
 fn all() -> Vec<String> {
     let files = [
+        "steadfast-counsel/SKILL.md",
         "steadfast-implement/SKILL.md",
+        "steadfast-loop/SKILL.md",
         "steadfast-plan/SKILL.md",
         "steadfast-read-spec/SKILL.md",
         "steadfast-read-spec/reference.md",
         "steadfast-run-tasks/SKILL.md",
     ];
     let of = |folder: &str| files.map(|file| format!("repo/{folder}/skills/{file}"));
-    let agent = ["repo/.claude/agents/steadfast-planner.md".to_owned()];
-    of(".agents").into_iter().chain(agent).chain(of(".claude")).collect()
+    let agents = ["expert-correctness", "expert-security", "expert-simplicity", "expert-tests", "planner"]
+        .map(|agent| format!("repo/.claude/agents/steadfast-{agent}.md"));
+    of(".agents").into_iter().chain(agents).chain(of(".claude")).collect()
 }
 
 /// A file as another version wrote it.
@@ -156,7 +159,7 @@ fn one_folder_of_skills_for_both_hosts_is_written_once_and_stays_a_link() {
     std::os::unix::fs::symlink("../.agents/skills", &link).unwrap();
     world.install(Scope::Local);
     assert!(world.plan(Scope::Local).unwrap().is_empty());
-    assert_eq!(fs::read_dir(world.home.join("repo/.agents/skills")).unwrap().count(), 4);
+    assert_eq!(fs::read_dir(world.home.join("repo/.agents/skills")).unwrap().count(), 6);
     world.uninstall();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read_dir(world.home.join("repo/.agents/skills")).unwrap().count(), 0);
