@@ -51,7 +51,10 @@ pub(super) fn config_ignored(here: &Here) -> Vec<Finding> {
         .map(|(key, path)| {
             Finding::note(
                 "config-ignored",
-                format!("`{}` says `{key}`, which is ignored there: a project does not say what is run", path.display()),
+                format!(
+                    "`{}` says `{key}`, which is ignored there: a project does not say what is run",
+                    path.display()
+                ),
                 format!("if you want it, `steadfast config set {key} …` sets it for you in this repository"),
             )
         })
