@@ -42,7 +42,19 @@ pub(super) struct Said {
 pub(super) struct Word {
     /// Lower case outside of backticks.
     pub(super) text: String,
+    /// Without what hangs on it. Every rule compares it, so it is made once.
+    bare: String,
     pub(super) is_code: bool,
+}
+
+impl Word {
+    pub(super) fn spoken(text: String) -> Self {
+        Self { bare: bare(&text).to_owned(), text, is_code: false }
+    }
+
+    pub(super) fn code(text: String) -> Self {
+        Self { is_code: true, ..Self::spoken(text) }
+    }
 }
 
 impl Said {
@@ -104,7 +116,7 @@ impl Said {
 
 fn starts(words: &[Word], phrase: &str) -> bool {
     let mut words = words.iter();
-    phrase.split(' ').all(|wanted| words.next().is_some_and(|word| !word.is_code && bare(&word.text) == wanted))
+    phrase.split(' ').all(|wanted| words.next().is_some_and(|word| !word.is_code && word.bare == wanted))
 }
 
 /// A word without what hangs on it.
@@ -122,12 +134,12 @@ fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     for (index, piece) in text.split('`').enumerate() {
         if index % 2 == 1 {
-            words.push(Word { text: piece.to_owned(), is_code: true });
+            words.push(Word::code(piece.to_owned()));
             continue;
         }
         let piece = piece.replace('’', "'").replace("**", "").replace("__", "");
         let spoken = piece.split_whitespace().map(str::to_lowercase);
-        words.extend(spoken.map(|text| Word { text, is_code: false }));
+        words.extend(spoken.map(Word::spoken));
     }
     words
 }

@@ -13,7 +13,8 @@ pub(super) fn paths(text: &str) -> Vec<String> {
     for (index, piece) in text.split('`').enumerate() {
         for word in piece.split_whitespace() {
             let spelled = without_line(bare_path(word));
-            let place = Word { text: spelled.to_lowercase(), is_code: index % 2 == 1 };
+            let lower = spelled.to_lowercase();
+            let place = if index % 2 == 1 { Word::code(lower) } else { Word::spoken(lower) };
             if is_path(&place) && !spelled.starts_with('/') && !found.iter().any(|known| known == spelled) {
                 found.push(spelled.to_owned());
             }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use proptest::prelude::*;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use steadfast_plan::{Dimension, THRESHOLD, score};
@@ -161,4 +162,26 @@ fn rules_agree_with_specs_of_others_that_were_marked_later_and_not_looked_at_bef
     let Some(agreement) = of_corpus("later", include_str!("../score/later.json")) else { return };
     assert_eq!(agreement.specs, 16);
     agreement.is_at_least(60, 77, 12, 16);
+}
+
+proptest! {
+    /// Whatever stands in a text: five marks, and each that has points has the sentence that earned them.
+    #[test]
+    fn any_text_has_five_marks_with_their_sentences(text in "(\\PC|[\n`#*|. -]){0,400}") {
+        let scored = score(&text);
+        for mark in &scored.marks {
+            prop_assert!(mark.points <= 2);
+            prop_assert_eq!(mark.points > 0, mark.because.is_some());
+            if let Some(because) = &mark.because {
+                prop_assert!((1..=text.lines().count()).contains(&because.line), "{:?}", because);
+            }
+        }
+    }
+}
+
+#[test]
+fn of_a_text_without_an_end_the_beginning_is_judged() {
+    let text = format!("Add `x` to src/a.rs. {}Done when `make` exits 0.", "é ".repeat(100_000));
+    let scored = score(&text);
+    assert_eq!((scored.points(Dimension::Scope), scored.points(Dimension::Done)), (2, 0));
 }
