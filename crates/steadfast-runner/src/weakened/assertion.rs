@@ -333,7 +333,9 @@ impl Finder<'_> {
             let below = (end..self.tokens.len().min(end + 10)).find(|&at| self.tokens[at].is_first);
             end = below.map_or(end, |below| self.line_end(below));
         }
-        Some(Found::call(at..end, name, at + 2..close))
+        // `mailer.send.assert_called()`: of what.
+        let start = if self.is_after(at, ".") && !is_raising { self.line_start(at) } else { at };
+        Some(Found::call(start..end, name, at + 2..close))
     }
 
     /// The first `text` that is in no bracket of its own.
@@ -399,8 +401,10 @@ impl Finder<'_> {
             {
                 let condition = braces.last().and_then(|&brace| self.conditions.get(brace).cloned().flatten());
                 let is_condition = condition.is_some();
-                let span = condition.unwrap_or(at..args.end + 1);
-                let mut found = Found::call(span.clone(), method, span);
+                let condition = condition.unwrap_or(at..args.end + 1);
+                // With what is computed before it: `if got := f(); got != want`.
+                let head = if is_condition { self.head_of(&condition) } else { condition.start };
+                let mut found = Found::call(head..condition.end, method, condition);
                 found.is_condition = is_condition;
                 return Some(found);
             }
@@ -409,6 +413,11 @@ impl Finder<'_> {
         let is_call =
             self.is(at + 1, "(") && is_asserting(name) && !self.is_after(at, "func") && !self.is_after(at, ".");
         is_call.then(|| self.chain(at, at + 1))
+    }
+
+    fn head_of(&self, condition: &Range<usize>) -> usize {
+        let before = condition.start.saturating_sub(50)..condition.start;
+        before.rev().find(|&at| self.is(at, "if")).map_or(condition.start, |at| at + 1)
     }
 
     fn annotated(&self, at: usize) -> Option<Found> {

@@ -11,6 +11,7 @@ use super::held::{Entry, commented, entries, inert};
 use super::language::{Language, Place};
 use super::routine::Role;
 use super::source::{Source, named as name_of};
+use super::strength::Bound;
 use super::{Kind, Weakening};
 
 /// Beyond so many tests without a partner, only names and assertions are compared, not likeness.
@@ -178,9 +179,14 @@ impl<'a> Found<'a> {
             }
         }
         for entry in &mut self.before {
+            let own = entry.held.len() - entry.through.len();
             for (at, (_, assertion)) in entry.held.iter().enumerate() {
+                // A helper that is there and no longer called holds nothing for the tests that called it.
+                let holds = |(now, _): &&mut (usize, usize)| at < own || self.after[*now].holder.role != Role::Helper;
                 if entry.left[at]
-                    && let Some((now, same)) = keys.get_mut(assertion.key.as_str()).and_then(Vec::pop)
+                    && let Some(same) = keys.get_mut(assertion.key.as_str())
+                    && same.last_mut().filter(holds).is_some()
+                    && let Some((now, same)) = same.pop()
                 {
                     entry.left[at] = false;
                     self.after[now].left[same] = false;
@@ -346,7 +352,9 @@ impl<'a> Found<'a> {
                     self.after[now].left[at] = false;
                 }
                 if is_wider {
-                    self.say(Kind::ToleranceWidened, source, new.line, &new.key);
+                    let is_message = matches!(new.bound, Some(Bound::Message(_)));
+                    let kind = if is_message { Kind::Loosened } else { Kind::ToleranceWidened };
+                    self.say(kind, source, new.line, &new.key);
                 }
             }
             // Weaker, and about the same thing.
@@ -368,7 +376,9 @@ impl<'a> Found<'a> {
         };
         let old: HashSet<(&str, &str)> = self.before.iter().flat_map(named).collect();
         let mut novel = Vec::new();
-        for (at, entry) in self.after.iter().enumerate() {
+        // What no test of the change calls stands for nothing that a test lost.
+        let tests = self.after.iter().enumerate().filter(|(_, entry)| entry.holder.role != Role::Helper);
+        for (at, entry) in tests {
             let new =
                 entry.held.iter().enumerate().filter(|(_, (_, new))| !old.contains(&(&entry.holder.name, &new.key)));
             novel.extend(new.map(|(held, _)| (at, held)));

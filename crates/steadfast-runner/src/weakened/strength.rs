@@ -45,6 +45,8 @@ pub(super) enum Bound {
     AtMost(f64),
     AtLeast(f64),
     Within(f64),
+    /// Whether it asks for the words of an error.
+    Message(bool),
 }
 
 impl Bound {
@@ -53,6 +55,7 @@ impl Bound {
         match (before, self) {
             (Self::AtMost(was), Self::AtMost(now)) | (Self::Within(was), Self::Within(now)) => now > was,
             (Self::AtLeast(was), Self::AtLeast(now)) => now < was,
+            (Self::Message(was), Self::Message(now)) => was && !now,
             _ => false,
         }
     }
@@ -242,7 +245,19 @@ impl<'a> Reader<'a> {
             "oneof",
         ];
         if has(&vague)
-            || matches!(name, "assertin" | "assertis" | "in" | "a" | "an" | "istype" | "assertne" | "tohavebeencalled")
+            || matches!(
+                name,
+                "assertin"
+                    | "assertis"
+                    | "in"
+                    | "a"
+                    | "an"
+                    | "istype"
+                    | "assertne"
+                    | "tohavebeencalled"
+                    | "assertcalled"
+                    | "assertcalledonce"
+            )
         {
             return level(Level::Partial);
         }
@@ -263,6 +278,9 @@ impl<'a> Reader<'a> {
             "count",
             "zero",
             "noerror",
+            "calledoncewith",
+            "anycall",
+            "hascalls",
             "calledwith",
             "nthcalled",
             "success",
@@ -310,7 +328,9 @@ impl<'a> Reader<'a> {
         let vague = first.is_empty()
             || first.len() == 1
                 && matches!(first[0].text, "Exception" | "BaseException" | "Error" | "StandardError" | "Throwable");
-        level(if vague && self.arguments().len() < 2 { Level::Partial } else { Level::Exact })
+        let has_message = self.tokens().iter().any(|token| token.is("match"));
+        let level = if vague && self.arguments().len() < 2 { Level::Partial } else { Level::Exact };
+        Strength { level, bound: Some(Bound::Message(has_message)), is_opaque: false }
     }
 
     /// What it says that an expression is true.
