@@ -84,3 +84,18 @@ pub(crate) fn mcp(tool: &str) -> Option<Action> {
 fn paths<const N: usize>(fields: [Option<&serde_json::value::RawValue>; N]) -> Vec<String> {
     fields.into_iter().filter_map(ToolInput::text).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_server_is_ours_also_as_the_plugin_brings_it() {
+        for name in ["mcp__steadfast__task_done", "mcp__plugin_steadfast_steadfast__task_done"] {
+            let ours = Action::Mcp { server: "steadfast".to_owned(), tool: "task_done".to_owned(), paths: Vec::new() };
+            assert_eq!(mcp(name), Some(ours), "{name}");
+        }
+        let other = Action::Mcp { server: "plugin_x_steadfast".to_owned(), tool: "y".to_owned(), paths: Vec::new() };
+        assert_eq!(mcp("mcp__plugin_x_steadfast__y"), Some(other));
+    }
+}

@@ -332,7 +332,7 @@ fn shared_wiring_that_names_what_is_not_on_the_path() {
     command.args(["init", "--host", "claude", "--shared", "--dry-run"]).env("PATH", "/usr/bin:/bin");
     insta::assert_snapshot!(sandbox.without_paths(&command.output().unwrap().stderr), @r"
     note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is
-    nothing was changed: this was a dry run over 8 files
+    nothing was changed: this was a dry run over 14 files
     ");
 }
 
@@ -380,7 +380,7 @@ fn a_human_who_says_no() {
     let (code, said) = sandbox.at_terminal("init --host claude >/dev/null", "[y/N] ", "n\n");
     assert_eq!(code, 2, "{said}");
     insta::assert_snapshot!(said, @r"
-    change 9 files? [y/N] n
+    change 15 files? [y/N] n
     error: nothing was changed
 
     hint: `steadfast init` asks again; `--dry-run` only shows what it would change
