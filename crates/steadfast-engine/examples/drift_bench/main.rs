@@ -52,12 +52,12 @@ fn main() -> ExitCode {
         }
     };
     match more.as_slice() {
-        [] => report::print(&corpus, &KINDS.iter().collect::<Vec<_>>()),
+        [] => report::print(&corpus, &KINDS),
         // The last is ours; those before are yardsticks.
         ["--wrong"] => KINDS.iter().rev().take(1).for_each(|kind| wrong::print(&corpus, &grafts(&corpus), kind)),
         ["--refine", command] => {
             refiner::measure((*command).to_owned());
-            report::print(&corpus, &KINDS.iter().rev().take(1).chain([&REFINED]).collect::<Vec<_>>());
+            report::print(&corpus, &REFINED);
         }
         _ => {
             eprintln!("{USAGE}");

@@ -29,7 +29,7 @@ impl Row {
     }
 }
 
-pub(crate) fn print(corpus: &Corpus, kinds: &[&Kind]) {
+pub(crate) fn print(corpus: &Corpus, kinds: &[Kind]) {
     let began = Instant::now();
     let grafts = grafts(corpus);
     println!("{}\n", counted(corpus, &grafts));
