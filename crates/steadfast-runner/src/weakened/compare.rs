@@ -11,7 +11,7 @@ use super::held::{Entry, commented, entries, inert};
 use super::language::{Language, Place};
 use super::routine::Role;
 use super::source::{Source, named as name_of};
-use super::strength::Bound;
+use super::strength::{Bound, Level};
 use super::{Kind, Weakening};
 
 /// Beyond so many tests without a partner, only names and assertions are compared, not likeness.
@@ -267,6 +267,7 @@ impl<'a> Found<'a> {
     fn judge_pair(&mut self, was: usize, now: usize) {
         let lost: Vec<usize> =
             (0..self.before[was].held.len()).filter(|&at| self.before[was].left[at]).take(MOST_LEFT).collect();
+        let lost = self.by_likeness(was, lost, now);
         let mut vacuous: Vec<&Assertion> = self
             .new_inert(was, now)
             .into_iter()
@@ -294,6 +295,19 @@ impl<'a> Found<'a> {
                 self.say(Kind::AssertionDeleted, source, assertion.line, &assertion.key);
             }
         }
+    }
+
+    /// What has the likest partner comes first, so that nothing else takes it.
+    fn by_likeness(&self, was: usize, lost: Vec<usize>, now: usize) -> Vec<usize> {
+        let entry = &self.after[now];
+        let left: Vec<_> = (0..entry.held.len()).filter(|&at| entry.left[at]).take(MOST_LEFT).collect();
+        let best = |lost: usize| {
+            let parts = &self.before[was].held[lost].1.parts;
+            left.iter().map(|&at| alike(parts, &entry.held[at].1.parts)).fold(0.0, f64::max)
+        };
+        let mut liked: Vec<(f64, usize)> = lost.into_iter().map(|lost| (best(lost), lost)).collect();
+        liked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        liked.into_iter().map(|(_, lost)| lost).collect()
     }
 
     /// Whether it is a helper's, which still has it, and the test did not stop to call that one itself.
@@ -399,7 +413,9 @@ impl<'a> Found<'a> {
             if !shares {
                 return false;
             }
-            if new.is_opaque && now == Some(at) {
+            // That something is there follows from what it is.
+            let implied = lost.level == Level::Present && new.level.won() > lost.level.lost();
+            if now == Some(at) && (new.is_opaque || implied) {
                 return true;
             }
             let whole =
