@@ -17,8 +17,10 @@ mod assertion;
 mod command;
 mod compare;
 mod config;
+mod count;
 mod held;
 mod language;
+mod level;
 mod lex;
 mod mark;
 mod reach;
@@ -27,6 +29,7 @@ mod setting;
 mod snapshot;
 mod source;
 mod strength;
+mod token;
 
 use std::collections::HashMap;
 

@@ -5,8 +5,9 @@ use std::ops::Range;
 use steadfast_model::fnv;
 
 use super::language::Language;
+use super::level::{Bound, Level};
 use super::lex::{Lexed, Lexeme, Token};
-use super::strength::{self, Bound, Level};
+use super::strength;
 
 #[derive(Clone, Debug)]
 pub(super) struct Assertion {

@@ -9,9 +9,9 @@ use std::collections::{HashMap, HashSet};
 use super::assertion::Assertion;
 use super::held::{Entry, commented, entries, inert};
 use super::language::{Language, Place};
+use super::level::{Bound, Level};
 use super::routine::Role;
 use super::source::{Source, named as name_of};
-use super::strength::{Bound, Level};
 use super::{Kind, Weakening};
 
 /// Beyond so many tests without a partner, only names and assertions are compared, not likeness.
@@ -81,7 +81,7 @@ fn alike(one: &[u64], other: &[u64]) -> f64 {
 }
 
 impl<'a> Found<'a> {
-    fn say(&mut self, kind: Kind, source: &Source, line: usize, text: &str) {
+    pub(super) fn say(&mut self, kind: Kind, source: &Source, line: usize, text: &str) {
         let text: String = text.chars().take(200).collect();
         self.weakenings.push(Weakening { kind, file: source.path.clone(), line, text });
     }
@@ -475,55 +475,6 @@ impl<'a> Found<'a> {
         } else {
             for lost in lost {
                 self.say(Kind::AssertionDeleted, source, lost.line, &lost.key);
-            }
-        }
-    }
-
-    fn focus(&mut self, before: &[Source], after: &'a [Source]) {
-        let focused = |sources: &'_ [Source]| -> usize {
-            sources
-                .iter()
-                .flat_map(|source| &source.holders)
-                .flat_map(|holder| &holder.marks)
-                .filter(|mark| mark.kind == Kind::Focused)
-                .count()
-        };
-        let more = focused(after).saturating_sub(focused(before));
-        let mut new = Vec::new();
-        for source in after {
-            for holder in &source.holders {
-                new.extend(
-                    holder
-                        .marks
-                        .iter()
-                        .filter(|mark| mark.kind == Kind::Focused)
-                        .map(|mark| (source, mark.line, &holder.name)),
-                );
-            }
-        }
-        for (source, line, name) in new.into_iter().take(more) {
-            self.say(Kind::Focused, source, line, name);
-        }
-    }
-
-    fn dials(&mut self, before: &[Source], after: &'a [Source], renamed: &HashMap<String, String>) {
-        for old in before {
-            let path = renamed.get(&old.path).unwrap_or(&old.path);
-            let Some(new) = after.iter().find(|new| new.path == *path) else { continue };
-            for name in super::mark::CASES.iter().chain(&super::mark::TRIES) {
-                let values = |source: &'_ Source| -> Vec<(f64, usize)> {
-                    source.dials.iter().filter(|dial| dial.name == *name).map(|dial| (dial.value, dial.line)).collect()
-                };
-                let (was, now) = (values(old), values(new));
-                let tries = super::mark::TRIES.contains(name);
-                for (at, (value, line)) in now.iter().enumerate() {
-                    let old = was.get(at).map(|(value, _)| *value);
-                    if tries && *value > old.unwrap_or(0.0) {
-                        self.say(Kind::Retried, new, *line, name);
-                    } else if !tries && was.len() == now.len() && old.is_some_and(|old| *value < old) {
-                        self.say(Kind::FewerCases, new, *line, name);
-                    }
-                }
             }
         }
     }

@@ -7,11 +7,11 @@ use steadfast_model::fnv;
 use super::Kind;
 use super::assertion::{Assertion, assertions, is_manner, is_value};
 use super::language::{Language, Place};
+use super::level::Level;
 use super::lex::{Lexed, lex};
 use super::mark::{Dial, Mark, Row, dials, file_marks, marks, rows};
 use super::reach::unreached;
 use super::routine::{Role, Routine, routines};
-use super::strength::Level;
 
 /// A test, a function beside tests, or what stands outside of both.
 #[derive(Debug)]
