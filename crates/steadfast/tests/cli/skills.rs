@@ -29,7 +29,13 @@ fn texts() -> Vec<(PathBuf, String)> {
         "skills/run-tasks/SKILL.md",
         "skills/plan/SKILL.md",
         "skills/implement/SKILL.md",
+        "skills/loop/SKILL.md",
+        "skills/counsel/SKILL.md",
         "agents/planner.md",
+        "agents/expert-correctness.md",
+        "agents/expert-tests.md",
+        "agents/expert-security.md",
+        "agents/expert-simplicity.md",
     ]
     .map(|file| (folder.join(file), fs::read_to_string(folder.join(file)).unwrap()))
     .to_vec()
