@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 76] = [
+pub const COMMANDS: [(&str, Authority); 80] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -35,6 +35,8 @@ pub const COMMANDS: [(&str, Authority); 76] = [
     ("loop start --fresh", Authority::Human),
     ("loop override", Authority::Human),
     ("loop archive", Authority::Human),
+    ("loop review waive", Authority::Human),
+    ("loop review defer", Authority::Human),
     ("run", Authority::Human),
     ("resume", Authority::Human),
     ("doctor", Authority::Either),
@@ -80,6 +82,8 @@ pub const COMMANDS: [(&str, Authority); 76] = [
     ("loop shape", Authority::Either),
     ("loop next", Authority::Either),
     ("loop advance", Authority::Either),
+    ("loop review", Authority::Either),
+    ("loop gate", Authority::Either),
     ("supervise", Authority::Either),
     ("neighbours", Authority::Either),
     ("refine", Authority::Either),

@@ -17,6 +17,7 @@ use scene::{Attempt, Scene};
 use stream::Stream;
 use timeline::Timeline;
 
+mod arc;
 mod host;
 mod journal;
 mod sandbox;
@@ -25,9 +26,9 @@ mod script;
 mod stream;
 mod timeline;
 
-/// Shows an agent that is done without being done, three times, and is sent back, in a temporary repository.
+/// Shows an agent that is done without being done, three times, and is sent back; then a loop from its spec to its card.
 ///
-/// The agent follows a script; hooks, ledger and refusal are the real ones. Nothing outside the temporary folder is
+/// In a temporary repository. The agent follows a script; hooks, ledger and refusal are the real ones. Nothing outside the temporary folder is
 /// written, no account is needed, and no model is asked.
 #[derive(Debug, Args)]
 pub(super) struct Demo {
@@ -94,7 +95,12 @@ impl Demo {
             timeline.show(at, &scene)?;
         }
         timeline.blank()?;
-        close(&mut timeline, &journal, counts(&sandbox)?, &sandbox, &performance)
+        let end = counts(&sandbox)?;
+        // Whoever did not come to the end of the first act has no second one.
+        if end.open() == 0 {
+            arc::play(&mut timeline, &sandbox)?;
+        }
+        close(&mut timeline, &journal, end, &sandbox, &performance)
     }
 }
 

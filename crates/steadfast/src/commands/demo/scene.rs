@@ -32,6 +32,10 @@ pub(super) enum Scene {
     LetGo {
         release: Option<Release>,
     },
+    /// What happens in a run.
+    Went {
+        text: String,
+    },
     /// Steadfast tells the human.
     Noted {
         text: String,

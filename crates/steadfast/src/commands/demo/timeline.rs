@@ -116,6 +116,7 @@ impl Timeline {
                 };
                 self.entry(at, Actor::Steadfast, &[plain(text)])
             }
+            Scene::Went { text } => self.entry(at, Actor::Steadfast, &[plain(text)]),
             Scene::Noted { text } => self.entry(at, Actor::Steadfast, &[plain("notes:"), quote(PLAIN, text)]),
         }
     }
@@ -126,6 +127,11 @@ impl Timeline {
             writeln!(self.out, "{style}{line}{style:#}")?;
         }
         Ok(())
+    }
+
+    /// As it is.
+    pub(super) fn verbatim(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{text}")
     }
 
     pub(super) fn blank(&mut self) -> io::Result<()> {

@@ -1,0 +1,75 @@
+//! The last act: a spec goes in and nobody is there. Agents work in worktrees, experts review, a gate opens.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::process::Stdio;
+
+use anstyle::Style;
+
+use super::sandbox::{Sandbox, temporary};
+use super::scene::Scene;
+use super::timeline::Timeline;
+use super::{End, Host};
+use crate::error::CommandError;
+use crate::surroundings;
+
+const SPEC: &str = include_str!("project/words.md");
+
+pub(super) fn play(timeline: &mut Timeline, sandbox: &Sandbox) -> Result<(), End> {
+    timeline.paragraph(
+        Style::new(),
+        "At night nobody is there. `steadfast run --loop WORDS.md`: is the spec clear enough to run alone? Then agents in \
+         worktrees of their own, each checked and merged, experts who review, and a gate. Simulated agents play it here.",
+    )?;
+    timeline.blank()?;
+    let folder = sandbox.root.join("words");
+    let failed = |error: std::io::Error| temporary(&format!("cannot write to the temporary repository: {error}"));
+    fs::create_dir(&folder).and_then(|()| fs::write(folder.join("WORDS.md"), SPEC)).map_err(failed)?;
+    let call = |program: &std::path::Path, arguments: &[&str]| {
+        let mut command = sandbox.command(program);
+        command.current_dir(&folder).args(arguments);
+        command
+    };
+    let git = std::path::Path::new("git");
+    let (name, email) = ("user.name=demo", "user.email=demo@localhost");
+    for arguments in [
+        &["init", "--quiet"][..],
+        &["add", "."],
+        &["-c", name, "-c", email, "commit", "--quiet", "--message", "The spec"],
+    ] {
+        call(git, arguments).output().map_err(failed)?;
+    }
+    steadfast_store::Place { state: folder.join(".git/steadfast"), root: folder.clone() }
+        .create()
+        .map_err(|error| temporary(&format!("cannot set up the temporary repository: {error}")))?;
+    let mut run = call(&sandbox.steadfast, &["run", "--loop", "WORDS.md", "--host", Host::Sim.as_str()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut last = String::new();
+    for line in run.stderr.take().into_iter().flat_map(|stderr| BufReader::new(stderr).lines()).map_while(Result::ok) {
+        // The time of day is the timeline's own.
+        let text = match line.split_once(' ') {
+            Some((time, rest)) if time.len() == 8 && time.matches(':').count() == 2 => rest.to_owned(),
+            _ => line,
+        };
+        if !text.trim().is_empty() {
+            timeline.show(surroundings::now(), &Scene::Went { text: text.clone() })?;
+            last = text;
+        }
+    }
+    let mut card = String::new();
+    if let Some(mut stdout) = run.stdout.take() {
+        stdout.read_to_string(&mut card).map_err(failed)?;
+    }
+    let status = run.wait().map_err(failed)?;
+    if !status.success() || !card.contains("<loop-complete>") {
+        let said = format!("the loop did not come to its end: {last}");
+        return Err(CommandError::failure(said).hint("`steadfast doctor` looks at this machine").into());
+    }
+    timeline.blank()?;
+    timeline.verbatim(card.trim_end())?;
+    timeline.blank()?;
+    Ok(())
+}
