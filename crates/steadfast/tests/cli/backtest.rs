@@ -54,6 +54,7 @@ fn people_get_a_table_and_a_page() {
     approval          0        0.0
     constraint        0        0.0
     drift             0        0.0
+    evidence          0        0.0
     completion        0        0.0
 
     integrity, for example:
