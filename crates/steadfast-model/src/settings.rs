@@ -220,6 +220,10 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// What says which commands are run and what agents may do is taken from the user's own settings alone: in a file that
+    /// comes with a project it is ignored.
+    pub const USERS_ALONE: [&str; 4] = ["drift.refine", "run.notify", "run.permissions", "run.arguments"];
+
     /// Lays what one file says over what held before it. A list replaces the one before it.
     pub fn combine(mut self, options: &Options, source: Source) -> Self {
         let Options {
@@ -265,12 +269,16 @@ impl Settings {
         self.drift_never.take(never.clone(), source);
         self.drift_constraints.take(constraints.clone(), source);
         self.drift_quiet_below.take(*quiet_below, source);
+        let mut users = run.clone();
         if source.is_the_users() {
             self.drift_refine.take(refine.clone(), source);
-        } else if refine.is_some() {
-            self.ignored.push((DriftOptions::REFINE, source));
+        } else {
+            let given = [refine.is_some(), run.notify.is_some(), run.permissions.is_some(), run.arguments.is_some()];
+            self.ignored
+                .extend(Self::USERS_ALONE.iter().zip(given).filter(|(_, given)| *given).map(|(key, _)| (*key, source)));
+            (users.notify, users.permissions, users.arguments) = (None, None, None);
         }
-        self.run.combine(run, source);
+        self.run.combine(&users, source);
         self.looped.combine(looped, source);
         self.ledger_check_seconds.take(*check_seconds, source);
         self.ledger_ui_skills.take(ui_skills.clone(), source);
@@ -321,7 +329,7 @@ impl Settings {
             line("drift.never", &self.drift_never, |paths| list(paths.iter().map(String::as_str))),
             line("drift.constraints", &self.drift_constraints, |said| list(said.iter().map(String::as_str))),
             line("drift.quiet_below", &self.drift_quiet_below, |level| quoted(level.as_str())),
-            line(DriftOptions::REFINE, &self.drift_refine, |command| quoted(command)),
+            line("drift.refine", &self.drift_refine, |command| quoted(command)),
         ];
         lines.extend(self.run.lines());
         lines.extend(self.looped.lines());

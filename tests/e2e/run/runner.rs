@@ -69,7 +69,8 @@ impl Workshop {
             fs::write(scene.home().join(".codex/config.toml"), config).unwrap();
         }
         scene.init(&[]);
-        scene.write("steadfast.toml", settings);
+        // Which model is asked is not the project's to say.
+        fs::write(scene.state().join("steadfast.toml"), settings).unwrap();
         scene.write("SPEC.json", spec);
         scene.write("INDEX.md", "# Index\n\nnothing yet\n");
         scene.git(["add", "."]);

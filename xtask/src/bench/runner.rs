@@ -122,7 +122,10 @@ impl Scene {
 
     fn begin(&self, units: u32) -> Result<()> {
         process::run(self.command(&["init", "--host", "claude", "--yes"]).stderr(Stdio::null()))?;
-        fs::write(self.root().join("steadfast.toml"), format!("[run]\narguments = [\"--pace\", \"{PACE}\"]\n"))?;
+        fs::write(
+            self.root().join(".git/steadfast/steadfast.toml"),
+            format!("[run]\narguments = [\"--pace\", \"{PACE}\"]\n"),
+        )?;
         let mut spec = BufWriter::new(File::create(self.root().join("SPEC.json"))?);
         write!(spec, "{{\"feature\": \"Many\", \"phases\": [{{\"id\": \"1\", \"tasks\": [")?;
         for number in 1..=units {

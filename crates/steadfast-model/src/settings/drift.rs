@@ -28,11 +28,6 @@ pub struct DriftOptions {
     pub refine: Option<String>,
 }
 
-impl DriftOptions {
-    /// The key of the one option that says what is run.
-    pub const REFINE: &str = "drift.refine";
-}
-
 /// What the score and its answers need of the settings. Read with every event: what is as by default is not written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriftRules {

@@ -37,14 +37,14 @@ pub struct RunOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silence: Option<Period>,
     /// A command that is run when a human is needed or all is done, with one line about it as its last argument.
-    /// Default: none; the terminal's own notification.
+    /// Taken from your own settings alone. Default: none; the terminal's own notification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notify: Option<String>,
     /// What agents may do without being asked: `edit` files and run commands that the host lets pass, or everything
-    /// (`free`; in a container or a virtual machine of its own). Default: `edit`.
+    /// (`free`; in a container or a virtual machine of its own). Taken from your own settings alone. Default: `edit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
-    /// Further arguments for the agent's program, each as it is passed. Default: none.
+    /// Further arguments for the agent's program, each as it is passed. Taken from your own settings alone. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Vec<String>>,
     /// The folder that the worktrees of runs are made in. Default: `worktrees` in your own state.

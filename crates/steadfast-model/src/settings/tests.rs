@@ -133,3 +133,19 @@ fn an_empty_name_names_nothing() {
     assert_eq!(settings.ledger_epic, Sourced { value: None, source: Source::Project });
     assert_eq!(settings.rules().tasks_from, TaskSource::Beads);
 }
+
+#[test]
+fn what_is_run_and_what_agents_may_do_is_not_a_projects_to_say() {
+    let run = RunOptions {
+        notify: Some("theirs".into()),
+        permissions: Some(Permissions::Free),
+        arguments: Some(vec!["--theirs".into()]),
+        ..RunOptions::default()
+    };
+    let options = Options { run, ..Options::default() };
+    let ignored: Vec<_> = Settings::USERS_ALONE[1..].iter().map(|key| (*key, Source::Project)).collect();
+    let cloned = Settings::default().combine(&options, Source::Project);
+    assert_eq!(cloned, Settings { ignored, ..Settings::default() });
+    let own = Settings::default().combine(&options, Source::Local);
+    assert_eq!((own.run.notify.value.as_str(), own.run.permissions.value), ("theirs", Permissions::Free));
+}

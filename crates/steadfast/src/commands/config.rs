@@ -2,7 +2,7 @@ mod file;
 mod schema;
 
 use clap::{Args, Subcommand};
-use steadfast_model::{DriftOptions, Settings, Source};
+use steadfast_model::{Settings, Source};
 
 use crate::error::CommandError;
 use crate::output::{note, put};
@@ -58,9 +58,9 @@ impl Set {
     fn run(self) -> Result<(), CommandError> {
         let place = Setup::here()?.place;
         setup::only_for_humans(&place, "config set")?;
-        if self.project && self.key == DriftOptions::REFINE {
+        if self.project && Settings::USERS_ALONE.contains(&self.key.as_str()) {
             return Err(CommandError::refused(format!(
-                "`{}` says which command is run, and is ignored in what is committed with a project",
+                "`{}` says what is run, and is ignored in what is committed with a project",
                 self.key
             ))
             .hint(format!("`steadfast config set {} …` sets it for you in this repository", self.key)));

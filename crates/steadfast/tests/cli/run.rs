@@ -46,11 +46,11 @@ fn ready() -> Sandbox {
     ready_with("")
 }
 
-/// A repository with the spec and these settings in its one commit.
+/// A repository with the spec in its one commit, and these settings of the user's own.
 fn ready_with(settings: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("SPEC.md", SPEC);
-    sandbox.write("steadfast.toml", settings);
+    sandbox.set_own(settings);
     git(&sandbox, &["add", "."]);
     git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-m", "The spec"]);
     sandbox

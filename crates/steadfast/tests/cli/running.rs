@@ -25,7 +25,7 @@ fn with_spec(phases: &[(&str, &[&str], Vec<Value>)]) -> Sandbox {
     let spec = json!({"feature": "Greetings", "description": "Files that greet", "phases": phases});
     fs::write(sandbox.root().join("SPEC.json"), spec.to_string()).unwrap();
     // An agent that does not get it done is held for as long as it likes; here it likes it for a moment.
-    fs::write(sandbox.root().join("steadfast.toml"), "[run]\narguments = [\"--max-turns\", \"30\"]\n").unwrap();
+    sandbox.set_own("[run]\narguments = [\"--max-turns\", \"30\"]\n");
     git(&sandbox, &["add", "."]);
     git(&sandbox, &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "--quiet", "-m", "spec"]);
     sandbox
@@ -67,7 +67,9 @@ fn a_spec_is_worked_off_and_left_on_a_branch_of_its_own() {
     ]);
     let told = sandbox.home().join("told");
     let notify = format!("sh -c 'echo \"$0\" >> {}'", told.display());
-    fs::write(sandbox.root().join("steadfast.toml"), format!("[run]\nnotify = '''{notify}'''\n")).unwrap();
+    // What comes with a project says nothing of what is run.
+    fs::write(sandbox.root().join("steadfast.toml"), "[run]\nnotify = 'touch /never'\n").unwrap();
+    sandbox.set_own(&format!("[run]\narguments = [\"--max-turns\", \"30\"]\nnotify = '''{notify}'''\n"));
     let before = (git(&sandbox, &["rev-parse", "HEAD"]), git(&sandbox, &["status", "--porcelain"]));
     let (code, said) = sandbox.fails(&["run", "SPEC.json", "--host", "sim"]);
     assert_eq!(code, 1);
@@ -86,10 +88,7 @@ fn a_spec_is_worked_off_and_left_on_a_branch_of_its_own() {
 
     assert_eq!((git(&sandbox, &["rev-parse", "HEAD"]), git(&sandbox, &["status", "--porcelain"])), before);
     assert!(!sandbox.root().join("1.1.txt").exists());
-    assert_eq!(
-        git(&sandbox, &["ls-tree", "--name-only", &branch]),
-        "1.1.txt\n1.2.txt\n2.1.txt\nSPEC.json\nsteadfast.toml"
-    );
+    assert_eq!(git(&sandbox, &["ls-tree", "--name-only", &branch]), "1.1.txt\n1.2.txt\n2.1.txt\nSPEC.json");
     assert_eq!(branches(&sandbox).iter().filter(|name| name.starts_with("steadfast/")).count(), 1);
     assert_eq!(git(&sandbox, &["worktree", "list"]).lines().count(), 1);
 

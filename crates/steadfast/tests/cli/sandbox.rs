@@ -52,6 +52,11 @@ impl Sandbox {
         Place::of(&self.root(), None).unwrap()
     }
 
+    /// The user's own settings for this repository.
+    pub(crate) fn set_own(&self, settings: &str) {
+        fs::write(self.place().state.join("steadfast.toml"), settings).unwrap();
+    }
+
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(self.binary());
         let path = format!("{}:/usr/bin:/bin", self.dir.path().join("bin").display());

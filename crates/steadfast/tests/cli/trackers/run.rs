@@ -24,7 +24,8 @@ fn a_run_works_an_epic_off_and_closes_it_there() {
         checked("bd-1.2", "b.txt", "open"),
         part("bd-1.3", "bd-1", "closed"),
     ]);
-    beads.sandbox.write("steadfast.toml", "[run]\narguments = [\"--max-turns\", \"30\"]\n");
+    beads.sandbox.set_own("[run]\narguments = [\"--max-turns\", \"30\"]\n");
+    beads.sandbox.write("steadfast.toml", "");
     commit(&beads.sandbox);
     let report = beads.sandbox.ok(&["run", "--epic", "bd-1", "--host", "sim"]);
     assert!(report.contains("complete\n3 of 3 tasks done"), "{report}");
@@ -42,8 +43,7 @@ fn a_run_works_an_epic_off_and_closes_it_there() {
 #[test]
 fn an_agent_of_a_run_does_not_follow_the_epic_in_its_own_worktree() {
     let beads = Beads::new(&[checked("bd-1.1", "a.txt", "open")]);
-    let more = "[run]\narguments = [\"--max-turns\", \"30\"]\n[ledger]\nsource = \"beads\"\nepic = \"bd-1\"\n";
-    beads.sandbox.write("steadfast.toml", more);
+    beads.sandbox.set_own("[run]\narguments = [\"--max-turns\", \"30\"]\n");
     commit(&beads.sandbox);
     beads.sandbox.ok(&["run", "--epic", "bd-1", "--host", "sim"]);
     let lists = beads.calls().into_iter().filter(|call| call.starts_with("list ")).count();
