@@ -140,6 +140,17 @@ fn a_blocker_is_mended_and_looked_at_again() {
 }
 
 #[test]
+fn a_human_who_is_there_may_take_a_blocker_as_it_is() {
+    let title = "Raise a wall [sim:blocker]";
+    let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
+    let (code, said) = sandbox.at_terminal(&LOOP.join(" "), "mend it, waive it or defer it?", "w it is a trial\n");
+    assert_eq!(code, 0, "{said}");
+    let (looped, reviews) = last(&sandbox);
+    assert_eq!((thorough(&reviews), looped.ended), (vec![(1, true)], Some(LoopEnd::Complete)));
+    assert!(said.contains("↳ Risk: walls.txt:1 It says so itself."), "{said}");
+}
+
+#[test]
 fn a_review_that_is_never_content_ends_capped_and_not_complete() {
     let title = "Raise a wall [sim:blocker]";
     let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");

@@ -19,6 +19,7 @@ use steadfast_model::{
 };
 use steadfast_runner::counsel::Matter;
 use steadfast_runner::grounds::Grounds;
+use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::Ledger;
 
 use super::court::{Court, Subject, matter};
@@ -179,6 +180,11 @@ pub(super) fn begin(
 pub(in crate::commands) fn go_on(repository: &Repository, looped: Loop, flags: &Flags) -> Result<(), CommandError> {
     let settings = repository.config.load()?;
     let run = looped.run.as_ref().map(|run| repository.ledger()?.run(run).map_err(CommandError::from)).transpose()?;
+    // Also while it is reviewed, when its run is over.
+    if let Some(runner) = run.as_ref().and_then(|run| run.runner).filter(|runner| is_alive(*runner)) {
+        return Err(CommandError::failure(format!("loop {} is under way, by process {}", looped.id, runner.pid))
+            .hint("`steadfast loop status` shows how it stands; Ctrl-C in its terminal pauses it"));
+    }
     let host = flags.host.or(run.as_ref().map(|run| run.host)).or(settings.run.host.value);
     let base = looped.base.clone().unwrap_or_default();
     let ready = agent_and_folder(&repository.place, &settings.run, host, &base)?;

@@ -1,3 +1,5 @@
+use std::io::{BufRead, IsTerminal, stderr, stdin};
+
 use steadfast_model::{
     AddedBy, Check, Finding, FindingSeverity, Loop, LoopEnd, Resolution, Review, ReviewKind, Run as RunRow, RunState,
     Stage, Status, Task, TaskKind,
@@ -10,7 +12,7 @@ use super::Drive;
 use super::said;
 use crate::error::CommandError;
 use crate::looped::Closing;
-use crate::output::note;
+use crate::output::{note, put_aside};
 use crate::surroundings;
 
 /// Thorough reviews of one loop. What they still find then is for a human.
@@ -80,7 +82,13 @@ impl Drive<'_> {
         if looped.rounds >= ROUNDS {
             return self.cap(looped, row, Some(review)).map(|_| ());
         }
-        for finding in blockers.iter().filter(|finding| task_of(finding).is_none()) {
+        let new: Vec<&Finding> = blockers.iter().filter(|finding| task_of(finding).is_none()).copied().collect();
+        let mend = self.asked_about(looped, &new)?;
+        if mend.is_empty() && !new.is_empty() {
+            // A human took them all as they are, or put them off.
+            return self.after_the_human(looped, review);
+        }
+        for finding in mend {
             let notes = match &finding.must_not {
                 Some(broken) => format!("{}\nIt breaks: {broken}", line(finding)),
                 None => line(finding),
@@ -88,6 +96,49 @@ impl Drive<'_> {
             self.add(row, &tasks, title(finding), vec![finding.file.clone()], notes)?;
         }
         self.back_to_work(row)
+    }
+
+    /// Those that are to be mended. A human who is there says so of each, or takes it as it is.
+    fn asked_about<'f>(&self, looped: &Loop, blockers: &[&'f Finding]) -> Result<Vec<&'f Finding>, CommandError> {
+        if !(stdin().is_terminal() && stderr().is_terminal()) {
+            return Ok(blockers.to_vec());
+        }
+        let mut mend = Vec::new();
+        for finding in blockers {
+            put_aside(format_args!(
+                "{} {}\nmend it, waive it or defer it? [M/w REASON/d REASON] ",
+                finding.severity.as_str(),
+                line(finding)
+            ));
+            let mut answer = String::new();
+            let _ = stdin().lock().read_line(&mut answer);
+            let (choice, why) = answer.trim().split_once(' ').unwrap_or((answer.trim(), ""));
+            let why = || if why.trim().is_empty() { "no reason was given".to_owned() } else { why.trim().to_owned() };
+            let resolution = match choice {
+                "w" | "waive" => Resolution::Waived { why: why() },
+                "d" | "defer" => Resolution::Deferred { why: why() },
+                _ => {
+                    mend.push(*finding);
+                    continue;
+                }
+            };
+            self.ledger()?.resolve_finding(&looped.id, finding.id, &resolution, surroundings::now())?;
+        }
+        Ok(mend)
+    }
+
+    /// What was waived is out of the way; what was put off is still in it.
+    fn after_the_human(&self, looped: &Loop, review: &Review) -> Result<(), CommandError> {
+        let reviews = self.ledger()?.reviews_of(&looped.id)?;
+        let now = reviews.iter().find(|now| now.kind == review.kind);
+        match now.filter(|now| now.blockers_remaining > 0) {
+            None => Ok(()),
+            Some(now) => {
+                Err(CommandError::needs_human(format!("{} put off is still in the way", now.blockers_remaining)).hint(
+                    "`steadfast loop review waive ID --why REASON` takes it as it is, `steadfast resume` goes on",
+                ))
+            }
+        }
     }
 
     fn gate(&self, looped: &Loop, row: &RunRow, reviews: &[Review]) -> Result<Option<Closing>, CommandError> {
