@@ -88,6 +88,16 @@ impl AgentStream {
         }
     }
 
+    /// Whether a line only says that a tool still runs, as Claude Code's does every thirty seconds: a tool that hangs says so
+    /// for ever.
+    pub fn is_heartbeat(&self, line: &[u8]) -> bool {
+        const MARK: &[u8] = b"\"heartbeat\":true";
+        matches!(self.0, Reader::Claude(_))
+            && line.windows(MARK.len()).any(|part| part == MARK)
+            && serde_json::from_slice::<Value>(line)
+                .is_ok_and(|row| row["type"] == "tool_progress" && row["heartbeat"] == true)
+    }
+
     /// What a line of the session's record means that the host writes beside what it prints; only Codex's says more.
     pub fn record(&mut self, line: &[u8]) -> Vec<AgentEvent> {
         match &mut self.0 {

@@ -20,7 +20,7 @@ pub(super) struct Account<'a> {
     pub(super) spent: Spent,
     pub(super) said: Option<String>,
     pub(super) ended: Option<AgentEnd>,
-    /// When the last line came, or when a rate limit is over: silence is counted from here.
+    /// When the last line came that says more than that a tool still runs, or when a rate limit is over: silence is counted from here.
     pub(super) patient_from: Instant,
     pub(super) anything: bool,
     /// Where to look for a record of the session; only Codex's says more than is printed.
@@ -46,7 +46,9 @@ impl<'a> Account<'a> {
 
     pub(super) fn line(&mut self, line: &[u8]) {
         self.anything = true;
-        self.patient_from = self.patient_from.max(Instant::now());
+        if !self.stream.is_heartbeat(line) {
+            self.patient_from = self.patient_from.max(Instant::now());
+        }
         // What is told at the end is reckoned by what the record says.
         self.look();
         for event in self.stream.line(line) {

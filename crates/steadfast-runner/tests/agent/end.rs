@@ -31,6 +31,14 @@ fn what_it_says_on_stderr_breaks_no_silence() {
 }
 
 #[test]
+fn a_heartbeat_of_a_tool_that_hangs_breaks_no_silence() {
+    let beat = r#"{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":30,"heartbeat":true}"#;
+    let mut bench = Bench::of(&format!("while :; do echo '{beat}'; sleep 0.1; done")).silence(SECOND);
+    bench.assignment.host = steadfast_model::Host::Claude;
+    assert_eq!(bench.visit().departure.how, Departed::Silent);
+}
+
+#[test]
 fn an_agent_is_ended_when_its_time_is_up() {
     let visit = Bench::of("while :; do echo more; sleep 0.1; done").limit(SECOND).visit();
     assert_eq!(visit.departure.how, Departed::TimeUp);
