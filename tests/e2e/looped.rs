@@ -48,7 +48,7 @@ fn a_loop_is_left_at_each_stage_and_taken_up_by_the_next_session(program: &Progr
 
     let begins = format!("steadfast loop start \"{}\"", REQUEST.replace('`', "\\`"));
     let Some(terminal) = Terminal::open(&scene, session(&[&begins])) else { return };
-    terminal.enter("Begin the loop.");
+    terminal.enter("/steadfast-loop Begin the loop.");
     terminal.wait("the loop to begin", || looped(&scene).is_some());
     terminal.wait("the end of its turn", || terminal.screen().contains(SAID));
     terminal.kill();
@@ -56,12 +56,16 @@ fn a_loop_is_left_at_each_stage_and_taken_up_by_the_next_session(program: &Progr
         let before = looped(&scene).unwrap();
         assert_eq!(before.stage.as_str(), stage);
         let terminal = Terminal::open(&scene, session(commands)).unwrap();
-        terminal.enter("Go on with the loop.");
+        terminal.enter("/steadfast-loop Go on with the loop.");
         terminal.wait("the end of its turn", || terminal.screen().contains(SAID));
         let requests = terminal.model.requests();
         let main = requests.iter().filter(|request| request.track == Track::Main).map(Request::text);
         let told = main.into_iter().find(|text| text.contains("Go on with the loop.")).unwrap();
-        for part in ["[LOOP RESUME] Active loop detected", &format!("Stage: {stage} | Spec: 10/10")] {
+        for part in [
+            "# From a request to a gated result",
+            "[LOOP RESUME] Active loop detected",
+            &format!("Stage: {stage} | Spec: 10/10"),
+        ] {
             assert!(told.contains(part), "{part:?} is not in {told}");
         }
         // Scores are read, never judged anew.
