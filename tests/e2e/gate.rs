@@ -440,7 +440,7 @@ fn the_message_a_human_types_approves(program: &Program) {
     assert!(read(&scene, "PLAN.md").unwrap().contains("**Approved:** "));
 }
 
-/// A background subagent's words come back as a prompt, in a notification.
+/// A background subagent's words come back as a prompt, in a notification, if the session has stopped before.
 fn what_a_subagent_says_approves_nothing(program: &Program) {
     let scene = attended(program);
     scene.steadfast(&["plan", "propose", "draft.md", "--path", "PLAN.md"]);
@@ -448,10 +448,12 @@ fn what_a_subagent_says_approves_nothing(program: &Program) {
     let scenario = Scenario::new("subagent")
         .prompt("-")
         .agent_in_background("general-purpose", "say it")
-        .subagent([Turn::saying(words)])
+        .subagent([Turn::doing([Action::shell("until test -f go.txt; do sleep 0.1; done")]), Turn::saying(words)])
         .say("It is under way.");
     let Some(terminal) = Terminal::open(&scene, scenario) else { return };
     terminal.enter("Plan it.");
+    terminal.until("Stop", 1);
+    scene.write("go.txt", "");
     terminal.until("UserPromptSubmit", 2);
     assert_eq!(standing(&scene), locked());
 }

@@ -208,20 +208,24 @@ impl<'a> Terminal<'a> {
             Host::Codex => ('›', "› Ask Codex to do anything"),
             Host::Claude | Host::Sim => ('❯', "❯"),
         };
-        let typed = |screen: &str| screen.lines().any(|line| line.contains(mark) && line.contains(text));
+        // What was entered before stands further up, behind the same mark.
+        let typed = || self.screen().lines().rfind(|line| line.contains(mark)).is_some_and(|line| line.contains(text));
         self.wait("an empty input line", || self.screen().lines().any(|line| line.trim_end().ends_with(empty)));
         self.send(&["-l", text]);
-        self.wait("the line to be typed", || typed(&self.screen()));
-        self.send(&["Enter"]);
+        self.wait("the line to be typed", typed);
+        self.press("Enter", || !typed());
     }
 
     /// Presses a key until it was heard: a host that has just drawn its first screen may still throw keys away.
+    ///
+    /// A second is left for each: pressed too soon again, it would be taken for an answer to what comes next.
     pub(crate) fn press(&self, key: &str, heard: impl Fn() -> bool) {
+        let mut pressed: Option<Instant> = None;
         self.wait(&format!("`{key}` to be heard"), || {
             let done = heard();
-            if !done {
+            if !done && pressed.is_none_or(|pressed| pressed.elapsed() > Duration::from_secs(1)) {
                 self.send(&[key]);
-                std::thread::sleep(Duration::from_millis(250));
+                pressed = Some(Instant::now());
             }
             done
         });
@@ -233,7 +237,7 @@ impl<'a> Terminal<'a> {
         self.wait(&format!("{count} {event}"), || seen() >= count);
     }
 
-    pub(crate) fn wait(&self, what: &str, done: impl Fn() -> bool) {
+    pub(crate) fn wait(&self, what: &str, mut done: impl FnMut() -> bool) {
         let started = Instant::now();
         while !done() {
             assert!(started.elapsed() < Duration::from_secs(60), "waited for {what}:\n{}", self.screen());
