@@ -1,4 +1,4 @@
-use std::ffi::OsString;
+use std::ffi::OsStr;
 
 use steadfast_model::{Host, UnknownName, Via};
 
@@ -24,9 +24,9 @@ pub enum CallError {
 
 impl Call {
     /// Reads what follows `steadfast hook`.
-    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, CallError> {
+    pub fn parse(arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> Result<Self, CallError> {
         let (mut host, mut via, mut event) = (None, None, None);
-        let mut arguments = arguments.into_iter().map(|argument| argument.to_string_lossy().into_owned());
+        let mut arguments = arguments.into_iter().map(|argument| argument.as_ref().to_string_lossy().into_owned());
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--host" => host = Some(arguments.next().ok_or(CallError::Missing("HOST"))?.parse()?),
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Call, CallError> {
-        Call::parse(line.split_whitespace().map(OsString::from))
+        Call::parse(line.split_whitespace())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::supervise::Surroundings;
 /// The answer when there is none: from arguments, environment and gate markers alone.
 ///
 /// Advice fails silent. Before a tool, a closed gate fails closed.
-pub(crate) fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<String> {
+pub fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<String> {
     let mut directories = around.directories(&around.cwd);
     let place = directories.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;
     log_line(&place, around.now, &format!("{} {} {}: {why}", call.host, call.via, call.event));

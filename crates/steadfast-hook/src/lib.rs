@@ -1,7 +1,7 @@
 //! The hot path: bytes in, bytes out, in about the time an empty process takes.
 //!
-//! [`answer`] never fails, never hangs and never panics outward. What goes wrong on the way to a verdict ends in
-//! [`fallback`]: silence, or, before a tool and behind a closed gate, a refusal.
+//! [`answer`] never fails and never panics outward; what goes wrong on the way to a verdict, or takes too long,
+//! ends in [`fallback()`]: silence, or, before a tool and behind a closed gate, a refusal.
 
 mod call;
 mod facts;
@@ -16,6 +16,7 @@ mod supervise;
 mod wiring;
 
 pub use call::{Call, CallError};
+pub use fallback::fallback;
 pub use follow::{Follow, Followed};
 pub use gate::draft_hash;
 pub use process::{HOSTS, Process, is_gone};

@@ -1,10 +1,6 @@
-use std::io::{self, Read};
+use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use steadfast_engine::Decision;
 use steadfast_hosts::install::Homes;
@@ -17,12 +13,6 @@ use crate::fallback::fallback;
 use crate::follow::Follow;
 use crate::step::Step;
 use crate::{privacy, process};
-
-/// However long something takes, the host has its answer by then.
-const BOUND: Duration = Duration::from_millis(950);
-
-/// Enough to look at a gate's marker.
-const CLOCK_STACK: usize = 128 << 10;
 
 /// A payload longer than this is not read to its end.
 const PAYLOAD: u64 = 64 << 20;
@@ -77,50 +67,16 @@ pub struct Refining {
     pub prompt: u64,
 }
 
-/// The answer to one event.
+/// The answer to one event: whatever a host sends, and however our own code panics, there is one.
 ///
-/// However a host behaves, a file system hangs or our own code panics, there is an answer. The work is done here; a
-/// thread beside it keeps the time, because the other way round the work would pay for the thread. When the time is up
-/// it hands its answer to `too_late`, which has to end the process.
-pub fn answer(
-    call: &Call,
-    around: &Surroundings,
-    stdin: impl Read,
-    too_late: impl FnOnce(Option<String>) + Send + 'static,
-) -> Answered {
+/// That it comes in time is for whoever owns the process to see to. Where it does not, [`fallback`] answers.
+pub fn answer(call: &Call, around: &Surroundings, stdin: impl Read) -> Answered {
     std::panic::set_hook(Box::new(|_| {}));
-    let answered = Arc::new(AtomicBool::new(false));
-    let clock = keep_time(call.clone(), around.clone(), Arc::clone(&answered), too_late);
-    let work = AssertUnwindSafe(|| work(call, around, stdin));
-    let done = match clock.map(|_| catch_unwind(work)) {
-        Ok(Ok(Ok(done))) => Ok(done),
-        Ok(Ok(Err(why))) => Err(why),
-        Ok(Err(panic)) => Err(format!("panicked: {}", message(&*panic))),
-        Err(error) => Err(format!("cannot start a thread: {error}")),
+    let done = match catch_unwind(AssertUnwindSafe(|| work(call, around, stdin))) {
+        Ok(done) => done,
+        Err(panic) => Err(format!("panicked: {}", message(&*panic))),
     };
-    let done = done.unwrap_or_else(|why| Answered { said: fallback(call, around, &why), refining: None });
-    if answered.swap(true, Ordering::AcqRel) {
-        // The other thread is answering, and the process ends with that.
-        loop {
-            thread::park();
-        }
-    }
-    done
-}
-
-fn keep_time(
-    call: Call,
-    around: Surroundings,
-    answered: Arc<AtomicBool>,
-    too_late: impl FnOnce(Option<String>) + Send + 'static,
-) -> io::Result<JoinHandle<()>> {
-    let wait = move || {
-        thread::sleep(BOUND);
-        if !answered.swap(true, Ordering::AcqRel) {
-            too_late(fallback(&call, &around, &format!("no answer within {} ms", BOUND.as_millis())));
-        }
-    };
-    thread::Builder::new().name("clock".into()).stack_size(CLOCK_STACK).spawn(wait)
+    done.unwrap_or_else(|why| Answered { said: fallback(call, around, &why), refining: None })
 }
 
 fn work(call: &Call, around: &Surroundings, stdin: impl Read) -> Result<Answered, String> {

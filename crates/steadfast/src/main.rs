@@ -3,6 +3,7 @@
 //! `steadfast hook` is called by a host for every event and must cost what an empty process costs: it is taken before
 //! an argument parser exists. Everything else is a command for people and agents.
 
+mod alarm;
 mod ancestry;
 mod beside;
 mod caller;
@@ -26,29 +27,43 @@ mod task_list;
 mod tracker;
 mod when;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use steadfast_hook::{Answered, Call};
+use steadfast_hook::{Answered, Call, CallError, fallback};
+
+/// However long something takes, the host has its answer by then.
+const BOUND: Duration = Duration::from_millis(950);
+
+/// What a hook becomes that has taken longer.
+const TOO_LATE: &str = "hook-too-late";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
-        Some(word) if word == "hook" => hook(arguments),
+        Some(word) if word == "hook" => hook(arguments.collect()),
+        Some(word) if word == TOO_LATE => hook_too_late(arguments.collect()),
         _ => commands::run(),
     }
 }
 
-fn hook(arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
-    let call = match Call::parse(arguments) {
+fn hook(arguments: Vec<OsString>) -> ExitCode {
+    let call = match Call::parse(&arguments) {
         Ok(call) => call,
+        Err(error) => return misused(&error),
+    };
+    let around = surroundings::of_hook();
+    let instead = ["steadfast", TOO_LATE].map(OsString::from).into_iter().chain(arguments);
+    let Answered { said, refining } = match alarm::set(BOUND, instead) {
+        Ok(()) => steadfast_hook::answer(&call, &around, std::io::stdin()),
         Err(error) => {
-            output::note!("steadfast hook: {error}");
-            return ExitCode::from(error::USAGE);
+            let said = fallback(&call, &around, &format!("cannot set the clock: {error}"));
+            Answered { said, refining: None }
         }
     };
-    let Answered { said, refining } =
-        steadfast_hook::answer(&call, &surroundings::of_hook(), std::io::stdin(), too_late);
+    alarm::off();
     say(said);
     if call.event == "SessionStart" {
         neighbours::begin();
@@ -59,10 +74,20 @@ fn hook(arguments: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-#[expect(clippy::disallowed_methods, reason = "the thread that works does not come back")]
-fn too_late(said: Option<String>) {
-    say(said);
-    std::process::exit(0);
+fn hook_too_late(arguments: Vec<OsString>) -> ExitCode {
+    match Call::parse(&arguments) {
+        Ok(call) => {
+            let why = format!("no answer within {} ms", BOUND.as_millis());
+            say(fallback(&call, &surroundings::of_hook(), &why));
+            ExitCode::SUCCESS
+        }
+        Err(error) => misused(&error),
+    }
+}
+
+fn misused(error: &CallError) -> ExitCode {
+    output::note!("steadfast hook: {error}");
+    ExitCode::from(error::USAGE)
 }
 
 fn say(said: Option<String>) {

@@ -24,7 +24,7 @@ fn what_runs_in_the_background_ends_with_the_agent() {
 #[cfg(target_os = "linux")]
 fn what_left_the_group_ends_with_the_agent() {
     let daemon = "(setsid sh -c '(setsid sh -c \"echo \\$\\$ > pid; exec sleep 300\" >/dev/null 2>&1 &)' &)";
-    let bench = Bench::of(&format!("{daemon}; sleep 0.3; {ENDED}"));
+    let bench = Bench::of(&format!("{daemon}; while ! test -s pid; do sleep 0.05; done; {ENDED}"));
     bench.visit();
     assert!(!bench.pid("pid").runs());
 }

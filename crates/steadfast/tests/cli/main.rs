@@ -19,6 +19,7 @@ mod gate;
 mod goal;
 mod guard;
 mod in_run;
+mod late;
 mod learn;
 mod lists;
 mod log;

@@ -1,0 +1,86 @@
+//! A hook that takes too long: it answers all the same, once, and in time.
+
+use std::fs;
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+/// The bound is 950 ms; the rest is for a machine with other work.
+const IN_TIME: Duration = Duration::from_secs(3);
+
+/// A repository behind a closed gate.
+fn gated() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["plan", "lock"]);
+    sandbox
+}
+
+/// A hook whose host keeps the pipe open and writes nothing.
+fn waiting(sandbox: &Sandbox, event: &str) -> Child {
+    let mut command = sandbox.command();
+    command.args(["hook", "--host", "claude", "--via", "local", event]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// What it came to, with the pipe open to the end.
+fn ended(mut hook: Child) -> Output {
+    let (began, pipe) = (Instant::now(), hook.stdin.take());
+    let output = hook.wait_with_output().unwrap();
+    drop(pipe);
+    assert!(began.elapsed() < IN_TIME, "{:?}", began.elapsed());
+    assert!(output.status.success(), "{output:?}");
+    output
+}
+
+/// One answer, which refuses.
+fn is_denied(output: &Output) -> bool {
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+}
+
+#[test]
+fn before_a_tool_and_behind_a_closed_gate_it_refuses() {
+    let sandbox = gated();
+    assert!(is_denied(&ended(waiting(&sandbox, "PreToolUse"))));
+    let log = fs::read_to_string(sandbox.place().state.join("hook.log")).unwrap();
+    assert!(log.trim_end().ends_with("claude local PreToolUse: no answer within 950 ms"), "{log}");
+}
+
+#[test]
+fn elsewhere_it_says_nothing() {
+    let sandbox = gated();
+    for event in ["PostToolUse", "Stop", "UserPromptSubmit"] {
+        assert_eq!(ended(waiting(&sandbox, event)).stdout, b"", "{event}");
+    }
+    let open = Sandbox::new();
+    assert_eq!(ended(waiting(&open, "PreToolUse")).stdout, b"");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_program_that_was_removed_meanwhile_answers() {
+    let sandbox = gated();
+    let hook = waiting(&sandbox, "PreToolUse");
+    // It has to be past its own start.
+    std::thread::sleep(Duration::from_millis(300));
+    fs::remove_file(sandbox.binary()).unwrap();
+    assert!(is_denied(&ended(hook)));
+}
+
+/// Nobody writes to it, so opening it waits.
+#[test]
+fn settings_that_hang_are_not_waited_for() {
+    let sandbox = gated();
+    let pipe = sandbox.place().state.join("steadfast.toml");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    let payload = serde_json::json!({
+        "session_id": "s-1",
+        "cwd": sandbox.root(),
+        "tool_name": "Edit",
+        "tool_input": {"file_path": "a"},
+    });
+    assert!(is_denied(&ended(sandbox.start_hook("PreToolUse", &payload))));
+}
