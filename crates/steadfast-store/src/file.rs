@@ -32,6 +32,33 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     rename(&draft, path)
 }
 
+/// As [`replace`], without waiting for the disk: the file and its draft change places.
+///
+/// The draft is the file of the time before last, and is written over. Who opened it then and still reads it, or reads the
+/// file after a power cut, has to notice. Behind the bytes there may be what is left of longer ones.
+pub(crate) fn exchange(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let draft = path.with_extension("new");
+    let mut file = private_options().write(true).create(true).truncate(false).open(&draft)?;
+    io::Write::write_all(&mut file, bytes)?;
+    if file.metadata()?.len() > 2 * bytes.len() as u64 {
+        file.set_len(bytes.len() as u64)?;
+    }
+    drop(file);
+    change_places(&draft, path).or_else(|_| rename(&draft, path))
+}
+
+/// Not every file system can, and there may be only one of the two.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn change_places(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn change_places(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 /// As [`replace`], and on the disk when this returns: it outlives the power.
 pub(crate) fn replace_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = path.with_extension("new");

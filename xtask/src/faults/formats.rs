@@ -34,8 +34,8 @@ pub(super) fn formats(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
 fn older_state(scene: &Scene) -> Result<()> {
     let (files, before) = (scene.session(SESSION), inspect::session(&scene.session(SESSION))?);
     scene.tool(SESSION, "older-1")?.silent()?;
-    edit(&files.dir().join("state"), |cache| {
-        if let Some(state) = cache["state"].as_object_mut() {
+    edit(&files.dir().join("state"), |state| {
+        if let Some(state) = state.as_object_mut() {
             for field in ["rules", "rules_stamp", "seen", "attended", "subagents"] {
                 state.remove(field);
             }
@@ -81,9 +81,9 @@ fn newer_state(scene: &Scene) -> Result<()> {
     scene.tool(SESSION, "newer-state")?.silent()?;
     let (path, journal) = (files.dir().join("state"), fs::read(files.dir().join("journal"))?);
     let snapshot = fs::read(&path)?;
-    edit(&path, |cache| {
-        cache["state"]["version"] = (steadfast_model::STATE_VERSION + 1).into();
-        cache["state"]["mood"] = "bright".into();
+    edit(&path, |state| {
+        state["version"] = (steadfast_model::STATE_VERSION + 1).into();
+        state["mood"] = "bright".into();
     })?;
     let newer = fs::read(&path)?;
     scene.tool(SESSION, "newer-state-1")?.silent()?;
@@ -164,10 +164,14 @@ fn newer_journal(scene: &Scene, luck: &mut Luck) -> Result<()> {
     Ok(())
 }
 
+/// Changes the snapshot, which is written like a line of the journal. What is behind the line belongs to an older one.
 fn edit(path: &Path, change: impl FnOnce(&mut Value)) -> Result<()> {
-    let mut value: Value = serde_json::from_slice(&fs::read(path)?)?;
+    let text = fs::read_to_string(path)?;
+    let line = text.lines().next().ok_or("the snapshot is empty")?;
+    let (offset, body) = (u64::from_str_radix(&line[9..25], 16)?, &line[35..]);
+    let mut value: Value = serde_json::from_str(body)?;
     change(&mut value);
-    Ok(fs::write(path, value.to_string())?)
+    Ok(fs::write(path, framed(offset, &value))?)
 }
 
 fn last_entry(dir: &Path) -> Result<Value> {
@@ -178,10 +182,13 @@ fn last_entry(dir: &Path) -> Result<Value> {
 
 /// Appends a line as another version would.
 fn append(dir: &Path, sequence: u64, entry: &Value) -> Result<()> {
-    let body = entry.to_string();
-    let line = format!("{:08x} {sequence:016x} {:08x} {body}\n", body.len(), checksum(sequence, body.as_bytes()));
     let mut journal = fs::File::options().append(true).open(dir.join("journal"))?;
-    Ok(journal.write_all(line.as_bytes())?)
+    Ok(journal.write_all(framed(sequence, entry).as_bytes())?)
+}
+
+fn framed(number: u64, body: &Value) -> String {
+    let body = body.to_string();
+    format!("{:08x} {number:016x} {:08x} {body}\n", body.len(), checksum(number, body.as_bytes()))
 }
 
 /// CRC-32 over the sequence and the body, as the journal's format says.

@@ -96,6 +96,35 @@ fn a_cache_of_another_journal_is_not_believed() {
 }
 
 #[test]
+fn a_cache_that_was_torn_is_not_believed() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let older = fs::read(files.dir().join("state")).unwrap();
+    let newest = refuse(&files);
+    let newer = fs::read(files.dir().join("state")).unwrap();
+    for at in 1..newer.len() {
+        let torn = [&newer[..at], older.get(at..).unwrap_or_default()].concat();
+        fs::write(files.dir().join("state"), torn).unwrap();
+        assert_eq!(files.load(WAIT).unwrap().as_ref(), Some(&newest), "torn at {at}");
+    }
+}
+
+#[test]
+fn a_state_that_became_shorter_has_nothing_of_the_longer_one() {
+    let (_dir, place) = place();
+    let files = files(&place);
+    refuse(&files);
+    let state = files.peek().unwrap();
+    let long = State { ended: Some("x".repeat(10_000)), ..state.clone() };
+    for (state, at_most) in [(&long, 40_000), (&long, 40_000), (&state, 5_000), (&state, 5_000)] {
+        Cache { offset: files.journal_bytes(), state: state.clone() }.write(files.dir()).unwrap();
+        assert_eq!(files.peek().as_ref(), Some(state));
+        assert!(fs::metadata(files.dir().join("state")).unwrap().len() < at_most);
+    }
+}
+
+#[test]
 fn half_a_line_is_cut_and_its_sequence_used_again() {
     let (_dir, place) = place();
     let files = files(&place);
@@ -169,8 +198,8 @@ fn a_state_of_a_newer_version_is_refused_by_name() {
     let (_dir, place) = place();
     let files = files(&place);
     refuse(&files);
-    let state = fs::read_to_string(files.dir().join("state")).unwrap().replace("\"version\":1", "\"version\":9");
-    fs::write(files.dir().join("state"), state).unwrap();
+    let newer = State { version: 9, ..files.peek().unwrap() };
+    Cache { offset: files.journal_bytes(), state: newer }.write(files.dir()).unwrap();
     let said = files.load(WAIT).unwrap_err().to_string();
     assert_eq!(said, "session s-1 was written by a newer version of steadfast (state 9, known 4)");
 }
