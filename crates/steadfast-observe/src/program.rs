@@ -60,6 +60,12 @@ impl Program {
         self
     }
 
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
     /// What it says, when it succeeds.
     pub fn answer(self, budget: Duration) -> Result<Vec<u8>, ProgramFailed> {
         let deadline = Deadline::after(budget);

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use steadfast_observe::{GitCommand, GitFailed};
+use steadfast_observe::{GitCommand, GitFailed, Program};
 
 pub use exhibit::difference;
 pub use merge::{Candidate, Landing, Merge};
@@ -165,6 +165,9 @@ impl Grounds {
     /// The same of several.
     pub fn remove_all(&self, units: &[&str]) -> Result<(), GroundsError> {
         let folders: Vec<PathBuf> = units.iter().map(|unit| self.unit_folder(unit)).collect();
+        // It takes as long as git took to make them, so it is left to another process, as that was.
+        let _ =
+            Program::at(&self.checkout, "rm").call(["-rf", "--"]).args(&folders).env(MARK, &self.run).answer(CHECKOUT);
         for folder in &folders {
             remove_dir(folder)?;
         }
