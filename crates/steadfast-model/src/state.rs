@@ -1,13 +1,15 @@
 mod gate;
+mod stop;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, HostList, ListChange, Millis, NewRules,
-    Opening, Rules, SessionId, TaskId, ToolUseId, Via,
+    Opening, Rules, SessionId, TaskId, ToolUseId,
 };
 
 pub use gate::GateState;
+pub use stop::{LastStop, Release, StopCount};
 
 /// Goes up when an older binary could misread the state.
 pub const STATE_VERSION: u32 = 4;
@@ -95,70 +97,6 @@ pub struct State {
     pub ended: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<Seen>,
-}
-
-/// The stop gate's account between two prompts of the human.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StopCount {
-    /// Refusals since the human last spoke.
-    pub refused: u32,
-    /// What closed tasks gave back.
-    pub earned: u32,
-    /// Refusals in a row without a tool call in between.
-    pub idle: u32,
-    /// The agent asked for the human and was told what else there is to do.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub asked: bool,
-    /// The budget was spent. Nothing that happens to the tasks afterwards arms the gate again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub capped: bool,
-    /// Why the last stop was let go.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub released: Option<Release>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last: Option<LastStop>,
-}
-
-/// Why a stop was let go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Release {
-    /// Nothing is open.
-    Complete,
-    /// What is left is blocked.
-    AllBlocked,
-    /// The context is full; a fresh one goes on.
-    Checkpoint,
-    /// The agent asks for the human.
-    NeedsUser,
-    /// The budget is spent, or the agent only talks. Never `complete`.
-    Capped,
-    /// Nobody approved the plan: nothing of it is to be done.
-    NotApproved,
-    /// Something else will go on: a background task, a check, plan mode, the human.
-    Yielded,
-}
-
-impl Release {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::AllBlocked => "all blocked",
-            Self::Checkpoint => "checkpoint",
-            Self::NeedsUser => "needs user",
-            Self::Capped => "capped",
-            Self::NotApproved => "not approved",
-            Self::Yielded => "yielded",
-        }
-    }
-}
-
-/// The last stop and through which wirings it has been answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LastStop {
-    pub key: u64,
-    pub vias: Vec<Via>,
-    pub answer: Answer,
 }
 
 /// Who was told what of a changed wiring, by a number for the words. Zero: nothing.

@@ -1,10 +1,10 @@
+mod looped;
+mod settings;
+
 use std::fs;
 use std::path::Path;
 
-use steadfast_model::{
-    AddedBy, Agent, AgentId, Approval, Brief, Counts, Event, Fact, Host, Millis, PlanId, PlanView, PromptOrigin,
-    Ruling, SessionId, StartSource, Status, TaskChanged, TaskId, ToolUseId,
-};
+use steadfast_model::{Agent, AgentId, Event, Host, Millis, PromptOrigin, Ruling, SessionId, ToolUseId};
 
 use super::*;
 use crate::{Decision, decide};
@@ -139,46 +139,6 @@ fn leave_of_the_human_lifts_it_and_nobody_elses_does() {
     assert_eq!(refusal(&state, &commit()), None);
     assert_eq!(state.constraints(), []);
     go(&mut state, &prompt("don't commit anything else"));
-}
-
-/// A session under those settings.
-fn set(constraints: &[&str], never: &[&str]) -> State {
-    let mut state = told(&[]);
-    let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    state.rules.drift.constraints = all(constraints);
-    state.rules.drift.never = all(never);
-    state
-}
-
-#[test]
-fn what_the_settings_forbid_is_refused_as_if_the_human_had_said_it() {
-    let state = set(&["don't commit."], &["legacy/", "Makefile", "gen/*.rs"]);
-    assert_eq!(
-        refusal(&state, &by_subagent(shell("cd x && git commit -m x"))).as_deref(),
-        Some("`steadfast.toml` says: \"don't commit\". `git commit` is not run. No prompt lifts what is set there.")
-    );
-    assert_eq!(
-        refusal(&state, &write("legacy/a.c")).as_deref(),
-        Some(
-            "`steadfast.toml` says: \"never legacy/\". `legacy/a.c` is not written. No prompt lifts what is set there."
-        )
-    );
-    for event in [write("Makefile"), write("gen/a.rs"), shell("echo x >> legacy/b"), shell("rm -r legacy")] {
-        assert!(refusal(&state, &event).is_some(), "{:?}", event.kind);
-    }
-    for event in [write("src/legacy.c"), write("gen/a.txt"), shell("cat legacy/a.c"), shell("git status")] {
-        assert_eq!(refusal(&state, &event), None, "{:?}", event.kind);
-    }
-}
-
-#[test]
-fn the_humans_word_lifts_their_own_and_not_the_settings() {
-    let mut state = set(&["don't commit"], &[]);
-    go(&mut state, &prompt("don't commit or push"));
-    go(&mut state, &prompt("ok, commit and push it"));
-    assert_eq!(state.constraints(), []);
-    assert!(refusal(&state, &shell("git commit")).is_some_and(|reason| reason.starts_with("`steadfast.toml` says")));
-    assert_eq!(refusal(&state, &shell("git push")), None);
 }
 
 #[test]
@@ -463,76 +423,4 @@ fn of_benign_commands_only_commits_are_refused_by_dont_commit() {
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
-}
-
-/// A plan that is owned by `owner`, with what its loop must not do.
-fn plan_of(owner: &str, must_nots: &[&str]) -> Facts {
-    let plan = PlanView {
-        id: PlanId::new("p"),
-        title: "p".into(),
-        worktree: "/repo".into(),
-        hash: None,
-        added_by: AddedBy::Human,
-        approval: Approval::NotRequired,
-        owner: Some(SessionId::new(owner)),
-        owner_ended: None,
-        run: None,
-        counts: Counts { pending: 1, ..Counts::default() },
-        open: Vec::new(),
-        checking: Vec::new(),
-        brief: Brief { must_nots: must_nots.iter().copied().map(str::to_owned).collect(), ..Brief::default() },
-    };
-    Facts { plan: Fact::Known(Some(plan)), ..Facts::default() }
-}
-
-fn after(state: &mut State, event: &Event, facts: &Facts) {
-    for change in decide(state, event, facts).changes {
-        state.apply(&change);
-    }
-}
-
-#[test]
-fn what_a_loop_must_not_do_is_refused_to_who_works_on_its_plan_and_no_prompt_lifts_it() {
-    let mut state = told(&[]);
-    let must_nots = ["No new dependencies.", "Don't touch migrations/.", "Be kind to the reader."];
-    let task = TaskId::new("1");
-    let started = event(EventKind::TaskChanged(TaskChanged {
-        plan: PlanId::new("p"),
-        task,
-        status: Status::InProgress,
-        earned: false,
-    }));
-    after(&mut state, &started, &plan_of("s", &must_nots));
-    assert_eq!(
-        refusal(&state, &write("migrations/1.sql")).unwrap(),
-        "The plan says: \"Don't touch migrations/\". `migrations/1.sql` is not written. It holds while its loop goes on."
-    );
-    assert!(refusal(&state, &shell("cargo add serde")).is_some());
-    after(&mut state, &prompt("you may touch migrations/ now, go ahead"), &plan_of("s", &must_nots));
-    assert!(refusal(&state, &write("migrations/1.sql")).is_some(), "no prompt lifts it");
-    assert_eq!(refusal(&state, &write("src/a.rs")), None);
-
-    after(&mut state, &started, &plan_of("s", &[]));
-    assert_eq!(refusal(&state, &write("migrations/1.sql")), None, "the loop is over");
-}
-
-#[test]
-fn what_a_loop_must_not_do_holds_nobody_who_does_not_work_on_its_plan() {
-    let mut state = told(&[]);
-    let facts = plan_of("another", &["Don't touch migrations/."]);
-    after(&mut state, &prompt("What is this about?"), &facts);
-    assert_eq!(refusal(&state, &write("migrations/1.sql")), None);
-    after(&mut state, &event(EventKind::SessionStart { source: StartSource::Startup }), &facts);
-    assert_eq!(refusal(&state, &write("migrations/1.sql")), None);
-}
-
-#[test]
-fn who_takes_the_plan_is_held_to_it_from_the_first_call() {
-    let mut state = told(&[]);
-    let mut facts = plan_of("s", &["Don't touch migrations/."]);
-    if let Fact::Known(Some(plan)) = &mut facts.plan {
-        plan.owner = None;
-    }
-    after(&mut state, &prompt("Work on the plan."), &facts);
-    assert!(refusal(&state, &write("migrations/1.sql")).is_some());
 }
