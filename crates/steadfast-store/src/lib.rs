@@ -7,7 +7,6 @@ mod config;
 mod digest;
 mod draft;
 mod file;
-mod following_lock;
 mod gate;
 mod hook_log;
 pub mod ledger;
@@ -19,6 +18,7 @@ mod put;
 pub mod redact;
 mod seal;
 mod session;
+mod turn;
 mod wiring;
 
 pub use approval::{
@@ -29,7 +29,6 @@ pub use check_lock::{forget_check, is_check_running, lock_check};
 pub use claim::{claim_of_call, drop_claim, drop_claims_of, find_claim, leave_claim, stale_claims};
 pub use config::{CONFIG_FILE, ConfigError, ConfigFiles, parse_options};
 pub use draft::{Draft, draft, drafts, keep_draft};
-pub use following_lock::lock_following;
 pub use gate::{close_gate, forget_gates, gate_before, gate_of, gates, open_gate};
 pub use hook_log::{log_line, read_log, rotated_log};
 pub use marker::{Format, has_marker, text_hash, with_marker, without_marker};
@@ -39,4 +38,5 @@ pub use seal::{
     Restored, Sealed, kept_aside, reseal, reseal_tree, restore, seal, seal_breaks, sealed, tree_breaks, unseal,
 };
 pub use session::{Glance, Keep, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};
+pub use turn::{Turn, lock_following, lock_loop};
 pub use wiring::{FileStamp, WatchedFile, WatchedWay, WiringTable, keep_wiring, read_wiring};

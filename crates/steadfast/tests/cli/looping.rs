@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_model::{Loop, LoopEnd, Review, ReviewKind, Stage, TaskKind};
 use steadfast_store::ledger::Ledger;
+use steadfast_store::lock_loop;
 
 use crate::run::git;
 use crate::sandbox::Sandbox;
@@ -190,6 +191,22 @@ fn a_review_that_never_ends_is_ended() {
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     assert!(said(&output).contains("the review could not be held"), "{}", said(&output));
+}
+
+/// Its run is over then, so nobody's process says that it goes on.
+#[test]
+fn a_loop_that_is_reviewed_is_not_reviewed_by_another_at_the_same_time() {
+    let title = "Raise a wall [sim:endless]";
+    let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "[loop]\nexpert_time = \"1s\"\n");
+    assert_eq!(sandbox.run(&LOOP).status.code(), Some(3));
+    let (looped, _) = last(&sandbox);
+    assert_eq!(looped.stage, Stage::Review);
+    let turn = lock_loop(&sandbox.place(), &looped.id).unwrap().unwrap();
+    let (code, said) = sandbox.fails(&["resume"]);
+    assert_eq!((code, said.contains(&format!("loop {} is under way", looped.id))), (1, true), "{said}");
+    drop(turn);
+    let (_, said) = sandbox.fails(&["resume"]);
+    assert!(said.contains("goes on in the stage review"), "{said}");
 }
 
 #[test]

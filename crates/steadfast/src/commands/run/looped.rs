@@ -21,6 +21,7 @@ use steadfast_runner::counsel::Matter;
 use steadfast_runner::grounds::Grounds;
 use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::Ledger;
+use steadfast_store::lock_loop;
 
 use super::court::{Court, Subject, matter};
 use super::preflight::{Ready, agent_and_folder, preflight};
@@ -182,8 +183,7 @@ pub(in crate::commands) fn go_on(repository: &Repository, looped: Loop, flags: &
     let run = looped.run.as_ref().map(|run| repository.ledger()?.run(run).map_err(CommandError::from)).transpose()?;
     // Also while it is reviewed, when its run is over.
     if let Some(runner) = run.as_ref().and_then(|run| run.runner).filter(|runner| is_alive(*runner)) {
-        return Err(CommandError::failure(format!("loop {} is under way, by process {}", looped.id, runner.pid))
-            .hint("`steadfast loop status` shows how it stands; Ctrl-C in its terminal pauses it"));
+        return Err(gone_on_with(&looped.id, &format!(", by process {}", runner.pid)));
     }
     let host = flags.host.or(run.as_ref().map(|run| run.host)).or(settings.run.host.value);
     let base = looped.base.clone().unwrap_or_default();
@@ -219,11 +219,19 @@ fn drive(
     id: LoopId,
     ready: Ready,
 ) -> Result<(), CommandError> {
+    let _turn = lock_loop(&repository.place, &id)
+        .map_err(|error| CommandError::failure(format!("loop {id} cannot be locked: {error}")))?
+        .ok_or_else(|| gone_on_with(&id, ""))?;
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
     let (how, approval_required) = (settings.looped.clone(), settings.approval_required.value);
     let (settings, owed) = (settings.run.clone(), Cell::new(Spent::default()));
     Drive { repository, settings, how, ready, flags, id, stop, approval_required, owed }.go()
+}
+
+fn gone_on_with(id: &LoopId, by: &str) -> CommandError {
+    CommandError::failure(format!("loop {id} is under way{by}"))
+        .hint("`steadfast loop status` shows how it stands; Ctrl-C in its terminal pauses it")
 }
 
 /// How far a loop goes between two pauses.
