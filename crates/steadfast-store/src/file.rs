@@ -35,14 +35,13 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// As [`replace`], without waiting for the disk: the file and its draft change places.
 ///
 /// The draft is the file of the time before last, and is written over. Who opened it then and still reads it, or reads the
-/// file after a power cut, has to notice. Behind the bytes there may be what is left of longer ones.
+/// file after a power cut, has to notice.
 pub(crate) fn exchange(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = path.with_extension("new");
     let mut file = private_options().write(true).create(true).truncate(false).open(&draft)?;
     io::Write::write_all(&mut file, bytes)?;
-    if file.metadata()?.len() > 2 * bytes.len() as u64 {
-        file.set_len(bytes.len() as u64)?;
-    }
+    // Not cut before: where a file was empty, bringing it to the disk is waited for, too.
+    file.set_len(bytes.len() as u64)?;
     drop(file);
     change_places(&draft, path).or_else(|_| rename(&draft, path))
 }

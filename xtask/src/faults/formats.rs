@@ -164,14 +164,12 @@ fn newer_journal(scene: &Scene, luck: &mut Luck) -> Result<()> {
     Ok(())
 }
 
-/// Changes the snapshot, which is written like a line of the journal. What is behind the line belongs to an older one.
+/// Changes the snapshot, as a version would that writes no checksum.
 fn edit(path: &Path, change: impl FnOnce(&mut Value)) -> Result<()> {
-    let text = fs::read_to_string(path)?;
-    let line = text.lines().next().ok_or("the snapshot is empty")?;
-    let (offset, body) = (u64::from_str_radix(&line[9..25], 16)?, &line[35..]);
-    let mut value: Value = serde_json::from_str(body)?;
-    change(&mut value);
-    Ok(fs::write(path, framed(offset, &value))?)
+    let mut cache: Value = serde_json::from_slice(&fs::read(path)?)?;
+    cache.as_object_mut().ok_or("the snapshot is no object")?.remove("checksum");
+    change(&mut cache["state"]);
+    Ok(fs::write(path, cache.to_string())?)
 }
 
 fn last_entry(dir: &Path) -> Result<Value> {
@@ -182,13 +180,10 @@ fn last_entry(dir: &Path) -> Result<Value> {
 
 /// Appends a line as another version would.
 fn append(dir: &Path, sequence: u64, entry: &Value) -> Result<()> {
+    let body = entry.to_string();
+    let line = format!("{:08x} {sequence:016x} {:08x} {body}\n", body.len(), checksum(sequence, body.as_bytes()));
     let mut journal = fs::File::options().append(true).open(dir.join("journal"))?;
-    Ok(journal.write_all(framed(sequence, entry).as_bytes())?)
-}
-
-fn framed(number: u64, body: &Value) -> String {
-    let body = body.to_string();
-    format!("{:08x} {number:016x} {:08x} {body}\n", body.len(), checksum(number, body.as_bytes()))
+    Ok(journal.write_all(line.as_bytes())?)
 }
 
 /// CRC-32 over the sequence and the body, as the journal's format says.

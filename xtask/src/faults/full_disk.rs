@@ -13,7 +13,7 @@ use crate::Result;
 const SESSION: &str = "s-1";
 
 /// What the ledger takes, and some more.
-const KIB: u32 = 512;
+const KIB: u32 = 768;
 
 /// As many go past the end of a page.
 const EVENTS: u64 = 15;

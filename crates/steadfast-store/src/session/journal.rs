@@ -10,7 +10,6 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-use serde::Serialize;
 use steadfast_model::{Entry, SessionId, State};
 
 use crate::file::{private_options, rename};
@@ -81,7 +80,7 @@ impl<'a> Journal<'a> {
 
     /// Appends one line in one write.
     pub(super) fn append(&mut self, sequence: u64, entry: &Entry) -> io::Result<()> {
-        let line = framed(sequence, entry)?;
+        let line = format(sequence, entry)?;
         match self.file.write_all(&line) {
             Ok(()) => {
                 self.end += line.len() as u64;
@@ -110,7 +109,7 @@ impl<'a> Journal<'a> {
 
 /// Begins a journal anew with all that came before it folded into one line; returns where it ends.
 pub(super) fn begin(dir: &Path, state: &State) -> io::Result<u64> {
-    let line = framed(state.sequence, &Entry::Snapshot(Box::new(state.clone())))?;
+    let line = format(state.sequence, &Entry::Snapshot(Box::new(state.clone())))?;
     let draft = dir.join("journal.new");
     let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
     file.write_all(&line)?;
@@ -155,12 +154,11 @@ pub(super) fn owner(dir: &Path) -> Option<SessionId> {
     })
 }
 
-/// A line as it is written.
-pub(super) fn framed(number: u64, body: &impl Serialize) -> io::Result<Vec<u8>> {
+fn format(sequence: u64, entry: &Entry) -> io::Result<Vec<u8>> {
     let mut line = vec![b' '; HEAD];
-    serde_json::to_writer(&mut line, body)?;
-    let (length, checksum) = (line.len() - HEAD, checksum(number, &line[HEAD..]));
-    let head = format!("{length:08x} {number:016x} {checksum:08x} ");
+    serde_json::to_writer(&mut line, entry)?;
+    let (length, checksum) = (line.len() - HEAD, checksum(sequence, &line[HEAD..]));
+    let head = format!("{length:08x} {sequence:016x} {checksum:08x} ");
     line[..HEAD].copy_from_slice(head.as_bytes());
     line.push(b'\n');
     Ok(line)
@@ -171,8 +169,8 @@ fn parse(bytes: &[u8]) -> Option<(u64, Entry, usize)> {
     Some((sequence, serde_json::from_slice(body).ok()?, length))
 }
 
-/// Number, body and length of a line as it was written, whatever it says.
-pub(super) fn whole(bytes: &[u8]) -> Option<(u64, &[u8], usize)> {
+/// A line as it was written, whatever it says.
+fn whole(bytes: &[u8]) -> Option<(u64, &[u8], usize)> {
     let (length, sequence, sum) = header(bytes)?;
     let body = bytes.get(HEAD..HEAD.checked_add(length)?)?;
     if bytes.get(HEAD + length) != Some(&b'\n') || checksum(sequence, body) != sum {
