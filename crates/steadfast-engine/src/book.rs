@@ -74,6 +74,8 @@ pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Chang
         | EventKind::GateOpened(_)
         | EventKind::Goal(_)
         | EventKind::ListSeen(_)
+        | EventKind::ItemCreated(_)
+        | EventKind::ItemCompleted(_)
         | EventKind::ConfigChange { .. } => {}
     }
     changes.extend(goal::changes(state, event, facts));

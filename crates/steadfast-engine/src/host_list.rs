@@ -4,8 +4,8 @@
 mod notice;
 
 use steadfast_model::{
-    Action, Event, EventKind, HostList, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed,
-    Outcome, State, TaskId, TaskSource,
+    Action, Event, EventKind, HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus,
+    Listed, Outcome, State, TaskId, TaskSource,
 };
 
 pub(crate) use notice::{Notice, name, said};
@@ -44,6 +44,7 @@ pub(crate) fn follow(state: &State, event: &Event) -> Option<Followed> {
     let ours = state.list.as_deref().unwrap_or(&none);
     let mut followed = match &event.kind {
         EventKind::ListSeen(diff) => seen(ours, diff),
+        EventKind::ItemCompleted(told) => seen(ours, &said_of(ours, &told.item)),
         EventKind::PostTool(_) => match call(state, event)? {
             ListCall::Look => return None,
             ListCall::Write { items, beyond } => written(ours, items, *beyond),
@@ -97,6 +98,21 @@ pub fn difference(ours: &HostList, seen: &[ListItem], unread: &[TaskId], extent:
     diff
 }
 
+/// An item that is about to be completed, as it was before that: its text is said, not how it stands.
+fn said_of(ours: &HostList, item: &ListItem) -> ListDiff {
+    let now = match ours.find(&item.id) {
+        Some(known) => ListItem {
+            subject: item.subject.clone(),
+            owner: item.owner.clone().or_else(|| known.owner.clone()),
+            check: item.check.clone(),
+            ..known.clone()
+        },
+        None => item.clone(),
+    };
+    let is_known = ours.find(&item.id).is_some_and(|known| is_same(known, &now));
+    ListDiff { items: if is_known { Vec::new() } else { vec![now] }, beyond: ours.beyond, ..ListDiff::default() }
+}
+
 fn is_same(known: &ListItem, seen: &ListItem) -> bool {
     known.subject == seen.subject
         && known.status == seen.status
@@ -142,7 +158,8 @@ fn leave<'a>(ours: &HostList, gone: impl Iterator<Item = &'a TaskId>, followed: 
     }
 }
 
-/// A list without ids: items are known by their words. As many new ones as are missing are the missing ones renamed.
+/// A list without ids: items are known by their words. As many new ones as are missing are the missing ones renamed. Of a
+/// list that is too long to be seen whole, what is missing may be among the rest.
 fn written(ours: &HostList, items: &[Listed], beyond: u32) -> Followed {
     let mut followed = Followed { beyond, ..Followed::default() };
     let mut left: Vec<&ListItem> = ours.items.iter().collect();
@@ -164,7 +181,8 @@ fn written(ours: &HostList, items: &[Listed], beyond: u32) -> Followed {
         }
     }
     let missing: Vec<&ListItem> = left.iter().copied().filter(|item| item.is_open()).collect();
-    let renamed = if missing.len() == fresh.len() { missing.as_slice() } else { &[] };
+    let is_whole = whole(beyond) == Extent::Whole;
+    let renamed = if is_whole && missing.len() == fresh.len() { missing.as_slice() } else { &[] };
     let mut number = ours.numbered;
     for (index, listed) in fresh.into_iter().enumerate() {
         let now = match renamed.get(index) {
@@ -182,13 +200,16 @@ fn written(ours: &HostList, items: &[Listed], beyond: u32) -> Followed {
         };
         followed.items.push(now);
     }
-    leave(ours, left.iter().map(|item| &item.id), &mut followed);
+    if is_whole {
+        leave(ours, left.iter().map(|item| &item.id), &mut followed);
+    }
     followed
 }
 
 fn added(ours: &HostList, id: Option<&TaskId>, item: &Listed) -> Followed {
     let id = id.cloned().unwrap_or_else(|| TaskId::new((ours.numbered + 1).to_string()));
-    Followed { items: vec![fresh_item(id, item)], beyond: ours.beyond, ..Followed::default() }
+    let beyond = ours.beyond + u32::from(ours.find(&id).is_none() && ours.is_full());
+    Followed { items: vec![fresh_item(id, item)], beyond, ..Followed::default() }
 }
 
 fn edited(ours: &HostList, edit: &ListEdit) -> Option<Followed> {
@@ -230,6 +251,17 @@ fn fresh_item(id: TaskId, listed: &Listed) -> ListItem {
         check: listed.check.clone(),
         proven: false,
     }
+}
+
+/// The item that is about to be completed, where the evidence for it is missing. Its check is the one it came with, else
+/// the one that its text has now: others may have written that.
+pub(crate) fn unproven_item(state: &State, told: &ItemTold) -> Option<ListItem> {
+    let known = state.list.as_deref().and_then(|list| list.find(&told.item.id));
+    let item = match known {
+        Some(known) => ListItem { check: known.check.clone().or_else(|| told.item.check.clone()), ..known.clone() },
+        None => told.item.clone(),
+    };
+    Some(item).filter(ListItem::wants_evidence)
 }
 
 /// What a call would complete without the evidence for it.

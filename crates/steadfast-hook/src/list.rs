@@ -27,6 +27,11 @@ pub(crate) fn pass_over(event: &mut Event, source: TaskSource) {
     }
 }
 
+/// Whether an event is about nothing but a list that nobody has followed. Nothing is looked up or kept of it.
+pub(crate) fn is_nobodys(event: &Event, source: TaskSource) -> bool {
+    matches!(event.kind, EventKind::ItemCreated(_) | EventKind::ItemCompleted(_)) && source != TaskSource::ClaudeTasks
+}
+
 /// What the disk says otherwise than our copy, as an event before this one. A session that never used the list has no
 /// copy: whoever only came to ask something is not held by what others left on it.
 pub(crate) fn seen(step: &Step<'_>, state: &State, event: &Event) -> Option<Event> {
@@ -51,11 +56,18 @@ pub(crate) fn seen(step: &Step<'_>, state: &State, event: &Event) -> Option<Even
         return None;
     }
     let named = state.rules.task_list.clone().or_else(step.task_list);
-    let folder = task_list_folder(&(step.homes)()?.claude_dir(), named.as_deref(), None, &event.session);
+    let folder = task_list_folder(&(step.homes)()?.claude_dir(), named.as_deref(), ours.team.as_deref(), &event.session);
     let mut kept = read_task_list(&folder, READING)?;
     kept.items.iter_mut().for_each(privacy::clean_item);
     let extent = if kept.cut_short { Extent::Part } else { Extent::Whole };
-    let diff = ListDiff { faults: kept.faults, ..difference(ours, &kept.items, &kept.unread, extent) };
+    let mut diff = ListDiff { faults: kept.faults, ..difference(ours, &kept.items, &kept.unread, extent) };
+    // However many there are, the one that a call is about is followed.
+    if let EventKind::PreTool(call) = &event.kind
+        && let Action::List(ListCall::Edit(edit)) = &call.action
+        && diff.items.iter().all(|item| item.id != edit.id)
+    {
+        diff.items.extend(kept.items.into_iter().find(|item| item.id == edit.id && item.is_open()));
+    }
     is_news(ours, &diff).then(|| {
         let kind = EventKind::ListSeen(diff);
         Event::plain(event.session.clone(), event.host, event.cwd.clone(), event.at, kind)

@@ -24,6 +24,7 @@ pub(crate) fn redact(event: &mut Event) {
             }
         }
         EventKind::ListSeen(diff) => diff.items.iter_mut().for_each(clean_item),
+        EventKind::ItemCreated(told) | EventKind::ItemCompleted(told) => clean_item(&mut told.item),
         EventKind::SessionStart { .. }
         | EventKind::SessionEnd { .. }
         | EventKind::Command { .. }

@@ -92,6 +92,9 @@ impl Step<'_> {
         let tasks_from = rules.as_ref().map(|new| new.rules.tasks_from);
         let known = || glance.as_ref().map(|glance| glance.state().rules.tasks_from);
         let tasks_from = tasks_from.or_else(known).unwrap_or_default();
+        if list::is_nobodys(&event, tasks_from) {
+            return Ok(Decision::default());
+        }
         list::pass_over(&mut event, tasks_from);
 
         let event = event;

@@ -5,7 +5,7 @@ use steadfast_model::{
     PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via,
 };
 
-use crate::shape::{Can, Input, answered, cut, cut_front, document, list_call, write};
+use crate::shape::{Can, Input, answered, cut, cut_front, document, list_call, told_item, write};
 use crate::{claude, codex};
 
 /// Bounds on what is kept of an event, in bytes.
@@ -150,6 +150,8 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
             source: named(input.source).unwrap_or_default(),
             path: cut(&Input::text(input.file_path).unwrap_or_default(), bound::PATH),
         },
+        EventName::TaskCreated => EventKind::ItemCreated(told_item(input).ok_or(WireError::Missing("task_id"))?),
+        EventName::TaskCompleted => EventKind::ItemCompleted(told_item(input).ok_or(WireError::Missing("task_id"))?),
         EventName::Interrupt => EventKind::Interrupt,
     })
 }

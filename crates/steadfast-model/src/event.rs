@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Gate, GoalWord, Host, ListDiff, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult,
+    AgentId, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult,
     Via,
 };
 
@@ -121,6 +121,10 @@ pub enum EventKind {
     Goal(GoalWord),
     /// The host's list of tasks was looked at, and is not as our copy.
     ListSeen(ListDiff),
+    /// The host has put an item onto its list, and may take it back.
+    ItemCreated(ItemTold),
+    /// The host is about to call an item of its list completed, whoever asked for it.
+    ItemCompleted(ItemTold),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,11 +206,13 @@ pub enum EventName {
     PostCompact,
     Notification,
     ConfigChange,
+    TaskCreated,
+    TaskCompleted,
     Interrupt,
 }
 
 impl EventName {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::SessionStart,
         Self::SessionEnd,
         Self::UserPromptSubmit,
@@ -224,6 +230,8 @@ impl EventName {
         Self::PostCompact,
         Self::Notification,
         Self::ConfigChange,
+        Self::TaskCreated,
+        Self::TaskCompleted,
         Self::Interrupt,
     ];
 
@@ -246,6 +254,8 @@ impl EventName {
             Self::PostCompact => "PostCompact",
             Self::Notification => "Notification",
             Self::ConfigChange => "ConfigChange",
+            Self::TaskCreated => "TaskCreated",
+            Self::TaskCompleted => "TaskCompleted",
             Self::Interrupt => "Interrupt",
         }
     }
@@ -292,6 +302,8 @@ impl EventKind {
             Self::GateOpened(_) => "GateOpened",
             Self::Goal(_) => "Goal",
             Self::ListSeen(_) => "ListSeen",
+            Self::ItemCreated(_) => "TaskCreated",
+            Self::ItemCompleted(_) => "TaskCompleted",
         }
     }
 }

@@ -90,6 +90,16 @@ pub struct ListEdit {
     pub blocked_by: Vec<TaskId>,
 }
 
+/// What the host says of one item when it does something to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemTold {
+    /// How it stands on the list is not said.
+    pub item: ListItem,
+    /// Whose list it is, where a team works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
+}
+
 /// What a look at the host's list found to be otherwise than in our copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListDiff {
@@ -121,6 +131,9 @@ pub struct HostList {
     /// What was last said of files that cannot be read, by a number for the words. Zero: nothing.
     #[serde(default, skip_serializing_if = "is_none")]
     pub faults: u64,
+    /// The team whose list it is, as the host said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<String>,
 }
 
 /// One step of our copy.
@@ -144,6 +157,11 @@ pub enum ListChange {
         proven: bool,
     },
     FaultsTold(u64),
+    /// The session uses the list, of a team where one is named.
+    Used {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        team: Option<String>,
+    },
 }
 
 impl ListStatus {
@@ -192,6 +210,11 @@ impl HostList {
     /// How the id of such a plan begins.
     pub const PLAN: &str = "host-";
 
+    /// Whoever comes now takes the place of one that is open.
+    pub fn is_full(&self) -> bool {
+        self.items.len() >= Self::FOLLOWED && self.items.iter().all(ListItem::is_open)
+    }
+
     pub fn find(&self, id: &TaskId) -> Option<&ListItem> {
         self.items.iter().find(|item| item.id == *id)
     }
@@ -211,6 +234,11 @@ impl HostList {
                 }
             }
             ListChange::FaultsTold(faults) => self.faults = *faults,
+            ListChange::Used { team } => {
+                if team.is_some() {
+                    self.team.clone_from(team);
+                }
+            }
         }
     }
 
@@ -223,11 +251,18 @@ impl HostList {
             return;
         }
         if self.items.len() >= Self::FOLLOWED {
-            // What is over makes room; where nothing is, the ledger has the item, and its completion is taken at its word.
-            let Some(over) = self.items.iter().position(|item| !item.is_open()) else { return };
-            self.items.remove(over);
+            self.items.remove(self.least_needed());
         }
         self.items.push(item.clone());
+    }
+
+    /// Which makes room: what is over, else what is taken at its agent's word, the last first. The ledger has it, and a
+    /// call that is about it brings it back.
+    fn least_needed(&self) -> usize {
+        let over = self.items.iter().position(|item| !item.is_open());
+        let unchecked = || self.items.iter().rposition(|item| item.check.is_none());
+        let unproven = || self.items.iter().rposition(|item| !item.proven);
+        over.or_else(unchecked).or_else(unproven).unwrap_or_default()
     }
 }
 
@@ -265,13 +300,26 @@ mod tests {
     fn however_many_items_come_a_bounded_number_is_followed_and_what_is_over_makes_room() {
         let mut list = HostList::default();
         list.apply(&moved((1..=HostList::FOLLOWED + 10).map(|id| item(id, ListStatus::Pending)).collect()));
-        assert_eq!(list.items.len(), HostList::FOLLOWED);
-        assert_eq!(list.find(&TaskId::new("505")), None);
+        let has = |list: &HostList, id: usize| list.find(&TaskId::new(id.to_string())).is_some();
+        assert_eq!((list.items.len(), list.is_full()), (HostList::FOLLOWED, true));
+        assert_eq!([499, 500, 505, 510].map(|id| has(&list, id)), [true, false, false, true]);
         list.apply(&moved(vec![item(7, ListStatus::Completed)]));
         list.apply(&moved(vec![item(505, ListStatus::Pending)]));
-        assert_eq!(list.items.len(), HostList::FOLLOWED);
-        assert_eq!((list.find(&TaskId::new("7")), list.find(&TaskId::new("505")).is_some()), (None, true));
-        assert_eq!(list.numbered, 510);
+        assert_eq!([7, 499, 505].map(|id| has(&list, id)), [false, true, true]);
+        assert_eq!((list.items.len(), list.numbered), (HostList::FOLLOWED, 510));
+    }
+
+    #[test]
+    fn an_item_whose_check_is_known_stays_longer_than_one_without() {
+        let mut list = HostList::default();
+        let checked = |id| ListItem { check: Some("true".into()), ..item(id, ListStatus::Pending) };
+        list.apply(&moved(vec![item(1, ListStatus::Pending)]));
+        list.apply(&moved((2..=HostList::FOLLOWED).map(checked).collect()));
+        list.apply(&ListChange::Proven { task: TaskId::new("500"), proven: true });
+        list.apply(&moved(vec![checked(501)]));
+        list.apply(&moved(vec![checked(502)]));
+        let has = |id: usize| list.find(&TaskId::new(id.to_string())).is_some();
+        assert_eq!([1, 2, 499, 500, 501, 502].map(has), [false, true, true, true, false, true]);
     }
 
     #[test]

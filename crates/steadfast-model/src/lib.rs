@@ -39,7 +39,7 @@ pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak
 pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
 pub use hash::fnv;
 pub use host::{Host, UnknownName, Via};
-pub use host_list::{HostList, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
+pub use host_list::{HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
 pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
 pub use looped::{
     Autonomy, Finding, FindingSeverity, Loop, LoopEnd, Resolution, Review, ReviewKind, Scores, Shape, Stage,

@@ -159,3 +159,26 @@ fn of_two_thousand_open_items_the_first_are_followed_and_the_rest_is_counted() {
     let many: Vec<Notice> = all.into_iter().map(Notice::Removed).collect();
     assert!(said(&many).unwrap().ends_with("; and 1997 more."));
 }
+
+#[test]
+fn an_item_that_joins_a_full_list_is_followed_and_what_gives_way_is_counted() {
+    let full = state((1..=HostList::FOLLOWED).map(|id| item(&id.to_string(), Pending)).collect());
+    let add = |id: &str| {
+        came_back(ListCall::Add { id: Some(TaskId::new(id)), item: Listed { subject: "new".into(), ..Listed::default() } })
+    };
+    let then = follow(&full, &add("501")).unwrap();
+    assert_eq!((then.items[0].id.as_str(), then.beyond), ("501", 1));
+    assert_eq!(
+        said(&then.noticed).as_deref(),
+        Some("The task list is not as it was: it has 1 more than the 500 that are followed.")
+    );
+}
+
+#[test]
+fn of_a_list_that_is_too_long_to_be_seen_nothing_is_taken_for_gone_or_renamed() {
+    let known = state(vec![item("1", Pending), item("2", Pending)]);
+    let write = came_back(ListCall::Write { items: vec![listed(1, Pending), listed(3, Pending)], beyond: 1 });
+    let then = follow(&known, &write).unwrap();
+    assert_eq!((then.gone.len(), then.noticed.as_slice()), (0, &[Notice::Beyond(1)][..]));
+    assert_eq!(then.items, [item("3", Pending)]);
+}

@@ -282,23 +282,31 @@ impl Gate<'_> {
     }
 
     fn limit(&self) -> u32 {
-        self.state.rules.stop.max_cycles.saturating_add(self.state.stop.earned)
+        limit(self.state)
     }
 
-    /// What the account was spent on, if nothing is left of it.
     fn spent(&self) -> Option<String> {
-        let count = &self.state.stop;
-        if count.idle >= self.state.rules.stop.max_idle {
-            Some(format!("{} refusals in a row without a tool call", count.idle))
-        } else if count.refused >= self.limit() {
-            Some(format!("{} refusals since the last prompt", count.refused))
-        } else {
-            None
-        }
+        spent(self.state)
     }
 
     fn ways(&self) -> Ways {
         Ways::of(self.state, self.event)
+    }
+}
+
+fn limit(state: &State) -> u32 {
+    state.rules.stop.max_cycles.saturating_add(state.stop.earned)
+}
+
+/// What the account was spent on, if nothing is left of it.
+pub(super) fn spent(state: &State) -> Option<String> {
+    let count = &state.stop;
+    if count.idle >= state.rules.stop.max_idle {
+        Some(format!("{} refusals in a row without a tool call", count.idle))
+    } else if count.refused >= limit(state) {
+        Some(format!("{} refusals since the last prompt", count.refused))
+    } else {
+        None
     }
 }
 

@@ -4,8 +4,8 @@
 //! Only where the user has the host's list followed.
 
 use steadfast_model::{
-    Change, Direction, Effect, Event, EventKind, Facts, Host, HostList, ListChange, ListDiff, ListItem, Mode, Needs,
-    PolicyName, Rules, State, Verdict, fnv,
+    Change, Direction, Effect, Event, EventKind, Facts, Host, HostList, ItemTold, ListChange, ListDiff, ListItem, Mode,
+    Needs, PolicyName, Rules, State, TaskSource, Verdict, fnv,
 };
 
 use super::{Judgement, Policy};
@@ -32,7 +32,7 @@ impl Policy for Evidence {
     fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
         let follows = match &event.kind {
             EventKind::PostTool(_) => host_list::call(state, event).is_some(),
-            EventKind::ListSeen(_) => true,
+            EventKind::ListSeen(_) | EventKind::ItemCompleted(_) => true,
             _ => false,
         };
         Needs { checkout: follows, ..Needs::default() }
@@ -52,8 +52,40 @@ impl Policy for Evidence {
                 })
                 .unwrap_or_default(),
             EventKind::ListSeen(diff) => looked_at(state, event, diff, facts),
+            EventKind::ItemCreated(told) if is_followed(state) => used(state, told),
+            EventKind::ItemCompleted(told) if is_followed(state) => completing(state, event, told, facts),
             _ => Judgement::default(),
         }
+    }
+}
+
+fn is_followed(state: &State) -> bool {
+    state.rules.tasks_from == TaskSource::ClaudeTasks
+}
+
+/// The list is in use, and a team's where that is said. The item itself is taken in when its call is back, or when the
+/// list is looked at: until then others may refuse it.
+fn used(state: &State, told: &ItemTold) -> Judgement {
+    let known = state.list.as_ref();
+    let is_news = known.is_none_or(|list| told.team.is_some() && list.team != told.team);
+    let used = Change::List(ListChange::Used { team: told.team.clone() });
+    Judgement { changes: is_news.then_some(used).into_iter().collect(), ..Judgement::default() }
+}
+
+/// The host asks before it calls an item completed, whichever way that came: it knows the item's text of now, and items
+/// that this session never saw. It asks the same when a teammate ends its turn; that was answered with the turn's end.
+fn completing(state: &State, event: &Event, told: &ItemTold, facts: &Facts) -> Judgement {
+    let mut judgement = used(state, told);
+    if state.stop.last.is_none()
+        && super::completion::spent(state).is_none()
+        && let Some(reason) = host_list::unproven_item(state, told).and_then(|item| refusal(event.host, &[item]))
+    {
+        judgement.verdict = Verdict::Deny { reason };
+        judgement.changes.push(Change::StopRefused);
+    }
+    match host_list::follow(state, event) {
+        Some(followed) => keep(event, facts, &followed, judgement),
+        None => judgement,
     }
 }
 

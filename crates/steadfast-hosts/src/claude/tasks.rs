@@ -16,6 +16,9 @@ const LONGEST: u64 = 64 << 10;
 /// The most files that are looked at.
 const FILES: usize = 10_000;
 
+/// How much of a session's id is in the name of the team it leads, in characters.
+const TEAM_NAME: usize = 8;
+
 /// The most faults that are told.
 const TOLD: usize = 3;
 
@@ -32,12 +35,17 @@ pub struct KeptList {
     pub cut_short: bool,
 }
 
-/// Which list a session has: the one that is named, else its team's, else its own.
+/// Which list a session has: the one that is named, else its team's, else its own. A session that leads a team does not say
+/// so: the team is called by the first letters of the session, and its list is there in the place of the session's own.
 pub fn task_list_folder(claude_dir: &Path, named: Option<&str>, team: Option<&str>, session: &SessionId) -> PathBuf {
-    let said = [named, team].into_iter().flatten().find(|name| !name.is_empty());
     let spelled = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
-    let name: String = said.unwrap_or(session.as_str()).chars().map(spelled).collect();
-    claude_dir.join("tasks").join(name)
+    let folder = |name: &str| claude_dir.join("tasks").join(name.chars().map(spelled).collect::<String>());
+    if let Some(said) = [named, team].into_iter().flatten().find(|name| !name.is_empty()) {
+        return folder(said);
+    }
+    let begins: String = session.as_str().chars().take(TEAM_NAME).collect();
+    let led = folder(&format!("session-{begins}"));
+    if led.is_dir() { led } else { folder(session.as_str()) }
 }
 
 /// Reads a list within that time. `None`: there is none.
@@ -122,11 +130,15 @@ mod tests {
 
     #[test]
     fn a_list_is_the_one_that_is_named_else_the_teams_else_the_sessions_own() {
-        let session = SessionId::new("f6e6-1");
-        let folder = |named, team| task_list_folder(Path::new("/c"), named, team, &session);
-        assert_eq!(folder(Some("my loop/../x"), Some("team")), Path::new("/c/tasks/my-loop----x"));
-        assert_eq!(folder(None, Some("team")), Path::new("/c/tasks/team"));
-        assert_eq!(folder(Some(""), None), Path::new("/c/tasks/f6e6-1"));
+        let dir = tempfile::tempdir().unwrap();
+        let session = SessionId::new("f6e6a1b2-1");
+        let folder = |named, team| task_list_folder(dir.path(), named, team, &session);
+        assert_eq!(folder(Some("my loop/../x"), Some("team")), dir.path().join("tasks/my-loop----x"));
+        assert_eq!(folder(None, Some("team")), dir.path().join("tasks/team"));
+        assert_eq!(folder(Some(""), None), dir.path().join("tasks/f6e6a1b2-1"));
+        fs::create_dir_all(dir.path().join("tasks/session-f6e6a1b2")).unwrap();
+        assert_eq!(folder(None, None), dir.path().join("tasks/session-f6e6a1b2"));
+        assert_eq!(folder(None, Some("team")), dir.path().join("tasks/team"));
     }
 
     #[test]

@@ -24,9 +24,9 @@ pub(crate) fn can(event: EventName) -> Can {
         EventName::UserPromptSubmit | EventName::UserPromptExpansion => Can::CONTEXT.and_deny(),
         EventName::PreToolUse => Can::CONTEXT.and_deny().and_ask().and_exchange(),
         EventName::PermissionRequest => Can::DENY.and_ask(),
-        EventName::PreCompact | EventName::ConfigChange => Can::DENY,
+        EventName::PreCompact | EventName::ConfigChange | EventName::TaskCompleted => Can::DENY,
         EventName::Stop | EventName::SubagentStop => Can::GO_ON,
-        EventName::PostCompact | EventName::Notification => Can::NOTE,
+        EventName::PostCompact | EventName::Notification | EventName::TaskCreated => Can::NOTE,
         EventName::SessionEnd | EventName::StopFailure | EventName::Interrupt => Can::NOTHING,
     }
 }

@@ -20,6 +20,8 @@ pub(crate) fn can(event: EventName) -> Can {
         | EventName::PostToolBatch
         | EventName::StopFailure
         | EventName::Notification
+        | EventName::TaskCreated
+        | EventName::TaskCompleted
         | EventName::ConfigChange => Can::NOTHING,
     }
 }

@@ -29,7 +29,7 @@ const fn line(event: EventName) -> HookLine {
 }
 
 /// All events of the design, also those that nothing answers yet: a later version must not change what is installed.
-const CLAUDE: [HookLine; 17] = [
+const CLAUDE: [HookLine; 19] = [
     line(EventName::SessionStart),
     line(EventName::SessionEnd),
     line(EventName::UserPromptSubmit),
@@ -47,6 +47,8 @@ const CLAUDE: [HookLine; 17] = [
     line(EventName::PostCompact),
     line(EventName::Notification),
     line(EventName::ConfigChange),
+    line(EventName::TaskCreated),
+    line(EventName::TaskCompleted),
 ];
 
 /// Codex grants no more when a session ends or is interrupted, and shows the user an error if it is asked for.

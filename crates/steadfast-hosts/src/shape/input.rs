@@ -61,6 +61,16 @@ pub(crate) struct Input<'a> {
     pub(crate) notification_type: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) file_path: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) task_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) task_subject: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) task_description: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) teammate_name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) team_name: Option<&'a RawValue>,
     /// Cursor runs the hooks of `.claude/settings.json` too, and says who it is.
     #[serde(borrow)]
     pub(crate) cursor_version: Option<&'a RawValue>,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use steadfast_model::{HostList, ListCall, ListEdit, ListItem, ListStatus, Listed, TaskId};
+use steadfast_model::{HostList, ItemTold, ListCall, ListEdit, ListItem, ListStatus, Listed, TaskId};
 
 use super::check::check_in;
 use super::cut;
@@ -92,6 +92,19 @@ pub(crate) fn kept_item(content: &str) -> Option<ListItem> {
     item(content)?.seen()
 }
 
+/// What the host says of an item that it creates or completes. `None`: it does not say which.
+pub(crate) fn told_item(input: &Input<'_>) -> Option<ItemTold> {
+    let item = Item {
+        id: input.task_id,
+        subject: input.task_subject,
+        description: input.task_description,
+        owner: input.teammate_name,
+        ..Item::default()
+    };
+    let team = text(input.team_name).filter(|team| !team.is_empty()).map(|team| cut(&team, NAME));
+    Some(ItemTold { item: item.seen()?, team })
+}
+
 /// How many there are past those that are followed.
 fn past(items: &[Item<'_>]) -> u32 {
     u32::try_from(items.len().saturating_sub(HostList::FOLLOWED)).unwrap_or(u32::MAX)
@@ -101,8 +114,25 @@ fn written(input: &str) -> Option<ListCall> {
     let whole: Whole<'_> = serde_json::from_str(input).ok()?;
     let items = Input::list::<Item<'_>>(whole.todos)?;
     let beyond = past(&items);
-    let items = items.iter().take(HostList::FOLLOWED).filter_map(Item::listed).collect();
-    Some(ListCall::Write { items, beyond })
+    Some(ListCall::Write { items: followed(items.iter().filter_map(Item::listed).collect()), beyond })
+}
+
+/// Of a list that is too long: first what is called completed and names its check, which may not be so, then what is open,
+/// each in its order.
+fn followed(items: Vec<Listed>) -> Vec<Listed> {
+    if items.len() <= HostList::FOLLOWED {
+        return items;
+    }
+    let need = |item: &Listed| match (item.status, &item.check) {
+        (ListStatus::Completed, Some(_)) => 0,
+        (ListStatus::Pending | ListStatus::InProgress, _) => 1,
+        (ListStatus::Completed, None) => 2,
+    };
+    let mut chosen: Vec<(usize, Listed)> = items.into_iter().enumerate().collect();
+    chosen.sort_by_key(|(_, item)| need(item));
+    chosen.truncate(HostList::FOLLOWED);
+    chosen.sort_by_key(|(at, _)| *at);
+    chosen.into_iter().map(|(_, item)| item).collect()
 }
 
 fn item(input: &str) -> Option<Item<'_>> {
@@ -261,5 +291,21 @@ mod tests {
         };
         assert_eq!((items.len(), beyond), (HostList::FOLLOWED, 1_500));
         assert!(items.iter().all(|item| item.subject.len() <= SUBJECT));
+    }
+
+    #[test]
+    fn of_a_long_list_what_may_wrongly_be_called_completed_is_seen_wherever_it_stands() {
+        let todo = |n: usize| match n {
+            ..400 => serde_json::json!({"content": format!("done {n}"), "status": "completed"}),
+            1_999 => serde_json::json!({"content": "last. Verify: `false`", "status": "completed"}),
+            _ => serde_json::json!({"content": format!("open {n}")}),
+        };
+        let todos: Vec<_> = (0..2_000).map(todo).collect();
+        let ListCall::Write { items, beyond } = look("TodoWrite", &serde_json::json!({"todos": todos})) else {
+            panic!()
+        };
+        assert_eq!((items.len(), beyond), (HostList::FOLLOWED, 1_500));
+        assert_eq!(items[0], listed("open 400", ListStatus::Pending));
+        assert_eq!(items.last().and_then(|item| item.check.as_deref()), Some("false"));
     }
 }

@@ -11,6 +11,6 @@ mod text;
 
 pub(crate) use can::Can;
 pub(crate) use input::{Input, ToolInput, text};
-pub(crate) use list::{answered, kept_item, list_call};
+pub(crate) use list::{answered, kept_item, list_call, told_item};
 pub(crate) use output::write;
 pub(crate) use text::{cut, cut_front};

@@ -1,6 +1,6 @@
 use steadfast_model::{
-    Action, ListCall, ListEdit, ListStatus, Listed, Millis, Outcome, PlanId, Ruling, SessionId, Status, TaskChanged,
-    TaskId, TaskSource, ToolCall, ToolResult,
+    Action, ListCall, ListEdit, ListStatus, Listed, Millis, Outcome, PlanId, Ruling, SessionId, Status, Stopping, TaskChanged,
+    TaskId, ToolCall, ToolResult,
 };
 
 use super::*;
@@ -150,4 +150,81 @@ fn files_that_cannot_be_read_are_said_once_to_the_human() {
     assert_eq!(note(&mut state, &["`2.json`: it is no task"]), None);
     assert_eq!(note(&mut state, &[]), None);
     assert_eq!(note(&mut state, &["`2.json`: it is no task"]).as_deref(), Some(text), "it came back");
+}
+
+fn told(id: &str, check: Option<&str>) -> ItemTold {
+    let item = ListItem {
+        id: TaskId::new(id),
+        subject: format!("piece {id}"),
+        status: ListStatus::Pending,
+        blocked_by: Vec::new(),
+        owner: None,
+        check: check.map(str::to_owned),
+        proven: false,
+    };
+    ItemTold { item, team: None }
+}
+
+fn completed(id: &str, check: Option<&str>) -> Event {
+    event(EventKind::ItemCompleted(told(id, check)))
+}
+
+#[test]
+fn a_completion_that_no_call_announced_is_refused_by_the_check_that_the_host_names() {
+    let mut state = fresh();
+    go(&mut state, &after(adds("1", None)));
+    assert_eq!(go(&mut state, &before(completes("1"))).answer.ruling, Ruling::Pass, "nothing is known of a check");
+    let refused = go(&mut state, &completed("1", Some("ls x")));
+    let Ruling::Deny { reason } = refused.answer.ruling else { panic!() };
+    assert!(reason.starts_with("1 `piece 1` is not completed: its check `ls x` has not passed"), "{reason}");
+    let list = state.list.as_deref().unwrap();
+    assert_eq!(list.items[0].check.as_deref(), Some("ls x"), "it is known from now on");
+    assert!(matches!(refused.effects[..], [Effect::FollowList { .. }]), "{:?}", refused.effects);
+    go(&mut state, &changed("host-session-1", "1", Status::Done));
+    assert!(go(&mut state, &completed("1", Some("ls x"))).answer.is_pass());
+    // A session that never saw the list, with one item that has a check and one that has none.
+    let mut other = fresh();
+    assert!(go(&mut other, &completed("8", None)).answer.is_pass());
+    assert!(matches!(go(&mut other, &completed("9", Some("ls"))).answer.ruling, Ruling::Deny { .. }));
+    let items: Vec<_> = other.list.as_deref().unwrap().items.iter().map(|item| (item.id.as_str(), item.is_open())).collect();
+    assert_eq!(items, [("8", true), ("9", true)]);
+}
+
+#[test]
+fn the_check_of_an_item_stays_the_one_it_came_with() {
+    let mut state = fresh();
+    go(&mut state, &after(adds("1", Some("cargo test"))));
+    let Ruling::Deny { reason } = go(&mut state, &completed("1", Some("true"))).answer.ruling else { panic!() };
+    assert!(reason.contains("`cargo test`"), "{reason}");
+}
+
+#[test]
+fn refusing_completions_ends_with_the_account_and_never_outlives_a_stop() {
+    let mut state = fresh();
+    state.rules.stop.max_idle = 2;
+    let denied = |decision: Decision| matches!(decision.answer.ruling, Ruling::Deny { .. });
+    let rulings: Vec<bool> = (0..3).map(|_| denied(go(&mut state, &completed("1", Some("ls"))))).collect();
+    assert_eq!(rulings, [true, true, false]);
+    go(&mut state, &before(completes("2")));
+    assert!(denied(go(&mut state, &completed("1", Some("ls")))), "a call came between");
+    go(&mut state, &before(completes("2")));
+    let stopping = Stopping { again: false, last_message: None, background: None, wakeups: 0 };
+    go(&mut state, &event(EventKind::Stop(stopping)));
+    assert!(!denied(go(&mut state, &completed("1", Some("ls")))), "the end of the turn is answered already");
+}
+
+#[test]
+fn an_item_that_is_created_says_whose_list_it_is_and_is_taken_in_later() {
+    let mut state = fresh();
+    let team = |team: Option<&str>| {
+        event(EventKind::ItemCreated(ItemTold { team: team.map(str::to_owned), ..told("1", Some("ls")) }))
+    };
+    let decision = go(&mut state, &team(Some("session-1")));
+    assert!(decision.answer.is_pass() && decision.effects.is_empty());
+    let list = HostList { team: Some("session-1".into()), ..HostList::default() };
+    assert_eq!(state.list.as_deref(), Some(&list));
+    assert!(go(&mut state, &team(None)).changes.is_empty());
+    state.rules.tasks_from = TaskSource::Native;
+    assert!(go(&mut state, &team(Some("other"))).changes.is_empty());
+    assert!(go(&mut state, &completed("1", Some("ls"))).answer.is_pass());
 }
