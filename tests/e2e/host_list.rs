@@ -17,6 +17,9 @@ on!(an_item_that_is_dropped_or_renamed_is_said_once: claude_2_1_197, codex_0_166
 on!(a_list_that_nobody_wants_followed_holds_nobody: claude_2_1_197, codex_0_166_0);
 on!(a_list_that_is_written_whole_is_followed: claude_2_1_197);
 on!(what_others_do_to_the_list_is_noticed_at_the_stop: claude_2_1_197);
+on!(a_check_that_only_the_host_knows_is_asked_for_when_it_completes_the_item: claude_2_1_197);
+on!(a_teammate_completes_nothing_without_its_check: claude_2_1_197);
+on!(the_list_of_a_team_is_looked_at_where_the_team_keeps_it: claude_2_1_197);
 on!(a_list_of_another_name_is_read: claude_2_1_197);
 on!(a_plan_of_ours_holds_beside_the_list: claude_2_1_197);
 on!(without_the_tools_our_own_ledger_holds: claude_2_1_325);
@@ -177,6 +180,71 @@ fn what_others_do_to_the_list_is_noticed_at_the_stop(program: &Program) {
     let seen = run.journal.records.iter().filter(|record| matches!(record.event.kind, EventKind::ListSeen(_)));
     let notes: Vec<_> = seen.map(|record| record.answer.note.as_deref().unwrap_or_default()).collect();
     assert_eq!(notes, ["steadfast could not read all of the host's task list: `3.json`: it is no task."]);
+}
+
+/// What refused a completion that the host announced, in order.
+fn kept_open(run: &Run) -> Vec<&str> {
+    let told = run.journal.records.iter().filter(|record| matches!(record.event.kind, EventKind::ItemCompleted(_)));
+    told.filter_map(|record| match &record.answer.ruling {
+        Ruling::Deny { reason } => Some(reason.as_str()),
+        _ => None,
+    })
+    .collect()
+}
+
+/// Somebody else wrote the check into the item: the call before it knows of none, and is let through.
+fn a_check_that_only_the_host_knows_is_asked_for_when_it_completes_the_item(program: &Program) {
+    let scene = Scene::configured(program, FOLLOWED, 0);
+    let list = "$HOME/.claude/tasks/$CLAUDE_CODE_SESSION_ID";
+    let scenario = Scenario::new("a check comes later")
+        .prompt(ASK)
+        .tool("TaskCreate", json!({"subject": "Greet", "description": "In hello.txt."}))
+        .shell(format!("sed -i 's/In hello.txt./In it. Verify: grep -q hello hello.txt/' {list}/1.json"));
+    let scenario = complete(program, scenario, 1).shell("echo hello > hello.txt; steadfast task done 1");
+    let run = run(&scene, complete(program, scenario, 1).say("Done."));
+    assert_eq!(denied(&run), [""; 0], "no call was refused");
+    let [refusal] = kept_open(&run)[..] else { panic!("{:?}", kept_open(&run)) };
+    assert!(refusal.starts_with("1 `Greet` is not completed: its check `grep -q hello hello.txt`"), "{refusal}");
+    assert!(run.told().iter().any(|told| told.contains("TaskCompleted hook feedback")), "it was read");
+    assert_eq!((run.journal.stops(), scene.tasks()), (vec![LET_GO], vec!["done".to_owned()]));
+    let kept = fs::read_to_string(scene.home().join(".claude/tasks").join(&run.id).join("1.json")).unwrap();
+    assert!(kept.contains("\"completed\""), "{kept}");
+}
+
+fn team_task(scene: &Scene, team: &str) {
+    let list = scene.home().join(".claude/tasks").join(team);
+    fs::create_dir_all(&list).unwrap();
+    let task = json!({"id": "1", "subject": "Greet", "description": "Verify: grep -q hello hello.txt",
+                      "status": "pending", "blocks": [], "blockedBy": []});
+    fs::write(list.join("1.json"), serde_json::to_string_pretty(&task).unwrap()).unwrap();
+    fs::write(list.join(".highwatermark"), "1").unwrap();
+}
+
+/// A session of its own, that works on a list which it did not make and whose name no call of a tool says.
+fn a_teammate_completes_nothing_without_its_check(program: &Program) {
+    let scene = Scene::configured(program, FOLLOWED, 0);
+    team_task(&scene, "crew");
+    let scenario = complete(program, Scenario::new("a teammate").prompt(ASK), 1)
+        .shell("echo hello > hello.txt; steadfast task done 1");
+    let run = scene
+        .session(complete(program, scenario, 1).say("Done."))
+        .env("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1")
+        .args(["--agent-id", "ann@crew", "--agent-name", "ann", "--team-name", "crew"])
+        .run();
+    assert_eq!(denied(&run), [""; 0], "no call was refused");
+    assert_eq!(kept_open(&run).len(), 1, "{:?}", kept_open(&run));
+    assert_eq!(scene.tasks(), ["done"]);
+}
+
+fn the_list_of_a_team_is_looked_at_where_the_team_keeps_it(program: &Program) {
+    let scene = Scene::configured(program, FOLLOWED, 0);
+    let list = "$HOME/.claude/tasks/session-$(printf %.8s \"$CLAUDE_CODE_SESSION_ID\")";
+    let scenario = begin(program, Scenario::new("leads").prompt(ASK))
+        .shell(format!("sed -i 's/\"pending\"/\"completed\"/' {list}/2.json"))
+        .say("All done.");
+    let run = scene.session(scenario).env("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1").run();
+    let said = run.told().join("\n");
+    assert!(said.contains("2 `Greet` was completed by no call of this session; its check has not passed"), "{said}");
 }
 
 fn a_list_of_another_name_is_read(program: &Program) {

@@ -242,15 +242,7 @@ fn edited(ours: &HostList, edit: &ListEdit) -> Option<Followed> {
 }
 
 fn fresh_item(id: TaskId, listed: &Listed) -> ListItem {
-    ListItem {
-        id,
-        subject: listed.subject.clone(),
-        status: listed.status,
-        blocked_by: Vec::new(),
-        owner: None,
-        check: listed.check.clone(),
-        proven: false,
-    }
+    ListItem { status: listed.status, check: listed.check.clone(), ..ListItem::new(id, listed.subject.clone()) }
 }
 
 /// The item that is about to be completed, where the evidence for it is missing. Its check is the one it came with, else

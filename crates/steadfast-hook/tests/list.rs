@@ -230,3 +230,87 @@ fn a_list_of_two_thousand_files_is_read_in_time() {
     let task = ledger.task(&HostList::plan(&SessionId::new(repository.session.as_str())), &TaskId::new("2")).unwrap();
     assert_eq!((task.status, task.verify.unwrap().as_command()), (Status::Pending, Some("test -f done.txt")));
 }
+
+/// As Claude Code tells of an item that is about to be completed.
+fn completing(id: usize, team: Option<&str>) -> Value {
+    let mut told = json!({"task_id": id.to_string(), "task_subject": format!("piece {id}"),
+                          "task_description": "Verify: test -f done.txt"});
+    if let Some(team) = team {
+        told["team_name"] = json!(team);
+        told["teammate_name"] = json!("ann");
+    }
+    told
+}
+
+#[test]
+fn a_completion_that_only_the_host_announces_is_refused_and_its_item_is_a_task_then() {
+    let repository = Repository::new();
+    let session = repository.session.clone();
+    let tells = |event: &str| repository.ask(Host::Claude, &session, event, completing(3, Some("ours")));
+    assert_eq!(tells("TaskCreated"), None);
+    assert_eq!(repository.list().unwrap().team.as_deref(), Some("ours"));
+    let said: Value = serde_json::from_str(&tells("TaskCompleted").unwrap()).unwrap();
+    assert_eq!(said["decision"], "block");
+    let reason = said["reason"].as_str().unwrap();
+    assert!(reason.starts_with("3 `piece 3` is not completed: its check `test -f done.txt` has not passed"), "{reason}");
+    assert!(!repository.has_ledger());
+    // What the team's list has besides is seen at the stop, in the team's own folder.
+    on_disk("ours", [(3, "pending"), (4, "pending")]);
+    let said = repository.stop().unwrap();
+    assert!(said.contains("2 of 2 tasks are open: 3 piece 3; 4 piece 4."), "{said}");
+}
+
+#[test]
+fn where_nobody_wants_it_followed_what_the_host_announces_leaves_no_trace() {
+    let repository = Repository::plain();
+    for event in ["TaskCreated", "TaskCompleted"] {
+        assert_eq!(repository.ask(Host::Claude, &repository.session, event, completing(1, None)), None);
+    }
+    let files = SessionFiles::of(&repository.place, &SessionId::new(repository.session.as_str()));
+    assert!(!files.dir().exists() && !repository.has_ledger());
+}
+
+#[test]
+fn the_list_of_the_team_that_a_session_leads_is_its_list() {
+    let repository = Repository::new();
+    let session = "1a2b3c4d-leads";
+    on_disk("session-1a2b3c4d", [(1, "pending"), (2, "pending")]);
+    let call = json!({"tool_name": "TaskCreate", "tool_input": {"subject": "piece 1"}, "tool_response": {"task": {"id": "1"}}});
+    repository.ask(Host::Claude, session, "PostToolUse", call);
+    let said = repository.ask(Host::Claude, session, "Stop", json!({"background_tasks": []})).unwrap();
+    assert!(said.contains("2 of 2 tasks are open"), "{said}");
+}
+
+#[test]
+fn of_six_hundred_items_the_last_is_refused_without_its_check_and_completed_with_it() {
+    let repository = Repository::new();
+    on_disk(&repository.session, (1..=600).map(|id| (id, "pending")));
+    let add = |id: usize| {
+        let input = json!({"subject": format!("piece {id}"), "description": "Verify: test -f done.txt"});
+        repository.call("TaskCreate", &input, &json!({"task": {"id": id.to_string()}}));
+    };
+    (1..=600).for_each(add);
+    let list = repository.list().unwrap();
+    assert_eq!((list.items.len(), list.beyond, list.find(&TaskId::new("550"))), (HostList::FOLLOWED, 100, None));
+    let complete = || {
+        let input = json!({"taskId": "550", "status": "completed"});
+        repository.call("TaskUpdate", &input, &json!({"success": true, "taskId": "550"}))
+    };
+    let said = complete().unwrap();
+    assert!(said.contains("550 `piece 550` is not completed: its check `test -f done.txt`"), "{said}");
+    let said = repository.stop().unwrap();
+    assert!(said.contains("600 of 600 tasks are open"), "{said}");
+    let session = SessionId::new(repository.session.as_str());
+    let mut ledger = Ledger::open(&repository.place.state).unwrap();
+    let (plan, task) = (HostList::plan(&session), TaskId::new("550"));
+    let now = Millis(5_000_000);
+    let done = steadfast_store::ledger::StatusChange { to: Status::Done, reason: None, fence: None, now };
+    ledger.set_status(&plan, &task, done).unwrap();
+    drop(ledger);
+    let changed = steadfast_model::TaskChanged { plan, task, status: Status::Done, earned: false };
+    let kind = steadfast_model::EventKind::TaskChanged(changed);
+    let event = steadfast_model::Event::plain(session, Host::Claude, repository.dir.path().to_string_lossy(), now, kind);
+    let config = steadfast_store::ConfigFiles::of(&repository.place, None);
+    steadfast_hook::step(&repository.place, &config, event).unwrap();
+    assert_eq!(complete(), None, "its check has passed");
+}

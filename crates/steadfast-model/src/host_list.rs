@@ -188,6 +188,12 @@ impl ListEdit {
 }
 
 impl ListItem {
+    /// One that nothing is known of but its words.
+    pub fn new(id: TaskId, subject: impl Into<String>) -> Self {
+        let (status, blocked_by) = (ListStatus::Pending, Vec::new());
+        Self { id, subject: subject.into(), status, blocked_by, owner: None, check: None, proven: false }
+    }
+
     pub fn is_open(&self) -> bool {
         self.status != ListStatus::Completed
     }
@@ -281,15 +287,7 @@ mod tests {
     use super::*;
 
     fn item(id: usize, status: ListStatus) -> ListItem {
-        ListItem {
-            id: TaskId::new(id.to_string()),
-            subject: format!("piece {id}"),
-            status,
-            blocked_by: Vec::new(),
-            owner: None,
-            check: None,
-            proven: false,
-        }
+        ListItem { status, ..ListItem::new(TaskId::new(id.to_string()), format!("piece {id}")) }
     }
 
     fn moved(items: Vec<ListItem>) -> ListChange {

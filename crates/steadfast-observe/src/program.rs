@@ -92,12 +92,16 @@ impl Program {
     }
 }
 
-/// The line of what a program said that says what is wrong: an error where there is one, else the first.
+/// The line of what a program said that says what is wrong: the message of an object, an error where there is one, else the
+/// first.
 fn complaint(said: &str) -> Option<String> {
     const SHOWN: usize = 200;
     let mut lines = said.lines().map(str::trim).filter(|line| line.len() > 1);
     let first = lines.clone().next()?;
-    let line = lines.find(|line| line.to_ascii_lowercase().contains("error")).unwrap_or(first);
+    let message = lines.clone().find_map(|line| line.strip_prefix("\"message\":"));
+    let message = message.map(|text| text.trim_matches([' ', ',', '"']));
+    let error = || lines.find(|line| line.to_ascii_lowercase().contains("error"));
+    let line = message.or_else(error).unwrap_or(first);
     Some(line.chars().take(SHOWN).collect())
 }
 
@@ -124,6 +128,8 @@ mod tests {
             Err("`sh -c` failed: Error: locked".to_owned())
         );
         assert_eq!(sh("echo '{\"error\":\"x\"}'; exit 3"), Err("`sh -c` failed: {\"error\":\"x\"}".to_owned()));
+        let object = "echo '{'; echo '  \"error\": {'; echo '    \"message\": \"Database is locked: x\",'; echo '}}'; exit 2";
+        assert_eq!(sh(object), Err("`sh -c` failed: Database is locked: x".to_owned()));
         assert_eq!(sh("exit 3"), Err("`sh -c` failed: exit status: 3".to_owned()));
         let missing = Program::at(Path::new("/"), "no-such-program").answer(Duration::from_secs(1)).unwrap_err();
         assert_eq!(missing.to_string(), "`no-such-program` is not on the PATH");

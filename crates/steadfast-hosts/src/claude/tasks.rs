@@ -118,13 +118,10 @@ mod tests {
 
     fn item(id: usize, status: ListStatus) -> ListItem {
         ListItem {
-            id: TaskId::new(id.to_string()),
-            subject: format!("piece {id}"),
             status,
             blocked_by: vec![TaskId::new("1")],
-            owner: None,
             check: Some(format!("test -f {id}.txt")),
-            proven: false,
+            ..ListItem::new(TaskId::new(id.to_string()), format!("piece {id}"))
         }
     }
 

@@ -2,14 +2,13 @@
 //! what has a check is closed by nothing else.
 
 use rusqlite::{OptionalExtension, Transaction, params};
-use steadfast_model::{
-    AddedBy, Check, CheckEnd, Evidence, EvidenceClass, ListItem, ListStatus, Millis, PlanId, SessionId, Status, TaskId,
-};
+use steadfast_model::{AddedBy, Check, ListItem, ListStatus, Millis, PlanId, SessionId, Status, TaskId};
 
 use super::error::Fault;
 use super::evidence;
 use super::owner::{self, Claiming};
 use super::plan::{self, NewPlan};
+use super::reported;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::task::{self, NewTask};
@@ -110,7 +109,8 @@ fn put(
         _ => return Ok(()),
     };
     if to == Status::Done {
-        evidence::insert(transaction, plan, &item.id, &claim(at))?;
+        let word = reported::word("the agent completed it on the host's task list".to_owned(), at);
+        evidence::insert(transaction, plan, &item.id, &word)?;
     }
     status::change(transaction, touched, plan, &item.id, &StatusChange { to, reason: None, fence: None, now: at })?;
     Ok(())
@@ -135,19 +135,4 @@ fn rename(
         touched.plan(plan);
     }
     Ok(())
-}
-
-fn claim(at: Millis) -> Evidence {
-    Evidence {
-        class: EvidenceClass::Claimed,
-        passed: true,
-        end: CheckEnd::Looked,
-        command: None,
-        seconds: None,
-        output_tail: None,
-        tree: None,
-        files: Default::default(),
-        note: Some("the agent completed it on the host's task list".into()),
-        at,
-    }
 }

@@ -74,6 +74,11 @@ pub(super) fn claim(reason: Option<&str>, source: &str, now: Millis) -> Evidence
         Some(reason) => format!("{REPORTED}{}", shortened(reason, REASON)),
         None => " when that was loaded".to_owned(),
     };
+    word(format!("it was done in {source}{how}"), now)
+}
+
+/// Somebody's word, and nothing that was looked at.
+pub(super) fn word(note: String, at: Millis) -> Evidence {
     Evidence {
         class: EvidenceClass::Claimed,
         passed: true,
@@ -83,8 +88,8 @@ pub(super) fn claim(reason: Option<&str>, source: &str, now: Millis) -> Evidence
         output_tail: None,
         tree: None,
         files: Default::default(),
-        note: Some(format!("it was done in {source}{how}")),
-        at: now,
+        note: Some(note),
+        at,
     }
 }
 

@@ -7,6 +7,7 @@ pub(super) mod looped;
 mod notice;
 pub(super) mod preflight;
 mod screen;
+mod teller;
 mod work;
 
 use std::ffi::OsString;
@@ -33,6 +34,7 @@ use crate::task_list::TaskList;
 use desk::RunDesk;
 use display::Display;
 use preflight::{Ready, preflight};
+use teller::{Teller, Watching};
 use work::Work;
 
 /// Works a spec off with agents, in waves: each unit in a worktree of its own, checked, merged, recorded.
@@ -44,7 +46,7 @@ pub(super) struct Run {
     /// SPEC.md or SPEC.json; or a request in words, for which an agent writes the spec.
     #[arg(value_name = "SPEC", required_unless_present = "epic")]
     what: Option<PathBuf>,
-    /// The open issues of this epic of beads instead. What is done is closed there at the end.
+    /// The open issues of this epic of beads instead. Each is claimed there when it is begun, and closed when it lands.
     #[arg(long, value_name = "ID", conflicts_with_all = ["what", "looped"])]
     epic: Option<String>,
     /// With a look at the spec first, experts who review what was done, and a gate at the end. A request in words always
@@ -263,8 +265,9 @@ fn leg(repository: &Repository, row: &RunRow, leg: Leg<'_>, display: &mut Displa
         until,
         run: row.clone(),
     };
-    run(begin, display).map_err(|error| {
-        display.wipe();
+    let mut watching = Watching { display, teller: Teller::of(place, row) };
+    run(begin, &mut watching).map_err(|error| {
+        watching.display.wipe();
         failed(&error, row)
     })
 }

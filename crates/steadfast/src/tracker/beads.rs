@@ -20,6 +20,9 @@ const PROGRAMS: [&str; 2] = ["bd", "br"];
 /// How many issues with parts are asked for these.
 const CALLS: usize = 32;
 
+/// How many issues are shown at once: a command line is not endless.
+const SHOWN: usize = 1_000;
+
 /// How many issues outside of the epic are asked how they stand.
 const OUTSIDE: usize = 50;
 
@@ -43,17 +46,28 @@ struct Issue {
     issue_type: String,
     #[serde(default)]
     dependencies: Vec<Dependency>,
+    /// How many it depends on, for a list that does not name them.
+    #[serde(default)]
+    dependency_count: Option<usize>,
     /// How many depend on it, its parts among them; not every version says so.
     #[serde(default)]
     dependent_count: Option<usize>,
+    /// Who depends on it, its parts among them; where one issue is shown.
+    #[serde(default)]
+    dependents: Option<Vec<Dependency>>,
 }
 
+/// One end of a dependency: an edge in a list, the issue itself where one is shown.
 #[derive(Debug, Deserialize)]
 struct Dependency {
     #[serde(default)]
-    depends_on_id: String,
+    depends_on_id: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
     #[serde(default, rename = "type")]
-    kind: String,
+    kind: Option<String>,
+    #[serde(default)]
+    dependency_type: Option<String>,
 }
 
 /// Issues by their ids, with all that is said of them.
@@ -81,7 +95,7 @@ impl Beads {
                 match asked.answer(patience.left()?) {
                     Err(ProgramFailed::Missing(_)) => break,
                     Err(ProgramFailed::Failed { said, .. })
-                        if said.contains("locked")
+                        if is_about_a_lock(&said)
                             && attempt < TRIES
                             && patience.left().is_ok_and(|left| left > LOCKED * 2) =>
                     {
@@ -107,7 +121,10 @@ impl Beads {
         let mut found = match self.list(Some(epic), patience) {
             // It lists all the same, only not by a parent.
             Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if is_about_a_flag(&said) => {
-                return Ok(below(epic, self.list(None, patience)?));
+                return match self.descend(epic, patience)? {
+                    Some(found) => Ok(found),
+                    None => Ok(below(epic, self.list(None, patience)?)),
+                };
             }
             found => found?,
         };
@@ -126,29 +143,69 @@ impl Beads {
         Ok(found)
     }
 
+    /// From an epic to its parts and theirs, by what each issue that is shown says of itself. `None`: it does not say.
+    fn descend(&self, epic: &str, patience: Patience) -> Result<Option<Issues>, TrackerError> {
+        let (mut found, mut next) = (Issues::new(), vec![epic.to_owned()]);
+        while !next.is_empty() {
+            let shown = self.show(&next, patience)?;
+            next.clear();
+            for (issue, _) in shown.values() {
+                let Some(dependents) = &issue.dependents else { return Ok(None) };
+                let parts = dependents.iter().filter(|one| one.is_part()).map(|one| one.id().to_owned());
+                next.extend(parts.filter(|id| id != epic && !found.contains_key(id) && !shown.contains_key(id)));
+            }
+            found.extend(shown);
+            next.sort();
+            next.dedup();
+        }
+        found.remove(epic);
+        Ok(Some(found))
+    }
+
+    fn show(&self, ids: &[String], patience: Patience) -> Result<Issues, TrackerError> {
+        let mut shown = Issues::new();
+        for ids in ids.chunks(SHOWN) {
+            let args: Vec<String> =
+                ["--json".to_owned(), "--".to_owned()].into_iter().chain(ids.iter().cloned()).collect();
+            shown.extend(issues(&["show"], &self.ask(&["show"], &args, patience)?)?);
+        }
+        Ok(shown)
+    }
+
+    /// A list may count what an issue waits for, and not name it. Nobody waits for what is closed.
+    fn name_dependencies(&self, found: &mut Issues, patience: Patience) -> Result<(), TrackerError> {
+        let is_unnamed = |issue: &&Issue| {
+            !is_over(&issue.status) && issue.dependency_count.is_some_and(|count| count > issue.dependencies.len())
+        };
+        let unnamed: Vec<String> =
+            found.values().map(|(issue, _)| issue).filter(is_unnamed).map(|i| i.id.clone()).collect();
+        found.extend(self.show(&unnamed, patience)?);
+        Ok(())
+    }
+
     /// What waits for something open outside of the epic cannot be begun from in here.
     fn wait_outside(&self, found: &mut Issues, patience: Patience) -> Result<(), TrackerError> {
         let mut outside = BTreeSet::new();
         let is_ready = |issue: &Issue| matches!(issue.status.as_str(), "open" | "");
         for (issue, _) in found.values().filter(|(issue, _)| is_ready(issue)) {
-            let blocking = issue.dependencies.iter().filter(|on| on.blocks()).map(|on| &on.depends_on_id);
-            outside.extend(blocking.filter(|on| !found.contains_key(*on) && self.epic.as_ref() != Some(*on)).cloned());
+            let blocking = issue.dependencies.iter().filter(|on| on.blocks()).map(Dependency::id);
+            let is_outside = |on: &&str| !found.contains_key(*on) && self.epic.as_deref() != Some(*on);
+            outside.extend(blocking.filter(is_outside).map(str::to_owned));
         }
         if outside.is_empty() {
             return Ok(());
         }
-        let ids = outside.iter().take(OUTSIDE).cloned();
-        let args: Vec<String> = ["--json".to_owned(), "--".to_owned()].into_iter().chain(ids).collect();
-        let shown = match self.ask(&["show"], &args, patience) {
-            Ok(shown) => issues(&["show"], &shown)?,
+        let ids: Vec<String> = outside.into_iter().take(OUTSIDE).collect();
+        let shown = match self.show(&ids, patience) {
+            Ok(shown) => shown,
             // One that was deleted is waited for by nobody.
             Err(TrackerError::Program(ProgramFailed::Failed { .. })) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let is_open = |id: &String| shown.get(id).is_some_and(|(issue, _)| !is_over(&issue.status));
+        let is_open = |id: &str| shown.get(id).is_some_and(|(issue, _)| !is_over(&issue.status));
         for (issue, raw) in found.values_mut().filter(|(issue, _)| is_ready(issue)) {
-            let on = issue.dependencies.iter().filter(|on| on.blocks()).map(|on| &on.depends_on_id);
-            if let Some(on) = on.into_iter().find(|on| is_open(on)) {
+            let mut on = issue.dependencies.iter().filter(|on| on.blocks()).map(Dependency::id);
+            if let Some(on) = on.find(|on| is_open(on)) {
                 *raw = blocked(raw, on)?;
             }
         }
@@ -167,9 +224,14 @@ impl Tracker for Beads {
 
     fn read(&self, patience: Patience) -> Result<String, TrackerError> {
         let found = match &self.epic {
-            None => self.list(None, patience)?,
+            None => {
+                let mut found = self.list(None, patience)?;
+                self.name_dependencies(&mut found, patience)?;
+                found
+            }
             Some(epic) => {
                 let mut found = self.descendants(epic, patience)?;
+                self.name_dependencies(&mut found, patience)?;
                 self.wait_outside(&mut found, patience)?;
                 found
             }
@@ -202,7 +264,7 @@ impl Tracker for Beads {
             }
             Status::InProgress => match self.ask(&["update"], &words(&["--claim"]), patience) {
                 // Whoever claimed it works on it: that is read the next time.
-                Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if !said.contains("claimed") => {
+                Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if !is_anothers(&said) => {
                     self.ask(&["update"], &words(&["--status=in_progress"]), patience)?;
                 }
                 claimed => drop(claimed?),
@@ -227,12 +289,21 @@ impl Tracker for Beads {
 }
 
 impl Dependency {
+    /// The other issue.
+    fn id(&self) -> &str {
+        self.depends_on_id.as_deref().or(self.id.as_deref()).unwrap_or_default()
+    }
+
+    fn kind(&self) -> String {
+        self.kind.as_deref().or(self.dependency_type.as_deref()).unwrap_or_default().replace('_', "-")
+    }
+
     fn blocks(&self) -> bool {
-        matches!(self.kind.replace('_', "-").as_str(), "blocks" | "conditional-blocks" | "waits-for")
+        matches!(self.kind().as_str(), "blocks" | "conditional-blocks" | "waits-for")
     }
 
     fn is_part(&self) -> bool {
-        self.kind.replace('_', "-") == "parent-child"
+        self.kind() == "parent-child"
     }
 }
 
@@ -240,6 +311,15 @@ impl Dependency {
 fn is_about_a_flag(said: &str) -> bool {
     let said = said.to_ascii_lowercase();
     said.contains("unknown flag") || said.contains("unexpected argument") || said.contains("unknown shorthand")
+}
+
+fn is_about_a_lock(said: &str) -> bool {
+    said.contains("locked") || said.contains("write lock")
+}
+
+/// What is said of a claim on an issue that somebody has.
+fn is_anothers(said: &str) -> bool {
+    said.contains("claimed") || said.contains("already assigned")
 }
 
 fn is_over(status: &str) -> bool {
@@ -280,7 +360,7 @@ fn issues(call: &[&str], answer: &[u8]) -> Result<Issues, TrackerError> {
 fn has_more(found: &Issues, asked: &BTreeSet<String>) -> Option<String> {
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
     for on in found.values().flat_map(|(issue, _)| &issue.dependencies) {
-        *known.entry(on.depends_on_id.as_str()).or_default() += 1;
+        *known.entry(on.id()).or_default() += 1;
     }
     let is_more = |issue: &Issue| {
         let known = known.get(issue.id.as_str()).copied().unwrap_or_default();
@@ -298,7 +378,7 @@ fn below(epic: &str, mut all: Issues) -> Issues {
     let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (issue, _) in all.values() {
         let mut wholes: Vec<String> =
-            issue.dependencies.iter().filter(|on| on.is_part()).map(|on| on.depends_on_id.clone()).collect();
+            issue.dependencies.iter().filter(|on| on.is_part()).map(|on| on.id().to_owned()).collect();
         if wholes.is_empty() {
             wholes.extend(issue.id.rsplit_once('.').map(|(whole, _)| whole.to_owned()));
         }

@@ -153,16 +153,8 @@ fn files_that_cannot_be_read_are_said_once_to_the_human() {
 }
 
 fn told(id: &str, check: Option<&str>) -> ItemTold {
-    let item = ListItem {
-        id: TaskId::new(id),
-        subject: format!("piece {id}"),
-        status: ListStatus::Pending,
-        blocked_by: Vec::new(),
-        owner: None,
-        check: check.map(str::to_owned),
-        proven: false,
-    };
-    ItemTold { item, team: None }
+    let item = ListItem::new(TaskId::new(id), format!("piece {id}"));
+    ItemTold { item: ListItem { check: check.map(str::to_owned), ..item }, team: None }
 }
 
 fn completed(id: &str, check: Option<&str>) -> Event {

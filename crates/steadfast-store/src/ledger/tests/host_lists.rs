@@ -3,15 +3,7 @@ use steadfast_model::{EvidenceClass, HostList, ListItem, ListStatus};
 use super::*;
 
 fn item(id: &str, status: ListStatus) -> ListItem {
-    ListItem {
-        id: TaskId::new(id),
-        subject: format!("piece {id}"),
-        status,
-        blocked_by: Vec::new(),
-        owner: None,
-        check: None,
-        proven: false,
-    }
+    ListItem { status, ..ListItem::new(TaskId::new(id), format!("piece {id}")) }
 }
 
 fn checked(id: &str, status: ListStatus) -> ListItem {

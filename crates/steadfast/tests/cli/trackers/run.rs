@@ -30,14 +30,55 @@ fn a_run_works_an_epic_off_and_closes_it_there() {
     let report = beads.sandbox.ok(&["run", "--epic", "bd-1", "--host", "sim"]);
     assert!(report.contains("complete\n3 of 3 tasks done"), "{report}");
     assert_eq!(["bd-1.1", "bd-1.2"].map(|id| beads.status(id)), ["closed", "closed"]);
-    let told = beads.writes();
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told.iter().all(|call| call.starts_with("close --reason=executed by steadfast: `test -s ")), "{told:?}");
 
     let (code, said) = beads.sandbox.fails(&["run", "--epic", "bd-1", "--host", "sim"]);
     assert_eq!((code, said.contains("nothing is open in epic bd-1 of beads")), (1, true), "{said}");
     let (code, said) = beads.sandbox.fails(&["run", "--epic", "bd-1", "SPEC.md"]);
     assert_eq!((code, said.contains("cannot be used with")), (64, true), "{said}");
+}
+
+/// What it was told, in short: `claim 1`, `close 2`.
+fn told(beads: &Beads) -> Vec<String> {
+    let short = |call: String| {
+        let id = call.rsplit_once("bd-1.").unwrap().1.to_owned();
+        if call.starts_with("update --claim") {
+            return format!("claim {id}");
+        }
+        assert!(call.starts_with("close --reason=executed by steadfast: `test -s "), "{call}");
+        format!("close {id}")
+    };
+    beads.writes().into_iter().map(short).collect()
+}
+
+/// Two units, of which one waits for the other.
+fn one_after_the_other() -> Beads {
+    let mut second = checked("bd-1.2", "b.txt", "open");
+    second["dependencies"].as_array_mut().unwrap().push(json!({"depends_on_id": "bd-1.1", "type": "blocks"}));
+    let beads = Beads::new(&[checked("bd-1.1", "a.txt", "open"), second]);
+    beads.sandbox.set_own("[run]\narguments = [\"--max-turns\", \"30\"]\n");
+    commit(&beads.sandbox);
+    beads
+}
+
+#[test]
+fn beads_is_told_of_each_unit_when_it_is_begun_and_when_it_lands() {
+    let beads = one_after_the_other();
+    beads.sandbox.ok(&["run", "--epic", "bd-1", "--host", "sim"]);
+    assert_eq!(told(&beads), ["claim 1", "close 1", "claim 2", "close 2"]);
+}
+
+#[test]
+fn a_program_that_cannot_be_told_stops_no_run_and_is_told_later() {
+    let beads = one_after_the_other();
+    beads.mode("refuses-writes");
+    let said = beads.said(&["run", "--epic", "bd-1", "--host", "sim"]);
+    assert!(said.contains("complete\n2 of 2 tasks done"), "{said}");
+    assert_eq!(said.matches("2 statuses are not told to it yet, and will be the next time").count(), 1, "{said}");
+    assert_eq!(["bd-1.1", "bd-1.2"].map(|id| beads.status(id)), ["open", "open"]);
+    beads.mode("");
+    beads.writes();
+    assert_eq!(beads.tasks(), ["bd-1.1 done", "bd-1.2 done"]);
+    assert_eq!(told(&beads), ["close 1", "close 2"]);
 }
 
 #[test]
