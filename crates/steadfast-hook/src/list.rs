@@ -56,7 +56,8 @@ pub(crate) fn seen(step: &Step<'_>, state: &State, event: &Event) -> Option<Even
         return None;
     }
     let named = state.rules.task_list.clone().or_else(step.task_list);
-    let folder = task_list_folder(&(step.homes)()?.claude_dir(), named.as_deref(), ours.team.as_deref(), &event.session);
+    let folder =
+        task_list_folder(&(step.homes)()?.claude_dir(), named.as_deref(), ours.team.as_deref(), &event.session);
     let mut kept = read_task_list(&folder, READING)?;
     kept.items.iter_mut().for_each(privacy::clean_item);
     let extent = if kept.cut_short { Extent::Part } else { Extent::Whole };

@@ -127,8 +127,8 @@ fn what_was_recorded_of_the_task_tools_is_followed_and_refused() {
         payload["cwd"] = json!(repository.dir.path());
         let event = payload["hook_event_name"].as_str().unwrap().to_owned();
         let session = payload["session_id"].as_str().unwrap().to_owned();
-        // The call that was refused never came back.
-        if event == "PostToolUse" && payload["tool_name"] == "TaskUpdate" {
+        // The call that was refused never came to that.
+        if event == "TaskCompleted" || (event == "PostToolUse" && payload["tool_name"] == "TaskUpdate") {
             continue;
         }
         let refuses = |answer: &String| answer.contains("\"deny\"") || answer.contains("\"block\"");
@@ -252,7 +252,10 @@ fn a_completion_that_only_the_host_announces_is_refused_and_its_item_is_a_task_t
     let said: Value = serde_json::from_str(&tells("TaskCompleted").unwrap()).unwrap();
     assert_eq!(said["decision"], "block");
     let reason = said["reason"].as_str().unwrap();
-    assert!(reason.starts_with("3 `piece 3` is not completed: its check `test -f done.txt` has not passed"), "{reason}");
+    assert!(
+        reason.starts_with("3 `piece 3` is not completed: its check `test -f done.txt` has not passed"),
+        "{reason}"
+    );
     assert!(!repository.has_ledger());
     // What the team's list has besides is seen at the stop, in the team's own folder.
     on_disk("ours", [(3, "pending"), (4, "pending")]);
@@ -282,34 +285,39 @@ fn the_list_of_the_team_that_a_session_leads_is_its_list() {
 }
 
 #[test]
-fn of_six_hundred_items_the_last_is_refused_without_its_check_and_completed_with_it() {
+fn of_six_hundred_items_one_that_is_not_followed_is_refused_without_its_check_and_completed_with_it() {
     let repository = Repository::new();
     on_disk(&repository.session, (1..=600).map(|id| (id, "pending")));
-    let add = |id: usize| {
+    // They come with a list that was asked for; the last hundred one by one.
+    let all: Vec<Value> = (1..=500)
+        .map(|id| json!({"id": id.to_string(), "subject": format!("piece {id}"), "status": "pending"}))
+        .collect();
+    repository.call("TaskList", &json!({}), &json!({"tasks": all}));
+    for id in 501..=600 {
         let input = json!({"subject": format!("piece {id}"), "description": "Verify: test -f done.txt"});
         repository.call("TaskCreate", &input, &json!({"task": {"id": id.to_string()}}));
-    };
-    (1..=600).for_each(add);
+    }
     let list = repository.list().unwrap();
-    assert_eq!((list.items.len(), list.beyond, list.find(&TaskId::new("550"))), (HostList::FOLLOWED, 100, None));
+    assert_eq!((list.items.len(), list.beyond, list.find(&TaskId::new("450"))), (HostList::FOLLOWED, 100, None));
     let complete = || {
-        let input = json!({"taskId": "550", "status": "completed"});
-        repository.call("TaskUpdate", &input, &json!({"success": true, "taskId": "550"}))
+        let input = json!({"taskId": "450", "status": "completed"});
+        repository.call("TaskUpdate", &input, &json!({"success": true, "taskId": "450"}))
     };
     let said = complete().unwrap();
-    assert!(said.contains("550 `piece 550` is not completed: its check `test -f done.txt`"), "{said}");
+    assert!(said.contains("450 `piece 450` is not completed: its check `test -f done.txt`"), "{said}");
     let said = repository.stop().unwrap();
     assert!(said.contains("600 of 600 tasks are open"), "{said}");
     let session = SessionId::new(repository.session.as_str());
     let mut ledger = Ledger::open(&repository.place.state).unwrap();
-    let (plan, task) = (HostList::plan(&session), TaskId::new("550"));
+    let (plan, task) = (HostList::plan(&session), TaskId::new("450"));
     let now = Millis(5_000_000);
     let done = steadfast_store::ledger::StatusChange { to: Status::Done, reason: None, fence: None, now };
     ledger.set_status(&plan, &task, done).unwrap();
     drop(ledger);
     let changed = steadfast_model::TaskChanged { plan, task, status: Status::Done, earned: false };
     let kind = steadfast_model::EventKind::TaskChanged(changed);
-    let event = steadfast_model::Event::plain(session, Host::Claude, repository.dir.path().to_string_lossy(), now, kind);
+    let event =
+        steadfast_model::Event::plain(session, Host::Claude, repository.dir.path().to_string_lossy(), now, kind);
     let config = steadfast_store::ConfigFiles::of(&repository.place, None);
     steadfast_hook::step(&repository.place, &config, event).unwrap();
     assert_eq!(complete(), None, "its check has passed");

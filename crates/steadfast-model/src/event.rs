@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall, ToolResult,
-    Via,
+    AgentId, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall,
+    ToolResult, Via,
 };
 
 /// What came in: from a host's hook, or from a command that changed a task of a session's plan.

@@ -128,7 +128,8 @@ mod tests {
             Err("`sh -c` failed: Error: locked".to_owned())
         );
         assert_eq!(sh("echo '{\"error\":\"x\"}'; exit 3"), Err("`sh -c` failed: {\"error\":\"x\"}".to_owned()));
-        let object = "echo '{'; echo '  \"error\": {'; echo '    \"message\": \"Database is locked: x\",'; echo '}}'; exit 2";
+        let object =
+            "echo '{'; echo '  \"error\": {'; echo '    \"message\": \"Database is locked: x\",'; echo '}}'; exit 2";
         assert_eq!(sh(object), Err("`sh -c` failed: Database is locked: x".to_owned()));
         assert_eq!(sh("exit 3"), Err("`sh -c` failed: exit status: 3".to_owned()));
         let missing = Program::at(Path::new("/"), "no-such-program").answer(Duration::from_secs(1)).unwrap_err();

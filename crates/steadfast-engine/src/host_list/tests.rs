@@ -156,7 +156,10 @@ fn of_two_thousand_open_items_the_first_are_followed_and_the_rest_is_counted() {
 fn an_item_that_joins_a_full_list_is_followed_and_what_gives_way_is_counted() {
     let full = state((1..=HostList::FOLLOWED).map(|id| item(&id.to_string(), Pending)).collect());
     let add = |id: &str| {
-        came_back(ListCall::Add { id: Some(TaskId::new(id)), item: Listed { subject: "new".into(), ..Listed::default() } })
+        came_back(ListCall::Add {
+            id: Some(TaskId::new(id)),
+            item: Listed { subject: "new".into(), ..Listed::default() },
+        })
     };
     let then = follow(&full, &add("501")).unwrap();
     assert_eq!((then.items[0].id.as_str(), then.beyond), ("501", 1));

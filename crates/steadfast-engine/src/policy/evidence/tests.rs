@@ -1,6 +1,6 @@
 use steadfast_model::{
-    Action, ListCall, ListEdit, ListStatus, Listed, Millis, Outcome, PlanId, Ruling, SessionId, Status, Stopping, TaskChanged,
-    TaskId, ToolCall, ToolResult,
+    Action, ListCall, ListEdit, ListStatus, Listed, Millis, Outcome, PlanId, Ruling, SessionId, Status, Stopping,
+    TaskChanged, TaskId, ToolCall, ToolResult,
 };
 
 use super::*;
@@ -178,7 +178,8 @@ fn a_completion_that_no_call_announced_is_refused_by_the_check_that_the_host_nam
     let mut other = fresh();
     assert!(go(&mut other, &completed("8", None)).answer.is_pass());
     assert!(matches!(go(&mut other, &completed("9", Some("ls"))).answer.ruling, Ruling::Deny { .. }));
-    let items: Vec<_> = other.list.as_deref().unwrap().items.iter().map(|item| (item.id.as_str(), item.is_open())).collect();
+    let items: Vec<_> =
+        other.list.as_deref().unwrap().items.iter().map(|item| (item.id.as_str(), item.is_open())).collect();
     assert_eq!(items, [("8", true), ("9", true)]);
 }
 
