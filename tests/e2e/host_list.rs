@@ -9,6 +9,7 @@ use steadfast_sim::{Scenario, Turn};
 use crate::agents::Program;
 use crate::journal::{LET_GO, REFUSED};
 use crate::session::Run;
+use crate::terminal::Terminal;
 use crate::world::Scene;
 
 on!(open_items_hold_the_stop: claude_2_1_197, codex_0_166_0);
@@ -236,15 +237,26 @@ fn a_teammate_completes_nothing_without_its_check(program: &Program) {
     assert_eq!(scene.tasks(), ["done"]);
 }
 
+/// In a terminal, where a session leads a team from its start.
 fn the_list_of_a_team_is_looked_at_where_the_team_keeps_it(program: &Program) {
-    let scene = Scene::configured(program, FOLLOWED, 0);
+    let scene = crate::terminal::scene(program, 0);
+    scene.write("steadfast.toml", FOLLOWED);
+    let teams = json!({"env": {"CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS": "1"}});
+    let settings = scene.home().join(".claude");
+    fs::create_dir_all(&settings).unwrap();
+    fs::write(settings.join("settings.json"), teams.to_string()).unwrap();
     let list = "$HOME/.claude/tasks/session-$(printf %.8s \"$CLAUDE_CODE_SESSION_ID\")";
-    let scenario = begin(program, Scenario::new("leads").prompt(ASK))
+    let scenario = begin(program, Scenario::new("leads").prompt("-"))
         .shell(format!("sed -i 's/\"pending\"/\"completed\"/' {list}/2.json"))
         .say("All done.");
-    let run = scene.session(scenario).env("CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS", "1").run();
-    let said = run.told().join("\n");
+    let Some(terminal) = Terminal::open(&scene, scenario) else { return };
+    terminal.enter(ASK);
+    terminal.until("Stop", 1);
+    let [journal] = terminal.sessions().try_into().unwrap();
+    let contexts = journal.contexts();
+    let said = contexts.iter().find(|(event, _)| *event == "ListSeen").map(|(_, said)| *said).unwrap_or_default();
     assert!(said.contains("2 `Greet` was completed by no call of this session; its check has not passed"), "{said}");
+    assert!(journal.refusals()[0].contains("2 of 2 tasks are open"), "{:?}", journal.refusals());
 }
 
 fn a_list_of_another_name_is_read(program: &Program) {
