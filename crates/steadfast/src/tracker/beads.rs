@@ -54,7 +54,7 @@ struct Issue {
     dependent_count: Option<usize>,
     /// Who depends on it, its parts among them; where one issue is shown.
     #[serde(default)]
-    dependents: Option<Vec<Dependency>>,
+    dependents: Vec<Dependency>,
 }
 
 /// One end of a dependency: an edge in a list, the issue itself where one is shown.
@@ -143,23 +143,16 @@ impl Beads {
         Ok(found)
     }
 
-    /// From an epic to its parts and theirs, by what each issue that is shown says of itself. `None`: it does not say.
+    /// From an epic to its parts and theirs, by what each issue that is shown says of itself. `None`: it says of none.
     fn descend(&self, epic: &str, patience: Patience) -> Result<Option<Issues>, TrackerError> {
-        let (mut found, mut next) = (Issues::new(), vec![epic.to_owned()]);
+        let (mut found, mut next) = (Issues::new(), BTreeSet::from([epic.to_owned()]));
         while !next.is_empty() {
-            let shown = self.show(&next, patience)?;
-            next.clear();
-            for (issue, _) in shown.values() {
-                let Some(dependents) = &issue.dependents else { return Ok(None) };
-                let parts = dependents.iter().filter(|one| one.is_part()).map(|one| one.id().to_owned());
-                next.extend(parts.filter(|id| id != epic && !found.contains_key(id) && !shown.contains_key(id)));
-            }
-            found.extend(shown);
-            next.sort();
-            next.dedup();
+            found.extend(self.show(&Vec::from_iter(next), patience)?);
+            let parts = found.values().flat_map(|(issue, _)| &issue.dependents).filter(|one| one.is_part());
+            next = parts.map(|one| one.id().to_owned()).filter(|id| !found.contains_key(id)).collect();
         }
         found.remove(epic);
-        Ok(Some(found))
+        Ok((!found.is_empty()).then_some(found))
     }
 
     fn show(&self, ids: &[String], patience: Patience) -> Result<Issues, TrackerError> {
