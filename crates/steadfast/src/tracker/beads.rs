@@ -1,5 +1,7 @@
 //! Beads: the issues that `bd` or `br` lists, an epic's descendants or all of them.
 
+mod exported;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -21,7 +23,7 @@ const PROGRAMS: [&str; 2] = ["bd", "br"];
 const CALLS: usize = 32;
 
 /// How many issues are shown at once: a command line is not endless.
-const SHOWN: usize = 1_000;
+const SHOWN: usize = 500;
 
 /// How many issues outside of the epic are asked how they stand.
 const OUTSIDE: usize = 50;
@@ -45,6 +47,8 @@ struct Issue {
     #[serde(default)]
     issue_type: String,
     #[serde(default)]
+    updated_at: String,
+    #[serde(default)]
     dependencies: Vec<Dependency>,
     /// How many it depends on, for a list that does not name them.
     #[serde(default)]
@@ -52,9 +56,6 @@ struct Issue {
     /// How many depend on it, its parts among them; not every version says so.
     #[serde(default)]
     dependent_count: Option<usize>,
-    /// Who depends on it, its parts among them; where one issue is shown.
-    #[serde(default)]
-    dependents: Vec<Dependency>,
 }
 
 /// One end of a dependency: an edge in a list, the issue itself where one is shown.
@@ -116,15 +117,14 @@ impl Beads {
     }
 
     /// An epic with its parts and theirs. `list` shows direct parts only; an issue has more when more depend on it than
-    /// are known.
-    fn descendants(&self, epic: &str, patience: Patience) -> Result<Issues, TrackerError> {
+    /// are known. Beside them what else was listed.
+    fn descendants(&self, epic: &str, patience: Patience) -> Result<(Issues, Issues), TrackerError> {
         let mut found = match self.list(Some(epic), patience) {
             // It lists all the same, only not by a parent.
             Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if is_about_a_flag(&said) => {
-                return match self.descend(epic, patience)? {
-                    Some(found) => Ok(found),
-                    None => Ok(below(epic, self.list(None, patience)?)),
-                };
+                let mut all = self.list(None, patience)?;
+                self.name_dependencies(&mut all, patience)?;
+                return Ok(below(epic, all));
             }
             found => found?,
         };
@@ -140,19 +140,7 @@ impl Beads {
             }
         }
         found.remove(epic);
-        Ok(found)
-    }
-
-    /// From an epic to its parts and theirs, by what each issue that is shown says of itself. `None`: it says of none.
-    fn descend(&self, epic: &str, patience: Patience) -> Result<Option<Issues>, TrackerError> {
-        let (mut found, mut next) = (Issues::new(), BTreeSet::from([epic.to_owned()]));
-        while !next.is_empty() {
-            found.extend(self.show(&Vec::from_iter(next), patience)?);
-            let parts = found.values().flat_map(|(issue, _)| &issue.dependents).filter(|one| one.is_part());
-            next = parts.map(|one| one.id().to_owned()).filter(|id| !found.contains_key(id)).collect();
-        }
-        found.remove(epic);
-        Ok((!found.is_empty()).then_some(found))
+        Ok((found, Issues::new()))
     }
 
     fn show(&self, ids: &[String], patience: Patience) -> Result<Issues, TrackerError> {
@@ -165,19 +153,21 @@ impl Beads {
         Ok(shown)
     }
 
-    /// A list may count what an issue waits for, and not name it. Nobody waits for what is closed.
+    /// A list may count what an issue waits for, and not name it (`br`). The file beside its database does, where that is
+    /// as new as the list; showing a thousand issues takes half a minute. What is over waits for nothing.
     fn name_dependencies(&self, found: &mut Issues, patience: Patience) -> Result<(), TrackerError> {
-        let is_unnamed = |issue: &&Issue| {
-            !is_over(&issue.status) && issue.dependency_count.is_some_and(|count| count > issue.dependencies.len())
-        };
-        let unnamed: Vec<String> =
-            found.values().map(|(issue, _)| issue).filter(is_unnamed).map(|i| i.id.clone()).collect();
+        if !found.values().any(|(issue, _)| issue.is_unnamed()) {
+            return Ok(());
+        }
+        exported::name_dependencies(&self.root, found)?;
+        let unnamed = found.values().map(|(issue, _)| issue).filter(|issue| issue.is_unnamed() && !is_over(&issue.status));
+        let unnamed: Vec<String> = unnamed.map(|issue| issue.id.clone()).collect();
         found.extend(self.show(&unnamed, patience)?);
         Ok(())
     }
 
-    /// What waits for something open outside of the epic cannot be begun from in here.
-    fn wait_outside(&self, found: &mut Issues, patience: Patience) -> Result<(), TrackerError> {
+    /// What waits for something open outside of the epic cannot be begun from in here. `rest` is what is known of that.
+    fn wait_outside(&self, found: &mut Issues, rest: &Issues, patience: Patience) -> Result<(), TrackerError> {
         let mut outside = BTreeSet::new();
         let is_ready = |issue: &Issue| matches!(issue.status.as_str(), "open" | "");
         for (issue, _) in found.values().filter(|(issue, _)| is_ready(issue)) {
@@ -188,14 +178,14 @@ impl Beads {
         if outside.is_empty() {
             return Ok(());
         }
-        let ids: Vec<String> = outside.into_iter().take(OUTSIDE).collect();
+        let ids: Vec<String> = outside.into_iter().filter(|id| !rest.contains_key(id)).take(OUTSIDE).collect();
         let shown = match self.show(&ids, patience) {
             Ok(shown) => shown,
             // One that was deleted is waited for by nobody.
-            Err(TrackerError::Program(ProgramFailed::Failed { .. })) => return Ok(()),
+            Err(TrackerError::Program(ProgramFailed::Failed { .. })) => Issues::new(),
             Err(error) => return Err(error),
         };
-        let is_open = |id: &str| shown.get(id).is_some_and(|(issue, _)| !is_over(&issue.status));
+        let is_open = |id: &str| shown.get(id).or_else(|| rest.get(id)).is_some_and(|(issue, _)| !is_over(&issue.status));
         for (issue, raw) in found.values_mut().filter(|(issue, _)| is_ready(issue)) {
             let mut on = issue.dependencies.iter().filter(|on| on.blocks()).map(Dependency::id);
             if let Some(on) = on.find(|on| is_open(on)) {
@@ -223,9 +213,8 @@ impl Tracker for Beads {
                 found
             }
             Some(epic) => {
-                let mut found = self.descendants(epic, patience)?;
-                self.name_dependencies(&mut found, patience)?;
-                self.wait_outside(&mut found, patience)?;
+                let (mut found, rest) = self.descendants(epic, patience)?;
+                self.wait_outside(&mut found, &rest, patience)?;
                 found
             }
         };
@@ -278,6 +267,13 @@ impl Tracker for Beads {
             Status::Pending => drop(self.ask(&["update"], &words(&["--status=open"]), patience)?),
         }
         Ok(())
+    }
+}
+
+impl Issue {
+    /// It waits for more than is named.
+    fn is_unnamed(&self) -> bool {
+        self.dependency_count.is_some_and(|count| count > self.dependencies.len())
     }
 }
 
@@ -366,8 +362,8 @@ fn has_more(found: &Issues, asked: &BTreeSet<String>) -> Option<String> {
         .map(|i| i.id.clone())
 }
 
-/// Of all issues those below an epic: its parts and theirs, by what is written down or by their dotted ids.
-fn below(epic: &str, mut all: Issues) -> Issues {
+/// Of all issues those below an epic, and the rest: its parts and theirs, by what is written down or by their dotted ids.
+fn below(epic: &str, mut all: Issues) -> (Issues, Issues) {
     let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (issue, _) in all.values() {
         let mut wholes: Vec<String> =
@@ -389,14 +385,20 @@ fn below(epic: &str, mut all: Issues) -> Issues {
         }
     }
     found.remove(epic);
-    found
+    (found, all)
 }
 
 /// The issue, blocked by one that is not among the others.
 fn blocked(raw: &RawValue, on: &str) -> Result<Box<RawValue>, TrackerError> {
+    let why = format!("\"blocked: waits for `{on}`, which is outside of the epic\"");
+    with(raw, "status", &why)
+}
+
+/// The issue, with this member as it is here.
+fn with(raw: &RawValue, key: &str, value: &str) -> Result<Box<RawValue>, TrackerError> {
     let changed = || -> serde_json::Result<Box<RawValue>> {
-        let mut issue: serde_json::Map<String, serde_json::Value> = serde_json::from_str(raw.get())?;
-        issue.insert("status".to_owned(), format!("blocked: waits for `{on}`, which is outside of the epic").into());
+        let mut issue: BTreeMap<&str, &RawValue> = serde_json::from_str(raw.get())?;
+        issue.insert(key, serde_json::from_str(value)?);
         RawValue::from_string(serde_json::to_string(&issue)?)
     };
     changed().map_err(|error| TrackerError::Unreadable { call: "bd list".to_owned(), part: error.to_string() })
