@@ -24,6 +24,12 @@ const TEXTS: [(&str, &str); 5] = [
     ("external_ref", "see: "),
 ];
 
+/// Where a line may say how an issue is checked: not every program keeps what an export puts beside it.
+const CHECKED: [&str; 2] = ["description", "acceptance_criteria"];
+
+/// What such a line begins with.
+const VERIFY: &str = "verify:";
+
 /// More of the same helps nobody.
 const MOST_ERRORS: usize = 20;
 
@@ -108,6 +114,10 @@ impl Issues {
         let ours = members.get("metadata").and_then(Members::of).and_then(|all| all.get("steadfast"));
         if let Some(ours) = ours {
             take_back(&mut task, ours, reader);
+        }
+        if task.command.is_none() {
+            let texts = CHECKED.iter().filter_map(|key| word(key, reader));
+            task.command = texts.into_iter().find_map(|text| check_in(&text));
         }
         describe(&mut task, members, span, reader);
         self.wait(&mut task, members, reader);
@@ -209,6 +219,19 @@ fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader:
             _ => note(task, &format!("{before}{}", text.value), &text),
         }
     }
+}
+
+/// The command of a line ``Verify: `cargo test` ``, and of no other: without quotes it is prose.
+fn check_in(text: &Text) -> Option<Text> {
+    text.value.lines().find_map(|line| {
+        let line = line.trim_start_matches(['-', '*', ' ', '\t']);
+        let said = line
+            .get(..VERIFY.len())
+            .filter(|begin| begin.eq_ignore_ascii_case(VERIFY))
+            .map(|_| &line[VERIFY.len()..])?;
+        let command = said.trim().strip_prefix('`')?.strip_suffix('`')?;
+        (!command.is_empty() && !command.contains('`')).then(|| Text::new(command, text.span.clone()))
+    })
 }
 
 /// What an export put beside the issue.

@@ -94,6 +94,22 @@ fn shown((text, name): (&str, &str)) -> String {
 }
 
 #[test]
+fn a_line_of_an_issue_may_say_how_it_is_checked() {
+    let check = |issue: &str| {
+        let line = format!("{{\"id\":\"bd-1\",\"title\":\"a\",\"status\":\"open\",{issue}}}");
+        let compiled = compile(&line, "issues.jsonl", &Options::default()).unwrap();
+        compiled.plan.tasks[0].verify.as_ref().and_then(|check| check.as_command()).map(str::to_owned)
+    };
+    let said = |issue: &str, command: &str| assert_eq!(check(issue).as_deref(), Some(command), "{issue}");
+    said(r#""description":"Mend it.\n- verify: `cargo test -p a`\n""#, "cargo test -p a");
+    said(r#""acceptance_criteria":"Verify: `true`""#, "true");
+    said(r#""description":"Verify: `a`","metadata":{"steadfast":{"verify":"b"}}"#, "b");
+    for prose in ["Verify: it looks right", "Verify: `a` and `b`", "Then verify: `a`", "Verify: ``"] {
+        assert_eq!(check(&format!("\"description\":\"{prose}\"")), None, "{prose}");
+    }
+}
+
+#[test]
 fn issues_of_beads_are_tasks() {
     insta::assert_snapshot!(shown(ALL[0]), @r"
     the issues of beads: bd

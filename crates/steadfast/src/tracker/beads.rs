@@ -160,7 +160,8 @@ impl Beads {
             return Ok(());
         }
         exported::name_dependencies(&self.root, found)?;
-        let unnamed = found.values().map(|(issue, _)| issue).filter(|issue| issue.is_unnamed() && !is_over(&issue.status));
+        let unnamed =
+            found.values().map(|(issue, _)| issue).filter(|issue| issue.is_unnamed() && !is_over(&issue.status));
         let unnamed: Vec<String> = unnamed.map(|issue| issue.id.clone()).collect();
         found.extend(self.show(&unnamed, patience)?);
         Ok(())
@@ -185,7 +186,8 @@ impl Beads {
             Err(TrackerError::Program(ProgramFailed::Failed { .. })) => Issues::new(),
             Err(error) => return Err(error),
         };
-        let is_open = |id: &str| shown.get(id).or_else(|| rest.get(id)).is_some_and(|(issue, _)| !is_over(&issue.status));
+        let is_open =
+            |id: &str| shown.get(id).or_else(|| rest.get(id)).is_some_and(|(issue, _)| !is_over(&issue.status));
         for (issue, raw) in found.values_mut().filter(|(issue, _)| is_ready(issue)) {
             let mut on = issue.dependencies.iter().filter(|on| on.blocks()).map(Dependency::id);
             if let Some(on) = on.find(|on| is_open(on)) {

@@ -58,7 +58,12 @@ impl Sandbox {
     }
 
     pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(self.binary());
+        self.command_of(&self.binary())
+    }
+
+    /// A call of another program in the same surroundings.
+    pub(crate) fn command_of(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
         let path = format!("{}:/usr/bin:/bin", self.dir.path().join("bin").display());
         command.current_dir(self.root()).env_clear().env("HOME", self.home()).env("PATH", path).stdin(Stdio::null());
         command

@@ -5,5 +5,6 @@ mod corpus;
 mod failing;
 mod fake_bd;
 mod native;
+mod real_br;
 mod run;
 mod slices;

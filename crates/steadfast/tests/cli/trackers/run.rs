@@ -11,7 +11,7 @@ fn checked(id: &str, file: &str, status: &str) -> Value {
     issue
 }
 
-fn commit(sandbox: &Sandbox) {
+pub(super) fn commit(sandbox: &Sandbox) {
     for arguments in [&["add", "."][..], &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "-qm", "all"]] {
         assert!(Command::new("git").args(arguments).current_dir(sandbox.root()).status().unwrap().success());
     }
