@@ -45,7 +45,7 @@ fn of_word(word: &str) -> Option<Option<Standing>> {
         }
         "blocked" => Some(Standing::of(Status::Blocked)),
         // Nobody is to work on these now: they wait for a human's word.
-        "deferred" | "cancelled" | "canceled" | "pinned" | "on-hold" | "skipped" => {
+        "deferred" | "cancelled" | "canceled" | "pinned" | "on-hold" | "skipped" | "draft" => {
             Some(Standing::blocked(format!("{word} in the list it comes from")))
         }
         _ => return None,

@@ -48,6 +48,8 @@ pub(crate) enum TrackerError {
     Program(#[from] ProgramFailed),
     #[error("`{call}` gave no list of issues: {part}")]
     Unreadable { call: String, part: String },
+    #[error("there is no issue `{0}`")]
+    NoEpic(String),
     #[error("no task is in it any more, and {open} were open")]
     Emptied { open: usize },
     #[error("it cannot be compiled: {0}")]

@@ -124,7 +124,11 @@ impl Beads {
             Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if is_about_a_flag(&said) => {
                 let mut all = self.list(None, patience)?;
                 self.name_dependencies(&mut all, patience)?;
-                return Ok(below(epic, all));
+                let (found, rest) = below(epic, all);
+                if found.is_empty() && !rest.contains_key(epic) {
+                    return Err(TrackerError::NoEpic(epic.to_owned()));
+                }
+                return Ok((found, rest));
             }
             found => found?,
         };

@@ -104,6 +104,20 @@ fn what_an_epic_of_br_has_is_followed_and_told() {
     real.ok(&["task", "unblock", &second]);
     assert_eq!(real.status(&second), "open");
 
+    let nowhere = format!("[ledger]\nsource = \"beads\"\nepic = \"{}x\"\n", real.epic);
+    let settings = fs::read_to_string(real.beads.sandbox.root().join("steadfast.toml")).unwrap();
+    real.beads.sandbox.write("steadfast.toml", &nowhere);
+    let said = real.beads.said(&["task", "list"]);
+    assert!(said.contains(&format!("could not be read: there is no issue `{}x`", real.epic)), "{said}");
+    real.beads.sandbox.write("steadfast.toml", &settings);
+
+    for status in ["deferred", "pinned", "draft"] {
+        real.br(&["update", &second, "--status", status]);
+        let listed = real.beads.tasks();
+        assert!(listed.contains(&format!("{second} blocked")), "{status}: {listed:?}");
+    }
+    real.br(&["update", &second, "--status", "open"]);
+
     // What others do there.
     real.br(&["close", &outside]);
     real.br(&["update", &undotted, "--claim", "--actor", "bob"]);
