@@ -73,10 +73,12 @@ fn used(state: &State, told: &ItemTold) -> Judgement {
 }
 
 /// The host asks before it calls an item completed, whichever way that came: it knows the item's text of now, and items
-/// that this session never saw. It asks the same when a teammate ends its turn; that was answered with the turn's end.
+/// that this session never saw. It asks the same when a teammate ends its turn; that was answered with the turn's end. Where a
+/// subagent goes on after that, it may be its call.
 fn completing(state: &State, event: &Event, told: &ItemTold, facts: &Facts) -> Judgement {
     let mut judgement = used(state, told);
-    if state.stop.last.is_none()
+    let may_be_a_call = state.stop.last.is_none() || !state.subagents.is_empty();
+    if may_be_a_call
         && super::completion::spent(state).is_none()
         && let Some(reason) = host_list::unproven_item(state, told).and_then(|item| refusal(event.host, &[item]))
     {

@@ -204,6 +204,8 @@ fn refusing_completions_ends_with_the_account_and_never_outlives_a_stop() {
     let stopping = Stopping { again: false, last_message: None, background: None, wakeups: 0 };
     go(&mut state, &event(EventKind::Stop(stopping)));
     assert!(!denied(go(&mut state, &completed("1", Some("ls")))), "the end of the turn is answered already");
+    state.subagents.push(steadfast_model::AgentId::new("a-1"));
+    assert!(denied(go(&mut state, &completed("1", Some("ls")))), "a subagent goes on");
 }
 
 #[test]
