@@ -238,13 +238,13 @@ fn waits(connection: &Connection, plan: &PlanId, first: &TaskId, second: &TaskId
         .query_row([plan.as_str(), first.as_str(), second.as_str()], |row| row.get(0))?)
 }
 
-/// A task that is new waits for what is not done yet.
+/// A task that is new waits for what is not done yet. `CROSS`: by its dependencies, not by every task that is open.
 fn count_waits(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
     transaction
         .prepare_cached(
             "UPDATE task SET waits = (
                 SELECT COUNT(*) FROM dependency
-                JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
+                CROSS JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
                 WHERE dependency.plan = ?1 AND dependency.task = ?2 AND before.status <> 'done')
              WHERE plan = ?1 AND id = ?2",
         )?
