@@ -145,6 +145,6 @@ fn two_thousand_tasks_of_which_every_other_waits_are_followed_in_time() {
     follow(&mut ledger, &plan, &[], AddedBy::Human);
     let followed = follow(&mut ledger, &plan, &[("1", Status::Done)], AddedBy::Agent);
     let took = started.elapsed();
-    assert!(took < std::time::Duration::from_secs(2), "{took:?}");
+    assert!(took < Duration::from_secs(2), "{took:?}");
     assert_eq!((followed.news.len(), ledger.ready(&followed.plan).unwrap().len()), (1, 1_000));
 }

@@ -35,9 +35,7 @@ impl Real {
         let mut real = Self { beads, epic: String::new() };
         real.br(&["init", "--prefix", "it"]);
         real.epic = real.create("All of it", &["--type", "epic"]);
-        real.beads
-            .sandbox
-            .write("steadfast.toml", &format!("[ledger]\nsource = \"beads\"\nepic = \"{}\"\n", real.epic));
+        real.beads.sandbox.write("steadfast.toml", format!("[ledger]\nsource = \"beads\"\nepic = \"{}\"\n", real.epic));
         Some(real)
     }
 
