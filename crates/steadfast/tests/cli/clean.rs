@@ -242,9 +242,8 @@ fn a_folder_that_is_no_session_any_more_goes_by_its_last_write() {
 fn a_session_of_a_newer_version_is_kept_and_the_others_go() {
     let sandbox = Sandbox::new();
     event_of(&sandbox, "old", 31);
-    let newer = event_of(&sandbox, "newer", 31).dir().join("state");
-    let text = fs::read_to_string(&newer).unwrap();
-    fs::write(&newer, text.replacen("\"version\":1", "\"version\":99", 1)).unwrap();
+    event_of(&sandbox, "newer", 31);
+    sandbox.set_version("newer", 99);
     let output = sandbox.run(&["clean"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.starts_with("note: session newer is kept: session newer was written by a newer version"), "{said}");

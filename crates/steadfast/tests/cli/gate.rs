@@ -319,11 +319,7 @@ fn a_gate_of_another_worktree_is_none_here() {
 fn a_binary_that_does_not_know_the_state_denies_at_a_closed_gate() {
     let sandbox = proposed();
     let files = sandbox.session("me");
-    let path = files.dir().join("state");
-    let mut cache: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    assert_eq!(cache["state"]["version"], 2, "the number of a session behind a gate");
-    cache["state"]["version"] = (STATE_VERSION + 1).into();
-    fs::write(&path, cache.to_string()).unwrap();
+    assert_eq!(sandbox.set_version("me", STATE_VERSION + 1), 2, "the number of a session behind a gate");
     let journal = fs::read(files.dir().join("journal")).unwrap();
     let said = sandbox.write_tool("me", "PLAN.md");
     assert!(said.contains("\"permissionDecision\":\"deny\"") && said.contains("The plan is not approved."), "{said}");

@@ -162,9 +162,7 @@ fn a_plan_that_another_event_made_needed() {
 #[test]
 fn a_session_of_a_newer_version() {
     let sandbox = with_a_session();
-    let state = sandbox.session("s-1").dir().join("state");
-    let text = fs::read_to_string(&state).unwrap();
-    fs::write(&state, text.replacen("\"version\":1", "\"version\":99", 1)).unwrap();
+    sandbox.set_version("s-1", 99);
     insta::assert_snapshot!(fails(&sandbox, &["pause"]), @r"
     exit 1
     error: session s-1 was written by a newer version of steadfast (state 99, known 4)
