@@ -16,7 +16,8 @@ pub struct Program {
     name: String,
     /// As it was called, as far as a message needs it.
     call: String,
-    dir: PathBuf,
+    /// None: wherever this process is.
+    dir: Option<PathBuf>,
 }
 
 /// It did not do it.
@@ -35,11 +36,19 @@ pub enum ProgramFailed {
 impl Program {
     /// A program of the PATH, called in a folder.
     pub fn at(dir: &Path, name: &str) -> Self {
+        let mut called = Self::anywhere(name);
+        called.command.current_dir(dir);
+        Self { dir: Some(dir.to_owned()), ..called }
+    }
+
+    /// The same of one for which it does not matter where it is called. It is started without copying this process, which a
+    /// folder takes, and in a large process with many threads that takes longer than many a program.
+    pub fn anywhere(name: &str) -> Self {
         let mut command = program(name);
-        command.current_dir(dir).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        Self { command, name: name.to_owned(), call: name.to_owned(), dir: dir.to_owned() }
+        Self { command, name: name.to_owned(), call: name.to_owned(), dir: None }
     }
 
     /// Words that a message repeats.
@@ -77,7 +86,7 @@ impl Program {
         let running = match start(command, deadline).map_err(failed)? {
             Ok(running) => running,
             // The same error says that the folder is gone.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && dir.is_dir() => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && dir.is_none_or(|dir| dir.is_dir()) => {
                 return Err(ProgramFailed::Missing(name));
             }
             Err(error) => return Err(ProgramFailed::Unwatched { call, why: error.to_string() }),

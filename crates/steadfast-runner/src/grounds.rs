@@ -166,8 +166,7 @@ impl Grounds {
     pub fn remove_all(&self, units: &[&str]) -> Result<(), GroundsError> {
         let folders: Vec<PathBuf> = units.iter().map(|unit| self.unit_folder(unit)).collect();
         // It takes as long as git took to make them, so it is left to another process, as that was.
-        let _ =
-            Program::at(&self.checkout, "rm").call(["-rf", "--"]).args(&folders).env(MARK, &self.run).answer(CHECKOUT);
+        let _ = Program::anywhere("rm").call(["-rf", "--"]).args(&folders).env(MARK, &self.run).answer(CHECKOUT);
         for folder in &folders {
             remove_dir(folder)?;
         }
