@@ -42,7 +42,19 @@ pub(crate) fn set(bound: Duration, arguments: impl IntoIterator<Item = OsString>
     action.sa_flags = libc::SA_NODEFER;
     // SAFETY: `ring` does only what a handler may do.
     check(unsafe { libc::sigaction(libc::SIGALRM, &raw const action, ptr::null_mut()) })?;
+    hear()?;
     start(bound, SECOND_RING)
+}
+
+/// A host that does not hear the signal itself has left us deaf to it.
+fn hear() -> io::Result<()> {
+    // SAFETY: zeroes are room for a set, which is made one before it is read.
+    unsafe {
+        let mut set: libc::sigset_t = mem::zeroed();
+        check(libc::sigemptyset(&raw mut set))?;
+        check(libc::sigaddset(&raw mut set, libc::SIGALRM))?;
+        check(libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, ptr::null_mut()))
+    }
 }
 
 /// Never rings again: what is said from here on is the answer.

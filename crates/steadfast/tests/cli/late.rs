@@ -1,7 +1,7 @@
 //! A hook that takes too long: it answers all the same, once, and in time.
 
 use std::fs;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -68,6 +68,19 @@ fn a_program_that_was_removed_meanwhile_answers() {
     std::thread::sleep(Duration::from_millis(300));
     fs::remove_file(sandbox.binary()).unwrap();
     assert!(is_denied(&ended(hook)));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_host_that_does_not_hear_the_signal_is_answered() {
+    let sandbox = gated();
+    for how in ["--block-signal=ALRM", "--ignore-signal=ALRM"] {
+        let mut env = Command::new("env");
+        env.args([how, "--"]).arg(sandbox.binary()).args(["hook", "--host", "claude", "--via", "local", "PreToolUse"]);
+        env.current_dir(sandbox.root()).env_clear().env("HOME", sandbox.home());
+        let hook = env.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        assert!(is_denied(&ended(hook)), "{how}");
+    }
 }
 
 /// Nobody writes to it, so opening it waits.
