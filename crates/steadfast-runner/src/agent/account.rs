@@ -49,11 +49,19 @@ impl<'a> Account<'a> {
         if !self.stream.is_heartbeat(line) {
             self.patient_from = self.patient_from.max(Instant::now());
         }
+        if let Some(record) = &mut self.record {
+            record.stir();
+        }
         // What is told at the end is reckoned by what the record says.
         self.look();
         for event in self.stream.line(line) {
             self.take(event);
         }
+    }
+
+    /// How long to wait for more at most.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        self.record.as_ref().map(Record::pause)
     }
 
     pub(super) fn look_when_due(&mut self) {

@@ -136,6 +136,7 @@ impl<'a> Attended<'a> {
                 return Cause::Silent;
             }
             let tick = if self.started.end.is_some() { TICK } else { SHORT_TICK };
+            let tick = self.account.pause().map_or(tick, |pause| pause.min(tick));
             self.read(left.min(patience).min(tick));
             self.account.look_when_due();
         }

@@ -8,8 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::lines::Lines;
 
-/// How often it is looked whether there is more.
+/// How often it is looked whether there is more, and how often while the agent is at it: an answer is on record a moment
+/// after its first word is printed, and who has spent its share must not come to ask once more.
 const PAUSE: Duration = Duration::from_secs(1);
+const SHORT_PAUSE: Duration = Duration::from_millis(20);
+/// How long after its last sign an agent is at it.
+const AT_IT: Duration = Duration::from_millis(500);
+
 /// A session that goes on over midnight has its rollout in the folder of the day before; older ones are not its own.
 const NEWEST_DAYS: usize = 2;
 
@@ -21,17 +26,29 @@ pub(super) struct Record {
     file: Option<File>,
     lines: Lines,
     looked: Option<Instant>,
+    /// When something was last printed, or put on record.
+    stirred: Instant,
 }
 
 impl Record {
     /// The rollout of a session, under Codex's home.
     pub(super) fn of_codex(home: &Path, session: &str) -> Self {
         let (sessions, session) = (home.join("sessions"), session.to_owned());
-        Self { sessions, session, file: None, lines: Lines::default(), looked: None }
+        Self { sessions, session, file: None, lines: Lines::default(), looked: None, stirred: Instant::now() }
     }
 
     pub(super) fn is_due(&self) -> bool {
-        self.looked.is_none_or(|looked| looked.elapsed() >= PAUSE)
+        self.looked.is_none_or(|looked| looked.elapsed() >= self.pause())
+    }
+
+    /// Between two looks.
+    pub(super) fn pause(&self) -> Duration {
+        if self.stirred.elapsed() < AT_IT { SHORT_PAUSE } else { PAUSE }
+    }
+
+    /// The agent is at it.
+    pub(super) fn stir(&mut self) {
+        self.stirred = Instant::now();
     }
 
     /// The lines that came since.
@@ -43,6 +60,7 @@ impl Record {
         let Some(file) = &mut self.file else { return };
         let mut buffer = [0; 16 << 10];
         while let Ok(read @ 1..) = file.read(&mut buffer) {
+            self.stirred = Instant::now();
             self.lines.push(&buffer[..read], each);
         }
     }
@@ -109,5 +127,10 @@ mod tests {
         assert!(record.is_due());
         look(&mut record);
         assert!(!record.is_due());
+        assert_eq!(record.pause(), SHORT_PAUSE);
+        record.stirred = Instant::now().checked_sub(AT_IT).unwrap();
+        assert_eq!(record.pause(), PAUSE);
+        record.stir();
+        assert_eq!(record.pause(), SHORT_PAUSE);
     }
 }
