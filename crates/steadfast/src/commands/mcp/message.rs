@@ -1,76 +1,117 @@
-//! JSON-RPC 2.0: what a line says.
+//! JSON-RPC 2.0: the messages of a line, and the answers to them.
 
-use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcError, RequestId};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-/// A message, or what is answered to something that is none.
-pub(super) type Read = Result<ClientJsonRpcMessage, JsonRpcError>;
+/// A request of the host. It never has another id than a text or a whole number.
+#[derive(Debug, PartialEq)]
+pub(super) struct Request {
+    pub(super) id: Value,
+    pub(super) method: String,
+    pub(super) params: Map<String, Value>,
+}
 
-/// A batch is taken apart, and each of its requests answered as soon as it can be.
+#[derive(Debug, PartialEq)]
+pub(super) struct RpcError {
+    code: i64,
+    message: String,
+    data: Option<Value>,
+}
+
+impl RpcError {
+    fn parse_error(message: impl Into<String>) -> Self {
+        Self { code: -32_700, message: message.into(), data: None }
+    }
+
+    pub(super) fn invalid_request(message: impl Into<String>) -> Self {
+        Self { code: -32_600, message: message.into(), data: None }
+    }
+
+    pub(super) fn method_not_found(method: &str) -> Self {
+        Self { code: -32_601, message: format!("there is no method `{method}`"), data: None }
+    }
+
+    pub(super) fn invalid_params(message: impl Into<String>) -> Self {
+        Self { code: -32_602, message: message.into(), data: None }
+    }
+
+    pub(super) fn internal_error(message: impl Into<String>) -> Self {
+        Self { code: -32_603, message: message.into(), data: None }
+    }
+
+    pub(super) fn unsupported_version(requested: &str, supported: &[&str]) -> Self {
+        let data = json!({"requested": requested, "supported": supported});
+        Self { code: -32_022, message: format!("unsupported protocol version `{requested}`"), data: Some(data) }
+    }
+}
+
+/// The answer to the request with this id; `Value::Null` where there was none to read.
+pub(super) fn answer(id: Value, result: Result<Value, RpcError>) -> Value {
+    match result {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(RpcError { code, message, data: None }) => {
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+        }
+        Err(RpcError { code, message, data: Some(data) }) => {
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message, "data": data}})
+        }
+    }
+}
+
+/// A request, or the id and error to answer with.
+pub(super) type Read = Result<Request, (Value, RpcError)>;
+
+/// The requests of a line. Each request of a batch is answered on its own.
 pub(super) fn read(line: &[u8]) -> Vec<Read> {
     match serde_json::from_slice(line) {
-        Err(error) => {
-            let error = ErrorData::parse_error(format!("the line is no JSON: {error}"), None);
-            vec![Err(JsonRpcError::new(None, error))]
-        }
-        Ok(Value::Array(batch)) if batch.is_empty() => vec![Err(refuse("the batch is empty"))],
+        Err(error) => vec![Err((Value::Null, RpcError::parse_error(format!("the line is no JSON: {error}"))))],
+        Ok(Value::Array(batch)) if batch.is_empty() => vec![refuse("the batch is empty")],
         Ok(Value::Array(batch)) => batch.into_iter().filter_map(read_one).collect(),
         Ok(message) => read_one(message).into_iter().collect(),
     }
 }
 
-/// The answer to what is no request, and so has no id to answer to.
-pub(super) fn refuse(why: impl Into<String>) -> JsonRpcError {
-    JsonRpcError::new(None, ErrorData::invalid_request(why.into(), None))
+/// Refuses a message without an id to answer to.
+fn refuse(why: &str) -> Read {
+    Err((Value::Null, RpcError::invalid_request(why)))
 }
 
-/// Nothing, where nothing is to be said: an answer, since we never ask, or a notification we cannot read.
+/// `None` for messages that get no answer: notifications, and answers, since this server never asks.
 fn read_one(message: Value) -> Option<Read> {
-    let Value::Object(fields) = &message else { return Some(Err(refuse("a message is an object"))) };
-    if !fields.contains_key("method") && (fields.contains_key("result") || fields.contains_key("error")) {
-        return None;
-    }
-    let id = match fields.get("id").map(id) {
-        None if fields.contains_key("method") => return serde_json::from_value(message).ok().map(Ok),
-        Some(Some(id)) => id,
-        None | Some(None) => return Some(Err(refuse("the `id` is no text and no whole number"))),
+    let Value::Object(mut fields) = message else { return Some(refuse("a message is an object")) };
+    let has_method = fields.contains_key("method");
+    let is_answer = fields.contains_key("result") || fields.contains_key("error");
+    let id = match fields.remove("id") {
+        _ if !has_method && is_answer => return None,
+        None if has_method => return None,
+        Some(id) if id.is_string() || id.is_i64() || id.is_u64() => id,
+        _ => return Some(refuse("the `id` is no text and no whole number")),
     };
-    Some(match fault(fields) {
-        Some(fault) => Err(JsonRpcError::new(Some(id), fault)),
-        None => serde_json::from_value(message)
-            .map_err(|error| JsonRpcError::new(Some(id), ErrorData::invalid_request(error.to_string(), None))),
-    })
-}
-
-fn id(value: &Value) -> Option<RequestId> {
-    serde_json::from_value(value.clone()).ok()
-}
-
-/// What the SDK would refuse without a reason.
-fn fault(fields: &Map<String, Value>) -> Option<ErrorData> {
+    let fault = |error| Some(Err((id.clone(), error)));
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Some(ErrorData::invalid_request("`jsonrpc` is not \"2.0\"", None));
+        return fault(RpcError::invalid_request("`jsonrpc` is not \"2.0\""));
     }
-    if !fields.get("method").is_some_and(Value::is_string) {
-        return Some(ErrorData::invalid_request("`method` is no text", None));
+    let Some(Value::String(method)) = fields.remove("method") else {
+        return fault(RpcError::invalid_request("`method` is no text"));
+    };
+    if is_answer {
+        return fault(RpcError::invalid_request("a message has either a `method` or a `result`"));
     }
-    let params = fields.get("params");
-    params
-        .is_some_and(|params| !params.is_object() && !params.is_null())
-        .then(|| ErrorData::invalid_params("`params` is no object", None))
+    let params = match fields.remove("params") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(params)) => params,
+        Some(_) => return fault(RpcError::invalid_params("`params` is no object")),
+    };
+    Some(Ok(Request { id, method, params }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rmcp::model::ErrorCode;
-    use serde_json::json;
 
     /// Id and code of the one refusal.
-    fn refused(line: &str) -> (Option<RequestId>, ErrorCode) {
+    fn refused(line: &str) -> (Value, i64) {
         match read(line.as_bytes()).as_slice() {
-            [Err(refusal)] => (refusal.id.clone(), refusal.error.code),
+            [Err((id, error))] => (id.clone(), error.code),
             other => panic!("{line}: {other:?}"),
         }
     }
@@ -79,53 +120,50 @@ mod tests {
     fn an_id_is_kept_as_it_was() {
         for id in [json!(1), json!("a"), json!(0), json!(-1), json!(i64::MAX)] {
             let line = json!({"jsonrpc": "2.0", "id": id, "method": "ping"}).to_string();
-            match read(line.as_bytes()).as_slice() {
-                [Ok(message)] => assert_eq!(json!(message)["id"], id),
-                other => panic!("{line}: {other:?}"),
-            }
+            let expected = Request { id, method: "ping".to_owned(), params: Map::new() };
+            assert_eq!(read(line.as_bytes()), [Ok(expected)]);
         }
     }
 
     #[test]
-    fn notifications_are_taken_or_passed_over_and_answers_passed_over() {
-        for (line, taken) in [
-            (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, 1),
-            (r#"{"jsonrpc":"2.0","method":"nonsense","params":{}}"#, 1),
-            (r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":7}"#, 0),
-            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 0),
-            (r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}"#, 0),
+    fn notifications_and_answers_get_no_answer() {
+        for line in [
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","method":"nonsense","params":{}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":7}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}"#,
         ] {
-            let read = read(line.as_bytes());
-            assert_eq!(read.len(), taken, "{line}");
-            assert!(read.iter().all(Result::is_ok), "{line}");
+            assert_eq!(read(line.as_bytes()), [], "{line}");
         }
     }
 
     #[test]
     fn what_is_no_request_is_refused_with_its_id_where_it_has_one() {
-        let three = || Some(RequestId::Number(3));
+        let (parse_error, invalid_request, invalid_params) = (-32_700, -32_600, -32_602);
         for (line, expected) in [
-            ("hello", (None, ErrorCode::PARSE_ERROR)),
-            ("{\"jsonrpc\":\"2.0\",\"id\":1", (None, ErrorCode::PARSE_ERROR)),
-            ("7", (None, ErrorCode::INVALID_REQUEST)),
-            ("[]", (None, ErrorCode::INVALID_REQUEST)),
-            ("{}", (None, ErrorCode::INVALID_REQUEST)),
-            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, (None, ErrorCode::INVALID_REQUEST)),
-            (r#"{"jsonrpc":"2.0","id":3}"#, (three(), ErrorCode::INVALID_REQUEST)),
-            (r#"{"jsonrpc":"1.0","id":3,"method":"ping"}"#, (three(), ErrorCode::INVALID_REQUEST)),
-            (r#"{"jsonrpc":"2.0","id":3,"method":7}"#, (three(), ErrorCode::INVALID_REQUEST)),
-            (r#"{"jsonrpc":"2.0","id":3,"method":"ping","result":{}}"#, (three(), ErrorCode::INVALID_REQUEST)),
-            (r#"{"jsonrpc":"2.0","id":3,"method":"ping","params":[1]}"#, (three(), ErrorCode::INVALID_PARAMS)),
+            ("hello", (Value::Null, parse_error)),
+            ("{\"jsonrpc\":\"2.0\",\"id\":1", (Value::Null, parse_error)),
+            ("7", (Value::Null, invalid_request)),
+            ("[]", (Value::Null, invalid_request)),
+            ("{}", (Value::Null, invalid_request)),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, (Value::Null, invalid_request)),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, (Value::Null, invalid_request)),
+            (r#"{"jsonrpc":"2.0","id":3}"#, (json!(3), invalid_request)),
+            (r#"{"jsonrpc":"1.0","id":3,"method":"ping"}"#, (json!(3), invalid_request)),
+            (r#"{"jsonrpc":"2.0","id":3,"method":7}"#, (json!(3), invalid_request)),
+            (r#"{"jsonrpc":"2.0","id":3,"method":"ping","result":{}}"#, (json!(3), invalid_request)),
+            (r#"{"jsonrpc":"2.0","id":3,"method":"ping","params":[1]}"#, (json!(3), invalid_params)),
         ] {
             assert_eq!(refused(line), expected, "{line}");
         }
-        assert_eq!(refused(&"[".repeat(200_000)), (None, ErrorCode::PARSE_ERROR));
+        assert_eq!(refused(&"[".repeat(200_000)), (Value::Null, parse_error));
     }
 
     #[test]
     fn a_batch_is_taken_apart() {
         let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"result":{}},7]"#;
         let read = read(batch.as_bytes());
-        assert!(matches!(read.as_slice(), [Ok(ClientJsonRpcMessage::Request(_)), Err(_)]), "{read:?}");
+        assert!(matches!(read.as_slice(), [Ok(_), Err(_)]), "{read:?}");
     }
 }

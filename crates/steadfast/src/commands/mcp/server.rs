@@ -1,15 +1,13 @@
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ExperimentalCapabilities,
-    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListToolsResult, MetaObject,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
-};
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::json;
+//! The methods of the Model Context Protocol that a server of tools has.
+//!
+//! Written by hand: the SDK (`rmcp`) and its runtime were 29 crates and 40 of 260 CPU seconds of a cold release build,
+//! for four methods on a transport that was ours already.
+
+use serde_json::{Map, Value, json};
 use steadfast_hosts::{SANDBOX_CAPABILITY, Sandbox};
 use steadfast_model::ToolUseId;
-use tokio::task::spawn_blocking;
 
+use super::message::{Request, RpcError};
 use super::tool::{Call, Tool};
 use super::tools::TOOLS;
 use crate::repository::Repository;
@@ -17,91 +15,143 @@ use crate::repository::Repository;
 const ABOUT: &str = "The list of tasks of this worktree, kept outside the conversation: what is open, in progress, \
                      done or blocked, and what is next.";
 
+/// The revisions of the protocol, the oldest first. Up to 2025-11-25 a handshake agrees on one for the connection.
+/// Since 2026-07-28 there is no handshake: each request names its revision. This server answers both kinds of client,
+/// and a request before any handshake too.
+const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", WITHOUT_HANDSHAKE];
+const LAST_WITH_HANDSHAKE: &str = "2025-11-25";
+const WITHOUT_HANDSHAKE: &str = "2026-07-28";
+
+/// Keys of a request's or a result's `_meta`.
+const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
+const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
 /// Where the hosts name the tool call behind a request: Claude Code, Codex.
 const CALL_IDS: [&str; 2] = ["claudecode/toolUseId", "callId"];
 
-/// Up to 2025-11-25 a handshake agrees on a revision for the whole connection. Since 2026-07-28 there is none: each
-/// request names its own. Both are served in one process, and a request before any handshake too.
-#[derive(Debug)]
-pub(super) struct Server;
-
-impl ServerHandler for Server {
-    fn get_info(&self) -> ServerConfig {
-        let told = ExperimentalCapabilities::from([(SANDBOX_CAPABILITY.to_owned(), JsonObject::new())]);
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_experimental_with(told).build();
-        let info = ServerConfig::new(capabilities).with_server_info(ourselves());
-        if is_set_up() { info.with_instructions(ABOUT) } else { info }
-    }
-
-    async fn initialize(
-        &self,
-        mut request: InitializeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<InitializeResult, ErrorData> {
-        let result = self.negotiate_initialize(&request)?;
-        // What was agreed on, not what was asked for, is what later answers are shaped by.
-        request.protocol_version = result.protocol_version.clone();
-        context.peer.set_peer_info(request);
-        Ok(result)
-    }
-
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let tools = if is_set_up() { TOOLS.iter().map(Tool::describe).collect() } else { Vec::new() };
-        Ok(ListToolsResult { meta: signature(&context), ..ListToolsResult::with_all_items(tools) })
-    }
-
-    /// Each call on a thread of its own: it waits for locks, and may wait for a check.
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let CallToolRequestParams { name, arguments, .. } = request;
-        let tool = TOOLS
-            .iter()
-            .find(|tool| tool.name == name)
-            .ok_or_else(|| ErrorData::invalid_params(format!("there is no tool `{name}`"), None))?;
-        let id = CALL_IDS.iter().find_map(|key| context.meta.get(*key)?.as_str()).map(ToolUseId::new);
-        let call = Call { id, tool: tool.name, sandbox: Sandbox::of_call(&context.meta) };
-        let called = spawn_blocking(move || tool.call(arguments.unwrap_or_default(), &call)).await;
-        let mut result =
-            called.map_err(|error| ErrorData::internal_error(format!("`{name}` failed: {error}"), None))?;
-        result.meta = signature(&context);
-        Ok(result.into())
-    }
-
-    /// Here comes what the SDK does not know, and also what it knows by its method but cannot read.
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        let method = request.method;
-        Err(match method.as_str() {
-            "initialize" | "tools/list" | "tools/call" => {
-                ErrorData::invalid_params(format!("these are no `params` of `{method}`"), None)
-            }
-            _ => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None),
-        })
-    }
+/// A result depends on its revision: since 2026-07-28 it says that it is complete and which server gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Handshake,
+    SelfContained,
 }
 
-fn ourselves() -> Implementation {
-    Implementation::new("steadfast", env!("CARGO_PKG_VERSION")).with_title("Steadfast")
+/// A tool call takes as long as its check; everything else is answered at once.
+pub(super) fn is_slow(request: &Request) -> bool {
+    request.method == "tools/call"
 }
 
-/// Without a handshake each result says who gave it.
-fn signature(context: &RequestContext<RoleServer>) -> Option<MetaObject> {
-    let stateless = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE);
-    stateless.then(|| {
-        let mut meta = MetaObject::new();
-        meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), json!(ourselves()));
-        meta
+/// The result of a request.
+pub(super) fn handle(request: Request) -> Result<Value, RpcError> {
+    let Request { method, mut params, .. } = request;
+    let meta = match params.remove("_meta") {
+        Some(Value::Object(meta)) => meta,
+        _ => Map::new(),
+    };
+    if method == "initialize" {
+        return initialize(&params);
+    }
+    let shape = shape(&meta)?;
+    let result = match method.as_str() {
+        "ping" if shape == Shape::Handshake => return Ok(json!({})),
+        "server/discover" if shape == Shape::Handshake => {
+            return Err(RpcError::invalid_params(format!("`_meta` names no `{REVISION}`")));
+        }
+        "server/discover" => cacheable(
+            with_instructions(json!({
+                "supportedVersions": REVISIONS,
+                "capabilities": capabilities(),
+            })),
+            shape,
+        ),
+        "tools/list" => {
+            let tools: Vec<_> = if is_set_up() { TOOLS.iter().map(Tool::describe).collect() } else { Vec::new() };
+            cacheable(json!({"tools": tools}), shape)
+        }
+        "tools/call" => call(params, &meta)?,
+        _ => return Err(RpcError::method_not_found(&method)),
+    };
+    Ok(match shape {
+        Shape::Handshake => result,
+        Shape::SelfContained => with(result, json!({"resultType": "complete", "_meta": {SERVER_INFO: server_info()}})),
     })
+}
+
+/// What a request without a handshake has to say of itself.
+fn shape(meta: &Map<String, Value>) -> Result<Shape, RpcError> {
+    let Some(revision) = meta.get(REVISION).and_then(Value::as_str) else { return Ok(Shape::Handshake) };
+    if !REVISIONS.contains(&revision) {
+        return Err(RpcError::unsupported_version(revision, &REVISIONS));
+    }
+    if revision < WITHOUT_HANDSHAKE {
+        return Ok(Shape::Handshake);
+    }
+    if !meta.get(CLIENT_CAPABILITIES).is_some_and(Value::is_object) {
+        return Err(RpcError::invalid_params(format!("`_meta` has no `{CLIENT_CAPABILITIES}`")));
+    }
+    Ok(Shape::SelfContained)
+}
+
+/// Agrees on the revision the client asked for if it has a handshake, else on the last that has one.
+fn initialize(params: &Map<String, Value>) -> Result<Value, RpcError> {
+    let asked = params.get("protocolVersion").and_then(Value::as_str);
+    let is_complete = params.get("capabilities").is_some_and(Value::is_object)
+        && params.get("clientInfo").is_some_and(Value::is_object);
+    let Some(asked) = asked.filter(|_| is_complete) else { return Err(misused("initialize")) };
+    let known = REVISIONS.iter().find(|known| **known == asked && **known < WITHOUT_HANDSHAKE);
+    Ok(with_instructions(json!({
+        "protocolVersion": known.unwrap_or(&LAST_WITH_HANDSHAKE),
+        "capabilities": capabilities(),
+        "serverInfo": server_info(),
+    })))
+}
+
+fn call(mut params: Map<String, Value>, meta: &Map<String, Value>) -> Result<Value, RpcError> {
+    let Some(Value::String(name)) = params.remove("name") else { return Err(misused("tools/call")) };
+    let arguments = match params.remove("arguments") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(arguments)) => arguments,
+        Some(_) => return Err(misused("tools/call")),
+    };
+    let tool = TOOLS
+        .iter()
+        .find(|tool| tool.name == name)
+        .ok_or_else(|| RpcError::invalid_params(format!("there is no tool `{name}`")))?;
+    let id = CALL_IDS.iter().find_map(|key| meta.get(*key)?.as_str()).map(ToolUseId::new);
+    Ok(tool.call(arguments, &Call { id, tool: tool.name, sandbox: Sandbox::of_call(meta) }))
+}
+
+fn misused(method: &str) -> RpcError {
+    RpcError::invalid_params(format!("these are no `params` of `{method}`"))
+}
+
+fn capabilities() -> Value {
+    json!({"tools": {}, "experimental": {SANDBOX_CAPABILITY: {}}})
+}
+
+fn server_info() -> Value {
+    json!({"name": "steadfast", "title": "Steadfast", "version": env!("CARGO_PKG_VERSION")})
+}
+
+fn with_instructions(result: Value) -> Value {
+    if is_set_up() { with(result, json!({"instructions": ABOUT})) } else { result }
+}
+
+/// Lists change when `init` runs, so no client may keep them.
+fn cacheable(result: Value, shape: Shape) -> Value {
+    match shape {
+        Shape::Handshake => result,
+        Shape::SelfContained => with(result, json!({"ttlMs": 0, "cacheScope": "private"})),
+    }
+}
+
+/// Both objects as one.
+fn with(mut result: Value, more: Value) -> Value {
+    if let (Value::Object(result), Value::Object(more)) = (&mut result, more) {
+        result.extend(more);
+    }
+    result
 }
 
 /// Wired into the user's own settings, the server is started everywhere; it offers something only where `init` was.

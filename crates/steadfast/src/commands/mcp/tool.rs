@@ -1,5 +1,4 @@
-use rmcp::model::{self, CallToolResult, ContentBlock, ToolAnnotations};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use steadfast_hosts::Sandbox;
 use steadfast_model::{Task, ToolUseId};
 
@@ -72,38 +71,30 @@ impl Said {
 }
 
 impl Tool {
-    pub(super) fn describe(&self) -> model::Tool {
+    pub(super) fn describe(&self) -> Value {
         // All of them are said: what a tool does not deny Codex takes for true, and then asks a human before each call,
         // or refuses it where there is none.
-        let annotations = ToolAnnotations::new()
-            .read_only(self.effect == Effect::Reads)
-            .destructive(false)
-            .idempotent(self.effect != Effect::Adds)
-            .open_world(false);
-        model::Tool::new(self.name, self.about, Parameter::schema(self.takes)).with_annotations(annotations)
+        json!({
+            "name": self.name,
+            "description": self.about,
+            "inputSchema": Parameter::schema(self.takes),
+            "annotations": {
+                "readOnlyHint": self.effect == Effect::Reads,
+                "destructiveHint": false,
+                "idempotentHint": self.effect != Effect::Adds,
+                "openWorldHint": false,
+            },
+        })
     }
 
     /// The result of a call, for the model to read also where it failed.
-    pub(super) fn call(&self, given: Map<String, Value>, call: &Call) -> CallToolResult {
-        let said = Arguments::new(given, self.takes).and_then(|given| (self.run)(call, given));
-        let mut result = CallToolResult::default();
-        let text = match said {
-            Ok(Said::Text(text)) => text,
-            Ok(Said::Json(json)) => {
-                let text = json.to_string();
-                result.structured_content = Some(json);
-                text
-            }
-            Ok(Said::Both { text, json }) => {
-                result.structured_content = Some(json);
-                text
-            }
-            Err(error) => {
-                result.is_error = Some(true);
-                error.to_string()
-            }
-        };
-        result.content.push(ContentBlock::text(text));
-        result
+    pub(super) fn call(&self, given: Map<String, Value>, call: &Call) -> Value {
+        let content = |text: String| json!([{"type": "text", "text": text}]);
+        match Arguments::new(given, self.takes).and_then(|given| (self.run)(call, given)) {
+            Ok(Said::Text(text)) => json!({"content": content(text)}),
+            Ok(Said::Json(json)) => json!({"content": content(json.to_string()), "structuredContent": json}),
+            Ok(Said::Both { text, json }) => json!({"content": content(text), "structuredContent": json}),
+            Err(error) => json!({"content": content(error.to_string()), "isError": true}),
+        }
     }
 }

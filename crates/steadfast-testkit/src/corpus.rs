@@ -1,0 +1,47 @@
+//! Real transcripts, commands and task files of other projects. They lie beside the repository and are never in it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::skip;
+
+/// Names another folder with the corpora.
+const PLACE: &str = "STEADFAST_CORPORA";
+
+/// A file of the corpora. `None` after a [`skip`].
+pub fn corpus(name: &str) -> Option<PathBuf> {
+    #[expect(clippy::disallowed_methods, reason = "the environment may name another folder")]
+    let folder = std::env::var_os(PLACE)
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora"), PathBuf::from);
+    let file = folder.join(name);
+    if file.exists() {
+        return Some(file);
+    }
+    skip("corpora", &format_args!("there is no `{name}` in ../shared/corpora, and `{PLACE}` names no other folder"));
+    None
+}
+
+/// An archive of the corpora, unpacked. `None` after a [`skip`].
+pub fn unpacked_corpus(name: &str) -> Option<TempDir> {
+    let archive = corpus(name)?;
+    let folder = match TempDir::new() {
+        Ok(folder) => folder,
+        Err(error) => panic!("no folder for {name}: {error}"),
+    };
+    #[expect(clippy::disallowed_methods, reason = "the corpus is packed")]
+    let unpacked = Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(folder.path()).output();
+    match unpacked {
+        Ok(output) if output.status.success() => Some(folder),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            skip("corpora", &format_args!("`tar` cannot unpack {name}: {}", said.trim()));
+            None
+        }
+        Err(error) => {
+            skip("corpora", &format_args!("`tar` cannot be started: {error}"));
+            None
+        }
+    }
+}
