@@ -1,11 +1,11 @@
 //! The hosts' programs, each installed once a run, or missing loudly.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use steadfast_e2e::agents::{Agent, AgentError, install};
 use steadfast_model::Host;
+use steadfast_testkit::skip;
 
 /// A real host, ready to be started.
 #[derive(Clone, Debug)]
@@ -46,16 +46,8 @@ fn find(agent: Agent, installed: &OnceLock<Result<PathBuf, AgentError>>) -> Opti
     match installed.get_or_init(|| install(agent)) {
         Ok(path) => Some(Program { agent, path: path.clone() }),
         Err(error) => {
-            skipped(agent.name(), error);
+            skip(agent.name(), error);
             None
         }
     }
-}
-
-/// Says loudly that a test is passed over. Where everything must be there, that is a failure.
-pub(crate) fn skipped(what: &str, why: &dyn std::fmt::Display) {
-    let skipped = format!("SKIPPED {what}: {why}");
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{skipped}");
-    // Not `eprintln`: the test harness would keep it to itself.
-    let _ = std::io::stderr().write_all(format!("{skipped}\n").as_bytes());
 }

@@ -15,7 +15,7 @@ use crate::journal::Journal;
 use crate::world::Scene;
 
 /// A scripted session takes three to five seconds; what takes this long hangs.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// A session that is about to be started.
 #[derive(Debug)]

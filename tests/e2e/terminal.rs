@@ -9,8 +9,9 @@ use serde_json::json;
 use steadfast_hosts::launch::{LaunchOptions, claude, codex};
 use steadfast_model::Host;
 use steadfast_sim::{Cast, Scenario, ScriptedModel, Track};
+use steadfast_testkit::skip;
 
-use crate::agents::{Program, skipped};
+use crate::agents::Program;
 use crate::journal::{Journal, LET_GO, REFUSED};
 use crate::spec::load;
 use crate::world::{PROMPT, Scene};
@@ -139,6 +140,16 @@ pub(crate) fn scene(program: &Program, tasks: usize) -> Scene {
     scene
 }
 
+/// What a screen asks for.
+enum Next {
+    Press(&'static str),
+    Wait,
+    Done,
+}
+
+/// Limit of every wait for a host in a terminal.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 #[derive(Debug)]
 pub(crate) struct Terminal<'a> {
     scene: &'a Scene,
@@ -150,7 +161,7 @@ impl<'a> Terminal<'a> {
     /// Started for the first time, up to where a human can type.
     pub(crate) fn open(scene: &'a Scene, cast: impl Into<Cast>) -> Option<Self> {
         if let Err(error) = Command::new("tmux").arg("-V").output() {
-            skipped("tmux", &error);
+            skip("hosts in a terminal", &format_args!("`tmux` cannot be started: {error}"));
             return None;
         }
         let terminal = Self::start(scene, cast);
@@ -195,39 +206,74 @@ impl<'a> Terminal<'a> {
 
     /// Codex runs no hook that a human has not accepted.
     fn trust(&self) {
-        self.wait("the question about hooks", || self.screen().contains("2. Trust all and continue"));
-        self.press("2", || self.screen().contains("› 2. Trust all"));
-        self.press("Enter", || !self.screen().contains("Hooks need review"));
         let config = self.scene.home().join(".codex/config.toml");
-        self.wait("the trust to be written", || fs::read_to_string(&config).unwrap().contains("trusted_hash"));
+        let is_trusted = || fs::read_to_string(&config).unwrap().contains("trusted_hash");
+        self.drive("the trust to be written", || {
+            let screen = self.screen();
+            if screen.contains("› 2. Trust all and continue") {
+                Next::Press("Enter")
+            } else if screen.contains("2. Trust all and continue") {
+                Next::Press("2")
+            } else if is_trusted() {
+                Next::Done
+            } else {
+                Next::Wait
+            }
+        });
     }
 
-    /// Types a line once the host has room for it.
+    /// Types a line once the host has room for it. It was entered when the host has sent an event for it.
     pub(crate) fn enter(&self, text: &str) {
         let (mark, empty) = match self.scene.program.host() {
             Host::Codex => ('›', "› Ask Codex to do anything"),
             Host::Claude | Host::Sim => ('❯', "❯"),
         };
-        // What was entered before stands further up, behind the same mark.
-        let typed = || self.screen().lines().rfind(|line| line.contains(mark)).is_some_and(|line| line.contains(text));
         self.wait("an empty input line", || self.screen().lines().any(|line| line.trim_end().ends_with(empty)));
+        let before = self.entered();
         self.send(&["-l", text]);
-        self.wait("the line to be typed", typed);
-        self.press("Enter", || !typed());
+        // An older line with the same text may be further up, behind the same mark.
+        let is_typed =
+            || self.screen().lines().rfind(|line| line.contains(mark)).is_some_and(|line| line.contains(text));
+        self.wait("the line to be typed", is_typed);
+        self.drive("an event for the entered line", || {
+            if self.entered() > before {
+                Next::Done
+            } else if is_typed() {
+                Next::Press("Enter")
+            } else {
+                Next::Wait
+            }
+        });
     }
 
-    /// Presses a key until it was heard: a host that has just drawn its first screen may still throw keys away.
+    /// Counts the events that only an entered line causes: a prompt, `/compact`, `/clear`.
+    fn entered(&self) -> usize {
+        let is_entered =
+            |event: &&str| ["UserPromptSubmit", "PreCompact", "SessionStart", "SessionEnd"].contains(event);
+        self.sessions().iter().map(|session| session.events().iter().filter(|event| is_entered(event)).count()).sum()
+    }
+
+    /// Presses a key until the state it leads to is there.
+    pub(crate) fn press(&self, key: &'static str, is_there: impl Fn() -> bool) {
+        self.drive(&format!("what `{key}` leads to"), || if is_there() { Next::Done } else { Next::Press(key) });
+    }
+
+    /// Presses the keys that each screen asks for until the state is there.
     ///
-    /// A second is left for each: pressed too soon again, it would be taken for an answer to what comes next.
-    pub(crate) fn press(&self, key: &str, heard: impl Fn() -> bool) {
-        let mut pressed: Option<Instant> = None;
-        self.wait(&format!("`{key}` to be heard"), || {
-            let done = heard();
-            if !done && pressed.is_none_or(|pressed| pressed.elapsed() > Duration::from_secs(1)) {
-                self.send(&[key]);
-                pressed = Some(Instant::now());
+    /// A host that has just drawn a screen may still throw keys away, so a key is pressed again; not before two seconds
+    /// have passed, since a second press would answer the next question.
+    fn drive(&self, what: &str, next: impl Fn() -> Next) {
+        let mut last: Option<(&str, Instant)> = None;
+        self.wait(what, || match next() {
+            Next::Done => true,
+            Next::Wait => false,
+            Next::Press(key) => {
+                if last.is_none_or(|(before, at)| before != key || at.elapsed() > Duration::from_secs(2)) {
+                    self.send(&[key]);
+                    last = Some((key, Instant::now()));
+                }
+                false
             }
-            done
         });
     }
 
@@ -240,7 +286,10 @@ impl<'a> Terminal<'a> {
     pub(crate) fn wait(&self, what: &str, mut done: impl FnMut() -> bool) {
         let started = Instant::now();
         while !done() {
-            assert!(started.elapsed() < Duration::from_secs(60), "waited for {what}:\n{}", self.screen());
+            if started.elapsed() > PATIENCE {
+                let events: Vec<_> = self.sessions().iter().map(|session| session.events().join(" ")).collect();
+                panic!("waited {PATIENCE:?} for {what}; events: {events:?}; screen:\n{}", self.screen());
+            }
             std::thread::sleep(Duration::from_millis(50));
         }
     }

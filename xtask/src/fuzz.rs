@@ -2,10 +2,12 @@
 //! nightly compiler.
 
 use std::fs;
-use std::process::Command;
+use std::num::NonZero;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use crate::process::{cargo, root, run, triple};
-use crate::{Result, skip};
+use crate::{Result, tool};
 
 const TARGETS: [&str; 8] =
     ["decode", "settings", "redact", "shell", "spec_json", "spec_markdown", "task_lists", "transcript"];
@@ -14,31 +16,56 @@ const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-l
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Clink-dead-code --cfg fuzzing";
 
-/// Runs every target for `seconds`.
+/// Runs every target on its corpus, and then for `seconds`; as many at once as there are cores.
 pub(crate) fn fuzz(seconds: u32) -> Result<()> {
-    if !skip::has("c++", &["g++"])? {
+    if !tool::has("c++", "g++")? {
         return Ok(());
     }
     let folder = root().join("fuzz");
     run(cargo(["build", "--quiet", "--release"]).current_dir(&folder).env("RUSTFLAGS", COVERAGE))?;
-    for target in TARGETS {
-        let corpus = folder.join("corpus").join(target);
-        fs::create_dir_all(&corpus)?;
-        fs::create_dir_all(folder.join("artifacts"))?;
-        eprintln!("fuzzing {target} for {seconds} s");
-        run(Command::new(folder.join("target").join(triple()?).join("release").join(target))
-            .current_dir(&folder)
-            .arg(&corpus)
-            .arg(folder.join("seeds").join(target))
-            .arg(format!("-max_total_time={seconds}"))
-            .args([
-                "-max_len=8192",
-                "-timeout=10",
-                "-artifact_prefix=artifacts/",
-                "-rss_limit_mb=2048",
-                "-print_final_stats=1",
-                "-verbosity=0",
-            ]))?;
+    fs::create_dir_all(folder.join("artifacts"))?;
+    let programs = folder.join("target").join(triple()?).join("release");
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut failed = Vec::new();
+    for targets in TARGETS.chunks(cores) {
+        let mut running = Vec::new();
+        for target in targets {
+            eprintln!("    {target} for {seconds} s");
+            running.push((target, start(&folder, &programs.join(target), target, seconds)?));
+        }
+        for (target, fuzzer) in running {
+            let output = fuzzer.wait_with_output()?;
+            if !output.status.success() {
+                eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+                failed.push(*target);
+            }
+        }
     }
-    Ok(())
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{} failed; the inputs are in fuzz/artifacts", failed.join(", ")).into())
+}
+
+fn start(folder: &Path, program: &Path, target: &str, seconds: u32) -> Result<std::process::Child> {
+    let corpus = folder.join("corpus").join(target);
+    fs::create_dir_all(&corpus)?;
+    let mut fuzzer = Command::new(program);
+    fuzzer
+        .current_dir(folder)
+        .arg(&corpus)
+        .arg(folder.join("seeds").join(target))
+        .arg(format!("-max_total_time={seconds}"))
+        .args([
+            "-max_len=8192",
+            "-timeout=10",
+            "-artifact_prefix=artifacts/",
+            "-rss_limit_mb=2048",
+            "-print_final_stats=1",
+            "-verbosity=0",
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    Ok(fuzzer.spawn()?)
 }

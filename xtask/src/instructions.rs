@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::process::{build, root, run};
-use crate::{Result, skip};
+use crate::{Result, tool};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doing {
@@ -15,27 +15,49 @@ pub(crate) enum Doing {
     Keep,
 }
 
-/// Where the count is kept.
+/// Where the counts are kept: a line per profile, its name and its count.
 const KEPT: &str = "xtask/instructions.txt";
 
 /// What another C library or compiler may make of the same code.
 const TOLERANCE: f64 = 0.05;
 
+/// `cargo xtask instructions`: of what people install, and of what the tests build.
 pub(crate) fn instructions(doing: Doing) -> Result<()> {
-    if !skip::has("valgrind", &["valgrind"])? {
+    if !tool::has("valgrind", "valgrind")? {
         return Ok(());
     }
-    let binary = build("dist")?;
-    let count = count(&binary)?;
-    let file = root().join(KEPT);
+    let mut counts = String::new();
+    for profile in ["dev", "dist"] {
+        let binary = build(profile)?;
+        match doing {
+            Doing::Compare => compare(profile, &binary)?,
+            Doing::Keep => {
+                let count = count(&binary)?;
+                println!("kept {count} instructions for one PreToolUse of Edit ({profile})");
+                counts += &format!("{profile} {count}\n");
+            }
+        }
+    }
     if doing == Doing::Keep {
-        fs::write(&file, format!("{count}\n"))?;
-        println!("kept {count} instructions for one PreToolUse of Edit");
-        return Ok(());
+        fs::write(root().join(KEPT), counts)?;
     }
-    let kept: u64 = fs::read_to_string(&file)?.trim().parse()?;
+    Ok(())
+}
+
+/// Fails if a hook call takes more instructions than the kept count of its profile.
+pub(crate) fn compare(profile: &str, binary: &Path) -> Result<()> {
+    let counts = fs::read_to_string(root().join(KEPT))?;
+    let kept: u64 = counts
+        .lines()
+        .find_map(|line| line.strip_prefix(profile)?.strip_prefix(' '))
+        .ok_or_else(|| format!("{KEPT} has no count for `{profile}`"))?
+        .parse()?;
+    let count = count(binary)?;
     let share = count as f64 / kept as f64 - 1.0;
-    println!("one PreToolUse of Edit takes {count} instructions, {kept} are kept ({:+.1} %)", share * 100.0);
+    println!(
+        "one PreToolUse of Edit takes {count} instructions ({profile}), {kept} are kept ({:+.1} %)",
+        share * 100.0
+    );
     if share > TOLERANCE {
         return Err("it grew; if that is right, `cargo xtask instructions --set` keeps the new count".into());
     }

@@ -15,24 +15,26 @@ mod release;
 mod skip;
 mod soak;
 mod test;
+mod tool;
 
 use std::process::ExitCode;
 
 const HELP: &str = "\
 usage: cargo xtask CHORE
 
-  test                 everything CI runs: formatting, lints, generated files, boundaries, unit, property and
-                       end-to-end tests, a bounded fuzz, the instruction count
+  test [--quick]       formatting, lints, generated files, boundaries, all tests, a short fuzz, the instruction count;
+                       --quick leaves out the real hosts and the fuzz
   bench drift          how well the drift score tells work that was asked for, on real sessions (--wrong lists where it
                        does not, --refine COMMAND measures what that command adds)
   bench guard          what reading and judging a command costs beside a split at blanks; fails over its limits
-  bench hook           what a hook costs beside an empty process (--runs N, --binary PATH)
+  bench hook           what a hook costs beside an empty process; fails over its limits (--runs N, --binary PATH)
   bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)
   bench observe        what a fact costs beside git's own answer; 1,000, 10,000 and 100,000 files by default (FILES...)
   bench runner [UNITS] what a run costs besides its agents, with 10, 100 and 1,000 units of 2 s (--binary PATH)
   bench transcript     what reading sessions costs beside decoding their lines, jq and Python
   generate [--check]   writes what is generated, or says what is out of date
-  instructions [--set] counts the instructions of one hook call and compares with the kept count
+  instructions [--set] counts the instructions of one hook call, in the profiles dev and dist, and compares with the
+                       kept counts
   picture              draws docs/demo.svg from what the demo prints
   release              the archive people unpack, with its checksum, in target/release-files
   fuzz [SECONDS]       every fuzz target for so long, 60 by default
@@ -47,7 +49,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => test::test(),
+        ["test"] => test::test(test::Extent::Everything),
+        ["test", "--quick"] => test::test(test::Extent::Quick),
         ["bench", "drift", rest @ ..] => bench::drift(rest),
         ["bench", "guard", rest @ ..] => bench::guard(rest),
         ["bench", "hook", rest @ ..] => bench::hook(rest),

@@ -44,3 +44,13 @@ pub(crate) fn triple() -> Result<String> {
     let triple = said.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not name its host")?;
     Ok(triple.to_owned())
 }
+
+/// Ends a process that a test left behind.
+pub(crate) fn kill(pid: u32) {
+    let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
+}
+
+/// Ends a process and what it started in its group.
+pub(crate) fn kill_group(leader: u32) {
+    let _ = Command::new("kill").args(["-9", "--", &format!("-{leader}")]).status();
+}

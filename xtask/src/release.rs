@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::process::{build, root, run, target, triple};
-use crate::{Result, skip};
+use crate::{Result, tool};
 
 /// What stands beside the binary.
 const FILES: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
@@ -21,7 +21,7 @@ const COMPLETIONS: [(&str, &str); 5] = [
 
 pub(crate) fn release() -> Result<()> {
     for (program, package) in [("tar", "tar"), ("gzip", "gzip"), ("sha256sum", "coreutils")] {
-        if !skip::has(program, &[package])? {
+        if !tool::has(program, package)? {
             return Err(format!("`{program}` is needed for a release").into());
         }
     }

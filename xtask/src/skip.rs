@@ -1,43 +1,33 @@
-//! What a machine lacks is installed by package name; where that cannot be, the check is skipped, loudly.
+//! Parts that cannot run on this machine.
 
-use std::process::{Command, Stdio};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
 
 use crate::Result;
 
-/// Whether a program is there, after trying to install it. In CI a skip is a failure.
-pub(crate) fn has(program: &str, packages: &[&str]) -> Result<bool> {
-    if found(program) {
-        return Ok(true);
-    }
-    eprintln!("`{program}` is not here; installing {}", packages.join(" "));
-    let quiet = |arguments: &[&str]| {
-        Command::new("apt-get")
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .status()
-            .is_ok_and(|status| status.success())
-    };
-    // The lists of a fresh machine are empty.
-    let _ = quiet(&["update", "-qq"]);
-    let _ = quiet(&[&["install", "-qq", "--yes", "--no-install-recommends"], packages].concat());
-    if found(program) {
-        return Ok(true);
-    }
-    if std::env::var_os("CI").is_some() {
-        return Err(format!("`{program}` is missing and cannot be installed: in CI nothing is skipped").into());
-    }
-    eprintln!("SKIPPED: `{program}` is missing and cannot be installed (package {})", packages.join(" "));
-    Ok(false)
+/// In CI everything has to run.
+pub(crate) fn is_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
-fn found(program: &str) -> bool {
-    Command::new(program)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+/// Appends a skip to the list, in the form that the tests write (`steadfast_testkit::skip`).
+pub(crate) fn record(skips: &Path, part: &str, why: &str) -> Result<()> {
+    let mut file = OpenOptions::new().append(true).create(true).open(skips)?;
+    writeln!(file, "{part}\t{}", why.replace(['\t', '\n'], " "))?;
+    Ok(())
+}
+
+/// Every reason once, with the number of tests or stages it kept from running.
+pub(crate) fn counted(skips: &Path) -> Vec<(usize, String)> {
+    let text = fs::read_to_string(skips).unwrap_or_default();
+    let mut reasons: Vec<(usize, String)> = Vec::new();
+    for line in text.lines() {
+        let reason = line.replacen('\t', ": ", 1);
+        match reasons.iter_mut().find(|(_, known)| *known == reason) {
+            Some((count, _)) => *count += 1,
+            None => reasons.push((1, reason)),
+        }
+    }
+    reasons
 }

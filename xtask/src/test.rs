@@ -1,48 +1,60 @@
 //! `cargo xtask test`: the one command.
 
-use std::time::{Duration, Instant};
+mod leftovers;
+mod outcome;
+mod report;
+mod suite;
+mod tools;
+
+use std::path::Path;
 
 use crate::process::{cargo, run};
-use crate::{Result, boundary, fuzz, generate, instructions};
+use crate::{Result, boundary, fuzz, generate, instructions, tool};
+use leftovers::Workplace;
+use report::Report;
+use suite::{Group, Suite};
 
-/// How long each fuzz target runs here; `cargo xtask fuzz` runs longer.
-const FUZZ_SECONDS: u32 = 15;
+/// Seconds of fuzzing per target, after its corpus; `cargo xtask fuzz` runs longer.
+const FUZZ_SECONDS: u32 = 3;
 
-/// A name for people, and what is done.
-type Step = (&'static str, fn() -> Result<()>);
-
-pub(crate) fn test() -> Result<()> {
-    let steps: [Step; 7] = [
-        ("formatting", || run(&mut cargo(["fmt", "--all", "--check"]))),
-        ("lints", || {
-            run(&mut cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
-        }),
-        ("generated files", || generate::generate(generate::Doing::Check)),
-        ("boundaries", boundary::check),
-        ("tests", || run(&mut cargo(["test", "--workspace", "--no-fail-fast"]))),
-        ("fuzz", || fuzz::fuzz(FUZZ_SECONDS)),
-        ("instructions", || instructions::instructions(instructions::Doing::Compare)),
-    ];
-    let started = Instant::now();
-    let mut report = Vec::new();
-    for (name, step) in steps {
-        eprintln!("==> {name}");
-        let began = Instant::now();
-        let done = step();
-        report.push((name, began.elapsed(), done.is_ok()));
-        if let Err(error) = done {
-            print(&report, started.elapsed());
-            return Err(format!("{name}: {error}").into());
-        }
-    }
-    print(&report, started.elapsed());
-    Ok(())
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Everything,
+    /// Everything but the real hosts and fuzzing, for the inner loop.
+    Quick,
 }
 
-fn print(report: &[(&str, Duration, bool)], whole: Duration) {
-    eprintln!();
-    for (name, took, passed) in report {
-        eprintln!("{:<16} {:>7.1} s  {}", name, took.as_secs_f64(), if *passed { "passed" } else { "failed" });
+/// Runs every stage, also after one has failed, and prints the table.
+pub(crate) fn test(extent: Extent) -> Result<()> {
+    let workplace = Workplace::new()?;
+    let mut report = Report::new(workplace.skips());
+    report.stage("tools", |stage| {
+        stage.is_apart();
+        tools::install(extent, workplace.skips())
+    });
+    report.stage("formatting", |_| run(&mut cargo(["fmt", "--all", "--check"])));
+    report.stage("lints", |_| {
+        run(&mut cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+    });
+    report.stage("generated files", |_| generate::generate(generate::Doing::Check));
+    report.stage("boundaries", |_| boundary::check());
+    if let Some(suite) = report.stage("building tests", |_| Suite::build(&workplace)) {
+        report.stage("unit and CLI", |stage| suite.run(Group::UnitAndCli, stage));
+        report.stage("timing", |stage| suite.run(Group::Timing, stage));
+        report.stage("instructions", |_| count(suite.binary()));
+        if extent == Extent::Everything {
+            report.stage("real hosts", |stage| suite.run(Group::RealHosts, stage));
+        }
     }
-    eprintln!("{:<16} {:>7.1} s", "all", whole.as_secs_f64());
+    if extent == Extent::Everything {
+        report.stage("fuzz", |_| fuzz::fuzz(FUZZ_SECONDS));
+    }
+    report.stage("left behind", |_| workplace.clean());
+    report.print()
+}
+
+/// On the binary that the tests use: another profile would be another build.
+fn count(binary: &Path) -> Result<()> {
+    // That it is missing was recorded when it could not be installed.
+    if tool::is_here("valgrind") { instructions::compare("dev", binary) } else { Ok(()) }
 }

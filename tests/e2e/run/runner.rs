@@ -11,12 +11,13 @@ use steadfast_hosts::launch::{LaunchOptions, claude, codex, codex_config};
 use steadfast_model::{Dispatch, Host, Loop, Review, RunView};
 use steadfast_sim::{Cast, Request, ScriptedModel, Track};
 use steadfast_store::ledger::Ledger;
+use steadfast_testkit::wait_for;
 
 use crate::agents::Program;
 use crate::world::Scene;
 
 /// What takes this long hangs, however busy the machine is.
-const LIMIT: Duration = Duration::from_secs(240);
+const LIMIT: Duration = Duration::from_secs(480);
 
 /// Only its own folder is open to the agent: scenes are in `/tmp`, which it would be let write to.
 const KEPT_IN: &str = "\n[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\n";
@@ -193,15 +194,10 @@ impl Workshop {
 
     /// No process works in the scene any more. What a hook started beside it is not the run's, and soon gone.
     pub(super) fn assert_nobody_is_left(&self) {
-        let until = Instant::now() + Duration::from_secs(15);
-        loop {
-            let left = self.processes();
-            if left.is_empty() {
-                return;
-            }
-            assert!(Instant::now() < until, "{left:#?}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait_for("the end of every process of the scene", || match self.processes() {
+            left if left.is_empty() => Ok(()),
+            left => Err(format!("{left:#?}")),
+        });
     }
 
     /// The command lines of those that were started with this scene's home.

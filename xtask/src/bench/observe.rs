@@ -1,5 +1,5 @@
 use crate::process::{cargo, run};
-use crate::{Result, skip};
+use crate::{Result, tool};
 
 /// `cargo xtask bench observe`: each fact beside git's own answer to the same question. The measuring is an example of
 /// the crate it measures, which is all that it needs.
@@ -7,7 +7,7 @@ pub(crate) fn observe(files: &[&str]) -> Result<()> {
     for count in files {
         count.parse::<usize>().map_err(|_| format!("`{count}` is no number of files"))?;
     }
-    if !skip::has("git", &["git"])? {
+    if !tool::has("git", "git")? {
         return Ok(());
     }
     let example = ["run", "--quiet", "--release", "--package", "steadfast-observe", "--example", "observe_bench", "--"];

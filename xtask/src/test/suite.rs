@@ -1,0 +1,248 @@
+//! The test binaries of the workspace, and how each group of tests runs.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Write, pipe};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::leftovers::Workplace;
+use super::outcome::Outcome;
+use super::report::{FailedTest, Stage};
+use crate::Result;
+use crate::process::{cargo, kill_group};
+
+/// In the path of every test whose subject is time. They run one at a time, with nothing beside them.
+const TIMING: &str = "timing::";
+
+/// The package with the tests of the real hosts.
+const REAL_HOSTS: &str = "steadfast-e2e";
+
+/// How often a failed test of a real host is run again, alone.
+const AGAIN: usize = 2;
+
+/// Limit of one run of a binary. The longest takes a quarter of it on two idle cores.
+const LIMIT: Duration = Duration::from_secs(30 * 60);
+
+const PROGRESS: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    UnitAndCli,
+    RealHosts,
+    Timing,
+}
+
+pub(crate) struct Suite {
+    binaries: Vec<TestBinary>,
+    /// The program under test.
+    steadfast: PathBuf,
+    temporary: PathBuf,
+    skips: PathBuf,
+}
+
+struct TestBinary {
+    package: String,
+    /// The words of `cargo test` that select it.
+    selection: String,
+    program: PathBuf,
+    folder: PathBuf,
+}
+
+impl Suite {
+    /// Builds all tests of the workspace.
+    pub(crate) fn build(workplace: &Workplace) -> Result<Self> {
+        let output = cargo(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"])
+            .stderr(Stdio::inherit())
+            .output()?;
+        if !output.status.success() {
+            return Err("the tests do not build".into());
+        }
+        let messages = String::from_utf8(output.stdout)?;
+        let artifacts: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let steadfast = artifacts
+            .iter()
+            .filter(|artifact| artifact["target"]["kind"][0] == "bin" && artifact["profile"]["test"] == false)
+            .find(|artifact| artifact["target"]["name"] == "steadfast")
+            .and_then(|artifact| artifact["executable"].as_str())
+            .ok_or("cargo built no `steadfast`")?;
+        let binaries: Vec<_> = artifacts.iter().filter_map(TestBinary::read).collect();
+        if !binaries.iter().any(TestBinary::is_real_hosts) {
+            return Err(format!("cargo built no tests of `{REAL_HOSTS}`").into());
+        }
+        Ok(Self {
+            binaries,
+            steadfast: steadfast.into(),
+            temporary: workplace.temporary().to_owned(),
+            skips: workplace.skips().to_owned(),
+        })
+    }
+
+    /// The program under test.
+    pub(crate) fn binary(&self) -> &Path {
+        &self.steadfast
+    }
+
+    /// Runs the tests of a group.
+    pub(crate) fn run(&self, group: Group, stage: &mut Stage) -> Result<()> {
+        let cores = std::thread::available_parallelism().map_or(2, NonZero::get);
+        // Most tests wait for processes most of the time.
+        let threads = (2 * cores).to_string();
+        // A real host keeps a core busy while it starts.
+        let hosts = (cores + 1).to_string();
+        for binary in &self.binaries {
+            match group {
+                Group::UnitAndCli if binary.is_real_hosts() => {}
+                Group::UnitAndCli => self.run_once(binary, &["--test-threads", &threads, "--skip", TIMING], stage)?,
+                Group::Timing => self.run_once(binary, &["--test-threads", "1", TIMING], stage)?,
+                Group::RealHosts if binary.is_real_hosts() => {
+                    self.run_hosts(binary, &["--test-threads", &hosts, "--skip", TIMING], stage)?;
+                }
+                Group::RealHosts => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn run_once(&self, binary: &TestBinary, words: &[&str], stage: &mut Stage) -> Result<()> {
+        let outcome = self.start(binary, words)?;
+        stage.passed(outcome.passed);
+        for name in outcome.failed {
+            stage.failed(binary.failed(name));
+        }
+        Ok(())
+    }
+
+    /// Failed tests are run again alone: a host may have been too slow beside the others.
+    fn run_hosts(&self, binary: &TestBinary, words: &[&str], stage: &mut Stage) -> Result<()> {
+        let outcome = self.start(binary, words)?;
+        stage.passed(outcome.passed);
+        let mut failed = outcome.failed;
+        for attempt in 2..2 + AGAIN {
+            if failed.is_empty() {
+                break;
+            }
+            eprintln!("    running {} failed tests again, alone", failed.len());
+            let mut again: Vec<&str> = vec!["--test-threads", "1", "--exact"];
+            again.extend(failed.iter().map(String::as_str));
+            let outcome = self.start(binary, &again)?;
+            let still: HashSet<&String> = outcome.failed.iter().collect();
+            for name in failed.iter().filter(|name| !still.contains(name)) {
+                stage.passed(1);
+                stage.flaky(binary.failed(name.clone()), attempt);
+            }
+            failed = outcome.failed;
+        }
+        for name in failed {
+            stage.failed(binary.failed(name));
+        }
+        Ok(())
+    }
+
+    /// Runs a binary to its end. Its output is printed if something failed.
+    fn start(&self, binary: &TestBinary, words: &[&str]) -> Result<Outcome> {
+        let (output, to_output) = pipe()?;
+        let mut command = Command::new(&binary.program);
+        command
+            .args(words)
+            .current_dir(&binary.folder)
+            .env("CARGO_MANIFEST_DIR", &binary.folder)
+            .env("STEADFAST_BINARY", &self.steadfast)
+            .env("STEADFAST_SKIPS", &self.skips)
+            .env("TMPDIR", &self.temporary)
+            .stdin(Stdio::null())
+            .stdout(to_output.try_clone()?)
+            .stderr(to_output);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|error| format!("cannot start {command:?}: {error}"))?;
+        // It holds the other end of the pipe.
+        drop(command);
+        let (said, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(output).split(b'\n').map_while(std::result::Result::ok) {
+                if said.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                    return;
+                }
+            }
+        });
+        let (started, mut told) = (Instant::now(), Instant::now());
+        let mut text = String::new();
+        let mut done = 0;
+        let mut status = None;
+        loop {
+            match lines.recv_timeout(Duration::from_millis(200)) {
+                Ok(line) => {
+                    done += usize::from(line.starts_with("test ") && line.contains(" ... "));
+                    text += &line;
+                    text.push('\n');
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    status = Some(child.wait()?);
+                    break;
+                }
+                // A process that a test left behind may keep the pipe open.
+                Err(RecvTimeoutError::Timeout) if status.is_some() => break,
+                Err(RecvTimeoutError::Timeout) => status = child.try_wait()?,
+            }
+            if told.elapsed() > PROGRESS {
+                told = Instant::now();
+                eprintln!("    {}: {done} tests after {} s", binary.selection, started.elapsed().as_secs());
+            }
+            if started.elapsed() > LIMIT {
+                kill_group(child.id());
+                child.wait()?;
+                eprint!("{text}");
+                return Err(format!("{} took more than {} s and was ended", binary.selection, LIMIT.as_secs()).into());
+            }
+        }
+        let outcome = Outcome::parse(&text);
+        let passed = status.is_some_and(|status| status.success());
+        if !passed || !outcome.is_whole {
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        }
+        if !outcome.is_whole || passed != outcome.failed.is_empty() {
+            return Err(format!("cargo test {}: the test binary crashed", binary.selection).into());
+        }
+        Ok(outcome)
+    }
+}
+
+impl TestBinary {
+    /// From a line of cargo's.
+    fn read(artifact: &Value) -> Option<Self> {
+        if artifact["profile"]["test"] != true {
+            return None;
+        }
+        let folder = Path::new(artifact["manifest_path"].as_str()?).parent()?.to_owned();
+        let (place, version) = artifact["package_id"].as_str()?.rsplit_once('#')?;
+        let package = match version.split_once('@') {
+            Some((name, _)) => name,
+            None => place.rsplit('/').next()?,
+        };
+        let (kind, name) = (artifact["target"]["kind"][0].as_str()?, artifact["target"]["name"].as_str()?);
+        let target = match kind {
+            "bin" | "test" | "example" => format!("--{kind} {name}"),
+            _ => "--lib".to_owned(),
+        };
+        Some(Self {
+            package: package.to_owned(),
+            selection: format!("-p {package} {target}"),
+            program: artifact["executable"].as_str()?.into(),
+            folder,
+        })
+    }
+
+    /// The library beside the tests of real hosts has ordinary tests.
+    fn is_real_hosts(&self) -> bool {
+        self.package == REAL_HOSTS && !self.selection.ends_with("--lib")
+    }
+
+    fn failed(&self, name: String) -> FailedTest {
+        FailedTest { binary: self.selection.clone(), name }
+    }
+}

@@ -1,0 +1,51 @@
+//! The programs that tests need. The time it takes to install them is not the tests'.
+
+use std::path::Path;
+
+use steadfast_e2e::agents::{self, Agent};
+
+use super::Extent;
+use crate::{Result, skip, tool};
+
+struct Tool {
+    program: &'static str,
+    package: &'static str,
+    /// What cannot run without it.
+    part: &'static str,
+    in_quick: bool,
+}
+
+const TOOLS: [Tool; 6] = [
+    Tool { program: "valgrind", package: "valgrind", part: "instructions", in_quick: true },
+    Tool { program: "zstd", package: "zstd", part: "corpora", in_quick: true },
+    Tool { program: "ssh-keygen", package: "openssh-client", part: "signed approvals", in_quick: true },
+    Tool { program: "unshare", package: "util-linux", part: "mounts", in_quick: true },
+    Tool { program: "c++", package: "g++", part: "fuzz", in_quick: false },
+    Tool { program: "tmux", package: "tmux", part: "hosts in a terminal", in_quick: false },
+];
+
+/// Installs what is missing. What cannot be installed is a skip, and in CI a failure.
+pub(super) fn install(extent: Extent, skips: &Path) -> Result<()> {
+    let everything = extent == Extent::Everything;
+    let mut missing = Vec::new();
+    for tool in TOOLS.iter().filter(|tool| everything || tool.in_quick) {
+        if let Err(why) = tool::provide(tool.program, tool.package) {
+            missing.push((tool.part, why));
+        }
+    }
+    if everything {
+        for agent in Agent::ALL {
+            if let Err(error) = agents::install(agent) {
+                missing.push((agent.name(), error.to_string()));
+            }
+        }
+    }
+    for (part, why) in &missing {
+        skip::record(skips, part, why)?;
+    }
+    if skip::is_ci() && !missing.is_empty() {
+        let missing: Vec<_> = missing.into_iter().map(|(_, why)| why).collect();
+        return Err(format!("in CI nothing is skipped: {}", missing.join("; ")).into());
+    }
+    Ok(())
+}

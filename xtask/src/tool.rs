@@ -1,0 +1,55 @@
+//! Programs that chores need beside Rust and git. They are installed by package name.
+
+use std::process::{Command, Stdio};
+
+use crate::{Result, skip};
+
+/// Whether a program is on this machine.
+pub(crate) fn is_here(program: &str) -> bool {
+    // Not all of them know `--version`; that one can be started is enough.
+    Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok()
+}
+
+/// Installs a program if it is missing. The error says why there is none.
+pub(crate) fn provide(program: &str, package: &str) -> std::result::Result<(), String> {
+    if is_here(program) {
+        return Ok(());
+    }
+    eprintln!("`{program}` is missing; installing the package {package}");
+    // The lists of a fresh machine are empty.
+    let _ = apt(&["update", "-qq"]);
+    let _ = apt(&["install", "-qq", "--yes", "--no-install-recommends", package]);
+    if is_here(program) {
+        return Ok(());
+    }
+    Err(format!("`{program}` is missing, and the package {package} cannot be installed"))
+}
+
+/// Whether a chore can use a program, after trying to install it. In CI a missing one is a failure.
+pub(crate) fn has(program: &str, package: &str) -> Result<bool> {
+    match provide(program, package) {
+        Ok(()) => Ok(true),
+        Err(why) if skip::is_ci() => Err(why.into()),
+        Err(why) => {
+            eprintln!("SKIPPED: {why}");
+            Ok(false)
+        }
+    }
+}
+
+fn apt(arguments: &[&str]) -> bool {
+    Command::new("apt-get")
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
