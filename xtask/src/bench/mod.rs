@@ -62,18 +62,21 @@ fn in_turn(rows: usize, rounds: u32, mut run: impl FnMut(usize, u32) -> Result<(
     Ok(())
 }
 
-/// The first row is what the others are compared with.
-fn print<'a>(rows: impl Iterator<Item = (String, &'a mut Vec<Duration>)>, runs: u32) {
+/// Prints the table and returns the ratios. The first row is what the others are compared with.
+fn print<'a>(rows: impl Iterator<Item = (String, &'a mut Vec<Duration>)>, runs: u32) -> Vec<f64> {
     println!("{runs} interleaved runs; milliseconds of the whole process; ratio of medians to /bin/true\n");
     println!("| what runs | median | p95 | ratio |");
     println!("|---|---|---|---|");
+    let mut ratios = Vec::new();
     let mut floor = None;
     for (name, times) in rows {
         times.sort();
         let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize].as_secs_f64() * 1e3;
         let ratio = at(0.5) / *floor.get_or_insert(at(0.5));
         println!("| {name} | {:.3} | {:.3} | {ratio:.2} |", at(0.5), at(0.95));
+        ratios.push(ratio);
     }
+    ratios
 }
 
 /// Always the same dice: two runs differ by the machine alone.

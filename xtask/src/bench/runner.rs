@@ -67,7 +67,7 @@ pub(crate) fn runner(arguments: &[&str]) -> Result<()> {
             number => units = Some(number.parse::<u32>()?),
         }
     }
-    let binary = binary.map_or_else(|| process::build("release"), Ok)?;
+    let binary = binary.map_or_else(|| process::build("dist"), Ok)?;
     let runs = RUNS.into_iter().filter(|(count, agents)| units.is_none_or(|units| units == *count && *agents > 1));
     let lines = runs.map(|(units, agents)| measure(&binary, units, agents)).collect::<Result<Vec<Line>>>()?;
     print(&lines);
