@@ -153,10 +153,8 @@ mod tests {
     /// One of three, task runners most of all.
     #[test]
     fn most_commands_are_followed_by_no_look() {
-        let place =
-            option_env!("STEADFAST_CORPORA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora"));
-        let list = std::path::Path::new(place).join("benign_commands.tsv");
-        let Ok(text) = std::fs::read_to_string(list) else { return };
+        let Some(list) = steadfast_testkit::corpus("benign_commands.tsv") else { return };
+        let text = std::fs::read_to_string(list).unwrap();
         let (mut all, mut asked) = (0, 0);
         for line in text.lines().skip(1) {
             let columns: Vec<&str> = line.split('\t').collect();

@@ -1,11 +1,11 @@
-//! Real sessions, read from `../shared/corpora` or the folder that `STEADFAST_CORPORA` names, when they are there.
+//! Real sessions, from the corpora.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use steadfast_hosts::transcript::{Stats, Transcript, Writer};
 use steadfast_model::Host;
+use steadfast_testkit::{corpus, unpacked_corpus};
 
 /// The sessions unpacked, and what somebody else counted in each.
 struct Corpus {
@@ -14,24 +14,12 @@ struct Corpus {
 }
 
 impl Corpus {
-    #[expect(clippy::disallowed_methods, reason = "the corpus is packed")]
-    #[expect(clippy::print_stderr, reason = "says what was not looked at")]
+    /// `None` after a skip: they are not there.
     fn unpack() -> Option<Self> {
-        let place =
-            option_env!("STEADFAST_CORPORA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora"));
-        let Ok(index) = std::fs::read_to_string(Path::new(place).join("transcripts.index.tsv")) else {
-            eprintln!("SKIPPED: there is no corpus beside this repository");
-            return None;
-        };
-        let folder = tempfile::tempdir().unwrap();
-        let archive = Path::new(place).join("transcripts.tar.zst");
-        let unpacked = Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(folder.path()).output();
-        if !unpacked.is_ok_and(|output| output.status.success()) {
-            eprintln!("SKIPPED: `tar` cannot read zstd here");
-            return None;
-        }
+        let index = std::fs::read_to_string(corpus("transcripts.index.tsv")?).unwrap();
+        let folder = unpacked_corpus("transcripts.tar.zst")?;
         let mut lines = index.lines().map(|line| line.split('\t').map(str::to_owned));
-        let names: Vec<String> = lines.next()?.collect();
+        let names: Vec<String> = lines.next().unwrap().collect();
         let rows = lines.map(|values| names.iter().cloned().zip(values).collect()).collect();
         Some(Self { folder, rows })
     }

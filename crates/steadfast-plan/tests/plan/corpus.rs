@@ -1,29 +1,17 @@
-//! Task files of other projects, where they are at hand.
+//! Task files of other projects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use steadfast_model::Status;
 use steadfast_plan::{Compiled, Format, Options, compile};
+use steadfast_testkit::unpacked_corpus;
 
 use crate::round_trip::comes_back;
 
-/// The unpacked corpus and its files. `None`: it is not there.
-#[expect(clippy::disallowed_methods, reason = "the corpus is packed")]
-#[expect(clippy::print_stderr, reason = "says what was not looked at")]
+/// The unpacked corpus and its files. `None` after a skip: it is not there.
 pub(crate) fn corpus() -> Option<(tempfile::TempDir, Vec<PathBuf>)> {
-    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/tasks.tar.zst");
-    if !archive.exists() {
-        eprintln!("SKIPPED: there is no corpus beside this repository");
-        return None;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let unpacked = Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(dir.path()).output();
-    if !unpacked.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: `tar` cannot read zstd here");
-        return None;
-    }
+    let dir = unpacked_corpus("tasks.tar.zst")?;
     let mut files = Vec::new();
     find(dir.path(), &mut files);
     files.sort();

@@ -127,7 +127,7 @@ fn rules_agree_with_our_own_specs_that_were_kept_apart() {
     agreement.is_at_least(47, 50, 10, 10);
 }
 
-/// `None`: the corpus is not there.
+/// `None` after a skip: the corpus is not there.
 fn of_corpus(name: &str, marks: &str) -> Option<Agreement> {
     let (dir, _) = corpus()?;
     let marked: Corpus = serde_json::from_str(marks).unwrap();

@@ -2,7 +2,9 @@ use std::cell::Cell;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use steadfast_model::{AddedBy, Approval, Channel, Gate, GateScope, Millis, Profile, SessionId};
 
@@ -197,6 +199,22 @@ fn a_plan_that_cannot_be_written_leaves_the_gate_closed_until_it_can() {
     assert_eq!((world.read("docs/plan.md"), world.is_closed()), (APPROVED.to_owned(), false));
 }
 
+/// Nothing is only read for the superuser, so then this very test is run by nobody.
+#[expect(clippy::disallowed_methods, reason = "another user is another process")]
+fn run_by_nobody(test: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = dir.path().join("program");
+    // Another process copies it: what this one has open for writing, a child that another test just forked has too, and
+    // then it cannot be executed.
+    assert!(Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap().success());
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = Command::new(program);
+    let ran = command.args(["--exact", test]).current_dir("/").uid(65534).gid(65534).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+}
+
 #[test]
 fn in_a_checkout_that_is_only_read_everything_else_works() {
     let world = World::new("plan.md");
@@ -204,8 +222,7 @@ fn in_a_checkout_that_is_only_read_everything_else_works() {
     let write = |mode| fs::set_permissions(&world.place.root, fs::Permissions::from_mode(mode)).unwrap();
     write(0o555);
     if fs::write(world.place.root.join("probe"), "").is_ok() {
-        // Nothing is only read for the superuser.
-        return;
+        return run_by_nobody("approval::tests::in_a_checkout_that_is_only_read_everything_else_works");
     }
     world.close();
     assert_eq!(seal_breaks(&world.place, &world.scope, &world.place.root), []);

@@ -2,7 +2,6 @@ mod looped;
 mod settings;
 
 use std::fs;
-use std::path::Path;
 
 use steadfast_model::{Agent, AgentId, Event, Host, Millis, PromptOrigin, Ruling, SessionId, ToolUseId};
 
@@ -404,12 +403,11 @@ fn without_a_constraint_nothing_is_read() {
     assert!(decide(&state, &shell("git commit && git push && rm -rf src"), &Facts::default()).opinions.is_empty());
 }
 
-/// Commands that agents really ran, from the folder that `STEADFAST_CORPORA` names or its usual place, where they are there.
+/// Commands that agents really ran.
 #[test]
 fn of_benign_commands_only_commits_are_refused_by_dont_commit() {
-    let place =
-        option_env!("STEADFAST_CORPORA").unwrap_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora"));
-    let list = fs::read_to_string(Path::new(place).join("benign_commands.tsv")).unwrap_or_default();
+    let Some(list) = steadfast_testkit::corpus("benign_commands.tsv") else { return };
+    let list = fs::read_to_string(list).unwrap();
     let state = told(&["don't commit"]);
     let mut wrong = Vec::new();
     for command in list.lines().skip(1).filter_map(|line| line.split('\t').nth(4)) {
