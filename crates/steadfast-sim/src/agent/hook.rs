@@ -148,11 +148,11 @@ fn halt(go_on: Option<bool>, reason: Option<String>) -> Option<String> {
 mod tests {
     use super::*;
     use serde_json::json;
+    use steadfast_testkit::PATIENCE;
 
     fn answer(event: &str, script: &str) -> Answer {
         let hook = HookCommand::new("sh", ["-c", script]);
-        let limit = Duration::from_secs(5);
-        hook.run(event, &json!({}), Path::new("."), &BTreeMap::new(), limit).unwrap()
+        hook.run(event, &json!({}), Path::new("."), &BTreeMap::new(), PATIENCE).unwrap()
     }
 
     fn refusal(text: &str) -> Answer {
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_hook_that_hangs_is_ended_and_decides_nothing() {
-        let hook = HookCommand::new("sh", ["-c", "sleep 20"]);
+        let hook = HookCommand::new("sh", ["-c", "sleep 600"]);
         let limit = Duration::from_millis(100);
         let found = hook.run("Stop", &json!({}), Path::new("."), &BTreeMap::new(), limit).unwrap();
         assert_eq!(found, Answer::failed("no answer within 0.1 s".to_owned()));
@@ -221,8 +221,7 @@ mod tests {
     fn the_event_is_the_last_argument_and_the_payload_is_on_stdin() {
         let script = r#"printf '{"systemMessage":"%s %s"}' "$1" "$(cat | tr -d '"{}')""#;
         let hook = HookCommand::new("sh", ["-c", script, "hook"]);
-        let found =
-            hook.run("Stop", &json!({"a": 1}), Path::new("."), &BTreeMap::new(), Duration::from_secs(5)).unwrap();
+        let found = hook.run("Stop", &json!({"a": 1}), Path::new("."), &BTreeMap::new(), PATIENCE).unwrap();
         assert_eq!(found.note.as_deref(), Some("Stop a:1"));
     }
 }

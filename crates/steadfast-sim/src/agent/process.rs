@@ -131,6 +131,8 @@ fn end_group(_child: &Child) {}
 
 #[cfg(test)]
 mod tests {
+    use steadfast_testkit::{PATIENCE, wait_for};
+
     use super::*;
 
     fn sh(script: &str) -> Command {
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn input_goes_in_and_both_outputs_come_out() {
-        let finished = run(sh("cat; echo problem >&2; exit 3"), b"words".to_vec(), Duration::from_secs(5)).unwrap();
+        let finished = run(sh("cat; echo problem >&2; exit 3"), b"words".to_vec(), PATIENCE).unwrap();
         assert_eq!(finished.status.and_then(|status| status.code()), Some(3));
         assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("words", "problem\n"));
     }
@@ -149,29 +151,34 @@ mod tests {
     #[test]
     fn a_process_is_ended_with_its_children_when_the_time_is_up() {
         let folder = tempfile::tempdir().unwrap();
-        let late = folder.path().join("late");
-        let script = format!("(sleep 0.6; touch '{}') & sleep 20", late.display());
-        let started = Instant::now();
-        let finished = run(sh(&script), Vec::new(), Duration::from_millis(100)).unwrap();
-        assert!(finished.status.is_none());
-        assert!(started.elapsed() < Duration::from_secs(5));
-        std::thread::sleep(Duration::from_millis(900));
-        assert!(!late.exists(), "the child of the shell went on");
+        let named = folder.path().join("child");
+        let running =
+            Running::start(sh(&format!("sleep 600 & echo $! > '{}'; wait", named.display())), Vec::new()).unwrap();
+        let child = wait_for("a child of the shell", || match std::fs::read_to_string(&named) {
+            Ok(pid) if pid.ends_with('\n') => Ok(pid.trim().to_owned()),
+            other => Err(format!("{other:?}")),
+        });
+        assert!(is_alive(&child));
+        assert!(running.finish(Duration::ZERO).unwrap().status.is_none());
+        wait_for("the end of the child", || if is_alive(&child) { Err(format!("{child} alive")) } else { Ok(()) });
+    }
+
+    /// Neither gone nor only waiting to be buried.
+    fn is_alive(pid: &str) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.contains(") Z ") && sh(&format!("kill -0 {pid}")).stderr(Stdio::null()).status().unwrap().success()
     }
 
     #[test]
     fn a_daemon_that_keeps_the_pipe_does_not_hold_us() {
-        let started = Instant::now();
-        let finished = run(sh("sleep 20 & echo $!"), Vec::new(), Duration::from_secs(30)).unwrap();
-        let waited = started.elapsed();
+        let finished = run(sh("sleep 100 & echo $!"), Vec::new(), PATIENCE).unwrap();
         let daemon: u32 = finished.stdout.trim().parse().unwrap();
-        assert!(sh(&format!("kill {daemon}")).status().unwrap().success());
-        assert!(waited < Duration::from_secs(10), "{waited:?}");
+        assert!(sh(&format!("kill {daemon}")).status().unwrap().success(), "the daemon ended first");
     }
 
     #[test]
     fn input_that_nobody_reads_is_no_error() {
-        let finished = run(sh("exit 0"), vec![b'x'; 1 << 20], Duration::from_secs(5)).unwrap();
+        let finished = run(sh("exit 0"), vec![b'x'; 1 << 20], PATIENCE).unwrap();
         assert!(finished.status.is_some_and(|status| status.success()));
     }
 }

@@ -98,7 +98,9 @@ fn stops_that_are_blocked_look_as_in_claude_code() {
 
 #[test]
 fn edits_failures_subagents_and_background_work_look_as_in_claude_code() {
-    let hook = FakeHook::new(BLOCK_ONCE);
+    // The command in the background ends after a stop that lists it.
+    let until_listed = r#"case "$1 $payload" in Stop*'"type":"shell"'*) touch "$here/listed" ;; esac"#;
+    let hook = FakeHook::new(&format!("{BLOCK_ONCE}\n{until_listed}"));
     fs::write(hook.cwd().join("b.txt"), "hello\n").unwrap();
     let shell = |command: &str, description: &str| {
         Action::tool("Bash", json!({"command": command, "description": description}))
@@ -111,7 +113,7 @@ fn edits_failures_subagents_and_background_work_look_as_in_claude_code() {
         .shell("exit 3")
         .agent_in_background("general-purpose", "write a file")
         .say("subagent done")
-        .tool("Bash", json!({"command": "sleep 0.5", "description": "bg", "run_in_background": true}))
+        .tool("Bash", json!({"command": "until [ -e ../listed ]; do sleep 0.05; done", "description": "bg", "run_in_background": true}))
         .say("<promise>ALL TASKS COMPLETE</promise>")
         .subagent([
             Turn::doing([Action::write("sub.txt", "from sub\n")]),

@@ -2,14 +2,14 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use steadfast_sim::{Action, Cast, Scenario, ScriptedModel, Track, Turn, Usage};
+use steadfast_testkit::PATIENCE;
 
 fn connect(model: &ScriptedModel) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", model.port())).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
 
