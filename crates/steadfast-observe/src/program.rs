@@ -121,11 +121,17 @@ fn program(name: &str) -> Command {
 
 #[cfg(test)]
 mod tests {
+    use steadfast_testkit::PATIENCE;
+
     use super::*;
 
     fn sh(script: &str) -> Result<String, String> {
+        sh_within(PATIENCE, script)
+    }
+
+    fn sh_within(budget: Duration, script: &str) -> Result<String, String> {
         let asked = Program::at(Path::new("/"), "sh").call(["-c"]).args([script]);
-        let said = asked.answer(Duration::from_millis(300));
+        let said = asked.answer(budget);
         said.map(|said| String::from_utf8(said).unwrap()).map_err(|error| error.to_string())
     }
 
@@ -141,16 +147,17 @@ mod tests {
             "echo '{'; echo '  \"error\": {'; echo '    \"message\": \"Database is locked: x\",'; echo '}}'; exit 2";
         assert_eq!(sh(object), Err("`sh -c` failed: Database is locked: x".to_owned()));
         assert_eq!(sh("exit 3"), Err("`sh -c` failed: exit status: 3".to_owned()));
-        let missing = Program::at(Path::new("/"), "no-such-program").answer(Duration::from_secs(1)).unwrap_err();
+        let missing = Program::at(Path::new("/"), "no-such-program").answer(PATIENCE).unwrap_err();
         assert_eq!(missing.to_string(), "`no-such-program` is not on the PATH");
     }
 
     #[test]
     fn whoever_hangs_is_ended_with_what_it_started() {
         let began = std::time::Instant::now();
-        assert_eq!(sh("sleep 30 & sleep 30"), Err("`sh -c` gave no answer within 300 ms".to_owned()));
+        let none = Err("`sh -c` gave no answer within 300 ms".to_owned());
+        assert_eq!(sh_within(Duration::from_millis(300), "sleep 600 & sleep 600"), none);
         // It leaves, and what it left behind holds the pipe.
-        assert_eq!(sh("sleep 30 & echo '[]'"), Err("`sh -c` gave no answer within 300 ms".to_owned()));
-        assert!(began.elapsed() < Duration::from_secs(3));
+        assert_eq!(sh_within(Duration::from_millis(300), "sleep 600 & echo '[]'"), none);
+        assert!(began.elapsed() < PATIENCE, "it waited for the end");
     }
 }

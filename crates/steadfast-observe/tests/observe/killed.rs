@@ -8,6 +8,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use steadfast_observe::{Point, Repository};
+use steadfast_testkit::wait_for;
 
 use crate::again::run;
 use crate::sandbox::{LONG, Sandbox, command, known, unknown};
@@ -55,12 +56,18 @@ fn kill_9_at_any_moment_leaves_no_lock_in_the_users_git() {
 fn a_git_that_outlives_its_caller_keeps_its_lock() {
     let sandbox = Sandbox::new();
     let began = sandbox.dir.path().join("began");
-    sandbox.git(&["config", "filter.slow.clean", &format!("touch '{}'; sleep 2; cat", began.display())]);
+    let go_on = sandbox.dir.path().join("go-on");
+    // Until it may go on, or the folder is gone with the test.
+    let slow = format!(
+        "touch '{}'; while [ -d '{}' ] && [ ! -e '{}' ]; do sleep 0.05; done; cat",
+        began.display(),
+        sandbox.root.display(),
+        go_on.display()
+    );
+    sandbox.git(&["config", "filter.slow.clean", &slow]);
     sandbox.write(".gitattributes", "slow.txt filter=slow\n").write("slow.txt", "");
     let mut child = run("works_until_killed", &sandbox.root).stdout(Stdio::null()).spawn().unwrap();
-    while !began.exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for("a git that reads the file", || if began.exists() { Ok(()) } else { Err("none".to_owned()) });
     child.kill().unwrap();
     child.wait().unwrap();
     let private = sandbox.root.join(".git/steadfast/tree");
@@ -69,6 +76,7 @@ fn a_git_that_outlives_its_caller_keeps_its_lock() {
     let asked = |budget| sandbox.repository().tree_id(&private, budget);
     assert_eq!(unknown(asked(Duration::from_millis(100))), "over its time budget of 100 ms");
     assert_eq!(lock(), before);
+    fs::write(&go_on, "").unwrap();
     assert_eq!(known(asked(LONG)), sandbox.fresh_tree());
 }
 
