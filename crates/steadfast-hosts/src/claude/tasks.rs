@@ -107,7 +107,7 @@ mod tests {
 
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(10);
+    use steadfast_testkit::PATIENCE as LONG;
 
     fn task(id: usize, status: &str) -> String {
         format!(

@@ -80,6 +80,6 @@ mod tests {
         fs::create_dir(&lock).unwrap();
         let old = std::time::SystemTime::now() - Duration::from_secs(60);
         fs::File::open(&lock).unwrap().set_modified(old).unwrap();
-        assert!(FolderLock::take(&lock, Duration::from_secs(1)).is_ok());
+        assert!(FolderLock::take(&lock, steadfast_testkit::PATIENCE).is_ok());
     }
 }

@@ -1,6 +1,11 @@
 //! Files of the user, which several checkouts rely on; and files that others write too.
 
+use std::time::Duration;
+
+use steadfast_testkit::wait_for;
+
 use super::*;
+use crate::install::lock::FolderLock;
 
 fn install_in(world: &World, repository: &str) {
     fs::create_dir_all(world.home.join(repository)).unwrap();
@@ -107,16 +112,18 @@ fn the_lock_of_claude_code_is_waited_for() {
     let lock = world.home.join(".claude.json.lock");
     fs::create_dir(&lock).unwrap();
     let plan = world.plan(Scope::Local).unwrap();
-    let holder = std::thread::spawn({
-        let world = world.home.clone();
-        move || {
-            std::thread::sleep(std::time::Duration::from_millis(150));
-            fs::write(world.join(".claude.json"), "{\"written\":\"under the lock\"}").unwrap();
-            fs::remove_dir(world.join(".claude.json.lock")).unwrap();
-        }
+    std::thread::scope(|scope| {
+        let applied = scope.spawn(|| apply(&plan));
+        wait_for("the file that is written before", || {
+            world.read("repo/.claude/settings.local.json").ok_or_else(|| "no such file".to_owned())
+        });
+        // Who comes later with less patience is refused, while the first still waits.
+        assert!(FolderLock::take(&lock, Duration::from_millis(150)).is_err());
+        assert_eq!((applied.is_finished(), world.read(".claude.json").as_deref()), (false, Some("{}")));
+        world.write(".claude.json", "{\"written\":\"under the lock\"}");
+        fs::remove_dir(&lock).unwrap();
+        applied.join().unwrap().unwrap();
     });
-    apply(&plan).unwrap();
-    holder.join().unwrap();
     let text = world.read(".claude.json").unwrap();
     assert!(text.starts_with("{\"written\":\"under the lock\",\"projects\":"), "{text}");
     assert!(!lock.exists());
