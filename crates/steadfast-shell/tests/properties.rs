@@ -85,6 +85,9 @@ proptest! {
     }
 }
 
+/// Twenty times what the slowest takes on an idle machine, and more. What doubles with every repetition takes hours.
+const MOST: Duration = if cfg!(debug_assertions) { Duration::from_secs(10) } else { Duration::from_secs(2) };
+
 #[test]
 fn whatever_repeats_itself_ends_soon() {
     for (start, part, count) in [
@@ -113,8 +116,7 @@ fn whatever_repeats_itself_ends_soon() {
         let text = format!("{start}{}", part.repeat(count));
         let begun = Instant::now();
         judge(&effects(&text, &context()), &["a/".to_owned()]);
-        let most = if cfg!(debug_assertions) { 4000 } else { 400 };
-        assert!(begun.elapsed() < Duration::from_millis(most), "{part} {count}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < MOST, "{part} {count}: {:?}", begun.elapsed());
     }
 }
 
@@ -141,8 +143,7 @@ fn deep_nesting_is_refused_quickly() {
                 start.elapsed()
             });
             let taken = taken.min().unwrap();
-            let most = if cfg!(debug_assertions) { Duration::from_secs(2) } else { Duration::from_millis(50) };
-            assert!(taken < most, "{open} {count}: {taken:?}");
+            assert!(taken < MOST, "{open} {count}: {taken:?}");
             // Backticks do not nest, and behind `echo` an `if` is an `if`.
             if count > 490 && !matches!(open, "`" | "if ") {
                 assert_ne!(verdict, Some(Decision::Allow), "{open}");

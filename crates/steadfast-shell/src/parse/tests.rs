@@ -127,6 +127,7 @@ fn what_is_too_deep_is_not_read() {
         let start = std::time::Instant::now();
         parse(&text);
         parse(&format!("echo {text}"));
-        assert!(start.elapsed().as_millis() < 1000, "{open}: {:?}", start.elapsed());
+        // A hundred times what it takes on an idle machine.
+        assert!(start.elapsed().as_secs() < 5, "{open}: {:?}", start.elapsed());
     }
 }
