@@ -7,7 +7,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use steadfast_hook::{Call, Surroundings, answer};
@@ -15,6 +15,7 @@ use steadfast_hosts::install::Homes;
 use steadfast_model::{Host, HostList, Millis, SessionId, Status, TaskId, Via};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{Place, SessionFiles};
+use steadfast_testkit::{PATIENCE, wait_for};
 
 struct Repository {
     dir: tempfile::TempDir,
@@ -187,44 +188,71 @@ fn a_session_that_never_used_the_list_is_not_held_by_it() {
     assert_eq!(repository.ask(Host::Claude, "asks", "Stop", json!({"background_tasks": []})), None);
 }
 
-/// In a build without optimization; what it takes in a released one stands in the commit that brought this.
-#[test]
-fn a_list_of_two_thousand_items_is_answered_in_time() {
-    const LONG: Duration = Duration::from_millis(950);
-    let repository = Repository::new();
-    let todos: Vec<Value> = (1..=2_000)
-        .map(|n| json!({"content": format!("piece {n}. Verify: `test -f {n}.txt`"), "status": "pending"}))
-        .collect();
-    let input = json!({"todos": todos});
-    let timed = |what: &str, work: &dyn Fn() -> Option<String>| {
-        let started = Instant::now();
-        let said = work();
-        let took = started.elapsed();
-        assert!(took < LONG, "{what} took {took:?}");
-        said
-    };
-    timed("writing it", &|| repository.call("TodoWrite", &input, &json!({})));
-    let list = repository.list().unwrap();
-    assert_eq!((list.items.len(), list.beyond), (HostList::FOLLOWED, 1_500));
-    let said = timed("the first stop", &|| repository.stop()).unwrap();
-    assert!(said.contains("500 of 500 tasks are open"), "{said}");
-    let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "a"}});
-    timed("another tool", &|| repository.ask(Host::Claude, &repository.session, "PreToolUse", edit.clone()));
-    timed("writing it again", &|| repository.call("TodoWrite", &input, &json!({})));
-    timed("the second stop", &|| repository.stop());
+mod timing {
+    use std::time::Duration;
+
+    use super::*;
+
+    const WHAT: [&str; 5] = ["writing it", "the first stop", "another tool", "writing it again", "the second stop"];
+
+    /// What each of [`WHAT`] takes with a list of so many items.
+    fn times(items: usize) -> [Duration; WHAT.len()] {
+        let repository = Repository::new();
+        let todos: Vec<Value> = (1..=items)
+            .map(|n| json!({"content": format!("piece {n}. Verify: `test -f {n}.txt`"), "status": "pending"}))
+            .collect();
+        let input = json!({"todos": todos});
+        let timed = |work: &dyn Fn() -> Option<String>| {
+            let started = Instant::now();
+            let said = work();
+            (started.elapsed(), said)
+        };
+        let (writing, _) = timed(&|| repository.call("TodoWrite", &input, &json!({})));
+        let list = repository.list().unwrap();
+        let followed = items.min(HostList::FOLLOWED);
+        assert_eq!((list.items.len(), list.beyond as usize), (followed, items - followed));
+        let (first, said) = timed(&|| repository.stop());
+        let said = said.unwrap();
+        assert!(said.contains(&format!("{followed} of {followed} tasks are open")), "{said}");
+        let edit = json!({"tool_name": "Edit", "tool_input": {"file_path": "a"}});
+        let (other, _) = timed(&|| repository.ask(Host::Claude, &repository.session, "PreToolUse", edit.clone()));
+        let (again, _) = timed(&|| repository.call("TodoWrite", &input, &json!({})));
+        let (second, _) = timed(&|| repository.stop());
+        [writing, first, other, again, second]
+    }
+
+    /// The quickest of several rounds: a busy machine is slow now and then. Below 500 items all are followed, and what
+    /// grows with their square takes 100 times as long. From 500 to 2,000 only reading grows, 16 times with the square.
+    #[test]
+    fn a_list_of_two_thousand_items_is_answered_in_time() {
+        let mut best = [[Duration::MAX; WHAT.len()]; 3];
+        for _ in 0..7 {
+            for (best, items) in best.iter_mut().zip([50, 500, 2_000]) {
+                best.iter_mut().zip(times(items)).for_each(|(best, took)| *best = took.min(*best));
+            }
+        }
+        let [few, followed, many] = best;
+        for (index, what) in WHAT.iter().enumerate() {
+            let (few, followed, many) = (few[index], followed[index], many[index]);
+            assert!(followed < few * 30 && many < followed * 10, "{what}: {few:?}, {followed:?}, {many:?}");
+        }
+    }
 }
 
 #[test]
 fn a_list_of_two_thousand_files_is_read_in_time() {
-    let repository = Repository::new();
-    on_disk(&repository.session, (1..=2_000).map(|id| (id, "pending")));
-    repository.call("TaskCreate", &json!({"subject": "piece 1"}), &json!({"task": {"id": "1"}}));
-    let started = Instant::now();
-    let said = repository.stop().unwrap();
-    let took = started.elapsed();
-    assert!(took < Duration::from_millis(950), "{took:?}");
-    assert!(said.contains("500 of 500 tasks are open"), "{said}");
-    // On a busy machine the time may be up before all of it is read.
+    let repository = wait_for("a stop that reads 500 files within its time", || {
+        let repository = Repository::new();
+        on_disk(&repository.session, (1..=2_000).map(|id| (id, "pending")));
+        repository.call("TaskCreate", &json!({"subject": "piece 1"}), &json!({"task": {"id": "1"}}));
+        let started = Instant::now();
+        let said = repository.stop().unwrap();
+        assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
+        // On a busy machine the time may be up before all of it is read.
+        let list = repository.list().unwrap();
+        assert!(list.items.len() == HostList::FOLLOWED || list.beyond == 0, "{} and {}", list.items.len(), list.beyond);
+        if said.contains("500 of 500 tasks are open") && list.beyond > 0 { Ok(repository) } else { Err(said) }
+    });
     assert!((1..=1_500).contains(&repository.list().unwrap().beyond));
     let ledger = Ledger::open(&repository.place.state).unwrap();
     let task = ledger.task(&HostList::plan(&SessionId::new(repository.session.as_str())), &TaskId::new("2")).unwrap();
