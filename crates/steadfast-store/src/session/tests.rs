@@ -1,7 +1,7 @@
 use std::io::Write;
-use std::time::Instant;
 
 use steadfast_model::{Answer, Change, Event, EventKind, Facts, Host, Millis};
+use steadfast_testkit::{PATIENCE, wait_for};
 
 use super::*;
 
@@ -173,12 +173,13 @@ fn a_held_lock_ends_the_waiting_in_time() {
     let (_dir, place) = place();
     let files = files(&place);
     refuse(&files);
-    let held = lock::take(files.dir(), files.session(), WAIT).unwrap();
-    let started = Instant::now();
-    let result = files.update(WAIT, None, fresh, |_| (record(Vec::new()), ()));
-    assert!(matches!(result, Err(SessionError::Locked(_))));
-    assert!(started.elapsed() < Duration::from_millis(400), "{:?}", started.elapsed());
-    drop(held);
+    std::thread::scope(|threads| {
+        // Held until there is an answer.
+        let _held = lock::take(files.dir(), files.session(), WAIT).unwrap();
+        let update = threads.spawn(|| files.update(WAIT, None, fresh, |_| (record(Vec::new()), ())));
+        wait_for("the end of the waiting", || if update.is_finished() { Ok(()) } else { Err("a wait".to_owned()) });
+        assert!(matches!(update.join().unwrap(), Err(SessionError::Locked(_))));
+    });
     assert_eq!(refuse(&files).sequence, 2);
 }
 
@@ -296,7 +297,18 @@ fn a_removed_session_is_gone_and_begins_anew() {
     assert_eq!(refusals(&files), 1);
 }
 
+/// Waits until another thread of this process has the lock of the session open, too.
+#[cfg(target_os = "linux")]
+fn wait_for_another_at(lock: &Path) {
+    wait_for("another at the lock", || {
+        let open = fs::read_dir("/proc/self/fd").unwrap().flatten().filter_map(|file| fs::read_link(file.path()).ok());
+        let open = open.filter(|file| file == lock).count();
+        if open > 1 { Ok(()) } else { Err(format!("{open} with the lock open")) }
+    });
+}
+
 /// It has the file open that is taken away under it, and another has begun the session anew meanwhile.
+#[cfg(target_os = "linux")]
 #[test]
 fn who_waited_for_the_lock_of_a_removed_session_waits_for_that_of_the_new_one() {
     let (_dir, place) = place();
@@ -307,10 +319,11 @@ fn who_waited_for_the_lock_of_a_removed_session_waits_for_that_of_the_new_one() 
         let files = files.clone();
         move || {
             let step = |_: &State| (record(vec![Change::StopRefused]), ());
-            files.update(Duration::from_secs(5), None, fresh, step).unwrap().0.sequence
+            files.update(PATIENCE, None, fresh, step).unwrap().0.sequence
         }
     });
-    std::thread::sleep(Duration::from_millis(50));
+    let lock = files.dir().join(lock::FILE);
+    wait_for_another_at(&lock);
     let removed = place.state.join("removed");
     fs::create_dir(&removed).unwrap();
     fs::rename(files.dir(), removed.join("s-1")).unwrap();
@@ -318,7 +331,7 @@ fn who_waited_for_the_lock_of_a_removed_session_waits_for_that_of_the_new_one() 
     refuse(&files);
     let new = lock::take(files.dir(), files.session(), WAIT).unwrap();
     drop(old);
-    std::thread::sleep(Duration::from_millis(50));
+    wait_for_another_at(&lock);
     assert_eq!(read_lines(files.dir(), 0).unwrap().1.len(), 1, "it wrote without the lock");
     drop(new);
     assert_eq!(waiting.join().unwrap(), 2);

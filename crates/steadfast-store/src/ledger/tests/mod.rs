@@ -42,6 +42,17 @@ fn dir() -> TempDir {
 /// For tests in which many write at once and nobody may give up.
 const PATIENT: Duration = Duration::from_secs(60);
 
+/// What grows with the square takes a hundred times as long for ten times as many. The quickest of several rounds counts:
+/// a busy machine is slow now and then.
+fn assert_no_square(takes: impl Fn(usize) -> Duration) {
+    let (mut few, mut many) = (Duration::MAX, Duration::MAX);
+    for _ in 0..5 {
+        few = few.min(takes(200));
+        many = many.min(takes(2_000));
+    }
+    assert!(many < few * 30, "200 in {few:?}, 2,000 in {many:?}");
+}
+
 /// What the log says.
 fn log(dir: &TempDir) -> Vec<String> {
     crate::read_log(&crate::Place { state: dir.path().to_owned(), root: dir.path().to_owned() })

@@ -3,6 +3,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
+use steadfast_testkit::wait_for;
 
 use super::super::LedgerError;
 use super::super::migration::{KNOWN, MIGRATIONS};
@@ -193,17 +194,21 @@ fn a_locked_ledger_is_given_up_after_the_busy_time() {
     let dir = dir();
     let mut ledger = Ledger::open(dir.path()).unwrap();
     let plan = list(&mut ledger);
-    let other = Connection::open(database(&dir)).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
-
-    let begun = Instant::now();
-    let error = ledger.add_task(&plan, named("1"), at(1)).unwrap_err();
-    let waited = begun.elapsed();
-    assert!(matches!(error, LedgerError::Locked { .. }), "{error:?}");
-    assert!((Duration::from_millis(200)..Duration::from_secs(2)).contains(&waited), "{waited:?}");
-    assert_eq!(ledger.tasks(&plan).unwrap(), [], "reading goes on");
-
-    other.execute_batch("ROLLBACK").unwrap();
+    std::thread::scope(|scope| {
+        // Locked until there is an answer.
+        let other = Connection::open(database(&dir)).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let adding = scope.spawn(|| {
+            let begun = Instant::now();
+            let added = ledger.add_task(&plan, named("1"), at(1));
+            (added, begun.elapsed(), ledger.tasks(&plan))
+        });
+        wait_for("the end of the busy time", || if adding.is_finished() { Ok(()) } else { Err("a wait".to_owned()) });
+        let (added, waited, read) = adding.join().unwrap();
+        assert!(matches!(added, Err(LedgerError::Locked { .. })), "{added:?}");
+        assert!(waited >= Duration::from_millis(200), "{waited:?}");
+        assert_eq!(read.unwrap(), [], "reading goes on");
+    });
     ledger.add_task(&plan, named("1"), at(1)).unwrap();
 }
 
@@ -223,7 +228,10 @@ fn a_migration_waits_for_who_is_writing() {
     other.execute_batch("BEGIN IMMEDIATE; CREATE TABLE passing (id TEXT)").unwrap();
     std::thread::scope(|scope| {
         let opened = scope.spawn(|| Ledger::open_within(dir.path(), PATIENT).map(drop));
-        std::thread::sleep(Duration::from_millis(100));
+        // Who comes later with less patience is refused, while the first still waits.
+        let impatient = Ledger::open_within(dir.path(), Duration::from_millis(100)).map(drop);
+        assert!(matches!(impatient, Err(LedgerError::Locked { .. })), "{impatient:?}");
+        assert!(!opened.is_finished());
         other.execute_batch("ROLLBACK").unwrap();
         opened.join().unwrap().unwrap();
     });
