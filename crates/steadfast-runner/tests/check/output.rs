@@ -1,6 +1,6 @@
 //! What a check says.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use steadfast_model::CheckEnd;
 
@@ -8,22 +8,18 @@ use crate::supervisor::Bench;
 
 #[test]
 fn of_a_hundred_megabytes_the_end_is_kept() {
-    let mut bench = Bench::of("head -c 104857600 /dev/zero | tr '\\0' 'x'; echo; echo the end");
-    bench.run.limit = Duration::from_secs(60);
-    let report = bench.report();
+    let report = Bench::of("head -c 104857600 /dev/zero | tr '\\0' 'x'; echo; echo the end").report();
     assert_eq!((report.end, report.output_tail.as_str()), (CheckEnd::Exited(0), "the end"));
     assert_eq!(report.output_bytes, 104_857_600 + 9);
 }
 
 #[test]
 fn what_prints_without_end_ends_at_its_limit() {
-    let bench = Bench::of("yes").limit(Duration::from_millis(500));
-    let began = Instant::now();
+    let bench = Bench::of("yes").limit(Duration::from_secs(2));
     let report = bench.report();
     assert_eq!(report.end, CheckEnd::TimedOut);
     assert!(report.output_tail.ends_with("y\ny"));
     assert!(report.output_tail.len() <= 4096);
-    assert!(began.elapsed() < Duration::from_secs(5));
 }
 
 #[test]

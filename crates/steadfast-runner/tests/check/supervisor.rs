@@ -6,13 +6,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use steadfast_runner::check::{CheckReport, CheckRun, Supervisor};
+use steadfast_testkit::wait_for;
 use tempfile::TempDir;
 
-/// What a supervisor is told: the check, the words of a program that keeps it in, when to stop.
-type Order = (CheckRun, Vec<String>, Option<Duration>);
+/// What a supervisor is told: the check, the words of a program that keeps it in, the file whose appearance stops it.
+type Order = (CheckRun, Vec<String>, Option<PathBuf>);
 
 const TOLD: &str = "STEADFAST_TEST_RUN";
 
@@ -20,7 +21,7 @@ const TOLD: &str = "STEADFAST_TEST_RUN";
 pub(crate) struct Bench {
     folder: TempDir,
     pub(crate) run: CheckRun,
-    stop_after: Option<Duration>,
+    stop_at: Option<PathBuf>,
     within: Vec<String>,
 }
 
@@ -33,11 +34,11 @@ impl Bench {
             task: "1.2".to_owned(),
             command: command.to_owned(),
             directory,
-            limit: Duration::from_secs(20),
+            limit: Duration::from_secs(120),
             environment: Vec::new(),
             tail: 4096,
         };
-        Self { folder, run, stop_after: None, within: Vec::new() }
+        Self { folder, run, stop_at: None, within: Vec::new() }
     }
 
     pub(crate) fn limit(mut self, limit: Duration) -> Self {
@@ -45,8 +46,9 @@ impl Bench {
         self
     }
 
-    pub(crate) fn stop_after(mut self, time: Duration) -> Self {
-        self.stop_after = Some(time);
+    /// Has the supervisor told to stop when the check has written this file.
+    pub(crate) fn stop_at(mut self, name: &str) -> Self {
+        self.stop_at = Some(self.work().join(name));
         self
     }
 
@@ -64,7 +66,7 @@ impl Bench {
     }
 
     pub(crate) fn start(&self) -> Child {
-        let order: Order = (self.run.clone(), self.within.clone(), self.stop_after);
+        let order: Order = (self.run.clone(), self.within.clone(), self.stop_at.clone());
         fs::write(self.order(), serde_json::to_vec(&order).unwrap()).unwrap();
         Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "supervisor::a_supervisor"])
@@ -84,14 +86,10 @@ impl Bench {
     /// The number that the check wrote into a file.
     pub(crate) fn pid(&self, name: &str) -> Process {
         let path = self.work().join(name);
-        let until = Instant::now() + Duration::from_secs(10);
-        loop {
-            match fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok()) {
-                Some(pid) => return Process(pid),
-                None => assert!(Instant::now() < until, "`{name}` was never written"),
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_for(&format!("a process id in `{name}`"), || {
+            let text = fs::read_to_string(&path).map_err(|error| error.to_string())?;
+            text.trim().parse().map(Process).map_err(|_| format!("{text:?}"))
+        })
     }
 }
 
@@ -105,12 +103,8 @@ impl Process {
         rustix::process::test_kill_process(pid).is_ok() && !zombie
     }
 
-    pub(crate) fn is_gone_within(self, time: Duration) -> bool {
-        let until = Instant::now() + time;
-        while self.runs() && Instant::now() < until {
-            thread::sleep(Duration::from_millis(10));
-        }
-        !self.runs()
+    pub(crate) fn wait_until_gone(self) {
+        wait_for("the end of a process", || if self.runs() { Err(format!("{self:?}")) } else { Ok(()) });
     }
 }
 
@@ -118,15 +112,18 @@ impl Process {
 #[ignore = "no test: the supervisor that the tests start"]
 fn a_supervisor() {
     let Some(order) = std::env::var_os(TOLD).map(PathBuf::from) else { return };
-    let (run, within, stop_after): Order = serde_json::from_slice(&fs::read(&order).unwrap()).unwrap();
+    let (run, within, stop_at): Order = serde_json::from_slice(&fs::read(&order).unwrap()).unwrap();
     let mut supervisor = Supervisor::begin().unwrap().within(within);
     // It ends with us, when its input does.
     let mut companion = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let stop = Arc::new(AtomicBool::new(false));
-    if let Some(after) = stop_after {
+    if let Some(file) = stop_at {
         let stop = Arc::clone(&stop);
         thread::spawn(move || {
-            thread::sleep(after);
+            wait_for("what the check writes", || match fs::read_to_string(&file) {
+                Ok(text) if !text.is_empty() => Ok(()),
+                other => Err(format!("{other:?}")),
+            });
             stop.store(true, Ordering::Relaxed);
         });
     }

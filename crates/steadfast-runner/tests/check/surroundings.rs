@@ -1,21 +1,17 @@
 //! What a check finds around itself.
 
-use std::time::{Duration, Instant};
-
 use steadfast_model::CheckEnd;
 
 use crate::supervisor::Bench;
 
 #[test]
 fn there_is_no_terminal_to_ask_at() {
-    let began = Instant::now();
     for command in ["read answer </dev/tty", "stty -echo", "stty size </dev/tty", "test -t 0 || test -t 1 || test -t 2"]
     {
         let report = Bench::of(command).report();
         assert!(!report.passed(), "{command}: {report:?}");
         assert!(matches!(report.end, CheckEnd::Exited(code) if code > 0), "{command}: {report:?}");
     }
-    assert!(began.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
@@ -26,10 +22,8 @@ fn its_input_is_empty() {
 
 #[test]
 fn nobody_is_asked_for_a_password() {
-    let began = Instant::now();
     let report = Bench::of("printf 'protocol=https\\nhost=example.invalid\\n\\n' | git credential fill").report();
     assert!(matches!(report.end, CheckEnd::Exited(code) if code > 0), "{report:?}");
-    assert!(began.elapsed() < Duration::from_secs(10));
 }
 
 #[test]
