@@ -13,6 +13,7 @@ use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::AgentEvent;
 use steadfast_model::Host;
 use steadfast_runner::agent::{Assignment, Departure, Heard, attend};
+use steadfast_testkit::wait_for;
 use tempfile::TempDir;
 
 const TOLD: &str = "STEADFAST_TEST_AGENT";
@@ -20,7 +21,7 @@ const TOLD: &str = "STEADFAST_TEST_AGENT";
 pub(crate) struct Bench {
     folder: TempDir,
     pub(crate) assignment: Assignment,
-    stop_after: Option<Duration>,
+    stop_at: Option<PathBuf>,
 }
 
 /// What was heard in between.
@@ -48,10 +49,10 @@ impl Bench {
             mark: format!("test-{}", folder.path().display()),
             log: folder.path().join("logs/agent.log"),
             directory,
-            silence: Duration::from_secs(20),
-            limit: Duration::from_secs(30),
+            silence: Duration::from_secs(120),
+            limit: Duration::from_secs(120),
         };
-        Self { folder, assignment, stop_after: None }
+        Self { folder, assignment, stop_at: None }
     }
 
     pub(crate) fn silence(mut self, silence: Duration) -> Self {
@@ -64,17 +65,21 @@ impl Bench {
         self
     }
 
-    pub(crate) fn stop_after(mut self, time: Duration) -> Self {
-        self.stop_after = Some(time);
+    /// Stops the agent when it has written this file.
+    pub(crate) fn stop_at(mut self, name: &str) -> Self {
+        self.stop_at = Some(self.work().join(name));
         self
     }
 
     pub(crate) fn visit(&self) -> Visit {
         let stop = Arc::new(AtomicBool::new(false));
-        if let Some(after) = self.stop_after {
+        if let Some(file) = self.stop_at.clone() {
             let stop = Arc::clone(&stop);
             thread::spawn(move || {
-                thread::sleep(after);
+                wait_for("what the agent writes", || match fs::read_to_string(&file) {
+                    Ok(text) if !text.is_empty() => Ok(()),
+                    other => Err(format!("{other:?}")),
+                });
                 stop.store(true, Ordering::Relaxed);
             });
         }
@@ -107,14 +112,10 @@ impl Bench {
     /// The number that the agent wrote into a file.
     pub(crate) fn pid(&self, name: &str) -> Process {
         let path = self.assignment.directory.join(name);
-        let until = Instant::now() + Duration::from_secs(10);
-        loop {
-            match fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok()) {
-                Some(pid) => return Process(pid),
-                None => assert!(Instant::now() < until, "`{name}` was never written"),
-            }
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_for(&format!("a process id in `{name}`"), || {
+            let text = fs::read_to_string(&path).map_err(|error| error.to_string())?;
+            text.trim().parse().map(Process).map_err(|_| format!("{text:?}"))
+        })
     }
 
     pub(crate) fn work(&self) -> &Path {
@@ -132,12 +133,8 @@ impl Process {
         rustix::process::test_kill_process(pid).is_ok() && !zombie
     }
 
-    pub(crate) fn is_gone_within(self, time: Duration) -> bool {
-        let until = Instant::now() + time;
-        while self.runs() && Instant::now() < until {
-            thread::sleep(Duration::from_millis(10));
-        }
-        !self.runs()
+    pub(crate) fn wait_until_gone(self) {
+        wait_for("the end of a process", || if self.runs() { Err(format!("{self:?}")) } else { Ok(()) });
     }
 }
 

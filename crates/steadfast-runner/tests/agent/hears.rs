@@ -1,7 +1,5 @@
 //! What is heard of an agent.
 
-use std::time::Duration;
-
 use steadfast_hosts::stream::{AgentEnd, AgentEvent};
 use steadfast_model::SessionId;
 use steadfast_model::Spent;
@@ -77,8 +75,7 @@ fn the_prompt_of_an_agent_may_hold_anything() {
 fn an_agent_has_no_input_and_git_finds_its_own_folder() {
     let mut bench = Bench::of(r#"cat; env > environment; pwd > place"#);
     bench.assignment.launch.env.push(("STEADFAST_RUN_SPENT".to_owned(), "x".into()));
-    let visit = bench.visit();
-    assert!(visit.took < Duration::from_secs(5));
+    bench.visit();
     let read = |name: &str| std::fs::read_to_string(bench.work().join(name)).unwrap();
     assert_eq!(read("place").trim(), bench.work().canonicalize().unwrap().to_str().unwrap());
     assert!(read("environment").contains(&format!("STEADFAST_RUN_MARK={}\n", bench.assignment.mark)));

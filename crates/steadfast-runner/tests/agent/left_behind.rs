@@ -1,22 +1,24 @@
 //! What an agent started ends with it.
 
-use std::thread;
-use std::time::{Duration, Instant};
+use std::os::unix::process::ExitStatusExt;
+use std::time::Duration;
+use std::{fs, thread};
 
 use steadfast_hosts::stream::AgentEnd;
 use steadfast_model::Process as Recorded;
 use steadfast_runner::agent::{Departed, end_left_behind};
+use steadfast_testkit::wait_for;
 
-use crate::attendant::Bench;
+use crate::attendant::{Bench, Process};
 
 const ENDED: &str = r#"echo '{"moment":"ended","ending":"stopped"}'"#;
 
 #[test]
 fn what_runs_in_the_background_ends_with_the_agent() {
-    let bench = Bench::of(&format!("sh -c 'echo $$ > pid; exec sleep 300' & sleep 0.2; {ENDED}"));
-    let visit = bench.visit();
-    assert_eq!(visit.departure.how, Departed::Ended(AgentEnd::Finished));
-    assert!(visit.took < Duration::from_secs(5), "{:?}", visit.took);
+    let bench = Bench::of(&format!(
+        "sh -c 'echo $$ > pid; exec sleep 300' & while ! test -s pid; do sleep 0.05; done; {ENDED}"
+    ));
+    assert_eq!(bench.visit().departure.how, Departed::Ended(AgentEnd::Finished));
     assert!(!bench.pid("pid").runs());
 }
 
@@ -33,7 +35,8 @@ fn what_left_the_group_ends_with_the_agent() {
 #[cfg(target_os = "linux")]
 fn what_left_the_group_and_does_not_want_to_end_ends_with_a_silent_agent() {
     let daemon = "setsid sh -c 'trap \"\" TERM; echo $$ > pid; while :; do sleep 1; done' >/dev/null 2>&1 &";
-    let bench = Bench::of(&format!("{daemon} exec sleep 300")).silence(Duration::from_secs(1));
+    let until_it_runs = "while ! test -s pid; do echo waiting; sleep 0.05; done";
+    let bench = Bench::of(&format!("{daemon} {until_it_runs}; exec sleep 300")).silence(Duration::from_secs(1));
     assert_eq!(bench.visit().departure.how, Departed::Silent);
     assert!(!bench.pid("pid").runs());
 }
@@ -43,10 +46,9 @@ fn an_agent_ends_when_whoever_attends_it_is_killed() {
     let bench = Bench::of("");
     let mut attendant = bench.elsewhere("trap '' TERM; echo $$ > pid; while :; do sleep 1; done");
     let agent = bench.pid("pid");
-    thread::sleep(Duration::from_millis(100));
     attendant.kill().unwrap();
     attendant.wait().unwrap();
-    assert!(agent.is_gone_within(Duration::from_secs(3)));
+    agent.wait_until_gone();
 }
 
 #[test]
@@ -57,7 +59,44 @@ fn what_left_the_group_ends_when_whoever_attends_is_killed() {
     let daemon = bench.pid("pid");
     attendant.kill().unwrap();
     attendant.wait().unwrap();
-    assert!(daemon.is_gone_within(Duration::from_secs(3)));
+    daemon.wait_until_gone();
+}
+
+/// The process that ends the agent when whoever attends it is gone.
+#[cfg(target_os = "linux")]
+fn watcher_of(attendant: &std::process::Child) -> Process {
+    let parent = format!(" {} ", attendant.id());
+    let found = processes().into_iter().find(|(_, stat, words)| {
+        // After the name: its status, and its parent.
+        stat.rsplit_once(')').is_some_and(|(_, rest)| rest.get(2..).is_some_and(|rest| rest.starts_with(&parent)))
+            && words.contains("read -r over")
+    });
+    found.unwrap().0
+}
+
+/// All that run, with their `stat` and their words.
+#[cfg(target_os = "linux")]
+fn processes() -> Vec<(Process, String, String)> {
+    let read = |entry: fs::DirEntry| {
+        let pid = Process(entry.file_name().to_str()?.parse().ok()?);
+        let text =
+            |name: &str| fs::read(entry.path().join(name)).ok().map(|text| String::from_utf8_lossy(&text).into());
+        Some((pid, text("stat")?, text("cmdline")?))
+    };
+    fs::read_dir("/proc").unwrap().flatten().filter_map(read).collect()
+}
+
+/// Waits until so many that were started with this variable sleep.
+#[cfg(target_os = "linux")]
+fn wait_for_sleepers(count: usize, variable: &str) {
+    wait_for("processes that sleep", || {
+        let sleepers = processes().into_iter().filter(|(Process(pid), _, words)| {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            words == "sleep\0300\0" && environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
+        });
+        let seen = sleepers.count();
+        if seen == count { Ok(()) } else { Err(format!("{seen} of {count}")) }
+    });
 }
 
 /// Which is what a run does that was resumed at once.
@@ -67,16 +106,17 @@ fn the_watcher_of_a_killed_attendant_leaves_the_next_agent_with_the_same_mark_al
     let bench = Bench::of("");
     let mut attendant = bench.elsewhere("echo $$ > first; exec sleep 300");
     let first = bench.pid("first");
+    let watcher = watcher_of(&attendant);
     attendant.kill().unwrap();
     attendant.wait().unwrap();
     let mut next = bench.elsewhere("echo $$ > second; exec sleep 300");
     let second = bench.pid("second");
-    assert!(first.is_gone_within(Duration::from_secs(3)));
-    thread::sleep(Duration::from_millis(500));
+    first.wait_until_gone();
+    watcher.wait_until_gone();
     assert!(second.runs());
     next.kill().unwrap();
     next.wait().unwrap();
-    assert!(second.is_gone_within(Duration::from_secs(3)));
+    second.wait_until_gone();
 }
 
 /// An agent that nobody attends, as after a crash of all.
@@ -97,7 +137,8 @@ fn what_carries_the_mark_is_ended_and_what_carries_another_is_not() {
     let mark = format!("r-{}/1", std::process::id());
     let mut ours = orphan(&mark, "setsid sleep 300 & exec sleep 300");
     let mut others = orphan(&format!("{mark}0"), "exec sleep 300");
-    thread::sleep(Duration::from_millis(200));
+    wait_for_sleepers(2, &format!("STEADFAST_RUN_MARK={mark}"));
+    wait_for_sleepers(1, &format!("STEADFAST_RUN_MARK={mark}0"));
     let reaped = thread::spawn(move || ours.wait());
     assert_eq!(end_left_behind(&mark, None), 2);
     reaped.join().unwrap().unwrap();
@@ -110,17 +151,17 @@ fn what_carries_the_mark_is_ended_and_what_carries_another_is_not() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_recorded_process_is_ended_only_while_it_is_the_same() {
-    let mut agent = orphan("no mark of theirs", "trap '' TERM; sleep 300");
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", agent.id())).unwrap();
+    let mark = format!("no mark of theirs, {}", std::process::id());
+    let mut agent = orphan(&mark, "trap '' TERM; sleep 300; :");
+    let stat = fs::read_to_string(format!("/proc/{}/stat", agent.id())).unwrap();
     let started: u64 = stat.rsplit_once(") ").unwrap().1.split(' ').nth(19).unwrap().parse().unwrap();
     let recorded = |started| Some(Recorded { pid: agent.id(), started });
     assert_eq!(end_left_behind("another", recorded(started + 1)), 0);
     assert_eq!(end_left_behind("another", recorded(0)), 0);
-    let (same, began) = (recorded(started), Instant::now());
+    let same = recorded(started);
     assert_eq!(agent.try_wait().unwrap(), None);
-    thread::sleep(Duration::from_millis(100));
+    wait_for_sleepers(1, &format!("STEADFAST_RUN_MARK={mark}"));
     let reaped = thread::spawn(move || agent.wait());
     assert_eq!(end_left_behind("another", same), 2);
-    assert!(began.elapsed() < Duration::from_secs(5));
-    reaped.join().unwrap().unwrap();
+    assert_eq!(reaped.join().unwrap().unwrap().signal(), Some(9), "it does not end by itself");
 }

@@ -8,4 +8,4 @@ mod attendant;
 mod end;
 mod hears;
 mod left_behind;
-mod many;
+mod timing;
