@@ -5,6 +5,7 @@
 mod bounds;
 mod case;
 mod mutation;
+mod timing;
 
 use case::{Case, cases};
 use steadfast_runner::weakened::{Kind, weakened_by};
