@@ -6,6 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use steadfast_model::{Entry, SessionId, State};
 use steadfast_store::{Place, SessionFiles, read_lines};
+use steadfast_testkit::{skip, skip_optional};
 
 /// A repository and a home of their own, and the binary as a user has it: on the PATH, outside any build folder.
 pub(crate) struct Sandbox {
@@ -204,22 +205,25 @@ pub(crate) fn copy_program(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
 
-/// Whether file systems can be mounted here. In CI that they cannot is a failure, unless `STEADFAST_NO_MOUNT` says why.
+/// Whether file systems can be mounted here; otherwise the test is skipped. In CI that is a failure, unless
+/// `STEADFAST_NO_MOUNT` says why they cannot.
 fn may_mount() -> bool {
-    static MAY: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-    *MAY.get_or_init(|| {
+    static CANNOT: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    let cannot = CANNOT.get_or_init(|| {
         let probe = ["--map-root-user", "--mount", "mount", "-t", "tmpfs", "tmpfs", "/tmp"];
-        let may = Command::new("unshare").args(probe).output().is_ok_and(|output| output.status.success());
-        let excused = std::env::var_os("CI").is_none() || std::env::var_os("STEADFAST_NO_MOUNT").is_some();
-        assert!(
-            may || excused,
-            "nothing can be mounted; in CI nothing is skipped, and `STEADFAST_NO_MOUNT` may say why"
-        );
-        if !may {
-            eprintln!("SKIPPED: what needs another machine: nothing can be mounted here");
+        match Command::new("unshare").args(probe).output() {
+            Ok(output) if output.status.success() => None,
+            Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+            Err(error) => Some(format!("`unshare` cannot be started: {error}")),
         }
-        may
-    })
+    });
+    if let Some(why) = cannot {
+        match std::env::var("STEADFAST_NO_MOUNT") {
+            Ok(excuse) => skip_optional("mount", &format_args!("{why} (STEADFAST_NO_MOUNT={excuse})")),
+            Err(_) => skip("mount", why),
+        }
+    }
+    cannot.is_none()
 }
 
 /// What must hold of a session's files, whoever died when: no gap in the journal, and the snapshot is its fold.

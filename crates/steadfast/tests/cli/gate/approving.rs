@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use steadfast_store::{approval_record, kept_aside};
+use steadfast_testkit::skip;
 
 use super::*;
 
@@ -185,9 +186,12 @@ fn hardened() -> Option<Sandbox> {
     let sandbox = with_spec();
     let key = sandbox.home().join("id");
     let made = Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&key).output();
-    if !made.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: there is no ssh-keygen");
-        return None;
+    match made {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => {
+            skip("ssh-keygen", &format_args!("`ssh-keygen` cannot be started: {error}"));
+            return None;
+        }
     }
     sandbox.ok(&["config", "set", "approval.profile", "hardened"]);
     sandbox.ok(&["config", "set", "approval.key", "~/id"]);

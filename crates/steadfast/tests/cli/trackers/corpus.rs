@@ -1,10 +1,9 @@
 //! The issues of real projects, where they are to be had.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use serde_json::{Value, json};
+use steadfast_testkit::unpacked_corpus;
 
 use super::fake_bd::Beads;
 
@@ -41,13 +40,7 @@ const EPICS: [(&str, &str, usize); 3] = [
 
 #[test]
 fn the_epics_of_real_projects_are_followed_as_they_stand() {
-    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/tasks.tar.zst");
-    let dir = tempfile::tempdir().unwrap();
-    let unpacked = Command::new("tar").arg("-xf").arg(&archive).arg("-C").arg(dir.path()).output();
-    if !archive.exists() || !unpacked.is_ok_and(|output| output.status.success()) {
-        eprintln!("SKIPPED: there is no corpus beside this repository");
-        return;
-    }
+    let Some(dir) = unpacked_corpus("tasks.tar.zst") else { return };
     let (mut all, mut epics) = (Vec::new(), Vec::new());
     for (project, epic, count) in EPICS {
         let text = fs::read_to_string(dir.path().join(project).join(".beads/issues.jsonl")).unwrap();

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use serde_json::{Value, json};
+use steadfast_testkit::skip_optional;
 
 use super::fake_bd::Beads;
 
@@ -21,7 +22,7 @@ fn program() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = named.or_else(|| env::split_paths(&path).map(|folder| folder.join("br")).find(|br| br.is_file()));
     if found.is_none() {
-        eprintln!("SKIPPED: there is no `br` on the PATH, and `STEADFAST_BR` names none");
+        skip_optional("br", &"there is no `br` on the PATH, and `STEADFAST_BR` names none");
     }
     found
 }
