@@ -8,3 +8,4 @@ mod native;
 mod real_br;
 mod run;
 mod slices;
+mod timing;
