@@ -6,9 +6,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use steadfast_testkit::wait_for;
 
 use crate::sandbox::Sandbox;
 
