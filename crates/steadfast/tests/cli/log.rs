@@ -1,11 +1,11 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use steadfast_model::Millis;
 use steadfast_store::log_line;
+use steadfast_testkit::{PATIENCE, wait_for};
 
 use crate::sandbox::Sandbox;
 
@@ -167,7 +167,7 @@ impl Following {
     }
 
     fn next(&self) -> String {
-        self.lines.recv_timeout(Duration::from_secs(3)).unwrap()
+        self.lines.recv_timeout(PATIENCE).unwrap()
     }
 }
 
@@ -196,7 +196,11 @@ fn following_shows_what_was_and_each_new_line_once() {
     assert!(third.contains("  s-2"), "a session that is new: {third}");
     log_line(&sandbox.place(), Millis(0), "something");
     assert_eq!(following.next(), "1970-01-01T00:00:00Z  problem: something");
-    std::thread::sleep(Duration::from_millis(700));
+    // What came twice would come before these.
+    for second in 1..=2 {
+        log_line(&sandbox.place(), Millis(1_000 * second), "more");
+        assert_eq!(following.next(), format!("1970-01-01T00:00:0{second}Z  problem: more"));
+    }
     assert_eq!(following.lines.try_iter().collect::<Vec<_>>(), [""; 0], "nothing twice");
 }
 
@@ -217,21 +221,12 @@ fn following_keeps_to_its_filters() {
 fn following_ends_when_nobody_reads_also_with_nothing_to_say() {
     let sandbox = with_history();
     let mut command = sandbox.command();
-    let mut child = command.args(["log", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut output = child.stdout.take().unwrap();
+    let child = command.args(["log", "--follow"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut following = Following { child, lines: channel().1 };
+    let mut output = following.child.stdout.take().unwrap();
     output.read_exact(&mut [0]).unwrap();
     drop(output);
-    let started = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if started.elapsed() > Duration::from_secs(3) {
-            child.kill().unwrap();
-            panic!("it goes on");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let status = wait_for("its end", || following.child.try_wait().unwrap().ok_or_else(|| "it goes on".to_owned()));
     assert!(status.success());
 }
 

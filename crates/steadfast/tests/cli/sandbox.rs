@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use steadfast_model::{Entry, SessionId, State};
 use steadfast_store::{Place, SessionFiles, read_lines};
-use steadfast_testkit::{skip, skip_optional};
+use steadfast_testkit::{PATIENCE, skip, skip_optional, wait_for};
 
 /// A repository and a home of their own, and the binary as a user has it: on the PATH, outside any build folder.
 pub(crate) struct Sandbox {
@@ -181,6 +181,20 @@ impl Sandbox {
         SessionFiles::of(&self.place(), &SessionId::new(session))
     }
 
+    /// The processes of this sandbox's program, those that hooks started beside themselves too.
+    pub(crate) fn processes(&self) -> Vec<PathBuf> {
+        let all = fs::read_dir("/proc").unwrap().flatten().map(|process| process.path());
+        all.filter(|process| fs::read_link(process.join("exe")).is_ok_and(|exe| exe == self.binary())).collect()
+    }
+
+    /// Waits for the end of all that hooks started beside themselves. A process that a hook starts runs when the hook ends.
+    pub(crate) fn wait_until_quiet(&self) {
+        wait_for("the end of what the hooks started", || match &self.processes()[..] {
+            [] => Ok(()),
+            left => Err(format!("{left:?}")),
+        });
+    }
+
     /// Gives the state of a session another version; returns which it was.
     pub(crate) fn set_version(&self, session: &str, version: u32) -> Value {
         let path = self.session(session).dir().join("state");
@@ -191,6 +205,11 @@ impl Sandbox {
         fs::write(path, cache.to_string()).unwrap();
         before
     }
+}
+
+/// The text with `just now` for all that is less than a minute ago: how long ago it was depends on the machine.
+pub(crate) fn as_just_now(text: &str) -> String {
+    (1..60).rev().fold(text.to_owned(), |text, seconds| text.replace(&format!("{seconds} s ago"), "just now"))
 }
 
 /// A script that can be executed at once. Another process writes it: while this one has a file open for writing, a child
@@ -228,8 +247,7 @@ fn may_mount() -> bool {
 
 /// What must hold of a session's files, whoever died when: no gap in the journal, and the snapshot is its fold.
 pub(crate) fn check_session(files: &SessionFiles) -> State {
-    let wait = std::time::Duration::from_secs(2);
-    let state = files.load(wait).unwrap().unwrap();
+    let state = files.load(PATIENCE).unwrap().unwrap();
     let (_, lines) = read_lines(files.dir(), 0).unwrap();
     for (expected, line) in (1..).zip(&lines) {
         assert_eq!(line.sequence, expected, "the journal of {} has a gap", files.session());
@@ -237,7 +255,7 @@ pub(crate) fn check_session(files: &SessionFiles) -> State {
     }
     assert_eq!(lines.last().unwrap().sequence, state.sequence);
     remove(&files.dir().join("state"));
-    assert_eq!(files.load(wait).unwrap(), Some(state.clone()), "the snapshot is not the fold of the journal");
+    assert_eq!(files.load(PATIENCE).unwrap(), Some(state.clone()), "the snapshot is not the fold of the journal");
     state
 }
 
