@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use steadfast_testkit::wait_for;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, as_just_now};
 
 /// A task with a check, about a file.
 fn with_check(command: &str) -> Sandbox {
@@ -16,7 +16,7 @@ fn with_check(command: &str) -> Sandbox {
 }
 
 fn said(sandbox: &Sandbox, output: &Output) -> String {
-    let text = sandbox.without_paths(&[output.stdout.as_slice(), output.stderr.as_slice()].concat());
+    let text = as_just_now(&sandbox.without_paths(&[output.stdout.as_slice(), output.stderr.as_slice()].concat()));
     // Times differ.
     let mut shown = String::new();
     for word in text.split_inclusive([' ', '\n', ')', ';']) {
@@ -35,14 +35,6 @@ fn closed(sandbox: &Sandbox, more: &[&str]) -> String {
 fn task(sandbox: &Sandbox) -> Value {
     let list: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
     list["tasks"][0].clone()
-}
-
-fn eventually(mut holds: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(20);
-    while !holds() {
-        assert!(Instant::now() < until, "it did not happen");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]
@@ -113,7 +105,7 @@ fn a_check_that_takes_long_is_running_and_the_session_may_wait_for_it() {
     let started = sandbox.as_agent("me", &["task", "done", "1", "--wait", "1"]);
     assert_eq!(started.status.code(), Some(1));
     insta::assert_snapshot!(said(&sandbox, &started), @r"
-    error: running: task `1` is open until its check `echo $$ > pid; while [ ! -e go ]; do sleep T; done` is through; it was started 1 s ago
+    error: running: task `1` is open until its check `echo $$ > pid; while [ ! -e go ]; do sleep T; done` is through; it was started just now
 
     hint: `steadfast task wait 1` waits for it
     ");
@@ -135,9 +127,13 @@ fn a_check_that_takes_long_is_running_and_the_session_may_wait_for_it() {
 fn a_check_whose_supervisor_died_is_lost_and_can_be_run_again() {
     let sandbox = with_check("[ -e go ] || { echo $PPID > supervisor; echo $$ > pid; sleep 300; }");
     sandbox.run(&["task", "done", "1", "--wait", "0"]);
-    let file = |name: &str| fs::read_to_string(sandbox.root().join(name)).unwrap_or_default().trim().to_owned();
-    eventually(|| !file("pid").is_empty());
-    let (supervisor, check) = (file("supervisor"), file("pid"));
+    let number = |name: &str| {
+        wait_for(name, || match fs::read_to_string(sandbox.root().join(name)).unwrap_or_default().trim() {
+            "" => Err("nothing written".to_owned()),
+            number => Ok(number.to_owned()),
+        })
+    };
+    let (supervisor, check) = (number("supervisor"), number("pid"));
     assert!(Command::new("kill").args(["-9", &supervisor]).status().unwrap().success());
     insta::assert_snapshot!(said(&sandbox, &sandbox.run(&["task", "wait", "1"])), @r"
     error: task `1` stays open: `[ -e go ] || { echo $PPID > supervisor; echo $$ > pid; sleep 300; }` did not get to its end (whoever ran it is gone, and said nothing)
@@ -145,8 +141,10 @@ fn a_check_whose_supervisor_died_is_lost_and_can_be_run_again() {
     hint: `steadfast task done 1` checks it again
     ");
     // Where nobody buries the dead, as in some containers, it stays on the list of processes.
-    let is_dead = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('Z'));
-    eventually(|| fs::read_to_string(format!("/proc/{check}/stat")).map_or(true, is_dead));
+    wait_for("the end of the check", || match fs::read_to_string(format!("/proc/{check}/stat")) {
+        Ok(stat) if !stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('Z')) => Err(stat),
+        _ => Ok(()),
+    });
     fs::write(sandbox.root().join("go"), "").unwrap();
     sandbox.ok(&["task", "done", "1"]);
 }

@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use steadfast_testkit::wait_for;
 
 use crate::sandbox::Sandbox;
 
@@ -27,7 +28,8 @@ fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
     let started = Instant::now();
     let output = demo(temporary.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    // It takes 3 s; the rest is for a machine with other work.
+    assert!(started.elapsed() < Duration::from_secs(100), "{:?}", started.elapsed());
 
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(!said.contains('\x1b'), "{said}");
@@ -79,11 +81,7 @@ fn a_demo_that_is_killed_is_swept_up() {
     child.kill().unwrap();
     child.wait().unwrap();
     let left = || fs::read_dir(temporary.path()).unwrap().count();
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while left() > 0 && Instant::now() < deadline {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(left(), 0);
+    wait_for("an empty folder", || if left() == 0 { Ok(()) } else { Err(format!("{} left", left())) });
 }
 
 #[test]

@@ -407,11 +407,11 @@ fn a_host_whose_version_is_not_known() {
     note: Claude Code is wired, and there is no `claude` on the PATH
     hint: without its version, what it can do is not checked; put it on the PATH if it is there
     ");
-    fake(&sandbox, "claude", "exec sleep 30");
+    fake(&sandbox, "claude", "exec sleep 600");
     let started = std::time::Instant::now();
     let said = found(&sandbox, "host-unknown");
     assert!(said.starts_with("note: `/bin/claude --version` says no version within 3 s\n"), "{said}");
-    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+    assert!(started.elapsed() < std::time::Duration::from_secs(300), "it was waited for");
 }
 
 #[test]

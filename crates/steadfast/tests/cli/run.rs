@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Output};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use steadfast_model::{Run, RunState, Status};
 use steadfast_store::ledger::Ledger;
+use steadfast_testkit::wait_for;
 
 use crate::sandbox::{Sandbox, write_program};
 
@@ -85,11 +84,7 @@ fn complete(sandbox: &Sandbox, run: &Run) -> String {
 
 /// Neither worktree nor branch nor process, and the user's own is as it was.
 fn nothing_is_left(sandbox: &Sandbox, run: &Run) {
-    let until = Instant::now() + Duration::from_secs(5);
-    while works_for(run) {
-        assert!(Instant::now() < until, "a process is left");
-        thread::sleep(Duration::from_millis(50));
-    }
+    wait_for("the end of its processes", || if works_for(run) { Err("one is left".to_owned()) } else { Ok(()) });
     let worktrees = sandbox.home().join(".local/state/steadfast/worktrees");
     let below = |folder| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     assert_eq!(below(worktrees).flat_map(below).collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new());

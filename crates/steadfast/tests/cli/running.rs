@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use steadfast_testkit::wait_for;
 
 use crate::sandbox::Sandbox;
 
@@ -49,14 +49,6 @@ fn units(progress: &Value) -> Vec<(String, String)> {
 
 fn branches(sandbox: &Sandbox) -> Vec<String> {
     git(sandbox, &["for-each-ref", "--format=%(refname:short)", "refs/heads"]).lines().map(str::to_owned).collect()
-}
-
-fn eventually(mut holds: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < until, "it did not happen");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 #[test]
@@ -131,15 +123,22 @@ fn a_unit_that_does_not_get_done_waits_for_a_human_and_the_others_go_on() {
 
 #[test]
 fn an_interrupt_pauses_and_a_resume_goes_on() {
-    let sandbox = with_spec(&[("1", &[], vec![task("1.1", "test -e go || sleep 60"), task("1.2", "test -s 1.2.txt")])]);
+    let sandbox =
+        with_spec(&[("1", &[], vec![task("1.1", "test -e go || sleep 600"), task("1.2", "test -s 1.2.txt")])]);
     let mut command = sandbox.command();
     command.args(["run", "SPEC.json", "--host", "sim"]).stdout(Stdio::null()).stderr(Stdio::piped());
     let runner = command.spawn().unwrap();
-    let is_checking = || {
-        let progress = sandbox.run(&["progress", "--json"]).stdout;
-        serde_json::from_slice::<Value>(&progress).is_ok_and(|progress| progress["units"][2]["status"] == "done")
-    };
-    eventually(is_checking);
+    // Until only the check that sleeps is left. Every step on the way has its own time.
+    let mut units = Value::Null;
+    while units[2]["status"] != "done" {
+        units = wait_for("the next step of the run", || {
+            let progress = sandbox.run(&["progress", "--json"]).stdout;
+            match serde_json::from_slice::<Value>(&progress) {
+                Ok(progress) if progress["units"] != units => Ok(progress["units"].clone()),
+                _ => Err(String::from_utf8_lossy(&progress).into_owned()),
+            }
+        });
+    }
     let (code, said) = sandbox.fails(&["resume"]);
     assert!(code == 1 && said.contains("is under way, by process"), "{said}");
     let (code, said) = sandbox.fails(&["task", "done", "1.1", "--force"]);

@@ -158,10 +158,10 @@ fn a_temporary_folder_that_does_not_take_what_it_is_for() {
 fn a_host_that_hangs() {
     let sandbox = Sandbox::bare();
     let program = host(&sandbox, "echo 'waiting for the network' >&2; exec sleep 600");
-    let arguments = ["--host", "claude", "--limit", "1", "--program", &program];
+    let arguments = ["--host", "claude", "--limit", "5", "--program", &program];
     insta::assert_snapshot!(demo(&sandbox, &arguments, ("LANG", "C")), @r"
     exit 1
-    error: the host did not come to an end within 1 s
+    error: the host did not come to an end within 5 s
 
     hint: the host's last words: waiting for the network
 

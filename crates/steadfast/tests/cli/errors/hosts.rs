@@ -7,6 +7,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use steadfast_testkit::wait_for;
+
 use super::{fails, failure};
 use crate::sandbox::Sandbox;
 
@@ -209,10 +211,7 @@ fn settings_that_somebody_else_wrote_to_before_they_could_be_put_back() {
     let init = sandbox.command().args(INIT).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     // It waits for the lock with its hooks written.
     let path = settings(&sandbox);
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(4);
-    while !path.exists() && std::time::Instant::now() < until {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    wait_for("its hooks", || if path.exists() { Ok(()) } else { Err("no settings".to_owned()) });
     fs::write(&path, "{\"model\": \"opus\"}").unwrap();
     insta::assert_snapshot!(failure(&sandbox, &init.wait_with_output().unwrap()), @r"
     exit 1

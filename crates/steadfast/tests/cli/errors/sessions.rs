@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use steadfast_model::{Entry, Fact};
 use steadfast_store::read_lines;
+use steadfast_testkit::wait_for;
 
 use super::{fails, failure};
 use crate::sandbox::Sandbox;
@@ -144,11 +145,16 @@ fn a_plan_that_another_event_made_needed() {
     // The hook of a stop looks while the gate is off, and gets the lock when another event has armed it.
     let lock = fs::File::options().append(true).open(folder.join("lock")).unwrap();
     let stop = json!({"session_id": "s-1", "cwd": sandbox.root(), "stop_hook_active": false, "background_tasks": []});
-    let seen = (0..40).any(|attempt| {
+    let seen = (0..40).any(|_| {
         lock.lock().unwrap();
         kept.iter().zip(&off).for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
-        let hook = sandbox.start_hook("Stop", &stop);
-        std::thread::sleep(std::time::Duration::from_millis(20 + 4 * attempt));
+        let mut hook = sandbox.start_hook("Stop", &stop);
+        // When it has opened the lock, it has looked. It does not wait for long: on a busy machine it may be over by now.
+        wait_for("a hook that wants the lock", || {
+            let opened = fs::read_dir(format!("/proc/{}/fd", hook.id())).into_iter().flatten().flatten();
+            let wants = opened.filter_map(|file| fs::read_link(file.path()).ok()).any(|file| file == folder.join("lock"));
+            if wants || hook.try_wait().unwrap().is_some() { Ok(()) } else { Err("it does not".to_owned()) }
+        });
         kept.iter().zip(&on).for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
         lock.unlock().unwrap();
         hook.wait_with_output().unwrap();
