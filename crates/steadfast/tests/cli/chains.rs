@@ -92,14 +92,21 @@ fn png(width: u8, height: u8) -> Vec<u8> {
 fn a_page_is_closed_by_a_picture_that_is_newer_than_it() {
     let sandbox = decided();
     sandbox.ok(&["task", "done", "2.1a"]);
-    sandbox.write("old.png", png(4, 3));
-    std::thread::sleep(std::time::Duration::from_millis(20));
     sandbox.write("page.html", "<h1>hello</h1>");
     sandbox.ok(&["task", "done", "2.1"]);
-    std::thread::sleep(std::time::Duration::from_millis(20));
+    sandbox.write("old.png", png(4, 3));
     sandbox.write("words.png", "no picture");
     sandbox.write("dot.png", png(1, 1));
     sandbox.write("new.png", png(4, 3));
+    let second = std::time::Duration::from_secs(1);
+    let shown = fs::metadata(sandbox.root().join("page.html")).unwrap().modified().unwrap();
+    let taken = |file: &str, at| {
+        fs::File::options().write(true).open(sandbox.root().join(file)).unwrap().set_modified(at).unwrap();
+    };
+    taken("old.png", shown - second);
+    for file in ["words.png", "dot.png", "new.png"] {
+        taken(file, shown + second);
+    }
     let mut all = sandbox.fails(&["task", "done", "2.1b"]).1;
     for file in ["old.png", "words.png", "dot.png", "none.png"] {
         let said = sandbox.fails(&["task", "done", "2.1b", "--artifact", file]).1;

@@ -50,7 +50,7 @@ fn killed_at_any_instant_nothing_is_torn_and_no_budget_comes_back() {
     sandbox.as_agent("s-1", &["task", "start", "1"]);
     let mut answered = 0;
     // `cargo xtask soak` asks for more.
-    let rounds = std::env::var("STEADFAST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(60_u64);
+    let rounds = std::env::var("STEADFAST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(72_u64);
     for round in 0..rounds {
         let stop =
             json!({"session_id": "s-1", "cwd": sandbox.root(), "stop_hook_active": false, "background_tasks": []});
@@ -63,10 +63,13 @@ fn killed_at_any_instant_nothing_is_torn_and_no_budget_comes_back() {
             (true, sandbox.start_hook("Stop", &stop)),
             (false, sandbox.start_hook("PostToolUse", &call)),
         ];
-        // From before the first instruction to after the last.
+        // From before the first instruction to after the last, which every eighth round waits for.
+        let is_killed = round % 8 != 7;
         thread::sleep(Duration::from_micros(round * 130 % 4_000));
         for (stops, mut child) in children.drain(..) {
-            let _ = child.kill();
+            if is_killed {
+                let _ = child.kill();
+            }
             let output = child.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
             answered += u32::from(stops && said.contains("\"decision\":\"block\""));

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::{Value, json};
 use steadfast_model::{STATE_VERSION, State};
 
-use crate::sandbox::{Sandbox, check_session};
+use crate::sandbox::{Sandbox, as_just_now, check_session};
 
 pub(crate) const SPEC: &str = "# Sign in with a code
 
@@ -112,7 +112,7 @@ fn plain(text: &str) -> String {
         }
     };
     let line = |line: &str| line.trim_end().split(' ').map(word).collect::<Vec<_>>().join(" ");
-    text.lines().map(line).collect::<Vec<_>>().join("\n")
+    as_just_now(text).lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use steadfast_model::{Change, Course, DriftChange, Host, Millis, Record, Score, SessionId, State, Step, StepKind};
 use steadfast_store::ledger::{LearningKind, LearningSource, Ledger, NewLearning};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, as_just_now};
 
 impl Sandbox {
     /// As an agent that must succeed.
@@ -81,7 +81,7 @@ fn an_agent_writes_down_what_it_learned_and_a_human_says_what_is_so() {
     assert_eq!(sandbox.by_agent(&add), "learning 1 says that already: npm ci hangs (open, 60 %)\n");
     assert_eq!(sandbox.ok(&["learn", "add", "Ask before a release"]), "learning 2: Ask before a release (confirmed)\n");
     assert_eq!(
-        sandbox.ok(&["learn", "list"]),
+        as_just_now(&sandbox.ok(&["learn", "list"])),
         "1    open       failure     npm ci hangs  [web/package.json]  (60 %, agent, just now)\n     why: no proxy\n\
          2    confirmed  discovery   Ask before a release  (100 %, human, just now)\n"
     );
@@ -250,7 +250,7 @@ fn what_was_done_learned_and_decided_is_recalled_with_its_reason() {
     sandbox.ok(&["task", "add", "One"]);
     sandbox.ok(&["decide", "Keep the cookie", "--why", "old browsers"]);
     assert_eq!(
-        sandbox.ok(&["recall", "the", "login", "--file", "src/auth/token.rs"]),
+        as_just_now(&sandbox.ok(&["recall", "the", "login", "--file", "src/auth/token.rs"])),
         "learned: Tokens live an hour (discovery, open; same folder)\n\
          done: edit src/auth/token.rs, 3 days ago (same file)\n\
          done: edit src/auth/cookie.rs, 3 days ago (same folder)\n\

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, as_just_now};
 
 fn with_tasks(titles: &[&str]) -> Sandbox {
     let sandbox = Sandbox::new();
@@ -208,14 +208,14 @@ fn the_status_says_where_things_stand_and_what_needs_a_human() {
     let shown = sandbox.ok(&["status"]);
     let shown = shown.replace(&sandbox.root().display().to_string(), "REPO");
     let branch = shown.split_whitespace().nth(2).unwrap_or_default().trim_end_matches(',').to_owned();
-    insta::assert_snapshot!(shown.replacen(&branch, "BRANCH", 1).replace("just now", "1 s ago"), @r"
+    insta::assert_snapshot!(as_just_now(&shown.replacen(&branch, "BRANCH", 1)), @r"
     REPO on BRANCH, 1 file changed
     0 of 3 tasks done, 2 open, 1 blocked; session s-1 works on them
     in progress: 1 One
     needs a human: task 3 is blocked: no key
     needs a human: session s-1 was let go as capped with 2 tasks open, see `steadfast why`; its next prompt arms the stop gate
 
-    claude s-1  stopped, capped, 1 s ago: 0 prompts, 0 tool calls, 3 refusals
+    claude s-1  stopped, capped, just now: 0 prompts, 0 tool calls, 3 refusals
     ");
     let json: Value = serde_json::from_str(&sandbox.ok(&["status", "--json"])).unwrap();
     assert_eq!(json["needs_human"].as_array().unwrap().len(), 2);
