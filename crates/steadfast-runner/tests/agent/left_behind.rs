@@ -92,7 +92,8 @@ fn wait_for_sleepers(count: usize, variable: &str) {
     wait_for("processes that sleep", || {
         let sleepers = processes().into_iter().filter(|(Process(pid), _, words)| {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            words == "sleep\0300\0" && environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
+            words.split_terminator('\0').eq(["sleep", "300"])
+                && environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
         });
         let seen = sleepers.count();
         if seen == count { Ok(()) } else { Err(format!("{seen} of {count}")) }
