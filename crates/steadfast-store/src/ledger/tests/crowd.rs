@@ -21,10 +21,11 @@ fn threads_that_migrate_at_once_all_find_it_done() {
 fn processes_that_migrate_at_once_all_find_it_done() {
     let dir = dir();
     let children: Vec<_> = (0..4)
-        .map(|_| process::play("open", dir.path()).stdout(std::process::Stdio::null()).spawn().unwrap())
+        .map(|_| process::play("open", dir.path()).stdout(std::process::Stdio::piped()).spawn().unwrap())
         .collect();
-    for mut child in children {
-        assert!(child.wait().unwrap().success());
+    for child in children {
+        let ended = child.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
     }
     assert!(Ledger::open_read_only(dir.path()).unwrap().is_some());
 }
