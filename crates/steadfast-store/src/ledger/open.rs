@@ -53,7 +53,11 @@ fn writable(path: &Path, busy: Duration) -> Result<Connection, Fault> {
         Err(fault) if fault.cannot_open() => create(path, flags, busy)?,
         connection => connection?,
     };
-    // SQLite opens what it may not write for reading, and would say so only at the first write.
+    // SQLite opens for reading what it cannot open for writing, and would say so only at the first write. It also does so
+    // if another process creates the file between its two attempts; a second connection finds that file.
+    if connection.is_readonly(rusqlite::MAIN_DB)? {
+        connection = connect(path, flags, busy)?;
+    }
     if connection.is_readonly(rusqlite::MAIN_DB)? {
         return Err(LedgerError::ReadOnly { path: path.to_owned() }.into());
     }
