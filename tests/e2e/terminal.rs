@@ -164,10 +164,12 @@ impl<'a> Terminal<'a> {
             skip("hosts in a terminal", &format_args!("`tmux` cannot be started: {error}"));
             return None;
         }
+        // There may have been sessions in this scene before.
+        let before = count(&Journal::all(&scene.state()), &["SessionStart"]);
         let terminal = Self::start(scene, cast);
         match scene.program.host() {
             Host::Codex => terminal.trust(),
-            Host::Claude | Host::Sim => terminal.until("SessionStart", 1),
+            Host::Claude | Host::Sim => terminal.until("SessionStart", before + 1),
         }
         Some(terminal)
     }
@@ -278,9 +280,8 @@ impl<'a> Terminal<'a> {
     }
 
     /// Waits until so many of these events of the main thread have arrived, in all sessions.
-    pub(crate) fn until(&self, event: &str, count: usize) {
-        let seen = || self.sessions().iter().flat_map(Journal::events).filter(|name| *name == event).count();
-        self.wait(&format!("{count} {event}"), || seen() >= count);
+    pub(crate) fn until(&self, event: &str, expected: usize) {
+        self.wait(&format!("{expected} {event}"), || count(&self.sessions(), &[event]) >= expected);
     }
 
     pub(crate) fn wait(&self, what: &str, mut done: impl FnMut() -> bool) {
@@ -321,6 +322,11 @@ impl<'a> Terminal<'a> {
         tmux.env("PATH", std::env::var_os("PATH").unwrap_or_default()).stdin(Stdio::null());
         tmux
     }
+}
+
+/// The number of these events of the main thread, in all sessions.
+fn count(sessions: &[Journal], events: &[&str]) -> usize {
+    sessions.iter().flat_map(Journal::events).filter(|event| events.contains(event)).count()
 }
 
 impl Drop for Terminal<'_> {

@@ -23,6 +23,11 @@ impl Workplace {
         let folder = tempfile::Builder::new().prefix("sf-").tempdir()?;
         let temporary = folder.path().join("t");
         fs::create_dir(&temporary)?;
+        // Like `/tmp`: a test that is run by the superuser may go on as another user.
+        #[cfg(unix)]
+        for (path, mode) in [(folder.path(), 0o755), (&temporary, 0o1777)] {
+            fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+        }
         Ok(Self { temporary, skips: folder.path().join("skips"), folder })
     }
 
