@@ -6,7 +6,7 @@ use crate::Result;
 use crate::process::cargo;
 
 /// What must not be found beneath a room.
-const FORBIDDEN: [(&str, &[&str]); 9] = [
+const FORBIDDEN: [(&str, &[&str]); 10] = [
     ("steadfast-model", &["serde_json", "rusqlite", "toml", "clap", "tokio", "steadfast-engine", "steadfast-store"]),
     ("steadfast-engine", &["serde_json", "rusqlite", "toml", "clap", "tokio", "steadfast-store", "steadfast-hosts"]),
     ("steadfast-observe", &["clap", "tokio", "tracing", "log", "rusqlite", "steadfast-engine", "steadfast-store"]),
@@ -16,6 +16,8 @@ const FORBIDDEN: [(&str, &[&str]); 9] = [
     ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-runner", &["clap", "tokio", "tracing", "log"]),
     ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse", "steadfast-sim"]),
+    // For tests only.
+    ("steadfast", &["steadfast-testkit"]),
 ];
 
 /// The rooms that a room may know, where these are all.
