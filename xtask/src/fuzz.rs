@@ -16,15 +16,27 @@ const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-l
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares -Clink-dead-code --cfg fuzzing";
 
+/// How the targets are built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Build {
+    /// Unoptimised, for a run that is shorter than an optimised build.
+    Quick,
+    Optimised,
+}
+
 /// Runs every target on its corpus, and then for `seconds`; as many at once as there are cores.
-pub(crate) fn fuzz(seconds: u32) -> Result<()> {
+pub(crate) fn fuzz(seconds: u32, build: Build) -> Result<()> {
     if !tool::has("c++", "g++")? {
         return Ok(());
     }
     let folder = root().join("fuzz");
-    run(cargo(["build", "--quiet", "--release"]).current_dir(&folder).env("RUSTFLAGS", COVERAGE))?;
+    let (profile, programs) = match build {
+        Build::Quick => ("dev", "debug"),
+        Build::Optimised => ("release", "release"),
+    };
+    run(cargo(["build", "--quiet", "--profile", profile]).current_dir(&folder).env("RUSTFLAGS", COVERAGE))?;
     fs::create_dir_all(folder.join("artifacts"))?;
-    let programs = folder.join("target").join(triple()?).join("release");
+    let programs = folder.join("target").join(triple()?).join(programs);
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let mut failed = Vec::new();
     for targets in TARGETS.chunks(cores) {

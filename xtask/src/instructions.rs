@@ -21,26 +21,21 @@ const KEPT: &str = "xtask/instructions.txt";
 /// What another C library or compiler may make of the same code.
 const TOLERANCE: f64 = 0.05;
 
-/// `cargo xtask instructions`: of what people install, and of what the tests build.
+/// `cargo xtask instructions`: of what people install. `cargo xtask test` compares what the tests build.
 pub(crate) fn instructions(doing: Doing) -> Result<()> {
     if !tool::has("valgrind", "valgrind")? {
         return Ok(());
     }
+    if doing == Doing::Compare {
+        return compare("dist", &build("dist")?);
+    }
     let mut counts = String::new();
     for profile in ["dev", "dist"] {
-        let binary = build(profile)?;
-        match doing {
-            Doing::Compare => compare(profile, &binary)?,
-            Doing::Keep => {
-                let count = count(&binary)?;
-                println!("kept {count} instructions for one PreToolUse of Edit ({profile})");
-                counts += &format!("{profile} {count}\n");
-            }
-        }
+        let count = count(&build(profile)?)?;
+        println!("kept {count} instructions for one PreToolUse of Edit ({profile})");
+        counts += &format!("{profile} {count}\n");
     }
-    if doing == Doing::Keep {
-        fs::write(root().join(KEPT), counts)?;
-    }
+    fs::write(root().join(KEPT), counts)?;
     Ok(())
 }
 

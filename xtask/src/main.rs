@@ -33,8 +33,8 @@ usage: cargo xtask CHORE
   bench runner [UNITS] what a run costs besides its agents, with 10, 100 and 1,000 units of 2 s (--binary PATH)
   bench transcript     what reading sessions costs beside decoding their lines, jq and Python
   generate [--check]   writes what is generated, or says what is out of date
-  instructions [--set] counts the instructions of one hook call, in the profiles dev and dist, and compares with the
-                       kept counts
+  instructions [--set] counts the instructions of one hook call (dist) and compares with the kept count; --set keeps the
+                       counts of dev, which `test` compares, and of dist
   picture              draws docs/demo.svg from what the demo prints
   release              the archive people unpack, with its checksum, in target/release-files
   fuzz [SECONDS]       every fuzz target for so long, 60 by default
@@ -64,8 +64,10 @@ fn main() -> ExitCode {
         ["instructions", "--set"] => instructions::instructions(instructions::Doing::Keep),
         ["picture"] => picture::picture(),
         ["release"] => release::release(),
-        ["fuzz"] => fuzz::fuzz(60),
-        ["fuzz", seconds] => seconds.parse().map_err(Into::into).and_then(fuzz::fuzz),
+        ["fuzz"] => fuzz::fuzz(60, fuzz::Build::Optimised),
+        ["fuzz", seconds] => {
+            seconds.parse().map_err(Into::into).and_then(|seconds| fuzz::fuzz(seconds, fuzz::Build::Optimised))
+        }
         ["faults", rest @ ..] => faults::faults(rest),
         ["soak"] => soak::soak(2_000),
         ["soak", rounds] => rounds.parse().map_err(Into::into).and_then(soak::soak),

@@ -13,7 +13,7 @@ pub(crate) fn soak(rounds: u32) -> Result<()> {
     eprintln!("random events against the stop gate's bound");
     run(cargo(["test", "--release", "--package", "steadfast-engine", "--test", "fold"])
         .env("PROPTEST_CASES", (rounds * 10).to_string()))?;
-    fuzz::fuzz(rounds / 10)?;
+    fuzz::fuzz(rounds / 10, fuzz::Build::Optimised)?;
     println!("soaked for {:.0} s", started.elapsed().as_secs_f64());
     Ok(())
 }

@@ -47,7 +47,7 @@ pub(crate) fn test(extent: Extent) -> Result<()> {
         }
     }
     if extent == Extent::Everything {
-        report.stage("fuzz", |_| fuzz::fuzz(FUZZ_SECONDS));
+        report.stage("fuzz", |_| fuzz::fuzz(FUZZ_SECONDS, fuzz::Build::Quick));
     }
     report.stage("left behind", |_| workplace.clean());
     report.print()

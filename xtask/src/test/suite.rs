@@ -30,6 +30,9 @@ const LIMIT: Duration = Duration::from_secs(30 * 60);
 
 const PROGRESS: Duration = Duration::from_secs(30);
 
+/// A binary that takes longer gets a line of its own.
+const WORTH_A_LINE: Duration = Duration::from_secs(5);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     UnitAndCli,
@@ -201,6 +204,9 @@ impl Suite {
             }
         }
         let outcome = Outcome::parse(&text);
+        if started.elapsed() > WORTH_A_LINE {
+            eprintln!("    {}: {} tests in {:.1} s", binary.selection, outcome.passed, started.elapsed().as_secs_f64());
+        }
         let passed = status.is_some_and(|status| status.success());
         if !passed || !outcome.is_whole {
             let _ = std::io::stderr().write_all(text.as_bytes());
