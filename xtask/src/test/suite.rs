@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -93,31 +94,55 @@ impl Suite {
     /// Runs the tests of a group.
     pub(crate) fn run(&self, group: Group, stage: &mut Stage) -> Result<()> {
         let cores = std::thread::available_parallelism().map_or(2, NonZero::get);
-        // Most tests wait for processes most of the time.
-        let threads = (2 * cores).to_string();
-        // A real host keeps a core busy while it starts.
-        let hosts = (cores + 1).to_string();
-        for binary in &self.binaries {
-            match group {
-                Group::UnitAndCli if binary.is_real_hosts() => {}
-                Group::UnitAndCli => self.run_once(binary, &["--test-threads", &threads, "--skip", TIMING], stage)?,
-                Group::Timing => self.run_once(binary, &["--test-threads", "1", TIMING], stage)?,
-                Group::RealHosts if binary.is_real_hosts() => {
-                    self.run_hosts(binary, &["--test-threads", &hosts, "--skip", TIMING], stage)?;
+        // A test waits for a process much of its time, and a real host keeps a core busy while it starts.
+        let threads = (cores + 1).to_string();
+        let parallel = ["--test-threads", &threads, "--skip", TIMING];
+        match group {
+            Group::UnitAndCli => {
+                let binaries: Vec<_> = self.binaries.iter().filter(|binary| !binary.is_real_hosts()).collect();
+                self.run_two_at_once(&binaries, &parallel, stage)
+            }
+            Group::Timing => {
+                for binary in &self.binaries {
+                    binary.report(self.start(binary, &["--test-threads", "1", TIMING])?, stage);
                 }
-                Group::RealHosts => {}
+                Ok(())
+            }
+            Group::RealHosts => {
+                for binary in self.binaries.iter().filter(|binary| binary.is_real_hosts()) {
+                    self.run_hosts(binary, &parallel, stage)?;
+                }
+                Ok(())
             }
         }
-        Ok(())
     }
 
-    fn run_once(&self, binary: &TestBinary, words: &[&str], stage: &mut Stage) -> Result<()> {
-        let outcome = self.start(binary, words)?;
-        stage.passed(outcome.passed);
-        for name in outcome.failed {
-            stage.failed(binary.failed(name));
+    /// The longest binary takes half of the time, and many of the others mostly wait: one at a time, the cores are idle
+    /// for a third of it.
+    fn run_two_at_once(&self, binaries: &[&TestBinary], words: &[&str], stage: &mut Stage) -> Result<()> {
+        let next = Mutex::new(binaries.iter());
+        let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let work = || {
+            let mut done = Vec::new();
+            while let Some(binary) = take() {
+                done.push((*binary, self.start(binary, words).map_err(|error| error.to_string())));
+            }
+            done
+        };
+        let done = std::thread::scope(|scope| {
+            let other = scope.spawn(work);
+            let mut done = work();
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            done
+        });
+        let mut crashed = Vec::new();
+        for (binary, outcome) in done {
+            match outcome {
+                Ok(outcome) => binary.report(outcome, stage),
+                Err(error) => crashed.push(error),
+            }
         }
-        Ok(())
+        if crashed.is_empty() { Ok(()) } else { Err(crashed.join("; ").into()) }
     }
 
     /// Failed tests are run again alone: a host may have been too slow beside the others.
@@ -246,6 +271,13 @@ impl TestBinary {
     /// The library beside the tests of real hosts has ordinary tests.
     fn is_real_hosts(&self) -> bool {
         self.package == REAL_HOSTS && !self.selection.ends_with("--lib")
+    }
+
+    fn report(&self, outcome: Outcome, stage: &mut Stage) {
+        stage.passed(outcome.passed);
+        for name in outcome.failed {
+            stage.failed(self.failed(name));
+        }
     }
 
     fn failed(&self, name: String) -> FailedTest {
