@@ -29,7 +29,7 @@ pub(crate) fn test(extent: Extent) -> Result<()> {
     let workplace = Workplace::new()?;
     let mut report = Report::new(workplace.skips());
     report.stage("tools", |stage| {
-        stage.is_apart();
+        stage.keep_apart();
         tools::install(extent, workplace.skips())
     });
     report.stage("formatting", |_| run(&mut cargo(["fmt", "--all", "--check"])));

@@ -21,25 +21,25 @@ pub(crate) struct Stage {
     apart: bool,
     failure: Option<String>,
     passed: usize,
-    failed: Vec<FailedTest>,
+    failed: Vec<TestId>,
     flaky: Vec<FlakyTest>,
 }
 
 /// A test, with the words of `cargo test` that select its binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FailedTest {
+pub(crate) struct TestId {
     pub(crate) binary: String,
     pub(crate) name: String,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct FlakyTest {
-    pub(crate) test: FailedTest,
+    pub(crate) test: TestId,
     pub(crate) attempts: usize,
 }
 
 impl Stage {
-    pub(crate) fn is_apart(&mut self) {
+    pub(crate) fn keep_apart(&mut self) {
         self.apart = true;
     }
 
@@ -47,11 +47,11 @@ impl Stage {
         self.passed += count;
     }
 
-    pub(crate) fn failed(&mut self, test: FailedTest) {
+    pub(crate) fn failed(&mut self, test: TestId) {
         self.failed.push(test);
     }
 
-    pub(crate) fn flaky(&mut self, test: FailedTest, attempts: usize) {
+    pub(crate) fn flaky(&mut self, test: TestId, attempts: usize) {
         self.flaky.push(FlakyTest { test, attempts });
     }
 
@@ -123,7 +123,7 @@ impl Report {
             eprintln!("FLAKY {} passed in attempt {attempts}: {}", test.name, command(&test.binary, &[&test.name]));
         }
         let passed: usize = self.stages.iter().map(|stage| stage.passed).sum();
-        let failed: Vec<&FailedTest> = self.stages.iter().flat_map(|stage| &stage.failed).collect();
+        let failed: Vec<&TestId> = self.stages.iter().flat_map(|stage| &stage.failed).collect();
         let skipped: usize = skips.iter().map(|(count, _)| count).sum();
         let _ = std::io::stderr().flush();
         println!("\n{passed} passed, {} failed, {skipped} skipped", failed.len());
@@ -139,7 +139,7 @@ fn failure(stage: &Stage) -> String {
         text += &format!(": {failure}");
     }
     let mut binaries: Vec<(&str, Vec<&str>)> = Vec::new();
-    for FailedTest { binary, name } in &stage.failed {
+    for TestId { binary, name } in &stage.failed {
         match binaries.iter_mut().find(|(known, _)| known == binary) {
             Some((_, names)) => names.push(name),
             None => binaries.push((binary, vec![name])),

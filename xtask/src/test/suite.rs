@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::leftovers::Workplace;
 use super::outcome::Outcome;
-use super::report::{FailedTest, Stage};
+use super::report::{Stage, TestId};
 use crate::Result;
 use crate::process::{cargo, kill_group};
 
@@ -158,15 +158,18 @@ impl Suite {
             let mut again: Vec<&str> = vec!["--test-threads", "1", "--exact"];
             again.extend(failed.iter().map(String::as_str));
             let outcome = self.start(binary, &again)?;
+            if outcome.passed + outcome.failed.len() != failed.len() {
+                return Err(format!("cargo test {}: not all of {failed:?} ran again", binary.selection).into());
+            }
             let still: HashSet<&String> = outcome.failed.iter().collect();
             for name in failed.iter().filter(|name| !still.contains(name)) {
                 stage.passed(1);
-                stage.flaky(binary.failed(name.clone()), attempt);
+                stage.flaky(binary.test(name.clone()), attempt);
             }
             failed = outcome.failed;
         }
         for name in failed {
-            stage.failed(binary.failed(name));
+            stage.failed(binary.test(name));
         }
         Ok(())
     }
@@ -230,7 +233,12 @@ impl Suite {
         }
         let outcome = Outcome::parse(&text);
         if started.elapsed() > WORTH_A_LINE {
-            eprintln!("    {}: {} tests in {:.1} s", binary.selection, outcome.passed, started.elapsed().as_secs_f64());
+            eprintln!(
+                "    {}: {} passed in {:.1} s",
+                binary.selection,
+                outcome.passed,
+                started.elapsed().as_secs_f64()
+            );
         }
         let passed = status.is_some_and(|status| status.success());
         if !passed || !outcome.is_whole {
@@ -276,11 +284,11 @@ impl TestBinary {
     fn report(&self, outcome: Outcome, stage: &mut Stage) {
         stage.passed(outcome.passed);
         for name in outcome.failed {
-            stage.failed(self.failed(name));
+            stage.failed(self.test(name));
         }
     }
 
-    fn failed(&self, name: String) -> FailedTest {
-        FailedTest { binary: self.selection.clone(), name }
+    fn test(&self, name: String) -> TestId {
+        TestId { binary: self.selection.clone(), name }
     }
 }
