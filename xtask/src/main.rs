@@ -5,12 +5,8 @@
 
 mod bench;
 mod boundary;
-mod faults;
 mod fuzz;
-mod generate;
 mod instructions;
-mod picture;
-mod process;
 mod release;
 mod skip;
 mod soak;
@@ -18,6 +14,9 @@ mod test;
 mod tool;
 
 use std::process::ExitCode;
+
+use xtask::process::{cargo, run};
+use xtask::{Result, process};
 
 const HELP: &str = "\
 usage: cargo xtask CHORE
@@ -43,8 +42,6 @@ usage: cargo xtask CHORE
   soak [ROUNDS]        the long loops: kills, crowds, fuzz; 2,000 rounds by default
 ";
 
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -56,19 +53,17 @@ fn main() -> ExitCode {
         ["bench", "hook", rest @ ..] => bench::hook(rest),
         ["bench", "ledger", rest @ ..] => bench::ledger(rest),
         ["bench", "observe", rest @ ..] => bench::observe(rest),
-        ["bench", "runner", rest @ ..] => bench::runner(rest),
         ["bench", "transcript", rest @ ..] => bench::transcript(rest),
-        ["generate"] => generate::generate(generate::Doing::Write),
-        ["generate", "--check"] => generate::generate(generate::Doing::Check),
         ["instructions"] => instructions::instructions(instructions::Doing::Compare),
         ["instructions", "--set"] => instructions::instructions(instructions::Doing::Keep),
-        ["picture"] => picture::picture(),
         ["release"] => release::release(),
         ["fuzz"] => fuzz::fuzz(60, fuzz::Build::Optimised),
         ["fuzz", seconds] => {
             seconds.parse().map_err(Into::into).and_then(|seconds| fuzz::fuzz(seconds, fuzz::Build::Optimised))
         }
-        ["faults", rest @ ..] => faults::faults(rest),
+        ["bench", "runner", ..] | ["generate" | "picture" | "faults", ..] => {
+            run(cargo(["run", "--quiet", "--package", "xtask-product", "--"]).args(words))
+        }
         ["soak"] => soak::soak(2_000),
         ["soak", rounds] => rounds.parse().map_err(Into::into).and_then(soak::soak),
         _ => {

@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use crate::Result;
 
 /// The root of the workspace.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }
 
 /// Runs a command to its end and fails with its name.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().map_err(|error| format!("cannot start {command:?}: {error}"))?;
     if !status.success() {
         return Err(format!("{command:?} failed: {status}").into());
@@ -20,37 +20,37 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
+pub fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root()).stdin(Stdio::null());
     command
 }
 
 /// Builds the binary in a profile and says where it is.
-pub(crate) fn build(profile: &str) -> Result<PathBuf> {
+pub fn build(profile: &str) -> Result<PathBuf> {
     run(&mut cargo(["build", "--quiet", "--package", "steadfast", "--profile", profile]))?;
     let folder = if profile == "dev" { "debug" } else { profile };
     Ok(target().join(triple()?).join(folder).join("steadfast"))
 }
 
 /// Where cargo builds.
-pub(crate) fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
 /// The target's name. The workspace names its target, so there is one folder more than usual.
-pub(crate) fn triple() -> Result<String> {
+pub fn triple() -> Result<String> {
     let said = String::from_utf8(Command::new("rustc").arg("-vV").output()?.stdout)?;
     let triple = said.lines().find_map(|line| line.strip_prefix("host: ")).ok_or("rustc does not name its host")?;
     Ok(triple.to_owned())
 }
 
 /// Ends a process that a test left behind.
-pub(crate) fn kill(pid: u32) {
+pub fn kill(pid: u32) {
     let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
 }
 
 /// Ends a process and what it started in its group.
-pub(crate) fn kill_group(leader: u32) {
+pub fn kill_group(leader: u32) {
     let _ = Command::new("kill").args(["-9", "--", &format!("-{leader}")]).status();
 }

@@ -9,7 +9,7 @@ mod tools;
 use std::path::Path;
 
 use crate::process::{cargo, run};
-use crate::{Result, boundary, fuzz, generate, instructions, tool};
+use crate::{Result, boundary, fuzz, instructions, tool};
 use leftovers::Workplace;
 use report::Report;
 use suite::{Group, Suite};
@@ -36,7 +36,6 @@ pub(crate) fn test(extent: Extent) -> Result<()> {
     report.stage("lints", |_| {
         run(&mut cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
     });
-    report.stage("generated files", |_| generate::generate(generate::Doing::Check));
     report.stage("boundaries", |_| boundary::check());
     if let Some(suite) = report.stage("building tests", |_| Suite::build(&workplace)) {
         report.stage("unit and CLI", |stage| suite.run(Group::UnitAndCli, stage));

@@ -5,7 +5,6 @@ mod guard;
 mod hook;
 mod ledger;
 mod observe;
-mod runner;
 mod transcript;
 
 use std::path::PathBuf;
@@ -18,7 +17,6 @@ pub(crate) use guard::guard;
 pub(crate) use hook::hook;
 pub(crate) use ledger::ledger;
 pub(crate) use observe::observe;
-pub(crate) use runner::runner;
 pub(crate) use transcript::transcript;
 
 /// Real sessions and commands, where they lie beside this repository.

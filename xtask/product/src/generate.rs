@@ -57,3 +57,13 @@ fn schema<T: JsonSchema>() -> Result<String> {
 fn plugin_hooks() -> Result<String> {
     Ok(serde_json::to_string_pretty(&install::plugin_hooks())? + "\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_generated_files_are_fresh() {
+        generate(Doing::Check).unwrap();
+    }
+}

@@ -1,0 +1,33 @@
+//! The chores that use the crates of the product. `cargo xtask CHORE` starts them: so `xtask` itself is built in seconds.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk")]
+#![expect(clippy::disallowed_methods, reason = "chores run programs and read the environment")]
+
+mod bench_runner;
+mod faults;
+mod generate;
+mod picture;
+
+use std::process::ExitCode;
+
+use xtask::{Result, process};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["bench", "runner", rest @ ..] => bench_runner::runner(rest),
+        ["generate"] => generate::generate(generate::Doing::Write),
+        ["generate", "--check"] => generate::generate(generate::Doing::Check),
+        ["picture"] => picture::picture(),
+        ["faults", rest @ ..] => faults::faults(rest),
+        _ => Err(format!("`{}` is not a chore; `cargo xtask` lists them", words.join(" ")).into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
