@@ -8,9 +8,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use steadfast_check::{CheckReport, CheckRun, Supervisor};
 use steadfast_hosts::Sandbox;
 use steadfast_model::CheckEnd;
-use steadfast_runner::check::{CheckReport, CheckRun, Supervisor};
 use steadfast_sim::Scenario;
 use steadfast_testkit::wait_for;
 

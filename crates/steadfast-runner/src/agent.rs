@@ -25,9 +25,9 @@ use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::{AgentEnd, AgentEvent};
 use steadfast_model::{Host, Process, SessionId, Spent};
 
-pub use crate::grounds::MARK;
 pub use attend::attend;
 pub use left_behind::end_left_behind;
+pub use steadfast_check::MARK;
 
 #[derive(Clone, Debug)]
 pub struct Assignment {

@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use steadfast_check::MARK;
 use steadfast_observe::{GitCommand, GitFailed, Program};
 
 pub use exhibit::difference;
@@ -22,9 +23,6 @@ use remains::{git_dir, remove_dir};
 /// A checkout of a very large repository takes a while.
 const CHECKOUT: Duration = Duration::from_secs(600);
 const QUICK: Duration = Duration::from_secs(60);
-
-/// What every process that works for a run has in its environment, with the run's id.
-pub const MARK: &str = "STEADFAST_RUN_MARK";
 
 #[derive(Clone, Debug)]
 pub struct Grounds {

@@ -3,7 +3,6 @@
 
 mod begin;
 mod budget;
-mod desk;
 mod dispatcher;
 mod ending;
 mod executor;
@@ -14,10 +13,10 @@ mod panel;
 mod prompt;
 mod recover;
 mod runner;
+mod teller;
 mod verdict;
 
-pub use begin::{Begin, RunError, Until, run};
-pub use desk::{Closed, Desk, Loaded, Rework};
+pub use begin::{Begin, Until, run};
 pub use ending::Outcome;
 pub use executor::{Launcher, Role, Start};
 pub use news::{Activity, Audience, News, Snapshot};

@@ -1,4 +1,9 @@
+mod run;
+mod work;
+
 use std::fmt;
+
+use steadfast_work::chain;
 
 /// Exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 64;
@@ -7,7 +12,7 @@ pub(crate) const USAGE: u8 = 64;
 #[derive(Debug)]
 pub(crate) struct CommandError {
     pub(crate) kind: ErrorKind,
-    message: String,
+    pub(crate) message: String,
     hints: Vec<String>,
 }
 
@@ -54,11 +59,6 @@ impl CommandError {
         self
     }
 
-    /// What happened, for a log: what to do is for whoever called.
-    pub(crate) fn message(&self) -> &str {
-        &self.message
-    }
-
     fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {
         Self { kind, message: message.to_string(), hints: Vec::new() }
     }
@@ -72,21 +72,6 @@ impl fmt::Display for CommandError {
         }
         Ok(())
     }
-}
-
-/// An error with all its causes in one line, each said once: some have their cause in their own words.
-pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !text.contains(&said) {
-            text.push_str(": ");
-            text.push_str(&said);
-        }
-        cause = error.source();
-    }
-    text
 }
 
 impl From<steadfast_store::ledger::LedgerError> for CommandError {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use steadfast_model::Host;
 use steadfast_store::Place;
+use steadfast_work::file;
 
 use crate::error::CommandError;
-use crate::file;
 
 const HEAD: &str = "# steadfast init";
 

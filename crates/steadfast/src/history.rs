@@ -10,10 +10,11 @@ use steadfast_hook::drain;
 use steadfast_model::{Entry, SessionId};
 use steadfast_store::ledger::{HistoryFilter, HistoryLine, Ledger};
 use steadfast_store::{Line, SessionFiles, read_lines};
+use steadfast_work::Repository;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::note;
-use crate::repository::Repository;
 
 /// A session's name is not cut shorter than this.
 const SHORT: usize = 8;
@@ -27,7 +28,7 @@ pub(crate) struct History {
 
 impl History {
     pub(crate) fn here() -> Result<Self, CommandError> {
-        Ok(Self::at(Repository::here()?))
+        Ok(Self::at(here::repository()?))
     }
 
     pub(crate) fn at(repository: Repository) -> Self {

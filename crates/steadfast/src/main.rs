@@ -4,27 +4,20 @@
 //! an argument parser exists. Everything else is a command for people and agents.
 
 mod alarm;
-mod ancestry;
 mod beside;
-mod caller;
 mod commands;
 mod diff;
 mod error;
 mod exclude;
-mod file;
+mod here;
 mod history;
-mod looped;
 mod neighbours;
 mod output;
 mod recalled;
 mod refining;
-mod repository;
+mod report;
 mod setup;
-mod spec_file;
-mod ssh;
 mod surroundings;
-mod task_list;
-mod tracker;
 mod when;
 
 use std::ffi::OsString;

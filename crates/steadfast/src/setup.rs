@@ -7,10 +7,12 @@ use steadfast_hosts::install::{self, InstallError};
 use steadfast_model::Host;
 use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
+use steadfast_work::Caller;
+use steadfast_work::chain;
 
-use crate::caller::Caller;
 use crate::diff;
-use crate::error::{CommandError, chain};
+
+use crate::error::CommandError;
 use crate::output::note;
 use crate::surroundings;
 
@@ -134,7 +136,7 @@ fn record_name(place: &Place) -> String {
 /// Refuses a human's command inside an agent's tool call: the environment tells, or the claim that the pre-tool hook of
 /// a call with that word in it left.
 pub(crate) fn only_for_humans(place: &Place, command: &str) -> Result<(), CommandError> {
-    if Caller::of(place, command).is_agent() {
+    if Caller::of(place, &surroundings::environment(), command).is_agent() {
         return Err(CommandError::refused(format!(
             "`steadfast {command}` is for a human, and this is an agent's call"
         ))

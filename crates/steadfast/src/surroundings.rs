@@ -9,13 +9,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use steadfast_hook::Surroundings;
 use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
-
-/// To an agent of a run: the file that is there once the run has spent its budget.
-pub(crate) const RUN_SPENT: &str = "STEADFAST_RUN_SPENT";
+use steadfast_work::{Environment, RUN_SPENT};
 
 pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+pub(crate) fn environment() -> Environment {
+    Environment {
+        clock: now,
+        cwd: cwd(),
+        home: home(),
+        path: path_variable(),
+        user_state: user_state(),
+        user_config: user_config(),
+        session: session(),
+        inside_agent: inside_agent(),
+        check: text("STEADFAST_CHECK"),
+        in_run: path(RUN_SPENT).is_some(),
+    }
 }
 
 pub(crate) fn of_hook() -> Surroundings {
@@ -33,7 +46,7 @@ pub(crate) fn of_hook() -> Surroundings {
         user_config: user_config(),
         run_spent: path(RUN_SPENT),
         homes,
-        follow: crate::tracker::in_hook,
+        follow: |place, config| steadfast_work::tracker::in_hook(place, config, now()),
         task_list: || text("CLAUDE_CODE_TASK_LIST_ID"),
     }
 }
@@ -73,20 +86,12 @@ pub(crate) fn session() -> Option<SessionId> {
 }
 
 /// Whether a host says that this process was started by its agent.
-pub(crate) fn inside_agent() -> bool {
+fn inside_agent() -> bool {
     ["CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "STEADFAST_SIM"].into_iter().any(|name| text(name).is_some())
-}
-
-/// The task whose check this process runs in.
-pub(crate) fn check() -> Option<String> {
-    text("STEADFAST_CHECK")
 }
 
 /// To the command that refines a goal: a session that it starts is not refined in its turn.
 pub(crate) const REFINING: &str = "STEADFAST_REFINING";
-
-/// To a supervisor: what its check is confined to. Empty is the same as absent.
-pub(crate) const SANDBOX: &str = "STEADFAST_SANDBOX";
 
 pub(crate) fn path_variable() -> Option<OsString> {
     std::env::var_os("PATH")

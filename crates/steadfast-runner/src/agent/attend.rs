@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Signal, WaitId, WaitIdOptions, waitid};
+use steadfast_check::process::pid;
+use steadfast_check::tail::Tail;
 use steadfast_model::Spent;
 
 use super::account::Account;
@@ -13,8 +15,6 @@ use super::lines::Lines;
 use super::log::Log;
 use super::started::Started;
 use super::{Assignment, Departed, Departure, Heard};
-use crate::process::pid;
-use crate::tail::Tail;
 
 /// How often it is looked whether the agent is to be stopped: nothing else wakes us while it is silent.
 const TICK: Duration = Duration::from_millis(250);

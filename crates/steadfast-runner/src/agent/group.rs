@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-use crate::process::{entry, has_variable, pids};
+use steadfast_check::process::{entry, has_variable, pids};
 
 #[derive(Debug)]
 pub(super) struct Group {

@@ -2,9 +2,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
+use steadfast_check::process::{entry, has_variable, pid, pids};
 
 use super::{MARK, Process};
-use crate::process::{entry, has_variable, pid, pids};
 
 /// Between the request to end and the end.
 const GRACE: Duration = Duration::from_secs(2);

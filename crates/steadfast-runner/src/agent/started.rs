@@ -8,12 +8,12 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use steadfast_check::process::{entry, pid};
+use steadfast_check::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unlike_any};
 use steadfast_hosts::launch::Launch;
 
 use super::group::Group;
 use super::{Assignment, MARK, Process};
-use crate::process::{entry, pid};
-use crate::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unlike_any};
 
 /// By this variable the processes of one agent are told from those of all others, also from those of a run that was
 /// resumed while our watcher is still at work.

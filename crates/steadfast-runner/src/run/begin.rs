@@ -1,6 +1,6 @@
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
@@ -8,18 +8,20 @@ use std::thread;
 use std::time::Duration;
 
 use steadfast_hosts::price::Prices;
-use steadfast_model::{Process, Run};
-use steadfast_plan::Circle;
-use steadfast_store::ledger::{LeaseError, Ledger, LedgerError};
+use steadfast_model::{PlanId, Process, Run, TaskId};
+use steadfast_store::Place;
+use steadfast_store::ledger::Ledger;
+use steadfast_work::task_list::RunTasks;
 
-use super::desk::Desk;
 use super::dispatcher::Dispatcher;
 use super::ending::Outcome;
 use super::executor::{Launcher, Shop};
 use super::merger::Merger;
 use super::news::Audience;
+use super::teller::{Teller, Telling};
 use crate::counsel::Matter;
-use crate::grounds::{Grounds, GroundsError};
+use crate::error::RunError;
+use crate::grounds::Grounds;
 
 /// Without a limit: ten years.
 const ENDLESS: Duration = Duration::from_secs(10 * 365 * 86_400);
@@ -31,11 +33,11 @@ pub struct Begin {
     pub plan_title: String,
     pub ledger: Ledger,
     pub grounds: Grounds,
-    pub desk: Arc<dyn Desk>,
+    pub tasks: Arc<RunTasks>,
     pub launcher: Box<Launcher>,
     pub prices: Prices,
-    /// Logs of agents, and marks of what is spent.
-    pub folder: PathBuf,
+    /// The repository it runs in.
+    pub place: Place,
     /// This process.
     pub runner: Process,
     /// A human wants it to end: it is paused then.
@@ -62,33 +64,23 @@ impl fmt::Debug for Begin {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    #[error(transparent)]
-    Lease(#[from] LeaseError),
-    #[error(transparent)]
-    Grounds(#[from] GroundsError),
-    #[error(transparent)]
-    Circle(#[from] Circle),
-    #[error("`{}`: {source}", path.display())]
-    Folder { path: PathBuf, source: std::io::Error },
-    #[error("a thread cannot be started: {0}")]
-    Thread(std::io::Error),
-    #[error("another process took this run over")]
-    TakenOver,
-}
-
 /// Goes on with a run until it is complete or paused.
 pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunError> {
-    let Begin { run, plan_title, ledger, grounds, desk, launcher, prices, folder, runner, stop, counsel, until } =
+    let Begin { run, plan_title, ledger, grounds, tasks, launcher, prices, place, runner, stop, counsel, until } =
         begin;
+    // Logs of agents, and marks of what is spent.
+    let folder = place.state.join("runs").join(run.id.as_str());
     fs::create_dir_all(&folder).map_err(|source| RunError::Folder { path: folder.clone(), source })?;
     let (tell, messages) = mpsc::channel();
     let (arrive, arrivals) = mpsc::channel();
     let (base, halt) = (run.base.clone(), Arc::new(AtomicBool::new(false)));
-    let merger = Merger { base, grounds: grounds.clone(), desk: Arc::clone(&desk), stop: Arc::clone(&halt) };
+    let check_again = {
+        let tasks = Arc::clone(&tasks);
+        Box::new(move |folder: &Path, plan: &PlanId, task: &TaskId, stop: &AtomicBool| {
+            tasks.check_again(folder, plan, task, stop)
+        })
+    };
+    let merger = Merger { base, grounds: grounds.clone(), check_again, stop: Arc::clone(&halt) };
     let merging = thread::Builder::new().name("merger".to_owned()).spawn({
         let tell = tell.clone();
         move || merger.run(&arrivals, &tell)
@@ -98,7 +90,7 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
         run: run.id.clone(),
         plan_title,
         grounds,
-        desk,
+        tasks,
         launcher,
         host: run.host,
         prices,
@@ -107,10 +99,12 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
         folder: folder.clone(),
         counsel,
     };
+    let teller = Teller::of(&place, &run, shop.tasks.clock());
     let mut dispatcher = Dispatcher::of(run, ledger, Arc::new(shop), folder, runner, stop, (tell, messages, arrive))?;
     (dispatcher.until, dispatcher.halt) = (until, halt);
-    let outcome = dispatcher.go(audience);
+    let outcome = dispatcher.go(&mut Telling { audience, teller });
     dispatcher.end();
+    let outcome = outcome.or_else(|error| dispatcher.pause_after(error));
     // The dispatcher held the other end of what the merger listens to.
     drop(dispatcher);
     let _ = merging.join();

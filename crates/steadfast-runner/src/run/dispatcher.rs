@@ -19,13 +19,14 @@ use steadfast_store::ledger::{Lease, Ledger};
 
 pub(super) use limits::put_back;
 
-use super::begin::{RunError, Until};
+use super::begin::Until;
 use super::ending::Outcome;
 use super::executor::Shop;
 use super::merger::Arrival;
 use super::message::Message;
 use super::news::{Activity, Audience, News, Snapshot};
 use crate::agent::Heard;
+use crate::error::RunError;
 
 /// How long nothing has to happen until it is looked around.
 const TICK: Duration = Duration::from_secs(1);
@@ -308,7 +309,7 @@ impl Dispatcher {
     }
 
     pub(super) fn change(&mut self, unit: &TaskId, change: impl FnOnce(&mut RunUnit)) -> Result<(), RunError> {
-        let row = self.ledger.change_unit(&self.run.id, unit, self.shop.desk.now(), change)?;
+        let row = self.ledger.change_unit(&self.run.id, unit, self.shop.tasks.now(), change)?;
         self.put(row);
         Ok(())
     }
@@ -335,6 +336,6 @@ impl Dispatcher {
     }
 
     pub(super) fn now(&self) -> Millis {
-        self.shop.desk.now()
+        self.shop.tasks.now()
     }
 }

@@ -11,13 +11,15 @@ use std::time::Duration;
 use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::AgentEvent;
 use steadfast_model::{Host, RunId, RunUnit, Spent, TaskId};
+use steadfast_work::chain;
+use steadfast_work::task_list::{Closed, LoadedUnit, Rework, RunTasks};
 
-use super::desk::{Closed, Desk, Loaded, Rework};
 use super::message::{Message, Open, Worked};
 use super::prompt::{Before, Prompt};
 use crate::agent::{Assignment, Departed, Departure, Heard, attend};
 use crate::counsel::Matter;
-use crate::grounds::{Grounds, GroundsError};
+use crate::error::RunError;
+use crate::grounds::Grounds;
 
 /// How an agent is launched, for a prompt and a share of the budget.
 pub type Launcher = dyn Fn(&Start<'_>) -> steadfast_hosts::launch::Launch + Send + Sync;
@@ -59,7 +61,7 @@ pub(crate) struct Shop {
     pub(crate) run: RunId,
     pub(crate) plan_title: String,
     pub(crate) grounds: Grounds,
-    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) tasks: Arc<RunTasks>,
     pub(crate) launcher: Box<Launcher>,
     pub(crate) host: Host,
     pub(crate) prices: Prices,
@@ -74,7 +76,8 @@ pub(crate) struct Shop {
 /// Does the job to its end, whatever that is, and says how it went.
 pub(crate) fn work(shop: &Shop, job: Job, stop: &AtomicBool, tell: &Sender<Message>) {
     let unit = job.unit.unit.clone();
-    let worked = Dispatch { shop, stop, tell, unit: &unit }.run(job).unwrap_or_else(Worked::trouble);
+    let worked = Dispatch { shop, stop, tell, unit: &unit }.run(job);
+    let worked = worked.unwrap_or_else(|error| Worked::trouble(chain(&error)));
     let _ = tell.send(Message::Worked(unit, Box::new(worked)));
 }
 
@@ -86,9 +89,9 @@ pub(super) struct Dispatch<'a> {
 }
 
 impl Dispatch<'_> {
-    fn run(&self, mut job: Job) -> Result<Worked, String> {
+    fn run(&self, mut job: Job) -> Result<Worked, RunError> {
         let grounds = &self.shop.grounds;
-        let folder = grounds.prepare(self.unit.as_str()).map_err(said)?;
+        let folder = grounds.prepare(self.unit.as_str())?;
         // Of an attempt whose runner died.
         let _ = fs::remove_file(&job.spent);
         if job.bring_in {
@@ -96,11 +99,11 @@ impl Dispatch<'_> {
             if !grounds.is_bringing_in(self.unit.as_str()) {
                 self.save()?;
             }
-            job.before.conflict = grounds.bring_in(self.unit.as_str()).map_err(said)?;
+            job.before.conflict = grounds.bring_in(self.unit.as_str())?;
         }
         let reopen = job.before.failure.as_ref().map(|failure| failure.task.clone());
         let rework = Rework { reopen: reopen.filter(|_| job.bring_in), conflict: job.before.conflict.clone() };
-        let loaded = self.shop.desk.load(&self.shop.run, &job.unit, &folder, &rework)?;
+        let loaded = self.shop.tasks.load(&self.shop.run, &job.unit, &folder, &rework)?;
         let _ = self.tell.send(Message::Loaded(self.unit.clone(), loaded.plan.clone()));
         // Nothing is left for an agent: what landed meanwhile came in by itself, or the runner died when all was done.
         let settled = rework == Rework::default() && !loaded.is_open;
@@ -119,7 +122,7 @@ impl Dispatch<'_> {
     }
 
     /// `taken` is what this dispatch spent before.
-    fn agent(&self, job: &Job, loaded: &Loaded, folder: &Path, taken: Spent) -> Departure {
+    fn agent(&self, job: &Job, loaded: &LoadedUnit, folder: &Path, taken: Spent) -> Departure {
         let prompt = Prompt { plan: &self.shop.plan_title, tasks: &loaded.tasks, before: &job.before }.text();
         let mark = format!("{}/{}", self.shop.run, self.unit);
         let share = job.share.map(|share| share.saturating_sub(taken.micro_usd.unwrap_or(0)));
@@ -144,11 +147,11 @@ impl Dispatch<'_> {
     }
 
     /// Whatever the agent says: its work is committed, and each task is closed by its check.
-    fn check(&self, departure: Option<Departure>, loaded: &Loaded, folder: &Path) -> Result<Worked, String> {
+    fn check(&self, departure: Option<Departure>, loaded: &LoadedUnit, folder: &Path) -> Result<Worked, RunError> {
         let mut worked = Worked { departure, ..Worked::default() };
         self.save()?;
         for task in &loaded.tasks {
-            match self.shop.desk.close(folder, task, self.stop)? {
+            match self.shop.tasks.close(folder, task, self.stop)? {
                 Closed::Done => worked.closed += 1,
                 Closed::Open { why, output } => {
                     worked.open = Some(Open { task: task.clone(), why, output });
@@ -169,19 +172,15 @@ impl Dispatch<'_> {
         Ok(worked)
     }
 
-    fn save(&self) -> Result<(), String> {
-        self.shop.grounds.save(self.unit.as_str(), &self.message()).map_err(said)
+    fn save(&self) -> Result<(), RunError> {
+        Ok(self.shop.grounds.save(self.unit.as_str(), &self.message())?)
     }
 
-    pub(super) fn commit(&self) -> Result<String, String> {
-        self.shop.grounds.commit(self.unit.as_str(), &self.message()).map_err(said)
+    pub(super) fn commit(&self) -> Result<String, RunError> {
+        Ok(self.shop.grounds.commit(self.unit.as_str(), &self.message())?)
     }
 
     fn message(&self) -> String {
         format!("Work on {}", self.unit)
     }
-}
-
-pub(super) fn said(error: GroundsError) -> String {
-    error.to_string()
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender};
 
-use steadfast_model::{CheckEnd, Evidence, PlanId, TaskId};
+use steadfast_model::{Evidence, PlanId, TaskId};
+use steadfast_work::task_list::Recheck;
+use steadfast_work::{WorkError, chain};
 
-use super::desk::Desk;
 use super::message::{Merged, Message, Open};
 use crate::grounds::{Candidate, Grounds, GroundsError, Landing, Merge};
 
@@ -18,6 +19,9 @@ const TRIES: u32 = 3;
 
 /// How many land together: the more there are, the later it is known of one that it fails.
 const TOGETHER: usize = 16;
+
+/// Runs the check of a task on the files in a folder.
+pub(crate) type CheckAgain = dyn Fn(&Path, &PlanId, &TaskId, &AtomicBool) -> Result<Recheck, WorkError> + Send + Sync;
 
 /// A unit whose checks passed in its worktree.
 #[derive(Clone, Debug)]
@@ -33,7 +37,7 @@ pub(crate) struct Merger {
     /// The commit the run began at.
     pub(crate) base: String,
     pub(crate) grounds: Grounds,
-    pub(crate) desk: Arc<dyn Desk>,
+    pub(crate) check_again: Box<CheckAgain>,
     pub(crate) stop: Arc<AtomicBool>,
 }
 
@@ -156,14 +160,14 @@ impl Merger {
     /// Each check of a unit on what would land, which lies in `folder`. None: all passed, on these trees.
     fn check(&self, arrival: &Arrival, folder: &Path, trees: &mut BTreeSet<Option<String>>) -> Option<Merged> {
         for task in &arrival.tasks {
-            match self.desk.check_again(folder, &arrival.plan, task, &self.stop) {
-                Ok(None) => {}
-                Ok(Some(evidence)) if evidence.passed => {
-                    trees.insert(evidence.tree);
+            match (self.check_again)(folder, &arrival.plan, task, &self.stop) {
+                Ok(Recheck::Nothing) => {}
+                Ok(Recheck::Passed { tree }) => {
+                    trees.insert(tree);
                 }
-                Ok(Some(Evidence { end: CheckEnd::Lost, .. })) => return Some(Merged::Stopped),
-                Ok(Some(evidence)) => return Some(Merged::Fails(failure(task, evidence))),
-                Err(why) => return Some(Merged::Trouble(why)),
+                Ok(Recheck::Stopped) => return Some(Merged::Stopped),
+                Ok(Recheck::Failed(evidence)) => return Some(Merged::Fails(failure(task, evidence))),
+                Err(error) => return Some(Merged::Trouble(chain(&error))),
             }
         }
         None

@@ -5,10 +5,11 @@ use std::time::Duration;
 use steadfast_hosts::stream::AgentEvent;
 use steadfast_model::Spent;
 
-use super::executor::{Dispatch, Job, said};
+use super::executor::{Dispatch, Job};
 use super::message::Message;
 use crate::agent::Heard;
 use crate::counsel::{Advice, Change, Expert, Failed, Purpose, Sitting, choose, told};
+use crate::error::RunError;
 use crate::quote::end_of;
 
 /// A panel that thinks longer than this holds the work up more than it helps.
@@ -19,7 +20,7 @@ const PART: u64 = 4;
 
 impl Dispatch<'_> {
     /// Holds a panel where one is due. What it took.
-    pub(super) fn panel(&self, job: &mut Job) -> Result<Spent, String> {
+    pub(super) fn panel(&self, job: &mut Job) -> Result<Spent, RunError> {
         let none = Spent { micro_usd: Some(0), ..Spent::default() };
         let Some(matter) = &self.shop.counsel else { return Ok(none) };
         let Some(failure) = job.before.failure.clone().filter(|_| job.unit.stuck == 1 && !job.bring_in) else {
@@ -27,9 +28,9 @@ impl Dispatch<'_> {
         };
         let grounds = &self.shop.grounds;
         let head = self.commit()?;
-        let change = Change::parse(&grounds.diff_from_branch(&head).map_err(said)?);
+        let change = Change::parse(&grounds.diff_from_branch(&head)?);
         let name = format!("panel-{}", self.unit);
-        let directory = grounds.exhibit(&name, &head).map_err(said)?;
+        let directory = grounds.exhibit(&name, &head)?;
         let task = format!("{} ({})", failure.task, job.unit.title);
         let failed = Failed {
             task: &task,
@@ -57,7 +58,7 @@ impl Dispatch<'_> {
             taken = spent;
             let _ = self.tell.send(Message::Heard(self.unit.clone(), Heard::Event(AgentEvent::Spent(spent))));
         });
-        grounds.put_away(&name).map_err(said)?;
+        grounds.put_away(&name)?;
         let panel: Vec<(Expert, Advice)> = statements
             .iter()
             .filter_map(|statement| Some((statement.expert, Advice::read(statement.spoken.said.as_deref()?)?)))

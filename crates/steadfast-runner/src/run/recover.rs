@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use steadfast_model::{RunState, Status, UnitStatus};
 
-use super::begin::RunError;
 use super::dispatcher::Dispatcher;
 use super::news::News;
 use crate::agent::end_left_behind;
+use crate::error::RunError;
 
 impl Dispatcher {
     /// Ends what was left behind, writes down what landed, and puts the rest back.

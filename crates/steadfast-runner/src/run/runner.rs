@@ -2,7 +2,7 @@
 
 use steadfast_model::Process;
 
-use crate::process::{entry, pid};
+use steadfast_check::process::{entry, pid};
 
 /// This one.
 pub fn this_process() -> Process {

@@ -7,8 +7,8 @@ use steadfast_model::{GateScope, GateState, Millis, SessionId};
 use steadfast_store::{Keep, Place, Removal, SessionFiles, gate_of, rotated_log, stale_claims, sweep_removed};
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, put};
-use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
 
@@ -42,7 +42,7 @@ struct Found {
 
 impl Clean {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         let place = &repository.place;
         // Before anything looks for the claim of this very call, which drops the stale ones in passing.
         let now = surroundings::now();

@@ -3,11 +3,13 @@ mod schema;
 
 use clap::{Args, Subcommand};
 use steadfast_model::{Settings, Source};
+use steadfast_work::Repository;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, put};
-use crate::repository::Repository;
 use crate::setup::{self, Setup};
+use crate::surroundings;
 
 pub(super) use file::set;
 
@@ -66,9 +68,9 @@ impl Set {
             .hint(format!("`steadfast config set {} …` sets it for you in this repository", self.key)));
         }
         let (layer, repository) = match (self.project, self.user) {
-            (true, _) => (Source::Project, Repository::at(place)),
-            (_, true) => (Source::User, Repository::at(place)),
-            _ => (Source::Local, Repository::here()?),
+            (true, _) => (Source::Project, Repository::at(place, surroundings::environment())),
+            (_, true) => (Source::User, Repository::at(place, surroundings::environment())),
+            _ => (Source::Local, here::repository()?),
         };
         let config = &repository.config;
         let path = config.path(layer).ok_or_else(|| {
@@ -93,7 +95,7 @@ impl Set {
 }
 
 fn show(json: bool) -> Result<(), CommandError> {
-    let config = Repository::here()?.config;
+    let config = here::repository()?.config;
     let settings = config.load()?;
     for (key, source) in &settings.ignored {
         let path = config.path(*source).map(|path| path.display().to_string()).unwrap_or_default();

@@ -1,8 +1,8 @@
 use clap::Args;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::tell;
-use crate::task_list::TaskList;
 
 /// Writes down a decision, and why: it outlives the conversation.
 #[derive(Debug, Args)]
@@ -16,7 +16,7 @@ pub(super) struct Decide {
 
 impl Decide {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let mut list = TaskList::here("decide")?;
+        let mut list = here::task_list("decide")?;
         tell!("{}", list.decide(&self.text, &self.why)?)?;
         Ok(())
     }

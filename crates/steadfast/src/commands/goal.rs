@@ -5,10 +5,11 @@ use steadfast_hook::step;
 use steadfast_model::{Constraint, Event, EventKind, Goal as Known, GoalWord, SessionId, State};
 use steadfast_store::SessionFiles;
 use steadfast_store::redact::redact;
+use steadfast_work::Repository;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::tell;
-use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
 
@@ -76,7 +77,7 @@ struct Which {
 
 impl Goal {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         match self {
             Self::Show(Show { json, which }) => {
                 let state = which.state(&repository)?;

@@ -6,12 +6,12 @@ use steadfast_hosts::install::{self, Request, Scope};
 use steadfast_model::{Host, Mode, Via};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{CONFIG_FILE, log_line};
+use steadfast_work::{Repository, chain};
 
 use crate::diff;
-use crate::error::{CommandError, chain};
+use crate::error::CommandError;
 use crate::exclude::{Exclude, Wanted};
 use crate::output::{note, put_aside, tell};
-use crate::repository::Repository;
 use crate::setup::{self, Setup};
 use crate::surroundings;
 
@@ -152,7 +152,7 @@ fn is_shared(setup: &Setup, host: Host) -> bool {
 fn stop_block_cap(setup: &Setup) -> Result<Option<u32>, CommandError> {
     /// The first limit that Claude Code would not let us reach.
     const CLAUDES_OWN: u32 = 8;
-    let max_idle = Repository::at(setup.place.clone()).config.load()?.stop_max_idle.value;
+    let max_idle = Repository::at(setup.place.clone(), surroundings::environment()).config.load()?.stop_max_idle.value;
     Ok((max_idle >= CLAUDES_OWN).then(|| max_idle.saturating_add(1)))
 }
 

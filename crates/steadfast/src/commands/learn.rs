@@ -2,12 +2,13 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use steadfast_model::AddedBy;
 use steadfast_store::ledger::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
+use steadfast_work::Caller;
+use steadfast_work::Repository;
 
-use crate::caller::Caller;
 use crate::error::CommandError;
+use crate::here;
 use crate::history::one_line;
 use crate::output::{note, tell};
-use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
 use crate::when::ago;
@@ -67,7 +68,7 @@ impl From<Kind> for LearningKind {
 
 impl Learn {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         match self {
             Self::Add(new) => new.run(&repository),
             Self::List(List { json }) => {
@@ -95,7 +96,7 @@ impl Add {
                 "`steadfast learn add TEXT --why TEXT --file PATH` keeps it for whoever works on that file next",
             ));
         }
-        let caller = Caller::of(&repository.place, "learn add");
+        let caller = Caller::of(&repository.place, &repository.environment, "learn add");
         let files = self.files.iter().map(|file| repository.path(file)).collect::<Result<_, _>>()?;
         let new = NewLearning {
             kind: self.kind.into(),

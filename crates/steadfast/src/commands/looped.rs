@@ -1,6 +1,5 @@
 mod advance;
 mod archive;
-mod bench;
 mod gate;
 mod next;
 mod overriding;

@@ -40,6 +40,8 @@ mod transcript;
 mod uninstall;
 mod why;
 
+pub(crate) use looped::start::not_clear;
+
 /// What this binary was built from; `build.rs` knows.
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),

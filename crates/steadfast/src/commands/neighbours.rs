@@ -7,7 +7,7 @@ use steadfast_store::make_neighbours;
 
 use crate::beside;
 use crate::error::CommandError;
-use crate::repository::Repository;
+use crate::here;
 
 /// What git gets for it: nobody waits, and nobody should notice.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ impl Neighbours {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let Self {} = self;
         beside::step_aside();
-        let place = Repository::here()?.place;
+        let place = here::repository()?.place;
         // What could not be found out is written down as such: it is not tried again before the hour is over.
         let make = || match Checkout::find(&place.root).neighbours(BUDGET) {
             Fact::Known(table) => table,

@@ -4,8 +4,8 @@ use steadfast_model::{Event, EventKind, Millis, SessionId, State};
 use steadfast_store::SessionFiles;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::tell;
-use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
 use crate::when::span;
@@ -68,7 +68,7 @@ impl Pause {
 impl Which {
     /// Tells each of the sessions; returns how many there were.
     fn pause(&self, command: &'static str, until: Option<Millis>) -> Result<usize, CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         setup::only_for_humans(&repository.place, command)?;
         let now = surroundings::now();
         let wanted = self.session.as_deref().map(SessionId::new);

@@ -14,13 +14,16 @@ use serde_json::json;
 use steadfast_model::{Status, Task, TaskKind};
 use steadfast_plan::{Code, Compiled};
 use steadfast_store::ledger::{Loaded, PlanRow};
+use steadfast_work::spec_file;
+use steadfast_work::task_list::{LoopState, TakenOver, TaskList, decisions_file, word};
+use steadfast_work::tracker::LOOK;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, tell};
+use crate::report;
 use crate::setup;
-use crate::spec_file;
-use crate::task_list::{LoopState, TakenOver, TaskList, decisions_file, word};
-use crate::tracker::LOOK;
+use crate::surroundings::environment;
 
 /// Works on the plan of this worktree: a spec, compiled into tasks.
 #[derive(Debug, Subcommand)]
@@ -92,12 +95,12 @@ impl Plan {
             Self::Approve(command) => command.run(),
             Self::Reject(command) => command.run(),
             Self::Unlock => gate::unlock(),
-            Self::Show { draft: true, output } => draft::show(&TaskList::here("plan show")?, output.json),
+            Self::Show { draft: true, output } => draft::show(&here::task_list("plan show")?, output.json),
             Self::Show { draft: false, output } => show(&looked("plan show")?, output),
             Self::Status { output } => status::show(&looked("plan status")?, output.json),
             Self::Export(command) => command.run(),
             Self::Clear => {
-                let mut list = TaskList::here("plan clear")?;
+                let mut list = here::task_list("plan clear")?;
                 setup::only_for_humans(list.place(), "plan clear")?;
                 clear(&mut list)
             }
@@ -107,14 +110,14 @@ impl Plan {
 
 /// The list of this worktree, with what happened since where its tasks are kept.
 fn looked(words: &str) -> Result<TaskList, CommandError> {
-    let mut list = TaskList::here(words)?;
+    let mut list = here::task_list(words)?;
     list.follow(LOOK);
     list.take_lines().iter().for_each(|line| note!("{line}"));
     Ok(list)
 }
 
 fn load_tracked() -> Result<(), CommandError> {
-    let mut list = TaskList::here("plan load")?;
+    let mut list = here::task_list("plan load")?;
     let Some(tracker) = list.named_tracker() else {
         return Err(CommandError::usage("there is no file to load").hint("`steadfast plan load SPEC.md` loads a spec"));
     };
@@ -126,12 +129,12 @@ fn load_tracked() -> Result<(), CommandError> {
 }
 
 fn load(file: &std::path::Path) -> Result<(), CommandError> {
-    let compiled = spec_file::compile(file)?;
-    let mut list = TaskList::here("plan load")?;
+    let compiled = spec_file::compile(&environment(), file)?;
+    let mut list = here::task_list("plan load")?;
     let source = spec_file::source(file, &list.place().root);
     let loaded = list.load(&compiled.plan, &source)?;
     let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());
-    spec_file::say_format(compiled.format, &source);
+    super::spec::say_format(compiled.format, &source);
     match &loaded {
         Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", phases(compiled.plan.phases.len()))?,
         Loaded::Same(_) => tell!("plan {plan} is loaded already, and nothing in it changed")?,
@@ -202,7 +205,7 @@ fn show(list: &TaskList, output: Output) -> Result<(), CommandError> {
             })
             .collect();
         let PlanRow { id, title, source, head, .. } = &plan;
-        let mut shown = list.to_json(&tasks)?;
+        let mut shown = report::tasks_json(list, &tasks)?;
         for (key, value) in [
             ("plan", json!(id)),
             ("feature", json!(title)),

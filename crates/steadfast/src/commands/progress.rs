@@ -3,13 +3,13 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_model::{RunView, Status, UnitStatus};
+use steadfast_runner::lifecycle;
 use steadfast_runner::progress::{report, status_line};
 use steadfast_runner::run::is_alive;
 
-use super::run;
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{Reader, tell, wait};
-use crate::repository::Repository;
 
 /// Shows how the run of this worktree stands, from any terminal.
 #[derive(Debug, Args)]
@@ -32,8 +32,8 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
-        let Some(row) = run::last(&repository, self.run.as_deref())? else {
+        let repository = here::repository()?;
+        let Some(row) = lifecycle::last(&repository, self.run.as_deref())? else {
             return Err(
                 CommandError::failure("no run was begun in this worktree").hint("`steadfast run SPEC.md` begins one")
             );

@@ -3,9 +3,9 @@ use serde_json::{Value, json};
 use steadfast_store::ledger::Query;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, tell};
 use crate::recalled;
-use crate::repository::Repository;
 use crate::surroundings;
 
 /// How many learnings are shown, and how many steps and decisions.
@@ -33,7 +33,7 @@ impl Recall {
             return Err(CommandError::usage("there is nothing to recall by: neither words nor a file")
                 .hint("`steadfast recall login token`, or `steadfast recall --file src/auth.rs`"));
         }
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         let files = self.files.iter().map(|file| repository.path(file)).collect::<Result<_, _>>()?;
         let query = Query { files, words, limit: SHOWN, without: None };
         let found = repository.ledger()?.recall(&query)?;

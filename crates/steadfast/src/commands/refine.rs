@@ -10,9 +10,9 @@ use steadfast_model::{Entry, Event, EventKind, Fact, GoalWord, PromptOrigin, Ses
 use steadfast_observe::Repository as Checkout;
 use steadfast_store::redact::redact;
 use steadfast_store::{ConfigError, SessionFiles, log_line, read_lines};
+use steadfast_work::Repository;
 
-use crate::repository::Repository;
-use crate::{beside, error::CommandError, surroundings};
+use crate::{beside, error::CommandError, here, surroundings};
 use asked::{AskError, ask};
 
 mod asked;
@@ -69,7 +69,7 @@ impl Refine {
     /// Whatever happens, nobody is told but the log.
     pub(super) fn run(self) -> Result<(), CommandError> {
         beside::step_aside();
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         if let Err(error) = self.refine(&repository) {
             let line = format!("session {}: the goal was not refined: {error}", self.session);
             log_line(&repository.place, surroundings::now(), &line);

@@ -5,13 +5,13 @@ use clap::Args;
 use steadfast_hook::is_gone;
 use steadfast_hosts::launch::{self, Launch};
 use steadfast_model::{Host, PlanView};
+use steadfast_runner::{lifecycle, loop_run};
 use steadfast_store::SessionFiles;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, tell};
-use crate::repository::Repository;
 use crate::setup;
-use crate::task_list::TaskList;
 
 use super::run::{self, Flags};
 
@@ -36,17 +36,17 @@ pub(super) struct Resume {
 
 impl Resume {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         let looped = repository.ledger()?.unfinished_loop(&repository.place.worktree())?;
-        if let Some(looped) = looped.filter(|looped| self.run.is_none() && run::looped::is_headless(looped)) {
+        if let Some(looped) = looped.filter(|looped| self.run.is_none() && loop_run::is_headless(looped)) {
             setup::only_for_humans(&repository.place, "resume")?;
             return if self.give_up {
-                run::looped::give_up(&repository, &looped)
+                run::give_up_loop(&repository, &looped)
             } else {
-                run::looped::go_on(&repository, looped, &self.flags)
+                run::go_on_with_loop(&repository, looped, &self.flags)
             };
         }
-        if let Some(row) = run::find(&repository, self.run.as_deref())? {
+        if let Some(row) = lifecycle::find(&repository, self.run.as_deref())? {
             setup::only_for_humans(&repository.place, "resume")?;
             if row.state.is_over() {
                 return Err(CommandError::failure(format!("run {} is over", row.id))
@@ -66,7 +66,7 @@ impl Resume {
             return Err(CommandError::usage("the simulated agent works in runs alone")
                 .hint("`steadfast run SPEC --host sim` begins one; a session is `claude` or `codex`"));
         }
-        let list = TaskList::here("resume")?;
+        let list = here::task_list("resume")?;
         let (place, ledger) = (list.place(), list.ledger());
         setup::only_for_humans(place, "resume")?;
         let plan = list.view()?.filter(|plan| plan.counts.open() > 0);

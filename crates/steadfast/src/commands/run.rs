@@ -1,41 +1,31 @@
 //! Agents that work a spec off: in waves, each unit in a worktree of its own, checked, merged, recorded.
 
-pub(super) mod court;
-mod desk;
+mod console;
 mod display;
-pub(super) mod looped;
 mod notice;
-pub(super) mod preflight;
 mod screen;
-mod teller;
-mod work;
 
-use std::ffi::OsString;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use steadfast_hosts::launch::{self, Headless, headless};
-use steadfast_hosts::price::{Price, Prices};
-use steadfast_model::{Host, Limits, Permissions, PlanId, Run as RunRow, RunId, RunSettings, RunState, Usd};
-use steadfast_runner::counsel::Matter;
-use steadfast_runner::grounds::Grounds;
-use steadfast_runner::run::{Begin, Outcome, Role, Start, Until, is_alive, run, this_process};
-use steadfast_store::ledger::LedgerError;
+use steadfast_model::{Host, Limits, Loop, PlanId, Run as RunRow, RunSettings, Usd};
+use steadfast_runner::lifecycle::{self, Leg};
+use steadfast_runner::loop_run::{self, Passed, Wishes};
+use steadfast_runner::preflight::{self, Ready, preflight};
+use steadfast_runner::run::{Outcome, Until};
+use steadfast_runner::source::{RunSource, tell_tracker};
+use steadfast_work::Repository;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, tell};
-use crate::repository::Repository;
+use crate::report;
 use crate::setup;
-use crate::surroundings;
-use crate::task_list::TaskList;
-use desk::RunDesk;
+use console::Terminal;
 use display::Display;
-use preflight::{Ready, preflight};
-use teller::{Teller, Watching};
-use work::Work;
 
 /// Works a spec off with agents, in waves: each unit in a worktree of its own, checked, merged, recorded.
 ///
@@ -84,8 +74,10 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    pub(super) fn are_given(&self) -> bool {
-        self.parallel.is_some() || self.max_iterations.is_some() || self.budget.is_some()
+    /// The limits with what differs. None: nothing does.
+    fn changed(&self, limits: Limits) -> Option<Limits> {
+        let are_given = self.parallel.is_some() || self.max_iterations.is_some() || self.budget.is_some();
+        are_given.then(|| self.change(limits))
     }
 
     fn change(&self, mut limits: Limits) -> Limits {
@@ -105,27 +97,40 @@ fn parse_host(text: &str) -> Result<Host, String> {
 
 impl Run {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         setup::only_for_humans(&repository.place, "run")?;
         let settings = repository.config.load()?;
         let words = self.what.as_deref().and_then(words);
         if let Some(what) = &self.what
             && (self.looped || settings.looped.enabled.value || words.is_some())
         {
-            return looped::begin(&repository, &settings, &self, what, words);
+            let wishes = Wishes {
+                host: self.flags.host,
+                limits: self.flags.change(settings.run.limits()),
+                fresh: self.fresh,
+                overridden: self.overridden.clone(),
+                from_head: self.from_head,
+            };
+            return in_terminal(&repository, &settings.run, |stop, console| {
+                loop_run::begin(&repository, &settings, what, words, &wishes, stop, console)
+            });
         }
         let settings = settings.run;
         let root = &repository.place.root;
-        let work = Work::of(self.what.as_deref(), self.epic.as_deref(), root)?;
+        let work = match (&self.what, &self.epic) {
+            (Some(file), _) => RunSource::of_spec(file, &repository.environment)?,
+            (None, Some(epic)) => RunSource::of_epic(epic, root),
+            (None, None) => {
+                return Err(CommandError::usage("there is nothing to run").hint("`steadfast run SPEC.md` runs a spec"));
+            }
+        };
         let source = work.source(root);
         let host = self.flags.host.or(settings.host.value);
-        let ready = preflight(&repository.place, &settings, host, &source, self.from_head)?;
-        let mut list = TaskList::here("run")?;
-        if let Some(other) = list.ledger().unfinished_runs()?.into_iter().find(|run| run.worktree == list.worktree()) {
-            return Err(under_way(&other));
-        }
+        let ready = preflight(&repository, &settings, host, &source, self.from_head)?;
+        let mut list = here::task_list("run")?;
+        lifecycle::nothing_under_way(&list)?;
         let (plan, warnings) = work.load(&mut list, &source)?;
-        let row = RunRow { limits: self.flags.change(settings.limits()), ..new_row(&list, &plan, source, &ready) };
+        let row = lifecycle::new_run(&list, &plan, source, &ready, self.flags.change(settings.limits()));
         list.ledger_mut().create_run(&row)?;
         warnings.iter().for_each(|warning| note!("{warning}"));
         drop(list);
@@ -139,86 +144,52 @@ fn words(what: &Path) -> Option<&str> {
     (!what.exists()).then_some(words.trim())
 }
 
-/// A run that begins now.
-fn new_row(list: &TaskList, plan: &PlanId, spec: String, ready: &Ready) -> RunRow {
-    let (id, now) = (new_id(&spec), surroundings::now());
-    RunRow {
-        branch: format!("steadfast/{id}"),
-        id,
-        plan: plan.clone(),
-        worktree: list.worktree().to_owned(),
-        spec,
-        host: ready.host,
-        base: ready.base.clone(),
-        state: RunState::Running,
-        reason: None,
-        limits: Limits::default(),
-        started_at: now,
-        updated_at: now,
-        ended_at: None,
-        runner: Some(this_process()),
-    }
-}
-
 /// Goes on with a run that was paused or whose process is gone.
 pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
-    nobody_runs(&row)?;
+    lifecycle::nobody_runs(&row)?;
     let settings = repository.config.load()?.run;
     let host = flags.host.unwrap_or(row.host);
-    let ready = preflight::agent_and_folder(&repository.place, &settings, Some(host), &row.base)?;
-    let row = take_over(repository, &row, flags, host)?;
+    let ready = preflight::agent_and_folder(repository, &settings, Some(host), &row.base)?;
+    let row = lifecycle::take_over(repository, &row, host, flags.changed(row.limits))?;
     go(repository, &settings, row, &ready)
-}
-
-/// From now on it is this process that runs it.
-fn take_over(repository: &Repository, row: &RunRow, flags: &Flags, host: Host) -> Result<RunRow, CommandError> {
-    nobody_runs(row)?;
-    let mut ledger = repository.ledger()?;
-    if !ledger.take_run(&row.id, row.runner, this_process(), surroundings::now())? {
-        return Err(CommandError::failure(format!("somebody else goes on with run {} right now", row.id))
-            .hint("`steadfast progress` shows how it stands"));
-    }
-    let mut row = ledger.run(&row.id)?;
-    row.host = host;
-    if flags.are_given() {
-        row.limits = flags.change(row.limits);
-        ledger.set_limits(&row.id, row.limits, surroundings::now())?;
-    }
-    Ok(row)
-}
-
-fn under_way(other: &RunRow) -> CommandError {
-    CommandError::failure(format!("run {} of `{}` is not over yet", other.id, other.spec))
-        .hint("`steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch")
-}
-
-fn nobody_runs(row: &RunRow) -> Result<(), CommandError> {
-    match row.runner.filter(|runner| row.state == RunState::Running && is_alive(*runner)) {
-        Some(runner) => Err(CommandError::failure(format!("run {} is under way, by process {}", row.id, runner.pid))
-            .hint("`steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it")),
-        None => Ok(()),
-    }
 }
 
 /// Ends a run as it is: its branch and what was done stay.
 pub(super) fn give_up(repository: &Repository, row: &RunRow) -> Result<(), CommandError> {
-    nobody_runs(row)?;
+    lifecycle::give_up(repository, row, &repository.config.load()?.run)?;
+    tell!("run {} is over; what landed is on {}", row.id, row.branch)
+}
+
+/// Goes on with a loop that is worked on without a session.
+pub(super) fn go_on_with_loop(repository: &Repository, looped: Loop, flags: &Flags) -> Result<(), CommandError> {
     let settings = repository.config.load()?.run;
-    let folder = preflight::worktrees(&repository.place, &settings)?.join(row.id.as_str());
-    let mut ledger = repository.ledger()?;
-    let (units, now) = (ledger.units(&row.id)?, surroundings::now());
-    for unit in &units {
-        steadfast_runner::agent::end_left_behind(&format!("{}/{}", row.id, unit.unit), unit.agent);
+    in_terminal(repository, &settings, |stop, console| {
+        loop_run::go_on(repository, looped, flags.host, |limits| flags.changed(limits), stop, console)
+    })
+}
+
+pub(super) fn give_up_loop(repository: &Repository, looped: &Loop) -> Result<(), CommandError> {
+    if let Some(row) = loop_run::give_up(repository, looped)? {
+        tell!("run {} is over; what landed is on {}", row.id, row.branch)?;
     }
-    steadfast_runner::agent::end_left_behind(row.id.as_str(), None);
-    let grounds = Grounds::of(&repository.place.root, &folder, row.id.as_str());
-    grounds.unlock().and_then(|()| grounds.clear()).map_err(|error| failed(&error, row))?;
-    for plan in units.iter().filter_map(|unit| unit.plan.as_ref()) {
-        ledger.drop_unit(plan, now)?;
+    tell!("loop {} is over", looped.id)
+}
+
+/// Works on a loop before a human, and shows what came of it.
+fn in_terminal(
+    repository: &Repository,
+    settings: &RunSettings,
+    work: impl FnOnce(&Arc<AtomicBool>, &Terminal<'_>) -> Result<Option<Passed>, steadfast_runner::RunError>,
+) -> Result<(), CommandError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    watch_signals(&stop)?;
+    let terminal = Terminal::new(&repository.place, settings);
+    let passed = work(&stop, &terminal);
+    terminal.written()?;
+    match passed? {
+        Some(Passed { looped, checks }) => tell!("{}", report::card(repository, &looped, checks)?),
+        None => Ok(()),
     }
-    ledger.set_run_state(&row.id, RunState::Stopped, Some("a human gave it up"), now)?;
-    tell!("run {} is over; what landed is on {}", row.id, row.branch)?;
-    Ok(())
 }
 
 fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Ready) -> Result<(), CommandError> {
@@ -226,102 +197,15 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     watch_signals(&stop)?;
     let mut display = Display::new(&row, &repository.place, settings);
     let whole = Leg { settings, ready, stop: &stop, counsel: None, until: Until::End };
-    let outcome = leg(repository, &row, whole, &mut display);
-    let untold = work::tell(&repository.place, &row);
-    let outcome = outcome?;
+    let outcome = lifecycle::go(repository, &row, whole, &mut display);
+    let untold = tell_tracker(&repository.place, &row);
+    let outcome = outcome.inspect_err(|_| display.wipe())?;
     display.finish(&repository.ledger()?, &outcome)?;
     untold.iter().for_each(|line| note!("{line}"));
     match outcome {
         Outcome::Complete | Outcome::Reached => Ok(()),
-        Outcome::Paused(why) => Err(paused(&row, &why)),
+        Outcome::Paused(why) => Err(steadfast_runner::RunError::Paused { run: row.id, why }.into()),
     }
-}
-
-/// A run, or a part of one.
-struct Leg<'a> {
-    settings: &'a RunSettings,
-    ready: &'a Ready,
-    stop: &'a Arc<AtomicBool>,
-    /// What a panel is told. None: none is held.
-    counsel: Option<Matter>,
-    until: Until,
-}
-
-fn leg(repository: &Repository, row: &RunRow, leg: Leg<'_>, display: &mut Display) -> Result<Outcome, CommandError> {
-    let Leg { settings, ready, stop, counsel, until } = leg;
-    let place = &repository.place;
-    let ledger = repository.ledger()?;
-    let begin = Begin {
-        plan_title: ledger.title_of(&row.plan)?,
-        ledger,
-        grounds: Grounds::of(&place.root, &ready.worktrees.join(row.id.as_str()), row.id.as_str()),
-        desk: Arc::new(RunDesk::of(place.state.clone(), row.id.to_string())),
-        launcher: launcher(settings, row.host, ready),
-        prices: prices(settings),
-        folder: place.state.join("runs").join(row.id.as_str()),
-        runner: this_process(),
-        stop: Arc::clone(stop),
-        counsel,
-        until,
-        run: row.clone(),
-    };
-    let mut watching = Watching { display, teller: Teller::of(place, row) };
-    run(begin, &mut watching).map_err(|error| {
-        watching.display.wipe();
-        failed(&error, row)
-    })
-}
-
-fn paused(row: &RunRow, why: &str) -> CommandError {
-    CommandError::needs_human(format!("run {} is paused: {why}", row.id))
-        .hint("`steadfast resume` goes on where it is; `steadfast progress` shows how it stands")
-}
-
-fn failed(error: &(dyn std::error::Error + 'static), row: &RunRow) -> CommandError {
-    CommandError::failure(format!("run {} came to a halt: {}", row.id, crate::error::chain(error)))
-        .hint("what was done is kept; mend that, and `steadfast resume` goes on")
-}
-
-pub(super) fn launcher(settings: &RunSettings, host: Host, ready: &Ready) -> Box<steadfast_runner::run::Launcher> {
-    let (program, steadfast) = (ready.program.clone(), ready.steadfast.clone());
-    let path = path_with(&steadfast);
-    let (permissions, extra) = (settings.permissions.value, settings.arguments.value.clone());
-    Box::new(move |start: &Start<'_>| {
-        let mut launch = headless(&Headless {
-            host,
-            program: program.clone(),
-            prompt: start.prompt.to_owned(),
-            session: None,
-            budget_micro_usd: start.share,
-            max_turns: None,
-            steadfast: steadfast.clone(),
-            permissions: match (start.role, permissions) {
-                (Role::Expert, _) => launch::Permissions::Read,
-                (Role::Worker, Permissions::Edit) => launch::Permissions::Edit,
-                (Role::Worker, Permissions::Free) => launch::Permissions::Free,
-            },
-            extra: extra.clone(),
-        });
-        launch.env.push(("STEADFAST_RUN_SPENT".to_owned(), start.spent.as_os_str().to_owned()));
-        launch.env.extend(path.clone().map(|path| ("PATH".to_owned(), path)));
-        launch
-    })
-}
-
-/// Agents call us by our name.
-fn path_with(steadfast: &Path) -> Option<OsString> {
-    let found = surroundings::path_variable().unwrap_or_default();
-    let folders = steadfast.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&found));
-    std::env::join_paths(folders).ok()
-}
-
-pub(super) fn prices(settings: &RunSettings) -> Prices {
-    let dollars = |usd: Usd| usd.micro as f64 / 1_000_000.0;
-    settings.prices.value.iter().fold(Prices::built_in(), |prices, (model, price)| {
-        let price =
-            Price { input: dollars(price.input), cached: dollars(price.cached()), output: dollars(price.output) };
-        prices.with(model.clone(), price)
-    })
 }
 
 /// Ctrl-C pauses the run, twice ends this process at once.
@@ -337,37 +221,6 @@ fn watch_signals(stop: &Arc<AtomicBool>) -> Result<(), CommandError> {
         })?;
     }
     Ok(())
-}
-
-/// `r-1a2b3c4d`: of the moment, this process and the spec.
-fn new_id(source: &str) -> RunId {
-    let (now, pid) = (surroundings::now().0.to_le_bytes(), std::process::id().to_le_bytes());
-    let hash = steadfast_model::fnv([now.as_slice(), &pid, source.as_bytes()]);
-    RunId::new(format!("r-{:08x}", (hash ^ (hash >> 32)) as u32))
-}
-
-/// The newest run of this worktree that is not over, or the named one.
-pub(super) fn find(repository: &Repository, named: Option<&str>) -> Result<Option<RunRow>, CommandError> {
-    let ledger = repository.ledger()?;
-    match named {
-        Some(id) => match ledger.run(&RunId::new(id)) {
-            Err(error @ LedgerError::UnknownRun { .. }) => Err(CommandError::failure(error)
-                .hint("without `--run` it is the last one of this worktree that is not over")),
-            found => Ok(Some(found?)),
-        },
-        None => {
-            let worktree = repository.place.worktree();
-            Ok(ledger.unfinished_runs()?.into_iter().find(|run| run.worktree == worktree))
-        }
-    }
-}
-
-/// The named run, or the newest of this worktree, over or not.
-pub(super) fn last(repository: &Repository, named: Option<&str>) -> Result<Option<RunRow>, CommandError> {
-    match named {
-        Some(_) => find(repository, named),
-        None => Ok(repository.ledger()?.runs_of(&repository.place.worktree())?.into_iter().next()),
-    }
 }
 
 /// The page that people read while a run goes on.

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
-use steadfast_plan::{Problem, format_of, lint, render};
+use steadfast_plan::{Format, Problem, format_of, lint, render};
+use steadfast_work::spec_file;
+use steadfast_work::task_list::word;
 
 use crate::error::CommandError;
-use crate::output::{put, put_aside, tell};
-use crate::spec_file;
-use crate::task_list::word;
+use crate::output::{note, put, put_aside, tell};
+use crate::surroundings::environment;
 
 /// Looks at a spec, SPEC.md or SPEC.json, or a list that `plan load` reads, and changes nothing.
 #[derive(Debug, Subcommand)]
@@ -55,8 +56,8 @@ impl Spec {
         match self {
             Self::Compile { file, output } => compile(&file, output),
             Self::Count { file } => {
-                let compiled = spec_file::compile(&file)?;
-                spec_file::say_format(compiled.format, &file.to_string_lossy());
+                let compiled = spec_file::compile(&environment(), &file)?;
+                say_format(compiled.format, &file.to_string_lossy());
                 tell!("{}", compiled.plan.tasks.len())?;
                 Ok(())
             }
@@ -67,9 +68,9 @@ impl Spec {
 
 fn compile(file: &Path, output: CompileOutput) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
-    let compiled = spec_file::compile_text(&text, file)?;
+    let compiled = spec_file::compile_text(&environment(), &text, file)?;
     let plan = &compiled.plan;
-    spec_file::say_format(compiled.format, &file.to_string_lossy());
+    say_format(compiled.format, &file.to_string_lossy());
     let stands: HashMap<&TaskId, Status> = compiled.reported.iter().map(|one| (&one.task, one.status)).collect();
     if output.json {
         let tasks: Vec<_> = plan.tasks.iter().map(|task| to_json(task, stands.get(&task.id))).collect();
@@ -126,10 +127,10 @@ fn show(task: &PlannedTask, status: Option<&Status>) -> Result<(), CommandError>
 fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
     let name = file.to_string_lossy();
-    let known = spec_file::known_as(file);
-    let report = lint(&text, &known, &spec_file::options()?);
+    let known = spec_file::known_as(&environment(), file);
+    let report = lint(&text, &known, &spec_file::options(&environment())?);
     if let Some(format) = format_of(&text, &known) {
-        spec_file::say_format(format, &name);
+        say_format(format, &name);
     }
     let (errors, warnings) = (report.errors(), report.warnings());
     if output.json {
@@ -161,4 +162,11 @@ fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
 
 fn counted(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// Says what a file is that is not our own.
+pub(super) fn say_format(format: Format, name: &str) {
+    if !format.is_spec() {
+        note!("`{name}` is {}", format.describe());
+    }
 }

@@ -12,12 +12,14 @@ use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::{SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
+use steadfast_work::task_list::{Position, TaskList, short_of, word};
+use steadfast_work::tracker::LOOK;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, several, tell};
+use crate::report::{self, Summary};
 use crate::surroundings;
-use crate::task_list::{Position, Summary, TaskList, short_of, word};
-use crate::tracker::LOOK;
 use crate::when::ago;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
@@ -49,12 +51,12 @@ struct Seen {
 
 impl Status {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let mut list = TaskList::here("status")?;
+        let mut list = here::task_list("status")?;
         list.follow(LOOK);
         list.take_lines().iter().for_each(|line| note!("{line}"));
         let (place, ledger) = (list.place(), list.ledger());
         let plan = list.view()?;
-        let summary = list.summary()?;
+        let summary = report::summary(&list)?;
         let all = SessionFiles::all(place);
         let work = ledger.session_states()?;
         let sessions: Vec<Seen> = ledger

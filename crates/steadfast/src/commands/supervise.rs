@@ -7,12 +7,13 @@ use std::sync::atomic::AtomicBool;
 use clap::Args;
 use steadfast_hosts::Sandbox;
 use steadfast_model::{PlanId, TaskId};
+use steadfast_work::SANDBOX;
+use steadfast_work::task_list::checking::Run;
+use steadfast_work::task_list::confinement::Confinement;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::surroundings;
-use crate::task_list::TaskList;
-use crate::task_list::checking::Run;
-use crate::task_list::confinement::Confinement;
 
 /// Runs the check of a task to its end. `task done` starts it; its standard input is the lock it holds.
 #[derive(Debug, Args)]
@@ -38,13 +39,13 @@ impl Supervise {
         if self.leave {
             return self.pass_on();
         }
-        let supervisor = steadfast_runner::check::Supervisor::begin()
+        let supervisor = steadfast_check::Supervisor::begin()
             .map_err(|error| self.not_begun(format_args!("a check cannot be supervised here: {error}")))?;
-        let mut list = TaskList::here("supervise")?;
+        let mut list = here::task_list("supervise")?;
         let sandbox = self.sandbox()?;
         let run = Run { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run, mark: None };
         let mut confinement = Confinement::new(supervisor, sandbox.as_ref(), &list.place().root);
-        list.supervise(&run, &mut confinement, &AtomicBool::new(false))
+        Ok(list.supervise(&run, &mut confinement, &AtomicBool::new(false))?)
     }
 
     /// The lock goes on to a process that has no parent any more when this one ends.
@@ -65,10 +66,10 @@ impl Supervise {
 
     /// What cannot be read must not be taken for none.
     fn sandbox(&self) -> Result<Option<Sandbox>, CommandError> {
-        let told = surroundings::text(surroundings::SANDBOX);
+        let told = surroundings::text(SANDBOX);
         told.map(|text| serde_json::from_str(&text))
             .transpose()
-            .map_err(|error| self.not_begun(format_args!("`{}` is no sandbox: {error}", surroundings::SANDBOX)))
+            .map_err(|error| self.not_begun(format_args!("`{SANDBOX}` is no sandbox: {error}")))
     }
 
     fn not_begun(&self, why: fmt::Arguments<'_>) -> CommandError {

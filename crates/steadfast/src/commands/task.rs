@@ -1,11 +1,13 @@
 use clap::{Args, Subcommand};
 use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
 use steadfast_store::ledger::{Changed, NewTask};
+use steadfast_work::task_list::{Asked, PATIENCE, TaskList, word};
+use steadfast_work::tracker::COMMAND;
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, tell};
-use crate::task_list::{Asked, PATIENCE, TaskList, word};
-use crate::tracker::COMMAND;
+use crate::report;
 
 /// Works on the list of tasks of this worktree.
 #[derive(Debug, Subcommand)]
@@ -113,7 +115,7 @@ pub(super) struct Output {
 
 impl Task {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let mut list = TaskList::here(&self.words())?;
+        let mut list = here::task_list(&self.words())?;
         list.follow(COMMAND);
         list.take_lines().iter().for_each(|line| note!("{line}"));
         match self {
@@ -136,7 +138,7 @@ impl Task {
             }
             Self::Start { id } => {
                 let started = list.start(&TaskId::new(id))?;
-                tell!("{}", list.report_start(&started)?)?;
+                tell!("{}", report::started(&list, &started)?)?;
             }
             Self::Done(done) => {
                 let asked = Asked {
@@ -148,11 +150,11 @@ impl Task {
                     sandbox: None,
                 };
                 let closing = list.done(&TaskId::new(done.id), &asked)?;
-                tell!("{}", list.report_closing(&closing)?)?;
+                tell!("{}", report::closing(&list, &closing)?)?;
             }
             Self::Wait { id, patience } => {
                 let closing = list.wait(&TaskId::new(id), patience.time())?;
-                tell!("{}", list.report_closing(&closing)?)?;
+                tell!("{}", report::closing(&list, &closing)?)?;
             }
             Self::Note { id, text } => {
                 let task = list.note(&TaskId::new(id), &text)?;
@@ -186,7 +188,7 @@ impl Task {
 
 fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), CommandError> {
     if output.json {
-        tell!("{}", list.to_json(tasks)?)?;
+        tell!("{}", report::tasks_json(list, tasks)?)?;
         return Ok(());
     }
     if tasks.is_empty() {
@@ -194,7 +196,7 @@ fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), Com
         return Ok(());
     }
     let reasons = list.blocked()?;
-    let evidence = list.evidence_words(tasks)?;
+    let evidence = report::evidence_words(list, tasks)?;
     let width = tasks.iter().map(|task| task.id.as_str().len()).max().unwrap_or(1);
     for (index, task) in tasks.iter().enumerate() {
         let mut line = format!("{:width$}  {:<11}  {}", task.id.as_str(), word(task.status), task.title);
@@ -222,7 +224,7 @@ fn one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), 
     show(list, task.as_slice(), output)?;
     match task {
         Some(task) if !output.json => {
-            for line in list.details(&task)? {
+            for line in report::details(list, &task)? {
                 tell!("   {line}")?;
             }
             Ok(())
@@ -232,5 +234,5 @@ fn one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), 
 }
 
 fn say(changed: &Changed, list: &TaskList) -> Result<(), CommandError> {
-    tell!("{}", list.report(changed)?)
+    tell!("{}", report::changed(list, changed)?)
 }

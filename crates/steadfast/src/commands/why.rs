@@ -2,12 +2,12 @@ use clap::Args;
 use serde_json::Value;
 use steadfast_model::{SessionId, ToolUseId};
 use steadfast_store::ledger::{HistoryFilter, HistoryLine};
+use steadfast_work::Caller;
+use steadfast_work::Repository;
 
-use crate::caller::Caller;
 use crate::error::CommandError;
 use crate::history::History;
 use crate::output::put;
-use crate::repository::Repository;
 use crate::surroundings;
 use explanation::Explanation;
 use gate::GateStory;
@@ -38,7 +38,8 @@ impl Why {
         let history = History::here()?;
         let session = match self.session {
             Some(beginning) => Some(history.session(&beginning)?),
-            None => surroundings::session().or_else(|| Caller::of(&history.repository.place, "why").session),
+            None => surroundings::session()
+                .or_else(|| Caller::of(&history.repository.place, &history.repository.environment, "why").session),
         };
         let Explained { text, json } = explain(&history, session)?;
         let text = if self.json { json.to_string() } else { text };
@@ -57,7 +58,7 @@ pub(super) struct Explained {
 
 /// For a tool call over MCP: of its session, and of any where no hook told whose call it is.
 pub(super) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Explained, CommandError> {
-    let (repository, claim) = Repository::of_tool_call(call, tool)?;
+    let (repository, claim) = Repository::of_tool_call(surroundings::environment(), call, tool)?;
     explain(&History::at(repository), claim.map(|claim| claim.session))
 }
 

@@ -8,13 +8,14 @@ use std::thread;
 use steadfast_model::{Evidence, PlanId, Spent, Status, Sums, TaskId, UnitStatus};
 use steadfast_store::ledger::{Closing, DispatchEnd, Lease, StatusChange};
 
-use super::super::begin::{RunError, Until};
+use super::super::begin::Until;
 use super::super::merger::Arrival;
 use super::super::message::{Merged, Worked};
 use super::super::news::News;
 use super::super::prompt::Before;
 use super::super::verdict::{Next, Tried, after_merge, after_work, ending};
 use super::{Dispatcher, Live, Pausing, Phase};
+use crate::error::RunError;
 use crate::grounds::Landing;
 
 impl Dispatcher {
@@ -93,7 +94,7 @@ impl Dispatcher {
                 while let Ok(first) = landed.recv() {
                     let units: Vec<TaskId> = iter::once(first).chain(landed.try_iter()).collect();
                     for unit in &units {
-                        shop.desk.leave(&shop.grounds.unit_folder(unit.as_str()));
+                        shop.tasks.leave(&shop.grounds.unit_folder(unit.as_str()));
                     }
                     // What does not go now goes at the end of the run, where it is said why if it does not.
                     let _ = shop.grounds.remove_all(&units.iter().map(TaskId::as_str).collect::<Vec<_>>());
@@ -134,8 +135,7 @@ impl Dispatcher {
             }
             Next::Block { task, why } => self.block(unit, &task, why)?,
             Next::Pause { why } => {
-                self.let_go(unit)?;
-                self.change(unit, |row| row.status = UnitStatus::Waiting)?;
+                self.put_unit_back(unit)?;
                 self.pausing = Some(Pausing::Now(why));
             }
             Next::Stopped => {
@@ -196,7 +196,7 @@ impl Dispatcher {
     }
 
     /// Nobody works on it any more, and others may.
-    fn let_go(&mut self, unit: &TaskId) -> Result<(), RunError> {
+    pub(super) fn let_go(&mut self, unit: &TaskId) -> Result<(), RunError> {
         self.activity.remove(unit);
         if let Some(live) = self.live.remove(unit) {
             self.ledger.release_leases(&live.leases)?;

@@ -1,17 +1,22 @@
 //! What a run may use up, its heartbeat, and its end.
 
 use std::sync::atomic::Ordering;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use steadfast_model::{RunState, Status, TaskId, UnitStatus};
-use steadfast_store::ledger::{Ledger, StatusChange};
+use steadfast_store::ledger::{Ledger, LedgerError, StatusChange};
+use steadfast_work::chain;
 
-use super::super::begin::RunError;
 use super::super::budget::{Budget, Reserved, Share};
 use super::super::ending::Outcome;
 use super::super::news::News;
 use super::start::LEASE_MS;
 use super::{Dispatcher, Live, Pausing, Phase, TICK};
+use crate::error::RunError;
+
+/// How long a pause waits to be written down.
+const WRITE_DOWN: Duration = Duration::from_secs(20);
 
 const BEAT: Duration = Duration::from_millis(LEASE_MS / 4);
 
@@ -143,6 +148,39 @@ impl Dispatcher {
         self.ledger.set_run_state(&self.run.id, RunState::Paused, Some(&why), now)?;
         self.refresh()?;
         Ok(Outcome::Paused(why))
+    }
+
+    /// Pauses a run whose ledger, disk or git failed under the dispatcher itself. Whoever holds the ledger is waited for:
+    /// only then it can be written down. The error comes back if it cannot, or if the run is another's.
+    pub(in crate::run) fn pause_after(&mut self, error: RunError) -> Result<Outcome, RunError> {
+        if matches!(error, RunError::TakenOver | RunError::Circle(_)) {
+            return Err(error);
+        }
+        let why = chain(&error);
+        let until = Instant::now() + WRITE_DOWN;
+        loop {
+            match self.put_all_back().and_then(|()| self.pause(why.clone())) {
+                Ok(outcome) => return Ok(outcome),
+                Err(RunError::Ledger(LedgerError::Locked { .. })) if Instant::now() < until => thread::sleep(TICK),
+                Err(_) => return Err(error),
+            }
+        }
+    }
+
+    /// Nobody is at any unit: what was begun is no attempt.
+    fn put_all_back(&mut self) -> Result<(), RunError> {
+        let units: Vec<TaskId> = self.live.keys().cloned().collect();
+        units.iter().try_for_each(|unit| self.put_unit_back(unit))
+    }
+
+    /// Nobody is at this unit, and the attempt does not count: what ended it says nothing about the work.
+    pub(super) fn put_unit_back(&mut self, unit: &TaskId) -> Result<(), RunError> {
+        self.change(unit, |row| {
+            row.status = UnitStatus::Waiting;
+            row.attempts = row.attempts.saturating_sub(1);
+            row.agent = None;
+        })?;
+        self.let_go(unit)
     }
 
     fn refresh(&mut self) -> Result<(), RunError> {

@@ -8,12 +8,13 @@ use steadfast_model::{RunUnit, Status, TaskId, UnitStatus};
 use steadfast_plan::{UnitState, next_wave};
 use steadfast_store::ledger::{LeaseError, NewDispatch, StatusChange};
 
-use super::super::begin::{RunError, Until};
+use super::super::begin::Until;
 use super::super::budget::Share;
 use super::super::executor::{Job, work};
 use super::super::news::{Activity, News};
 use super::super::prompt::Before;
 use super::{Dispatcher, Live, Pausing, Phase};
+use crate::error::RunError;
 
 /// A lease is kept alive by heartbeats; one that is not is another's after this time.
 pub(super) const LEASE_MS: u64 = 60_000;

@@ -3,44 +3,28 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::mpsc;
 
-use steadfast_model::{EvidenceClass, Millis, RunId, RunUnit};
+use steadfast_model::{CheckEnd, EvidenceClass, Millis};
 use tempfile::TempDir;
 
 use super::*;
-use crate::run::desk::{Closed, Loaded, Rework};
 
 /// What a check does: whether it passes, in which folder.
 type Check = fn(&str, &Path) -> bool;
 
 /// Runs a function for each check, and keeps on which files it was.
-struct Checks {
-    check: Check,
-    ran: Mutex<Vec<String>>,
-}
-
-impl Desk for Checks {
-    fn load(&self, _: &RunId, _: &RunUnit, _: &Path, _: &Rework) -> Result<Loaded, String> {
-        Err("nothing is loaded here".to_owned())
-    }
-
-    fn close(&self, _: &Path, _: &TaskId, _: &AtomicBool) -> Result<Closed, String> {
-        Err("nothing is closed here".to_owned())
-    }
-
-    fn check_again(
-        &self,
-        folder: &Path,
-        _: &PlanId,
-        task: &TaskId,
-        _: &AtomicBool,
-    ) -> Result<Option<Evidence>, String> {
-        let passed = (self.check)(task.as_str(), folder);
+fn checks(check: Check, ran: &Arc<Mutex<Vec<String>>>) -> Box<CheckAgain> {
+    let ran = Arc::clone(ran);
+    Box::new(move |folder, _, task, _| {
+        let passed = check(task.as_str(), folder);
         let files = files(folder);
-        self.ran.lock().unwrap().push(format!("{task} on {files}"));
-        Ok(Some(Evidence {
+        ran.lock().unwrap().push(format!("{task} on {files}"));
+        if passed {
+            return Ok(Recheck::Passed { tree: Some(files) });
+        }
+        Ok(Recheck::Failed(Evidence {
             class: EvidenceClass::Executed,
             passed,
-            end: CheckEnd::Exited(i32::from(!passed)),
+            end: CheckEnd::Exited(1),
             command: None,
             seconds: None,
             output_tail: None,
@@ -49,11 +33,7 @@ impl Desk for Checks {
             note: None,
             at: Millis(0),
         }))
-    }
-
-    fn now(&self) -> Millis {
-        Millis(0)
-    }
+    })
 }
 
 fn files(folder: &Path) -> String {
@@ -105,13 +85,9 @@ impl Scene {
 
     /// What is said of each unit, which checks ran, and how the branch moved, as far as each commit's files.
     fn land(self, check: Check) -> (Vec<String>, Vec<String>, Vec<String>) {
-        let desk = Arc::new(Checks { check, ran: Mutex::default() });
-        let merger = Merger {
-            base: self.base,
-            grounds: self.grounds,
-            desk: Arc::clone(&desk) as Arc<dyn Desk>,
-            stop: Arc::default(),
-        };
+        let ran = Arc::default();
+        let check_again = checks(check, &ran);
+        let merger = Merger { base: self.base, grounds: self.grounds, check_again, stop: Arc::default() };
         let (arrive, arrivals) = mpsc::channel();
         let (tell, told) = mpsc::channel();
         for arrival in self.waiting {
@@ -135,7 +111,7 @@ impl Scene {
         let moves = git(&root, &["reflog", "--format=%H", "steadfast/r-1"]);
         let tree = |commit: &str| git(&root, &["ls-tree", "--name-only", commit]).replace('\n', "");
         let moves = moves.lines().rev().skip(1).map(tree).collect();
-        let ran = desk.ran.lock().unwrap().clone();
+        let ran = ran.lock().unwrap().clone();
         (said, ran, moves)
     }
 }

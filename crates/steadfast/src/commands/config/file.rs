@@ -6,11 +6,11 @@ use std::io;
 use std::path::Path;
 
 use steadfast_store::parse_options;
+use steadfast_work::file;
 use toml_edit::{Document, DocumentMut, Item, Value};
 
 use super::{keys, schema};
 use crate::error::CommandError;
-use crate::file;
 
 /// Sets a key in the file, which is made when it is not there. A file that says something wrong is left alone.
 pub(in crate::commands) fn set(path: &Path, key: &str, said: &str) -> Result<(), CommandError> {

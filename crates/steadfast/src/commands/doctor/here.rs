@@ -3,8 +3,8 @@ use std::path::PathBuf;
 use steadfast_hosts::install::{self, CodexConfig, HooksFile, InstallError, Wired};
 use steadfast_model::{Host, Millis, State};
 use steadfast_store::{Place, SessionFiles};
+use steadfast_work::Repository;
 
-use crate::repository::Repository;
 use crate::setup::Setup;
 use crate::surroundings;
 
@@ -30,7 +30,7 @@ impl Here {
         let files = files.filter_map(|file| file.map_err(&mut keep).ok()).collect();
         let codex = install::codex_configs(homes, root).into_iter();
         let codex = codex.filter_map(|config| config.map_err(&mut keep).ok()).collect();
-        let repository = Repository::at(setup.place.clone());
+        let repository = Repository::at(setup.place.clone(), surroundings::environment());
         Self { now: surroundings::now(), setup, repository, files, codex, unread }
     }
 

@@ -1,10 +1,10 @@
 use clap::Args;
 use steadfast_model::Stage;
+use steadfast_work::loops::Loops;
 
 use crate::error::CommandError;
-use crate::looped::Loops;
+use crate::here;
 use crate::output::tell;
-use crate::repository::Repository;
 
 /// Takes the loop one stage further, if all is there that the stage needs. None is skipped.
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ fn parse(text: &str) -> Result<Stage, String> {
 
 impl Advance {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;
         let looped = loops.advance(&looped, self.stage)?;

@@ -1,9 +1,9 @@
 use clap::Args;
+use steadfast_work::loops::Loops;
 
 use crate::error::CommandError;
-use crate::looped::Loops;
+use crate::here;
 use crate::output::tell;
-use crate::repository::Repository;
 use crate::setup;
 
 /// Puts the loop that is not finished away. Its plan and what was done stay; its must-nots hold nobody any more.
@@ -12,7 +12,7 @@ pub(in crate::commands) struct Archive {}
 
 impl Archive {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         setup::only_for_humans(&repository.place, "loop archive")?;
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;

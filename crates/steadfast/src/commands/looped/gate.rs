@@ -1,12 +1,13 @@
 use clap::Args;
 use serde_json::json;
 use steadfast_model::Stage;
+use steadfast_runner::review::SessionReview;
+use steadfast_work::loops::Loops;
 
-use super::bench::Bench;
 use crate::error::CommandError;
-use crate::looped::{Closing, Loops};
+use crate::here;
 use crate::output::tell;
-use crate::repository::Repository;
+use crate::report;
 use crate::surroundings;
 
 /// Looks whether the loop may be called complete: every task with evidence on the files as they are, a review that passed,
@@ -22,16 +23,16 @@ pub(in crate::commands) struct Gate {
 
 impl Gate {
     pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         let looped = Loops::of(&repository)?.current()?;
         if looped.stage != Stage::Review {
             return Err(CommandError::refused(format!("the loop is {}, not in review", looped.stage.as_str()))
                 .hint("`steadfast loop next` says what is to be done now"));
         }
-        let bench = Bench::of(&repository, &looped)?;
+        let session = SessionReview::of(&repository, &looped)?;
         let mut ledger = repository.ledger()?;
         let reviews = ledger.reviews_of(&looped.id)?;
-        let judged = bench.court().gate(&reviews)?;
+        let judged = session.reviewer().gate(&reviews)?;
         let objections: Vec<String> = judged.objections.iter().map(ToString::to_string).collect();
         if self.json {
             tell!("{}", json!({"open": objections.is_empty(), "objections": objections}))?;
@@ -48,6 +49,6 @@ impl Gate {
         ledger.advance_loop(&looped.id, Stage::Review, Stage::Complete, surroundings::now())?;
         drop(ledger);
         let over = Loops::of(&repository)?.written(&looped.id)?;
-        if self.json { Ok(()) } else { Closing::of(&repository, &over, judged.checks)?.tell() }
+        if self.json { Ok(()) } else { tell!("{}", report::card(&repository, &over, judged.checks)?) }
     }
 }

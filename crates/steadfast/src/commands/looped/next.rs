@@ -1,10 +1,10 @@
 use clap::Args;
 use serde_json::json;
+use steadfast_work::loops::Loops;
 
 use crate::error::CommandError;
-use crate::looped::Loops;
+use crate::here;
 use crate::output::{note, tell};
-use crate::repository::Repository;
 
 /// Says where the loop stands and what takes it further.
 #[derive(Debug, Args)]
@@ -16,7 +16,7 @@ pub(in crate::commands) struct Next {
 
 impl Next {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         let loops = Loops::of(&repository)?;
         let Some(looped) = loops.unfinished()? else {
             if self.json {

@@ -1,10 +1,10 @@
 use clap::Args;
+use steadfast_work::loops::{Loops, how};
 
 use crate::error::CommandError;
+use crate::here;
 use crate::history::one_line;
-use crate::looped::{Loops, how};
 use crate::output::{note, tell};
-use crate::repository::Repository;
 use crate::setup;
 
 /// Takes a request that is not clear enough as it is. The reason is kept, and the loop has the least freedom.
@@ -17,7 +17,7 @@ pub(in crate::commands) struct Override {
 
 impl Override {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         setup::only_for_humans(&repository.place, "loop override")?;
         let why = one_line(self.why.trim());
         if why.is_empty() {

@@ -1,14 +1,14 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use steadfast_model::{Finding, Loop, LoopEnd, Resolution, Review as Kept, ReviewKind, Stage};
+use steadfast_runner::loop_run::{ROUNDS, said};
+use steadfast_runner::review::{Look, SessionReview, line};
+use steadfast_work::Repository;
+use steadfast_work::loops::Loops;
 
-use super::bench::Bench;
-use crate::commands::run::court::{Look, line};
-use crate::commands::run::looped::ROUNDS;
 use crate::error::CommandError;
-use crate::looped::Loops;
+use crate::here;
 use crate::output::{several, tell};
-use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
 
@@ -59,7 +59,7 @@ enum Action {
 
 impl Review {
     pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         let looped = Loops::of(&repository)?.current()?;
         match self.action {
             None => hold(&repository, &looped, self.json),
@@ -78,7 +78,7 @@ impl Review {
 }
 
 fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), CommandError> {
-    let bench = Bench::of(repository, looped)?;
+    let session = SessionReview::of(repository, looped)?;
     let mut ledger = repository.ledger()?;
     let reviews = ledger.reviews_of(&looped.id)?;
     let is_light = |review: &&Kept| matches!(review.kind, ReviewKind::Light { .. });
@@ -98,17 +98,17 @@ fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
                 .hint("`steadfast loop next` says what is to be done now"));
         }
     };
-    let tasks = ledger.tasks(bench.plan())?;
+    let tasks = ledger.tasks(session.plan())?;
     drop(ledger);
     let earlier: Vec<Finding> =
         reviews.iter().rev().find(|review| !is_light(review)).map(|review| review.findings.clone()).unwrap_or_default();
-    let look = Look { kind, from: bench.base(), to: None, tasks: &tasks, earlier: &earlier };
-    let held = bench.court().review(&looped.id, &look)?;
+    let look = Look { kind, from: session.base(), to: None, tasks: &tasks, earlier: &earlier };
+    let held = session.reviewer().review(&looped.id, &look)?;
     Loops::of(repository)?.written(&looped.id)?;
     if as_json {
         tell!("{}", shown(&held.review))?;
     } else {
-        tell!("{}", crate::commands::run::looped::said(&held))?;
+        tell!("{}", said(&held))?;
         for finding in &held.review.findings {
             tell!("{}", words(finding))?;
         }

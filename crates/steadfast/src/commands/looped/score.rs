@@ -1,11 +1,11 @@
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_plan::{Dimension, Mark, SpecScore};
+use steadfast_work::loops::{Judged, Loops, Request, how};
 
 use crate::error::CommandError;
-use crate::looped::{Judged, Loops, Request, how};
+use crate::here;
 use crate::output::tell;
-use crate::repository::Repository;
 use crate::surroundings;
 
 /// Says how clear a request is, with the sentence that earned each point. Nothing is kept.
@@ -23,9 +23,9 @@ impl Score {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let Some(request) = &self.request else { return self.judged_before() };
         // Words can be judged anywhere; how familiar their folders are only in a repository.
-        let repository = Repository::here().ok();
+        let repository = here::repository().ok();
         let root = repository.as_ref().map_or_else(surroundings::cwd, |repository| repository.place.root.clone());
-        let request = Request::read(request, &root)?;
+        let request = Request::read(request, &root, &surroundings::environment())?;
         let loops = repository.as_ref().map(Loops::of).transpose()?;
         let judged = request.judge(loops.as_ref().map(Loops::ledger))?;
         if self.json {
@@ -41,7 +41,7 @@ impl Score {
 
     /// What was judged once is not judged again.
     fn judged_before(&self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         let looped = Loops::of(&repository)?.current()?;
         let (spec, fit) = (looped.scores.map(|scores| scores.spec), looped.scores.map(|scores| scores.fit));
         if self.json {

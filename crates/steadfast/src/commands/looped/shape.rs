@@ -3,12 +3,12 @@ use std::path::PathBuf;
 use clap::Args;
 use steadfast_engine::goal::understood;
 use steadfast_model::Stage;
+use steadfast_work::Caller;
+use steadfast_work::loops::{Loops, Request, folder};
 
-use crate::caller::Caller;
 use crate::error::CommandError;
-use crate::looped::{Loops, Request, folder};
+use crate::here;
 use crate::output::{note, tell};
-use crate::repository::Repository;
 
 /// Keeps what a spec says of the result: criteria, must-nots and verification. Writes SHAPE.md.
 ///
@@ -21,8 +21,8 @@ pub(in crate::commands) struct Shape {
 
 impl Shape {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
-        let caller = Caller::of(&repository.place, "loop shape");
+        let repository = here::repository()?;
+        let caller = Caller::of(&repository.place, &repository.environment, "loop shape");
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;
         if looped.stage > Stage::Shape && caller.is_agent() {
@@ -32,7 +32,7 @@ impl Shape {
             ))
             .hint(format!("a human runs `steadfast loop shape {}` in a terminal", self.file.display())));
         }
-        let request = Request::of_file(&self.file, &repository.place.root)?;
+        let request = Request::of_file(&self.file, &repository.place.root, &repository.environment)?;
         let looped = loops.shape(&looped, &request)?;
         let Some(shape) = &looped.shape else { return Ok(()) };
         for (what, lines) in

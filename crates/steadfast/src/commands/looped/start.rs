@@ -5,14 +5,15 @@ use serde_json::{Value, json};
 use steadfast_model::Loop;
 use steadfast_store::SessionFiles;
 use steadfast_store::ledger::{Memory, Recalled};
+use steadfast_work::Caller;
+use steadfast_work::Repository;
+use steadfast_work::loops::{Begun, Loops, Request, how};
 
 use super::score::{missing, questions, scores_json, show_marks};
-use crate::caller::Caller;
 use crate::error::CommandError;
-use crate::looped::{Begun, Loops, Request, how};
+use crate::here;
 use crate::output::{note, put_aside, tell};
 use crate::recalled;
-use crate::repository::Repository;
 use crate::setup;
 use crate::surroundings;
 
@@ -45,8 +46,8 @@ enum Choice {
 
 impl Start {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
-        let caller = Caller::of(&repository.place, "loop start");
+        let repository = here::repository()?;
+        let caller = Caller::of(&repository.place, &repository.environment, "loop start");
         if self.fresh {
             setup::only_for_humans(&repository.place, "loop start --fresh")?;
         }
@@ -71,7 +72,7 @@ impl Start {
             return Err(CommandError::usage("nothing says what is wanted")
                 .hint("`steadfast loop start \"what is wanted\"`, or `steadfast loop start SPEC.md`"));
         };
-        let request = Request::read(request, &repository.place.root)?;
+        let request = Request::read(request, &repository.place.root, &repository.environment)?;
         let begun = loops.begin(&request)?;
         if self.json {
             tell!("{}", to_json(&loops, &begun)?)?;
@@ -116,7 +117,7 @@ fn is_attended(repository: &Repository, caller: &Caller) -> bool {
 }
 
 /// With somebody there it is asked for; with nobody there it is refused.
-pub(in crate::commands) fn not_clear(begun: &Begun, attended: bool) -> CommandError {
+pub(crate) fn not_clear(begun: &Begun, attended: bool) -> CommandError {
     let said =
         format!("the request is not clear enough to begin: {} of 10, and 5 is the least", begun.judged.scores.spec);
     let error = if attended { CommandError::needs_human(said) } else { CommandError::refused(said) };

@@ -1,11 +1,11 @@
 use clap::Args;
 use serde_json::json;
 use steadfast_model::{Loop, Review, ReviewKind};
+use steadfast_work::loops::{Loops, folder, how};
 
 use crate::error::CommandError;
-use crate::looped::{Loops, folder, how};
+use crate::here;
 use crate::output::{note, several, tell};
-use crate::repository::Repository;
 use crate::surroundings;
 use crate::when::ago;
 
@@ -22,7 +22,7 @@ pub(in crate::commands) struct Status {
 
 impl Status {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let repository = Repository::here()?;
+        let repository = here::repository()?;
         let loops = Loops::of(&repository)?;
         match loops.last()? {
             Some(looped) => {

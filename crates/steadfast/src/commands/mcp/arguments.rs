@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let said = |value, take: fn(&mut Arguments) -> Option<CommandError>| {
-            take(&mut arguments(value).unwrap()).map(|error| error.message().to_owned())
+            take(&mut arguments(value).unwrap()).map(|error| error.message)
         };
         let id = |given: &mut Arguments| given.text("id").err();
         assert_eq!(said(json!({}), id).as_deref(), Some("`id` is missing"));
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(said(json!({"id": 2.1}), id).as_deref(), Some("`id` is no text"));
         let after = |given: &mut Arguments| given.texts("after").err();
         assert_eq!(said(json!({"after": "1"}), after).as_deref(), Some("`after` is no list"));
-        let misspelled = arguments(json!({"idd": "1"})).unwrap_err().message().to_owned();
+        let misspelled = arguments(json!({"idd": "1"})).unwrap_err().message;
         assert_eq!(misspelled, "there is no argument `idd`");
     }
 

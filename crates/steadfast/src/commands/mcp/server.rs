@@ -10,7 +10,7 @@ use steadfast_model::ToolUseId;
 use super::message::{Request, RpcError};
 use super::tool::{Call, Tool};
 use super::tools::TOOLS;
-use crate::repository::Repository;
+use crate::here;
 
 const ABOUT: &str = "The list of tasks of this worktree, kept outside the conversation: what is open, in progress, \
                      done or blocked, and what is next.";
@@ -156,5 +156,5 @@ fn with(mut result: Value, more: Value) -> Value {
 
 /// Wired into the user's own settings, the server is started everywhere; it offers something only where `init` was.
 fn is_set_up() -> bool {
-    Repository::here().is_ok()
+    here::repository().is_ok()
 }

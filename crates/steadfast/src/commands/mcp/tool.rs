@@ -1,11 +1,13 @@
 use serde_json::{Map, Value, json};
 use steadfast_hosts::Sandbox;
 use steadfast_model::{Task, ToolUseId};
+use steadfast_work::task_list::TaskList;
+use steadfast_work::tracker::COMMAND;
 
 use super::arguments::{Arguments, Parameter};
 use crate::error::CommandError;
-use crate::task_list::TaskList;
-use crate::tracker::COMMAND;
+use crate::here;
+use crate::report;
 
 /// What an agent can call.
 #[derive(Debug)]
@@ -39,7 +41,7 @@ pub(super) struct Call {
 
 impl Call {
     pub(super) fn list(&self) -> Result<TaskList, CommandError> {
-        let mut list = TaskList::of_tool_call(self.id.as_ref(), self.tool)?;
+        let mut list = here::task_list_of_call(self.id.as_ref(), self.tool)?;
         list.follow(COMMAND);
         Ok(list)
     }
@@ -66,7 +68,7 @@ impl Said {
     }
 
     pub(super) fn tasks(list: &TaskList, tasks: &[Task]) -> Result<Self, CommandError> {
-        list.to_json(tasks).map(Self::Json)
+        report::tasks_json(list, tasks).map(Self::Json)
     }
 }
 

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use steadfast_model::{Check, TaskId};
 use steadfast_store::ledger::NewTask;
+use steadfast_work::task_list::{Asked, PATIENCE, Proposal};
 
 use super::arguments::{Arguments, Parameter};
 use super::tool::{Call, Effect, Said, Tool};
 use crate::commands::{plan, why};
 use crate::error::CommandError;
-use crate::task_list::{Asked, PATIENCE, Proposal};
+use crate::report;
 
 const ID: Parameter = Parameter::text("id", "The task's id, like 2 or 2.1.");
 
@@ -102,7 +103,7 @@ pub(super) static TOOLS: [Tool; 13] = [
         ],
         run: |call, mut given| {
             let (text, why) = (given.text("text")?, given.text("why")?);
-            call.list()?.decide(&text, &why).map(Said::Text)
+            Ok(Said::Text(call.list()?.decide(&text, &why)?))
         },
     },
     Tool {
@@ -120,7 +121,7 @@ pub(super) static TOOLS: [Tool; 13] = [
         about: "Shows how far the plan of this worktree is, whether it is approved, and whether the plan gate is closed.",
         effect: Effect::Reads,
         takes: &[],
-        run: |call, _| Ok(Said::Json(call.list()?.position()?.to_json())),
+        run: |call, _| Ok(Said::Json(report::position_json(&call.list()?.position()?))),
     },
     Tool {
         name: "why",
@@ -155,7 +156,7 @@ fn start(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let id = TaskId::new(given.text("id")?);
     let mut list = call.list()?;
     let changed = list.start(&id)?;
-    let text = list.report_start(&changed)?;
+    let text = report::started(&list, &changed)?;
     Ok(Said::changed(list, text))
 }
 
@@ -168,7 +169,7 @@ fn done(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
         ..Asked::default()
     };
     let closing = list.done(&id, &asked)?;
-    let text = list.report_closing(&closing)?;
+    let text = report::closing(&list, &closing)?;
     Ok(Said::changed(list, text))
 }
 
@@ -176,7 +177,7 @@ fn wait(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let id = TaskId::new(given.text("id")?);
     let mut list = call.list()?;
     let closing = list.wait(&id, PATIENCE)?;
-    let text = list.report_closing(&closing)?;
+    let text = report::closing(&list, &closing)?;
     Ok(Said::changed(list, text))
 }
 
@@ -190,6 +191,6 @@ fn block(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let (id, why) = (TaskId::new(given.text("id")?), given.text("why")?);
     let mut list = call.list()?;
     let changed = list.block(&id, &why)?;
-    let text = list.report(&changed)?;
+    let text = report::changed(&list, &changed)?;
     Ok(Said::changed(list, text))
 }

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use steadfast_store::Draft;
+use steadfast_work::spec_file;
+use steadfast_work::task_list::{Proposal, Proposed, Standing, TaskList, short_of};
 
 use crate::diff;
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, put_aside, tell};
+use crate::report::{granted, rendered};
 use crate::setup;
-use crate::spec_file;
 use crate::surroundings;
-use crate::task_list::{Proposal, Proposed, Standing, TaskList, granted, rendered, short_of};
 use crate::when::ago;
 
 /// Keeps a draft of a plan for a human to read.
@@ -38,7 +40,7 @@ pub(in crate::commands) struct Approve {
 impl Propose {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let text = spec_file::read(&self.file)?;
-        let mut list = TaskList::here("plan propose")?;
+        let mut list = here::task_list("plan propose")?;
         let proposed = list.propose(Proposal { text, file: &self.file, path: self.path.as_deref() })?;
         if let Some(before) = &proposed.before {
             let (old, new) = (before.text.as_bytes(), proposed.draft.text.as_bytes());
@@ -109,7 +111,7 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
 
 impl Approve {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let list = TaskList::here("plan approve")?;
+        let list = here::task_list("plan approve")?;
         setup::only_for_humans(list.place(), "plan approve")?;
         let draft = list.draft_of(self.hash.as_deref())?;
         read_out(&list, &draft)?;

@@ -2,11 +2,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use steadfast_plan::Target;
+use steadfast_work::file;
 
 use crate::error::CommandError;
-use crate::file;
+use crate::here;
 use crate::output::{note, put};
-use crate::task_list::TaskList;
 
 /// Writes the plan as a list that other programs read.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ impl Export {
             To::Markdown => Target::Markdown,
             To::Json => Target::Json,
         };
-        let text = TaskList::here("plan export")?.exported(to)?;
+        let text = here::task_list("plan export")?.exported(to)?;
         let Some(path) = self.output else {
             put(&text)?;
             return Ok(());

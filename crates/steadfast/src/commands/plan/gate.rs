@@ -1,10 +1,11 @@
 use clap::Args;
 use steadfast_model::{GateScope, Opening};
+use steadfast_work::task_list::{Locked, Standing, short_of};
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::tell;
 use crate::setup;
-use crate::task_list::{Locked, Standing, TaskList, short_of};
 
 /// Closes the plan gate.
 #[derive(Debug, Args)]
@@ -24,7 +25,7 @@ pub(in crate::commands) struct Reject {
 
 impl Lock {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let mut list = TaskList::here("plan lock")?;
+        let mut list = here::task_list("plan lock")?;
         let Locked { gate, already, not_sealed } = list.lock(self.why.as_deref())?;
         let state = if already { "is closed already" } else { "is closed" };
         tell!("the plan gate {} {state}", whose(&gate.scope))?;
@@ -41,7 +42,7 @@ impl Lock {
 
 impl Reject {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let list = TaskList::here("plan reject")?;
+        let list = here::task_list("plan reject")?;
         setup::only_for_humans(list.place(), "plan reject")?;
         let draft = list.draft_of(self.hash.as_deref())?;
         let is_its = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == draft.hash);
@@ -57,7 +58,7 @@ impl Reject {
 }
 
 pub(super) fn unlock() -> Result<(), CommandError> {
-    let list = TaskList::here("plan unlock")?;
+    let list = here::task_list("plan unlock")?;
     setup::only_for_humans(list.place(), "plan unlock")?;
     let gates = list.gates();
     if gates.is_empty() {

@@ -1,16 +1,17 @@
 use steadfast_model::{Approval, DraftLine};
 use steadfast_store::{Draft, Place};
+use steadfast_work::task_list::{Position, Standing, TaskList, short_of};
 
 use super::draft::tasks;
 use super::gate::whose;
 use crate::error::CommandError;
 use crate::output::tell;
-use crate::task_list::{Position, Standing, TaskList, short_of};
+use crate::report;
 
 pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     let position = list.position()?;
     if as_json {
-        return tell!("{}", position.to_json());
+        return tell!("{}", report::position_json(&position));
     }
     let Position { plan, approval, gates, draft, counts, hash } = &position;
     if let Some(plan) = plan {

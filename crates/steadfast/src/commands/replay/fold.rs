@@ -5,11 +5,11 @@ use steadfast_model::{
 };
 
 use crate::error::CommandError;
-use crate::repository::Repository;
+use crate::here;
 
 /// The rules of this repository; where Steadfast is not set up, those that hold by default.
 pub(in crate::commands) fn rules() -> Result<Rules, CommandError> {
-    match Repository::here() {
+    match here::repository() {
         Ok(repository) => Ok(repository.config.load()?.rules()),
         Err(_) => Ok(Rules::default()),
     }

@@ -16,6 +16,7 @@ use super::notice::Notice;
 use super::screen::Screen;
 use crate::error::CommandError;
 use crate::output::{note, tell};
+use crate::setup;
 use crate::surroundings;
 
 /// Reading a run of thousands of tasks takes a while: no more than a hundredth of the time goes to it.
@@ -41,7 +42,7 @@ pub(super) struct Display {
 
 impl Display {
     pub(super) fn new(run: &Run, place: &Place, settings: &RunSettings) -> Self {
-        let name = super::preflight::name(run.host);
+        let name = setup::full_name(run.host);
         note!("run {} of {} with {name}, on branch {}; Ctrl-C pauses it", run.id, run.spec, run.branch);
         Self {
             place: place.clone(),

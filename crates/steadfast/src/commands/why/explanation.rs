@@ -5,9 +5,9 @@ use steadfast_model::{
 };
 use steadfast_store::ledger::HistoryLine;
 use steadfast_store::{SessionFiles, read_lines};
+use steadfast_work::task_list::word;
 
 use crate::history::{History, one_line};
-use crate::task_list::word;
 
 /// A refusal, or a note in its place, with all that is known around it.
 #[derive(Debug)]

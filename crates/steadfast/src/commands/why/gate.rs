@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use steadfast_store::{Place, kept_aside, read_log};
+use steadfast_work::task_list::Standing;
 
 use crate::commands::plan;
-use crate::task_list::Standing;
+use crate::surroundings;
 
 /// How many things that were put back are told, the newest last.
 const SHOWN: usize = 5;
@@ -19,7 +20,8 @@ pub(super) struct GateStory {
 
 impl GateStory {
     pub(super) fn of(place: &Place) -> Self {
-        let closed = Standing::all(place).iter().map(|standing| gate(place, standing)).collect();
+        let closed =
+            Standing::all(place, &surroundings::environment()).iter().map(|standing| gate(place, standing)).collect();
         let mut put_back: Vec<String> = read_log(place).into_iter().filter(|line| is_seals(line)).collect();
         put_back.drain(..put_back.len().saturating_sub(SHOWN));
         let kept = kept_aside(place).iter().map(|path| path.display().to_string()).collect();

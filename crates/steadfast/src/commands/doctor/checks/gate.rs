@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use steadfast_model::{ApprovalRules, GateScope, Profile, SealBreak};
 use steadfast_store::{Restored, approval_key, gates, kept_aside, open_gate, restore, sealed, unseal};
+use steadfast_work::ssh::public_key;
+use steadfast_work::task_list::{Looked, Standing, approval_key as ssh_key};
 
 use super::super::finding::Finding;
 use super::super::here::Here;
 use crate::output::several;
-use crate::ssh::public_key;
 use crate::surroundings;
-use crate::task_list::{Looked, Standing, approval_key as ssh_key};
 
 /// How many paths a finding names.
 const SHOWN: usize = 3;
@@ -21,7 +21,7 @@ const LOOKS: usize = 1_000;
 
 pub(super) fn gate_left(here: &Here) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for standing in Standing::all(here.place()) {
+    for standing in Standing::all(here.place(), &here.repository.environment) {
         let GateScope::Session(session) = &standing.gate.scope else { continue };
         if standing.is_left(here.place()) {
             let at = standing.gate.closed_at;
@@ -51,7 +51,10 @@ pub(super) fn gate_unreadable(here: &Here) -> Vec<Finding> {
 }
 
 pub(super) fn gate_unmarked(here: &Here) -> Vec<Finding> {
-    let unmarked = Standing::all(here.place()).into_iter().filter(|standing| standing.unmarked).count();
+    let unmarked = Standing::all(here.place(), &here.repository.environment)
+        .into_iter()
+        .filter(|standing| standing.unmarked)
+        .count();
     if unmarked == 0 {
         return Vec::new();
     }
@@ -87,7 +90,7 @@ fn drop_expired(here: &Here) -> Result<String, String> {
 
 /// What a gate seals and is not as it was.
 fn looked(here: &Here) -> impl Iterator<Item = (Standing, Looked)> {
-    Standing::all(here.place()).into_iter().map(|standing| {
+    Standing::all(here.place(), &here.repository.environment).into_iter().map(|standing| {
         let looked = standing.seal(here.place());
         (standing, looked)
     })
@@ -156,7 +159,7 @@ fn folder(path: &Path) -> String {
 /// A closed gate that cannot show, or not mend, what is changed.
 pub(super) fn seal_partial(here: &Here) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for Standing { gate, .. } in Standing::all(here.place()) {
+    for Standing { gate, .. } in Standing::all(here.place(), &here.repository.environment) {
         let Some(sealed) = sealed(here.place(), &gate.scope) else {
             findings.push(Finding::warning(
                 "seal-missing",
@@ -191,7 +194,7 @@ pub(super) fn approval_keys(here: &Here) -> Vec<Finding> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let rules = settings.rules().approval;
     match rules.profile {
-        Profile::Hardened => hardened(&rules).into_iter().collect(),
+        Profile::Hardened => hardened(&rules, here.repository.environment.home.as_deref()).into_iter().collect(),
         Profile::Default => {
             let Some(path) = surroundings::user_state().map(|state| approval_key(&state)) else { return Vec::new() };
             let given = fs::read_dir(here.place().state.join("approvals")).into_iter().flatten().flatten().count();
@@ -220,9 +223,9 @@ fn by_default(path: &Path, given: usize) -> Option<Finding> {
     }
 }
 
-fn hardened(rules: &ApprovalRules) -> Option<Finding> {
+fn hardened(rules: &ApprovalRules, home: Option<&Path>) -> Option<Finding> {
     let wrong = |message: String, hint: &str| Some(Finding::error("approval-key", message, hint));
-    let Some(key) = ssh_key(rules) else {
+    let Some(key) = ssh_key(rules, home) else {
         return wrong(
             "the profile of approvals is hardened, and `approval.key` names no key".into(),
             "`steadfast config set --user approval.key ~/.ssh/id_ed25519_sk`",

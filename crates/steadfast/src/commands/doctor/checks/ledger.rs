@@ -1,8 +1,8 @@
 use steadfast_store::ledger::{Ledger, LedgerError};
+use steadfast_work::chain;
 
 use super::super::finding::Finding;
 use super::super::here::Here;
-use crate::error::chain;
 use crate::output::several;
 
 pub(super) fn ledger_damaged(here: &Here) -> Vec<Finding> {

@@ -4,10 +4,10 @@ use std::fs;
 
 use steadfast_model::{Entry, Millis};
 use steadfast_store::{SessionFiles, read_lines};
+use steadfast_work::chain;
 
 use super::super::finding::Finding;
 use super::super::here::Here;
-use crate::error::CommandError;
 use crate::output::several;
 
 const MINUTE_MS: i64 = 60 * 1_000;
@@ -56,8 +56,7 @@ pub(super) fn leftover_sessions(here: &Here) -> Vec<Finding> {
 /// Opening the ledger as any command does brings every journal into it, late events too.
 fn drain(here: &Here) -> Result<String, String> {
     // What to do about a ledger that cannot be opened is a finding of its own.
-    let reason = |error: CommandError| error.to_string().lines().next().unwrap_or_default().replacen("error: ", "", 1);
-    here.repository.ledger().map_err(reason)?;
+    here.repository.ledger().map_err(|error| chain(&error))?;
     Ok("all journals are in the ledger".to_owned())
 }
 

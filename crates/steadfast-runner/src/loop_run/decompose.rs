@@ -1,0 +1,134 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+use steadfast_model::{Loop, Spent, Stage};
+use steadfast_plan::Compiled;
+use steadfast_store::ledger::DispatchEnd;
+use steadfast_work::loops::{Loops, Request};
+use steadfast_work::{TaskList, chain, spec_file};
+
+use super::LoopRun;
+use crate::counsel::{Sitting, spec_of};
+use crate::error::RunError;
+use crate::launch::{launcher, prices};
+use crate::lifecycle;
+
+/// A spec that does not compile is written again, with what was wrong; and then a human has to look.
+const TRIES: usize = 3;
+
+impl LoopRun<'_> {
+    /// The spec becomes a plan, and the plan gets a run.
+    pub(super) fn decompose(&self, looped: &Loop) -> Result<(), RunError> {
+        let Some(spec) = &looped.spec else { return self.write_spec(looped) };
+        let file = self.repository.place.root.join(spec);
+        let compiled = spec_file::compile(&self.repository.environment, &file)?;
+        // What an agent wrote says more of the result than the request did.
+        let root = &self.repository.place.root;
+        let request = Request::of_file(&file, root, &self.repository.environment)?;
+        Loops::of(self.repository)?.shape(looped, &request)?;
+        let mut list = TaskList::here(self.repository.environment.clone(), "run")?;
+        let source = spec_file::source(&file, root);
+        let loaded = list.load(&compiled.plan, &source)?;
+        let now = self.now();
+        // Whoever was killed between the two lines below left one.
+        let left = list.ledger().unfinished_runs()?.into_iter().find(|run| run.plan == *loaded.plan());
+        let id = match left {
+            Some(run) => run.id,
+            None => {
+                let row = lifecycle::new_run(&list, loaded.plan(), source, &self.ready, self.limits);
+                list.ledger_mut().create_run(&row)?;
+                row.id
+            }
+        };
+        let owed = self.owed.take();
+        if owed != Spent::default() {
+            let number = list.ledger_mut().begin_aside(&id, "spec", self.ready.host, now)?;
+            let end = DispatchEnd { ending: "finished".to_owned(), spent: owed, ..DispatchEnd::default() };
+            list.ledger_mut().end_dispatch(&id, number, &end, now)?;
+        }
+        list.ledger_mut().attach_plan(&self.id, loaded.plan(), now)?;
+        list.ledger_mut().attach_run(&self.id, &id, now)?;
+        for warning in &compiled.warnings {
+            self.say(&format!("warning: {spec}:{}: {}", warning.line, warning.message));
+        }
+        drop(list);
+        self.advance(Stage::Decompose, Stage::Executing)
+    }
+
+    /// A fresh agent looks at the checkout and writes the spec, which is kept with the loop.
+    fn write_spec(&self, looped: &Loop) -> Result<(), RunError> {
+        let place = &self.repository.place;
+        let folder = place.state.join("runs").join(self.id.as_str());
+        fs::create_dir_all(&folder).map_err(|source| RunError::NotWritten { path: folder.clone(), source })?;
+        let host = self.ready.host;
+        let (launcher, prices) = (launcher(self.repository, &self.settings, host, &self.ready), prices(&self.settings));
+        let limit = self.how.expert_time.value.limit().map_or(Duration::from_secs(86_400), Duration::from_millis);
+        let sitting = Sitting {
+            launcher: &*launcher,
+            host,
+            prices: &prices,
+            directory: &place.root,
+            mark: self.id.as_str(),
+            folder: &folder,
+            name: "spec",
+            limit,
+            share: None,
+        };
+        let mut problems = Vec::new();
+        for _ in 0..TRIES {
+            self.say(&format!("loop {}: an agent writes the spec", self.id));
+            let brief = Self::matter(looped).spec(&looped.request, &problems);
+            let spoken = sitting.one("planner", &brief, self.limits.micro_usd, &self.stop, &mut |_| {});
+            let owed = self.owed.get();
+            self.owed.set(if owed == Spent::default() { spoken.spent } else { owed.plus(spoken.spent) });
+            let Some(text) = spoken.said.as_deref().and_then(spec_of) else {
+                problems = vec!["the answer had no spec in it".to_owned()];
+                continue;
+            };
+            let file = self.spec_file();
+            let text = with_must_nots(&text, looped);
+            match spec_file::compile_text(&self.repository.environment, &text, &file) {
+                Ok(compiled) => return self.keep(&file, &text, &compiled),
+                Err(error) => problems = chain(&error).lines().map(str::to_owned).collect(),
+            }
+        }
+        Err(RunError::NoSpec { tries: TRIES, problems })
+    }
+
+    fn spec_file(&self) -> PathBuf {
+        self.repository.place.root.join(".steadfast/loops").join(self.id.as_str()).join("SPEC.json")
+    }
+
+    fn keep(&self, file: &Path, text: &str, compiled: &Compiled) -> Result<(), RunError> {
+        let written = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
+            let next = file.with_extension("json.new");
+            fs::write(&next, text)?;
+            fs::rename(&next, file)
+        });
+        written.map_err(|source| RunError::NotWritten { path: file.to_owned(), source })?;
+        let spec = spec_file::source(file, &self.repository.place.root);
+        self.ledger()?.attach_spec(&self.id, &spec, self.now())?;
+        self.say(&format!("loop {}: {} tasks in {spec}", self.id, compiled.plan.tasks.len()));
+        if self.approval_required {
+            return Err(RunError::SpecNotApproved { spec });
+        }
+        Ok(())
+    }
+}
+
+/// What must not happen is part of the plan, whether whoever wrote the spec took it over or not.
+fn with_must_nots(text: &str, looped: &Loop) -> String {
+    let must_nots = looped.shape.as_ref().map(|shape| shape.must_nots.as_slice()).unwrap_or_default();
+    let Ok(Value::Object(mut spec)) = serde_json::from_str(text) else { return text.to_owned() };
+    let constraints = spec.entry("constraints").or_insert_with(|| Value::Array(Vec::new()));
+    if let Value::Array(lines) = constraints {
+        for must_not in must_nots {
+            if !lines.iter().any(|line| line.as_str() == Some(must_not)) {
+                lines.push(Value::String(must_not.clone()));
+            }
+        }
+    }
+    serde_json::to_string_pretty(&spec).unwrap_or_else(|_| text.to_owned())
+}

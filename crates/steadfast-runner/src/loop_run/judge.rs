@@ -1,0 +1,194 @@
+use steadfast_model::{
+    AddedBy, Check, Finding, FindingSeverity, Loop, LoopEnd, Resolution, Review, ReviewKind, Run, RunState, Stage,
+    Status, Task, TaskKind,
+};
+use steadfast_store::ledger::NewTask;
+
+use super::{LoopRun, Passed, said};
+use crate::error::RunError;
+use crate::gate::Objection;
+use crate::review::{Look, line};
+
+/// Thorough reviews of one loop. What they still find then is for a human.
+pub const ROUNDS: u32 = 3;
+
+impl LoopRun<'_> {
+    /// The thorough review and the gate. None: it goes on at another stage, or from here.
+    pub(super) fn judge(&self, looped: &Loop) -> Result<Option<Passed>, RunError> {
+        let row = self.run_of(looped)?;
+        let reviews = self.ledger()?.reviews_of(&looped.id)?;
+        let last = reviews.iter().rev().find(|review| matches!(review.kind, ReviewKind::Thorough { .. }));
+        match last {
+            Some(review) if review.passed && self.is_about_the_tip(review, &row)? => self.gate(looped, &row, &reviews),
+            Some(review) if review.blockers_remaining > 0 => self.mend(looped, &row, review).map(|()| None),
+            _ if looped.rounds >= ROUNDS => self.cap(looped, &row, last),
+            _ => self.review(looped, &row, last).map(|()| None),
+        }
+    }
+
+    /// Whether nothing landed since.
+    fn is_about_the_tip(&self, review: &Review, row: &Run) -> Result<bool, RunError> {
+        let units = self.ledger()?.units(&row.id)?;
+        Ok(units.iter().all(|unit| unit.updated_at <= review.at))
+    }
+
+    fn review(&self, looped: &Loop, row: &Run, last: Option<&Review>) -> Result<(), RunError> {
+        let tasks = self.ledger()?.tasks(&row.plan)?;
+        let earlier: Vec<Finding> = last
+            .map(|review| review.findings.iter().filter(|finding| finding.severity == FindingSeverity::Blocker))
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect();
+        let round = looped.rounds + 1;
+        let look =
+            Look { kind: ReviewKind::Thorough { round }, from: &row.base, to: None, tasks: &tasks, earlier: &earlier };
+        let held = self.reviewer(looped, row).review(&looped.id, &look)?;
+        self.say(&format!("review {round} of at most {ROUNDS}: {}", said(&held)));
+        for finding in &held.review.findings {
+            self.say(&format!("  {} {}", finding.severity.as_str(), line(finding)));
+        }
+        if !held.review.passed && held.review.blockers_remaining == 0 {
+            return Err(RunError::NoReview { silent: held.silent });
+        }
+        Ok(())
+    }
+
+    /// Each blocker is a task, unless a human said otherwise; when all of them are done, it is looked again.
+    fn mend(&self, looped: &Loop, row: &Run, review: &Review) -> Result<(), RunError> {
+        let tasks = self.ledger()?.tasks(&row.plan)?;
+        let blockers: Vec<&Finding> = review.findings.iter().filter(|finding| finding.blocks()).collect();
+        let task_of = |finding: &Finding| {
+            let title = title(finding);
+            tasks.iter().find(|task| task.kind == TaskKind::Remediation && task.title == title)
+        };
+        if blockers.iter().all(|finding| task_of(finding).is_some_and(|task| task.status == Status::Done)) {
+            let mut ledger = self.ledger()?;
+            for finding in &blockers {
+                ledger.resolve_finding(&looped.id, finding.id, &Resolution::Fixed, self.now())?;
+            }
+            return Ok(());
+        }
+        if looped.rounds >= ROUNDS {
+            return self.cap(looped, row, Some(review)).map(|_| ());
+        }
+        let new: Vec<&Finding> = blockers.iter().filter(|finding| task_of(finding).is_none()).copied().collect();
+        let mend = self.asked_about(looped, &new)?;
+        if mend.is_empty() && !new.is_empty() {
+            // A human took them all as they are, or put them off.
+            return self.after_the_human(looped, review);
+        }
+        for finding in mend {
+            let notes = match &finding.must_not {
+                Some(broken) => format!("{}\nIt breaks: {broken}", line(finding)),
+                None => line(finding),
+            };
+            self.add(row, &tasks, title(finding), vec![finding.file.clone()], notes)?;
+        }
+        self.back_to_work(row)
+    }
+
+    /// Those that are to be mended. A human who is there says so of each, or takes it as it is.
+    fn asked_about<'f>(&self, looped: &Loop, blockers: &[&'f Finding]) -> Result<Vec<&'f Finding>, RunError> {
+        let mut mend = Vec::new();
+        for finding in blockers {
+            let question = format!(
+                "{} {}\nmend it, waive it or defer it? [M/w REASON/d REASON] ",
+                finding.severity.as_str(),
+                line(finding)
+            );
+            let answer = self.console.ask(&question).unwrap_or_default();
+            let (choice, why) = answer.trim().split_once(' ').unwrap_or((answer.trim(), ""));
+            let why = || if why.trim().is_empty() { "no reason was given".to_owned() } else { why.trim().to_owned() };
+            let resolution = match choice {
+                "w" | "waive" => Resolution::Waived { why: why() },
+                "d" | "defer" => Resolution::Deferred { why: why() },
+                _ => {
+                    mend.push(*finding);
+                    continue;
+                }
+            };
+            self.ledger()?.resolve_finding(&looped.id, finding.id, &resolution, self.now())?;
+        }
+        Ok(mend)
+    }
+
+    /// What was waived is out of the way; what was put off is still in it.
+    fn after_the_human(&self, looped: &Loop, review: &Review) -> Result<(), RunError> {
+        let reviews = self.ledger()?.reviews_of(&looped.id)?;
+        let now = reviews.iter().find(|now| now.kind == review.kind);
+        match now.filter(|now| now.blockers_remaining > 0) {
+            None => Ok(()),
+            Some(now) => Err(RunError::PutOff(now.blockers_remaining)),
+        }
+    }
+
+    fn gate(&self, looped: &Loop, row: &Run, reviews: &[Review]) -> Result<Option<Passed>, RunError> {
+        let judged = self.reviewer(looped, row).gate(reviews)?;
+        if judged.objections.is_empty() {
+            let _ = self.grounds(row).clear();
+            self.advance(Stage::Review, Stage::Complete)?;
+            let over = self.written()?;
+            return Ok(Some(Passed { looped: over, checks: judged.checks }));
+        }
+        for objection in &judged.objections {
+            self.say(&format!("gate: {objection}"));
+        }
+        if looped.rounds >= ROUNDS {
+            return self.cap(looped, row, None);
+        }
+        let (mend, human): (Vec<&Objection>, Vec<&Objection>) =
+            judged.objections.iter().partition(|objection| objection.remedy().is_some());
+        if let Some(first) = human.first() {
+            return Err(RunError::GateHeld { first: first.to_string(), more: human.len() - 1 });
+        }
+        let tasks = self.ledger()?.tasks(&row.plan)?;
+        for remedy in mend.iter().filter_map(|objection| objection.remedy()) {
+            let open = |task: &Task| task.title == remedy.title && task.status != Status::Done;
+            if !tasks.iter().any(open) {
+                self.add(row, &tasks, remedy.title, remedy.files, remedy.notes)?;
+            }
+        }
+        self.back_to_work(row).map(|()| None)
+    }
+
+    /// Closed by the check of the task that the files belong to; where none is known, by the last check of the plan.
+    fn add(&self, row: &Run, tasks: &[Task], title: String, files: Vec<String>, notes: String) -> Result<(), RunError> {
+        let is_command = |task: &&Task| task.verify.as_ref().is_some_and(|check| check.as_command().is_some());
+        let owner = tasks.iter().filter(is_command).find(|task| files.iter().any(|file| task.files.contains(file)));
+        let check: Option<Check> =
+            owner.or_else(|| tasks.iter().rev().find(is_command)).and_then(|task| task.verify.clone());
+        let new = NewTask {
+            kind: TaskKind::Remediation,
+            files,
+            verify: check,
+            notes: Some(notes),
+            // A wave of its own, after what there is.
+            blocked_by: tasks.last().map(|task| task.id.clone()).into_iter().collect(),
+            ..NewTask::new(title, AddedBy::Human)
+        };
+        self.ledger()?.add_task(&row.plan, new, self.now())?;
+        Ok(())
+    }
+
+    fn back_to_work(&self, row: &Run) -> Result<(), RunError> {
+        self.ledger()?.set_run_state(&row.id, RunState::Running, None, self.now())?;
+        self.advance(Stage::Review, Stage::Executing)
+    }
+
+    /// It ends here, and is not called complete.
+    fn cap(&self, looped: &Loop, row: &Run, last: Option<&Review>) -> Result<Option<Passed>, RunError> {
+        self.ledger()?.end_loop(&looped.id, LoopEnd::Capped, self.now())?;
+        let _ = self.grounds(row).clear();
+        let left: Vec<String> = last
+            .map(|review| review.findings.iter().filter(|finding| finding.blocks()).map(line).collect())
+            .unwrap_or_default();
+        Err(RunError::Capped { id: looped.id.clone(), rounds: ROUNDS, left, branch: row.branch.clone() })
+    }
+}
+
+/// By which its task is found again.
+fn title(finding: &Finding) -> String {
+    let text: String = finding.text.chars().take(80).collect();
+    format!("Mend finding {}: {text}", finding.id)
+}

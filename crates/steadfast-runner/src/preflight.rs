@@ -1,0 +1,196 @@
+//! What has to hold before anything is changed.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use steadfast_model::{Host, RunSettings};
+use steadfast_observe::{GitCommand, GitFailed};
+
+use steadfast_work::disk::{self, LEAST_FREE, Room};
+use steadfast_work::{Cause, Environment, Repository};
+
+const QUICK: Duration = Duration::from_secs(30);
+
+/// Why no run begins here.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReady {
+    #[error("`{}` is no git repository", .0.display())]
+    NoRepository(PathBuf),
+    #[error("this repository has no commit yet")]
+    NoCommit,
+    #[error("HEAD is detached: nobody would know where the result belongs")]
+    Detached,
+    #[error("git cannot merge without a checkout: {0}")]
+    OldGit(GitFailed),
+    #[error("this repository has submodules, and worktrees have no content for them")]
+    Submodules,
+    /// With the first of them.
+    #[error("{} not committed: {}", files(*count), first.join(", "))]
+    NotCommitted { count: usize, first: Vec<String> },
+    #[error("git does not answer: {0}")]
+    Git(GitFailed),
+    #[error("cannot find this program: {0}")]
+    NoProgram(io::Error),
+    #[error("{} is not on the PATH", hosts.join(" or "))]
+    NoHost { hosts: Vec<String> },
+    #[error("`HOME` is not set, so there is nowhere to keep worktrees")]
+    NoHome,
+    #[error("`{}` cannot be written: {source}", folder.display())]
+    NotWritable { folder: PathBuf, source: io::Error },
+    #[error("`{}` is nearly full: less than {} MiB are left", .0.display(), LEAST_FREE >> 20)]
+    NearlyFull(PathBuf),
+}
+
+impl NotReady {
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Git(_) | Self::NoProgram(_) | Self::NotWritable { .. } | Self::NearlyFull(_) => Cause::Infrastructure,
+            _ => Cause::State,
+        }
+    }
+}
+
+fn files(count: usize) -> String {
+    match count {
+        1 => "1 file is".to_owned(),
+        many => format!("{many} files are"),
+    }
+}
+
+/// What a run begins with.
+#[derive(Debug)]
+pub struct Ready {
+    pub host: Host,
+    pub program: PathBuf,
+    pub steadfast: PathBuf,
+    /// The commit it begins at.
+    pub base: String,
+    /// Where the worktrees of this repository's runs go.
+    pub worktrees: PathBuf,
+}
+
+pub fn preflight(
+    repository: &Repository,
+    settings: &RunSettings,
+    host: Option<Host>,
+    spec: &str,
+    from_head: bool,
+) -> Result<Ready, NotReady> {
+    let root = &repository.place.root;
+    if !root.join(".git").exists() {
+        return Err(NotReady::NoRepository(root.clone()));
+    }
+    let git = || GitCommand::at(root);
+    let base = git().call("rev-parse").args(["--verify", "--quiet", "HEAD^{commit}"]).outcome(&[0, 1], QUICK);
+    let base = match base {
+        Ok((0, commit)) => commit,
+        // A folder of that name is not enough.
+        Err(error) if error.to_string().contains("not a git repository") => {
+            return Err(NotReady::NoRepository(root.clone()));
+        }
+        Err(error) => return Err(NotReady::Git(error)),
+        Ok(_) => return Err(NotReady::NoCommit),
+    };
+    let branch = git().call("symbolic-ref").args(["--quiet", "HEAD"]).outcome(&[0, 1], QUICK);
+    if branch.map_err(NotReady::Git)?.0 == 1 {
+        return Err(NotReady::Detached);
+    }
+    let merges = git().call("merge-tree").args(["--write-tree", "HEAD", "HEAD"]).answer(QUICK);
+    if let Err(error) = merges {
+        return Err(NotReady::OldGit(error));
+    }
+    let modules = git().call("ls-files").args(["--stage"]).answer(QUICK).map_err(NotReady::Git)?;
+    if modules.lines().any(|line| line.starts_with("160000 ")) {
+        return Err(NotReady::Submodules);
+    }
+    let status = git().call("status").args(["--porcelain", "--untracked-files=normal"]).answer(QUICK);
+    let status = status.map_err(NotReady::Git)?;
+    let changed: Vec<&str> =
+        status.lines().filter_map(|line| line.get(3..)).filter(|name| name.trim_matches('"') != spec).collect();
+    if !changed.is_empty() && !from_head {
+        let mut first: Vec<String> = changed.iter().take(3).map(|name| (*name).to_owned()).collect();
+        if changed.len() > first.len() {
+            first.push("…".to_owned());
+        }
+        return Err(NotReady::NotCommitted { count: changed.len(), first });
+    }
+    agent_and_folder(repository, settings, host, &base)
+}
+
+/// What has to hold for a run that goes on, too.
+pub fn agent_and_folder(
+    repository: &Repository,
+    settings: &RunSettings,
+    host: Option<Host>,
+    base: &str,
+) -> Result<Ready, NotReady> {
+    let steadfast = std::env::current_exe().map_err(NotReady::NoProgram)?;
+    let (host, program) = agent(host, &steadfast, &repository.environment)?;
+    let worktrees = worktrees(repository, settings)?;
+    writable(&worktrees)?;
+    writable(&repository.place.state)?;
+    Ok(Ready { host, program, steadfast, base: base.to_owned(), worktrees })
+}
+
+/// The wanted host, else the one that is installed.
+fn agent(wanted: Option<Host>, steadfast: &Path, environment: &Environment) -> Result<(Host, PathBuf), NotReady> {
+    let candidates = match wanted {
+        Some(host) => vec![host],
+        None => vec![Host::Claude, Host::Codex],
+    };
+    for host in &candidates {
+        let found = match host {
+            Host::Sim => Some(steadfast.to_owned()),
+            Host::Claude => on_path("claude", environment),
+            Host::Codex => on_path("codex", environment),
+        };
+        if let Some(program) = found {
+            return Ok((*host, program));
+        }
+    }
+    let hosts = candidates.iter().map(|host| format!("`{}`", host.as_str())).collect();
+    Err(NotReady::NoHost { hosts })
+}
+
+fn on_path(name: &str, environment: &Environment) -> Option<PathBuf> {
+    let path = environment.path.as_ref()?;
+    std::env::split_paths(path).map(|dir| dir.join(name)).find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(file).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// The folder for all worktrees of this repository's runs: never inside the checkout or `.git`, where hosts, builds and
+/// our own rules would take them for something else.
+pub fn worktrees(repository: &Repository, settings: &RunSettings) -> Result<PathBuf, NotReady> {
+    let Repository { place, environment, .. } = repository;
+    let said = settings.worktrees.value.as_str();
+    let base = match said.strip_prefix("~/") {
+        Some(below) => environment.home.as_ref().map(|home| home.join(below)),
+        None if said.is_empty() => environment.user_state.as_ref().map(|state| state.join("worktrees")),
+        None => Some(place.root.join(said)),
+    };
+    let base = base.ok_or(NotReady::NoHome)?;
+    let name = place.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let hash = steadfast_model::fnv([place.state.as_os_str().as_encoded_bytes()]);
+    Ok(base.join(format!("{name}-{:08x}", (hash ^ (hash >> 32)) as u32)))
+}
+
+fn writable(folder: &Path) -> Result<(), NotReady> {
+    let failed = |source| NotReady::NotWritable { folder: folder.to_owned(), source };
+    fs::create_dir_all(folder).map_err(failed)?;
+    // Always the same name, and gone before it is written: whoever is killed here leaves nothing that the next one does
+    // not take away.
+    let probe = folder.join(".probe");
+    let mut file = fs::File::create(&probe).map_err(failed)?;
+    let _ = fs::remove_file(&probe);
+    file.write_all(&[0; 4096]).and_then(|()| file.sync_all()).map_err(failed)?;
+    match disk::room(folder).map_err(failed)? {
+        Room::Enough => Ok(()),
+        Room::NearlyFull => Err(NotReady::NearlyFull(folder.to_owned())),
+    }
+}

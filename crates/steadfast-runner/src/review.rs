@@ -1,0 +1,111 @@
+//! What judges the work: experts in reviews, and the gate at the end of a loop. The same for a run's branch and for a
+//! checkout that a session works in.
+
+mod experts;
+mod gate;
+mod session;
+mod subject;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use steadfast_hosts::price::Prices;
+use steadfast_model::{Host, LoopSettings, PlanId, RunId, Shape, Spent};
+use steadfast_work::Repository;
+
+use crate::counsel::{Matter, Sitting};
+use crate::run::Launcher;
+
+use crate::error::RunError;
+
+pub use experts::{Held, Look, line};
+pub use gate::Judged;
+pub use session::SessionReview;
+pub use subject::Subject;
+
+/// What experts are asked with, and what they are asked about.
+pub struct Reviewer<'a> {
+    pub repository: &'a Repository,
+    pub settings: &'a LoopSettings,
+    pub launcher: Box<Launcher>,
+    pub host: Host,
+    pub prices: Prices,
+    pub matter: Matter,
+    pub plan: PlanId,
+    /// The run that pays. None: nobody's budget is known.
+    pub run: Option<RunId>,
+    pub subject: Subject,
+    /// By which the processes of experts are found.
+    pub mark: String,
+    pub stop: &'a AtomicBool,
+}
+
+impl fmt::Debug for Reviewer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reviewer").field("plan", &self.plan).field("subject", &self.subject).finish_non_exhaustive()
+    }
+}
+
+/// What experts of a loop know.
+pub fn matter(goal: &str, shape: Option<&Shape>) -> Matter {
+    let shape = shape.cloned().unwrap_or_default();
+    Matter { goal: goal.to_owned(), criteria: shape.criteria, must_nots: shape.must_nots }
+}
+
+impl Reviewer<'_> {
+    /// Asks with a share of what is left of the budget, and writes down what it took. `what` names it in the ledger.
+    fn paid<T>(&self, what: &str, ask: impl FnOnce(&mut dyn FnMut(Spent), Option<u64>) -> T) -> Result<T, RunError> {
+        let Some(run) = &self.run else { return Ok(ask(&mut |_| {}, None)) };
+        let mut ledger = self.repository.ledger_as_it_is()?;
+        let row = ledger.run(run)?;
+        let left =
+            row.limits.micro_usd.map(|limit| limit.saturating_sub(ledger.sums(run).map_or(0, |sums| sums.micro_usd)));
+        if left == Some(0) {
+            return Err(RunError::BudgetSpent { run: run.clone(), what: what.to_owned() });
+        }
+        let number = ledger.begin_aside(run, what, self.host, self.repository.environment.now())?;
+        let mut last = Spent::default();
+        let said = ask(
+            &mut |spent| {
+                last = spent;
+                // What a report misses the end has.
+                let _ = ledger.spend(run, number, spent, 0);
+            },
+            left,
+        );
+        let end =
+            steadfast_store::ledger::DispatchEnd { ending: "finished".to_owned(), spent: last, ..Default::default() };
+        ledger.end_dispatch(run, number, &end, self.repository.environment.now())?;
+        Ok(said)
+    }
+
+    fn sitting<'s>(
+        &'s self,
+        name: &'s str,
+        directory: &'s std::path::Path,
+        folder: &'s std::path::Path,
+        share: Option<u64>,
+    ) -> Sitting<'s> {
+        let limit = self.settings.expert_time.value.limit().map_or(Duration::from_secs(86_400), Duration::from_millis);
+        Sitting {
+            launcher: &*self.launcher,
+            host: self.host,
+            prices: &self.prices,
+            directory,
+            mark: &self.mark,
+            folder,
+            name,
+            limit,
+            share,
+        }
+    }
+
+    /// Where what experts print is kept.
+    fn folder(&self) -> Result<PathBuf, RunError> {
+        let folder = self.repository.place.state.join("runs").join(&self.mark);
+        std::fs::create_dir_all(&folder).map_err(|source| RunError::Folder { path: folder.clone(), source })?;
+        Ok(folder)
+    }
+}

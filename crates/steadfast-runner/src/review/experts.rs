@@ -1,0 +1,155 @@
+use steadfast_model::{Finding, Resolution, Review, ReviewKind, Task};
+use steadfast_store::ledger::NewReview;
+
+use crate::counsel::{Change, Expert, Opinion, Purpose, Reviewed, choose};
+
+use super::Reviewer;
+use super::subject::Tip;
+use crate::error::RunError;
+
+/// A review that was held.
+#[derive(Clone, Debug)]
+pub struct Held {
+    pub review: Review,
+    pub experts: usize,
+    /// Those who said nothing that can be read, asked twice.
+    pub silent: Vec<&'static str>,
+    /// Findings that named no place in the change.
+    pub dropped: usize,
+}
+
+/// What is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Look<'a> {
+    pub kind: ReviewKind,
+    pub from: &'a str,
+    /// None: all there is.
+    pub to: Option<&'a str>,
+    pub tasks: &'a [Task],
+    /// Blockers of an earlier round that are said to be mended.
+    pub earlier: &'a [Finding],
+}
+
+impl Reviewer<'_> {
+    /// Asks experts, and keeps what they said with the loop.
+    pub fn review(&self, looped: &steadfast_model::LoopId, look: &Look<'_>) -> Result<Held, RunError> {
+        let tip = match look.to {
+            Some(commit) => Tip::of(commit),
+            None => self.subject.tip()?,
+        };
+        let change = self.subject.change(look.from, &tip)?;
+        let (purpose, name) = match look.kind {
+            ReviewKind::Light { wave } => (Purpose::Light, format!("review-wave-{wave}")),
+            ReviewKind::Thorough { round } => (Purpose::Thorough, format!("review-{round}")),
+        };
+        let held = if change.is_empty() {
+            Sat::default()
+        } else {
+            self.paid(&name, |spent, share| self.sit(&name, purpose, look, (&change, &tip), share, spent))??
+        };
+        let experts = held.opinions.len() + held.silent.len();
+        let findings: Vec<Finding> = held.findings();
+        let score = held.score();
+        // One voice is no review; and where nothing differs there is nothing to be said.
+        let passed = change.is_empty() || held.opinions.len() >= 2.min(experts) && !held.opinions.is_empty();
+        let new =
+            NewReview { kind: look.kind, score, findings: &findings, passed, now: self.repository.environment.now() };
+        let review = self.repository.ledger_as_it_is()?.add_review(looped, &new)?;
+        let dropped = held.opinions.iter().map(|(_, opinion)| opinion.dropped).sum();
+        let silent = held.silent.iter().map(|expert| expert.as_str()).collect();
+        Ok(Held { review, experts, silent, dropped })
+    }
+
+    fn sit(
+        &self,
+        name: &str,
+        purpose: Purpose,
+        look: &Look<'_>,
+        (change, tip): (&Change, &Tip),
+        share: Option<u64>,
+        spent: &mut dyn FnMut(steadfast_model::Spent),
+    ) -> Result<Sat, RunError> {
+        let folder = self.folder()?;
+        let directory = self.subject.lay_out(name, tip)?;
+        let tasks: Vec<String> = look.tasks.iter().map(|task| format!("{} {}", task.id, task.title)).collect();
+        let earlier: Vec<String> = look.earlier.iter().map(line).collect();
+        let reviewed = Reviewed { purpose, tasks: &tasks, earlier: &earlier };
+        let brief = |expert: &Expert| (*expert, self.matter.review(*expert, &reviewed, change));
+        let mut sat = Sat::default();
+        let mut asked = choose(purpose, change.paths());
+        let mut before = steadfast_model::Spent { micro_usd: Some(0), ..Default::default() };
+        // Who answered nonsense is asked once more, and not again.
+        for _ in 0..2 {
+            let briefs: Vec<(Expert, String)> = asked.iter().map(brief).collect();
+            let mut now = before;
+            let statements = self.sitting(name, &directory, &folder, share).ask(&briefs, self.stop, &mut |taken| {
+                now = before.plus(taken);
+                spent(now);
+            });
+            before = now;
+            asked.clear();
+            for statement in statements {
+                match statement.spoken.said.as_deref().and_then(|said| Opinion::read(said, change)) {
+                    Some(opinion) => sat.opinions.push((statement.expert, opinion)),
+                    None => asked.push(statement.expert),
+                }
+            }
+            if asked.is_empty() || self.stop.load(std::sync::atomic::Ordering::Relaxed) {
+                break;
+            }
+        }
+        sat.silent = asked;
+        self.subject.put_away(name)?;
+        Ok(sat)
+    }
+}
+
+/// What experts said.
+#[derive(Default)]
+struct Sat {
+    opinions: Vec<(Expert, Opinion)>,
+    silent: Vec<Expert>,
+}
+
+impl Sat {
+    /// The mean, rounded.
+    fn score(&self) -> Option<u8> {
+        let count = u32::try_from(self.opinions.len()).ok().filter(|count| *count > 0)?;
+        let sum: u32 = self.opinions.iter().map(|(_, opinion)| u32::from(opinion.score)).sum();
+        u8::try_from((sum + count / 2) / count).ok()
+    }
+
+    /// What several say of one line in the same words is said once.
+    fn findings(&self) -> Vec<Finding> {
+        let mut findings: Vec<Finding> = Vec::new();
+        for (expert, opinion) in &self.opinions {
+            for noted in &opinion.findings {
+                let same = |known: &Finding| {
+                    known.severity == noted.severity
+                        && (known.file.as_str(), known.line, known.text.as_str())
+                            == (noted.file.as_str(), noted.line, noted.text.as_str())
+                };
+                if findings.iter().any(same) {
+                    continue;
+                }
+                findings.push(Finding {
+                    id: 0,
+                    severity: noted.severity,
+                    file: noted.file.clone(),
+                    line: noted.line,
+                    expert: expert.as_str().to_owned(),
+                    text: noted.text.clone(),
+                    must_not: noted.must_not.clone(),
+                    resolution: Resolution::Open,
+                });
+            }
+        }
+        findings.sort_by_key(|finding| finding.severity);
+        findings
+    }
+}
+
+/// `src/a.rs:12 it never ends`
+pub fn line(finding: &Finding) -> String {
+    format!("{}:{} {}", finding.file, finding.line, finding.text)
+}

@@ -1,0 +1,102 @@
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use steadfast_model::Fact;
+use steadfast_observe::GitCommand;
+use steadfast_store::Place;
+use steadfast_work::task_list::files;
+
+use crate::counsel::Change;
+use crate::grounds::{Grounds, GroundsError, difference};
+
+use crate::error::RunError;
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What is judged: how a tree differs from the commit it began at.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// What a run has on its branch.
+    Branch { grounds: Grounds, base: String },
+    /// What is in a checkout, committed or not.
+    Checkout { place: Place, base: String },
+}
+
+/// The end of a change, as git names it, and where its objects are besides.
+#[derive(Clone, Debug)]
+pub(super) struct Tip {
+    pub(super) name: String,
+    objects: Option<PathBuf>,
+}
+
+impl Subject {
+    pub(super) fn base(&self) -> &str {
+        match self {
+            Self::Branch { base, .. } | Self::Checkout { base, .. } => base,
+        }
+    }
+
+    pub(super) fn tip(&self) -> Result<Tip, RunError> {
+        match self {
+            Self::Branch { grounds, .. } => {
+                let tip = grounds.tip()?;
+                let name = tip.ok_or_else(|| RunError::BranchGone(grounds.branch()))?;
+                Ok(Tip { name, objects: None })
+            }
+            Self::Checkout { place, .. } => match files::tree(&place.root, &place.state) {
+                Fact::Known(name) => Ok(Tip { name, objects: Some(files::objects(&place.root, &place.state)) }),
+                Fact::Unknown(_) | Fact::NotAsked => Err(RunError::NoTree),
+            },
+        }
+    }
+
+    pub(super) fn change(&self, from: &str, to: &Tip) -> Result<Change, RunError> {
+        let diff = match self {
+            Self::Branch { grounds, .. } => grounds.diff(from, &to.name)?,
+            Self::Checkout { place, .. } => {
+                difference(to.git(&place.root), &[from, &to.name]).map_err(GroundsError::from)?
+            }
+        };
+        Ok(Change::parse(&diff))
+    }
+
+    /// A file in a commit or tree. None: it is not in there.
+    pub(super) fn file_at(&self, tip: &Tip, path: &str) -> Option<String> {
+        let root = match self {
+            Self::Branch { grounds, .. } => grounds.checkout(),
+            Self::Checkout { place, .. } => &place.root,
+        };
+        let show = tip.git(root).call("cat-file").args(["blob", &format!("{}:{path}", tip.name)]);
+        let (code, text) = show.outcome(&[0, 128], PATIENCE).ok()?;
+        (code == 0).then_some(text)
+    }
+
+    /// Where the tree is laid out, for experts and for checks; what `put_away` takes away again.
+    pub(super) fn lay_out(&self, name: &str, tip: &Tip) -> Result<PathBuf, RunError> {
+        match self {
+            Self::Branch { grounds, .. } => grounds.exhibit(name, &tip.name).map_err(Into::into),
+            Self::Checkout { place, .. } => Ok(place.root.clone()),
+        }
+    }
+
+    pub(super) fn put_away(&self, name: &str) -> Result<(), RunError> {
+        match self {
+            Self::Branch { grounds, .. } => grounds.put_away(name).map_err(Into::into),
+            Self::Checkout { .. } => Ok(()),
+        }
+    }
+}
+
+impl Tip {
+    pub(super) fn of(name: &str) -> Self {
+        Self { name: name.to_owned(), objects: None }
+    }
+
+    fn git(&self, root: &Path) -> GitCommand {
+        let git = GitCommand::at(root);
+        match &self.objects {
+            Some(objects) => git.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", objects),
+            None => git,
+        }
+    }
+}

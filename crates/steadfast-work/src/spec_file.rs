@@ -1,0 +1,132 @@
+//! A spec on disk.
+
+use std::fs::File;
+use std::io::{Read, stdin};
+use std::path::Path;
+
+use steadfast_plan::{Compiled, MAX_BYTES, Options, render};
+use steadfast_store::without_marker;
+
+use crate::Environment;
+use crate::error::{Cause, WorkError};
+use crate::repository::Repository;
+
+/// Why there is no plan in a file.
+#[derive(Debug, thiserror::Error)]
+pub enum SpecError {
+    #[error("cannot read `{file}`: {why}")]
+    Unreadable { file: String, why: String },
+    /// With its problems, each on lines of its own.
+    #[error("`{file}` does not compile\n{problems}")]
+    Broken { file: String, problems: String },
+}
+
+impl SpecError {
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Unreadable { .. } => Cause::NotFound,
+            Self::Broken { .. } => Cause::State,
+        }
+    }
+}
+
+/// The text of a spec; `-` is standard input.
+pub fn read(file: &Path) -> Result<String, SpecError> {
+    let failed =
+        |why: &dyn std::fmt::Display| SpecError::Unreadable { file: file.display().to_string(), why: why.to_string() };
+    let mut bytes = Vec::new();
+    let limit = MAX_BYTES as u64 + 1;
+    if file == Path::new("-") {
+        stdin().take(limit).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    } else {
+        // A pipe or a folder is no spec, and a device never ends.
+        let is_file = file.metadata().map_err(|error| failed(&error))?.is_file();
+        if !is_file {
+            return Err(failed(&"it is no file"));
+        }
+        let opened = File::open(file).map_err(|error| failed(&error))?;
+        opened.take(limit).read_to_end(&mut bytes).map_err(|error| failed(&error))?;
+    }
+    if bytes.len() > MAX_BYTES {
+        return Err(failed(&format!("it is longer than {} MB, split it", MAX_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|error| failed(&format!("it is no UTF-8 text: {}", error.utf8_error())))
+}
+
+/// What a plan calls its spec: from the root of the checkout, so that one file is one plan from wherever it is named.
+pub fn source(file: &Path, root: &Path) -> String {
+    let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
+}
+
+/// What the configuration says of expansion; outside of a repository that is set up, the default.
+pub fn options(environment: &Environment) -> Result<Options, WorkError> {
+    match Repository::find(environment.clone()) {
+        Ok(repository) => Ok(Options { ui_skills: repository.config.load()?.ledger_ui_skills.value }),
+        Err(_) => Ok(Options::default()),
+    }
+}
+
+/// Its plan; a spec with errors is refused with all of them.
+pub fn compile(environment: &Environment, file: &Path) -> Result<Compiled, WorkError> {
+    compile_text(environment, &read(file)?, file)
+}
+
+pub fn compile_text(environment: &Environment, text: &str, file: &Path) -> Result<Compiled, WorkError> {
+    compile_as(environment, text, file, file)
+}
+
+/// The plan of a text as it will be in `target`, whose name stands in for a title. The line that says when it was
+/// approved is no part of it.
+pub fn compile_as(environment: &Environment, text: &str, file: &Path, target: &Path) -> Result<Compiled, WorkError> {
+    let name = file.to_string_lossy();
+    let text = &authored(text);
+    steadfast_plan::compile(text, &known_as(environment, target), &options(environment)?).map_err(|report| {
+        let problems = render(&report.problems, text, &name).trim_end().to_owned();
+        SpecError::Broken { file: name.into_owned(), problems }.into()
+    })
+}
+
+/// A file by its folders as well, which say what it is: from the root of the checkout, as a draft names it.
+pub fn known_as(environment: &Environment, file: &Path) -> String {
+    match Repository::find(environment.clone()) {
+        Ok(repository) => source(file, &repository.place.root),
+        Err(_) => file.to_string_lossy().into_owned(),
+    }
+}
+
+/// A text without the mark of its approval, its lines where they were.
+fn authored(text: &str) -> String {
+    let bare = without_marker(text);
+    let mut kept = bare.split_inclusive('\n').peekable();
+    let mut lines = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match kept.next_if_eq(&line) {
+            Some(line) => lines.push_str(line),
+            None => lines.push('\n'),
+        }
+    }
+    // In the middle of a line of JSON it leaves no line empty.
+    if kept.peek().is_none() { lines } else { bare }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_of_an_approval_moves_no_line() {
+        let marked = "# F\n**Approved:** 2026-01-01T00:00:00Z\n\n## Phase 1\n";
+        assert_eq!(authored(marked), "# F\n\n\n## Phase 1\n");
+        for plain in ["# F\n\ntext", "", "{\"feature\": \"F\"}"] {
+            assert_eq!(authored(plain), plain);
+        }
+        let json = "{\n  \"approved\": \"2026-01-01T00:00:00Z\",\n  \"feature\": \"F\"\n}\n";
+        assert!(
+            !authored(json).contains("approved") && authored(json).contains("\"feature\": \"F\""),
+            "{}",
+            authored(json)
+        );
+    }
+}

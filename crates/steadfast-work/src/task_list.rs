@@ -1,0 +1,359 @@
+//! The tasks of one worktree, as commands, the MCP server and runs work on them.
+
+mod approval;
+pub mod checking;
+mod closing;
+pub mod confinement;
+mod decisions;
+mod document;
+mod draft;
+mod elsewhere;
+mod error;
+mod evidence;
+pub mod files;
+mod gate;
+mod list;
+mod plan;
+mod related;
+mod skills;
+mod supervision;
+mod tracked;
+mod unit;
+
+use steadfast_hook::{is_gone, step};
+use steadfast_model::{
+    AddedBy, Agent, Check, Event, EventKind, Fact, HostList, Millis, PlanId, PlanView, RunState, SessionId, Stage,
+    Status, Task, TaskChanged, TaskId, ToolUseId,
+};
+use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, Started, StatusChange};
+use steadfast_store::{Place, SessionFiles, log_line};
+
+pub use approval::key as approval_key;
+pub use closing::{Asked, Closing, PATIENCE, SLICE};
+pub use decisions::shown as decisions_file;
+pub use draft::{Proposal, Proposed, short_of};
+pub use error::{ApprovalError, DecisionError, DraftName, GateError, PlanError, TaskError};
+pub use evidence::{Proof, how, short};
+pub use gate::{Locked, Looked, Standing};
+pub use list::TakenOver;
+pub use plan::{LoopState, Position, freeze};
+pub use unit::{Closed, LoadedUnit, Recheck, Rework, RunTasks};
+
+use crate::Environment;
+use crate::caller::Caller;
+use crate::error::{WorkError, chain};
+use crate::repository::Repository;
+use crate::tracker::Tracker;
+
+/// What the plain list of a worktree is called.
+const TITLE: &str = "tasks";
+
+#[derive(Debug)]
+pub struct TaskList {
+    repository: Repository,
+    ledger: Ledger,
+    worktree: String,
+    caller: Caller,
+    /// What the processes of an orchestrated run are known by.
+    mark: Option<String>,
+    /// The list that its tasks are kept in, once it was followed.
+    tracker: Option<Box<dyn Tracker>>,
+    /// What there is to say of that.
+    said: Vec<String>,
+}
+
+impl TaskList {
+    /// The list of the worktree this process runs in. `words` are how the command was called.
+    pub fn here(environment: Environment, words: &str) -> Result<Self, WorkError> {
+        let repository = Repository::find(environment)?;
+        let ledger = repository.ledger()?;
+        let caller = Caller::of(&repository.place, &repository.environment, words);
+        Ok(Self::of(repository, ledger, caller, None))
+    }
+
+    /// The list that a tool call over MCP is about.
+    pub fn of_tool_call(environment: Environment, call: Option<&ToolUseId>, tool: &str) -> Result<Self, WorkError> {
+        let (repository, claim) = Repository::of_tool_call(environment, call, tool)?;
+        let ledger = repository.ledger()?;
+        Ok(Self::of(repository, ledger, Caller::behind(claim), None))
+    }
+
+    /// The list of a worktree that an orchestrated run works in, which a human started. `ledger` is one that is open.
+    pub fn of_run(
+        place: Place,
+        environment: Environment,
+        mark: &str,
+        ledger: Option<Ledger>,
+    ) -> Result<Self, WorkError> {
+        let repository = Repository::at(place, environment);
+        let ledger = ledger.map_or_else(|| repository.ledger_as_it_is(), Ok)?;
+        Ok(Self::of(repository, ledger, Caller::human(), Some(mark.to_owned())))
+    }
+
+    fn of(repository: Repository, ledger: Ledger, caller: Caller, mark: Option<String>) -> Self {
+        let worktree = repository.place.worktree();
+        Self { repository, ledger, worktree, caller, mark, tracker: None, said: Vec::new() }
+    }
+
+    pub fn into_ledger(self) -> Ledger {
+        self.ledger
+    }
+
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub fn ledger_mut(&mut self) -> &mut Ledger {
+        &mut self.ledger
+    }
+
+    /// The checkout as the ledger names it.
+    pub fn worktree(&self) -> &str {
+        &self.worktree
+    }
+
+    pub fn place(&self) -> &Place {
+        &self.repository.place
+    }
+
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    pub fn now(&self) -> Millis {
+        self.repository.environment.now()
+    }
+
+    pub fn all(&self) -> Result<Vec<Task>, WorkError> {
+        self.look(|ledger, plan| Ok(ledger.tasks(plan)?))
+    }
+
+    pub fn ready(&self) -> Result<Vec<Task>, WorkError> {
+        self.look(|ledger, plan| Ok(ledger.ready(plan)?))
+    }
+
+    /// The task in progress, else the first that is ready.
+    pub fn next(&self) -> Result<Option<Task>, WorkError> {
+        let Some(view) = self.view()? else { return Ok(None) };
+        match view.open.first() {
+            Some(line) => Ok(Some(self.ledger.task(&view.id, &line.id)?)),
+            None => Ok(None),
+        }
+    }
+
+    pub fn find(&self, id: &TaskId) -> Result<Task, WorkError> {
+        Ok(self.ledger.task(&self.plan_of(id)?, id)?)
+    }
+
+    /// Why each blocked task is.
+    pub fn blocked(&self) -> Result<Vec<Blocked>, WorkError> {
+        self.look(|ledger, plan| Ok(ledger.blocked(plan)?))
+    }
+
+    pub fn add(&mut self, new: impl FnOnce(AddedBy) -> NewTask) -> Result<Task, WorkError> {
+        let now = self.now();
+        let new = new(self.caller.by);
+        if new.title.is_empty() {
+            return Err(TaskError::NoTitle.into());
+        }
+        let plan = match self.plan_of_loop()? {
+            Some(plan) => plan,
+            None => self.ledger.list_plan(&self.worktree, TITLE, self.caller.by, now)?,
+        };
+        let command = new.verify.as_ref().and_then(Check::as_command).map(str::to_owned);
+        let frozen = freeze(&self.repository.place.root, command.as_deref())?;
+        let task = self.ledger.add_task(&plan, new, now)?;
+        self.ledger.freeze(&plan, &frozen, now)?;
+        self.take(&plan, Claiming::UnlessHeld)?;
+        Ok(task)
+    }
+
+    /// The plan of a loop that is worked on: what is added meanwhile belongs to it. What a run works off is its runner's.
+    fn plan_of_loop(&self) -> Result<Option<PlanId>, WorkError> {
+        let looped = self.ledger.unfinished_loop(&self.worktree)?;
+        let at_work = looped.filter(|looped| matches!(looped.stage, Stage::Executing | Stage::Review));
+        let Some(plan) = at_work.and_then(|looped| looped.plan) else { return Ok(None) };
+        let is_free = self.ledger.run_of_plan(&plan)?.is_none();
+        Ok(is_free.then_some(plan))
+    }
+
+    pub fn start(&mut self, id: &TaskId) -> Result<Changed, WorkError> {
+        let task = self.find(id)?;
+        self.is_nobodys(&task)?;
+        if task.status == Status::Blocked && self.caller.is_agent() {
+            return Err(TaskError::Blocked(id.clone()).into());
+        }
+        self.may_build(id)?;
+        if self.is_left_behind()? {
+            self.ledger.give_up(&task.plan, self.now())?;
+        }
+        self.take(&task.plan, Claiming::EvenIfHeld)?;
+        let changed = self.ledger.start_task(&task.plan, id, &self.standing(&task))?;
+        self.tell_owner(&changed)?;
+        self.render_decisions();
+        Ok(changed)
+    }
+
+    /// What a run works off is changed by its runner alone; while it is paused, by a human.
+    fn is_nobodys(&self, task: &Task) -> Result<(), WorkError> {
+        let Some(run) = self.ledger.run_of_plan(&task.plan)? else { return Ok(()) };
+        if run.state == RunState::Paused && !self.caller.is_agent() {
+            return Ok(());
+        }
+        Err(TaskError::InRun { task: task.id.clone(), run: run.id }.into())
+    }
+
+    /// Whether somebody else worked on the plan and is gone, not having put it down at a checkpoint.
+    fn is_left_behind(&self) -> Result<bool, WorkError> {
+        let Some(view) = self.view()? else { return Ok(false) };
+        let Some(owner) = view.owner.filter(|owner| self.caller.session.as_ref().is_some_and(|own| own != owner))
+        else {
+            return Ok(false);
+        };
+        let gone = view.owner_ended.is_some() || is_gone(&SessionFiles::of(&self.repository.place, &owner));
+        Ok(gone && view.brief.checkpoints == 0)
+    }
+
+    /// How a task stands as it is started.
+    fn standing(&self, task: &Task) -> Started {
+        let place = &self.repository.place;
+        let files = match files::ids(&place.root, &task.files, files::ONE_TASK) {
+            Fact::Known(ids) => ids,
+            Fact::Unknown(_) | Fact::NotAsked => files::Ids::new(),
+        };
+        let needs_tree = task.files.is_empty() && task.verify == Some(Check::Changed);
+        let tree = match needs_tree.then(|| files::tree(&place.root, &place.state)) {
+            Some(Fact::Known(tree)) => Some(tree),
+            _ => None,
+        };
+        let Caller { session, agent, .. } = &self.caller;
+        Started { at: self.now(), files, tree, session: session.clone(), agent: agent.clone() }
+    }
+
+    pub fn note(&mut self, id: &TaskId, line: &str) -> Result<Task, WorkError> {
+        let line = line.trim();
+        if line.is_empty() {
+            return Err(TaskError::EmptyNote.into());
+        }
+        let plan = self.plan_of(id)?;
+        Ok(self.ledger.note_task(&plan, id, line, self.now())?)
+    }
+
+    pub fn block(&mut self, id: &TaskId, why: &str) -> Result<Changed, WorkError> {
+        let why = why.trim();
+        if why.is_empty() {
+            return Err(TaskError::NoReason.into());
+        }
+        let task = self.find(id)?;
+        self.is_nobodys(&task)?;
+        self.take(&task.plan, Claiming::UnlessHeld)?;
+        self.change(id, Status::Blocked, Some(why.to_owned()))
+    }
+
+    pub fn unblock(&mut self, id: &TaskId) -> Result<Changed, WorkError> {
+        if self.caller.is_agent() {
+            return Err(TaskError::Blocked(id.clone()).into());
+        }
+        let task = self.find(id)?;
+        if task.status != Status::Blocked {
+            return Err(TaskError::NotBlocked { task: id.clone(), status: task.status }.into());
+        }
+        self.change(id, Status::Pending, None)
+    }
+
+    /// What was done is not any more: its check fails on what is there now.
+    pub fn reopen(&mut self, plan: &PlanId, id: &TaskId) -> Result<(), WorkError> {
+        let change = StatusChange { to: Status::Pending, reason: None, fence: None, now: self.now() };
+        self.ledger.set_status(plan, id, change)?;
+        Ok(())
+    }
+
+    fn change(&mut self, id: &TaskId, to: Status, reason: Option<String>) -> Result<Changed, WorkError> {
+        let plan = self.plan_of(id)?;
+        let now = self.now();
+        let changed = self.ledger.set_status(&plan, id, StatusChange { to, reason, fence: None, now })?;
+        self.tell_owner(&changed)?;
+        self.render_decisions();
+        Ok(changed)
+    }
+
+    /// The owner's account learns of it: a closed task gives refusals back.
+    fn tell_owner(&self, changed: &Changed) -> Result<(), WorkError> {
+        if changed.from == changed.task.status {
+            return Ok(());
+        }
+        let Some(owner) = self.view()?.and_then(|view| view.owner) else { return Ok(()) };
+        // The ledger has it, and that is what counts. A session that was not told has less to spend, never more.
+        if let Err(error) = self.tell(&owner, changed) {
+            let line = format!("session {owner} was not told of task {}: {}", changed.task.id, chain(&error));
+            log_line(&self.repository.place, self.now(), &line);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, owner: &SessionId, changed: &Changed) -> Result<(), WorkError> {
+        let Some(state) = SessionFiles::of(&self.repository.place, owner).peek() else { return Ok(()) };
+        let kind = EventKind::TaskChanged(TaskChanged {
+            plan: changed.task.plan.clone(),
+            task: changed.task.id.clone(),
+            status: changed.task.status,
+            earned: changed.earned,
+        });
+        let now = self.now();
+        // A subagent is held by what it started, not its session.
+        let agent = self.caller.agent.clone().filter(|_| self.caller.session.as_ref() == Some(owner));
+        let agent = agent.map(|id| Agent { id, agent_type: String::new() });
+        let event = Event { agent, ..Event::plain(owner.clone(), state.host, self.worktree.clone(), now, kind) };
+        step(&self.repository.place, &self.repository.config, event)?;
+        Ok(())
+    }
+
+    /// A session that touches the tasks works on them.
+    fn take(&mut self, plan: &PlanId, claiming: Claiming<'_>) -> Result<(), WorkError> {
+        if let Some(session) = &self.caller.session {
+            self.ledger.take_plan(plan, session, claiming, self.now())?;
+        }
+        Ok(())
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&Ledger, &PlanId) -> Result<Vec<T>, WorkError>) -> Result<Vec<T>, WorkError> {
+        match self.view()? {
+            Some(view) => look(&self.ledger, &view.id),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    pub fn view(&self) -> Result<Option<PlanView>, WorkError> {
+        Ok(match &self.caller.session {
+            Some(session) => self.ledger.plan_view_of(&self.worktree, session)?,
+            None => self.ledger.plan_view(&self.worktree)?,
+        })
+    }
+
+    /// The plan that a task is of. Beside the list of its host a session may have a plan of ours: what is not in the one
+    /// that is worked on is in the other.
+    fn plan_of(&self, id: &TaskId) -> Result<PlanId, WorkError> {
+        let plan = self.plan()?;
+        let Some(list) = self.caller.session.as_ref().map(HostList::plan) else { return Ok(plan) };
+        let other =
+            if plan == list { self.ledger.own_plan_view(&self.worktree)?.map(|view| view.id) } else { Some(list) };
+        let has = |plan: &PlanId| self.ledger.task(plan, id).is_ok();
+        Ok(other.filter(|other| !has(&plan) && has(other)).unwrap_or(plan))
+    }
+
+    fn plan(&self) -> Result<PlanId, WorkError> {
+        Ok(self.view()?.map(|view| view.id).ok_or(TaskError::NoTasks)?)
+    }
+}
+
+/// A status as people read it.
+pub fn word(status: Status) -> &'static str {
+    match status {
+        Status::InProgress => "in progress",
+        other => other.as_str(),
+    }
+}

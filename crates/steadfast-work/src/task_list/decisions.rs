@@ -1,0 +1,233 @@
+//! The decisions file of a plan: `.steadfast/decisions/<plan>.md`, for people and agents to read and to write in.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use steadfast_model::{AddedBy, PlanId, PlanView, Task};
+use steadfast_store::ledger::{Decision, Head, PlanRow};
+use steadfast_store::log_line;
+
+use super::document::{self, Known, KnownPhase};
+use super::{DecisionError, TaskList};
+use crate::error::{WorkError, chain};
+use crate::loops;
+use crate::text::one_line;
+
+/// What we render for people, at the root of the checkout.
+const FOLDER: &str = ".steadfast";
+
+/// A file somebody may write in is not read past this.
+const LONGEST: u64 = 1 << 20;
+
+/// Of what was decided, and of why, in characters.
+const LONGEST_LINE: usize = 1_000;
+
+/// Why something was decided that somebody wrote down without a reason.
+const NOT_SAID: &str = "not said";
+
+impl TaskList {
+    pub fn decide(&mut self, what: &str, why: &str) -> Result<String, WorkError> {
+        let (what, why) = (one_line(what), one_line(why));
+        if what.is_empty() || why.is_empty() {
+            return Err(DecisionError::Empty.into());
+        }
+        let plan = self.plan()?;
+        let phase = self.phase()?;
+        let decision =
+            Decision { phase: phase.clone(), what: what.clone(), why, added_by: self.caller.by, at: self.now() };
+        self.ledger.decide(&plan, &decision)?;
+        self.render_decisions();
+        let phases = self.plan_row()?.head.phases;
+        Ok(match phases.iter().find(|known| Some(&known.id) == phase.as_ref()) {
+            Some(phase) => format!("decided for {}: {what}", label(phase)),
+            None => format!("decided: {what}"),
+        })
+    }
+
+    /// Brings the file and the ledger together. A file that cannot be written is no reason to fail: the ledger has it.
+    pub fn render_decisions(&mut self) {
+        if let Err(error) = self.sync_decisions() {
+            let line = format!("the decisions file was not written: {}", chain(&error));
+            log_line(&self.repository.place, self.now(), &line);
+        }
+        // Whatever changes the one page changes the others.
+        loops::refresh(&self.repository.place, &self.ledger, self.now());
+    }
+
+    fn sync_decisions(&mut self) -> Result<(), WorkError> {
+        let Some(plan) = self.ledger.plan(&self.worktree)?.filter(|plan| plan.source.is_some()) else { return Ok(()) };
+        let Some(view) = self.view()? else { return Ok(()) };
+        let path = path(&self.repository.place.root, &plan.id);
+        let present = read(&path).map_err(|source| unreadable(&path, source))?;
+        if let Some(present) = &present {
+            self.take_in(&plan, present)?;
+        }
+        let known = known(&plan, &view, self.ledger.decisions(&plan.id)?, self.last_done(&plan.id)?.as_ref());
+        let text = document::render(present.as_deref(), &known);
+        if present.as_ref() != Some(&text) {
+            write(&path, &text).map_err(|source| DecisionError::NotWritten { path, source })?;
+        }
+        Ok(())
+    }
+
+    /// What was written into the file by hand is known to the ledger too.
+    fn take_in(&mut self, plan: &PlanRow, text: &str) -> Result<(), WorkError> {
+        let known = self.ledger.decisions(&plan.id)?;
+        for phase in &plan.head.phases {
+            for line in document::bullets(text, label(phase)) {
+                let (what, why) = line.split_once(": ").unwrap_or((&line, NOT_SAID));
+                let is_known =
+                    known.iter().any(|decision| decision.phase.as_ref() == Some(&phase.id) && said(decision) == line);
+                // A longer one is in the file, and that is enough.
+                let fits = [what, why].iter().all(|text| text.chars().count() <= LONGEST_LINE);
+                if is_known || !fits {
+                    continue;
+                }
+                let decision = Decision {
+                    phase: Some(phase.id.clone()),
+                    what: what.to_owned(),
+                    why: why.to_owned(),
+                    added_by: AddedBy::Agent,
+                    at: self.now(),
+                };
+                self.ledger.decide(&plan.id, &decision)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The file of a plan that is replaced becomes the file of the one that replaces it.
+    pub(super) fn hand_over(&self, before: &PlanRow, source: &str) {
+        if let Err(error) = self.move_file(before, source) {
+            let line = format!("the decisions file was not moved: {}", chain(&error));
+            log_line(&self.repository.place, self.now(), &line);
+        }
+    }
+
+    fn move_file(&self, before: &PlanRow, source: &str) -> Result<(), WorkError> {
+        let Some(after) = self.ledger.plan_of(&self.worktree, source)? else { return Ok(()) };
+        let root = &self.repository.place.root;
+        let (from, to) = (path(root, &before.id), path(root, &after.id));
+        let Some(text) = read(&from).map_err(|source| unreadable(&from, source))? else { return Ok(()) };
+        let text = document::carry_over(&text, &stated(before), &stated(&after));
+        let moved = write(&to, &text).and_then(|()| fs::remove_file(&from));
+        Ok(moved.map_err(|source| DecisionError::NotMoved { from, to, source })?)
+    }
+
+    /// The phase of the task that is being done.
+    fn phase(&self) -> Result<Option<String>, WorkError> {
+        Ok(self.next()?.and_then(|task| task.phase))
+    }
+
+    fn last_done(&self, plan: &PlanId) -> Result<Option<Task>, WorkError> {
+        Ok(self.ledger.last_done(plan)?)
+    }
+}
+
+/// How much stands in the section of a task's phase, or what is missing.
+pub(super) fn section_of(list: &TaskList, task: &Task) -> Result<Result<String, String>, WorkError> {
+    let plan = list.ledger.plan(&list.worktree)?;
+    let phases = plan.as_ref().map(|plan| plan.head.phases.as_slice()).unwrap_or_default();
+    let Some(phase) = phases.iter().find(|phase| Some(&phase.id) == task.phase.as_ref()) else {
+        return Ok(Err("its phase is not in the plan: a human loads the spec again".into()));
+    };
+    let path = path(&list.repository.place.root, &task.plan);
+    let text = read(&path).map_err(|source| unreadable(&path, source))?.unwrap_or_default();
+    let name = label(phase);
+    Ok(match document::bullets(&text, name).len() {
+        0 => Err(format!(
+            "nothing stands under `## {}` in `{}`: `steadfast decide TEXT --why TEXT` adds a line",
+            document::heading(name),
+            shown(&task.plan)
+        )),
+        1 => Ok("1 decision".into()),
+        count => Ok(format!("{count} decisions")),
+    })
+}
+
+/// The file as people name it, from the root of the checkout.
+pub fn shown(plan: &PlanId) -> String {
+    format!("{FOLDER}/decisions/{plan}.md")
+}
+
+pub(super) fn path(root: &Path, plan: &PlanId) -> PathBuf {
+    root.join(FOLDER).join("decisions").join(format!("{plan}.md"))
+}
+
+/// Puts the file of a cleared plan away, beside its ledger.
+pub(super) fn archive(root: &Path, state: &Path, plan: &PlanId) -> io::Result<Option<PathBuf>> {
+    let from = path(root, plan);
+    let Some(text) = read(&from)? else { return Ok(None) };
+    let to = state.join("archive").join(format!("{plan}.md"));
+    write_file(&to, &text)?;
+    fs::remove_file(&from)?;
+    Ok(Some(to))
+}
+
+/// What a spec itself says.
+fn stated(plan: &PlanRow) -> Known {
+    let Head { description, constraints, criteria, .. } = plan.head.clone();
+    let (feature, objective) = (plan.title.clone(), description.unwrap_or_else(|| plan.title.clone()));
+    Known { feature, objective, constraints, criteria, ..Known::default() }
+}
+
+fn known(plan: &PlanRow, view: &PlanView, decisions: Vec<Decision>, last: Option<&Task>) -> Known {
+    let named = |task: &steadfast_model::TaskLine| format!("{} {}", task.id, task.title);
+    let mut state = vec![format!("Phase: {}", view.brief.phase.as_deref().unwrap_or("-"))];
+    state.push(format!("Last completed: {}", last.map_or("-".into(), |task| format!("{} {}", task.id, task.title))));
+    state.push(format!("Next: {}", view.open.first().map_or("-".into(), named)));
+    state.push(format!("{} of {} tasks done, {} blocked", view.counts.done, view.counts.all(), view.counts.blocked));
+    let of_phase = |phase: &steadfast_model::Phase| KnownPhase {
+        name: label(phase).to_owned(),
+        decisions: decisions.iter().filter(|decision| decision.phase.as_ref() == Some(&phase.id)).map(said).collect(),
+    };
+    Known { phases: plan.head.phases.iter().map(of_phase).collect(), state, ..stated(plan) }
+}
+
+fn label(phase: &steadfast_model::Phase) -> &str {
+    if phase.name.trim().is_empty() { &phase.id } else { phase.name.trim() }
+}
+
+/// A decision as a line of the file.
+fn said(decision: &Decision) -> String {
+    match decision.why.as_str() {
+        NOT_SAID => decision.what.clone(),
+        why => format!("{}: {why}", decision.what),
+    }
+}
+
+fn read(path: &Path) -> io::Result<Option<String>> {
+    match fs::metadata(path) {
+        Ok(file) if file.len() > LONGEST => Err(io::Error::other("it is longer than a megabyte")),
+        Ok(_) => fs::read_to_string(path).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    write_file(path, text)?;
+    // Rendered files are nobody's commit.
+    if let Some(folder) = path.ancestors().find(|folder| folder.ends_with(FOLDER)) {
+        let ignore = folder.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(ignore, "*\n")?;
+        }
+    }
+    Ok(())
+}
+
+/// In one step: a reader sees the old or the new.
+fn write_file(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let draft = path.with_extension("md.new");
+    fs::write(&draft, text)?;
+    fs::rename(draft, path)
+}
+
+fn unreadable(path: &Path, source: io::Error) -> DecisionError {
+    DecisionError::Unreadable { path: path.to_owned(), source }
+}

@@ -1,0 +1,103 @@
+//! How the files of a task stand, by the ids git has for them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use steadfast_model::Fact;
+use steadfast_observe::Repository as Checkout;
+
+/// A command may take this long for the files of one task; of many, for a listing, it takes less.
+pub const ONE_TASK: Duration = Duration::from_secs(10);
+pub(super) const A_LISTING: Duration = Duration::from_secs(1);
+
+/// The tree of a very large repository takes a while; checks take longer.
+const TREE: Duration = Duration::from_secs(60);
+
+pub type Ids = BTreeMap<String, Option<String>>;
+
+/// The object ids of these files. A pattern stands for the folder before its first wildcard.
+pub fn ids(root: &Path, files: &[String], budget: Duration) -> Fact<Ids> {
+    if files.is_empty() {
+        return Fact::Known(Ids::new());
+    }
+    let paths: Vec<PathBuf> = files.iter().map(|file| plain(file)).collect();
+    match Checkout::find(root).object_ids(&paths, budget) {
+        Fact::Known(ids) => {
+            let name = |path: PathBuf| path.to_string_lossy().into_owned();
+            Fact::Known(ids.into_iter().map(|(path, id)| (name(path), id.map(|id| id.to_string()))).collect())
+        }
+        Fact::Unknown(why) => Fact::Unknown(why),
+        Fact::NotAsked => Fact::NotAsked,
+    }
+}
+
+/// The whole checkout, as one id.
+pub fn tree(root: &Path, state: &Path) -> Fact<String> {
+    let checkout = Checkout::find(root);
+    match checkout.tree_id(&kept_for(&checkout, state), TREE) {
+        Fact::Known(id) => Fact::Known(id.to_string()),
+        Fact::Unknown(why) => Fact::Unknown(why),
+        Fact::NotAsked => Fact::NotAsked,
+    }
+}
+
+/// Where the objects of that tree are that the repository has not.
+pub fn objects(root: &Path, state: &Path) -> PathBuf {
+    kept_for(&Checkout::find(root), state).join("objects")
+}
+
+/// The checkout goes, and with it what was kept to find its tree.
+pub fn forget_tree(root: &Path, state: &Path) {
+    let checkout = Checkout::find(root);
+    // One that is gone already is taken for the one around it.
+    if fs::canonicalize(root).is_ok_and(|root| root == checkout.root) {
+        // What stays is of no use, and found by nobody.
+        let _ = fs::remove_dir_all(kept_for(&checkout, state));
+    }
+}
+
+/// Worktrees share the state, and each has an index of its own.
+fn kept_for(checkout: &Checkout, state: &Path) -> PathBuf {
+    let name = checkout.git_dir().map_or(0, |dir| steadfast_model::fnv([dir.as_os_str().as_encoded_bytes()]));
+    state.join("trees").join(format!("{name:016x}"))
+}
+
+/// Which files are others than they were.
+pub fn changed<'a>(before: &'a Ids, now: &'a Ids) -> Vec<&'a str> {
+    let mut names: Vec<&str> = before.keys().chain(now.keys()).map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| before.get(*name).cloned().flatten() != now.get(*name).cloned().flatten());
+    names
+}
+
+fn plain(file: &str) -> PathBuf {
+    let fixed: PathBuf = Path::new(file)
+        .components()
+        .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[']))
+        .collect();
+    if fixed.as_os_str().is_empty() { PathBuf::from(".") } else { fixed }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_stands_for_the_folder_before_it() {
+        let plain = |file| plain(file).to_string_lossy().into_owned();
+        assert_eq!(["src/a.rs", "src/**/*.ts", "*.md", "a/b?/c"].map(plain), ["src/a.rs", "src", ".", "a"]);
+    }
+
+    #[test]
+    fn a_file_that_came_went_or_changed_is_named_once() {
+        let ids = |pairs: &[(&str, Option<&str>)]| -> Ids {
+            pairs.iter().map(|(name, id)| ((*name).to_owned(), id.map(str::to_owned))).collect()
+        };
+        let before = ids(&[("same", Some("1")), ("other", Some("1")), ("gone", Some("1")), ("never", None)]);
+        let now = ids(&[("same", Some("1")), ("other", Some("2")), ("gone", None), ("new", Some("3"))]);
+        assert_eq!(changed(&before, &now), ["gone", "new", "other"]);
+    }
+}

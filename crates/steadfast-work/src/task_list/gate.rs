@@ -1,0 +1,306 @@
+//! The plan gates of a checkout: which stand, how one is closed, and how it comes open.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use steadfast_hook::{is_gone, step};
+use steadfast_model::{
+    DraftLine, Event, EventKind, Fact, Gate, GateScope, GateState, Host, Millis, Opening, SealBreak, SessionId, State,
+    Trigger,
+};
+use steadfast_store::{
+    Draft, Place, Sealed, SessionFiles, close_gate, drafts, gates, log_line, open_gate, seal, seal_breaks, tree_breaks,
+    unseal,
+};
+
+use super::{GateError, TaskList};
+use crate::Environment;
+use crate::error::WorkError;
+use crate::text::one_line;
+
+/// What an agent is told at a closed gate, unless somebody says more.
+const CLOSED: &str = "The plan is not approved.";
+
+const HOUR_MS: i64 = 60 * 60 * 1_000;
+
+/// How long a command waits for the lock of a session whose cache is gone.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What git gets to seal what is too much for single files, or to compare it: a very large repository takes a while.
+const TREE: Duration = Duration::from_secs(60);
+
+/// A gate that is closed in this checkout, and the sessions that remember it.
+#[derive(Debug)]
+pub struct Standing {
+    pub gate: Gate,
+    pub sessions: Vec<State>,
+    /// Somebody took its marker away; a session remembers it.
+    pub unmarked: bool,
+}
+
+impl Standing {
+    /// Every gate that is closed in this checkout: its marker stands, or a session remembers it.
+    pub fn all(place: &Place, environment: &Environment) -> Vec<Self> {
+        let now = environment.now();
+        let worktree = place.worktree();
+        let mut standing: Vec<Self> = gates(place)
+            .into_iter()
+            .filter(|gate| !gate.has_expired(now) && is_here(gate, &worktree, environment.user_state.as_deref()))
+            .map(|gate| Self { gate, sessions: Vec::new(), unmarked: false })
+            .collect();
+        for state in states(place) {
+            let Some(known) = state.gate.clone().filter(|known| known.expires_at.is_none_or(|at| now < at)) else {
+                continue;
+            };
+            match standing.iter_mut().find(|standing| standing.gate.scope == known.scope) {
+                Some(standing) => standing.sessions.push(state),
+                None if is_remembered_here(place, &known, &worktree) => {
+                    let gate = remembered(&known, &worktree);
+                    standing.push(Self { gate, sessions: vec![state], unmarked: true });
+                }
+                None => {}
+            }
+        }
+        // A marker that was taken away comes back without it.
+        for Self { gate, .. } in standing.iter_mut().filter(|standing| standing.gate.draft.is_none()) {
+            gate.draft = last_draft(place, gate, &worktree);
+        }
+        standing
+    }
+
+    pub fn draft(&self) -> Option<&DraftLine> {
+        self.gate.draft.as_ref()
+    }
+
+    /// Whether the session it stands before is over: it said so, or its host's process is gone.
+    pub fn is_left(&self, place: &Place) -> bool {
+        let GateScope::Session(session) = &self.gate.scope else { return false };
+        let files = SessionFiles::of(place, session);
+        files.peek().is_some_and(|state| state.ended.is_some()) || is_gone(&files)
+    }
+
+    /// What an agent started may have changed what it protects: a call that may write is not back, or left something
+    /// running.
+    pub fn is_agents(&self) -> bool {
+        let known = self.sessions.iter().filter_map(|state| state.gate.as_ref());
+        known.into_iter().any(|known| known.is_agents() || known.unseen || known.unmended)
+    }
+
+    /// The checkout it stands in.
+    pub fn root<'a>(&'a self, place: &'a Place) -> &'a Path {
+        if self.gate.root.is_empty() { &place.root } else { Path::new(&self.gate.root) }
+    }
+
+    /// What it seals and is not as it was.
+    pub fn seal(&self, place: &Place) -> Looked {
+        let (scope, root) = (&self.gate.scope, self.root(place));
+        let mut breaks = seal_breaks(place, scope, root);
+        match tree_breaks(place, scope, root, TREE) {
+            Fact::Known(more) => breaks.extend(more),
+            Fact::Unknown(why) => return Looked { breaks, not_seen: Some(why) },
+            Fact::NotAsked => {}
+        }
+        Looked { breaks, not_seen: None }
+    }
+
+    fn is_before(&self, session: &SessionId) -> bool {
+        match &self.gate.scope {
+            GateScope::Session(owner) => owner == session,
+            GateScope::Worktree(_) => true,
+        }
+    }
+}
+
+/// What a look at a seal found.
+#[derive(Debug)]
+pub struct Looked {
+    /// Of very much, the first.
+    pub breaks: Vec<SealBreak>,
+    /// Why what is sealed as a tree could not be looked at.
+    pub not_seen: Option<String>,
+}
+
+impl Looked {
+    /// In one line, if there is something to say.
+    pub fn line(&self) -> Option<String> {
+        const SHOWN: usize = 3;
+        let broken = |broken: &SealBreak| format!("`{}` was {}", broken.path, broken.what.as_str());
+        let named: Vec<_> = self.breaks.iter().take(SHOWN).map(broken).collect();
+        let more = self.breaks.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        (!named.is_empty()).then(|| format!("while the plan gate is closed, {}{more}", named.join(", ")))
+    }
+}
+
+fn states(place: &Place) -> impl Iterator<Item = State> {
+    // A cache that was deleted is made again from the journal: a gate is not forgotten with it.
+    SessionFiles::all(place)
+        .into_iter()
+        .filter_map(|files| files.peek().or_else(|| files.load(PATIENCE).ok().flatten()))
+}
+
+/// A marker that cannot be read stands everywhere.
+fn is_here(gate: &Gate, worktree: &str, user_state: Option<&Path>) -> bool {
+    match &gate.scope {
+        GateScope::Worktree(path) => path.is_empty() || path == worktree,
+        GateScope::Session(_) if gate.root.is_empty() => true,
+        GateScope::Session(_) => {
+            let of = Place::of(Path::new(&gate.root), user_state);
+            of.is_none_or(|place| place.worktree() == worktree)
+        }
+    }
+}
+
+/// Removes the markers that cannot be read: they stand before everybody, and name nobody.
+fn remove_unreadable(place: &Place) -> io::Result<()> {
+    for folder in [place.state.join("gates"), place.state.with_extension("gates")] {
+        for marker in fs::read_dir(folder).into_iter().flatten() {
+            let path = marker?.path();
+            let is_read = fs::read(&path).is_ok_and(|bytes| serde_json::from_slice::<Gate>(&bytes).is_ok());
+            if !is_read {
+                fs::remove_file(path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a gate without its marker is one of this checkout. Of a session's own nobody knows where: it stands.
+fn is_remembered_here(place: &Place, known: &GateState, worktree: &str) -> bool {
+    match &known.scope {
+        GateScope::Worktree(path) => path == worktree,
+        GateScope::Session(_) => gates(place).iter().all(|gate| gate.scope != known.scope),
+    }
+}
+
+/// What was proposed since a gate was closed.
+fn last_draft(place: &Place, gate: &Gate, worktree: &str) -> Option<DraftLine> {
+    let is_its = |draft: &Draft| {
+        let by_whom = match &gate.scope {
+            GateScope::Session(session) => draft.session.as_ref() == Some(session),
+            GateScope::Worktree(path) => path == worktree,
+        };
+        by_whom && draft.worktree == worktree && draft.proposed_at >= gate.closed_at
+    };
+    drafts(place).into_iter().find(is_its).map(|draft| draft.line())
+}
+
+fn remembered(known: &GateState, worktree: &str) -> Gate {
+    Gate {
+        trigger: known.trigger.clone(),
+        root: worktree.to_owned(),
+        expires_at: known.expires_at,
+        ..Gate::new(known.scope.clone(), CLOSED, known.closed_at)
+    }
+}
+
+impl TaskList {
+    /// The gates that are closed before whoever calls: an agent's session has its own and those of the checkout, a human
+    /// sees all that are here.
+    pub fn gates(&self) -> Vec<Standing> {
+        let all = Standing::all(self.place(), &self.repository.environment);
+        match self.caller.session.as_ref().filter(|_| self.caller.is_agent()) {
+            Some(session) => all.into_iter().filter(|standing| standing.is_before(session)).collect(),
+            None => all,
+        }
+    }
+
+    /// Closes the gate of the caller; one that is closed already stays as it is, and comes back.
+    pub fn lock(&mut self, why: Option<&str>) -> Result<Locked, WorkError> {
+        if let Some(present) = self.own_gate(self.gates()) {
+            return Ok(Locked { gate: present.gate, already: true, not_sealed: Vec::new() });
+        }
+        let mut gate = self.new_gate(Trigger::Lock, self.now())?;
+        if let Some(why) = why.map(str::trim).filter(|why| !why.is_empty()) {
+            gate.reason = format!("{CLOSED} {}", one_line(why));
+        }
+        let Sealed { not_sealed, .. } = self.close(&gate)?;
+        Ok(Locked { gate, already: false, not_sealed })
+    }
+
+    /// The gate that a lock of this caller would be: the session's inside an agent's call, else the checkout's.
+    pub(super) fn new_gate(&self, trigger: Trigger, now: Millis) -> Result<Gate, WorkError> {
+        let rules = self.repository.config.load()?.rules().approval;
+        let scope = self.scope();
+        let hours = i64::from(rules.expires_hours);
+        let expires = matches!(scope, GateScope::Worktree(_)) && hours > 0;
+        Ok(Gate {
+            trigger,
+            root: self.worktree.clone(),
+            protected: rules.protected().map(str::to_owned).collect(),
+            expires_at: expires.then(|| Millis(now.0.saturating_add(hours.saturating_mul(HOUR_MS)))),
+            ..Gate::new(scope, CLOSED, now)
+        })
+    }
+
+    fn scope(&self) -> GateScope {
+        match self.caller.session.clone().filter(|_| self.caller.is_agent()) {
+            Some(session) => GateScope::Session(session),
+            None => GateScope::Worktree(self.worktree.clone()),
+        }
+    }
+
+    /// Of those before the caller, the one that its own lock would be; else any.
+    pub(super) fn own_gate(&self, mut gates: Vec<Standing>) -> Option<Standing> {
+        let scope = self.scope();
+        match gates.iter().position(|standing| standing.gate.scope == scope) {
+            Some(own) => Some(gates.swap_remove(own)),
+            // A human locks the checkout also where a session has a gate of its own.
+            None if self.caller.is_agent() && !gates.is_empty() => Some(gates.swap_remove(0)),
+            None => None,
+        }
+    }
+
+    /// Seal, marker, journal, in this order: whoever dies in between has closed it all the same.
+    pub(super) fn close(&self, gate: &Gate) -> Result<Sealed, WorkError> {
+        let place = self.place();
+        let sealed = seal(place, gate, TREE).map_err(GateError::NotClosed)?;
+        close_gate(place, gate).map_err(GateError::NotClosed)?;
+        if let GateScope::Session(session) = &gate.scope {
+            let known = SessionFiles::of(place, session).peek();
+            if known.as_ref().is_some_and(|state| state.gate.is_some()) {
+                return Ok(sealed);
+            }
+            let host = known.map_or(Host::Claude, |state| state.host);
+            self.tell_session(session, host, EventKind::GateClosed(gate.clone()))?;
+        }
+        Ok(sealed)
+    }
+
+    /// Opens gates: every session that remembers one is told, then the markers and the seals go.
+    pub fn open(&self, gates: &[Standing], opening: &Opening) -> Result<(), WorkError> {
+        let place = self.place();
+        for Standing { gate, sessions, .. } in gates {
+            for state in sessions {
+                self.tell_session(&state.session, state.host, EventKind::GateOpened(opening.clone()))?;
+            }
+            let removed = match &gate.scope {
+                GateScope::Worktree(path) if path.is_empty() => remove_unreadable(place),
+                scope => open_gate(place, scope),
+            };
+            removed.map_err(|source| GateError::NotOpened { folder: place.state.join("gates"), source })?;
+            if let Err(error) = unseal(place, &gate.scope) {
+                log_line(place, self.now(), &format!("a seal was not taken off: {error}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_session(&self, session: &SessionId, host: Host, kind: EventKind) -> Result<(), WorkError> {
+        let now = self.now();
+        let event = Event::plain(session.clone(), host, self.worktree.clone(), now, kind);
+        step(self.place(), &self.repository.config, event)?;
+        Ok(())
+    }
+}
+
+/// What `plan lock` found or did.
+#[derive(Debug)]
+pub struct Locked {
+    pub gate: Gate,
+    pub already: bool,
+    /// What it protects and could not be sealed.
+    pub not_sealed: Vec<String>,
+}

@@ -1,0 +1,214 @@
+//! The plan of a worktree: how it gets into the ledger, and out of the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use steadfast_check::definition::define;
+use steadfast_model::{AddedBy, Approval, Check, Counts, Fact, Phase, Plan, Status, Task};
+pub(super) use steadfast_plan::hash;
+use steadfast_store::Draft;
+use steadfast_store::ledger::{Claiming, Loaded, Loading, PlanRow};
+
+use super::{PlanError, Standing, TaskError, TaskList, decisions, files, short_of};
+use crate::error::WorkError;
+
+/// How a loop phase stands: its items by what became of their tasks.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LoopState<'a> {
+    pub phase: &'a Phase,
+    /// The item that is worked on, from 0; past the last when none is left.
+    pub position: usize,
+    pub completed: Vec<&'a str>,
+    pub failed: Vec<&'a str>,
+}
+
+impl TaskList {
+    /// Puts a compiled spec into the ledger, with what its checks stand for today.
+    pub fn load(&mut self, plan: &Plan, source: &str) -> Result<Loaded, WorkError> {
+        let hash = hash(plan);
+        let approved = self.is_approved(&hash)?;
+        self.may_load(plan, source, approved)?;
+        // What a human approved is the human's, whoever loads it.
+        let added_by = if approved { AddedBy::Human } else { self.caller.by };
+        let root = self.repository.place.root.clone();
+        let commands: BTreeSet<&str> =
+            plan.tasks.iter().filter_map(|task| task.verify.as_ref().and_then(Check::as_command)).collect();
+        let frozen = freeze(&root, commands)?;
+        let baseline = baseline(&root, plan);
+        let before = self.ledger.plan_of(&self.worktree, source)?;
+        // What was written into its file by hand goes over with the rest.
+        self.render_decisions();
+        let loaded = self.ledger.load_plan(Loading {
+            plan,
+            hash: &hash,
+            worktree: &self.worktree,
+            source,
+            added_by,
+            frozen: &frozen,
+            baseline: &baseline,
+            now: self.now(),
+        })?;
+        self.take(loaded.plan(), Claiming::EvenIfHeld)?;
+        if let (Loaded::Replaced { .. }, Some(before)) = (&loaded, &before) {
+            self.hand_over(before, source);
+        }
+        self.render_decisions();
+        self.approve_by_loading(plan, source)?;
+        Ok(loaded)
+    }
+
+    /// What a human loaded, and what was begun, only a human changes: the checks are the plan's.
+    fn may_load(&self, plan: &Plan, source: &str, approved: bool) -> Result<(), WorkError> {
+        if !self.caller.is_agent() {
+            return Ok(());
+        }
+        if !self.gates().is_empty() {
+            let (name, source_file) = (format!("`{source}`"), Some(source.to_owned()));
+            return Err(PlanError::GateClosed { name, source_file }.into());
+        }
+        if approved {
+            return Ok(());
+        }
+        // Where a draft went, another plan is that draft, changed: the yes was to another.
+        let hash = hash(plan);
+        let drafted = |draft: &Draft| draft.path == source && draft.hash != hash;
+        if let Some(draft) = self.drafts_here().find(drafted).filter(|_| self.drafts_here().all(|one| one.hash != hash))
+        {
+            let short = short_of(&draft).to_owned();
+            return Err(PlanError::NotTheDraft { path: source.to_owned(), short }.into());
+        }
+        let Some(present) = self.ledger.plan_of(&self.worktree, source)? else { return Ok(()) };
+        if present.head.hash.as_deref() == Some(hash.as_str()) {
+            return Ok(());
+        }
+        let begun = self.ledger.tasks(&present.id)?.iter().any(|task| task.status != Status::Pending);
+        if present.added_by == self.caller.by && !begun {
+            return Ok(());
+        }
+        Err(PlanError::Changed { path: source.to_owned(), plan: present.id }.into())
+    }
+
+    /// The plan of this worktree, a plain list among them.
+    pub fn plan_row(&self) -> Result<PlanRow, WorkError> {
+        Ok(self.ledger.plan(&self.worktree)?.ok_or(PlanError::NoPlan)?)
+    }
+
+    /// How the plan stands: with its tasks, its human and its gate. Without any of these there is nothing to say.
+    pub fn position(&self) -> Result<Position, WorkError> {
+        let plan = self.ledger.plan(&self.worktree)?;
+        let gates = self.gates();
+        let draft = match &plan {
+            Some(_) => self.waiting().pop(),
+            None => match self.waiting().pop() {
+                Some(waiting) => Some(waiting),
+                None => self.approved_draft()?,
+            },
+        };
+        let counts = self.view()?.map(|view| view.counts).unwrap_or_default();
+        let (hash, approval) = match (&plan, &draft) {
+            (Some(plan), _) => (plan.head.hash.clone(), self.approval(plan)?),
+            (None, Some(draft)) => (Some(draft.hash.clone()), self.approval_of_draft(draft)?),
+            (None, None) => (None, Approval::NotRequired),
+        };
+        Ok(Position { plan, hash, approval, gates, draft, counts })
+    }
+
+    /// Puts the plan of this worktree away. Returns it, and what became of its decisions file.
+    pub fn clear(&mut self) -> Result<(PlanRow, Option<std::path::PathBuf>), WorkError> {
+        let plan = self.plan_row()?;
+        self.ledger.clear_plan(&plan.id, self.now())?;
+        let place = &self.repository.place;
+        let archived = decisions::archive(&place.root, &place.state, &plan.id).map_err(|source| {
+            PlanError::NotArchived { plan: plan.id.clone(), file: decisions::shown(&plan.id), source }
+        })?;
+        Ok((plan, archived))
+    }
+}
+
+/// How a plan stands with its tasks, its human and its gate.
+#[derive(Debug)]
+pub struct Position {
+    pub plan: Option<PlanRow>,
+    /// The plan's; where none is loaded, the draft's.
+    pub hash: Option<String>,
+    pub approval: Approval,
+    /// Those that are closed before whoever asks.
+    pub gates: Vec<Standing>,
+    /// What waits for a yes; where no plan is loaded, also what got one.
+    pub draft: Option<Draft>,
+    pub counts: Counts,
+}
+
+impl Position {
+    pub fn is_locked(&self) -> bool {
+        !self.gates.is_empty()
+    }
+
+    /// In the shape that `plan status --json` and the MCP tool share.
+    pub fn to_json(&self) -> serde_json::Value {
+        let Self { plan, hash, approval, counts, .. } = self;
+        serde_json::json!({
+            "plan": plan.as_ref().map(|plan| &plan.id),
+            "hash": hash,
+            "approval": approval.as_str(),
+            "gate": if self.is_locked() { "locked" } else { "open" },
+            "open": counts.open(),
+            "done": counts.done,
+            "blocked": counts.blocked,
+        })
+    }
+}
+
+impl<'a> LoopState<'a> {
+    pub fn all(phases: &'a [Phase], tasks: &[Task]) -> Vec<Self> {
+        phases.iter().filter(|phase| !phase.items.is_empty()).map(|phase| Self::of(phase, tasks)).collect()
+    }
+
+    fn of(phase: &'a Phase, tasks: &[Task]) -> Self {
+        let mut state = Self { phase, position: phase.items.len(), completed: Vec::new(), failed: Vec::new() };
+        for (index, item) in phase.items.iter().enumerate() {
+            let of_item = |task: &&Task| {
+                task.phase.as_deref() == Some(&phase.id) && task.item.is_some_and(|item| item as usize == index)
+            };
+            let statuses: Vec<Status> = tasks.iter().filter(of_item).map(|task| task.status).collect();
+            if statuses.contains(&Status::Blocked) {
+                state.failed.push(item);
+            } else if statuses.iter().all(|status| *status == Status::Done) {
+                state.completed.push(item);
+            } else {
+                state.position = state.position.min(index);
+            }
+        }
+        state
+    }
+}
+
+/// What each command of a check stands for now.
+pub fn freeze<'a>(
+    root: &Path,
+    commands: impl IntoIterator<Item = &'a str>,
+) -> Result<BTreeMap<String, String>, TaskError> {
+    let mut frozen = BTreeMap::new();
+    for command in commands {
+        let definition = define(root, root, command)
+            .map_err(|source| TaskError::Undefined { command: command.to_owned(), source })?;
+        frozen.insert(command.to_owned(), serde_json::to_string(&definition).unwrap_or_default());
+    }
+    Ok(frozen)
+}
+
+/// How the files stand that a task has to change, for one that is never started explicitly.
+fn baseline(root: &Path, plan: &Plan) -> BTreeMap<String, Option<String>> {
+    let mut paths: Vec<String> = Vec::new();
+    for task in &plan.tasks {
+        if matches!(task.verify, Some(Check::Changed | Check::Written)) {
+            paths.extend(task.files.iter().cloned());
+        }
+    }
+    paths.sort_unstable();
+    paths.dedup();
+    match files::ids(root, &paths, files::ONE_TASK) {
+        Fact::Known(ids) => ids,
+        Fact::Unknown(_) | Fact::NotAsked => BTreeMap::new(),
+    }
+}

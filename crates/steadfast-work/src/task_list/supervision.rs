@@ -1,0 +1,99 @@
+//! A check, seen from the side that runs it.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use steadfast_check::{CheckReport, CheckRun};
+use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Task};
+use steadfast_plan::swallowed;
+use steadfast_store::ledger::Recorded;
+use steadfast_store::redact::redact;
+
+use super::checking::Run;
+use super::confinement::Confinement;
+use super::{TaskError, TaskList, files};
+use crate::error::WorkError;
+
+/// How much of its output is kept.
+const TAIL: usize = 16 << 10;
+
+impl TaskList {
+    /// Runs the check of a task to its end and writes down what came of it. `stop`: somebody ends us.
+    pub fn supervise(&mut self, run: &Run, confinement: &mut Confinement, stop: &AtomicBool) -> Result<(), WorkError> {
+        let task = self.ledger.task(&run.plan, &run.task)?;
+        let Some(command) = task.verify.as_ref().and_then(Check::as_command).map(str::to_owned) else {
+            return Err(TaskError::NoCommand(task.id).into());
+        };
+        let evidence = self.run_check(&task, &command, confinement, stop);
+        let recorded = self.ledger.record_run(&run.plan, &run.task, &run.name, &evidence)?;
+        if let Some(Recorded { changed, .. }) = recorded {
+            self.tell_owner(&changed)?;
+            self.render_decisions();
+        }
+        Ok(())
+    }
+
+    /// How long a check may run.
+    fn check_limit(&self) -> Duration {
+        // A configuration that cannot be read is said elsewhere; a check has a limit all the same.
+        let settings = self.repository.config.load().unwrap_or_default();
+        Duration::from_secs(settings.ledger_check_seconds.value.into())
+    }
+
+    fn run_check(&self, task: &Task, command: &str, confinement: &mut Confinement, stop: &AtomicBool) -> Evidence {
+        let place = &self.repository.place;
+        let check = CheckRun {
+            task: task.id.to_string(),
+            command: command.to_owned(),
+            directory: place.root.clone(),
+            limit: self.check_limit(),
+            environment: Vec::new(),
+            tail: TAIL,
+        };
+        let mut before = look(&place.root, task);
+        let mut report = confinement.run(&check, stop);
+        let mut after = look(&place.root, task);
+        if report.passed() && before != after {
+            // A check that changes what it checks says nothing about what is there now. Formatters and snapshots settle
+            // with the second run.
+            before = after;
+            report = confinement.run(&check, stop);
+            after = look(&place.root, task);
+            if report.passed() && before != after {
+                report.end = CheckEnd::Unsettled;
+            }
+        }
+        let passed = report.passed();
+        let (tree, missing) = match passed.then(|| files::tree(&place.root, &place.state)) {
+            Some(Fact::Known(tree)) => (Some(tree), None),
+            Some(Fact::Unknown(why)) => (None, Some(format!("the tree is not known: {why}"))),
+            Some(Fact::NotAsked) | None => (None, None),
+        };
+        let CheckReport { end, seconds, output_tail, note, .. } = report;
+        // A status that is swallowed is no evidence, whatever it is.
+        let swallowed = passed.then(|| swallowed(command)).flatten();
+        let why = swallowed.map(|why| format!("its status says nothing: {why}"));
+        let notes: Vec<String> = note.into_iter().chain(missing).chain(why).collect();
+        Evidence {
+            class: if swallowed.is_some() { EvidenceClass::Claimed } else { EvidenceClass::Executed },
+            passed,
+            end,
+            command: Some(command.to_owned()),
+            seconds: Some(seconds),
+            output_tail: Some(redact(&output_tail).into_owned()),
+            tree,
+            files: after.unwrap_or_default(),
+            note: (!notes.is_empty()).then(|| redact(&notes.join("; ")).into_owned()),
+            at: self.now(),
+        }
+    }
+}
+
+/// `None`: its files cannot be looked at.
+fn look(root: &Path, task: &Task) -> Option<files::Ids> {
+    match files::ids(root, &task.files, files::ONE_TASK) {
+        Fact::Known(ids) => Some(ids),
+        Fact::Unknown(_) | Fact::NotAsked => None,
+    }
+}

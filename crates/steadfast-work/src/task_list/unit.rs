@@ -1,0 +1,285 @@
+//! The tasks of an orchestrated run: loaded into the worktree of a unit, closed there by their checks, and checked again on
+//! what is to land.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use steadfast_model::{
+    AddedBy, Check, CheckEnd, Evidence, Fact, Millis, PlanId, RunId, RunUnit, Status, Task, TaskId, TaskKind,
+};
+use steadfast_observe::GitCommand;
+use steadfast_store::Place;
+use steadfast_store::ledger::{Ledger, NewTask, UnitLoading};
+
+use super::{Asked, Closing, SLICE, TaskError, TaskList, files, how};
+use crate::disk;
+use crate::error::{Cause, WorkError, chain};
+use crate::{Environment, Repository};
+
+/// What a unit has to do once more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rework {
+    /// Its check failed on what would have landed.
+    pub reopen: Option<TaskId>,
+    /// Files with both sides of a conflict in them: settling them becomes a task.
+    pub conflict: Vec<String>,
+}
+
+/// The plan of a unit's worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadedUnit {
+    pub plan: PlanId,
+    /// In the order in which they are closed.
+    pub tasks: Vec<TaskId>,
+    /// Whether one of them is open.
+    pub is_open: bool,
+}
+
+/// What became of a task of a unit.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Closed {
+    Done,
+    Open {
+        /// One line.
+        why: String,
+        /// The end of what its check said.
+        output: String,
+    },
+    /// The agent, or its check, says that a human is needed.
+    NeedsHuman(String),
+    /// Nobody waited for its end.
+    Stopped,
+}
+
+/// What a check said that was run once more.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Recheck {
+    /// Nothing is to be run for the task.
+    Nothing,
+    Passed {
+        /// What it passed on. None: not known.
+        tree: Option<String>,
+    },
+    Failed(Evidence),
+    /// Nobody waited for its end.
+    Stopped,
+}
+
+/// The tasks of a run, in all its worktrees.
+#[derive(Debug)]
+pub struct RunTasks {
+    /// The state that all worktrees share.
+    state: PathBuf,
+    environment: Environment,
+    /// What the processes of the run are known by.
+    mark: String,
+    /// Those that nobody uses right now: opening one takes longer than most of what it is opened for.
+    ledgers: Mutex<Vec<Ledger>>,
+}
+
+impl RunTasks {
+    pub fn of(repository: &Repository, mark: String) -> Self {
+        let (state, environment) = (repository.place.state.clone(), repository.environment.clone());
+        Self { state, environment, mark, ledgers: Mutex::default() }
+    }
+
+    /// Puts the tasks of a unit into the ledger as the plan of its worktree, with what is to be done again.
+    pub fn load(&self, run: &RunId, unit: &RunUnit, worktree: &Path, rework: &Rework) -> Result<LoadedUnit, WorkError> {
+        self.at(worktree, |list| self.put(list, run, unit, rework))
+    }
+
+    /// Closes a task of the plan in this worktree, as `steadfast task done` does. `stop` ends the waiting. An error says
+    /// nothing about the task: the ledger, the disk or git failed.
+    pub fn close(&self, worktree: &Path, task: &TaskId, stop: &AtomicBool) -> Result<Closed, WorkError> {
+        self.at(worktree, |list| self.close_in(list, task, stop))
+    }
+
+    /// Runs the check of a task once more, on the files in `folder`, and keeps what came of it as evidence of the task.
+    pub fn check_again(
+        &self,
+        folder: &Path,
+        plan: &PlanId,
+        task: &TaskId,
+        stop: &AtomicBool,
+    ) -> Result<Recheck, WorkError> {
+        match self.at(folder, |list| list.check_again(plan, task, stop))? {
+            None => Ok(Recheck::Nothing),
+            Some(Closing::Done { evidence, .. }) => {
+                Ok(Recheck::Passed { tree: evidence.and_then(|evidence| evidence.tree) })
+            }
+            Some(Closing::Failed { evidence, .. }) => self.about_the_work(folder, task, evidence).map(Recheck::Failed),
+            Some(Closing::Running { .. }) => Ok(Recheck::Stopped),
+        }
+    }
+
+    /// A worktree is about to go: so does what was kept for it alone.
+    pub fn leave(&self, worktree: &Path) {
+        files::forget_tree(worktree, &self.state);
+    }
+
+    pub fn now(&self) -> Millis {
+        self.environment.now()
+    }
+
+    pub fn clock(&self) -> fn() -> Millis {
+        self.environment.clock
+    }
+
+    /// Works on the tasks of a worktree.
+    fn at<T>(&self, worktree: &Path, work: impl FnOnce(&mut TaskList) -> Result<T, WorkError>) -> Result<T, WorkError> {
+        let place = Place { state: self.state.clone(), root: worktree.to_owned() };
+        let free = self.ledgers().pop();
+        let mut list = TaskList::of_run(place, self.environment.clone(), &self.mark, free)?;
+        let worked = work(&mut list);
+        self.ledgers().push(list.into_ledger());
+        worked
+    }
+
+    fn ledgers(&self) -> MutexGuard<'_, Vec<Ledger>> {
+        self.ledgers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, list: &mut TaskList, run: &RunId, unit: &RunUnit, rework: &Rework) -> Result<LoadedUnit, WorkError> {
+        let now = self.now();
+        let whole = list.ledger().run(run)?.plan;
+        let mut paths = Vec::new();
+        for task in &unit.tasks {
+            paths.extend(list.ledger().task(&whole, task)?.files);
+        }
+        let baseline = match files::ids(&list.place().root, &paths, files::ONE_TASK) {
+            Fact::Known(ids) => ids,
+            Fact::Unknown(_) | Fact::NotAsked => files::Ids::new(),
+        };
+        let worktree = list.worktree().to_owned();
+        let loading = UnitLoading {
+            run,
+            unit: &unit.unit,
+            tasks: &unit.tasks,
+            worktree: &worktree,
+            title: &unit.title,
+            baseline: &baseline,
+            now,
+        };
+        let plan = list.ledger_mut().load_unit(&loading)?;
+        if let Some(task) = &rework.reopen {
+            list.reopen(&plan, task)?;
+        }
+        let settle = settling(unit, &rework.conflict);
+        // It may be there already: whoever was to settle it was ended.
+        let asked = |task: &Task| task.status != Status::Done && task.title == settle.title;
+        if !rework.conflict.is_empty() && !list.ledger().tasks(&plan)?.iter().any(asked) {
+            list.ledger_mut().add_task(&plan, settle, now)?;
+        }
+        let mut tasks: Vec<Task> = list.ledger().tasks(&plan)?;
+        let is_open = tasks.iter().any(|task| task.status != Status::Done);
+        // What has to be settled comes first: the checks of the rest say nothing before.
+        tasks.sort_by_key(|task| {
+            let place = unit.tasks.iter().position(|id| *id == task.id);
+            place.map_or(0, |place| place + 1)
+        });
+        Ok(LoadedUnit { plan, tasks: tasks.into_iter().map(|task| task.id).collect(), is_open })
+    }
+
+    fn close_in(&self, list: &mut TaskList, id: &TaskId, stop: &AtomicBool) -> Result<Closed, WorkError> {
+        let task = list.find(id)?;
+        if task.status == Status::Blocked {
+            let why =
+                list.blocked()?.into_iter().find(|blocked| blocked.task == *id).and_then(|blocked| blocked.reason);
+            return Ok(Closed::NeedsHuman(why.unwrap_or_else(|| "the agent set it aside".to_owned())));
+        }
+        if task.status == Status::Done {
+            if self.is_fresh(list, &task) {
+                return Ok(Closed::Done);
+            }
+            let again = list.check_again(&task.plan, id, stop);
+            if let Ok(Some(Closing::Failed { task, .. })) = &again {
+                // Whoever works on it next finds it open.
+                list.reopen(&task.plan, id)?;
+            }
+            return self.closed(list, id, again);
+        }
+        let asked = Asked { patience: SLICE, ..Asked::default() };
+        let closing = list.done(id, &asked).and_then(|closing| list.wait_to_the_end(closing, stop));
+        self.closed(list, id, closing.map(Some))
+    }
+
+    fn closed(
+        &self,
+        list: &TaskList,
+        id: &TaskId,
+        closing: Result<Option<Closing>, WorkError>,
+    ) -> Result<Closed, WorkError> {
+        match closing {
+            Ok(None | Some(Closing::Done { .. })) => Ok(Closed::Done),
+            Ok(Some(Closing::Running { .. })) => Ok(Closed::Stopped),
+            Ok(Some(Closing::Failed { evidence, .. })) => {
+                let evidence = self.about_the_work(&list.place().root, id, evidence)?;
+                Ok(Closed::Open { why: how(&evidence), output: evidence.output_tail.unwrap_or_default() })
+            }
+            Err(error) => match error.cause() {
+                Cause::Infrastructure => Err(error),
+                Cause::NeedsHuman => Ok(Closed::NeedsHuman(chain(&error))),
+                Cause::Refused | Cause::NotFound | Cause::State | Cause::Input => {
+                    Ok(Closed::Open { why: chain(&error), output: String::new() })
+                }
+            },
+        }
+    }
+
+    /// A check that did not pass, unless that says nothing about the work: its supervisor died, it could not be started, git
+    /// did not answer, or there was no room on the disk.
+    fn about_the_work(&self, folder: &Path, task: &TaskId, evidence: Evidence) -> Result<Evidence, WorkError> {
+        match evidence.end {
+            CheckEnd::Lost | CheckEnd::NotStarted => {
+                return Err(TaskError::CheckLost { task: task.clone(), how: how(&evidence) }.into());
+            }
+            CheckEnd::Looked => {
+                if let Fact::Unknown(why) = files::tree(folder, &self.state) {
+                    return Err(TaskError::NotSeen { task: task.clone(), why }.into());
+                }
+            }
+            _ => {}
+        }
+        for folder in [folder, &self.state] {
+            if let Ok(disk::Room::NearlyFull) = disk::room(folder) {
+                return Err(TaskError::DiskFull { task: task.clone(), folder: folder.to_owned() }.into());
+            }
+        }
+        Ok(evidence)
+    }
+
+    /// Whether what closed it is about the files as they are now.
+    fn is_fresh(&self, list: &TaskList, task: &Task) -> bool {
+        if !matches!(task.verify, Some(Check::Command { .. })) {
+            return true;
+        }
+        let evidence = list.ledger().evidence_of(&task.plan, &task.id).ok().and_then(|mut all| all.pop());
+        let Some(Evidence { passed: true, tree: Some(tree), .. }) = evidence else { return false };
+        if committed(&list.place().root).as_ref() == Some(&tree) {
+            return true;
+        }
+        matches!(files::tree(&list.place().root, &self.state), Fact::Known(now) if now == tree)
+    }
+}
+
+/// The tree of the last commit, if that is what is there: asked for more cheaply than the tree of whatever is there.
+fn committed(root: &Path) -> Option<String> {
+    let status = GitCommand::at(root).call("status").args(["--porcelain", "--untracked-files=normal"]);
+    let is_clean = status.answer(files::ONE_TASK).ok()?.is_empty();
+    let tree = || GitCommand::at(root).call("rev-parse").args(["HEAD^{tree}"]).answer(files::ONE_TASK).ok();
+    if is_clean { tree() } else { None }
+}
+
+/// A conflict as a task: done when no marker is left.
+fn settling(unit: &RunUnit, files: &[String]) -> NewTask {
+    let quoted: Vec<String> = files.iter().map(|file| format!("'{}'", file.replace('\'', "'\\''"))).collect();
+    let command = format!("! grep -nE '^(<<<<<<<|>>>>>>>) ' -- {}", quoted.join(" "));
+    let title = format!("Settle the conflict of {} with what landed meanwhile", unit.unit);
+    NewTask {
+        kind: TaskKind::Remediation,
+        files: files.to_vec(),
+        verify: Some(Check::command(command)),
+        ..NewTask::new(title, AddedBy::Human)
+    }
+}

@@ -1,0 +1,431 @@
+//! Beads: the issues that `bd` or `br` lists, an epic's descendants or all of them.
+
+mod exported;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use steadfast_model::{Evidence, Status};
+use steadfast_observe::{Program, ProgramFailed};
+use steadfast_plan::{Compiled, Options, render};
+use steadfast_store::ledger::Untold;
+
+use super::{Patience, Tracker, TrackerError};
+
+/// By the program that is there.
+const PROGRAMS: [&str; 2] = ["bd", "br"];
+
+/// How many issues with parts are asked for these.
+const CALLS: usize = 32;
+
+/// How many issues are shown at once: a command line is not endless.
+const SHOWN: usize = 500;
+
+/// How many issues outside of the epic are asked how they stand.
+const OUTSIDE: usize = 50;
+
+/// Between two tries at a database that somebody else has locked, and how many there are.
+const LOCKED: Duration = Duration::from_millis(60);
+const TRIES: usize = 20;
+
+#[derive(Debug)]
+pub struct Beads {
+    root: PathBuf,
+    epic: Option<String>,
+}
+
+/// What is needed of an issue to know whether there are more. The rest is the importer's.
+#[derive(Debug, Deserialize)]
+struct Issue {
+    id: String,
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    issue_type: String,
+    #[serde(default)]
+    updated_at: String,
+    #[serde(default)]
+    dependencies: Vec<Dependency>,
+    /// How many it depends on, for a list that does not name them.
+    #[serde(default)]
+    dependency_count: Option<usize>,
+    /// How many depend on it, its parts among them; not every version says so.
+    #[serde(default)]
+    dependent_count: Option<usize>,
+}
+
+/// One end of a dependency: an edge in a list, the issue itself where one is shown.
+#[derive(Debug, Deserialize)]
+struct Dependency {
+    #[serde(default)]
+    depends_on_id: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    dependency_type: Option<String>,
+}
+
+/// Issues by their ids, with all that is said of them.
+type Issues = BTreeMap<String, (Issue, Box<RawValue>)>;
+
+impl Beads {
+    /// Without an epic: all issues.
+    pub fn new(root: &Path, epic: Option<&str>) -> Self {
+        Self { root: root.to_owned(), epic: epic.map(str::to_owned) }
+    }
+
+    /// The plan of `source`, where it is one of beads.
+    pub fn of_source(root: &Path, source: &str) -> Option<Self> {
+        let epic = source.strip_prefix("beads")?;
+        match epic.strip_prefix(':') {
+            Some(epic) => Some(Self::new(root, Some(epic))),
+            None => epic.is_empty().then(|| Self::new(root, None)),
+        }
+    }
+
+    fn ask(&self, call: &[&str], args: &[String], patience: Patience) -> Result<Vec<u8>, TrackerError> {
+        for program in PROGRAMS {
+            for attempt in 1.. {
+                let asked = Program::at(&self.root, program).call(call.iter().copied()).args(args);
+                match asked.answer(patience.left()?) {
+                    Err(ProgramFailed::Missing(_)) => break,
+                    Err(ProgramFailed::Failed { said, .. })
+                        if is_about_a_lock(&said)
+                            && attempt < TRIES
+                            && patience.left().is_ok_and(|left| left > LOCKED * 2) =>
+                    {
+                        thread::sleep(LOCKED);
+                    }
+                    answer => return Ok(answer?),
+                }
+            }
+        }
+        Err(TrackerError::NoProgram)
+    }
+
+    /// Those that are parts of `parent`.
+    fn list(&self, parent: Option<&str>, patience: Patience) -> Result<Issues, TrackerError> {
+        let all = ["--json", "--all", "--limit=0"].map(str::to_owned);
+        let args: Vec<String> = all.into_iter().chain(parent.map(|id| format!("--parent={id}"))).collect();
+        issues(&["list"], &self.ask(&["list"], &args, patience)?)
+    }
+
+    /// An epic with its parts and theirs. `list` shows direct parts only; an issue has more when more depend on it than
+    /// are known. Beside them what else was listed.
+    fn descendants(&self, epic: &str, patience: Patience) -> Result<(Issues, Issues), TrackerError> {
+        let mut found = match self.list(Some(epic), patience) {
+            // It lists all the same, only not by a parent.
+            Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if is_about_a_flag(&said) => {
+                let mut all = self.list(None, patience)?;
+                self.name_dependencies(&mut all, patience)?;
+                let (found, rest) = below(epic, all);
+                if found.is_empty() && !rest.contains_key(epic) {
+                    return Err(TrackerError::NoEpic(epic.to_owned()));
+                }
+                return Ok((found, rest));
+            }
+            found => found?,
+        };
+        let mut asked = BTreeSet::from([epic.to_owned()]);
+        while let Some(parent) = has_more(&found, &asked) {
+            if asked.len() > CALLS {
+                break;
+            }
+            asked.insert(parent.clone());
+            let more = self.list(Some(&parent), patience)?;
+            for (id, issue) in more {
+                found.entry(id).or_insert(issue);
+            }
+        }
+        found.remove(epic);
+        Ok((found, Issues::new()))
+    }
+
+    fn show(&self, ids: &[String], patience: Patience) -> Result<Issues, TrackerError> {
+        let mut shown = Issues::new();
+        for ids in ids.chunks(SHOWN) {
+            let args: Vec<String> =
+                ["--json".to_owned(), "--".to_owned()].into_iter().chain(ids.iter().cloned()).collect();
+            shown.extend(issues(&["show"], &self.ask(&["show"], &args, patience)?)?);
+        }
+        Ok(shown)
+    }
+
+    /// A list may count what an issue waits for, and not name it (`br`). The file beside its database does, where that is
+    /// as new as the list; showing a thousand issues takes half a minute. What is over waits for nothing.
+    fn name_dependencies(&self, found: &mut Issues, patience: Patience) -> Result<(), TrackerError> {
+        if !found.values().any(|(issue, _)| issue.is_unnamed()) {
+            return Ok(());
+        }
+        exported::name_dependencies(&self.root, found)?;
+        let unnamed =
+            found.values().map(|(issue, _)| issue).filter(|issue| issue.is_unnamed() && !is_over(&issue.status));
+        let unnamed: Vec<String> = unnamed.map(|issue| issue.id.clone()).collect();
+        found.extend(self.show(&unnamed, patience)?);
+        Ok(())
+    }
+
+    /// What waits for something open outside of the epic cannot be begun from in here. `rest` is what is known of that.
+    fn wait_outside(&self, found: &mut Issues, rest: &Issues, patience: Patience) -> Result<(), TrackerError> {
+        let mut outside = BTreeSet::new();
+        let is_ready = |issue: &Issue| matches!(issue.status.as_str(), "open" | "");
+        for (issue, _) in found.values().filter(|(issue, _)| is_ready(issue)) {
+            let blocking = issue.dependencies.iter().filter(|on| on.blocks()).map(Dependency::id);
+            let is_outside = |on: &&str| !found.contains_key(*on) && self.epic.as_deref() != Some(*on);
+            outside.extend(blocking.filter(is_outside).map(str::to_owned));
+        }
+        if outside.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<String> = outside.into_iter().filter(|id| !rest.contains_key(id)).take(OUTSIDE).collect();
+        let shown = match self.show(&ids, patience) {
+            Ok(shown) => shown,
+            // One that was deleted is waited for by nobody.
+            Err(TrackerError::Program(ProgramFailed::Failed { .. })) => Issues::new(),
+            Err(error) => return Err(error),
+        };
+        let is_open =
+            |id: &str| shown.get(id).or_else(|| rest.get(id)).is_some_and(|(issue, _)| !is_over(&issue.status));
+        for (issue, raw) in found.values_mut().filter(|(issue, _)| is_ready(issue)) {
+            let mut on = issue.dependencies.iter().filter(|on| on.blocks()).map(Dependency::id);
+            if let Some(on) = on.find(|on| is_open(on)) {
+                *raw = blocked(raw, on)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Tracker for Beads {
+    fn source(&self) -> String {
+        self.epic.as_ref().map_or_else(|| "beads".to_owned(), |epic| format!("beads:{epic}"))
+    }
+
+    fn name(&self) -> String {
+        self.epic.as_ref().map_or_else(|| "beads".to_owned(), |epic| format!("epic {epic} of beads"))
+    }
+
+    fn read(&self, patience: Patience) -> Result<String, TrackerError> {
+        let found = match &self.epic {
+            None => {
+                let mut found = self.list(None, patience)?;
+                self.name_dependencies(&mut found, patience)?;
+                found
+            }
+            Some(epic) => {
+                let (mut found, rest) = self.descendants(epic, patience)?;
+                self.wait_outside(&mut found, &rest, patience)?;
+                found
+            }
+        };
+        let lines: Vec<&str> = found.values().map(|(_, raw)| raw.get()).collect();
+        Ok(format!("[{}]", lines.join(",\n")))
+    }
+
+    fn compile(&self, text: &str, options: &Options) -> Result<Option<Compiled>, TrackerError> {
+        if text == "[]" {
+            return Ok(None);
+        }
+        let mut compiled = steadfast_plan::compile(text, "issues.json", options).map_err(|report| {
+            let said = render(&report.problems, text, "issues.json");
+            TrackerError::Lint(said.lines().next().unwrap_or_default().to_owned())
+        })?;
+        compiled.plan.feature = self.epic.clone().unwrap_or_else(|| "beads".to_owned());
+        Ok(Some(compiled))
+    }
+
+    fn tell(&self, untold: &Untold, patience: Patience) -> Result<(), TrackerError> {
+        let id = untold.task.id.as_str();
+        let words = |words: &[&str]| -> Vec<String> {
+            words.iter().map(|word| (*word).to_owned()).chain(["--json".into(), "--".into(), id.to_owned()]).collect()
+        };
+        match untold.task.status {
+            Status::Done => {
+                let reason = format!("--reason={}", closed_by(untold.evidence.as_ref()));
+                self.ask(&["close"], &words(&[&reason]), patience)?;
+            }
+            Status::InProgress => match self.ask(&["update"], &words(&["--claim"]), patience) {
+                // Whoever claimed it works on it: that is read the next time.
+                Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if !is_anothers(&said) => {
+                    self.ask(&["update"], &words(&["--status=in_progress"]), patience)?;
+                }
+                claimed => drop(claimed?),
+            },
+            Status::Blocked => {
+                let why = untold.reason.as_deref().unwrap_or("it cannot go on");
+                let note = format!("--append-notes=blocked: {why}");
+                match self.ask(&["update"], &words(&["--status=blocked", &note]), patience) {
+                    Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if is_about_a_flag(&said) => {
+                        self.ask(&["update"], &words(&["--status=blocked"]), patience)?;
+                        let comment = ["--".to_owned(), id.to_owned(), format!("blocked: {why}")];
+                        self.ask(&["comments", "add"], &comment, patience)?;
+                    }
+                    told => drop(told?),
+                }
+            }
+            Status::Pending if untold.seen == Status::Done => drop(self.ask(&["reopen"], &words(&[]), patience)?),
+            Status::Pending => drop(self.ask(&["update"], &words(&["--status=open"]), patience)?),
+        }
+        Ok(())
+    }
+}
+
+impl Issue {
+    /// It waits for more than is named.
+    fn is_unnamed(&self) -> bool {
+        self.dependency_count.is_some_and(|count| count > self.dependencies.len())
+    }
+}
+
+impl Dependency {
+    /// The other issue.
+    fn id(&self) -> &str {
+        self.depends_on_id.as_deref().or(self.id.as_deref()).unwrap_or_default()
+    }
+
+    fn kind(&self) -> String {
+        self.kind.as_deref().or(self.dependency_type.as_deref()).unwrap_or_default().replace('_', "-")
+    }
+
+    fn blocks(&self) -> bool {
+        matches!(self.kind().as_str(), "blocks" | "conditional-blocks" | "waits-for")
+    }
+
+    fn is_part(&self) -> bool {
+        self.kind() == "parent-child"
+    }
+}
+
+/// What a program of another version says of what it does not know.
+fn is_about_a_flag(said: &str) -> bool {
+    let said = said.to_ascii_lowercase();
+    said.contains("unknown flag") || said.contains("unexpected argument") || said.contains("unknown shorthand")
+}
+
+fn is_about_a_lock(said: &str) -> bool {
+    said.contains("locked") || said.contains("write lock")
+}
+
+/// What is said of a claim on an issue that somebody has.
+fn is_anothers(said: &str) -> bool {
+    said.contains("claimed") || said.contains("already assigned")
+}
+
+fn is_over(status: &str) -> bool {
+    matches!(status, "closed" | "tombstone")
+}
+
+/// The issues of an answer: a list, or an object with one.
+fn issues(call: &[&str], answer: &[u8]) -> Result<Issues, TrackerError> {
+    #[derive(Deserialize)]
+    struct Wrapped<'a> {
+        #[serde(borrow)]
+        issues: Vec<&'a RawValue>,
+    }
+    let unreadable = |part: &[u8]| {
+        const SHOWN: usize = 80;
+        let part = String::from_utf8_lossy(&part[..part.len().min(SHOWN)]).trim().replace('\n', " ");
+        let part = if part.is_empty() { "nothing was said".to_owned() } else { part };
+        TrackerError::Unreadable { call: format!("bd {}", call.join(" ")), part }
+    };
+    let all = match answer.trim_ascii_start().first() {
+        // A list with nothing in it, in the words of Go.
+        Some(b'n') if answer.trim_ascii() == b"null" => Vec::new(),
+        Some(b'{') => serde_json::from_slice::<Wrapped<'_>>(answer).map_err(|_| unreadable(answer))?.issues,
+        _ => serde_json::from_slice(answer).map_err(|_| unreadable(answer))?,
+    };
+    let mut found = Issues::new();
+    for raw in all {
+        let issue: Issue = serde_json::from_str(raw.get()).map_err(|_| unreadable(raw.get().as_bytes()))?;
+        // What is deleted is not there.
+        if issue.status != "tombstone" {
+            found.insert(issue.id.clone(), (issue, raw.to_owned()));
+        }
+    }
+    Ok(found)
+}
+
+/// An issue whose parts were not asked for and that has some.
+fn has_more(found: &Issues, asked: &BTreeSet<String>) -> Option<String> {
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    for on in found.values().flat_map(|(issue, _)| &issue.dependencies) {
+        *known.entry(on.id()).or_default() += 1;
+    }
+    let is_more = |issue: &Issue| {
+        let known = known.get(issue.id.as_str()).copied().unwrap_or_default();
+        issue.issue_type == "epic" || issue.dependent_count.is_some_and(|count| count > known)
+    };
+    found
+        .values()
+        .map(|(issue, _)| issue)
+        .find(|issue| !asked.contains(&issue.id) && is_more(issue))
+        .map(|i| i.id.clone())
+}
+
+/// Of all issues those below an epic, and the rest: its parts and theirs, by what is written down or by their dotted ids.
+fn below(epic: &str, mut all: Issues) -> (Issues, Issues) {
+    let mut parts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (issue, _) in all.values() {
+        let mut wholes: Vec<String> =
+            issue.dependencies.iter().filter(|on| on.is_part()).map(|on| on.id().to_owned()).collect();
+        if wholes.is_empty() {
+            wholes.extend(issue.id.rsplit_once('.').map(|(whole, _)| whole.to_owned()));
+        }
+        for whole in wholes {
+            parts.entry(whole).or_default().push(issue.id.clone());
+        }
+    }
+    let (mut found, mut next) = (Issues::new(), vec![epic.to_owned()]);
+    while let Some(whole) = next.pop() {
+        for part in parts.remove(&whole).unwrap_or_default() {
+            if let Some(issue) = all.remove(&part) {
+                found.insert(part.clone(), issue);
+                next.push(part);
+            }
+        }
+    }
+    found.remove(epic);
+    (found, all)
+}
+
+/// The issue, blocked by one that is not among the others.
+fn blocked(raw: &RawValue, on: &str) -> Result<Box<RawValue>, TrackerError> {
+    let why = format!("\"blocked: waits for `{on}`, which is outside of the epic\"");
+    with(raw, "status", &why)
+}
+
+/// The issue, with this member as it is here.
+fn with(raw: &RawValue, key: &str, value: &str) -> Result<Box<RawValue>, TrackerError> {
+    let changed = || -> serde_json::Result<Box<RawValue>> {
+        let mut issue: BTreeMap<&str, &RawValue> = serde_json::from_str(raw.get())?;
+        issue.insert(key, serde_json::from_str(value)?);
+        RawValue::from_string(serde_json::to_string(&issue)?)
+    };
+    changed().map_err(|error| TrackerError::Unreadable { call: "bd list".to_owned(), part: error.to_string() })
+}
+
+/// What a task's end rests on, in a line.
+fn closed_by(evidence: Option<&Evidence>) -> String {
+    let Some(evidence) = evidence.filter(|evidence| evidence.passed) else { return "done".to_owned() };
+    let mut line = format!("{} by steadfast", evidence.class.as_str());
+    if let Some(command) = &evidence.command {
+        line.push_str(&format!(": `{command}` passed"));
+    }
+    if let Some(seconds) = evidence.seconds {
+        line.push_str(&format!(" in {seconds:.1} s"));
+    }
+    if let Some(tree) = &evidence.tree {
+        line.push_str(&format!(" on tree {}", &tree[..tree.len().min(12)]));
+    }
+    if let (None, Some(note)) = (&evidence.command, &evidence.note) {
+        line.push_str(&format!(": {note}"));
+    }
+    const LONGEST: usize = 400;
+    line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
+}

@@ -1,0 +1,215 @@
+//! Following a tracker: its tasks into the ledger, our statuses to it.
+
+use std::collections::BTreeSet;
+
+use steadfast_hook::Followed;
+use steadfast_model::{AddedBy, Check, Millis, PlanId, Settings, Status, fnv};
+use steadfast_plan::{Compiled, Options, hash};
+use steadfast_store::ledger::{Following, Happened, Ledger, News};
+use steadfast_store::{ConfigFiles, Place, lock_following};
+
+use super::{HOOK, Patience, Tracker, TrackerError, of};
+use crate::task_list::freeze;
+
+/// How many changes are told one by one.
+const SHOWN: usize = 6;
+
+/// What is said of a status that has to wait.
+pub const NOT_TOLD: &str = "not told to it yet";
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// `None`: there is nothing in it, or somebody else reads it just now.
+    pub plan: Option<PlanId>,
+    /// What happened there since, a line each.
+    pub news: Vec<String>,
+    /// What it could not be told.
+    pub untold: Option<String>,
+}
+
+impl Report {
+    pub fn lines(self) -> Vec<String> {
+        self.news.into_iter().chain(self.untold).collect()
+    }
+}
+
+/// Brings the two together. `added_by`: a human who asks for it vouches for the tasks that are in it.
+pub fn follow(
+    place: &Place,
+    tracker: &dyn Tracker,
+    settings: &Settings,
+    added_by: AddedBy,
+    patience: Patience,
+    now: Millis,
+) -> Result<Report, TrackerError> {
+    let Some(_lock) = lock_following(place, patience.left()?).map_err(TrackerError::Lock)? else {
+        return Ok(Report::default());
+    };
+    let (worktree, source) = (place.worktree(), tracker.source());
+    let text = tracker.read(patience)?;
+    let digest = format!("{:016x}", fnv([text.as_bytes()]));
+    let known = match Ledger::open_read_only(&place.state)? {
+        Some(ledger) => ledger.followed(&worktree, &source)?,
+        None => None,
+    };
+    let mut report = match known {
+        Some((plan, last)) if last == digest && added_by == AddedBy::Agent => {
+            Report { plan: Some(plan), ..Report::default() }
+        }
+        known => {
+            let options = Options { ui_skills: settings.ledger_ui_skills.value.clone() };
+            // Whoever has no time for it does without: what was begun and not ended would be lost.
+            patience.left()?;
+            let compiled = tracker.compile(&text, &options)?;
+            patience.left()?;
+            match compiled {
+                Some(compiled) => take_in(place, tracker, &compiled, &digest, added_by, now)?,
+                None => nothing_left(place, known)?,
+            }
+        }
+    };
+    if let Some(plan) = &report.plan {
+        report.untold = tell_all(place, tracker, plan, patience)?;
+    }
+    Ok(report)
+}
+
+/// Tells it what changed here.
+pub fn tell(
+    place: &Place,
+    tracker: &dyn Tracker,
+    plan: &PlanId,
+    patience: Patience,
+) -> Result<Option<String>, TrackerError> {
+    match lock_following(place, patience.left()?).map_err(TrackerError::Lock)? {
+        Some(_lock) => tell_all(place, tracker, plan, patience),
+        // Whoever has it tells it.
+        None => Ok(None),
+    }
+}
+
+/// For a stop and the start of a session: within their time, and whatever goes wrong is said.
+pub fn in_hook(place: &Place, config: &ConfigFiles, now: Millis) -> Followed {
+    let patience = Patience::of(HOOK);
+    let settings = match config.load() {
+        Ok(settings) => settings,
+        Err(error) => return Followed { failed: Some(error.to_string()), ..Followed::default() },
+    };
+    let Some(tracker) = of(&settings, place, now) else { return Followed::default() };
+    let source = tracker.source();
+    match follow(place, tracker.as_ref(), &settings, AddedBy::Agent, patience, now) {
+        Ok(report) => Followed { source, lines: report.lines(), failed: None },
+        Err(error) => Followed { source, lines: Vec::new(), failed: Some(unread(tracker.as_ref(), &error)) },
+    }
+}
+
+/// That it is not known, for people and agents.
+pub fn unread(tracker: &dyn Tracker, error: &TrackerError) -> String {
+    format!("{} could not be read: {error}", tracker.name())
+}
+
+fn take_in(
+    place: &Place,
+    tracker: &dyn Tracker,
+    compiled: &Compiled,
+    digest: &str,
+    added_by: AddedBy,
+    now: Millis,
+) -> Result<Report, TrackerError> {
+    let Compiled { plan, reported, .. } = compiled;
+    let commands: BTreeSet<&str> =
+        plan.tasks.iter().filter_map(|task| task.verify.as_ref().and_then(Check::as_command)).collect();
+    let frozen = freeze(&place.root, commands).map_err(TrackerError::Checks)?;
+    let (worktree, source) = (place.worktree(), tracker.source());
+    let followed = Ledger::open(&place.state)?.follow(Following {
+        plan,
+        reported,
+        hash: &hash(plan),
+        digest,
+        worktree: &worktree,
+        source: &source,
+        added_by,
+        frozen: &frozen,
+        now,
+    })?;
+    let mut news = Vec::new();
+    if followed.is_new {
+        let open = plan.tasks.len() - reported.iter().filter(|task| task.status.is_closed()).count();
+        news.push(format!("{} is followed: {} tasks, {open} of them open", tracker.name(), plan.tasks.len()));
+    }
+    news.extend(followed.news.iter().take(SHOWN).map(|one| format!("{}: {}", tracker.name(), said(one))));
+    if followed.news.len() > SHOWN {
+        news.push(format!("{}: {} more changes", tracker.name(), followed.news.len() - SHOWN));
+    }
+    Ok(Report { plan: Some(followed.plan), news, untold: None })
+}
+
+/// A list that is empty all at once is more often a mistake than the end of all work.
+fn nothing_left(place: &Place, known: Option<(PlanId, String)>) -> Result<Report, TrackerError> {
+    let Some((plan, _)) = known else { return Ok(Report::default()) };
+    let tasks = match Ledger::open_read_only(&place.state)? {
+        Some(ledger) => ledger.tasks(&plan)?,
+        None => Vec::new(),
+    };
+    match tasks.iter().filter(|task| task.status != Status::Done).count() {
+        0 => Ok(Report { plan: Some(plan), ..Report::default() }),
+        open => Err(TrackerError::Emptied { open }),
+    }
+}
+
+fn said(News { task, title, what }: &News) -> String {
+    match what {
+        Happened::Added => format!("{task} is new: {title}"),
+        Happened::Renamed => format!("{task} is called differently now: {title}"),
+        Happened::Removed => format!("{task} is gone: {title}"),
+        Happened::Unproven => {
+            format!("{task} was closed there, and its check has not passed: it is open here: {title}")
+        }
+        Happened::Moved { from, to } => {
+            let how = match (from, to) {
+                (_, Status::Done) => "was closed there",
+                (Status::Done, _) => "was opened again there",
+                (_, Status::InProgress) => "is in progress there",
+                (_, Status::Blocked) => "was blocked there",
+                (_, Status::Pending) => "is open there",
+            };
+            format!("{task} {how}: {title}")
+        }
+    }
+}
+
+/// What could not be told stays in the ledger, and is told the next time.
+fn tell_all(
+    place: &Place,
+    tracker: &dyn Tracker,
+    plan: &PlanId,
+    patience: Patience,
+) -> Result<Option<String>, TrackerError> {
+    let Some(ledger) = Ledger::open_read_only(&place.state)? else { return Ok(None) };
+    let untold = ledger.untold(plan)?;
+    drop(ledger);
+    if untold.is_empty() {
+        return Ok(None);
+    }
+    let mut ledger = Ledger::open(&place.state)?;
+    let (mut left, mut why) = (untold.len(), None);
+    for one in &untold {
+        match tracker.tell(one, patience) {
+            Ok(()) => {
+                ledger.told(plan, &one.task.id, one.task.status)?;
+                left -= 1;
+            }
+            Err(error) => {
+                why.get_or_insert(format!("{}: {error}", one.task.id));
+                if patience.left().is_err() || matches!(error, TrackerError::NoProgram) {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(why.map(|why| {
+        let what = if left == 1 { "1 status is".to_owned() } else { format!("{left} statuses are") };
+        format!("{}: {what} {NOT_TOLD}, and will be the next time ({why})", tracker.name())
+    }))
+}

@@ -1,0 +1,101 @@
+//! The slices of a TDD plan, in a file that people and their tools write as well.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use steadfast_model::{Millis, Status};
+use steadfast_plan::{Compiled, Options, compile, render, with_slice_status};
+use steadfast_store::ledger::Untold;
+use steadfast_store::{Place, gate_before};
+
+use super::{Patience, Tracker, TrackerError};
+use crate::file::replace;
+
+/// Where it is, unless the settings say otherwise; and what its format is known by.
+const FILE: &str = ".tdd-progress.md";
+
+/// A longer file is no plan of slices.
+const LONGEST: u64 = 4 << 20;
+
+#[derive(Debug)]
+pub(super) struct Slices {
+    place: Place,
+    /// From the root of the checkout.
+    path: String,
+    now: Millis,
+}
+
+impl Slices {
+    pub(super) fn new(place: &Place, path: Option<&str>, now: Millis) -> Self {
+        Self { place: place.clone(), path: path.unwrap_or(FILE).to_owned(), now }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.place.root.join(&self.path)
+    }
+
+    fn failed(&self, source: io::Error) -> TrackerError {
+        TrackerError::File { path: self.path.clone(), source }
+    }
+
+    /// While a gate is closed the file is sealed: what would be written would be put back.
+    fn is_ours_to_write(&self) -> bool {
+        gate_before(&self.place, None, self.now).is_none()
+    }
+}
+
+impl Tracker for Slices {
+    fn source(&self) -> String {
+        self.path.clone()
+    }
+
+    fn name(&self) -> String {
+        format!("`{}`", self.path)
+    }
+
+    fn read(&self, _: Patience) -> Result<String, TrackerError> {
+        // A pipe or a device would be waited for.
+        let is_file = |found: &std::fs::Metadata| found.is_file() && found.len() <= LONGEST;
+        match self.file().metadata() {
+            // Nobody planned anything, or it is all over.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(String::new()),
+            Err(error) => return Err(self.failed(error)),
+            Ok(found) if !is_file(&found) => return Err(self.failed(io::Error::other("it is no file of slices"))),
+            Ok(_) => {}
+        }
+        let mut text = String::new();
+        let file = File::open(self.file()).map_err(|error| self.failed(error))?;
+        file.take(LONGEST).read_to_string(&mut text).map_err(|error| self.failed(error))?;
+        Ok(text)
+    }
+
+    fn compile(&self, text: &str, options: &Options) -> Result<Option<Compiled>, TrackerError> {
+        if !steadfast_plan::has_slices(text) {
+            return Ok(None);
+        }
+        let compiled = compile(text, FILE, options).map_err(|report| {
+            TrackerError::Lint(render(&report.problems, text, &self.path).lines().next().unwrap_or_default().to_owned())
+        })?;
+        Ok(Some(compiled))
+    }
+
+    fn tell(&self, untold: &Untold, patience: Patience) -> Result<(), TrackerError> {
+        if !self.is_ours_to_write() {
+            return Err(TrackerError::Gated(self.path.clone()));
+        }
+        let status = match untold.task.status {
+            Status::Done => "done".to_owned(),
+            Status::InProgress => "in-progress".to_owned(),
+            Status::Pending => "pending".to_owned(),
+            Status::Blocked => {
+                let why = untold.reason.as_deref().unwrap_or("it cannot go on");
+                format!("blocked: {}", why.split_whitespace().collect::<Vec<_>>().join(" "))
+            }
+        };
+        let text = self.read(patience)?;
+        let written = with_slice_status(&text, untold.task.id.as_str(), &status)
+            .ok_or_else(|| self.failed(io::Error::other(format!("it has no slice {}", untold.task.id))))?;
+        replace(&self.file(), written.as_bytes()).map_err(|error| self.failed(error))
+    }
+}

@@ -1,0 +1,75 @@
+use std::cell::RefCell;
+use std::io::{BufRead, IsTerminal, stderr, stdin};
+
+use steadfast_model::{Run, RunSettings};
+use steadfast_runner::loop_run::{Console, Watch};
+use steadfast_runner::run::{Audience, News, Outcome, Snapshot};
+use steadfast_store::Place;
+use steadfast_store::ledger::Ledger;
+
+use super::display::Display;
+use crate::error::CommandError;
+use crate::output::{note, put_aside};
+
+/// The terminal that a loop was started in, or no terminal at all.
+pub(super) struct Terminal<'a> {
+    place: &'a Place,
+    settings: &'a RunSettings,
+    /// Why a report could not be written.
+    failed: RefCell<Option<CommandError>>,
+}
+
+impl<'a> Terminal<'a> {
+    pub(super) fn new(place: &'a Place, settings: &'a RunSettings) -> Self {
+        Self { place, settings, failed: RefCell::default() }
+    }
+
+    /// Whether every report was written.
+    pub(super) fn written(&self) -> Result<(), CommandError> {
+        self.failed.take().map_or(Ok(()), Err)
+    }
+}
+
+impl Console for Terminal<'_> {
+    fn say(&self, line: &str) {
+        note!("{line}");
+    }
+
+    fn ask(&self, question: &str) -> Option<String> {
+        if !(stdin().is_terminal() && stderr().is_terminal()) {
+            return None;
+        }
+        put_aside(format_args!("{question}"));
+        let mut answer = String::new();
+        let read = stdin().lock().read_line(&mut answer);
+        matches!(read, Ok(1..)).then_some(answer)
+    }
+
+    fn watch(&self, run: &Run) -> Box<dyn Watch + '_> {
+        Box::new(Shown { display: Display::new(run, self.place, self.settings), terminal: self })
+    }
+}
+
+/// A run that is shown there.
+struct Shown<'a> {
+    display: Display,
+    terminal: &'a Terminal<'a>,
+}
+
+impl Audience for Shown<'_> {
+    fn hear(&mut self, news: &News, now: &Snapshot<'_>) {
+        self.display.hear(news, now);
+    }
+}
+
+impl Watch for Shown<'_> {
+    fn clear(&mut self) {
+        self.display.wipe();
+    }
+
+    fn finish(&mut self, ledger: &Ledger, outcome: &Outcome) {
+        if let Err(error) = self.display.finish(ledger, outcome) {
+            self.terminal.failed.replace(Some(error));
+        }
+    }
+}

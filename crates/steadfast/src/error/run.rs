@@ -1,0 +1,93 @@
+//! What to do about an error of a run or a loop.
+
+use std::io::IsTerminal;
+
+use steadfast_runner::RunError;
+use steadfast_runner::preflight::NotReady;
+use steadfast_store::ledger::LedgerError;
+use steadfast_work::chain;
+
+use super::CommandError;
+use crate::commands::not_clear;
+
+impl From<RunError> for CommandError {
+    fn from(error: RunError) -> Self {
+        use RunError as E;
+        let said = Self::new(error.cause().into(), chain(&error));
+        match error {
+            E::Work(error) => error.into(),
+            E::Ledger(error @ LedgerError::UnknownRun { .. }) => {
+                Self::failure(error).hint("without `--run` it is the last one of this worktree that is not over")
+            }
+            E::Ledger(error) => error.into(),
+            E::NotReady(error) => error.into(),
+            E::NotClear(begun) => not_clear(&begun, std::io::stdin().is_terminal()),
+            E::Halted { .. } => said.hint("what was done is kept; mend that, and `steadfast resume` goes on"),
+            E::Paused { .. } => {
+                said.hint("`steadfast resume` goes on where it is; `steadfast progress` shows how it stands")
+            }
+            E::NotOver { .. } => said
+                .hint("`steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch"),
+            E::UnderWay { .. } => {
+                said.hint("`steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it")
+            }
+            E::Contested(_) => said.hint("`steadfast progress` shows how it stands"),
+            E::LoopNotFinished(_) => said
+                .hint("`steadfast resume` goes on with it; `steadfast loop status` shows how it stands")
+                .hint("`--fresh` puts it away, with what was done kept, and begins this one"),
+            E::LoopUnderWay { .. } => {
+                said.hint("`steadfast loop status` shows how it stands; Ctrl-C in its terminal pauses it")
+            }
+            E::NoRun(_) => {
+                said.hint("it is worked on in a session; `steadfast loop next` says what is to be done there")
+            }
+            E::LoopInRun { .. } => said.hint("`steadfast resume` goes on with it, reviews and gate among it"),
+            E::NoBase => said.hint("commit first, and `steadfast loop start --fresh`"),
+            E::NoPlan => said.hint("`steadfast loop next` says what is to be done now"),
+            E::NoSpec { .. } => {
+                said.hint("write one yourself: `steadfast run --loop SPEC.md --fresh`; `steadfast resume` tries again")
+            }
+            E::SpecNotApproved { .. } => {
+                said.hint("read it, and change it as you like; `steadfast resume` takes it as it is then")
+            }
+            E::NoReview { .. } => said.hint("`steadfast resume` asks them again"),
+            E::PutOff(_) => {
+                said.hint("`steadfast loop review waive ID --why REASON` takes it as it is, `steadfast resume` goes on")
+            }
+            E::GateHeld { .. } => said.hint("see to it, and `steadfast resume` asks again"),
+            E::Capped { branch, .. } => said.hint(format!("what was done is on {branch}, and was not called complete")),
+            E::BudgetSpent { .. } => said.hint("`steadfast resume --budget USD` allows it more"),
+            E::BranchGone(_) => said.hint("it held what was done; `git reflog` may still know where it was"),
+            E::Grounds(_) | E::NoTree => said.hint("`steadfast doctor` looks at this repository"),
+            E::Folder { .. } => said.hint("make room there, or see to its permissions"),
+            E::NotWritten { .. } => said.hint("make room there, or see to its permissions; `steadfast resume` goes on"),
+            E::Lease(_) | E::Circle(_) | E::Thread(_) | E::TakenOver | E::LoopLock { .. } => said,
+        }
+    }
+}
+
+impl From<NotReady> for CommandError {
+    fn from(error: NotReady) -> Self {
+        use NotReady as E;
+        let said = Self::new(error.cause().into(), chain(&error));
+        match error {
+            E::NoRepository(_) => {
+                said.hint("`git init`, and a first commit: agents work in worktrees, and what they did is merged")
+            }
+            E::NoCommit => said.hint("commit something first: agents begin at the last commit"),
+            E::Detached => said.hint("`git switch BRANCH`, or `git switch --create BRANCH` to begin one here"),
+            E::OldGit(_) => said.hint("install git 2.38 or newer"),
+            E::Submodules => said.hint("run it in the submodule itself, or in a repository without"),
+            E::NotCommitted { .. } => said
+                .hint("commit or stash them: agents begin at the last commit and would not see them")
+                .hint("`--from-head` begins there all the same; your files stay as they are"),
+            E::Git(_) => said.hint("`steadfast doctor` looks at this repository"),
+            E::NoProgram(_) => said.hint("mount `/proc`, which says where it is"),
+            E::NoHost { .. } => said.hint("install it, or name another with `--host`"),
+            E::NoHome => said.hint("set `HOME`, or `run.worktrees` to a folder of yours"),
+            E::NotWritable { .. } => said
+                .hint("make room there, or see to its permissions; `run.worktrees` names another folder for worktrees"),
+            E::NearlyFull(_) => said.hint("make room there: worktrees and the ledger need it"),
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What a change of a task reads like, and a task as JSON.
+
+mod card;
+mod draft;
+mod summary;
+
+use serde_json::{Value, json};
+use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, PlanView, Status, Task, TaskType};
+use steadfast_store::ledger::Changed;
+use steadfast_work::TaskList;
+use steadfast_work::task_list::{Closing, Position, Proof, how, short, word};
+
+pub(crate) use card::card;
+pub(crate) use draft::{granted, rendered};
+pub(crate) use summary::{Summary, summary};
+
+use crate::error::CommandError;
+use crate::recalled;
+use crate::surroundings;
+use crate::when::ago;
+
+/// How much of a check's output an agent is shown.
+const SHOWN_LINES: usize = 30;
+
+/// One line for the task, one for what is left: the agent that changed it reads this.
+pub(crate) fn changed(list: &TaskList, changed: &Changed) -> Result<String, CommandError> {
+    let Changed { task, .. } = changed;
+    Ok(format!("{} {}: {}{}", task.id, task.title, word(task.status), left(list, task)?))
+}
+
+/// The same of a task that was started, with what is remembered of such work.
+pub(crate) fn started(list: &TaskList, start: &Changed) -> Result<String, CommandError> {
+    let mut text = changed(list, start)?;
+    if start.from != Status::InProgress {
+        let now = surroundings::now();
+        for recalled in list.related(&start.task) {
+            text += "\n";
+            text += &recalled::line(&recalled, now);
+        }
+    }
+    Ok(text)
+}
+
+/// The same of a task that was to be closed. What is not closed is an error: `done && commit` must not go on.
+pub(crate) fn closing(list: &TaskList, closing: &Closing) -> Result<String, CommandError> {
+    match closing {
+        Closing::Done { changed, evidence } => {
+            let Changed { task, .. } = changed;
+            let by = evidence.as_ref().map(|evidence| format!(" ({})", basis(evidence))).unwrap_or_default();
+            Ok(format!("{} {}: done{by}{}", task.id, task.title, left(list, task)?))
+        }
+        Closing::Failed { task, evidence, same } => Err(failure(task, evidence, *same)),
+        Closing::Running { task, since } => {
+            let command = task.verify.as_ref().and_then(Check::as_command).unwrap_or_default();
+            Err(CommandError::failure(format!(
+                "running: task `{}` is open until its check `{}` is through; it was started {}",
+                task.id,
+                short(command),
+                ago(surroundings::now(), *since)
+            ))
+            .hint(format!("`steadfast task wait {}` waits for it", task.id)))
+        }
+    }
+}
+
+fn left(list: &TaskList, task: &Task) -> Result<String, CommandError> {
+    let Some(PlanView { counts, open, .. }) = list.view()? else { return Ok(String::new()) };
+    let (done, all) = (counts.done, counts.all());
+    let mut text = format!("\n{done} of {all} tasks done, {} open, {} blocked.", counts.open(), counts.blocked);
+    if let Some(next) = open.first().filter(|next| next.id != task.id) {
+        text += &format!(" Next is {} {}.", next.id, next.title);
+    }
+    Ok(text)
+}
+
+/// What is known of a task beside its line.
+pub(crate) fn details(list: &TaskList, task: &Task) -> Result<Vec<String>, CommandError> {
+    let mut lines = Vec::new();
+    if let Some(check) = &task.verify {
+        lines.push(format!("done when: {}", check.describe()));
+        lines.extend(check.criteria().map(|criteria| format!("to be seen: {criteria}")));
+    }
+    for note in task.notes.iter().flat_map(|notes| notes.lines()) {
+        lines.push(format!("note: {note}"));
+    }
+    let tags = list.tags(task)?;
+    if !tags.is_empty() {
+        lines.push(format!("tags: {}", tags.join(", ")));
+    }
+    if !task.status.is_closed()
+        && let Some(last) = list.ledger().evidence_of(&task.plan, &task.id)?.pop().filter(|last| !last.passed)
+    {
+        let times = if task.stuck_count == 1 { "once".to_owned() } else { format!("{} times", task.stuck_count) };
+        lines.push(format!("failed {times}, last {}: {}", ago(surroundings::now(), last.at), how(&last)));
+    }
+    Ok(lines)
+}
+
+/// Tasks in the shape that `task list --json` and the MCP tools share.
+pub(crate) fn tasks_json(list: &TaskList, tasks: &[Task]) -> Result<Value, CommandError> {
+    let mut shown = Vec::with_capacity(tasks.len());
+    for (task, proof) in tasks.iter().zip(list.proofs(tasks)?) {
+        shown.push(json!({
+            "id": task.id,
+            "title": task.title,
+            "kind": task.kind,
+            "type": task.task_type.map(TaskType::as_str),
+            "phase": task.phase,
+            "status": task.status,
+            "files": task.files,
+            "notes": task.notes,
+            "verify": task.verify.as_ref().and_then(Check::as_command),
+            "check": task.verify.as_ref().map(Check::as_str),
+            "blocked_by": task.blocked_by,
+            "stuck_count": task.stuck_count,
+            "tags": list.tags(task)?,
+            "evidence": proof.as_ref().map(proof_json),
+        }));
+    }
+    Ok(json!({ "tasks": shown }))
+}
+
+fn proof_json(Proof { evidence, stale, branch }: &Proof) -> Value {
+    json!({
+        "class": evidence.class,
+        "passed": evidence.passed,
+        "exit": evidence.end.exit(),
+        "at": evidence.at,
+        "stale": stale,
+        "branch": branch,
+        "tree": evidence.tree,
+        "note": evidence.note,
+    })
+}
+
+/// What each of these tasks rests on, in a few words.
+pub(crate) fn evidence_words(list: &TaskList, tasks: &[Task]) -> Result<Vec<Option<String>>, CommandError> {
+    let words = |Proof { evidence, stale, branch }: Proof| {
+        let class = evidence.class.as_str();
+        match (evidence.passed, stale, branch) {
+            (false, ..) => "check failed".to_owned(),
+            (true, Some(true), _) => format!("{class}, stale: its files changed since"),
+            (true, _, Some(branch)) => format!("{class}, on {branch}"),
+            (true, _, None) => class.to_owned(),
+        }
+    };
+    Ok(list.proofs(tasks)?.into_iter().map(|proof| proof.map(words)).collect())
+}
+
+/// In the shape that `plan status --json` and the MCP tool share.
+pub(crate) fn position_json(position: &Position) -> Value {
+    let Position { plan, hash, approval, counts, .. } = position;
+    json!({
+        "plan": plan.as_ref().map(|plan| &plan.id),
+        "hash": hash,
+        "approval": approval.as_str(),
+        "gate": if position.is_locked() { "locked" } else { "open" },
+        "open": counts.open(),
+        "done": counts.done,
+        "blocked": counts.blocked,
+    })
+}
+
+/// What a closed task rests on, in a few words.
+fn basis(evidence: &Evidence) -> String {
+    match (evidence.class, &evidence.command, evidence.seconds) {
+        (EvidenceClass::Executed, Some(command), Some(seconds)) => {
+            let note = evidence.note.as_deref().map(|note| format!("; {note}")).unwrap_or_default();
+            format!("`{}` passed in {seconds:.1} s{note}", short(command))
+        }
+        (EvidenceClass::Claimed, Some(command), _) => {
+            let note = evidence.note.as_deref().map(|note| format!("; {note}")).unwrap_or_default();
+            format!("claimed: `{}` ran{note}", short(command))
+        }
+        (class, ..) => {
+            let note = evidence.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+            format!("{}{note}", class.as_str())
+        }
+    }
+}
+
+fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
+    let times = match same {
+        0..3 => String::new(),
+        times => format!("; {times} times in the same way"),
+    };
+    let mut message = format!("task `{}` stays open: {}{times}", task.id, how(evidence));
+    if let Some(tail) = evidence.output_tail.as_deref().filter(|tail| !tail.trim().is_empty()) {
+        let lines: Vec<&str> = tail.trim_end().lines().collect();
+        let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
+        message += "\n  the end of its output:";
+        for line in shown {
+            message += format!("\n    {line}").trim_end_matches(' ');
+        }
+    }
+    let (id, error) = (&task.id, CommandError::failure(message));
+    let error = match evidence.end {
+        CheckEnd::NotStarted => error.hint(format!("a human can run it in a terminal: `steadfast task done {id}`")),
+        _ if same < 3 => error.hint(format!("`steadfast task done {id}` checks it again")),
+        _ => error,
+    };
+    if same < 3 {
+        return error;
+    }
+    error.hint(format!(
+        "trying the same again changes nothing: another way, or `steadfast task block {id} --why REASON`"
+    ))
+}

@@ -1,0 +1,39 @@
+use steadfast_model::{Finding, FindingSeverity, Loop, Resolution};
+use steadfast_plan::Card;
+use steadfast_work::Repository;
+use steadfast_work::loops::Loops;
+
+use crate::error::CommandError;
+use crate::output::several;
+
+/// What is said of a loop that passed its gate. `checks` were run on the final tree.
+pub(crate) fn card(repository: &Repository, looped: &Loop, checks: usize) -> Result<String, CommandError> {
+    let loops = Loops::of(repository)?;
+    let (tasks, reviews) = (loops.tasks(looped)?, loops.reviews(looped)?);
+    let mut facts = vec![("Reviews".to_owned(), several(u64::from(looped.rounds), "round"))];
+    if let Some(run) = &looped.run {
+        let ledger = loops.ledger();
+        let (row, sums) = (ledger.run(run)?, ledger.sums(run)?);
+        let (whole, cents) = (sums.micro_usd / 1_000_000, sums.micro_usd % 1_000_000 / 10_000);
+        facts.push((
+            "Cost".to_owned(),
+            format!("${whole}.{cents:02}, {}", several(u64::from(sums.iterations), "iteration")),
+        ));
+        facts.push(("Branch".to_owned(), row.branch));
+    }
+    let left = |finding: &&Finding| {
+        finding.severity != FindingSeverity::Suggestion
+            && matches!(finding.resolution, Resolution::Waived { .. } | Resolution::Deferred { .. })
+    };
+    let all = reviews.iter().flat_map(|review| &review.findings);
+    let risks = all.filter(left).map(|finding| format!("{}:{} {}", finding.file, finding.line, finding.text));
+    let card = Card {
+        tasks: tasks.iter().map(|task| (task.id.to_string(), task.title.clone())).collect(),
+        verified: format!("{} run on the final tree", several(checks as u64, "check")),
+        done: tasks.len(),
+        all: tasks.len(),
+        facts,
+        risks: risks.collect(),
+    };
+    Ok(card.render().trim_end().to_owned())
+}

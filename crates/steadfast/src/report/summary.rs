@@ -1,0 +1,65 @@
+//! How a plan stands in the morning: what was done and what that rests on, and what waits for a human.
+
+use std::collections::BTreeMap;
+
+use steadfast_model::{CheckEnd, EvidenceClass, Status, TaskId};
+
+use steadfast_work::TaskList;
+use steadfast_work::text::one_line;
+
+use crate::error::CommandError;
+
+/// A check that failed this often in the same way will fail again.
+const HOPELESS: u32 = 3;
+
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    /// How many tasks are done, by what that rests on.
+    pub(crate) done_by: BTreeMap<&'static str, usize>,
+    /// Done, but their files changed since.
+    pub(crate) stale: Vec<TaskId>,
+    /// Tasks whose check runs just now.
+    pub(crate) checking: Vec<TaskId>,
+    pub(crate) needs_human: Vec<String>,
+}
+
+pub(crate) fn summary(list: &TaskList) -> Result<Summary, CommandError> {
+    let mut summary = Summary::default();
+    let Some(view) = list.view()? else { return Ok(summary) };
+    let tasks = list.all()?;
+    let evidence = list.ledger().evidence(&view.id)?;
+    for task in &tasks {
+        let last = evidence.get(&task.id);
+        match (task.status, last) {
+            (Status::Done, last) => {
+                let class = last.map_or(EvidenceClass::Claimed, |evidence| evidence.class);
+                *summary.done_by.entry(class.as_str()).or_default() += 1;
+            }
+            (Status::Blocked, _) => {}
+            (_, Some(last)) if last.end == CheckEnd::Redefined => summary.needs_human.push(format!(
+                "the check of task {} is not what it was; `steadfast task done {} --accept-check` says yes to it",
+                task.id, task.id
+            )),
+            (_, Some(last)) if !last.passed && list.ledger().same_failure(&view.id, &task.id)? >= HOPELESS => {
+                summary.needs_human.push(format!("the check of task {} fails again and again", task.id));
+            }
+            _ => {}
+        }
+    }
+    for blocked in list.blocked()? {
+        let why = blocked.reason.map(|reason| format!(": {}", one_line(&reason))).unwrap_or_default();
+        summary.needs_human.push(format!("task {} is blocked{why}", blocked.task));
+    }
+    let stale = tasks.iter().zip(list.proofs(&tasks)?);
+    summary.stale = stale
+        .filter(|(_, proof)| proof.as_ref().is_some_and(|proof| proof.stale == Some(true)))
+        .map(|(task, _)| task.id.clone())
+        .collect();
+    summary.checking = view
+        .checking
+        .into_iter()
+        .filter(|check| steadfast_store::is_check_running(list.place(), &check.run))
+        .map(|check| check.task)
+        .collect();
+    Ok(summary)
+}
