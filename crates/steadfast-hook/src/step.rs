@@ -147,7 +147,7 @@ impl Step<'_> {
             }
         }
         if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. }) {
-            drop_claims_of(place, &event.session);
+            drop_claims_of(place, &event.session, event.at);
         }
         if (due(&files, &event.kind) || decision.effects.iter().any(Effect::is_ledgers))
             && let Err(error) =

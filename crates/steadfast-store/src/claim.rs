@@ -27,12 +27,14 @@ pub fn drop_claim(place: &Place, call: &ToolUseId) -> io::Result<()> {
     }
 }
 
-/// Drops every claim of a session whose calls are over: one that was refused or killed says no farewell.
-pub fn drop_claims_of(place: &Place, session: &SessionId) {
+/// Drops every claim of a session whose calls are over, and of any session the stale ones: a call that was refused or
+/// killed leaves its claim behind.
+pub fn drop_claims_of(place: &Place, session: &SessionId, now: Millis) {
     let Ok(folder) = fs::read_dir(place.state.join("claims")) else { return };
     for file in folder.flatten() {
         let claim = fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Claim>(&bytes).ok());
-        if claim.is_some_and(|claim| claim.session == *session && claim.agent.is_none()) {
+        let is_its = |claim: &Claim| claim.session == *session && claim.agent.is_none();
+        if claim.is_some_and(|claim| is_its(&claim) || is_stale(claim.at, now)) {
             let _ = fs::remove_file(file.path());
         }
     }
@@ -48,8 +50,8 @@ pub fn find_claim(place: &Place, session: Option<&SessionId>, words: &str, now: 
         else {
             continue;
         };
-        if now.0.abs_diff(claim.at.0) > LIFE_MS {
-            let _ = fs::remove_file(file.path());
+        // `clean` and `doctor --fix` count the stale ones: asking who calls must not remove them first.
+        if is_stale(claim.at, now) {
             continue;
         }
         // In a subagent's shell Codex names the subagent.
@@ -71,7 +73,7 @@ pub fn stale_claims(place: &Place, now: Millis) -> Vec<PathBuf> {
         let claim = fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice::<Claim>(&bytes).ok());
         claim.map(|claim| claim.at).or_else(|| written_at(&file.metadata().ok()?))
     };
-    let stale = |file: &fs::DirEntry| left_at(file).is_some_and(|at| now.0.abs_diff(at.0) > LIFE_MS);
+    let stale = |file: &fs::DirEntry| left_at(file).is_some_and(|at| is_stale(at, now));
     folder.flatten().filter(stale).map(|file| file.path()).collect()
 }
 
@@ -81,6 +83,43 @@ pub fn claim_of_call(place: &Place, call: &ToolUseId) -> Option<Claim> {
     serde_json::from_slice::<Claim>(&bytes).ok().filter(|claim| claim.call == *call)
 }
 
+fn is_stale(left_at: Millis, now: Millis) -> bool {
+    now.0.abs_diff(left_at.0) > LIFE_MS
+}
+
 fn path(place: &Place, call: &ToolUseId) -> PathBuf {
     place.state.join("claims").join(file_name(call.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use steadfast_model::Host;
+
+    use super::*;
+
+    #[test]
+    fn a_stale_claim_is_not_taken_and_goes_with_the_next_end_of_a_turn() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place { state: dir.path().join("state"), root: dir.path().to_owned() };
+        let now = Millis(1_000_000_000);
+        let at = |call: &str, at: Millis| Claim {
+            call: ToolUseId::new(call),
+            session: SessionId::new("s-1"),
+            agent: None,
+            host: Host::Claude,
+            cwd: "/repo".into(),
+            command: "steadfast task list".into(),
+            at,
+        };
+        for claim in [at("stale", Millis(0)), at("living", now)] {
+            leave_claim(&place, &claim).unwrap();
+        }
+        let found = find_claim(&place, None, "task list", now).map(|claim| claim.call);
+        assert_eq!(found, Some(ToolUseId::new("living")));
+        assert_eq!(stale_claims(&place, now).len(), 1, "looking removes nothing");
+        drop_claims_of(&place, &SessionId::new("s-2"), now);
+        let left: Vec<_> =
+            fs::read_dir(place.state.join("claims")).unwrap().map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(left, ["living"]);
+    }
 }
