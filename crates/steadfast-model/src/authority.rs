@@ -1,5 +1,5 @@
-//! Who may run which command. One table: the help is generated from it, the commands ask it, and the pre-tool hook
-//! sees by it what an agent is about to call.
+//! Who may run which command. One table: the command line asks it before a command runs, the pre-tool hook before an
+//! agent's call runs, and the help and the lists in the documents are generated from it.
 
 /// Who may run a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,8 +10,8 @@ pub enum Authority {
     Either,
 }
 
-/// The commands by their words, a flag that makes the difference among them.
-pub const COMMANDS: [(&str, Authority); 80] = [
+/// Every command by its words. A flag that only a human may set has a row of its own.
+pub const COMMANDS: [(&str, Authority); 82] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -83,6 +83,8 @@ pub const COMMANDS: [(&str, Authority); 80] = [
     ("loop next", Authority::Either),
     ("loop advance", Authority::Either),
     ("loop review", Authority::Either),
+    ("loop review list", Authority::Either),
+    ("loop review fixed", Authority::Either),
     ("loop gate", Authority::Either),
     ("supervise", Authority::Either),
     ("neighbours", Authority::Either),
@@ -94,6 +96,11 @@ pub const COMMANDS: [(&str, Authority); 80] = [
     ("completions", Authority::Either),
 ];
 
+/// The commands that are refused inside an agent's call, in the order of the table.
+pub fn human_commands() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().filter(|(_, authority)| *authority == Authority::Human).map(|(command, _)| *command)
+}
+
 /// The command of a human that these words call, if they call one. `words` are what follows `steadfast`.
 pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     let words: Vec<&str> = words.into_iter().collect();
@@ -103,8 +110,7 @@ pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'s
             .split(' ')
             .all(|word| if word.starts_with('-') { words.contains(&word) } else { plain.next() == Some(&word) })
     };
-    let of_humans = COMMANDS.iter().filter(|(_, authority)| *authority == Authority::Human);
-    of_humans.map(|(command, _)| *command).find(|command| calls(command))
+    human_commands().find(|command| calls(command))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ mod task;
 mod tool;
 mod verdict;
 
-pub use authority::{Authority, COMMANDS, human_command};
+pub use authority::{Authority, COMMANDS, human_command, human_commands};
 pub use check::Check;
 pub use drift::{Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally};
 pub use effect::{Claim, Effect};

@@ -17,9 +17,9 @@ impl Caller {
     /// The host says it by its environment, the pre-tool hook of this very call left a claim, or a host stands above
     /// this process. `words` are what the command was called with, to tell its claim from that of a call running beside
     /// it.
-    pub fn of(place: &Place, environment: &Environment, words: &str) -> Self {
+    pub fn of(place: Option<&Place>, environment: &Environment, words: &str) -> Self {
         let named = environment.session.clone();
-        let claim = find_claim(place, named.as_ref(), words, environment.now());
+        let claim = place.and_then(|place| find_claim(place, named.as_ref(), words, environment.now()));
         let inside = environment.inside_agent || claim.is_some() || ancestry::host_above().is_some();
         let agent = claim.as_ref().and_then(|claim| claim.agent.clone());
         let session = claim.map(|Claim { session, .. }| session).or_else(|| named.filter(|_| inside));

@@ -67,7 +67,7 @@ impl TaskList {
     pub fn here(environment: Environment, words: &str) -> Result<Self, WorkError> {
         let repository = Repository::find(environment)?;
         let ledger = repository.ledger()?;
-        let caller = Caller::of(&repository.place, &repository.environment, words);
+        let caller = Caller::of(Some(&repository.place), &repository.environment, words);
         Ok(Self::of(repository, ledger, caller, None))
     }
 

@@ -7,7 +7,6 @@ use steadfast_hosts::install::{self, InstallError};
 use steadfast_model::Host;
 use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
-use steadfast_work::Caller;
 use steadfast_work::chain;
 
 use crate::diff;
@@ -131,18 +130,6 @@ fn record_name(place: &Place) -> String {
     let name = place.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     format!("{plain}-{:016x}", steadfast_model::fnv([root.as_bytes()]))
-}
-
-/// Refuses a human's command inside an agent's tool call: the environment tells, or the claim that the pre-tool hook of
-/// a call with that word in it left.
-pub(crate) fn only_for_humans(place: &Place, command: &str) -> Result<(), CommandError> {
-    if Caller::of(place, &surroundings::environment(), command).is_agent() {
-        return Err(CommandError::refused(format!(
-            "`steadfast {command}` is for a human, and this is an agent's call"
-        ))
-        .hint(format!("a human runs `steadfast {command}` in a terminal of their own")));
-    }
-    Ok(())
 }
 
 /// What a plan would change, and what it leaves. The whole text of a skill that comes or goes is in a dry run only: it is

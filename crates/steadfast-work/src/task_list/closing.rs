@@ -285,7 +285,11 @@ impl TaskList {
         let ids = match files::ids(&self.repository.place.root, &task.files, files::ONE_TASK) {
             Fact::Known(ids) => ids,
             Fact::Unknown(why) => {
-                return Ok(self.looked(EvidenceClass::Observed, false, format!("its files cannot be looked at: {why}")));
+                return Ok(self.looked(
+                    EvidenceClass::Observed,
+                    false,
+                    format!("its files cannot be looked at: {why}"),
+                ));
             }
             Fact::NotAsked => files::Ids::new(),
         };

@@ -9,7 +9,6 @@ use steadfast_store::{Keep, Place, Removal, SessionFiles, gate_of, rotated_log, 
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
-use crate::setup;
 use crate::surroundings;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
@@ -44,10 +43,8 @@ impl Clean {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
         let place = &repository.place;
-        // Before anything looks for the claim of this very call, which drops the stale ones in passing.
         let now = surroundings::now();
         let claims = sized(stale_claims(place, now));
-        setup::only_for_humans(place, "clean")?;
         let days = self.older_than.unwrap_or(repository.config.load()?.privacy_retain_days.value);
         let age = i64::from(days).saturating_mul(DAY_MS).max(DAY_MS);
         let keep = Keep { heard_since: Millis(now.0.saturating_sub(age)), damaged: !self.all };

@@ -8,7 +8,7 @@ use steadfast_work::Repository;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
-use crate::setup::{self, Setup};
+use crate::setup::Setup;
 use crate::surroundings;
 
 pub(super) use file::set;
@@ -59,7 +59,6 @@ impl Config {
 impl Set {
     fn run(self) -> Result<(), CommandError> {
         let place = Setup::here()?.place;
-        setup::only_for_humans(&place, "config set")?;
         if self.project && Settings::USERS_ALONE.contains(&self.key.as_str()) {
             return Err(CommandError::refused(format!(
                 "`{}` says what is run, and is ignored in what is committed with a project",

@@ -13,7 +13,7 @@ use steadfast_store::Place;
 
 use crate::error::CommandError;
 use crate::output::{note, put};
-use crate::setup::{self, Setup};
+use crate::setup::Setup;
 use crate::surroundings;
 use checks::CHECKS;
 use finding::{Finding, Severity};
@@ -41,9 +41,6 @@ impl Doctor {
         if let Some(place) = found {
             setup.install.root.clone_from(&place.root);
             setup.place = place;
-        }
-        if self.fix {
-            setup::only_for_humans(&setup.place, "doctor --fix")?;
         }
         let findings =
             if set_up { examine(&Here::look(setup), self.fix) } else { vec![checks::not_set_up(&setup.place)] };

@@ -10,7 +10,6 @@ use steadfast_work::Repository;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
-use crate::setup;
 use crate::surroundings;
 
 /// Shows and says what a session is for, and what its agent may not do.
@@ -86,16 +85,16 @@ impl Goal {
             Self::Set(Set { text, which }) => {
                 let text = redact(&text).into_owned();
                 let scope = read(&text).paths;
-                which.say(&repository, "goal set", |_| Ok(GoalWord::Set { text, scope }))
+                which.say(&repository, |_| Ok(GoalWord::Set { text, scope }))
             }
             Self::Forbid(Forbid { text, which }) => {
-                which.say(&repository, "goal forbid", |_| understood(&redact(&text)).map(GoalWord::Forbid))
+                which.say(&repository, |_| understood(&redact(&text)).map(GoalWord::Forbid))
             }
-            Self::Allow(Allow { number, which }) => which.say(&repository, "goal allow", |state| {
+            Self::Allow(Allow { number, which }) => which.say(&repository, |state| {
                 let known = state.constraints().iter().any(|constraint| constraint.number == number);
                 if known { Ok(GoalWord::Allow(number)) } else { Err(no_such(number, state)) }
             }),
-            Self::Clear(Clear { which }) => which.say(&repository, "goal clear", |_| Ok(GoalWord::Clear)),
+            Self::Clear(Clear { which }) => which.say(&repository, |_| Ok(GoalWord::Clear)),
         }
     }
 }
@@ -121,10 +120,8 @@ impl Which {
     fn say(
         &self,
         repository: &Repository,
-        command: &'static str,
         word: impl FnOnce(&State) -> Result<GoalWord, CommandError>,
     ) -> Result<(), CommandError> {
-        setup::only_for_humans(&repository.place, command)?;
         let state = self.state(repository)?;
         let word = word(&state)?;
         let event = Event::plain(

@@ -41,7 +41,6 @@ pub(super) struct Init {
 impl Init {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let setup = Setup::here()?;
-        setup::only_for_humans(&setup.place, "init")?;
         let scope = match (self.shared, self.user) {
             (true, _) => Scope::Shared,
             (_, true) => Scope::User,

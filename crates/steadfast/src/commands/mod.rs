@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use steadfast_model::{Authority, COMMANDS};
 
 use crate::error::{CommandError, ErrorKind};
 use crate::output::{gone_or_full, note};
 
+mod authority;
 mod backtest;
 mod clean;
 mod completions;
@@ -112,9 +112,12 @@ enum Command {
 }
 
 pub(crate) fn run() -> ExitCode {
-    let parsed = with_authority(Cli::command()).try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
-        Ok(cli) => cli,
+    let mut commands = authority::with_authority(Cli::command());
+    let parsed = commands
+        .try_get_matches_from_mut(std::env::args_os())
+        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => {
             let printed = error.print();
             if error.use_stderr() {
@@ -123,6 +126,9 @@ pub(crate) fn run() -> ExitCode {
             return end(printed.or_else(|error| gone_or_full(&error)));
         }
     };
+    if let Err(refused) = authority::check(&commands, &matches) {
+        return end(Err(refused));
+    }
     let done = match cli.command {
         Command::Init(command) => command.run(),
         Command::Uninstall(command) => command.run(),
@@ -149,7 +155,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Backtest(command) => command.run(),
         Command::Config(command) => command.run(),
         Command::Clean(command) => command.run(),
-        Command::Completions(command) => command.run(&with_authority(Cli::command())),
+        Command::Completions(command) => command.run(&authority::with_authority(Cli::command())),
         Command::Mcp(command) => command.run(),
         Command::Demo(command) => command.run(),
         Command::Sim(command) => command.run(),
@@ -167,47 +173,5 @@ fn end(done: Result<(), CommandError>) -> ExitCode {
             note!("{error}");
             ExitCode::from(error.kind.exit_code())
         }
-    }
-}
-
-/// Says in the help what is for a human, from the one table of who may run what.
-fn with_authority(mut command: clap::Command) -> clap::Command {
-    for (words, _) in COMMANDS.iter().filter(|(_, authority)| *authority == Authority::Human) {
-        let words: Vec<&str> = words.split(' ').collect();
-        command = mark(command, &words);
-    }
-    command
-}
-
-fn mark(command: clap::Command, words: &[&str]) -> clap::Command {
-    let marked = |text: Option<&clap::builder::StyledStr>| {
-        let text = text.map(ToString::to_string).unwrap_or_default();
-        format!("{}. Human only.", text.trim_end_matches('.'))
-    };
-    match words {
-        [] => {
-            let about = marked(command.get_about());
-            match command.get_long_about().map(ToString::to_string) {
-                Some(long) => command.about(about).long_about(format!("{long}\n\nHuman only.")),
-                None => command.about(about),
-            }
-        }
-        [flag, ..] if flag.starts_with('-') => {
-            let name = flag.trim_start_matches('-');
-            let id =
-                command.get_arguments().find(|argument| argument.get_long() == Some(name)).map(|a| a.get_id().clone());
-            match id {
-                Some(id) => command.mut_arg(id, |argument| {
-                    let help = marked(argument.get_help());
-                    argument.help(help)
-                }),
-                None => command,
-            }
-        }
-        [name, rest @ ..] if command.find_subcommand(name).is_some() => {
-            command.mut_subcommand(*name, |inner| mark(inner, rest))
-        }
-        // In the table before it is built.
-        _ => command,
     }
 }

@@ -6,7 +6,6 @@ use steadfast_store::SessionFiles;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
-use crate::setup;
 use crate::surroundings;
 use crate::when::span;
 
@@ -42,7 +41,7 @@ const SILENCE_MS: i64 = 24 * 60 * 60 * 1_000;
 
 impl Off {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let paused = self.which.pause("off", Some(Millis(i64::MAX)))?;
+        let paused = self.which.pause(Some(Millis(i64::MAX)))?;
         tell!(
             "Steadfast is out of the way of {}: it records and refuses nothing. `steadfast pause --end` brings it back.",
             sessions(paused)
@@ -54,12 +53,12 @@ impl Off {
 impl Pause {
     pub(super) fn run(self) -> Result<(), CommandError> {
         if self.end {
-            let paused = self.which.pause("pause", None)?;
+            let paused = self.which.pause(None)?;
             tell!("Steadfast is back for {}.", sessions(paused))?;
             return Ok(());
         }
         let until = Millis(surroundings::now().0.saturating_add(self.duration));
-        let paused = self.which.pause("pause", Some(until))?;
+        let paused = self.which.pause(Some(until))?;
         tell!("Steadfast is out of the way of {} until {until}: it records and refuses nothing.", sessions(paused))?;
         Ok(())
     }
@@ -67,9 +66,8 @@ impl Pause {
 
 impl Which {
     /// Tells each of the sessions; returns how many there were.
-    fn pause(&self, command: &'static str, until: Option<Millis>) -> Result<usize, CommandError> {
+    fn pause(&self, until: Option<Millis>) -> Result<usize, CommandError> {
         let repository = here::repository()?;
-        setup::only_for_humans(&repository.place, command)?;
         let now = surroundings::now();
         let wanted = self.session.as_deref().map(SessionId::new);
         let meant = |state: &State| match &wanted {

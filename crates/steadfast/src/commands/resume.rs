@@ -11,7 +11,6 @@ use steadfast_store::SessionFiles;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-use crate::setup;
 
 use super::run::{self, Flags};
 
@@ -39,7 +38,6 @@ impl Resume {
         let repository = here::repository()?;
         let looped = repository.ledger()?.unfinished_loop(&repository.place.worktree())?;
         if let Some(looped) = looped.filter(|looped| self.run.is_none() && loop_run::is_headless(looped)) {
-            setup::only_for_humans(&repository.place, "resume")?;
             return if self.give_up {
                 run::give_up_loop(&repository, &looped)
             } else {
@@ -47,7 +45,6 @@ impl Resume {
             };
         }
         if let Some(row) = lifecycle::find(&repository, self.run.as_deref())? {
-            setup::only_for_humans(&repository.place, "resume")?;
             if row.state.is_over() {
                 return Err(CommandError::failure(format!("run {} is over", row.id))
                     .hint(format!("what it did is on {}; `steadfast run SPEC` begins another", row.branch)));
@@ -68,7 +65,6 @@ impl Resume {
         }
         let list = here::task_list("resume")?;
         let (place, ledger) = (list.place(), list.ledger());
-        setup::only_for_humans(place, "resume")?;
         let plan = list.view()?.filter(|plan| plan.counts.open() > 0);
         let Some(plan) = plan else {
             return Err(CommandError::failure("there is nothing to go on with: no task is open in this worktree")

@@ -98,7 +98,6 @@ fn parse_host(text: &str) -> Result<Host, String> {
 impl Run {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        setup::only_for_humans(&repository.place, "run")?;
         let settings = repository.config.load()?;
         let words = self.what.as_deref().and_then(words);
         if let Some(what) = &self.what

@@ -23,7 +23,6 @@ pub(super) struct Uninstall {
 impl Uninstall {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let setup = Setup::here()?;
-        setup::only_for_humans(&setup.place, "uninstall")?;
         let user_state = surroundings::user_state();
         let in_use = |root: &std::path::Path| Place::find(root, user_state.as_deref()).is_some();
         let hosts = [Host::Claude, Host::Codex];

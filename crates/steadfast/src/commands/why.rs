@@ -38,8 +38,9 @@ impl Why {
         let history = History::here()?;
         let session = match self.session {
             Some(beginning) => Some(history.session(&beginning)?),
-            None => surroundings::session()
-                .or_else(|| Caller::of(&history.repository.place, &history.repository.environment, "why").session),
+            None => surroundings::session().or_else(|| {
+                Caller::of(Some(&history.repository.place), &history.repository.environment, "why").session
+            }),
         };
         let Explained { text, json } = explain(&history, session)?;
         let text = if self.json { json.to_string() } else { text };

@@ -181,9 +181,9 @@ fn only_a_human_closes_a_task_without_its_check() {
     let refused = sandbox.as_agent("me", &["task", "done", "1", "--force"]);
     assert_eq!(refused.status.code(), Some(2));
     insta::assert_snapshot!(said(&sandbox, &refused), @r"
-    error: only a human closes task `1` without its check
+    error: `steadfast task done --force` is for a human, and this is an agent's call
 
-    hint: `steadfast task block ID --why REASON` sets it aside for one
+    hint: a human runs `steadfast task done --force` in a terminal of their own
     ");
     assert_eq!(task(&sandbox)["status"], "pending");
     sandbox.ok(&["task", "done", "1", "--force"]);

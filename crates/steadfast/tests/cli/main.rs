@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test starts the binary")]
 #![expect(clippy::print_stderr, reason = "a loop says how far it came")]
 
+mod authority;
 mod backtest;
 mod chains;
 mod clean;

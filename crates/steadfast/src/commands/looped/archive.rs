@@ -4,7 +4,6 @@ use steadfast_work::loops::Loops;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
-use crate::setup;
 
 /// Puts the loop that is not finished away. Its plan and what was done stay; its must-nots hold nobody any more.
 #[derive(Debug, Args)]
@@ -13,7 +12,6 @@ pub(in crate::commands) struct Archive {}
 impl Archive {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        setup::only_for_humans(&repository.place, "loop archive")?;
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;
         let looped = loops.archive(&looped)?;

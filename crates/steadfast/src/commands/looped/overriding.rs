@@ -5,7 +5,6 @@ use crate::error::CommandError;
 use crate::here;
 use crate::history::one_line;
 use crate::output::{note, tell};
-use crate::setup;
 
 /// Takes a request that is not clear enough as it is. The reason is kept, and the loop has the least freedom.
 #[derive(Debug, Args)]
@@ -18,7 +17,6 @@ pub(in crate::commands) struct Override {
 impl Override {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        setup::only_for_humans(&repository.place, "loop override")?;
         let why = one_line(self.why.trim());
         if why.is_empty() {
             return Err(CommandError::usage("an override has a reason, and this one is empty")

@@ -22,7 +22,7 @@ pub(in crate::commands) struct Shape {
 impl Shape {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        let caller = Caller::of(&repository.place, &repository.environment, "loop shape");
+        let caller = Caller::of(Some(&repository.place), &repository.environment, "loop shape");
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;
         if looped.stage > Stage::Shape && caller.is_agent() {

@@ -14,7 +14,6 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put_aside, tell};
 use crate::recalled;
-use crate::setup;
 use crate::surroundings;
 
 /// Begins a loop from a sentence or a spec: recalls what was learned, and judges whether the request is clear enough.
@@ -47,10 +46,7 @@ enum Choice {
 impl Start {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        let caller = Caller::of(&repository.place, &repository.environment, "loop start");
-        if self.fresh {
-            setup::only_for_humans(&repository.place, "loop start --fresh")?;
-        }
+        let caller = Caller::of(Some(&repository.place), &repository.environment, "loop start");
         let mut loops = Loops::of(&repository)?;
         // One that waits for a clearer request makes way for it.
         let waits = |looped: &Loop| looped.is_unclear() && self.request.is_some() && !self.resume;

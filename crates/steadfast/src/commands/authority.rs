@@ -1,0 +1,140 @@
+//! Who may run what: dispatch asks the one table of it, and the help says it.
+
+use clap::builder::StyledStr;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
+use steadfast_model::{human_command, human_commands};
+use steadfast_store::Place;
+use steadfast_work::Caller;
+
+use crate::error::CommandError;
+use crate::surroundings;
+
+/// Refuses a human's command inside an agent's call, before anything of it runs.
+pub(super) fn check(commands: &Command, matches: &ArgMatches) -> Result<(), CommandError> {
+    let words = words(commands, matches);
+    match human_command(words.iter().map(String::as_str)) {
+        Some(row) if is_agents_call(row) => {
+            Err(CommandError::refused(format!("`steadfast {row}` is for a human, and this is an agent's call"))
+                .hint(format!("a human runs `steadfast {row}` in a terminal of their own")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The words of the command that was called, and after each the flags that were given to it. No positional: its value
+/// may read like a word of another command.
+fn words(commands: &Command, matches: &ArgMatches) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut level = Some((commands, matches));
+    while let Some((command, matches)) = level {
+        let given = matches.ids().filter(|id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine));
+        let long = |id| command.get_arguments().find(|argument| argument.get_id() == id)?.get_long();
+        words.extend(given.filter_map(long).map(|flag| format!("--{flag}")));
+        level = matches.subcommand().and_then(|(name, inner)| Some((command.find_subcommand(name)?, inner)));
+        words.extend(level.map(|(command, _)| command.get_name().to_owned()));
+    }
+    words
+}
+
+fn is_agents_call(row: &str) -> bool {
+    let environment = surroundings::environment();
+    // Where `init` was never run there is no claim to find: the environment and the processes above still tell.
+    let place = Place::find(&environment.cwd, environment.user_state.as_deref());
+    Caller::of(place.as_ref(), &environment, row).is_agent()
+}
+
+/// Says in the help what is for a human, from the one table of who may run what.
+pub(super) fn with_authority(command: Command) -> Command {
+    human_commands().fold(command, |command, row| mark(command, &row.split(' ').collect::<Vec<_>>()))
+}
+
+fn mark(command: Command, words: &[&str]) -> Command {
+    let marked = |text: Option<&StyledStr>| {
+        let text = text.map(ToString::to_string).unwrap_or_default();
+        format!("{}. Human only.", text.trim_end_matches('.'))
+    };
+    match words {
+        [] => {
+            let about = marked(command.get_about());
+            match command.get_long_about().map(ToString::to_string) {
+                Some(long) => command.about(about).long_about(format!("{long}\n\nHuman only.")),
+                None => command.about(about),
+            }
+        }
+        [flag, ..] if flag.starts_with('-') => {
+            let name = flag.trim_start_matches('-');
+            let id =
+                command.get_arguments().find(|argument| argument.get_long() == Some(name)).map(|a| a.get_id().clone());
+            match id {
+                Some(id) => command.mut_arg(id, |argument| {
+                    let help = marked(argument.get_help());
+                    argument.help(help)
+                }),
+                None => command,
+            }
+        }
+        [name, rest @ ..] if command.find_subcommand(name).is_some() => {
+            command.mut_subcommand(*name, |inner| mark(inner, rest))
+        }
+        // A row that names nothing fails a test below.
+        _ => command,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use steadfast_model::COMMANDS;
+
+    use super::super::Cli;
+    use super::*;
+
+    /// Every command that can be called, by its words.
+    fn called(command: &Command, above: &str) -> Vec<String> {
+        let below = command.get_subcommands().flat_map(|inner| {
+            let words = format!("{above} {}", inner.get_name());
+            called(inner, words.trim_start())
+        });
+        let is_itself = !above.is_empty() && !command.is_subcommand_required_set();
+        is_itself.then(|| above.to_owned()).into_iter().chain(below).collect()
+    }
+
+    #[test]
+    fn every_command_has_exactly_one_row() {
+        let mut commands = called(&Cli::command(), "");
+        // `main` takes it before there is a parser.
+        commands.push("hook".to_owned());
+        commands.sort();
+        let mut rows: Vec<&str> = COMMANDS.iter().map(|(row, _)| *row).filter(|row| !row.contains(" --")).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, commands);
+    }
+
+    #[test]
+    fn every_row_of_a_flag_names_one_that_exists() {
+        let commands = Cli::command();
+        for (row, _) in COMMANDS.iter().filter(|(row, _)| row.contains(" --")) {
+            let (words, flag) = row.split_once(" --").unwrap();
+            let command = words.split(' ').try_fold(&commands, |command, word| command.find_subcommand(word));
+            let command = command.unwrap_or_else(|| panic!("no command of `{row}`"));
+            assert!(command.get_arguments().any(|argument| argument.get_long() == Some(flag)), "no flag of `{row}`");
+        }
+    }
+
+    #[test]
+    fn the_words_of_a_call_are_its_commands_and_the_flags_that_were_given() {
+        let mut commands = with_authority(Cli::command());
+        let mut read = |line: &str| {
+            let matches = commands.try_get_matches_from_mut(format!("steadfast {line}").split(' ')).unwrap();
+            words(&commands, &matches).join(" ")
+        };
+        assert_eq!(read("task done --force 1"), "task done --force");
+        assert_eq!(read("task done 1"), "task done");
+        assert_eq!(read("task add uninstall"), "task add");
+        assert_eq!(read("plan approve -y"), "plan approve --yes");
+        assert_eq!(read("pause"), "pause", "a default is not given");
+        assert_eq!(read("loop review waive 3 --why x"), "loop review waive --why");
+        assert_eq!(read("loop review --json"), "loop review --json");
+    }
+}
