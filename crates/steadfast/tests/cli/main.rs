@@ -34,6 +34,7 @@ mod release;
 mod replay;
 mod rewired;
 mod run;
+mod run_trouble;
 mod running;
 mod sandbox;
 mod skills;

@@ -10,13 +10,13 @@ use steadfast_testkit::wait_for;
 use crate::sandbox::Sandbox;
 
 /// A task with a file and a check, after others.
-fn task(id: &str, check: &str) -> Value {
+pub(crate) fn task(id: &str, check: &str) -> Value {
     json!({"id": id, "task": format!("Write {id}"), "files": [format!("{id}.txt")],
         "verification": {"type": "command", "command": check}})
 }
 
 /// A repository with one commit and this spec in it.
-fn with_spec(phases: &[(&str, &[&str], Vec<Value>)]) -> Sandbox {
+pub(crate) fn with_spec(phases: &[(&str, &[&str], Vec<Value>)]) -> Sandbox {
     let sandbox = Sandbox::new();
     let phases: Vec<Value> = phases
         .iter()
@@ -31,13 +31,13 @@ fn with_spec(phases: &[(&str, &[&str], Vec<Value>)]) -> Sandbox {
     sandbox
 }
 
-fn git(sandbox: &Sandbox, arguments: &[&str]) -> String {
+pub(crate) fn git(sandbox: &Sandbox, arguments: &[&str]) -> String {
     let output = Command::new("git").args(arguments).current_dir(sandbox.root()).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-fn progress(sandbox: &Sandbox) -> Value {
+pub(crate) fn progress(sandbox: &Sandbox) -> Value {
     serde_json::from_str(&sandbox.ok(&["progress", "--json"])).unwrap()
 }
 
