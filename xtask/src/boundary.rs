@@ -1,68 +1,140 @@
-//! Arrows between the rooms point one way. Cargo keeps most of it; what it cannot keep is kept here.
+//! Which crate may use which. Cargo refuses circles; this refuses every arrow that is not listed.
 
+use std::path::Path;
 use std::process::Command;
 
-use crate::Result;
-use crate::process::cargo;
+use serde_json::Value;
 
-/// What must not be found beneath a room.
-const FORBIDDEN: [(&str, &[&str]); 10] = [
-    ("steadfast-model", &["serde_json", "rusqlite", "toml", "clap", "tokio", "steadfast-engine", "steadfast-store"]),
-    ("steadfast-engine", &["serde_json", "rusqlite", "toml", "clap", "tokio", "steadfast-store", "steadfast-hosts"]),
-    ("steadfast-observe", &["clap", "tokio", "tracing", "log", "rusqlite", "steadfast-engine", "steadfast-store"]),
-    ("steadfast-store", &["clap", "tokio", "tracing", "log", "steadfast-engine", "steadfast-hosts"]),
-    ("steadfast-hosts", &["clap", "tokio", "tracing", "log", "rusqlite", "steadfast-engine", "steadfast-store"]),
+use crate::Result;
+use crate::process::{cargo, root};
+
+/// Packages of others that must not be found beneath a crate.
+const FORBIDDEN: [(&str, &[&str]); 11] = [
+    ("steadfast-model", &["serde_json", "rusqlite", "toml", "clap", "tokio"]),
+    ("steadfast-engine", &["serde_json", "rusqlite", "toml", "clap", "tokio"]),
+    ("steadfast-observe", &["clap", "tokio", "tracing", "log", "rusqlite"]),
+    ("steadfast-store", &["clap", "tokio", "tracing", "log"]),
+    ("steadfast-hosts", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-shell", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
+    ("steadfast-check", &["clap", "tokio", "tracing", "log", "rusqlite"]),
+    ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse"]),
+    ("steadfast-work", &["clap", "tokio", "tracing", "log"]),
     ("steadfast-runner", &["clap", "tokio", "tracing", "log"]),
-    ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse", "steadfast-sim"]),
-    // For tests only.
-    ("steadfast", &["steadfast-testkit"]),
 ];
 
-/// The rooms that a room may know, where these are all.
-const KNOWN: [(&str, &[&str]); 3] = [
-    ("steadfast-plan", &["steadfast-model"]),
+/// Every crate of the product, and the crates of ours that it may use directly. A crate that is not here fails the check.
+const ARROWS: [(&str, &[&str]); 14] = [
+    ("steadfast-model", &[]),
     ("steadfast-shell", &[]),
+    ("steadfast-engine", &["model", "shell"]),
+    ("steadfast-observe", &["model"]),
+    ("steadfast-plan", &["model"]),
+    ("steadfast-hosts", &["model"]),
+    ("steadfast-store", &["model", "observe"]),
+    ("steadfast-check", &["model", "observe"]),
+    ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "store"]),
+    ("steadfast-work", &["check", "hook", "hosts", "model", "observe", "plan", "store"]),
+    ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "store", "work"]),
+    ("steadfast-sim", &[]),
+    // For tests only: nothing of the product may use it.
+    ("steadfast-testkit", &[]),
     (
-        "steadfast-runner",
-        &["steadfast-model", "steadfast-observe", "steadfast-hosts", "steadfast-plan", "steadfast-store"],
+        "steadfast",
+        &["check", "engine", "hook", "hosts", "model", "observe", "plan", "runner", "shell", "sim", "store", "work"],
     ),
 ];
 
 pub(crate) fn check() -> Result<()> {
-    let mut broken = Vec::new();
-    for (room, known) in KNOWN {
-        broken.extend(
-            beneath(room)?
-                .into_iter()
-                .filter(|name| name.starts_with("steadfast") && name != room && !known.contains(&name.as_str()))
-                .map(|name| format!("{room} → {name}")),
-        );
-    }
-    for (room, forbidden) in FORBIDDEN {
-        let beneath = beneath(room)?;
+    let mut broken = not_as_listed(&arrows()?);
+    for (package, forbidden) in FORBIDDEN {
+        let beneath = beneath(package)?;
         broken.extend(
             forbidden
                 .iter()
                 .filter(|name| beneath.iter().any(|found| found == *name))
-                .map(|name| format!("{room} → {name}")),
+                .map(|name| format!("{package} → {name}")),
         );
     }
-    if broken.is_empty() {
-        Ok(())
-    } else {
-        Err(format!("arrows that point the wrong way: {}", broken.join(", ")).into())
-    }
+    if broken.is_empty() { Ok(()) } else { Err(format!("arrows between the crates: {}", broken.join(", ")).into()) }
 }
 
-/// Every package that is linked into a room.
-fn beneath(room: &str) -> Result<Vec<String>> {
-    let mut tree: Command = cargo(["tree", "--edges", "normal", "--prefix", "none", "--package", room]);
+/// Where crates and the list of arrows differ.
+fn not_as_listed(arrows: &[(String, Vec<String>)]) -> Vec<String> {
+    let mut broken = Vec::new();
+    for (package, uses) in arrows {
+        let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| known == package) else {
+            broken.push(format!("{package} is not in the list"));
+            continue;
+        };
+        let allowed: Vec<String> = allowed.iter().map(|short| format!("steadfast-{short}")).collect();
+        let unlisted = uses.iter().filter(|name| !allowed.contains(name));
+        broken.extend(unlisted.map(|name| format!("{package} → {name} is not in the list")));
+        let unused = allowed.iter().filter(|name| !uses.contains(name));
+        broken.extend(unused.map(|name| format!("{package} → {name} is in the list and not used")));
+    }
+    broken
+}
+
+/// What each crate below `crates/` uses of ours, tests aside.
+fn arrows() -> Result<Vec<(String, Vec<String>)>> {
+    let mut metadata: Command = cargo(["metadata", "--format-version", "1", "--no-deps"]);
+    let output = metadata.output()?;
+    if !output.status.success() {
+        return Err(format!("{metadata:?} failed: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let crates = root().join("crates");
+    let is_product =
+        |package: &&Value| package["manifest_path"].as_str().is_some_and(|path| Path::new(path).starts_with(&crates));
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    Ok(packages.iter().filter(is_product).map(|package| (text(&package["name"]), uses(package))).collect())
+}
+
+fn uses(package: &Value) -> Vec<String> {
+    let dependencies = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_linked = |dependency: &&Value| dependency["kind"] != "dev";
+    let names = dependencies.iter().filter(is_linked).map(|dependency| text(&dependency["name"]));
+    names.filter(|name| name.starts_with("steadfast")).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Every package that is linked into a crate.
+fn beneath(package: &str) -> Result<Vec<String>> {
+    let mut tree: Command = cargo(["tree", "--edges", "normal", "--prefix", "none", "--package", package]);
     let output = tree.output()?;
     if !output.status.success() {
         return Err(format!("{tree:?} failed: {}", String::from_utf8_lossy(&output.stderr)).into());
     }
     let text = String::from_utf8(output.stdout)?;
     Ok(text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arrow_that_is_not_listed_a_listed_one_that_is_gone_and_a_new_crate_are_named() {
+        let arrow = |package: &str, uses: &[&str]| {
+            (package.to_owned(), uses.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+        };
+        let arrows = [
+            arrow("steadfast-plan", &["steadfast-model", "steadfast-store"]),
+            arrow("steadfast-store", &["steadfast-model"]),
+            arrow("steadfast-new", &[]),
+            arrow("steadfast-shell", &[]),
+        ];
+        assert_eq!(
+            not_as_listed(&arrows),
+            [
+                "steadfast-plan → steadfast-store is not in the list",
+                "steadfast-store → steadfast-observe is in the list and not used",
+                "steadfast-new is not in the list",
+            ]
+        );
+    }
 }
