@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use steadfast_check::artifact::{self, Artifact};
 use steadfast_check::definition::{Definition, Part, State, define};
 use steadfast_hosts::Sandbox;
-use steadfast_model::{AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, PlanId, Status, Task, TaskId};
+use steadfast_model::{AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Millis, PlanId, Status, Task, TaskId};
 use steadfast_store::ledger::{Changed, Claiming, Recorded};
 
 use super::checking::Run;
-use super::{TaskError, TaskList, decisions, files, skills};
+use super::evidence::before_in_chain;
+use super::{TaskError, TaskList};
 use crate::error::WorkError;
 
 /// How long `task done` and `task wait` wait for a check: less than the hosts give a command.
@@ -82,17 +82,20 @@ impl TaskList {
         if task.status == Status::Blocked {
             task = self.change(id, Status::InProgress, None)?.task;
         }
-        match task.verify.clone() {
-            Some(Check::Command { command, .. }) => self.check(task, &command, asked),
-            check => {
+        let evidence = match task.verify.clone() {
+            Some(Check::Command { command, .. }) => return self.check(task, &command, asked),
+            None => self.looked(EvidenceClass::Claimed, true, "it has no check".into()),
+            Some(Check::Changed) => self.changed_since(&task, &task.id, false)?,
+            Some(Check::Written) => self.changed_since(&task, &before_in_chain(&task), true)?,
+            Some(Check::Artifact { .. }) => self.shown(&task, asked.artifact.as_deref())?,
+            Some(Check::Decision) => {
                 // A file that is gone is there again, with what the ledger knows.
-                if check == Some(Check::Decision) {
-                    self.render_decisions();
-                }
-                let evidence = self.look_at(&task, check.as_ref(), asked)?;
-                self.record(task, evidence)
+                self.render_decisions();
+                self.decided(&task)?
             }
-        }
+            Some(Check::Skills { names }) => self.used(&task, &names)?,
+        };
+        self.record(task, evidence)
     }
 
     /// Goes on waiting for a check that runs.
@@ -134,11 +137,6 @@ impl TaskList {
         };
         let closing = self.check(task, &command, &Asked { patience: SLICE, ..Asked::default() })?;
         self.wait_to_the_end(closing, stop).map(Some)
-    }
-
-    /// Evidence for which nothing ran.
-    fn looked(&self, class: EvidenceClass, passed: bool, note: String) -> Evidence {
-        looked(self.now(), class, passed, note)
     }
 
     fn force(&mut self, task: Task) -> Result<Closing, WorkError> {
@@ -265,131 +263,6 @@ impl TaskList {
         let (task, command) = (task.id.clone(), command.to_owned());
         Err(TaskError::CheckChanged { task, command, difference: differences.join("; ") }.into())
     }
-
-    /// What proves a task done without running anything.
-    fn look_at(&self, task: &Task, check: Option<&Check>, asked: &Asked) -> Result<Evidence, WorkError> {
-        match check {
-            None => Ok(self.looked(EvidenceClass::Claimed, true, "it has no check".into())),
-            Some(Check::Changed) => self.changed_since(task, &task.id, false),
-            Some(Check::Written) => self.changed_since(task, &before_in_chain(task), true),
-            Some(Check::Artifact { .. }) => self.shown(task, asked.artifact.as_deref()),
-            Some(Check::Decision) => self.decided(task),
-            Some(Check::Skills { names }) => self.used(task, names),
-            Some(Check::Command { .. }) => unreachable!("a command is run, not looked at"),
-        }
-    }
-
-    /// Whether its files are others than when `since` was started; `there`: and none is missing.
-    fn changed_since(&self, task: &Task, since: &TaskId, there: bool) -> Result<Evidence, WorkError> {
-        let started = self.ledger.started(&task.plan, since).ok().flatten();
-        let ids = match files::ids(&self.repository.place.root, &task.files, files::ONE_TASK) {
-            Fact::Known(ids) => ids,
-            Fact::Unknown(why) => {
-                return Ok(self.looked(
-                    EvidenceClass::Observed,
-                    false,
-                    format!("its files cannot be looked at: {why}"),
-                ));
-            }
-            Fact::NotAsked => files::Ids::new(),
-        };
-        let Some(started) = started else {
-            let note = format!("it was never started, so nothing tells what changed: `steadfast task start {since}`");
-            return Ok(self.looked(EvidenceClass::Observed, false, note));
-        };
-        if task.files.is_empty() {
-            return Ok(self.tree_changed_since(started.tree.as_deref()));
-        }
-        let missing: Vec<&str> = ids.iter().filter(|(_, id)| id.is_none()).map(|(name, _)| name.as_str()).collect();
-        let changed = files::changed(&started.files, &ids);
-        let (passed, note) = if there && !missing.is_empty() {
-            (false, format!("missing: {}", missing.join(", ")))
-        } else if changed.is_empty() {
-            (false, format!("none of its files changed since {}: {}", started.at, task.files.join(", ")))
-        } else {
-            (true, format!("changed: {}", some(&changed)))
-        };
-        Ok(Evidence { files: ids, ..self.looked(EvidenceClass::Observed, passed, note) })
-    }
-
-    fn tree_changed_since(&self, before: Option<&str>) -> Evidence {
-        let place = &self.repository.place;
-        match (before, files::tree(&place.root, &place.state)) {
-            (Some(before), Fact::Known(now)) if before == now => {
-                self.looked(EvidenceClass::Observed, false, "nothing changed since it was started".into())
-            }
-            (Some(_), Fact::Known(now)) => {
-                Evidence { tree: Some(now), ..self.looked(EvidenceClass::Observed, true, "the tree changed".into()) }
-            }
-            (None, _) => self.looked(EvidenceClass::Claimed, true, "it names no files, and no tree was kept".into()),
-            (_, Fact::Unknown(why)) => {
-                self.looked(EvidenceClass::Observed, false, format!("the tree cannot be looked at: {why}"))
-            }
-            (_, Fact::NotAsked) => self.looked(EvidenceClass::Observed, false, "the tree was not looked at".into()),
-        }
-    }
-
-    fn shown(&self, task: &Task, artifact: Option<&Path>) -> Result<Evidence, WorkError> {
-        let Some(path) = artifact else {
-            return Err(TaskError::NoArtifact(task.id.clone()).into());
-        };
-        let root = &self.repository.place.root;
-        // As it is named from where the command was called.
-        let full = self.repository.environment.cwd.join(path);
-        let shows: Vec<&str> = task.files.iter().map(String::as_str).collect();
-        Ok(match artifact::look(root, &full, &shows) {
-            Ok(Artifact { kind, width, height, id, .. }) => {
-                let note = format!("{}: {kind}, {width} × {height}, {id}", path.display());
-                let mut evidence = self.looked(EvidenceClass::Artifact, true, note);
-                if let Fact::Known(ids) = files::ids(root, &task.files, files::ONE_TASK) {
-                    evidence.files = ids;
-                }
-                evidence
-            }
-            Err(error) => self.looked(EvidenceClass::Artifact, false, error.to_string()),
-        })
-    }
-
-    fn decided(&self, task: &Task) -> Result<Evidence, WorkError> {
-        let section = decisions::section_of(self, task)?;
-        Ok(match section {
-            Ok(lines) => self.looked(EvidenceClass::Observed, true, format!("{lines} in its section")),
-            Err(missing) => self.looked(EvidenceClass::Observed, false, missing),
-        })
-    }
-
-    fn used(&self, task: &Task, names: &[String]) -> Result<Evidence, WorkError> {
-        let since = self.ledger.started(&task.plan, &task.id)?.map_or(task.created_at, |started| started.at);
-        let session = self.caller.session.as_ref();
-        Ok(match skills::used(&self.repository.place, session, names, since) {
-            skills::Seen::All => self.looked(EvidenceClass::Observed, true, format!("used: {}", names.join(", "))),
-            skills::Seen::Without(missing) => {
-                let missing: Vec<String> = missing.into_iter().map(|name| format!("/{name}")).collect();
-                self.looked(
-                    EvidenceClass::Observed,
-                    false,
-                    format!("not used since it was started: {}", missing.join(", ")),
-                )
-            }
-            skills::Seen::CannotTell(why) => self.looked(EvidenceClass::Claimed, true, why),
-        })
-    }
-}
-
-/// Evidence for which nothing ran.
-fn looked(at: Millis, class: EvidenceClass, passed: bool, note: String) -> Evidence {
-    Evidence {
-        class,
-        passed,
-        end: CheckEnd::Looked,
-        command: None,
-        seconds: None,
-        output_tail: None,
-        tree: None,
-        files: files::Ids::new(),
-        note: Some(note),
-        at,
-    }
 }
 
 /// A script that the task is to write is its work, and no part of how it is checked. What a manifest runs is.
@@ -398,18 +271,4 @@ fn without_work(definition: &Definition, files: &[String]) -> Definition {
         !matches!(part.state, State::Text(_)) && files.iter().any(|file| Path::new(&part.file).starts_with(file))
     };
     Definition { parts: definition.parts.iter().filter(|part| !is_work(part)).cloned().collect() }
-}
-
-/// `2.1` for `2.1a`: a generated task is named after the one before it.
-fn before_in_chain(task: &Task) -> TaskId {
-    TaskId::new(task.id.as_str().trim_end_matches(|c: char| c.is_ascii_lowercase()))
-}
-
-fn some(names: &[&str]) -> String {
-    const SHOWN: usize = 5;
-    let mut text = names[..names.len().min(SHOWN)].join(", ");
-    if names.len() > SHOWN {
-        text += &format!(" and {} more", names.len() - SHOWN);
-    }
-    text
 }
