@@ -5,7 +5,7 @@ use std::path::Path;
 
 use steadfast_hosts::launch::{self, Headless, headless};
 use steadfast_hosts::price::{Price, Prices};
-use steadfast_model::{Host, Permissions, RunSettings, Usd};
+use steadfast_model::{Host, RunSettings, Usd};
 use steadfast_work::{RUN_SPENT, Repository};
 
 use crate::preflight::Ready;
@@ -26,8 +26,7 @@ pub fn launcher(repository: &Repository, settings: &RunSettings, host: Host, rea
             steadfast: steadfast.clone(),
             permissions: match (start.role, permissions) {
                 (Role::Expert, _) => launch::Permissions::Read,
-                (Role::Worker, Permissions::Edit) => launch::Permissions::Edit,
-                (Role::Worker, Permissions::Free) => launch::Permissions::Free,
+                (Role::Worker, permissions) => permissions.into(),
             },
             extra: extra.clone(),
         });

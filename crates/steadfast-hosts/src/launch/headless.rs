@@ -2,7 +2,7 @@
 //! settings that the environment around it leads to.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use steadfast_model::{Host, SessionId, Via};
@@ -19,6 +19,38 @@ pub enum Permissions {
     Free,
     /// Look at files, and nothing else. Neither our hooks nor our MCP server are passed: it has no task.
     Read,
+}
+
+impl From<steadfast_model::Permissions> for Permissions {
+    fn from(permissions: steadfast_model::Permissions) -> Self {
+        match permissions {
+            steadfast_model::Permissions::Edit => Self::Edit,
+            steadfast_model::Permissions::Free => Self::Free,
+        }
+    }
+}
+
+impl Permissions {
+    /// Of Claude Code. `steadfast` is our own program.
+    pub(super) fn claude(self, steadfast: &Path) -> Vec<OsString> {
+        match self {
+            Self::Free => words(["--dangerously-skip-permissions"]),
+            Self::Edit => {
+                let (server, by_path) = (format!("mcp__{SERVER}"), format!("Bash({}:*)", steadfast.display()));
+                let allowed = ["--permission-mode", "acceptEdits", "--allowedTools", "Bash(steadfast:*)", &by_path];
+                allowed.into_iter().chain([server.as_str()]).map(OsString::from).collect()
+            }
+            Self::Read => words(["--disallowedTools", WRITING]),
+        }
+    }
+
+    pub(super) fn codex(self) -> Vec<OsString> {
+        match self {
+            Self::Free => words(["--dangerously-bypass-approvals-and-sandbox"]),
+            Self::Edit => words(["--sandbox", "workspace-write", "-c", "approval_policy=\"never\""]),
+            Self::Read => words(["--sandbox", "read-only", "-c", "approval_policy=\"never\""]),
+        }
+    }
 }
 
 /// What Claude Code is left without when it may only look.
@@ -51,16 +83,7 @@ pub fn headless(run: &Headless) -> Launch {
 
 fn claude(run: &Headless) -> Launch {
     let mut args = words(["-p", "--output-format", "stream-json", "--verbose"]);
-    match run.permissions {
-        Permissions::Free => args.push("--dangerously-skip-permissions".into()),
-        Permissions::Edit => {
-            args.extend(words(["--permission-mode", "acceptEdits"]));
-            let server = format!("mcp__{SERVER}");
-            let by_path = format!("Bash({}:*)", run.steadfast.display());
-            args.extend(words(["--allowedTools", "Bash(steadfast:*)", &by_path, &server]));
-        }
-        Permissions::Read => args.extend(words(["--disallowedTools", WRITING])),
-    }
+    args.extend(run.permissions.claude(&run.steadfast));
     if run.permissions != Permissions::Read {
         args.extend(words(["--settings", &claude_settings(run), "--mcp-config", &claude_servers(run)]));
     }
@@ -78,11 +101,7 @@ fn claude(run: &Headless) -> Launch {
 
 fn codex(run: &Headless) -> Launch {
     let mut args = words(["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]);
-    match run.permissions {
-        Permissions::Free => args.push("--dangerously-bypass-approvals-and-sandbox".into()),
-        Permissions::Edit => args.extend(words(["--sandbox", "workspace-write", "-c", "approval_policy=\"never\""])),
-        Permissions::Read => args.extend(words(["--sandbox", "read-only", "-c", "approval_policy=\"never\""])),
-    }
+    args.extend(run.permissions.codex());
     let wired = run.permissions != Permissions::Read;
     for setting in wired.then(|| codex_settings(run)).into_iter().flatten() {
         args.extend(words(["-c", &setting]));

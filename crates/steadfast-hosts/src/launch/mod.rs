@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use steadfast_model::Host;
+
 mod claude;
 mod codex;
 mod headless;
@@ -44,16 +46,32 @@ pub struct Alone {
     pub path: OsString,
 }
 
-/// A session that goes on with something, with the user's own account and settings: attended in this terminal, or
-/// without a human.
-pub fn go_on(host: steadfast_model::Host, prompt: &str, headless: bool) -> Launch {
-    use steadfast_model::Host;
+/// A session without a human.
+#[derive(Clone, Debug)]
+pub struct Unattended {
+    pub permissions: Permissions,
+    /// Our own program, which it may call.
+    pub steadfast: PathBuf,
+    /// More of the host's own command line.
+    pub extra: Vec<String>,
+}
+
+/// A session that goes on with something, with the user's own account and settings: in this terminal, or without a human.
+pub fn go_on(host: Host, prompt: &str, unattended: Option<&Unattended>) -> Launch {
     let (program, mode) = match host {
         Host::Claude | Host::Sim => ("claude", "-p"),
         Host::Codex => ("codex", "exec"),
     };
-    let mode = headless.then(|| OsString::from(mode));
-    let args = mode.into_iter().chain(["--".into(), prompt.into()]).collect();
+    let mut args: Vec<OsString> = Vec::new();
+    if let Some(unattended) = unattended {
+        args.push(mode.into());
+        args.extend(match host {
+            Host::Claude | Host::Sim => unattended.permissions.claude(&unattended.steadfast),
+            Host::Codex => unattended.permissions.codex(),
+        });
+        args.extend(unattended.extra.iter().map(OsString::from));
+    }
+    args.extend(["--".into(), prompt.into()]);
     Launch { program: program.into(), args, env: Vec::new(), clear_env: false }
 }
 

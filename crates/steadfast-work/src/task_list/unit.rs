@@ -149,7 +149,9 @@ impl RunTasks {
         }
         let baseline = match files::ids(&list.place().root, &paths, files::ONE_TASK) {
             Fact::Known(ids) => ids,
-            Fact::Unknown(_) | Fact::NotAsked => files::Ids::new(),
+            // Without it, every file would count as changed.
+            Fact::Unknown(why) => return Err(TaskError::NotSeen { task: unit.unit.clone(), why }.into()),
+            Fact::NotAsked => files::Ids::new(),
         };
         let worktree = list.worktree().to_owned();
         let loading = UnitLoading {

@@ -3,10 +3,12 @@ use std::process::Command;
 
 use clap::Args;
 use steadfast_hook::is_gone;
-use steadfast_hosts::launch::{self, Launch};
-use steadfast_model::{Host, PlanView};
+use steadfast_hosts::launch::{self, Launch, Unattended};
+use steadfast_model::{Host, Loop, PlanView, Run};
+use steadfast_runner::preflight::NotReady;
 use steadfast_runner::{lifecycle, loop_run};
 use steadfast_store::SessionFiles;
+use steadfast_work::Repository;
 
 use crate::error::CommandError;
 use crate::here;
@@ -38,7 +40,9 @@ impl Resume {
         let repository = here::repository()?;
         let looped = repository.ledger()?.unfinished_loop(&repository.place.worktree())?;
         if let Some(looped) = looped.filter(|looped| self.run.is_none() && loop_run::is_headless(looped)) {
-            return if self.give_up {
+            return if self.print {
+                print_loop(&looped)
+            } else if self.give_up {
                 run::give_up_loop(&repository, &looped)
             } else {
                 run::go_on_with_loop(&repository, looped, &self.flags)
@@ -49,7 +53,9 @@ impl Resume {
                 return Err(CommandError::failure(format!("run {} is over", row.id))
                     .hint(format!("what it did is on {}; `steadfast run SPEC` begins another", row.branch)));
             }
-            return if self.give_up {
+            return if self.print {
+                print_run(&row)
+            } else if self.give_up {
                 run::give_up(&repository, &row)
             } else {
                 run::go_on(&repository, row, &self.flags)
@@ -81,7 +87,8 @@ impl Resume {
             ledger.sessions().ok()?.into_iter().find(|session| session.id == *owner).map(|session| session.host)
         });
         let host = self.flags.host.or(last.filter(|host| *host != Host::Sim)).unwrap_or(Host::Claude);
-        let launch = launch::go_on(host, &prompt(&plan), self.headless);
+        let unattended = if self.headless { Some(unattended(list.repository())?) } else { None };
+        let launch = launch::go_on(host, &prompt(&plan), unattended.as_ref());
         drop(list);
         if self.print {
             tell!("{}", shown(&launch))?;
@@ -89,6 +96,25 @@ impl Resume {
         }
         start(&launch)
     }
+}
+
+/// What a session without a human may do: as much as an agent of a run.
+fn unattended(repository: &Repository) -> Result<Unattended, CommandError> {
+    let settings = repository.config.load()?.run;
+    let steadfast = std::env::current_exe().map_err(NotReady::NoProgram)?;
+    Ok(Unattended { permissions: settings.permissions.value.into(), steadfast, extra: settings.arguments.value })
+}
+
+/// A loop without a session is gone on with by this very command.
+fn print_loop(looped: &Loop) -> Result<(), CommandError> {
+    note!("loop {} goes on in the stage {}: {}", looped.id, looped.stage.as_str(), looped.request);
+    tell!("steadfast resume")
+}
+
+fn print_run(row: &Run) -> Result<(), CommandError> {
+    let why = row.reason.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    note!("run {} of {} is {}{why}", row.id, row.spec, row.state.as_str());
+    tell!("steadfast resume --run {}", row.id)
 }
 
 /// Names the plan, so that the session takes it; the rest is put into its context when it starts.

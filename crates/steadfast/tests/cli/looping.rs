@@ -306,6 +306,13 @@ fn a_loop_that_is_not_finished_is_not_forgotten() {
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("is not finished") && said.contains("--fresh"), "{said}");
     assert_eq!(last(&sandbox).0.id, before);
+    // What is printed is not begun: nobody was sent anywhere.
+    let before = last(&sandbox).0;
+    let printed = sandbox.run(&["resume", "--print"]);
+    assert_eq!(String::from_utf8_lossy(&printed.stdout), "steadfast resume\n");
+    let explained = String::from_utf8_lossy(&printed.stderr);
+    assert!(explained.contains(&format!("loop {} goes on in the stage ", before.id)), "{explained}");
+    assert_eq!(last(&sandbox).0, before);
     sandbox.ok(&["resume", "--give-up"]);
     assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Archived));
 }

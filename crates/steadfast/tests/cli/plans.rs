@@ -377,7 +377,20 @@ fn the_next_session_is_printed_and_only_for_a_human() {
     sandbox.write("SPEC.json", SPEC.replace("\"Greeting\"", "\"Greet 'em\""));
     sandbox.ok(&["plan", "load", "SPEC.json"]);
     insta::assert_snapshot!(sandbox.ok(&["resume", "--print"]), @r#"claude -- 'Go on with the plan "Greet '\''em": 0 of 13 tasks are done. Next is 1.0 Decisions of Words: what it is to reach, and what was decided for it.'"#);
-    insta::assert_snapshot!(sandbox.ok(&["resume", "--print", "--host", "codex", "--headless"]), @r#"codex exec -- 'Go on with the plan "Greet '\''em": 0 of 13 tasks are done. Next is 1.0 Decisions of Words: what it is to reach, and what was decided for it.'"#);
+    // Without a human, as much is allowed as to an agent of a run.
+    let headless = |host: &str| {
+        let said = sandbox.ok(&["resume", "--print", "--host", host, "--headless"]);
+        let said = said.replace(&sandbox.binary().display().to_string(), "/steadfast");
+        said.split_once(" -- ").unwrap().0.to_owned()
+    };
+    assert_eq!(
+        headless("claude"),
+        "claude -p --permission-mode acceptEdits --allowedTools 'Bash(steadfast:*)' 'Bash(/steadfast:*)' mcp__steadfast"
+    );
+    assert_eq!(headless("codex"), "codex exec --sandbox workspace-write -c 'approval_policy=\"never\"'");
+    sandbox.set_own("[run]\npermissions = \"free\"\narguments = [\"--model\", \"m\"]\n");
+    assert_eq!(headless("claude"), "claude -p --dangerously-skip-permissions --model m");
+    assert_eq!(headless("codex"), "codex exec --dangerously-bypass-approvals-and-sandbox --model m");
     assert_eq!(sandbox.agent(&["resume", "--print"]).0, 2);
 }
 

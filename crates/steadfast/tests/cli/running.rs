@@ -178,6 +178,8 @@ fn a_run_that_is_given_up_leaves_its_branch_and_nothing_else() {
     assert_eq!(sandbox.run(&["run", "SPEC.json", "--host", "sim"]).status.code(), Some(3));
     let (code, said) = sandbox.fails(&["run", "SPEC.json", "--host", "sim"]);
     assert!(code == 1 && said.contains("is not over yet"), "{said}");
+    let printed = sandbox.ok(&["resume", "--print"]);
+    assert!(printed.starts_with("steadfast resume --run r-") && printed.lines().count() == 1, "{printed}");
     assert!(sandbox.ok(&["resume", "--give-up"]).contains("is over; what landed is on steadfast/r-"));
     assert_eq!(git(&sandbox, &["worktree", "list"]).lines().count(), 1);
     assert_eq!(branches(&sandbox).iter().filter(|name| name.starts_with("steadfast/")).count(), 1);
