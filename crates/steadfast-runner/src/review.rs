@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use steadfast_hosts::price::Prices;
-use steadfast_model::{Host, LoopSettings, PlanId, RunId, Shape, Spent};
+use steadfast_model::{Host, LoopSettings, PlanId, Review, RunId, Shape, Spent};
 use steadfast_work::Repository;
 
 use crate::counsel::{Matter, Sitting};
@@ -21,7 +21,7 @@ use crate::run::Launcher;
 use crate::error::RunError;
 
 pub use experts::{Held, Look, line};
-pub use gate::Judged;
+pub use gate::{GateLook, Judged};
 pub use session::SessionReview;
 pub use subject::Subject;
 
@@ -55,6 +55,19 @@ pub fn matter(goal: &str, shape: Option<&Shape>) -> Matter {
 }
 
 impl Reviewer<'_> {
+    /// Looks at the final tree, and says what there is to object to.
+    pub fn gate(&self, reviews: &[Review]) -> Result<Judged, RunError> {
+        let look = GateLook {
+            repository: self.repository,
+            plan: &self.plan,
+            subject: &self.subject,
+            must_nots: &self.matter.must_nots,
+            mark: &self.mark,
+            stop: self.stop,
+        };
+        look.objections(reviews)
+    }
+
     /// Asks with a share of what is left of the budget, and writes down what it took. `what` names it in the ledger.
     fn paid<T>(&self, what: &str, ask: impl FnOnce(&mut dyn FnMut(Spent), Option<u64>) -> T) -> Result<T, RunError> {
         let Some(run) = &self.run else { return Ok(ask(&mut |_| {}, None)) };

@@ -104,7 +104,8 @@ fn renamed(text: &str) -> String {
     let names = SOURCES.iter().map(|source| source.skill).chain(agents::names());
     names.fold(text.to_owned(), |text, name| {
         let text = text.replacen(&format!("\nname: {name}\n"), &format!("\nname: {PREFIX}{name}\n"), 1);
-        text.replace(&format!("`{name}`"), &format!("`{PREFIX}{name}`"))
+        // Only as the plugin calls it: `plan` alone may be a key of some JSON.
+        text.replace(&format!("`steadfast:{name}`"), &format!("`{PREFIX}{name}`"))
     })
 }
 
@@ -170,14 +171,31 @@ mod tests {
     #[test]
     fn a_skill_that_names_the_other_names_it_as_it_is_installed() {
         for (_, file) in all() {
-            for skill in ["`read-spec`", "`run-tasks`", "`planner`"] {
-                assert!(!file.content.contains(skill), "{}: {skill}", file.path.display());
-            }
+            assert!(!file.content.contains("`steadfast:"), "{}", file.path.display());
         }
         let text = |skill: &str| all().into_iter().find(|(source, _)| source.skill == skill).unwrap().1.content;
         assert!(text("implement").contains("`steadfast-run-tasks`"));
         assert!(text("plan").contains("`steadfast-planner`"));
         assert!(text("counsel").contains("`steadfast-expert-tests`"));
+    }
+
+    #[test]
+    fn a_word_that_is_no_skill_here_stays_as_it_is() {
+        let content = |end: &str| all().into_iter().find(|(_, file)| file.path.ends_with(end)).unwrap().1.content;
+        assert!(content("steadfast-read-spec/reference.md").contains("| `loop` of a phase | `items` and `tasks`"));
+        assert!(content("steadfast-implement/SKILL.md").contains("`plan` in that answer is empty"));
+    }
+
+    #[test]
+    fn no_text_names_a_skill_without_its_plugin() {
+        let alone = |text: &str| {
+            let names = SOURCES.iter().map(|source| source.skill).chain(agents::names());
+            let named = names.filter(|name| !["loop", "plan"].contains(name));
+            named.filter(|name| text.contains(&format!("`{name}`"))).collect::<Vec<_>>()
+        };
+        for source in &SOURCES {
+            assert!(alone(source.text).is_empty(), "{} {}: {:?}", source.skill, source.file, alone(source.text));
+        }
     }
 
     #[test]

@@ -47,6 +47,11 @@ impl Reviewer<'_> {
         } else {
             self.paid(&name, |spent, share| self.sit(&name, purpose, look, (&change, &tip), share, spent))??
         };
+        let silent: Vec<&'static str> = held.silent.iter().map(|expert| expert.as_str()).collect();
+        // Nobody answered: that is no review, and uses up no round.
+        if matches!(look.kind, ReviewKind::Thorough { .. }) && !change.is_empty() && held.opinions.is_empty() {
+            return Err(RunError::NoReview { silent });
+        }
         let experts = held.opinions.len() + held.silent.len();
         let findings: Vec<Finding> = held.findings();
         let score = held.score();
@@ -56,7 +61,6 @@ impl Reviewer<'_> {
             NewReview { kind: look.kind, score, findings: &findings, passed, now: self.repository.environment.now() };
         let review = self.repository.ledger_as_it_is()?.add_review(looped, &new)?;
         let dropped = held.opinions.iter().map(|(_, opinion)| opinion.dropped).sum();
-        let silent = held.silent.iter().map(|expert| expert.as_str()).collect();
         Ok(Held { review, experts, silent, dropped })
     }
 

@@ -1,16 +1,16 @@
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 use steadfast_engine::goal::{Delta, DeltaOp, broken};
-use steadfast_model::{Check, Review, ReviewKind, Status, Task};
+use steadfast_model::{Check, PlanId, Review, ReviewKind, Status, Task};
+use steadfast_work::Repository;
 use steadfast_work::task_list::{Recheck, RunTasks};
 
+use super::subject::{Subject, Tip};
 use crate::counsel::{Change, ChangeKind};
+use crate::error::RunError;
 use crate::gate::{Broken, Held, Objection, Rerun, Standing, Weak, judge};
 use crate::weakened::{FileChange, weakened_by};
-
-use super::Reviewer;
-use super::subject::Tip;
-use crate::error::RunError;
 
 /// What the gate found.
 #[derive(Clone, Debug)]
@@ -20,16 +20,28 @@ pub struct Judged {
     pub checks: usize,
 }
 
-impl Reviewer<'_> {
+/// What the gate looks at. It asks nobody.
+#[derive(Clone, Copy, Debug)]
+pub struct GateLook<'a> {
+    pub repository: &'a Repository,
+    pub plan: &'a PlanId,
+    pub subject: &'a Subject,
+    pub must_nots: &'a [String],
+    /// By which the processes of its checks are found.
+    pub mark: &'a str,
+    pub stop: &'a AtomicBool,
+}
+
+impl GateLook<'_> {
     /// Looks at the final tree, and says what there is to object to.
-    pub fn gate(&self, reviews: &[Review]) -> Result<Judged, RunError> {
+    pub fn objections(&self, reviews: &[Review]) -> Result<Judged, RunError> {
         let tip = self.subject.tip()?;
         let change = self.subject.change(self.subject.base(), &tip)?;
         let ledger = self.repository.ledger_as_it_is()?;
-        let tasks = ledger.tasks(&self.plan)?;
+        let tasks = ledger.tasks(self.plan)?;
         let mut held = Vec::with_capacity(tasks.len());
         for task in &tasks {
-            let evidence = ledger.evidence_of(&self.plan, &task.id)?;
+            let evidence = ledger.evidence_of(self.plan, &task.id)?;
             let class = evidence.iter().rev().find(|evidence| evidence.passed).map(|evidence| evidence.class);
             held.push(Held {
                 id: task.id.clone(),
@@ -67,13 +79,13 @@ impl Reviewer<'_> {
             return Ok(reruns);
         }
         let folder = self.subject.lay_out(NAME, tip)?;
-        let run_tasks = RunTasks::of(self.repository, self.mark.clone());
+        let run_tasks = RunTasks::of(self.repository, self.mark.to_owned());
         for (task, command) in checked {
             if reruns.contains_key(command) {
                 continue;
             }
             // An error is of the ledger, the disk or git, and says nothing about the work.
-            let rerun = match run_tasks.check_again(&folder, &self.plan, &task.id, self.stop)? {
+            let rerun = match run_tasks.check_again(&folder, self.plan, &task.id, self.stop)? {
                 Recheck::Passed { .. } => Rerun::Passed,
                 Recheck::Nothing | Recheck::Stopped => Rerun::Unknown,
                 Recheck::Failed(evidence) => Rerun::Failed { output: evidence.output_tail.unwrap_or_default() },
@@ -107,7 +119,7 @@ impl Reviewer<'_> {
             let (file, done) = broken(must_not, &deltas)?;
             Some(Broken { must_not: must_not.clone(), file: file.to_owned(), done: done.to_owned() })
         };
-        self.matter.must_nots.iter().filter_map(break_it).collect()
+        self.must_nots.iter().filter_map(break_it).collect()
     }
 
     fn weakened(&self, change: &Change, tip: &Tip) -> Vec<Weak> {

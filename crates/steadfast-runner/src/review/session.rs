@@ -1,9 +1,9 @@
 use std::sync::atomic::AtomicBool;
 
-use steadfast_model::{Loop, LoopSettings, PlanId, RunSettings};
+use steadfast_model::{Loop, LoopSettings, PlanId, Review, RunSettings};
 use steadfast_work::{Repository, WorkError};
 
-use super::{Reviewer, Subject, matter};
+use super::{GateLook, Judged, Reviewer, Subject, matter};
 use crate::error::RunError;
 use crate::launch::{launcher, prices};
 use crate::preflight;
@@ -15,7 +15,8 @@ pub struct SessionReview<'a> {
     looped: &'a Loop,
     settings: RunSettings,
     how: LoopSettings,
-    ready: preflight::Ready,
+    /// The commit that the loop began at.
+    base: String,
     plan: PlanId,
     stop: AtomicBool,
 }
@@ -29,9 +30,7 @@ impl<'a> SessionReview<'a> {
         let (how, settings) = (settings.looped, settings.run);
         let base = looped.base.clone().ok_or(RunError::NoBase)?;
         let plan = looped.plan.clone().ok_or(RunError::NoPlan)?;
-        let host = settings.host.value;
-        let ready = preflight::agent_and_folder(repository, &settings, host, &base)?;
-        Ok(Self { repository, looped, settings, how, ready, plan, stop: AtomicBool::new(false) })
+        Ok(Self { repository, looped, settings, how, base, plan, stop: AtomicBool::new(false) })
     }
 
     pub fn plan(&self) -> &PlanId {
@@ -39,22 +38,43 @@ impl<'a> SessionReview<'a> {
     }
 
     pub fn base(&self) -> &str {
-        &self.ready.base
+        &self.base
     }
 
-    pub fn reviewer(&self) -> Reviewer<'_> {
-        Reviewer {
+    /// Whoever asks experts. It needs a host that is installed.
+    pub fn reviewer(&self) -> Result<Reviewer<'_>, RunError> {
+        let host = self.settings.host.value;
+        let ready = preflight::agent_and_folder(self.repository, &self.settings, host, &self.base)?;
+        Ok(Reviewer {
             repository: self.repository,
             settings: &self.how,
-            launcher: launcher(self.repository, &self.settings, self.ready.host, &self.ready),
-            host: self.ready.host,
+            launcher: launcher(self.repository, &self.settings, ready.host, &ready),
+            host: ready.host,
             prices: prices(&self.settings),
             matter: matter(&self.looped.request, self.looped.shape.as_ref()),
             plan: self.plan.clone(),
             run: None,
-            subject: Subject::Checkout { place: self.repository.place.clone(), base: self.ready.base.clone() },
+            subject: self.subject(),
             mark: self.looped.id.to_string(),
             stop: &self.stop,
-        }
+        })
+    }
+
+    /// What the gate objects to. It needs no host: nobody is asked.
+    pub fn gate(&self, reviews: &[Review]) -> Result<Judged, RunError> {
+        let must_nots = self.looped.shape.as_ref().map(|shape| shape.must_nots.as_slice()).unwrap_or_default();
+        let look = GateLook {
+            repository: self.repository,
+            plan: &self.plan,
+            subject: &self.subject(),
+            must_nots,
+            mark: self.looped.id.as_str(),
+            stop: &self.stop,
+        };
+        look.objections(reviews)
+    }
+
+    fn subject(&self) -> Subject {
+        Subject::Checkout { place: self.repository.place.clone(), base: self.base.clone() }
     }
 }

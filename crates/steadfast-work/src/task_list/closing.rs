@@ -72,6 +72,11 @@ impl TaskList {
         self.take(&task.plan, Claiming::UnlessHeld)?;
         if task.status == Status::Done {
             let evidence = self.ledger.evidence_of(&task.plan, id)?.pop();
+            let is_claimed = evidence.as_ref().is_none_or(|evidence| evidence.class == EvidenceClass::Claimed);
+            if asked.force && is_claimed {
+                // A human's word is more than an agent's.
+                return self.force(task);
+            }
             return Ok(Closing::Done { changed: Changed { from: Status::Done, task, earned: false }, evidence });
         }
         if asked.force {

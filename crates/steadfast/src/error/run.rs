@@ -50,7 +50,9 @@ impl From<RunError> for CommandError {
             E::SpecNotApproved { .. } => {
                 said.hint("read it, and change it as you like; `steadfast resume` takes it as it is then")
             }
-            E::NoReview { .. } => said.hint("`steadfast resume` asks them again"),
+            E::NoReview { .. } => {
+                said.hint("`steadfast resume` asks them again, in a session `steadfast loop review` does")
+            }
             E::PutOff(_) => {
                 said.hint("`steadfast loop review waive ID --why REASON` takes it as it is, `steadfast resume` goes on")
             }

@@ -176,6 +176,19 @@ fn a_task_waits_for_those_before_it() {
 }
 
 #[test]
+fn a_human_puts_their_word_in_the_place_of_a_claim() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["task", "add", "One"]);
+    let class = || task(&sandbox)["evidence"]["class"].clone();
+    sandbox.as_agent("me", &["task", "done", "1"]);
+    assert_eq!(class(), "claimed");
+    assert_eq!(sandbox.as_agent("me", &["task", "done", "1", "--force"]).status.code(), Some(2));
+    assert_eq!(class(), "claimed");
+    assert!(sandbox.ok(&["task", "done", "1", "--force"]).starts_with("1 One: done (forced: a human closed it)"));
+    assert_eq!(class(), "forced");
+}
+
+#[test]
 fn only_a_human_closes_a_task_without_its_check() {
     let sandbox = with_check("false");
     let refused = sandbox.as_agent("me", &["task", "done", "1", "--force"]);

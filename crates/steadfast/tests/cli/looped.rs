@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::running::git;
 use crate::sandbox::Sandbox;
 
 /// All five dimensions, in a spec.
@@ -370,6 +371,33 @@ fn a_new_session_is_told_of_the_loop_at_every_stage_and_not_when_it_is_over() {
     ");
     sandbox.ok(&["loop", "archive"]);
     assert_eq!(told(), None);
+}
+
+#[test]
+fn the_gate_asks_nobody_and_needs_no_host() {
+    let sandbox = Sandbox::new();
+    sandbox.write("SPEC.md", SPEC);
+    git(&sandbox, &["add", "."]);
+    git(&sandbox, &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "--quiet", "-m", "spec"]);
+    for step in [
+        &["loop", "start", "SPEC.md"][..],
+        &["loop", "advance", "shape"],
+        &["loop", "shape", "SPEC.md"],
+        &["loop", "advance", "decompose"],
+        &["plan", "load", "SPEC.md"],
+        &["loop", "advance", "executing"],
+        &["task", "done", "1.0", "--force"],
+        &["task", "done", "1.1", "--force"],
+        &["loop", "advance", "review"],
+    ] {
+        sandbox.ok(step);
+    }
+    let (code, said) = sandbox.fails(&["loop", "gate"]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("the gate does not open: ") && said.contains("review"), "{said}");
+    let (code, said) = sandbox.fails(&["loop", "review"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("is not on the PATH"), "{said}");
 }
 
 #[test]

@@ -177,8 +177,14 @@ fn experts_who_answer_nonsense_are_no_review() {
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert!(said(&output).contains("the review could not be held"), "{}", said(&output));
+    // However often nobody answers, no round is used up, and the loop is not capped.
+    for _ in 0..3 {
+        let output = sandbox.run(&["resume", "--host", "sim"]);
+        assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+        assert!(said(&output).contains("the review could not be held"), "{}", said(&output));
+    }
     let (looped, reviews) = last(&sandbox);
-    assert_eq!((looped.ended, thorough(&reviews)), (None, vec![(1, false)]));
+    assert_eq!((looped.ended, looped.rounds, thorough(&reviews)), (None, 0, vec![]));
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Gate {
         let session = SessionReview::of(&repository, &looped)?;
         let mut ledger = repository.ledger()?;
         let reviews = ledger.reviews_of(&looped.id)?;
-        let judged = session.reviewer().gate(&reviews)?;
+        let judged = session.gate(&reviews)?;
         let objections: Vec<String> = judged.objections.iter().map(ToString::to_string).collect();
         if self.json {
             tell!("{}", json!({"open": objections.is_empty(), "objections": objections}))?;

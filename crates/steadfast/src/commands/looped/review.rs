@@ -98,7 +98,7 @@ fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
     let earlier: Vec<Finding> =
         reviews.iter().rev().find(|review| !is_light(review)).map(|review| review.findings.clone()).unwrap_or_default();
     let look = Look { kind, from: session.base(), to: None, tasks: &tasks, earlier: &earlier };
-    let held = session.reviewer().review(&looped.id, &look)?;
+    let held = session.reviewer()?.review(&looped.id, &look)?;
     Loops::of(repository)?.written(&looped.id)?;
     if as_json {
         tell!("{}", shown(&held.review))?;
