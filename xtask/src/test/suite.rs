@@ -60,7 +60,9 @@ struct TestBinary {
 impl Suite {
     /// Builds all tests of the workspace.
     pub(crate) fn build(workplace: &Workplace) -> Result<Self> {
-        let output = cargo(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"])
+        // Not the examples: those are benchmarks, which the lints compile.
+        let output = cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--no-run"])
+            .args(["--message-format", "json-render-diagnostics"])
             .stderr(Stdio::inherit())
             .output()?;
         if !output.status.success() {
@@ -265,7 +267,7 @@ impl TestBinary {
         };
         let (kind, name) = (artifact["target"]["kind"][0].as_str()?, artifact["target"]["name"].as_str()?);
         let target = match kind {
-            "bin" | "test" | "example" => format!("--{kind} {name}"),
+            "bin" | "test" => format!("--{kind} {name}"),
             _ => "--lib".to_owned(),
         };
         Some(Self {
