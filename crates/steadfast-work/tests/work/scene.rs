@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use rusqlite::Connection;
 use steadfast_model::{
     AddedBy, Check, Evidence, EvidenceClass, Host, Limits, Millis, Phase, Plan, PlannedTask, Run, RunId, RunState,
     SessionId, Status, Task, TaskId, TaskKind,
@@ -108,6 +109,12 @@ impl Scene {
 
     pub(crate) fn ledger(&self) -> Ledger {
         Ledger::open(&self.place().state).unwrap()
+    }
+
+    /// Another process at the ledger.
+    #[expect(clippy::disallowed_methods, reason = "the test is another process at the database")]
+    pub(crate) fn connect(&self) -> Connection {
+        Connection::open(self.place().state.join("state.db")).unwrap()
     }
 
     /// What a process that a human started knows.
