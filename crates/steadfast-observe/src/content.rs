@@ -47,8 +47,8 @@ impl Repository {
         paths: impl Iterator<Item = &'a Path>,
         deadline: Deadline,
     ) -> Result<BTreeMap<PathBuf, Option<ObjectId>>, ObserveError> {
-        if let Kind::Bare { .. } = self.kind {
-            return Err(ObserveError::Bare);
+        if self.kind != Kind::None {
+            self.checkout()?;
         }
         let mut names = Vec::new();
         let mut files = Vec::new();
@@ -66,7 +66,7 @@ impl Repository {
         }
         let found = match self.kind {
             Kind::None => files.iter().map(|file| plain(&self.root, file, deadline)).collect::<Result<_, _>>()?,
-            Kind::Git { .. } | Kind::Bare { .. } => contents(&self.root, &files, deadline)?,
+            Kind::Git { .. } | Kind::Bare { .. } | Kind::Broken => contents(&self.root, &files, deadline)?,
         };
         let id = |content| match content {
             Content::Missing => None,
@@ -84,7 +84,7 @@ impl Repository {
     fn files_in(&self, folder: &Path, deadline: Deadline) -> Result<Vec<PathBuf>, ObserveError> {
         let mut files = match self.kind {
             Kind::None => walk(&self.root, folder, deadline)?,
-            Kind::Git { .. } | Kind::Bare { .. } => {
+            Kind::Git { .. } | Kind::Bare { .. } | Kind::Broken => {
                 let answer = Git::at(&self.root)
                     .call("ls-files")
                     .args(["--cached", "--others", "--exclude-standard", "-z", "--"])

@@ -13,6 +13,8 @@ pub(crate) enum ObserveError {
     NotARepository,
     #[error("a bare repository has no checkout")]
     Bare,
+    #[error("the `.git` of `{}` leads to no repository", .0.display())]
+    BrokenGit(PathBuf),
     #[error("over its time budget of {} ms", .0.as_millis())]
     OverBudget(Duration),
     #[error("`git` is not on the PATH")]

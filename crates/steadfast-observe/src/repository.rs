@@ -27,6 +27,8 @@ pub enum Kind {
     Bare {
         git_dir: PathBuf,
     },
+    /// There is a `.git`, and git cannot use it: what it says of files is not known.
+    Broken,
     None,
 }
 
@@ -40,6 +42,7 @@ enum DotGit {
 impl Repository {
     pub fn find(cwd: &Path) -> Self {
         let cwd = fs::canonicalize(cwd).or_else(|_| std::path::absolute(cwd)).unwrap_or_else(|_| cwd.to_owned());
+        let mut kind = Kind::None;
         for dir in cwd.ancestors() {
             match dot_git(dir) {
                 DotGit::Dir(git_dir) => {
@@ -48,7 +51,10 @@ impl Repository {
                     return Self { root: dir.to_owned(), kind: Kind::Git { git_dir, common_dir }, project };
                 }
                 // Git goes no further up here, so we do not either.
-                DotGit::Broken => break,
+                DotGit::Broken => {
+                    kind = Kind::Broken;
+                    break;
+                }
                 // A `.git` folder looks like a bare repository from inside; its checkout is one step further up.
                 DotGit::Absent if !dir.ends_with(".git") && is_git_dir(dir) => {
                     return Self { root: dir.to_owned(), kind: Kind::Bare { git_dir: dir.to_owned() }, project: None };
@@ -57,13 +63,13 @@ impl Repository {
             }
         }
         let project = project(&cwd, None);
-        Self { root: project.clone().unwrap_or(cwd), kind: Kind::None, project }
+        Self { root: project.clone().unwrap_or(cwd), kind, project }
     }
 
     pub fn git_dir(&self) -> Option<&Path> {
         match &self.kind {
             Kind::Git { git_dir, .. } | Kind::Bare { git_dir } => Some(git_dir),
-            Kind::None => None,
+            Kind::Broken | Kind::None => None,
         }
     }
 
@@ -71,7 +77,7 @@ impl Repository {
         match &self.kind {
             Kind::Git { common_dir, .. } => Some(common_dir),
             Kind::Bare { git_dir } => Some(git_dir),
-            Kind::None => None,
+            Kind::Broken | Kind::None => None,
         }
     }
 
@@ -80,6 +86,7 @@ impl Repository {
         match &self.kind {
             Kind::Git { git_dir, common_dir } => Ok((git_dir, common_dir)),
             Kind::Bare { .. } => Err(ObserveError::Bare),
+            Kind::Broken => Err(ObserveError::BrokenGit(self.root.clone())),
             Kind::None => Err(ObserveError::NotARepository),
         }
     }

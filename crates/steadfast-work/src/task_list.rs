@@ -157,7 +157,7 @@ impl TaskList {
     pub fn add(&mut self, new: impl FnOnce(AddedBy) -> NewTask) -> Result<Task, WorkError> {
         let now = self.now();
         let new = new(self.caller.by);
-        if new.title.is_empty() {
+        if new.title.trim().is_empty() {
             return Err(TaskError::NoTitle.into());
         }
         let plan = match self.plan_of_loop()? {
@@ -187,12 +187,13 @@ impl TaskList {
         if task.status == Status::Blocked && self.caller.is_agent() {
             return Err(TaskError::Blocked(id.clone()).into());
         }
-        self.may_build(id)?;
+        self.may_build(&task)?;
+        let standing = self.standing(&task);
         if self.is_left_behind()? {
             self.ledger.give_up(&task.plan, self.now())?;
         }
         self.take(&task.plan, Claiming::EvenIfHeld)?;
-        let changed = self.ledger.start_task(&task.plan, id, &self.standing(&task))?;
+        let changed = self.ledger.start_task(&task.plan, id, &standing)?;
         self.tell_owner(&changed)?;
         self.render_decisions();
         Ok(changed)
@@ -221,9 +222,11 @@ impl TaskList {
     /// How a task stands as it is started.
     fn standing(&self, task: &Task) -> Started {
         let place = &self.repository.place;
-        let files = match files::ids(&place.root, &task.files, files::ONE_TASK) {
-            Fact::Known(ids) => ids,
-            Fact::Unknown(_) | Fact::NotAsked => files::Ids::new(),
+        let (files, unseen) = match files::ids(&place.root, &task.files, files::ONE_TASK) {
+            Fact::Known(ids) => (ids, None),
+            // Kept as such: compared with nothing, every file would count as changed.
+            Fact::Unknown(why) => (files::Ids::new(), Some(why)),
+            Fact::NotAsked => (files::Ids::new(), None),
         };
         let needs_tree = task.files.is_empty() && task.verify == Some(Check::Changed);
         let tree = match needs_tree.then(|| files::tree(&place.root, &place.state)) {
@@ -231,7 +234,7 @@ impl TaskList {
             _ => None,
         };
         let Caller { session, agent, .. } = &self.caller;
-        Started { at: self.now(), files, tree, session: session.clone(), agent: agent.clone() }
+        Started { at: self.now(), files, unseen, tree, session: session.clone(), agent: agent.clone() }
     }
 
     pub fn note(&mut self, id: &TaskId, line: &str) -> Result<Task, WorkError> {

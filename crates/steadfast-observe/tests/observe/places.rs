@@ -1,5 +1,8 @@
 use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
+use steadfast_model::Fact;
 use steadfast_observe::{Kind, Repository};
 
 use crate::sandbox::{Sandbox, git};
@@ -71,7 +74,10 @@ fn an_empty_git_folder_is_passed_over_as_git_does() {
 fn a_pointer_into_nowhere_is_the_end_as_for_git() {
     let sandbox = Sandbox::new();
     sandbox.write("src/.git", "gitdir: /nowhere\n");
-    assert_eq!(Repository::find(&sandbox.root.join("src")).kind, Kind::None);
+    let found = Repository::find(&sandbox.root.join("src"));
+    assert_eq!(found.kind, Kind::Broken);
+    let ids = found.object_ids(&[Path::new("main.rs")], Duration::from_secs(1));
+    assert!(matches!(ids, Fact::Unknown(_)), "{ids:?}");
 }
 
 #[test]

@@ -18,6 +18,9 @@ pub struct Started {
     pub at: Millis,
     /// Object ids of its files by path; a missing file has none.
     pub files: BTreeMap<String, Option<String>>,
+    /// Why the files could not be looked at: nothing is measured from here then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unseen: Option<String>,
     /// The whole checkout, where it names no files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
@@ -47,9 +50,12 @@ impl Ledger {
                 status::change(transaction, touched, plan, id, &change(Status::Pending))?;
             }
             let changed = status::change(transaction, touched, plan, id, &change(Status::InProgress))?;
-            // Starting what is in progress again does not forget how it was at first.
+            // Starting what is in progress again does not forget how it was at first, if that was seen.
             transaction
-                .prepare_cached("UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2 AND (started IS NULL OR ?4)")?
+                .prepare_cached(
+                    "UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2
+                     AND (started IS NULL OR ?4 OR json_extract(started, '$.unseen') IS NOT NULL)",
+                )?
                 .execute(params![plan.as_str(), id.as_str(), text(started), from != Status::InProgress])?;
             Ok(Changed { from, ..changed })
         })

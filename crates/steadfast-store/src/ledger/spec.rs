@@ -139,6 +139,14 @@ impl Ledger {
         })
     }
 
+    /// The plan of this id.
+    pub fn plan_row(&self, id: &PlanId) -> Result<PlanRow, LedgerError> {
+        self.read(|connection| {
+            plan::require(connection, id)?;
+            row(connection, id)
+        })
+    }
+
     /// The plan that was loaded from this file.
     pub fn plan_of(&self, worktree: &str, source: &str) -> Result<Option<PlanRow>, LedgerError> {
         self.read(|connection| match of_source(connection, worktree, source)? {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use steadfast_hook::draft_hash;
-use steadfast_model::{Approval, ApprovalRules, Channel, GateScope, Opening, Plan, Profile, TaskId};
+use steadfast_model::{Approval, ApprovalRules, Channel, GateScope, Opening, Plan, Profile, Task};
 use steadfast_store::ledger::PlanRow;
 use steadfast_store::{
     ApprovalRecord, Asked, Draft, Granted, Signer, Verifier, Yes, approval_of, drafts, grant_signed, valid_approval,
@@ -61,17 +61,17 @@ impl TaskList {
     }
 
     /// Refuses to work on a task of a plan that nobody approved and somebody has to.
-    pub(super) fn may_build(&self, task: &TaskId) -> Result<(), WorkError> {
-        self.needs_yes(&format!("task `{task}` is not worked on"))
+    pub(super) fn may_build(&self, task: &Task) -> Result<(), WorkError> {
+        // Of the plan that the task is of: the newest of the worktree may be another, such as a host's list.
+        self.needs_yes(&format!("task `{}` is not worked on", task.id), self.ledger.plan_row(&task.plan)?)
     }
 
     /// Refuses to start a session on such a plan.
     pub fn may_resume(&self) -> Result<(), WorkError> {
-        self.needs_yes("no session is started")
+        self.needs_yes("no session is started", self.plan_row()?)
     }
 
-    fn needs_yes(&self, refused: &str) -> Result<(), WorkError> {
-        let plan = self.plan_row()?;
+    fn needs_yes(&self, refused: &str, plan: PlanRow) -> Result<(), WorkError> {
         let approval = self.approval(&plan)?;
         // A plain list has no hash that could be approved; who works on it by hand has read it.
         if approval.is_enough() || (plan.head.hash.is_none() && !self.caller.is_agent()) {

@@ -82,7 +82,7 @@ impl TaskList {
         if asked.force {
             return self.force(task);
         }
-        self.may_build(id)?;
+        self.may_build(&task)?;
         self.waits_for_nothing(&task)?;
         if task.status == Status::Blocked {
             task = self.change(id, Status::InProgress, None)?.task;

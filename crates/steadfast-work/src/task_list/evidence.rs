@@ -67,6 +67,11 @@ impl TaskList {
             let note = format!("it was never started, so nothing tells what changed: `steadfast task start {since}`");
             return Ok(self.looked(EvidenceClass::Observed, false, note));
         };
+        if let Some(why) = &started.unseen {
+            let note =
+                format!("its files could not be looked at when it was started ({why}): `steadfast task start {since}`");
+            return Ok(self.looked(EvidenceClass::Observed, false, note));
+        }
         if task.files.is_empty() {
             return Ok(self.tree_changed_since(started.tree.as_deref()));
         }

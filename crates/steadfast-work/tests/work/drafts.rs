@@ -306,3 +306,31 @@ fn a_human_who_loads_the_draft_that_waits_opens_its_gate_and_no_other() {
     assert_eq!(scene.agent("s-2").gates().len(), 1);
     assert_eq!(approval(&scene.human()), Approval::Approved);
 }
+
+/// A list that the host of a session keeps, newer than the plan.
+fn host_list(scene: &Scene, session: &str) {
+    let plan = format!("host-{session}");
+    let ledger = scene.connect();
+    let newest = "INSERT INTO plan (id, worktree, title, source, added_by, created_at) \
+                  VALUES (?1, ?2, 'list', NULL, 'agent', 9000000000000)";
+    ledger.execute(newest, [&plan, &scene.place().worktree()]).unwrap();
+    let task = "INSERT INTO task (plan, id, position, title, kind, files, status, added_by, created_at, updated_at) \
+                VALUES (?1, '9', 0, 'Item', 'main', '[]', 'pending', 'agent', 0, 0)";
+    ledger.execute(task, [&plan]).unwrap();
+}
+
+#[test]
+fn a_hosts_list_beside_a_plan_changes_nothing_about_its_approval() {
+    let scene = Scene::with_settings(REQUIRED);
+    scene.human().load(&plain_plan(&["1.1"]), SPEC).unwrap();
+    host_list(&scene, "s-2");
+    scene.agent("s-1").start(&id("1.1")).unwrap();
+
+    let scene = Scene::with_settings(REQUIRED);
+    let mut agent = scene.agent("s-1");
+    agent.load(&plain_plan(&["1.1"]), SPEC).unwrap();
+    for list in [None, Some("s-1"), Some("s-2")] {
+        list.into_iter().for_each(|session| host_list(&scene, session));
+        assert_eq!(cause(agent.start(&id("1.1"))), Cause::Refused, "{list:?}");
+    }
+}

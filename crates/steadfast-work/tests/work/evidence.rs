@@ -41,6 +41,26 @@ fn a_task_without_a_check_is_claimed() {
 }
 
 #[test]
+fn what_was_not_seen_at_the_start_counts_as_no_change_until_the_task_is_started_again() {
+    let scene = with_files();
+    scene.commit();
+    let mut list = scene.agent("s-1");
+    let task = add(&mut list, Some(Check::Changed), &["src/"]).id;
+    let index = scene.root().join(".git/index");
+    let kept = std::fs::read(&index).unwrap();
+    std::fs::write(&index, "broken").unwrap();
+    list.start(&task).unwrap();
+    std::fs::write(&index, kept).unwrap();
+    let (class, passed, note) = looked(done(&mut list, &task));
+    assert_eq!((class, passed), (Observed, false));
+    assert!(note.starts_with("its files could not be looked at when it was started ("), "{note}");
+    list.start(&task).unwrap();
+    assert!(!looked(done(&mut list, &task)).1, "nothing was changed");
+    scene.write("src/c.txt", "new\n");
+    assert_eq!(looked(done(&mut list, &task)), (Observed, true, "changed: src/c.txt".into()));
+}
+
+#[test]
 fn files_that_have_to_change_are_compared_with_those_at_the_start() {
     let two = ["a.txt", "b.txt"].as_slice();
     let cases: [(&str, &[&str], Change, bool, &str); 11] = [

@@ -194,15 +194,31 @@ fn a_done_task_stays_done_with_its_evidence_when_it_is_closed_again() {
     let mut human = scene.human();
     let task = add_plain(&mut human);
     let first = looked(done(&mut human, &task));
-    for asked in [Asked::default(), forced()] {
-        let Closing::Done { changed, evidence } = scene.agent("s-1").done(&task, &asked).unwrap() else {
-            panic!("{task} is not done");
-        };
-        assert_eq!((changed.from, changed.task.status, changed.earned), (Status::Done, Status::Done, false));
-        assert_eq!(evidence.unwrap().note.as_deref(), Some(first.2.as_str()));
-    }
+    let Closing::Done { changed, evidence } = scene.agent("s-1").done(&task, &Asked::default()).unwrap() else {
+        panic!("{task} is not done");
+    };
+    assert_eq!((changed.from, changed.task.status, changed.earned), (Status::Done, Status::Done, false));
+    assert_eq!(evidence.unwrap().note.as_deref(), Some(first.2.as_str()));
     let plan = human.find(&task).unwrap().plan;
     assert_eq!(human.ledger().evidence_of(&plan, &task).unwrap().len(), 1);
+}
+
+#[test]
+fn a_humans_word_takes_the_place_of_a_claim_and_of_nothing_else() {
+    let scene = Scene::new();
+    let mut human = scene.human();
+    let task = add_plain(&mut human);
+    done(&mut scene.agent("s-1"), &task).unwrap();
+    assert_eq!(cause(scene.agent("s-1").done(&task, &forced())), Cause::Refused);
+    for _ in 0..2 {
+        let Closing::Done { changed, evidence } = human.done(&task, &forced()).unwrap() else {
+            panic!("{task} is not done");
+        };
+        assert_eq!((changed.from, changed.earned), (Status::Done, false));
+        assert_eq!(evidence.unwrap().class, EvidenceClass::Forced);
+    }
+    let plan = human.find(&task).unwrap().plan;
+    assert_eq!(human.ledger().evidence_of(&plan, &task).unwrap().len(), 2, "a claim and one word");
 }
 
 #[test]

@@ -259,6 +259,14 @@ fn a_git_that_does_not_answer_is_an_error_and_no_open_task() {
 }
 
 #[test]
+fn a_worktree_that_leads_to_no_repository_closes_nothing() {
+    let unit = UnitScene::loaded(Some(Check::Changed));
+    fs::write(unit.worktree.join(".git"), "broken").unwrap();
+    let error = unit.close("1.1").unwrap_err();
+    assert!(matches!(&error, WorkError::Task(TaskError::NotSeen { .. })), "{error}");
+}
+
+#[test]
 fn an_agent_of_a_run_works_on_its_unit_and_not_on_the_plan_of_the_run() {
     let unit = UnitScene::loaded(None);
     unit.agent().start(&id("1.1")).unwrap();
