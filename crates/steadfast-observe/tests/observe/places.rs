@@ -7,7 +7,7 @@ use steadfast_observe::{Kind, Repository};
 
 use crate::sandbox::{Sandbox, git};
 
-fn kind(git_dir: &std::path::Path, common_dir: &std::path::Path) -> Kind {
+fn kind(git_dir: &Path, common_dir: &Path) -> Kind {
     Kind::Git { git_dir: git_dir.to_owned(), common_dir: common_dir.to_owned() }
 }
 

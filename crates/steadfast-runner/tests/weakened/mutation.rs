@@ -5,13 +5,20 @@ use std::path::Path;
 
 use steadfast_runner::weakened::{Kind, weakened};
 
-/// The tests of this crate: every line that is one whole assertion is taken out in turn.
+/// Tests of this crate and of the one for checks: every line that is one whole assertion is taken out in turn.
 #[test]
 fn an_assertion_that_is_taken_out_is_missed() {
     let (mut all, mut found) = (0usize, 0usize);
     let mut silent = Vec::new();
-    for folder in ["tests/agent", "tests/check", "tests/definition", "tests"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let folders = [
+        "steadfast-runner/tests/agent",
+        "steadfast-runner/tests",
+        "steadfast-check/tests/check",
+        "steadfast-check/tests/definition",
+        "steadfast-check/tests",
+    ];
+    for folder in folders {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("").join(folder);
         for file in fs::read_dir(folder).unwrap().flatten().filter(|file| file.path().is_file()) {
             let before = fs::read_to_string(file.path()).unwrap();
             let path = format!("tests/{}", file.file_name().to_string_lossy());
