@@ -14,7 +14,7 @@ use crate::surroundings;
 pub(super) fn check(commands: &Command, matches: &ArgMatches) -> Result<(), CommandError> {
     let words = words(commands, matches);
     match human_command(words.iter().map(String::as_str)) {
-        Some(row) if is_agents_call(row) => {
+        Some(row) if is_agents_call(&in_a_claim(row, matches)) => {
             Err(CommandError::refused(format!("`steadfast {row}` is for a human, and this is an agent's call"))
                 .hint(format!("a human runs `steadfast {row}` in a terminal of their own")))
         }
@@ -37,11 +37,20 @@ fn words(commands: &Command, matches: &ArgMatches) -> Vec<String> {
     words
 }
 
-fn is_agents_call(row: &str) -> bool {
+/// What the claim of this call says of it: of a task also which one, as agents and humans work on several at once.
+fn in_a_claim(row: &str, matches: &ArgMatches) -> String {
+    let task = matches.subcommand_matches("task").and_then(ArgMatches::subcommand);
+    match task.and_then(|(verb, inner)| Some((verb, inner.try_get_raw("id").ok()??.next()?))) {
+        Some((verb, id)) => format!("task {verb} {}", id.to_string_lossy()),
+        None => row.to_owned(),
+    }
+}
+
+fn is_agents_call(words: &str) -> bool {
     let environment = surroundings::environment();
     // Where `init` was never run there is no claim to find: the environment and the processes above still tell.
     let place = Place::find(&environment.cwd, environment.user_state.as_deref());
-    Caller::of(place.as_ref(), &environment, row).is_agent()
+    Caller::of(place.as_ref(), &environment, words).is_agent()
 }
 
 /// Says in the help what is for a human, from the one table of who may run what.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-use steadfast_model::{Host, Millis, SessionId, ToolUseId, human_commands};
+use steadfast_model::{Claim, Host, Millis, SessionId, ToolUseId, human_commands};
 use steadfast_store::leave_claim;
 
 use crate::sandbox::Sandbox;
@@ -63,24 +63,42 @@ fn every_row_for_a_human_is_refused_to_an_agent_and_changes_nothing() {
     }
 }
 
+/// An agent runs this right now.
+fn leave(sandbox: &Sandbox, command: &str) {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let claim = Claim {
+        call: ToolUseId::new("call-1"),
+        session: SessionId::new("s-1"),
+        agent: None,
+        host: Host::Claude,
+        cwd: sandbox.root().display().to_string(),
+        command: command.to_owned(),
+        at: Millis(now.try_into().unwrap()),
+    };
+    leave_claim(&sandbox.place(), &claim).unwrap();
+}
+
 #[test]
 fn every_row_for_a_human_is_refused_by_the_claim_of_its_call_alone() {
     let sandbox = Sandbox::new();
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
     for row in human_commands() {
-        let claim = steadfast_model::Claim {
-            call: ToolUseId::new("call-1"),
-            session: SessionId::new("s-1"),
-            agent: None,
-            host: Host::Claude,
-            cwd: sandbox.root().display().to_string(),
-            command: format!("env -i steadfast {row}"),
-            at: Millis(now.try_into().unwrap()),
-        };
-        leave_claim(&sandbox.place(), &claim).unwrap();
+        // Of a task the claim has to name which one.
+        let said = if row.starts_with("task ") { call(&sandbox, row).join(" ") } else { row.to_owned() };
+        leave(&sandbox, &format!("env -i steadfast {said}"));
         let output = sandbox.command().args(call(&sandbox, row)).output().unwrap();
         is_refused(&sandbox, row, &output);
     }
+}
+
+#[test]
+fn a_human_unblocks_a_task_while_an_agent_is_at_another() {
+    let sandbox = Sandbox::new();
+    for task in ["One", "Two"] {
+        sandbox.ok(&["task", "add", task]);
+    }
+    sandbox.ok(&["task", "block", "1", "--why", "the key is missing"]);
+    leave(&sandbox, "steadfast task unblock 2");
+    sandbox.ok(&["task", "unblock", "1"]);
 }
 
 #[test]
