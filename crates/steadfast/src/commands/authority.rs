@@ -37,10 +37,14 @@ fn words(commands: &Command, matches: &ArgMatches) -> Vec<String> {
     words
 }
 
-/// What the claim of this call says of it: of a task also which one, as agents and humans work on several at once.
+/// What the claim of this call says of it: of a task also which one, as agents and humans work on several at once. A row
+/// with a flag is told from an agent's call without it by the flag.
 fn in_a_claim(row: &str, matches: &ArgMatches) -> String {
     let task = matches.subcommand_matches("task").and_then(ArgMatches::subcommand);
-    match task.and_then(|(verb, inner)| Some((verb, inner.try_get_raw("id").ok()??.next()?))) {
+    match task
+        .filter(|_| !row.contains(" --"))
+        .and_then(|(verb, inner)| Some((verb, inner.try_get_raw("id").ok()??.next()?)))
+    {
         Some((verb, id)) => format!("task {verb} {}", id.to_string_lossy()),
         None => row.to_owned(),
     }
