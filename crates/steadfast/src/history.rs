@@ -154,11 +154,6 @@ pub(crate) fn cut(name: &str, length: usize) -> &str {
     name.char_indices().nth(length).map_or(name, |(end, _)| &name[..end])
 }
 
-/// A text in one line, without what a terminal would obey.
-pub(crate) fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim_end().to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,10 +165,5 @@ mod tests {
         assert_eq!(length(&["0198f3a2-aaaa", "0198f3a2-aabb"]), 12);
         assert_eq!(length(&["s-1", "s-10"]), 8);
         assert_eq!((cut("äöüä", 2), cut("ab", 8)), ("äö", "ab"));
-    }
-
-    #[test]
-    fn a_text_of_an_agent_does_not_move_the_cursor() {
-        assert_eq!(one_line("a\n\u{1b}[2Jb\r\n"), "a  [2Jb");
     }
 }

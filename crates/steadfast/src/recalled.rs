@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use steadfast_model::Millis;
 use steadfast_store::ledger::{Memory, Recalled, StepRow};
+use steadfast_work::text::printable;
 
-use crate::history::one_line;
 use crate::when::ago;
 
 /// A line is read in passing, in characters.
@@ -55,12 +55,12 @@ pub(crate) fn to_json(recalled: &Recalled) -> Value {
 /// What a step did.
 fn action(step: &StepRow) -> String {
     match (&step.command, &step.files[..]) {
-        (Some(command), _) => format!("{} `{}`", step.action_type, one_line(command)),
+        (Some(command), _) => format!("{} `{}`", step.action_type, printable(command)),
         (None, files) => format!("{} {}", step.action_type, files.join(", ")),
     }
 }
 
 fn short(text: &str) -> String {
-    let text = one_line(text);
+    let text = printable(text);
     if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST - 1).chain(['…']).collect() }
 }

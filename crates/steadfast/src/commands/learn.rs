@@ -4,10 +4,10 @@ use steadfast_model::AddedBy;
 use steadfast_store::ledger::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
 use steadfast_work::Caller;
 use steadfast_work::Repository;
+use steadfast_work::text::printable;
 
 use crate::error::CommandError;
 use crate::here;
-use crate::history::one_line;
 use crate::output::{note, tell};
 use crate::surroundings;
 use crate::when::ago;
@@ -89,7 +89,7 @@ impl Learn {
 
 impl Add {
     fn run(self, repository: &Repository) -> Result<(), CommandError> {
-        let text = one_line(self.text.trim());
+        let text = printable(self.text.trim());
         if text.is_empty() {
             return Err(CommandError::usage("a learning says something, and this one is empty").hint(
                 "`steadfast learn add TEXT --why TEXT --file PATH` keeps it for whoever works on that file next",
@@ -100,7 +100,7 @@ impl Add {
         let new = NewLearning {
             kind: self.kind.into(),
             text,
-            why: one_line(self.why.trim()),
+            why: printable(self.why.trim()),
             files,
             source: match caller.by {
                 AddedBy::Agent => LearningSource::Agent,

@@ -3,11 +3,11 @@ use std::path::PathBuf;
 use clap::Args;
 use steadfast_hosts::transcript::SessionEvents;
 use steadfast_model::{EventKind, Goal, Opinion, Score};
+use steadfast_work::text::printable;
 
 use super::transcript::sessions;
 use super::transcript::timeline::target;
 use crate::error::CommandError;
-use crate::history::one_line;
 use crate::output::{note, several, tell};
 use actions::{Action, Actions};
 pub(super) use fold::{Fold, Judged, rules};
@@ -114,7 +114,7 @@ fn line(judged: &Judged, opinion: &Opinion) -> String {
         "{}  {policy} ({mode})  {}  {}\n    {}",
         judged.event.at,
         verdict.label(),
-        one_line(&what),
-        one_line(verdict.text())
+        printable(&what),
+        printable(verdict.text())
     )
 }

@@ -308,6 +308,18 @@ fn what_must_not_happen_is_refused_to_the_session_that_works_on_the_plan_until_t
     assert_eq!(writes("me", "t-4"), "");
 }
 
+/// What takes a loop from its start to its review.
+const TO_REVIEW: [&[&str]; 8] = [
+    &["loop", "advance", "shape"],
+    &["loop", "shape", "SPEC.md"],
+    &["loop", "advance", "decompose"],
+    &["plan", "load", "SPEC.md"],
+    &["loop", "advance", "executing"],
+    &["task", "done", "1.0", "--force"],
+    &["task", "done", "1.1", "--force"],
+    &["loop", "advance", "review"],
+];
+
 #[test]
 fn a_new_session_is_told_of_the_loop_at_every_stage_and_not_when_it_is_over() {
     let sandbox = Sandbox::new();
@@ -323,16 +335,7 @@ fn a_new_session_is_told_of_the_loop_at_every_stage_and_not_when_it_is_over() {
     assert_eq!(told(), None);
     sandbox.ok(&["loop", "start", "SPEC.md"]);
     let mut seen = vec![told().unwrap()];
-    for step in [
-        &["loop", "advance", "shape"][..],
-        &["loop", "shape", "SPEC.md"],
-        &["loop", "advance", "decompose"],
-        &["plan", "load", "SPEC.md"],
-        &["loop", "advance", "executing"],
-        &["task", "done", "1.0", "--force"],
-        &["task", "done", "1.1", "--force"],
-        &["loop", "advance", "review"],
-    ] {
+    for step in TO_REVIEW {
         sandbox.ok(step);
         if step[1] == "advance" {
             seen.push(told().unwrap());
@@ -379,17 +382,8 @@ fn the_gate_asks_nobody_and_needs_no_host() {
     sandbox.write("SPEC.md", SPEC);
     git(&sandbox, &["add", "."]);
     git(&sandbox, &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "--quiet", "-m", "spec"]);
-    for step in [
-        &["loop", "start", "SPEC.md"][..],
-        &["loop", "advance", "shape"],
-        &["loop", "shape", "SPEC.md"],
-        &["loop", "advance", "decompose"],
-        &["plan", "load", "SPEC.md"],
-        &["loop", "advance", "executing"],
-        &["task", "done", "1.0", "--force"],
-        &["task", "done", "1.1", "--force"],
-        &["loop", "advance", "review"],
-    ] {
+    sandbox.ok(&["loop", "start", "SPEC.md"]);
+    for step in TO_REVIEW {
         sandbox.ok(step);
     }
     let (code, said) = sandbox.fails(&["loop", "gate"]);

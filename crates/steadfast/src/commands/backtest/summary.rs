@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use steadfast_engine::POLICIES;
 use steadfast_model::PolicyName;
 use steadfast_store::redact::redact;
+use steadfast_work::text::printable;
 
 use super::report::{Example, Report, Said};
-use crate::history::one_line;
 use crate::output::several;
 
 /// What the policies say of all sessions.
@@ -167,7 +167,7 @@ pub(super) fn counted<K: AsRef<str> + Ord>(counts: &BTreeMap<K, u64>) -> String 
 pub(super) fn shown(text: &str) -> String {
     const LONGEST: usize = 200;
     let text = redact(text);
-    let line = one_line(&text);
+    let line = printable(&text);
     match line.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,

@@ -1,8 +1,9 @@
 use serde_json::{Value, json};
 use steadfast_model::{Millis, SessionId};
 use steadfast_store::ledger::HistoryLine;
+use steadfast_work::text::printable;
 
-use crate::history::{cut, one_line, short_length};
+use crate::history::{cut, short_length};
 use crate::when::{ago, time};
 
 /// One line of the log.
@@ -125,10 +126,10 @@ impl Columns {
                 for (word, width) in words.iter().zip(self.widths) {
                     text += &format!("{word:<width$}  ");
                 }
-                text + &one_line(&line.reason)
+                text + &printable(&line.reason)
             }
             Line::Problem { at, text } => {
-                format!("{:<width$}  problem: {}", self.time(*at), one_line(text), width = self.widths[0])
+                format!("{:<width$}  problem: {}", self.time(*at), printable(text), width = self.widths[0])
             }
         }
     }
@@ -143,7 +144,7 @@ impl Columns {
             line.mode.clone(),
             line.verdict.clone(),
         ]
-        .map(|word| one_line(&word))
+        .map(|word| printable(&word))
     }
 
     fn time(&self, at: Millis) -> String {

@@ -1,9 +1,9 @@
 use clap::Args;
 use steadfast_work::loops::{Loops, how};
+use steadfast_work::text::printable;
 
 use crate::error::CommandError;
 use crate::here;
-use crate::history::one_line;
 use crate::output::{note, tell};
 
 /// Takes a request that is not clear enough as it is. The reason is kept, and the loop has the least freedom.
@@ -17,7 +17,7 @@ pub(in crate::commands) struct Override {
 impl Override {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        let why = one_line(self.why.trim());
+        let why = printable(self.why.trim());
         if why.is_empty() {
             return Err(CommandError::usage("an override has a reason, and this one is empty")
                 .hint("`steadfast loop override --why \"a trial, nothing is at stake\"`"));

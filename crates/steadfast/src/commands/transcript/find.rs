@@ -5,8 +5,10 @@ use serde_json::json;
 
 use super::sessions;
 use super::timeline::{Entry, Timeline, What};
+use steadfast_work::text::printable;
+
 use crate::error::CommandError;
-use crate::history::{cut, one_line};
+use crate::history::cut;
 use crate::output::{note, several, tell};
 
 /// How much is shown before and behind what was looked for, in characters.
@@ -62,7 +64,7 @@ impl Find {
 fn line(entry: &Entry, around: &str) -> String {
     let at = entry.at.map_or_else(|| "-".to_owned(), |at| at.to_string());
     let agent = entry.agent.as_deref().map(|agent| format!("{} ", cut(agent, 8))).unwrap_or_default();
-    format!("  {at}  {agent}{}: {}", one_line(entry.what.who()), one_line(around))
+    format!("  {at}  {agent}{}: {}", printable(entry.what.who()), printable(around))
 }
 
 fn to_json(file: &Path, timeline: &Timeline, entry: &Entry, around: &str) -> serde_json::Value {

@@ -5,11 +5,12 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hosts::transcript::{Transcript, subagent_files};
+use steadfast_work::text::printable;
 
 use super::sessions;
 use super::timeline::{End, Entry, Timeline, What};
 use crate::error::CommandError;
-use crate::history::{cut, one_line};
+use crate::history::cut;
 use crate::output::{gone_or_full, note, tell};
 
 const WIDTH: usize = 100;
@@ -115,7 +116,7 @@ impl Screen {
 
     fn show(&mut self, timeline: &Timeline) -> io::Result<()> {
         if let Some(session) = &timeline.session {
-            writeln!(self.out, "{FAINT}session{FAINT:#} {}", one_line(session))?;
+            writeln!(self.out, "{FAINT}session{FAINT:#} {}", printable(session))?;
         }
         let mut day = String::new();
         for entry in &timeline.entries {
@@ -138,7 +139,7 @@ impl Screen {
             What::Call { .. } => CALL,
         };
         // A tool of a server goes by its own name.
-        let who = one_line(entry.what.who().rsplit("__").next().unwrap_or_default());
+        let who = printable(entry.what.who().rsplit("__").next().unwrap_or_default());
         // What a subagent does is set in.
         let (mark, who) = match &entry.agent {
             Some(_) => ("> ", cut(&who, WHO - 2)),
@@ -198,7 +199,7 @@ impl Screen {
 
 /// As much of the text as one line holds.
 pub(super) fn fit(text: &str, width: usize) -> String {
-    let line = one_line(text.trim());
+    let line = printable(text.trim());
     match line.char_indices().nth(width) {
         None => line,
         Some(_) => cut(&line, width - 1).to_owned() + "…",

@@ -6,8 +6,9 @@ use steadfast_model::{
 use steadfast_store::ledger::HistoryLine;
 use steadfast_store::{SessionFiles, read_lines};
 use steadfast_work::task_list::word;
+use steadfast_work::text::printable;
 
-use crate::history::{History, one_line};
+use crate::history::History;
 
 /// A refusal, or a note in its place, with all that is known around it.
 #[derive(Debug)]
@@ -206,7 +207,7 @@ fn what(call: &ToolCall) -> String {
         Action::Skill { name } => name.clone(),
         Action::Mcp { .. } | Action::Ask | Action::LeavePlan | Action::List(_) | Action::Other => String::new(),
     };
-    let said = one_line(&format!("{} {object}", call.tool));
+    let said = printable(&format!("{} {object}", call.tool));
     if said.chars().count() > LONGEST {
         return format!("`{}…`", said.chars().take(LONGEST - 1).collect::<String>());
     }
@@ -217,5 +218,5 @@ fn what(call: &ToolCall) -> String {
 pub(super) fn closed(task: &Task) -> String {
     let Task { id, title, status, .. } = task;
     debug_assert!(matches!(status, Status::Done | Status::Blocked));
-    format!("{id} {} ({})", one_line(title), word(*status))
+    format!("{id} {} ({})", printable(title), word(*status))
 }

@@ -1,9 +1,10 @@
 //! The words of an explanation.
 
 use steadfast_model::{EventKind, Fact, Millis, PlanView, Status, TaskLine};
+use steadfast_work::text::printable;
 
 use super::explanation::{Explanation, LetGo, Told, closed};
-use crate::history::{cut, one_line};
+use crate::history::cut;
 use crate::when::ago;
 
 /// How much of what the agent last said is repeated.
@@ -76,17 +77,17 @@ impl Explanation {
                 let are = if left == 1 { "is" } else { "are" };
                 format!("as all blocked: {left} of {all} tasks {are} blocked, {done} done.")
             }
-            LetGo::Unread(why) => format!("because its tasks could not be read: {}", one_line(why)),
+            LetGo::Unread(why) => format!("because its tasks could not be read: {}", printable(why)),
         }
     }
 
     fn why(&self) -> String {
         match (self.line.verdict.as_str(), self.plan_then()) {
             ("continue", Some(plan)) => match plan.open.first() {
-                Some(next) => format!("{}, next is {} {}.", how_many_open(plan), next.id, one_line(&next.title)),
+                Some(next) => format!("{}, next is {} {}.", how_many_open(plan), next.id, printable(&next.title)),
                 None => format!("{}.", how_many_open(plan)),
             },
-            _ => one_line(&self.line.reason),
+            _ => printable(&self.line.reason),
         }
     }
 
@@ -113,7 +114,7 @@ impl Explanation {
         if let Some(EventKind::Stop(stopping)) = self.journal.as_ref().map(|journal| &journal.event)
             && let Some(message) = &stopping.last_message
         {
-            let said = one_line(message);
+            let said = printable(message);
             let more = if said.chars().count() > LAST_WORDS { "…" } else { "" };
             lines.push(format!("Said     “{}{more}”", cut(&said, LAST_WORDS)));
         }
@@ -124,7 +125,7 @@ impl Explanation {
     fn tasks(&self) -> Option<String> {
         let plan = match &self.facts.plan {
             Fact::Known(Some(plan)) => plan,
-            Fact::Unknown(why) => return Some(section("Tasks then", &[format!("not known: {}", one_line(why))])),
+            Fact::Unknown(why) => return Some(section("Tasks then", &[format!("not known: {}", printable(why))])),
             Fact::Known(None) | Fact::NotAsked => return None,
         };
         let mut lines = vec![counts(plan)];
@@ -143,7 +144,7 @@ impl Explanation {
             Told::Human if self.line.verdict == "ask" => "The human was asked",
             Told::Human => "The human was told",
         };
-        let lines: Vec<String> = self.line.reason.lines().map(one_line).collect();
+        let lines: Vec<String> = self.line.reason.lines().map(printable).collect();
         section(title, &lines)
     }
 
@@ -162,7 +163,7 @@ impl Explanation {
             lines.push(format!("the session was let go as {}, {}", release.as_str(), ago(now, at)));
         }
         if let Some(end) = &since.ended {
-            lines.push(format!("the session ended ({}), {}", one_line(&end.reason), ago(now, end.at)));
+            lines.push(format!("the session ended ({}), {}", printable(&end.reason), ago(now, end.at)));
         }
         if self.journal.is_none() {
             lines.push("the journal was begun anew, more is not known".to_owned());
@@ -237,7 +238,7 @@ fn counts(plan: &PlanView) -> String {
 
 fn task(task: &TaskLine) -> String {
     let state = if task.status == Status::InProgress { " (in progress)" } else { "" };
-    format!("{} {}{state}", task.id, one_line(&task.title))
+    format!("{} {}{state}", task.id, printable(&task.title))
 }
 
 fn capital(text: &str) -> String {
