@@ -96,9 +96,9 @@ impl RunError {
             | Self::Capped { .. }
             | Self::BudgetSpent { .. } => Cause::NeedsHuman,
             Self::NotClear(_) => Cause::Refused,
-            Self::Ledger(_)
-            | Self::Lease(_)
-            | Self::Grounds(_)
+            Self::Ledger(error) | Self::Lease(LeaseError::Ledger(error)) => error.into(),
+            Self::Lease(LeaseError::Held { .. } | LeaseError::Lost { .. }) => Cause::State,
+            Self::Grounds(_)
             | Self::Folder { .. }
             | Self::NotWritten { .. }
             | Self::Thread(_)

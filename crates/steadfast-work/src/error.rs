@@ -67,9 +67,9 @@ impl WorkError {
             Self::Tracker { source, .. } => source.cause(),
             Self::Repository(RepositoryError::NotSetUp { .. }) => Cause::NotFound,
             Self::Repository(RepositoryError::EmptyPath) => Cause::Input,
-            Self::Ledger(error) => cause_of_ledger(error),
+            Self::Ledger(error) => error.into(),
             Self::Config(_) => Cause::Infrastructure,
-            Self::Session(StepError::Ledger(error)) => cause_of_ledger(error),
+            Self::Session(StepError::Ledger(error)) => error.into(),
             Self::Session(_) => Cause::Infrastructure,
         }
     }
@@ -80,38 +80,40 @@ impl WorkError {
     }
 }
 
-pub(crate) fn cause_of_ledger(error: &LedgerError) -> Cause {
-    use LedgerError as E;
-    match error {
-        E::Newer { .. }
-        | E::Older { .. }
-        | E::Damaged { .. }
-        | E::Locked { .. }
-        | E::Full { .. }
-        | E::ReadOnly { .. }
-        | E::Unreachable { .. }
-        | E::Failed { .. }
-        | E::Gap { .. } => Cause::Infrastructure,
-        E::UnknownPlan { .. }
-        | E::UnknownTask { .. }
-        | E::UnknownDependency { .. }
-        | E::UnknownLearning { .. }
-        | E::UnknownRun { .. }
-        | E::UnknownUnit { .. }
-        | E::UnknownDispatch { .. }
-        | E::UnknownLoop { .. }
-        | E::UnknownFinding { .. } => Cause::NotFound,
-        E::TooLong { .. } | E::TooMany { .. } | E::LearningFiles { .. } => Cause::Input,
-        E::DuplicateTask { .. }
-        | E::OpenLearnings { .. }
-        | E::IllegalMove { .. }
-        | E::StaleFence { .. }
-        | E::InRun { .. }
-        | E::MergedBefore { .. }
-        | E::LeftOpen { .. }
-        | E::InLoop { .. }
-        | E::LoopIsOver { .. }
-        | E::StageSkipped { .. } => Cause::State,
+impl From<&LedgerError> for Cause {
+    fn from(error: &LedgerError) -> Self {
+        use LedgerError as E;
+        match error {
+            E::Newer { .. }
+            | E::Older { .. }
+            | E::Damaged { .. }
+            | E::Locked { .. }
+            | E::Full { .. }
+            | E::ReadOnly { .. }
+            | E::Unreachable { .. }
+            | E::Failed { .. }
+            | E::Gap { .. } => Self::Infrastructure,
+            E::UnknownPlan { .. }
+            | E::UnknownTask { .. }
+            | E::UnknownDependency { .. }
+            | E::UnknownLearning { .. }
+            | E::UnknownRun { .. }
+            | E::UnknownUnit { .. }
+            | E::UnknownDispatch { .. }
+            | E::UnknownLoop { .. }
+            | E::UnknownFinding { .. } => Self::NotFound,
+            E::TooLong { .. } | E::TooMany { .. } | E::LearningFiles { .. } => Self::Input,
+            E::DuplicateTask { .. }
+            | E::OpenLearnings { .. }
+            | E::IllegalMove { .. }
+            | E::StaleFence { .. }
+            | E::InRun { .. }
+            | E::MergedBefore { .. }
+            | E::LeftOpen { .. }
+            | E::InLoop { .. }
+            | E::LoopIsOver { .. }
+            | E::StageSkipped { .. } => Self::State,
+        }
     }
 }
 

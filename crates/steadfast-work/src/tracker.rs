@@ -22,7 +22,7 @@ pub use patience::{COMMAND, HOOK, LOOK, Patience};
 use slices::Slices;
 
 use crate::TaskError;
-use crate::error::{Cause, cause_of_ledger};
+use crate::error::Cause;
 
 /// A list that somebody else keeps.
 pub trait Tracker: std::fmt::Debug {
@@ -79,7 +79,7 @@ impl TrackerError {
             Self::NoEpic(_) => Cause::NotFound,
             Self::Emptied { .. } | Self::Lint(_) => Cause::State,
             Self::Gated(_) => Cause::Refused,
-            Self::Ledger(error) => cause_of_ledger(error),
+            Self::Ledger(error) => error.into(),
             Self::Checks(error) => error.cause(),
             Self::NoProgram
             | Self::Program(_)
