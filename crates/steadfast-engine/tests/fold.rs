@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use steadfast_engine::{decide, needs};
 use steadfast_model::{
-    Action, AddedBy, Agent, AgentId, Approval, Background, Brief, Change, Checking, Counts, Effect, Entry, Event,
-    EventKind, ExitOn, Fact, Facts, Host, Millis, NewRules, Outcome, PlanId, PlanView, PromptOrigin, Record, Release,
-    Rules, Ruling, SessionId, StartSource, State, Status, StopRules, Stopping, TaskChanged, TaskId, TaskLine, ToolCall,
-    ToolResult, ToolUseId, Via,
+    Action, AddedBy, Agent, AgentId, Approval, Background, Brief, Change, Checking, Counts, DoneHere, Effect, Entry,
+    Event, EventKind, ExitOn, Fact, Facts, Host, Millis, NewRules, OnBranch, Outcome, PlanId, PlanView, PromptOrigin,
+    Record, Release, Rules, Ruling, SessionId, StartSource, State, Status, StopRules, Stopping, TaskChanged, TaskId,
+    TaskLine, TaskLines, ToolCall, ToolResult, ToolUseId, Via,
 };
 
 const ME: &str = "session-1";
@@ -126,8 +126,8 @@ fn rules() -> impl Strategy<Value = StopRules> {
 }
 
 fn facts() -> impl Strategy<Value = Facts> {
-    (0..4_u32, 0..3_u32, 0..3_u32, 0..2_u32, 0..16_u8, any::<bool>()).prop_map(
-        |(pending, in_progress, done, blocked, world, spec)| {
+    (0..4_u32, 0..3_u32, 0..3_u32, 0..2_u32, 0..16_u8, any::<bool>(), done_here()).prop_map(
+        |(pending, in_progress, done, blocked, world, spec, done_here)| {
             let line = |n: u32| TaskLine {
                 id: TaskId::new(n.to_string()),
                 title: "t".into(),
@@ -158,10 +158,26 @@ fn facts() -> impl Strategy<Value = Facts> {
                         brief,
                     })),
                 },
+                done: done_here,
                 ..Facts::default()
             }
         },
     )
+}
+
+/// How the done tasks stand in the checkout.
+fn done_here() -> impl Strategy<Value = Fact<DoneHere>> {
+    (0..8_u8, any::<[bool; 3]>()).prop_map(|(known, [stale, claimed, elsewhere])| match known {
+        0 => Fact::NotAsked,
+        1 => Fact::Unknown("over its time".into()),
+        _ => {
+            let line = TaskLine { id: TaskId::new("9"), title: "t".into(), status: Status::Done };
+            let lines = |are: bool| TaskLines { first: vec![line.clone(); are.into()], all: are.into() };
+            let on = OnBranch { branch: "steadfast/r-1".into(), tasks: 1 };
+            let elsewhere = elsewhere.then_some(on);
+            Fact::Known(DoneHere { stale: lines(stale), claimed: lines(claimed), elsewhere })
+        }
+    })
 }
 
 /// Folds a sequence of events and returns every record and the state they leave, as bytes.
@@ -170,7 +186,7 @@ fn fold(events: &[(Event, Facts)]) -> (Vec<Vec<u8>>, Vec<u8>) {
     let mut records = Vec::new();
     for (sequence, (event, world)) in (1..).zip(events) {
         let plan = if needs(&state, event).plan { world.plan.clone() } else { Fact::NotAsked };
-        let facts = Facts { rules: world.rules.clone(), plan, ..Facts::default() };
+        let facts = Facts { rules: world.rules.clone(), plan, done: world.done.clone(), ..Facts::default() };
         let decision = decide(&state, event, &facts);
         state.advance(sequence, event.at, &decision.changes);
         let record = Record {
@@ -281,7 +297,15 @@ proptest! {
                 let Fact::Known(Some(plan)) = &facts.plan else { panic!("released without a plan") };
                 let counts = plan.counts;
                 match release {
-                    Release::Complete => prop_assert_eq!(counts.all(), counts.done, "complete with tasks left"),
+                    Release::Complete => {
+                        prop_assert_eq!(counts.all(), counts.done, "complete with tasks left");
+                        let done = &facts.done;
+                        let holds = matches!(done, Fact::NotAsked) || *done == Fact::Known(DoneHere::default());
+                        prop_assert!(holds, "complete with {:?}", done);
+                    }
+                    Release::NeedsReview | Release::Unmerged | Release::Unverified => {
+                        prop_assert_eq!(counts.all(), counts.done, "let go with tasks left");
+                    }
                     Release::AllBlocked => {
                         let blocks = decision.effects.iter().any(|effect| matches!(effect, Effect::BlockTask { .. }));
                         prop_assert!(plan.open.len() <= usize::from(blocks), "all blocked with tasks open");

@@ -9,8 +9,8 @@ use steadfast_engine::drift::written;
 use steadfast_engine::{Heard, goal};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
-    Action, Approval, ApprovalRules, Brief, Current, Event, EventKind, Fact, Facts, Found, Gate, Millis, Needs,
-    Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, State, ToolCall, WiringTold,
+    Action, Approval, ApprovalRules, Brief, Current, DoneHere, Event, EventKind, Fact, Facts, Found, Gate, Millis,
+    Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, State, ToolCall, WiringTold,
 };
 use steadfast_observe::{Repository, TOOL_EVENT};
 use steadfast_plan::{Standing, resume_text};
@@ -21,7 +21,7 @@ use steadfast_store::{
 };
 
 use crate::process::is_gone;
-use crate::wiring;
+use crate::{done, wiring};
 
 /// Longer than any single tool call: an agent that works is heard of at least this often.
 const SILENCE_MS: u64 = 4 * 60 * 60 * 1_000;
@@ -35,31 +35,40 @@ const TREE: Duration = Duration::from_millis(400);
 /// What git gets at a prompt to list the files. A hundred thousand take less than half of it.
 const PROMPT: Duration = Duration::from_millis(250);
 
-/// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice.
+/// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice. With it, where
+/// nothing is open, how its done tasks stand here.
 pub(crate) fn plan(
     place: &Place,
     config: &ConfigFiles,
     needs: Needs,
-    rules: &ApprovalRules,
+    state: &State,
     event: &Event,
-) -> Fact<Option<PlanView>> {
+) -> (Fact<Option<PlanView>>, Fact<DoneHere>) {
     if !needs.plan {
-        return Fact::NotAsked;
+        return (Fact::NotAsked, Fact::NotAsked);
     }
     let (now, session) = (event.at, &event.session);
     let worktree = place.worktree();
-    let read = Ledger::open_read_only(&place.state)
-        .and_then(|ledger| ledger.map_or(Ok(None), |ledger| ledger.plan_view_of(&worktree, session)));
+    let read = Ledger::open_read_only(&place.state).and_then(|ledger| {
+        let Some(ledger) = ledger else { return Ok((None, Fact::NotAsked)) };
+        let plan = ledger.plan_view_of(&worktree, session)?;
+        let ends = matches!(event.kind, EventKind::Stop(_)) && event.agent.is_none();
+        let done = match &plan {
+            Some(plan) if ends && plan.open.is_empty() => done::here(place, &ledger, &plan.id, state, event),
+            _ => Fact::NotAsked,
+        };
+        Ok((plan, done))
+    });
     let seen = |plan| {
         let mut plan = heard_of(place, plan, now);
-        plan.approval = standing(place, config, &plan, rules, now);
+        plan.approval = standing(place, config, &plan, &state.rules.approval, now);
         plan
     };
     match read {
-        Ok(plan) => Fact::Known(plan.map(seen)),
+        Ok((plan, done)) => (Fact::Known(plan.map(seen)), done),
         Err(error) => match read_slices_of(&place.state, &worktree, session) {
-            Some(plan) => Fact::Known(Some(seen(plan))),
-            None => Fact::Unknown(error.to_string()),
+            Some(plan) => (Fact::Known(Some(seen(plan))), Fact::Unknown(error.to_string())),
+            None => (Fact::Unknown(error.to_string()), Fact::NotAsked),
         },
     }
 }

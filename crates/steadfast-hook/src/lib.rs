@@ -4,6 +4,7 @@
 //! ends in [`fallback()`]: silence, or, before a tool and behind a closed gate, a refusal.
 
 mod call;
+mod done;
 mod facts;
 mod fallback;
 mod follow;

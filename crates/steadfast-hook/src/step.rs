@@ -108,10 +108,11 @@ impl Step<'_> {
         // What an agent of a run works on is its unit's.
         let is_followed = wanted.plan && !tasks_from.is_native() && run_spent.is_none() && Followed::is_due(&event);
         let followed = if is_followed { follow(place, config) } else { Followed::default() };
-        let plan = facts::plan(place, config, wanted, &before.rules.approval, &event);
+        let (plan, done) = facts::plan(place, config, wanted, &before, &event);
         let world = Facts {
             rules,
             plan: followed.seen(plan, &event.session),
+            done,
             elsewhere: followed.told(),
             gate,
             seal,
@@ -199,6 +200,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
     Facts {
         rules: world.rules.as_ref().filter(|new| new.stamp != state.rules_stamp).cloned(),
         plan,
+        done: world.done.clone(),
         elsewhere: world.elsewhere.clone(),
         // A marker that came since stands at the next event.
         gate: world.gate.clone(),

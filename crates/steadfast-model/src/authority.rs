@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// Every command by its words. A flag that only a human may set has a row of its own.
-pub const COMMANDS: [(&str, Authority); 82] = [
+pub const COMMANDS: [(&str, Authority); 83] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -54,6 +54,7 @@ pub const COMMANDS: [(&str, Authority); 82] = [
     ("task start", Authority::Either),
     ("task done", Authority::Either),
     ("task block", Authority::Either),
+    ("task check", Authority::Either),
     ("task wait", Authority::Either),
     ("task note", Authority::Either),
     ("spec compile", Authority::Either),

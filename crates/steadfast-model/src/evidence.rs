@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Millis;
+use crate::{Millis, SeenFile};
 
 /// What a task's end rests on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Evidence {
     /// Object ids of the task's files by path; a missing file has none. Stale when those are others now.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, Option<String>>,
+    /// The same files as a stop compares them, which asks no git.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<SeenFile>,
     /// What a reader should know beside it, one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,

@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AddedBy, Approval, Found, Gate, Millis, PlanId, Rules, RunId, SealBreak, SessionId, TaskId, TaskLine};
+use crate::{
+    AddedBy, Approval, DoneHere, Found, Gate, Millis, PlanId, Rules, RunId, SealBreak, SessionId, TaskId, TaskLine,
+};
 
 /// What has to be known for an event. For most tool events: nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +79,9 @@ pub struct Facts {
     /// The plan of this worktree, if there is one.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub plan: Fact<Option<PlanView>>,
+    /// How its done tasks stand here. Asked where nothing is open.
+    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
+    pub done: Fact<DoneHere>,
     /// What happened in the list that its tasks are kept in, or why that is not known, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<String>,

@@ -20,6 +20,7 @@ mod id;
 mod looped;
 mod plan;
 mod policy;
+mod proof;
 mod record;
 mod run;
 mod settings;
@@ -46,6 +47,7 @@ pub use looped::{
 };
 pub use plan::{Phase, Plan, PlannedTask, Reported};
 pub use policy::{Direction, Mode, PolicyName};
+pub use proof::{DoneHere, Freshness, OnBranch, SeenFile, Subject, TaskLines, freshness};
 pub use record::{Entry, Opinion, Record};
 pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus};
 pub use settings::{
@@ -53,7 +55,9 @@ pub use settings::{
     ModeOptions, NoPeriod, Options, Period, Permissions, Possible, Price, PrivacyOptions, Profile, Rules, RunOptions,
     RunSettings, Settings, Source, Sourced, StopOptions, StopRules, TaskSource, Usd,
 };
-pub use state::{Change, GateState, Held, LastStop, Release, STATE_VERSION, Seen, State, StopCount, WiringTold};
+pub use state::{
+    Change, GateState, Held, LastStop, LastWrite, Release, STATE_VERSION, Seen, State, StopCount, WiringTold,
+};
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
 pub use tool::{Action, Answered, Outcome, ToolCall, ToolResult};
 pub use verdict::{Answer, Question, Ruling, Verdict};

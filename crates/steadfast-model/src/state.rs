@@ -1,4 +1,5 @@
 mod gate;
+mod last_write;
 mod stop;
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use crate::{
 };
 
 pub use gate::GateState;
+pub use last_write::LastWrite;
 pub use stop::{LastStop, Release, StopCount};
 
 /// Goes up when an older binary could misread the state.
@@ -87,6 +89,9 @@ pub struct State {
     /// Where its work is, and how it went lately.
     #[serde(default, skip_serializing_if = "Drift::is_empty")]
     pub drift: Drift,
+    /// When it last wrote a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_write: Option<LastWrite>,
     /// Our copy of the list that the host keeps, once the session used it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<Box<HostList>>,
@@ -214,6 +219,12 @@ pub enum Change {
     /// What must not happen while the loop of its plan goes on, instead of what was known of it.
     MustNots(Vec<Constraint>),
     Drift(DriftChange),
+    /// A call wrote these files. None: not known which.
+    Wrote {
+        at: Millis,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        paths: Vec<String>,
+    },
     /// What was said of a changed wiring.
     WiringTold(WiringTold),
     List(ListChange),
@@ -243,6 +254,7 @@ impl State {
             goal: None,
             must_nots: Vec::new(),
             drift: Drift::default(),
+            last_write: None,
             list: None,
             wiring: WiringTold::default(),
             ended: None,
@@ -372,6 +384,7 @@ impl State {
                 self.mark_version();
             }
             Change::Drift(change) => self.drift.apply(change),
+            Change::Wrote { at, paths } => self.last_write = Some(LastWrite::after(self.last_write.take(), *at, paths)),
             Change::List(change) => self.list.get_or_insert_default().apply(change),
             Change::ConstraintLifted(number) => {
                 if let Some(goal) = &mut self.goal {

@@ -30,6 +30,7 @@ mod program;
 mod raw_diff;
 mod recent;
 mod repository;
+mod seen;
 mod sha256;
 mod stat;
 mod status;

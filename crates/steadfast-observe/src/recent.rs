@@ -25,7 +25,7 @@ impl Repository {
 }
 
 /// When a file was written, or came to where it is: a copy may keep the time of what it was copied from.
-fn last_touched(path: &Path) -> Option<Millis> {
+pub(crate) fn last_touched(path: &Path) -> Option<Millis> {
     let found = fs::symlink_metadata(path).ok()?;
     let written = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     let written = i64::try_from(written.as_millis()).ok()?;

@@ -11,6 +11,7 @@ mod elsewhere;
 mod error;
 mod evidence;
 pub mod files;
+mod freshness;
 mod gate;
 mod list;
 mod plan;
@@ -33,7 +34,8 @@ pub use closing::{Asked, Closing, PATIENCE, SLICE};
 pub use decisions::shown as decisions_file;
 pub use draft::{Proposal, Proposed, short_of};
 pub use error::{ApprovalError, DecisionError, DraftName, GateError, PlanError, TaskError};
-pub use evidence::{Proof, how, short};
+pub use evidence::{how, short};
+pub use freshness::{Proof, Rechecked};
 pub use gate::{Locked, Looked, Standing};
 pub use list::TakenOver;
 pub use plan::{LoopState, Position, freeze};
@@ -168,6 +170,11 @@ impl TaskList {
         let frozen = freeze(&self.repository.place.root, command.as_deref())?;
         let task = self.ledger.add_task(&plan, new, now)?;
         self.ledger.freeze(&plan, &frozen, now)?;
+        if task.verify.is_none() {
+            // Until it is started, it is measured from here.
+            let standing = Started { session: None, agent: None, loaded: true, ..self.standing(&task) };
+            self.ledger.keep_baseline(&plan, &task.id, &standing)?;
+        }
         self.take(&plan, Claiming::UnlessHeld)?;
         Ok(task)
     }
@@ -228,13 +235,13 @@ impl TaskList {
             Fact::Unknown(why) => (files::Ids::new(), Some(why)),
             Fact::NotAsked => (files::Ids::new(), None),
         };
-        let needs_tree = task.files.is_empty() && task.verify == Some(Check::Changed);
+        let needs_tree = task.files.is_empty() && matches!(task.verify, None | Some(Check::Changed));
         let tree = match needs_tree.then(|| files::tree(&place.root, &place.state)) {
             Some(Fact::Known(tree)) => Some(tree),
             _ => None,
         };
         let Caller { session, agent, .. } = &self.caller;
-        Started { at: self.now(), files, unseen, tree, session: session.clone(), agent: agent.clone() }
+        Started { at: self.now(), files, unseen, tree, session: session.clone(), agent: agent.clone(), loaded: false }
     }
 
     pub fn note(&mut self, id: &TaskId, line: &str) -> Result<Task, WorkError> {

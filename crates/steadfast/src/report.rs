@@ -2,6 +2,7 @@
 
 mod card;
 mod draft;
+mod rechecked;
 mod summary;
 
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ use steadfast_work::task_list::{Closing, Position, Proof, how, short, word};
 
 pub(crate) use card::card;
 pub(crate) use draft::{granted, rendered};
+pub(crate) use rechecked::rechecked;
 pub(crate) use summary::{Summary, summary};
 
 use crate::error::CommandError;
@@ -138,6 +140,7 @@ pub(crate) fn evidence_words(list: &TaskList, tasks: &[Task]) -> Result<Vec<Opti
     let words = |Proof { evidence, stale, branch }: Proof| {
         let class = evidence.class.as_str();
         match (evidence.passed, stale, branch) {
+            (false, Some(true), _) => "stale: its check has failed since".to_owned(),
             (false, ..) => "check failed".to_owned(),
             (true, Some(true), _) => format!("{class}, stale: its files changed since"),
             (true, _, Some(branch)) => format!("{class}, on {branch}"),
@@ -179,20 +182,27 @@ fn basis(evidence: &Evidence) -> String {
     }
 }
 
+/// The end of what a check printed, on lines of its own.
+fn end_of_output(evidence: &Evidence) -> String {
+    let mut text = String::new();
+    if let Some(tail) = evidence.output_tail.as_deref().filter(|tail| !tail.trim().is_empty()) {
+        let lines: Vec<&str> = tail.trim_end().lines().collect();
+        let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
+        text += "\n  the end of its output:";
+        for line in shown {
+            text += format!("\n    {line}").trim_end_matches(' ');
+        }
+    }
+    text
+}
+
 fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
     let times = match same {
         0..3 => String::new(),
         times => format!("; {times} times in the same way"),
     };
     let mut message = format!("task `{}` stays open: {}{times}", task.id, how(evidence));
-    if let Some(tail) = evidence.output_tail.as_deref().filter(|tail| !tail.trim().is_empty()) {
-        let lines: Vec<&str> = tail.trim_end().lines().collect();
-        let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
-        message += "\n  the end of its output:";
-        for line in shown {
-            message += format!("\n    {line}").trim_end_matches(' ');
-        }
-    }
+    message += &end_of_output(evidence);
     let (id, error) = (&task.id, CommandError::failure(message));
     let error = match evidence.end {
         CheckEnd::NotStarted => error.hint(format!("a human can run it in a terminal: `steadfast task done {id}`")),

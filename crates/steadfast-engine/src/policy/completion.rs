@@ -11,8 +11,9 @@ mod text;
 mod tokens;
 
 use steadfast_model::{
-    Background, Change, Direction, Effect, Event, EventKind, ExitOn, Fact, Facts, Mode, Needs, OwnerEnd, PlanView,
-    PolicyName, PromptOrigin, Release, Rules, StartSource, State, Status, Stopping, TaskLine, Verdict,
+    Background, Change, Direction, DoneHere, Effect, Event, EventKind, ExitOn, Fact, Facts, Mode, Needs, OwnerEnd,
+    PlanView, PolicyName, PromptOrigin, Release, Rules, StartSource, State, Status, Stopping, TaskLine, TaskLines,
+    Verdict,
 };
 
 use super::{Judgement, Policy};
@@ -130,7 +131,7 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
     }
     let message = stopping.last_message.as_deref().unwrap_or_default();
     let said = promise::promised(message, &state.rules.stop, plan.brief.promise.as_deref());
-    let gate = Gate { state, event, plan, said };
+    let gate = Gate { state, event, plan, done: &facts.done, said };
 
     // What is open and cannot be started waits for something that is blocked.
     if plan.open.is_empty() || plan.counts.open() == 0 {
@@ -158,6 +159,8 @@ struct Gate<'a> {
     state: &'a State,
     event: &'a Event,
     plan: &'a PlanView,
+    /// How what is done stands here, where nothing is open.
+    done: &'a Fact<DoneHere>,
     said: Option<Promise>,
 }
 
@@ -166,13 +169,15 @@ impl Gate<'_> {
     fn closed(&self, stopping: &Stopping) -> Judgement {
         let Self { state, plan, said, .. } = self;
         let rules = &state.rules.stop;
-        let missing = if plan.counts.all() == plan.counts.done {
+        let missing = if let Some(stale) = self.stale() {
+            text::stale(stale, *said == Some(Promise::Completion))
+        } else if plan.counts.all() == plan.counts.done {
             let wanted = promise::of_completion(rules, plan.brief.promise.as_deref());
             match wanted {
                 Some(promise) if !rules.allows(ExitOn::AllComplete) && *said != Some(Promise::Completion) => {
                     text::unpromised(plan, promise)
                 }
-                _ => return released(Release::Complete, Verdict::Pass),
+                _ => return self.all_done(),
             }
         } else if rules.allows(ExitOn::AllBlocked) {
             return self.all_blocked(plan);
@@ -186,6 +191,32 @@ impl Gate<'_> {
             return released(Release::Yielded, Verdict::Pass);
         }
         self.answer(&missing, plan)
+    }
+
+    /// Done tasks whose evidence does not hold any more. They hold like tasks that can be begun.
+    fn stale(&self) -> Option<&TaskLines> {
+        match self.done {
+            Fact::Known(done) if self.state.rules.stop.check_ready_tasks => {
+                Some(&done.stale).filter(|stale| !stale.is_empty())
+            }
+            _ => None,
+        }
+    }
+
+    /// Nothing is open. That is `complete` only where what was done is here, and more than the agent's word says so.
+    fn all_done(&self) -> Judgement {
+        let (release, note) = match self.done {
+            Fact::Unknown(why) => (Release::Unverified, text::unverified_note(why)),
+            Fact::Known(done) if !done.stale.is_empty() => (Release::Unverified, text::stale_note(&done.stale)),
+            Fact::Known(DoneHere { elsewhere: Some(on), .. }) => (Release::Unmerged, text::unmerged_note(on)),
+            Fact::Known(done) if !done.claimed.is_empty() => {
+                (Release::NeedsReview, text::needs_review_note(&done.claimed))
+            }
+            Fact::Known(_) | Fact::NotAsked => return released(Release::Complete, Verdict::Pass),
+        };
+        // The human reads it once, and not with every turn.
+        let verdict = if self.state.stop.released == Some(release) { Verdict::Pass } else { Verdict::Note(note) };
+        released(release, verdict)
     }
 
     fn all_blocked(&self, plan: &PlanView) -> Judgement {
@@ -203,7 +234,7 @@ impl Gate<'_> {
 
     /// The session is not stopping but waiting: something will wake it, or the human has taken over.
     fn waits(&self, stopping: &Stopping) -> bool {
-        let Self { state, event, plan, said } = self;
+        let Self { state, event, plan, said, .. } = self;
         let background = match &stopping.background {
             Some(background) => background.iter().any(Background::is_running),
             None => !state.subagents.is_empty(),
@@ -272,6 +303,7 @@ impl Gate<'_> {
     fn answer(&self, facts: &str, plan: &PlanView) -> Judgement {
         if let Some(spent) = self.spent() {
             let left = match (plan.counts.open(), plan.counts.blocked) {
+                _ if self.stale().is_some() => facts.to_owned(),
                 (0, 0) => "all tasks are done, and nothing was promised".to_owned(),
                 _ => text::how_many_open(plan),
             };

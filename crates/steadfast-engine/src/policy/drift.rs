@@ -192,6 +192,8 @@ struct After<'a> {
     interrupted: bool,
     /// Something changed that the call did not show.
     changed: bool,
+    /// All that changed while it ran, new or not.
+    all_changed: &'a Fact<Vec<String>>,
     always: Vec<String>,
     of_task: Vec<String>,
     /// It works on a plan: that says what the work is.
@@ -224,6 +226,7 @@ impl<'a> After<'a> {
             event,
             call: result.and_then(|result| result.call.id.clone()),
             changed: deed.writes.len() > shown,
+            all_changed: &facts.changed,
             deed,
             error,
             interrupted: result.is_some_and(|result| result.outcome == Outcome::Interrupted),
@@ -235,6 +238,30 @@ impl<'a> After<'a> {
     }
 
     fn judge(self) -> Judgement {
+        let wrote = self.wrote();
+        let mut judged = self.score();
+        judged.changes.extend(wrote);
+        judged
+    }
+
+    /// What the call wrote, shown or not. A script may write before it fails; an edit that failed wrote nothing.
+    fn wrote(&self) -> Option<Change> {
+        let Deed { kind, writes, deletes, unknown, .. } = &self.deed;
+        let is_edit = matches!(kind, Some(StepKind::Edit | StepKind::Write));
+        if is_edit && (self.error.is_some() || self.interrupted) {
+            return None;
+        }
+        let mut paths: Vec<String> = writes.iter().chain(deletes).cloned().collect();
+        match self.all_changed {
+            Fact::Known(changed) => paths.extend(changed.iter().filter(|path| !writes.contains(path)).cloned()),
+            // It may have written anything.
+            _ if *unknown => return Some(Change::Wrote { at: self.event.at, paths: Vec::new() }),
+            _ => {}
+        }
+        (!paths.is_empty()).then_some(Change::Wrote { at: self.event.at, paths })
+    }
+
+    fn score(self) -> Judgement {
         let memory = &self.state.drift;
         let mut said = prompted(self.state, self.event, self.without);
         if self.interrupted {

@@ -30,6 +30,12 @@ pub struct StopCount {
 pub enum Release {
     /// Nothing is open.
     Complete,
+    /// Nothing is open, and only the agent's word closed some of the tasks.
+    NeedsReview,
+    /// Nothing is open, and some of it is done on the branch of a run that is not merged here.
+    Unmerged,
+    /// Nothing is open, and whether what is done still holds could not be found out.
+    Unverified,
     /// What is left is blocked.
     AllBlocked,
     /// The context is full; a fresh one goes on.
@@ -48,6 +54,9 @@ impl Release {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
+            Self::NeedsReview => "needs review",
+            Self::Unmerged => "unmerged",
+            Self::Unverified => "unverified",
             Self::AllBlocked => "all blocked",
             Self::Checkpoint => "checkpoint",
             Self::NeedsUser => "needs user",

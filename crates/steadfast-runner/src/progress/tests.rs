@@ -51,6 +51,7 @@ fn evidence(class: EvidenceClass, end: CheckEnd, command: Option<&str>, note: Op
         output_tail: None,
         tree: command.map(|_| "0123456789abcdef".into()),
         files: BTreeMap::new(),
+        seen: Vec::new(),
         note: note.map(str::to_owned),
         at: Millis(5),
     }

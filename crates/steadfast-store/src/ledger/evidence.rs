@@ -11,7 +11,7 @@ use super::error::Fault;
 use super::lease::{self, Fence};
 use super::slice::Touched;
 use super::status::{self, Changed, StatusChange};
-use super::{Ledger, LedgerError, task};
+use super::{Ledger, LedgerError, proof, task};
 
 /// How many pieces of evidence of one task are kept, the last ones.
 const KEPT: i64 = 20;
@@ -76,6 +76,16 @@ impl Ledger {
     /// Keeps it, and closes the task it speaks for; a failed one leaves it open and counts.
     pub fn record(&mut self, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<Recorded, LedgerError> {
         self.write(|transaction, touched| keep(transaction, touched, plan, id, evidence))
+    }
+
+    /// The same of several tasks of a plan at once.
+    pub fn record_all(&mut self, plan: &PlanId, all: &[(TaskId, Evidence)]) -> Result<(), LedgerError> {
+        self.write(|transaction, touched| {
+            for (id, evidence) in all {
+                keep(transaction, touched, plan, id, evidence)?;
+            }
+            Ok(())
+        })
     }
 
     /// The same under a lease: refused when it was lost.
@@ -165,7 +175,11 @@ pub(super) fn keep(
             .prepare_cached("UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2")?
             .execute(params![plan.as_str(), id.as_str()])?;
         let changed = status::change(transaction, touched, plan, id, &change)?;
+        proof::keep(transaction, plan, id, evidence)?;
         return Ok(Recorded { changed, same_failure: 0 });
+    }
+    if before.status == Status::Done {
+        proof::fail(transaction, plan, id)?;
     }
     let same_failure = count_failure(transaction, plan, id, evidence)?;
     let changed = Changed { from: before.status, task: task::find(transaction, plan, id)?, earned: false };

@@ -29,6 +29,18 @@ pub struct Started {
     pub session: Option<SessionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
+    /// Not started yet: as it was when it came into the plan.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loaded: bool,
+}
+
+/// How the checkout stood when a plan was loaded: what a task is measured from until it is started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Baseline {
+    /// Object ids of the files that its tasks have to change.
+    pub files: BTreeMap<String, Option<String>>,
+    /// The whole checkout, for tasks that name no files.
+    pub tree: Option<String>,
 }
 
 /// An agent ran out of context and put its work down.
@@ -50,14 +62,27 @@ impl Ledger {
                 status::change(transaction, touched, plan, id, &change(Status::Pending))?;
             }
             let changed = status::change(transaction, touched, plan, id, &change(Status::InProgress))?;
-            // Starting what is in progress again does not forget how it was at first, if that was seen.
+            // Starting it again does not forget how it was at first, if that was seen: what an agent did before it died
+            // is work on the task.
+            let is_anew = from.is_closed();
             transaction
                 .prepare_cached(
                     "UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2
-                     AND (started IS NULL OR ?4 OR json_extract(started, '$.unseen') IS NOT NULL)",
+                     AND (started IS NULL OR ?4 OR json_extract(started, '$.unseen') IS NOT NULL
+                          OR json_extract(started, '$.loaded') IS NOT NULL)",
                 )?
-                .execute(params![plan.as_str(), id.as_str(), text(started), from != Status::InProgress])?;
+                .execute(params![plan.as_str(), id.as_str(), text(started), is_anew])?;
             Ok(Changed { from, ..changed })
+        })
+    }
+
+    /// What a task that was added is measured from until it is started.
+    pub fn keep_baseline(&mut self, plan: &PlanId, id: &TaskId, baseline: &Started) -> Result<(), LedgerError> {
+        self.write(|transaction, _| {
+            transaction
+                .prepare_cached("UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2 AND started IS NULL")?
+                .execute(params![plan.as_str(), id.as_str(), text(baseline)])?;
+            Ok(())
         })
     }
 

@@ -88,6 +88,7 @@ pub(super) fn word(note: String, at: Millis) -> Evidence {
         output_tail: None,
         tree: None,
         files: Default::default(),
+        seen: Vec::new(),
         note: Some(note),
         at,
     }

@@ -10,7 +10,7 @@ use super::column::{json, text};
 use super::error::Fault;
 use super::order::position;
 use super::plan::{self, Beholder, NewPlan};
-use super::progress::Started;
+use super::progress::{Baseline, Started};
 use super::task::{self, NewTask};
 use super::{Ledger, LedgerError, looped, run};
 
@@ -26,8 +26,8 @@ pub struct Loading<'a> {
     pub added_by: AddedBy,
     /// What each command of a check stands for, as JSON.
     pub frozen: &'a BTreeMap<String, String>,
-    /// Object ids of the files that its tasks have to change.
-    pub baseline: &'a BTreeMap<String, Option<String>>,
+    /// How the checkout stands now.
+    pub baseline: &'a Baseline,
     pub now: Millis,
 }
 
@@ -262,15 +262,16 @@ fn put_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &Loading<'_>) 
 }
 
 /// A task that has to change its files is measured from here until it is started.
-pub(super) fn at_load(
-    verify: Option<&Check>,
-    named: &[String],
-    baseline: &BTreeMap<String, Option<String>>,
-    now: Millis,
-) -> Option<Started> {
-    if !matches!(verify, Some(Check::Changed)) || named.is_empty() {
+pub(super) fn at_load(verify: Option<&Check>, named: &[String], baseline: &Baseline, now: Millis) -> Option<Started> {
+    if !matches!(verify, None | Some(Check::Changed)) {
         return None;
     }
+    let loaded = Started { at: now, loaded: true, ..Started::default() };
+    if named.is_empty() {
+        let tree = baseline.tree.clone()?;
+        return Some(Started { tree: Some(tree), ..loaded });
+    }
+    let baseline = &baseline.files;
     let mut files = BTreeMap::new();
     for file in named {
         if let Some(id) = baseline.get(file) {
@@ -280,7 +281,7 @@ pub(super) fn at_load(
         let inside = baseline.range(folder.clone()..).take_while(|(path, _)| path.starts_with(&folder));
         files.extend(inside.map(|(path, id)| (path.clone(), id.clone())));
     }
-    (!files.is_empty()).then(|| Started { at: now, files, ..Started::default() })
+    (!files.is_empty()).then_some(Started { files, ..loaded })
 }
 
 /// Whether the ledger holds what the spec says, statuses and what was added since aside.
@@ -337,6 +338,13 @@ fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> 
          SELECT ?2, evidence.task, number, class, passed, at, body FROM evidence
          JOIN task ON task.plan = ?2 AND task.id = evidence.task AND task.status <> 'pending'
          WHERE evidence.plan = ?1",
+        params![before.as_str(), plan.as_str()],
+    )?;
+    transaction.execute(
+        "INSERT INTO proof (plan, task, class, since, files)
+         SELECT ?2, proof.task, class, since, proof.files FROM proof
+         JOIN task ON task.plan = ?2 AND task.id = proof.task AND task.status = 'done'
+         WHERE proof.plan = ?1",
         params![before.as_str(), plan.as_str()],
     )?;
     transaction.execute(

@@ -4,7 +4,7 @@ use steadfast_model::{AddedBy, Millis, PlanId, Status, Task, TaskId};
 use super::error::Fault;
 use super::lease::{self, Fence};
 use super::slice::Touched;
-use super::{Ledger, LedgerError, task};
+use super::{Ledger, LedgerError, proof, task};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusChange {
@@ -55,7 +55,10 @@ pub(super) fn change(
     update(transaction, &task, change)?;
     match (from == Status::Done, change.to == Status::Done) {
         (false, true) => tell_waiting(transaction, &task, -1)?,
-        (true, false) => tell_waiting(transaction, &task, 1)?,
+        (true, false) => {
+            tell_waiting(transaction, &task, 1)?;
+            proof::forget(transaction, plan, id)?;
+        }
         _ => {}
     }
     touched.plan(plan);

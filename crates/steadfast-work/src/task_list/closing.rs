@@ -10,7 +10,6 @@ use steadfast_model::{AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Millis,
 use steadfast_store::ledger::{Changed, Claiming, Recorded};
 
 use super::checking::Run;
-use super::evidence::before_in_chain;
 use super::{TaskError, TaskList};
 use crate::error::WorkError;
 
@@ -77,6 +76,9 @@ impl TaskList {
                 // A human's word is more than an agent's.
                 return self.force(task);
             }
+            if self.stale()?.iter().any(|stale| stale.id == task.id) {
+                return self.done_again(task, asked);
+            }
             return Ok(Closing::Done { changed: Changed { from: Status::Done, task, earned: false }, evidence });
         }
         if asked.force {
@@ -89,9 +91,8 @@ impl TaskList {
         }
         let evidence = match task.verify.clone() {
             Some(Check::Command { command, .. }) => return self.check(task, &command, asked),
-            None => self.looked(EvidenceClass::Claimed, true, "it has no check".into()),
-            Some(Check::Changed) => self.changed_since(&task, &task.id, false)?,
-            Some(Check::Written) => self.changed_since(&task, &before_in_chain(&task), true)?,
+            None => self.said(&task)?,
+            Some(Check::Changed | Check::Written) => self.changed(&task)?,
             Some(Check::Artifact { .. }) => self.shown(&task, asked.artifact.as_deref())?,
             Some(Check::Decision) => {
                 // A file that is gone is there again, with what the ledger knows.
@@ -103,10 +104,40 @@ impl TaskList {
         self.record(task, evidence)
     }
 
+    /// What closed the task does not hold any more: it is checked like an open one, and open again if that fails.
+    fn done_again(&mut self, task: Task, asked: &Asked) -> Result<Closing, WorkError> {
+        let closing = match task.verify.clone() {
+            Some(Check::Command { command, .. }) => self.check(task, &command, asked)?,
+            _ => {
+                let evidence = match self.looked_again(&task)? {
+                    Some(evidence) => evidence,
+                    None => self.shown(&task, asked.artifact.as_deref())?,
+                };
+                self.record(task, evidence)?
+            }
+        };
+        self.reopen_failed(&closing)?;
+        Ok(closing)
+    }
+
     /// Goes on waiting for a check that runs.
     pub fn wait(&mut self, id: &TaskId, patience: Duration) -> Result<Closing, WorkError> {
         let task = self.find(id)?;
-        self.wait_for(task, patience)
+        let closing = self.wait_for(task, patience)?;
+        self.reopen_failed(&closing)?;
+        Ok(closing)
+    }
+
+    /// A check that failed says that a task which was done is not.
+    fn reopen_failed(&mut self, closing: &Closing) -> Result<(), WorkError> {
+        match closing {
+            Closing::Failed { task, evidence, .. }
+                if task.status == Status::Done && !matches!(evidence.end, CheckEnd::Lost | CheckEnd::NotStarted) =>
+            {
+                self.reopen_here(task)
+            }
+            _ => Ok(()),
+        }
     }
 
     fn wait_for(&mut self, task: Task, patience: Duration) -> Result<Closing, WorkError> {
@@ -169,7 +200,7 @@ impl TaskList {
     }
 
     /// Runs the check of a task, or joins the run that is under way.
-    fn check(&mut self, task: Task, command: &str, asked: &Asked) -> Result<Closing, WorkError> {
+    pub(super) fn check(&mut self, task: Task, command: &str, asked: &Asked) -> Result<Closing, WorkError> {
         self.defined(&task, command, asked)?;
         let now = self.now();
         let run = Run::new(&task.plan, &task.id, now, self.mark.clone());

@@ -27,6 +27,8 @@ pub enum TaskError {
     NotBlocked { task: TaskId, status: Status },
     #[error("task `{task}` cannot be closed from within the check of task `{checked}`")]
     InsideCheck { task: TaskId, checked: String },
+    #[error("stale tasks cannot be checked from within the check of task `{checked}`")]
+    ChecksInsideCheck { checked: String },
     #[error("task `{task}` waits for {}", quoted(open))]
     Waits { task: TaskId, open: Vec<TaskId> },
     #[error("only a human closes task `{0}` without its check")]
@@ -63,6 +65,7 @@ impl TaskError {
             Self::InRun { .. }
             | Self::Blocked(_)
             | Self::InsideCheck { .. }
+            | Self::ChecksInsideCheck { .. }
             | Self::ForcedByAgent(_)
             | Self::AcceptedByAgent(_) => Cause::Refused,
             Self::CheckChanged { .. } => Cause::NeedsHuman,

@@ -1,52 +1,43 @@
-//! What proves a task done without a command, and whether what closed it still holds.
+//! What proves a task done without a command.
 
 use std::path::Path;
 
 use steadfast_check::artifact::{self, Artifact};
-use steadfast_model::{CheckEnd, Evidence, EvidenceClass, Fact, Millis, Status, Task, TaskId};
+use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, Task, TaskId};
 
 use super::{TaskError, TaskList, decisions, files, skills};
 use crate::error::WorkError;
 use crate::text::one_line;
 
-/// The last evidence of a task, as it is now.
-#[derive(Clone, Debug)]
-pub struct Proof {
-    pub evidence: Evidence,
-    /// Whether the files it is about changed since. None: not known, or nothing of this checkout.
-    pub stale: Option<bool>,
-    /// What a run did is on this branch, which is not merged yet.
-    pub branch: Option<String>,
-}
-
 impl TaskList {
-    /// The last evidence of each of these tasks of one plan.
-    pub fn proofs(&self, tasks: &[Task]) -> Result<Vec<Option<Proof>>, WorkError> {
-        let (mut evidence, elsewhere) = match tasks.first() {
-            Some(first) => (self.ledger.evidence(&first.plan)?, self.elsewhere(&first.plan)?),
-            None => Default::default(),
-        };
-        let closed = tasks.iter().filter(|task| task.status == Status::Done);
-        let mut paths: Vec<String> = closed
-            .filter_map(|task| evidence.get(&task.id))
-            .flat_map(|evidence| evidence.files.keys().cloned())
-            .collect();
-        paths.sort_unstable();
-        paths.dedup();
-        let now = files::ids(&self.repository.place.root, &paths, files::A_LISTING);
-        let proof = |task: &Task| {
-            let evidence = evidence.remove(&task.id)?;
-            let branch = elsewhere.tasks.contains(&task.id).then(|| elsewhere.branch.clone());
-            let is_here = task.status == Status::Done && branch.is_none();
-            let stale = is_here.then(|| is_stale(&evidence, &now)).flatten();
-            Some(Proof { evidence, stale, branch })
-        };
-        Ok(tasks.iter().map(proof).collect())
-    }
-
     /// Evidence for which nothing ran.
     pub(super) fn looked(&self, class: EvidenceClass, passed: bool, note: String) -> Evidence {
         looked(self.now(), class, passed, note)
+    }
+
+    /// A task without a check: an agent's word counts when its files changed since it was started, a human's does anyway.
+    pub(super) fn said(&self, task: &Task) -> Result<Evidence, WorkError> {
+        if !self.caller.is_agent() {
+            return Ok(self.looked(EvidenceClass::Forced, true, "a human closed it".into()));
+        }
+        let changed = self.changed_since(task, &task.id, false)?;
+        let note = changed.note.as_deref().unwrap_or_default();
+        let note = if changed.passed { format!("it has no check; {note}") } else { note.to_owned() };
+        Ok(Evidence { class: EvidenceClass::Claimed, note: Some(note), ..changed })
+    }
+
+    /// Of a task that is to change its files.
+    pub(super) fn changed(&self, task: &Task) -> Result<Evidence, WorkError> {
+        match task.verify {
+            Some(Check::Written) => self.changed_since(task, &before_in_chain(task), true),
+            _ => self.changed_since(task, &task.id, false),
+        }
+    }
+
+    /// The same once more, for a task that is closed by that.
+    pub(super) fn looked_again(&self, task: &Task) -> Result<Option<Evidence>, WorkError> {
+        let is_looked_at = matches!(task.verify, Some(Check::Changed | Check::Written));
+        is_looked_at.then(|| self.changed(task)).transpose()
     }
 
     /// Whether its files are others than when `since` was started; `there`: and none is missing.
@@ -84,7 +75,8 @@ impl TaskList {
         } else {
             (true, format!("changed: {}", some(&changed)))
         };
-        Ok(Evidence { files: ids, ..self.looked(EvidenceClass::Observed, passed, note) })
+        let seen = if passed { files::seen(&self.repository.place.root, &ids, self.now()) } else { Vec::new() };
+        Ok(Evidence { files: ids, seen, ..self.looked(EvidenceClass::Observed, passed, note) })
     }
 
     fn tree_changed_since(&self, before: Option<&str>) -> Evidence {
@@ -117,6 +109,7 @@ impl TaskList {
                 let note = format!("{}: {kind}, {width} × {height}, {id}", path.display());
                 let mut evidence = self.looked(EvidenceClass::Artifact, true, note);
                 if let Fact::Known(ids) = files::ids(root, &task.files, files::ONE_TASK) {
+                    evidence.seen = files::seen(root, &ids, self.now());
                     evidence.files = ids;
                 }
                 evidence
@@ -162,19 +155,9 @@ fn looked(at: Millis, class: EvidenceClass, passed: bool, note: String) -> Evide
         output_tail: None,
         tree: None,
         files: files::Ids::new(),
+        seen: Vec::new(),
         note: Some(note),
         at,
-    }
-}
-
-/// `None`: not known.
-fn is_stale(evidence: &Evidence, now: &Fact<files::Ids>) -> Option<bool> {
-    if evidence.files.is_empty() {
-        return Some(false);
-    }
-    match now {
-        Fact::Known(now) => Some(evidence.files.iter().any(|(path, id)| now.get(path).cloned().flatten() != *id)),
-        Fact::Unknown(_) | Fact::NotAsked => None,
     }
 }
 
@@ -207,7 +190,7 @@ pub fn how(evidence: &Evidence) -> String {
 }
 
 /// `2.1` for `2.1a`: a generated task is named after the one before it.
-pub(super) fn before_in_chain(task: &Task) -> TaskId {
+fn before_in_chain(task: &Task) -> TaskId {
     TaskId::new(task.id.as_str().trim_end_matches(|c: char| c.is_ascii_lowercase()))
 }
 

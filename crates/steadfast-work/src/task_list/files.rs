@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast_model::Fact;
+use steadfast_model::{Fact, Millis, SeenFile};
 use steadfast_observe::Repository as Checkout;
 
 /// A command may take this long for the files of one task; of many, for a listing, it takes less.
@@ -31,6 +31,24 @@ pub fn ids(root: &Path, files: &[String], budget: Duration) -> Fact<Ids> {
         Fact::Unknown(why) => Fact::Unknown(why),
         Fact::NotAsked => Fact::NotAsked,
     }
+}
+
+/// The same files as a stop compares them. None where they cannot be read: the stop says so then.
+pub(super) fn seen(root: &Path, ids: &Ids, now: Millis) -> Vec<SeenFile> {
+    match Checkout::find(root).see(ids.keys().map(String::as_str), now, ONE_TASK) {
+        Fact::Known(seen) => seen,
+        Fact::Unknown(_) | Fact::NotAsked => Vec::new(),
+    }
+}
+
+/// Whether the files that a task names are others than its evidence says. A folder stands for what is in it.
+pub(super) fn differ(named: &[String], before: &Ids, now: &Ids) -> bool {
+    let is_new = |file: &String| {
+        let folder = plain(file);
+        let within = |path: &str| folder == Path::new(".") || Path::new(path).starts_with(&folder);
+        now.iter().any(|(path, id)| id.is_some() && !before.contains_key(path) && within(path))
+    };
+    before.iter().any(|(path, id)| now.get(path).cloned().flatten() != *id) || named.iter().any(is_new)
 }
 
 /// The whole checkout, as one id.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use steadfast_check::definition::define;
-use steadfast_model::{AddedBy, Approval, Check, Counts, Fact, Phase, Plan, Status, Task};
+use steadfast_model::{AddedBy, Approval, Check, Counts, Fact, Phase, Plan, PlannedTask, Status, Task};
 pub(super) use steadfast_plan::hash;
-use steadfast_store::Draft;
-use steadfast_store::ledger::{Claiming, Loaded, Loading, PlanRow};
+use steadfast_store::ledger::{Baseline, Claiming, Loaded, Loading, PlanRow};
+use steadfast_store::{Draft, Place};
 
 use super::{PlanError, Standing, TaskError, TaskList, decisions, files, short_of};
 use crate::error::WorkError;
@@ -34,7 +34,7 @@ impl TaskList {
         let commands: BTreeSet<&str> =
             plan.tasks.iter().filter_map(|task| task.verify.as_ref().and_then(Check::as_command)).collect();
         let frozen = freeze(&root, commands)?;
-        let baseline = baseline(&root, plan);
+        let baseline = baseline(&self.repository.place, &plan.tasks);
         let before = self.ledger.plan_of(&self.worktree, source)?;
         // What was written into its file by hand goes over with the rest.
         self.render_decisions();
@@ -197,18 +197,24 @@ pub fn freeze<'a>(
     Ok(frozen)
 }
 
-/// How the files stand that a task has to change, for one that is never started explicitly.
-fn baseline(root: &Path, plan: &Plan) -> BTreeMap<String, Option<String>> {
+/// How the checkout stands, for tasks that are never started explicitly.
+fn baseline(place: &Place, tasks: &[PlannedTask]) -> Baseline {
+    let is_measured = |check: &Option<Check>| matches!(check, None | Some(Check::Changed | Check::Written));
     let mut paths: Vec<String> = Vec::new();
-    for task in &plan.tasks {
-        if matches!(task.verify, Some(Check::Changed | Check::Written)) {
-            paths.extend(task.files.iter().cloned());
-        }
+    let mut needs_tree = false;
+    for task in tasks.iter().filter(|task| is_measured(&task.verify)) {
+        paths.extend(task.files.iter().cloned());
+        needs_tree |= task.files.is_empty();
     }
     paths.sort_unstable();
     paths.dedup();
-    match files::ids(root, &paths, files::ONE_TASK) {
+    let files = match files::ids(&place.root, &paths, files::ONE_TASK) {
         Fact::Known(ids) => ids,
-        Fact::Unknown(_) | Fact::NotAsked => BTreeMap::new(),
-    }
+        Fact::Unknown(_) | Fact::NotAsked => files::Ids::new(),
+    };
+    let tree = match needs_tree.then(|| files::tree(&place.root, &place.state)) {
+        Some(Fact::Known(tree)) => Some(tree),
+        _ => None,
+    };
+    Baseline { files, tree }
 }

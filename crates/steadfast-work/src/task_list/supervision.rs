@@ -27,6 +27,9 @@ impl TaskList {
         };
         let evidence = self.run_check(&task, &command, confinement, stop);
         let recorded = self.ledger.record_run(&run.plan, &run.task, &run.name, &evidence)?;
+        if evidence.passed && recorded.is_some() {
+            self.renew(&run.plan, &run.task, &evidence)?;
+        }
         if let Some(Recorded { changed, .. }) = recorded {
             self.tell_owner(&changed)?;
             self.render_decisions();
@@ -70,6 +73,8 @@ impl TaskList {
             Some(Fact::Unknown(why)) => (None, Some(format!("the tree is not known: {why}"))),
             Some(Fact::NotAsked) | None => (None, None),
         };
+        let files = after.unwrap_or_default();
+        let seen = if passed { files::seen(&place.root, &files, self.now()) } else { Vec::new() };
         let CheckReport { end, seconds, output_tail, note, .. } = report;
         // A status that is swallowed is no evidence, whatever it is.
         let swallowed = passed.then(|| swallowed(command)).flatten();
@@ -83,7 +88,8 @@ impl TaskList {
             seconds: Some(seconds),
             output_tail: Some(redact(&output_tail).into_owned()),
             tree,
-            files: after.unwrap_or_default(),
+            files,
+            seen,
             note: (!notes.is_empty()).then(|| redact(&notes.join("; ")).into_owned()),
             at: self.now(),
         }

@@ -10,7 +10,7 @@ use steadfast_model::{
 };
 use steadfast_observe::GitCommand;
 use steadfast_store::Place;
-use steadfast_store::ledger::{Ledger, NewTask, UnitLoading};
+use steadfast_store::ledger::{Baseline, Ledger, NewTask, UnitLoading};
 
 use super::{Asked, Closing, SLICE, TaskError, TaskList, files, how};
 use crate::disk;
@@ -143,16 +143,24 @@ impl RunTasks {
     fn put(&self, list: &mut TaskList, run: &RunId, unit: &RunUnit, rework: &Rework) -> Result<LoadedUnit, WorkError> {
         let now = self.now();
         let whole = list.ledger().run(run)?.plan;
-        let mut paths = Vec::new();
+        let (mut paths, mut needs_tree) = (Vec::new(), false);
         for task in &unit.tasks {
-            paths.extend(list.ledger().task(&whole, task)?.files);
+            let Task { files, verify, .. } = list.ledger().task(&whole, task)?;
+            needs_tree |= files.is_empty() && verify.is_none();
+            paths.extend(files);
         }
-        let baseline = match files::ids(&list.place().root, &paths, files::ONE_TASK) {
+        let files = match files::ids(&list.place().root, &paths, files::ONE_TASK) {
             Fact::Known(ids) => ids,
             // Without it, every file would count as changed.
             Fact::Unknown(why) => return Err(TaskError::NotSeen { task: unit.unit.clone(), why }.into()),
             Fact::NotAsked => files::Ids::new(),
         };
+        let tree = match needs_tree.then(|| files::tree(&list.place().root, &self.state)) {
+            Some(Fact::Unknown(why)) => return Err(TaskError::NotSeen { task: unit.unit.clone(), why }.into()),
+            Some(Fact::Known(tree)) => Some(tree),
+            Some(Fact::NotAsked) | None => None,
+        };
+        let baseline = Baseline { files, tree };
         let worktree = list.worktree().to_owned();
         let loading = UnitLoading {
             run,
@@ -200,6 +208,11 @@ impl RunTasks {
                 list.reopen(&task.plan, id)?;
             }
             return self.closed(list, id, again);
+        }
+        if task.verify.is_none() {
+            // Only the agent can say that it is done, and it did not.
+            let why = format!("it has no check, and the agent did not close it with `steadfast task done {id}`");
+            return Ok(Closed::Open { why, output: String::new() });
         }
         let asked = Asked { patience: SLICE, ..Asked::default() };
         let closing = list.done(id, &asked).and_then(|closing| list.wait_to_the_end(closing, stop));

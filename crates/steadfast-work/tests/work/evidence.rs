@@ -32,12 +32,46 @@ fn put_files(scene: &Scene) {
 }
 
 #[test]
-fn a_task_without_a_check_is_claimed() {
-    let scene = Scene::new();
-    let mut list = scene.agent("s-1");
+fn an_agent_claims_a_task_without_a_check_only_when_its_files_changed() {
+    for (files, note) in
+        [(&["a.txt"][..], "it has no check; changed: a.txt"), (&[], "it has no check; the tree changed")]
+    {
+        let scene = with_files();
+        let mut list = scene.agent("s-1");
+        let task = add(&mut list, None, files).id;
+        for starts in [false, true] {
+            if starts {
+                list.start(&task).unwrap();
+            }
+            let (class, passed, _) = looked(done(&mut list, &task));
+            assert_eq!((class, passed), (Claimed, false), "{files:?}, started: {starts}");
+        }
+        assert_eq!(status(&list, &task), Status::InProgress);
+        scene.write("a.txt", "new\n");
+        assert_eq!(looked(done(&mut list, &task)), (Claimed, true, note.into()));
+        assert_eq!(status(&list, &task), Status::Done);
+    }
+}
+
+#[test]
+fn a_human_closes_a_task_without_a_check_by_saying_so() {
+    let scene = with_files();
+    let mut list = scene.human();
     let task = add(&mut list, None, &["a.txt"]).id;
-    assert_eq!(looked(done(&mut list, &task)), (Claimed, true, "it has no check".into()));
-    assert_eq!(status(&list, &task), Status::Done);
+    assert_eq!(looked(done(&mut list, &task)), (EvidenceClass::Forced, true, "a human closed it".into()));
+}
+
+#[test]
+fn what_an_agent_did_before_it_died_is_work_on_its_task() {
+    let scene = with_files();
+    let task = add(&mut scene.human(), None, &["a.txt"]).id;
+    scene.agent("s-1").start(&task).unwrap();
+    scene.write("a.txt", "new\n");
+    let plan = scene.human().find(&task).unwrap().plan;
+    scene.ledger().give_up(&plan, clock()).unwrap();
+    let mut next = scene.agent("s-2");
+    next.start(&task).unwrap();
+    assert_eq!(looked(done(&mut next, &task)), (Claimed, true, "it has no check; changed: a.txt".into()));
 }
 
 #[test]
@@ -165,7 +199,8 @@ fn written_files_are_there_and_others_than_when_the_task_before_was_started() {
         let scene = with_files();
         let mut list = scene.human();
         let files = vec!["a.txt".to_owned(), "b.txt".to_owned()];
-        list.add(|_| NewTask { files: files.clone(), ..new_task("2.1") }).unwrap();
+        let verify = Some(Check::command("true"));
+        list.add(|_| NewTask { files: files.clone(), verify, ..new_task("2.1") }).unwrap();
         list.add(|_| NewTask { files, verify: Some(Check::Written), ..new_task("2.1a") }).unwrap();
         if starts {
             list.start(&id("2.1")).unwrap();

@@ -32,6 +32,7 @@ fn a_plan_is_its_loaders_and_loading_it_again_changes_nothing() {
         let mut list = list(&scene, by);
         assert!(matches!(list.load(&plain_plan(&["1", "2"]), SPEC), Ok(Loaded::New(_))), "{by:?}");
         assert_eq!(list.plan_row().unwrap().added_by, by);
+        scene.write("new.txt", "work\n");
         done(&mut list, &id("1")).unwrap();
         for mut other in [scene.human(), scene.agent("s-2")] {
             assert!(matches!(other.load(&plain_plan(&["1", "2"]), SPEC), Ok(Loaded::Same(_))), "{by:?}");

@@ -208,6 +208,7 @@ fn a_humans_word_takes_the_place_of_a_claim_and_of_nothing_else() {
     let scene = Scene::new();
     let mut human = scene.human();
     let task = add_plain(&mut human);
+    scene.write("new.txt", "work\n");
     done(&mut scene.agent("s-1"), &task).unwrap();
     assert_eq!(cause(scene.agent("s-1").done(&task, &forced())), Cause::Refused);
     for _ in 0..2 {
@@ -274,6 +275,7 @@ fn a_task_is_its_adders_and_only_a_humans_earns() {
     for (mut list, by) in [(scene.human(), AddedBy::Human), (scene.agent("s-1"), AddedBy::Agent)] {
         let task = add_plain(&mut list);
         assert_eq!(list.find(&task).unwrap().added_by, by);
+        scene.write("new.txt", by.as_str());
         let Closing::Done { changed, .. } = done(&mut list, &task).unwrap() else { panic!("{task} is not done") };
         assert_eq!(changed.earned, by == AddedBy::Human);
     }

@@ -8,7 +8,7 @@ use steadfast_model::{
     AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, PlanId, PlannedTask, RunId, RunState, RunUnit, Status,
     TaskKind,
 };
-use steadfast_work::task_list::{Closed, LoadedUnit, Recheck, Rework, RunTasks, files};
+use steadfast_work::task_list::{Asked, Closed, Closing, LoadedUnit, Recheck, Rework, RunTasks, files};
 use steadfast_work::{Cause, Environment, TaskError, TaskList, WorkError};
 
 use crate::scene::{Scene, cause, clock, id, plan, planned, status, write};
@@ -63,6 +63,13 @@ impl UnitScene {
         status(&self.agent(), &id(task))
     }
 
+    /// Its agent works on a task and says that it is done.
+    fn say_done(&self, task: &str) {
+        self.write("README.md", &format!("{task}\n"));
+        let closing = self.agent().done(&id(task), &Asked::default()).unwrap();
+        assert!(matches!(closing, Closing::Done { .. }), "{closing:?}");
+    }
+
     /// Its agent writes a file.
     fn write(&self, path: &str, text: &str) {
         write(&self.worktree.join(path), text);
@@ -97,10 +104,10 @@ fn a_unit_is_loaded_with_its_tasks_alone_and_in_their_order() {
 #[test]
 fn a_unit_that_is_loaded_again_keeps_what_its_agent_did() {
     let unit = UnitScene::loaded(None);
-    assert_eq!(unit.close("1.1").unwrap(), Closed::Done);
+    unit.say_done("1.1");
     assert!(unit.load(&Rework::default()).is_open);
     assert_eq!([unit.status("1.1"), unit.status("1.2")], [Status::Done, Status::Pending]);
-    unit.close("1.2").unwrap();
+    unit.say_done("1.2");
     assert!(!unit.load(&Rework::default()).is_open);
 }
 
@@ -127,10 +134,13 @@ fn the_files_of_a_unit_are_compared_with_those_of_its_worktree_at_the_load() {
 }
 
 #[test]
-fn a_task_without_a_command_is_closed_as_its_agent_would_close_it() {
+fn a_task_without_a_check_is_closed_by_its_agent_alone() {
     let unit = UnitScene::loaded(None);
-    assert_eq!(open(unit.close("1.2")), "task `1.2` waits for `1.1`");
-    for task in ["1.1", "1.2", "1.1"] {
+    unit.write("README.md", "new\n");
+    for task in ["1.1", "1.2"] {
+        let why = open(unit.close(task));
+        assert_eq!(why, format!("it has no check, and the agent did not close it with `steadfast task done {task}`"));
+        unit.say_done(task);
         assert_eq!(unit.close(task).unwrap(), Closed::Done, "{task}");
     }
     assert_eq!(unit.agent().ledger().evidence(&unit_plan()).unwrap().len(), 2);
@@ -157,8 +167,8 @@ fn a_changed_check_needs_a_human() {
 #[test]
 fn rework_opens_a_task_that_was_done() {
     let unit = UnitScene::loaded(None);
-    unit.close("1.1").unwrap();
-    unit.close("1.2").unwrap();
+    unit.say_done("1.1");
+    unit.say_done("1.2");
     let loaded = unit.load(&Rework { reopen: Some(id("1.2")), conflict: Vec::new() });
     assert!(loaded.is_open);
     assert_eq!([unit.status("1.1"), unit.status("1.2")], [Status::Done, Status::Pending]);
@@ -201,6 +211,7 @@ fn passed_on(tree: &str) -> Evidence {
         output_tail: None,
         tree: Some(tree.into()),
         files: Default::default(),
+        seen: Vec::new(),
         note: None,
         at: clock(),
     }
@@ -227,7 +238,8 @@ fn a_check_that_passed_on_these_very_files_is_not_run_again() {
 
 #[test]
 fn a_ledger_that_is_locked_is_an_error_and_no_open_task() {
-    let unit = UnitScene::loaded(None);
+    let unit = UnitScene::loaded(Some(Check::Changed));
+    unit.write("README.md", "new\n");
     // A run waits for three seconds.
     let other = unit.scene.connect();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();

@@ -39,6 +39,11 @@ pub(super) enum Task {
     Start { id: String },
     /// Closes a task: runs its check, and closes it when that passes.
     Done(Done),
+    /// Runs the check of every done task whose files changed since, each distinct check once.
+    Check {
+        #[command(flatten)]
+        patience: Patience,
+    },
     /// Waits for the check of a task that runs.
     Wait {
         id: String,
@@ -152,6 +157,13 @@ impl Task {
                 let closing = list.done(&TaskId::new(done.id), &asked)?;
                 tell!("{}", report::closing(&list, &closing)?)?;
             }
+            Self::Check { patience } => {
+                let rechecked = list.check_stale(&Asked { patience: patience.time(), ..Asked::default() })?;
+                // Closed or open again, the list that the tasks are kept in hears of it either way.
+                list.tell_tracker();
+                list.take_lines().iter().for_each(|line| note!("{line}"));
+                tell!("{}", report::rechecked(&rechecked)?)?;
+            }
             Self::Wait { id, patience } => {
                 let closing = list.wait(&TaskId::new(id), patience.time())?;
                 tell!("{}", report::closing(&list, &closing)?)?;
@@ -178,6 +190,7 @@ impl Task {
             Self::Show { id, .. } => format!("task show {id}"),
             Self::Start { id } => format!("task start {id}"),
             Self::Done(Done { id, .. }) => format!("task done {id}"),
+            Self::Check { .. } => "task check".into(),
             Self::Wait { id, .. } => format!("task wait {id}"),
             Self::Note { id, .. } => format!("task note {id}"),
             Self::Block { id, .. } => format!("task block {id}"),

@@ -1,6 +1,6 @@
 //! The words of the stop gate. To the agent: facts, ids first. To the human: what happened and where to look.
 
-use steadfast_model::{Event, Host, PlanView, State, Status, TaskLine};
+use steadfast_model::{Event, Host, OnBranch, PlanView, State, Status, TaskLine, TaskLines};
 
 /// The ways on, as this session has them.
 #[derive(Clone, Copy)]
@@ -65,6 +65,61 @@ pub(super) fn unpromised(plan: &PlanView, promise: &str) -> String {
 /// What is left is blocked, and that does not suffice.
 pub(super) fn all_blocked(plan: &PlanView) -> String {
     format!("{}. `steadfast task list` shows why.", left_blocked(plan))
+}
+
+/// Done tasks whose files changed since their checks passed.
+pub(super) fn stale(stale: &TaskLines, promised: bool) -> String {
+    let promise = if promised { "You wrote that all tasks are complete, but " } else { "" };
+    format!("{promise}{}. `steadfast task check` runs their checks again.", stale_tasks(stale))
+}
+
+fn stale_tasks(stale: &TaskLines) -> String {
+    let are = if stale.all == 1 { "1 done task is stale" } else { &format!("{} done tasks are stale", stale.all) };
+    format!("{are}, files changed since the check passed: {}", some(stale))
+}
+
+pub(super) fn stale_note(stale: &TaskLines) -> String {
+    format!(
+        "steadfast lets this session stop as unverified, not complete: {}. `steadfast task check` runs the checks again.",
+        stale_tasks(stale)
+    )
+}
+
+pub(super) fn unverified_note(why: &str) -> String {
+    format!(
+        "steadfast lets this session stop as unverified: it could not compare the files of the done tasks in time \
+         ({why}). `steadfast task check` runs the checks of stale tasks."
+    )
+}
+
+pub(super) fn unmerged_note(on: &OnBranch) -> String {
+    let OnBranch { branch, tasks } = on;
+    let are = if *tasks == 1 { "1 task is" } else { &format!("{tasks} tasks are") };
+    format!("steadfast lets this session stop as unmerged: {are} done on {branch}, which is not merged here.")
+}
+
+pub(super) fn needs_review_note(claimed: &TaskLines) -> String {
+    let are = if claimed.all == 1 { "1 task was" } else { &format!("{} tasks were", claimed.all) };
+    format!(
+        "steadfast lets this session stop as needs review: {are} closed on the agent's word alone: {}. \
+         `steadfast task done ID --force` confirms one, `steadfast task start ID` opens it again.",
+        some(claimed)
+    )
+}
+
+fn some(tasks: &TaskLines) -> String {
+    let mut text = String::new();
+    for (index, task) in tasks.first.iter().enumerate() {
+        if index > 0 {
+            text.push_str("; ");
+        }
+        title(&mut text, task);
+    }
+    let shown = u32::try_from(tasks.first.len()).unwrap_or(u32::MAX);
+    match tasks.all.saturating_sub(shown) {
+        0 => text,
+        more => format!("{text}; and {more} more"),
+    }
 }
 
 /// The task that a subagent started and has not closed.

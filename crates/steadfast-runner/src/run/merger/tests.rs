@@ -30,6 +30,7 @@ fn checks(check: Check, ran: &Arc<Mutex<Vec<String>>>) -> Box<CheckAgain> {
             output_tail: None,
             tree: Some(files),
             files: Default::default(),
+            seen: Vec::new(),
             note: None,
             at: Millis(0),
         }))

@@ -9,6 +9,7 @@ use super::super::column::{plan_id, text, word};
 use super::super::decision::{self, Decision};
 use super::super::error::Fault;
 use super::super::plan::{self, NewPlan};
+use super::super::progress::Baseline;
 use super::super::slice::Touched;
 use super::super::spec;
 use super::super::{Ledger, LedgerError, evidence, task};
@@ -24,8 +25,8 @@ pub struct UnitLoading<'a> {
     /// Where its agent works.
     pub worktree: &'a str,
     pub title: &'a str,
-    /// Object ids of the files that its tasks have to change, as they are in that worktree.
-    pub baseline: &'a BTreeMap<String, Option<String>>,
+    /// How that worktree stands now.
+    pub baseline: &'a Baseline,
     pub now: Millis,
 }
 

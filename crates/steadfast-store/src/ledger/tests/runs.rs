@@ -6,7 +6,7 @@ use steadfast_model::{
 };
 
 use super::super::{
-    Claiming, Closed, Closing, Decision, DispatchEnd, Fence, Lease, LeaseError, LedgerError, Loaded, Loading,
+    Baseline, Claiming, Closed, Closing, Decision, DispatchEnd, Fence, Lease, LeaseError, LedgerError, Loaded, Loading,
     NewDispatch, Taken, UnitLoading, read_slices,
 };
 use super::specs::{load, passed, planned, spec};
@@ -60,13 +60,14 @@ fn units() -> [RunUnit; 2] {
 
 fn load_unit(ledger: &mut Ledger, baseline: &BTreeMap<String, Option<String>>) -> PlanId {
     let tasks = [id("1"), id("1a")];
+    let baseline = Baseline { files: baseline.clone(), tree: None };
     let loading = UnitLoading {
         run: &run_id(),
         unit: &id("1"),
         tasks: &tasks,
         worktree: UNIT_WORKTREE,
         title: "one",
-        baseline,
+        baseline: &baseline,
         now: at(10),
     };
     ledger.load_unit(&loading).unwrap()
@@ -427,7 +428,7 @@ fn a_run_takes_the_plan_from_whoever_had_it() {
 fn a_plan_that_a_run_works_off_is_not_replaced_and_clearing_it_ends_the_run() {
     let (_dir, mut ledger, plan) = with_run();
     let changed = spec(vec![planned("9", &[])]);
-    let (frozen, baseline) = (BTreeMap::new(), BTreeMap::new());
+    let (frozen, baseline) = (BTreeMap::new(), Baseline::default());
     let loading = Loading {
         plan: &changed,
         hash: "h2",

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{Brief, Check, CheckEnd, Evidence, EvidenceClass, Phase, Plan, PlannedTask, TaskKind};
 
-use super::super::{Decision, Loaded, Loading};
+use super::super::{Baseline, Decision, Loaded, Loading};
 use super::*;
 
 pub(super) fn planned(name: &str, after: &[&str]) -> PlannedTask {
@@ -32,7 +32,7 @@ pub(super) fn spec(tasks: Vec<PlannedTask>) -> Plan {
 }
 
 pub(super) fn load(ledger: &mut Ledger, plan: &Plan, by: AddedBy, now: i64) -> Loaded {
-    let (frozen, baseline) = (BTreeMap::from([("test 1".to_owned(), "{}".to_owned())]), BTreeMap::new());
+    let (frozen, baseline) = (BTreeMap::from([("test 1".to_owned(), "{}".to_owned())]), Baseline::default());
     ledger
         .load_plan(Loading {
             plan,
@@ -57,6 +57,7 @@ pub(super) fn passed(now: i64) -> Evidence {
         output_tail: Some("ok".into()),
         tree: Some("t".into()),
         files: BTreeMap::new(),
+        seen: Vec::new(),
         note: None,
         at: at(now),
     }

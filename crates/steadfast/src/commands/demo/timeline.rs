@@ -106,6 +106,9 @@ impl Timeline {
             Scene::LetGo { release } => {
                 let text = match release {
                     Some(Release::Complete) => "lets the agent stop: complete, nothing is open",
+                    Some(Release::NeedsReview) => "lets the agent stop: only its word closed some tasks",
+                    Some(Release::Unmerged) => "lets the agent stop: done on a branch that is not merged",
+                    Some(Release::Unverified) => "lets the agent stop: unverified, not complete",
                     Some(Release::AllBlocked) => "lets the agent stop: all that is left is blocked",
                     Some(Release::Checkpoint) => "lets the agent stop: its context is full, a fresh session goes on",
                     Some(Release::NeedsUser) => "lets the agent stop: it needs you",

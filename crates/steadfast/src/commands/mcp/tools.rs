@@ -15,7 +15,7 @@ use crate::report;
 
 const ID: Parameter = Parameter::text("id", "The task's id, like 2 or 2.1.");
 
-pub(super) static TOOLS: [Tool; 13] = [
+pub(super) static TOOLS: [Tool; 14] = [
     Tool {
         name: "task_list",
         about: "Lists all tasks of this worktree with their status.",
@@ -71,6 +71,18 @@ pub(super) static TOOLS: [Tool; 13] = [
         effect: Effect::Changes,
         takes: &[ID, Parameter::maybe_text("artifact", "A picture that shows it, where that is its check.")],
         run: done,
+    },
+    Tool {
+        name: "task_check",
+        about: "Runs the check of every done task whose files changed since, each distinct check once.",
+        effect: Effect::Changes,
+        takes: &[],
+        run: |call, _| {
+            let mut list = call.list()?;
+            let rechecked = list.check_stale(&Asked { sandbox: call.sandbox.clone(), ..Asked::default() })?;
+            let text = report::rechecked(&rechecked)?;
+            Ok(Said::changed(list, text))
+        },
     },
     Tool {
         name: "task_wait",

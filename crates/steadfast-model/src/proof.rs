@@ -1,0 +1,186 @@
+//! Whether a task that was closed is still done: evidence belongs to the files it was recorded for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Evidence, EvidenceClass, Fact, TaskLine};
+
+/// A file as it was when evidence was recorded, so that a stop can tell without git whether it changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenFile {
+    /// From the root of the checkout.
+    pub path: String,
+    /// Identifies size, times and inode. Zero: only the content tells.
+    pub stat: u64,
+    /// Identifies the content: the beginning of its SHA-256. Zero where there was no file.
+    pub content: u64,
+}
+
+impl SeenFile {
+    /// As the ledger keeps them.
+    pub fn encode(files: &[Self]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for Self { path, stat, content } in files {
+            let Ok(length) = u16::try_from(path.len()) else { continue };
+            bytes.extend(length.to_le_bytes());
+            bytes.extend(stat.to_le_bytes());
+            bytes.extend(content.to_le_bytes());
+            bytes.extend(path.as_bytes());
+        }
+        bytes
+    }
+
+    /// What [`Self::encode`] wrote. Bytes that it cannot have written end the list.
+    pub fn decode(bytes: &[u8]) -> Vec<Self> {
+        let mut files = Vec::new();
+        let mut rest = bytes;
+        while let Some((file, after)) = read_one(rest) {
+            files.push(file);
+            rest = after;
+        }
+        files
+    }
+}
+
+fn read_one(bytes: &[u8]) -> Option<(SeenFile, &[u8])> {
+    let (length, rest) = bytes.split_first_chunk::<2>()?;
+    let (stat, rest) = rest.split_first_chunk::<8>()?;
+    let (content, rest) = rest.split_first_chunk::<8>()?;
+    let (path, rest) = rest.split_at_checked(u16::from_le_bytes(*length).into())?;
+    let file = SeenFile {
+        path: std::str::from_utf8(path).ok()?.to_owned(),
+        stat: u64::from_le_bytes(*stat),
+        content: u64::from_le_bytes(*content),
+    };
+    Some((file, rest))
+}
+
+/// What a task's evidence is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// It never goes stale: a decision, a human's word, an agent's claim.
+    Nothing,
+    /// The task's files.
+    Files,
+    /// The task names none: everything in the checkout.
+    Everything,
+}
+
+impl Subject {
+    pub fn of(class: EvidenceClass, names_files: bool) -> Self {
+        match class {
+            EvidenceClass::Executed | EvidenceClass::Artifact | EvidenceClass::Observed if names_files => Self::Files,
+            EvidenceClass::Executed | EvidenceClass::Artifact => Self::Everything,
+            EvidenceClass::Observed | EvidenceClass::Claimed | EvidenceClass::Forced => Self::Nothing,
+        }
+    }
+}
+
+/// Whether a task that was closed with this evidence is done here. Every stop, command, run and loop asks this; they
+/// differ in how they look at the files.
+///
+/// `changed`: whether the subject of the evidence is not what it was.
+///
+/// ```
+/// use steadfast_model::{EvidenceClass, Fact, Freshness, Subject, freshness};
+///
+/// let executed = Subject::of(EvidenceClass::Executed, true);
+/// assert_eq!(freshness(executed, |_| Fact::Known(true)), Freshness::Stale);
+/// assert_eq!(freshness(executed, |_| Fact::Unknown("git gave no answer".into())), Freshness::Unknown);
+/// let forced = Subject::of(EvidenceClass::Forced, true);
+/// assert_eq!(freshness(forced, |_| unreachable!("a human's word needs no look")), Freshness::Holds);
+/// ```
+pub fn freshness(subject: Subject, changed: impl FnOnce(Subject) -> Fact<bool>) -> Freshness {
+    if subject == Subject::Nothing {
+        return Freshness::Holds;
+    }
+    match changed(subject) {
+        Fact::Known(false) => Freshness::Holds,
+        Fact::Known(true) => Freshness::Stale,
+        Fact::Unknown(_) | Fact::NotAsked => Freshness::Unknown,
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    Holds,
+    /// What it was recorded for changed since.
+    Stale,
+    Unknown,
+}
+
+impl Evidence {
+    pub fn subject(&self) -> Subject {
+        Subject::of(self.class, !self.files.is_empty())
+    }
+}
+
+/// How the done tasks of a plan stand in this checkout.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoneHere {
+    /// Their evidence is about other files than those that are here.
+    #[serde(default, skip_serializing_if = "TaskLines::is_empty")]
+    pub stale: TaskLines,
+    /// Main and added tasks that nothing but the agent's word closed.
+    #[serde(default, skip_serializing_if = "TaskLines::is_empty")]
+    pub claimed: TaskLines,
+    /// Done on the branch of a run that is not merged here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<OnBranch>,
+}
+
+/// The first few tasks of a list, and how many there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskLines {
+    pub first: Vec<TaskLine>,
+    pub all: u32,
+}
+
+impl TaskLines {
+    const SHOWN: usize = 6;
+
+    pub fn is_empty(&self) -> bool {
+        self.all == 0
+    }
+
+    pub fn push(&mut self, line: TaskLine) {
+        self.all = self.all.saturating_add(1);
+        if self.first.len() < Self::SHOWN {
+            self.first.push(line);
+        }
+    }
+}
+
+/// Tasks that a run did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnBranch {
+    pub branch: String,
+    pub tasks: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_is_read_back_and_torn_bytes_end_the_list() {
+        let file = |path: &str, stat, content| SeenFile { path: path.into(), stat, content };
+        let files = vec![file("src/a.rs", 7, 1 << 60), file("ü/ö.txt", 0, 3), file("gone", 0, 0)];
+        let bytes = SeenFile::encode(&files);
+        assert_eq!(SeenFile::decode(&bytes), files);
+        assert_eq!(SeenFile::decode(&bytes[..bytes.len() - 1]), files[..2]);
+        assert_eq!(SeenFile::decode(&[]), []);
+    }
+
+    #[test]
+    fn a_humans_word_and_an_agents_never_go_stale() {
+        let stale = |names_files: bool| -> Vec<&str> {
+            let is_stale = |class: &EvidenceClass| {
+                freshness(Subject::of(*class, names_files), |_| Fact::Known(true)) == Freshness::Stale
+            };
+            EvidenceClass::ALL.into_iter().filter(is_stale).map(EvidenceClass::as_str).collect()
+        };
+        assert_eq!(stale(true), ["executed", "artifact", "observed"]);
+        // Decisions and skills are observed, and about no files.
+        assert_eq!(stale(false), ["executed", "artifact"]);
+    }
+}

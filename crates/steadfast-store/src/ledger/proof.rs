@@ -1,0 +1,149 @@
+//! What closed the tasks that are done, in the form in which a stop compares it with the files.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use steadfast_model::{Evidence, Millis, PlanId, SeenFile, Status, TaskId, TaskLine, TaskLines};
+
+use super::column::{json, millis, task_id};
+use super::error::Fault;
+use super::{Ledger, LedgerError};
+
+/// What closed a done task, where that can go stale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredProof {
+    pub task: TaskId,
+    /// What was written before that does not count against it.
+    pub since: Millis,
+    /// The check has failed since.
+    pub failed: bool,
+    /// Empty: the task names no files.
+    pub files: Vec<SeenFile>,
+}
+
+/// What the last run of a plan did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunWork {
+    pub branch: String,
+    /// The tasks of its merged units.
+    pub tasks: BTreeSet<TaskId>,
+}
+
+/// Beside the classes of evidence: the check of a done task has failed since.
+const FAILED: &str = "failed";
+
+impl Ledger {
+    /// Of each done task that something closed which can go stale.
+    pub fn stored_proofs(&self, plan: &PlanId) -> Result<Vec<StoredProof>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT task, since, files, class FROM proof WHERE plan = ?1
+                 AND (class IN ('executed', 'artifact', 'failed') OR class = 'observed' AND files <> x'')",
+            )?;
+            let rows = statement.query_map([plan.as_str()], |row| {
+                let files = SeenFile::decode(row.get_ref(2)?.as_blob()?);
+                let failed = row.get_ref(3)?.as_str()? == FAILED;
+                Ok(StoredProof { task: task_id(row, 0)?, since: millis(row, 1)?, failed, files })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The main and added tasks that nothing but the agent's word closed.
+    pub fn claimed(&self, plan: &PlanId) -> Result<TaskLines, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT task.id, task.title FROM proof JOIN task ON task.plan = proof.plan AND task.id = proof.task
+                 WHERE proof.plan = ?1 AND proof.class = 'claimed' AND task.kind IN ('main', 'remediation')
+                 ORDER BY task.position, task.id",
+            )?;
+            let mut rows = statement.query([plan.as_str()])?;
+            let mut claimed = TaskLines::default();
+            while let Some(row) = rows.next()? {
+                claimed.push(TaskLine { id: task_id(row, 0)?, title: row.get(1)?, status: Status::Done });
+            }
+            Ok(claimed)
+        })
+    }
+
+    /// These done tasks of a plan, in its order.
+    pub fn done_lines(&self, plan: &PlanId, ids: &BTreeSet<TaskId>) -> Result<TaskLines, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, title FROM task WHERE plan = ?1 AND status = 'done' ORDER BY position, id",
+            )?;
+            let mut rows = statement.query([plan.as_str()])?;
+            let mut lines = TaskLines::default();
+            while let Some(row) = rows.next()? {
+                let id = task_id(row, 0)?;
+                if ids.contains(&id) {
+                    lines.push(TaskLine { id, title: row.get(1)?, status: Status::Done });
+                }
+            }
+            Ok(lines)
+        })
+    }
+
+    /// What the last run of a plan did, if there was one.
+    pub fn work_of_last_run(&self, plan: &PlanId) -> Result<Option<RunWork>, LedgerError> {
+        self.read(|connection| last_run(connection, plan))
+    }
+}
+
+fn last_run(connection: &Connection, plan: &PlanId) -> Result<Option<RunWork>, Fault> {
+    let run: Option<(String, String)> = connection
+        .prepare_cached("SELECT id, branch FROM run WHERE plan = ?1 ORDER BY started_at DESC LIMIT 1")?
+        .query_row([plan.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((run, branch)) = run else { return Ok(None) };
+    let mut statement =
+        connection.prepare_cached("SELECT tasks FROM run_unit WHERE run = ?1 AND merged IS NOT NULL")?;
+    let rows = statement.query_map([run], |row| json::<Vec<TaskId>>(0, &row.get::<_, String>(0)?))?;
+    let mut tasks = BTreeSet::new();
+    for unit in rows {
+        tasks.extend(unit?);
+    }
+    Ok(Some(RunWork { branch, tasks }))
+}
+
+/// Keeps what closed a task.
+pub(super) fn keep(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    id: &TaskId,
+    evidence: &Evidence,
+) -> Result<(), Fault> {
+    // The check looked at the files when it began.
+    let took = evidence.seconds.map_or(0, |seconds| (seconds * 1_000.0).ceil() as u64);
+    transaction
+        .prepare_cached(
+            "INSERT INTO proof (plan, task, class, since, files) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (plan, task) DO UPDATE SET class = excluded.class, since = excluded.since, files = excluded.files",
+        )?
+        .execute(params![
+            plan.as_str(),
+            id.as_str(),
+            evidence.class.as_str(),
+            evidence.at.before(took).0,
+            SeenFile::encode(&evidence.seen)
+        ])?;
+    Ok(())
+}
+
+/// A done task whose check has failed since.
+pub(super) fn fail(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
+    transaction.prepare_cached("UPDATE proof SET class = ?3 WHERE plan = ?1 AND task = ?2")?.execute(params![
+        plan.as_str(),
+        id.as_str(),
+        FAILED
+    ])?;
+    Ok(())
+}
+
+/// The task is open again.
+pub(super) fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
+    transaction
+        .prepare_cached("DELETE FROM proof WHERE plan = ?1 AND task = ?2")?
+        .execute(params![plan.as_str(), id.as_str()])?;
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! Whether what closed a task still holds in this checkout, and renewing it where it does not.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use steadfast_model::{
+    Check, CheckEnd, Evidence, EvidenceClass, Fact, Freshness, PlanId, Status, Subject, Task, TaskId, freshness,
+};
+
+use super::elsewhere::Elsewhere;
+use super::{Asked, Closing, TaskError, TaskList, files};
+use crate::error::{Cause, WorkError};
+
+/// The last evidence of a task, as it is now.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    pub evidence: Evidence,
+    /// Whether what it is about changed since. None: not known, or nothing of this checkout.
+    pub stale: Option<bool>,
+    /// What a run did is on this branch, which is not merged yet.
+    pub branch: Option<String>,
+}
+
+/// What became of stale tasks that share a check.
+#[derive(Debug)]
+pub enum Rechecked {
+    /// What closed them holds again: these tasks are done here.
+    Renewed { what: String, tasks: Vec<TaskId> },
+    /// It did not: these tasks are open again.
+    Reopened { tasks: Vec<TaskId>, evidence: Box<Evidence> },
+    /// Its check still runs.
+    Running { tasks: Vec<TaskId> },
+    /// It does not run what it ran when the plan was loaded: a human decides.
+    Refused { tasks: Vec<TaskId>, error: WorkError },
+    /// Only a new picture shows it.
+    NeedsArtifact(TaskId),
+}
+
+impl TaskList {
+    /// The last evidence of each of these tasks of one plan.
+    pub fn proofs(&self, tasks: &[Task]) -> Result<Vec<Option<Proof>>, WorkError> {
+        let Some(first) = tasks.first() else { return Ok(Vec::new()) };
+        let mut evidence = self.ledger.evidence(&first.plan)?;
+        let elsewhere = self.elsewhere(&first.plan)?;
+        let look = Look::at(self, tasks, &evidence, &elsewhere);
+        let proof = |task: &Task| {
+            let evidence = evidence.remove(&task.id)?;
+            let branch = elsewhere.tasks.contains(&task.id).then(|| elsewhere.branch.clone());
+            let is_here = task.status == Status::Done && branch.is_none();
+            let stale = is_here.then(|| look.is_stale(task, &evidence)).flatten();
+            Some(Proof { evidence, stale, branch })
+        };
+        Ok(tasks.iter().map(proof).collect())
+    }
+
+    /// The done tasks of the plan whose evidence does not hold here.
+    pub fn stale(&self) -> Result<Vec<Task>, WorkError> {
+        let tasks = self.all()?;
+        let proofs = self.proofs(&tasks)?;
+        let is_stale = |proof: &Option<Proof>| proof.as_ref().is_some_and(|proof| proof.stale == Some(true));
+        Ok(tasks.into_iter().zip(proofs).filter(|(_, proof)| is_stale(proof)).map(|(task, _)| task).collect())
+    }
+
+    /// Runs the check of every stale task again, each distinct one once. A task whose check fails is open again.
+    pub fn check_stale(&mut self, asked: &Asked) -> Result<Vec<Rechecked>, WorkError> {
+        if let Some(checked) = self.repository.environment.check.clone() {
+            return Err(TaskError::ChecksInsideCheck { checked }.into());
+        }
+        let began = Instant::now();
+        let mut found = Vec::new();
+        let mut by_command: BTreeMap<String, Vec<Task>> = BTreeMap::new();
+        for task in self.stale()? {
+            self.is_nobodys(&task)?;
+            match task.verify.as_ref().and_then(Check::as_command) {
+                Some(command) => by_command.entry(command.to_owned()).or_default().push(task),
+                None => found.push(self.look_again(task)?),
+            }
+        }
+        for (command, tasks) in by_command {
+            let patience = asked.patience.saturating_sub(began.elapsed());
+            found.push(self.recheck(command, tasks, &Asked { patience, ..asked.clone() })?);
+        }
+        Ok(found)
+    }
+
+    /// A stale task for which nothing runs.
+    fn look_again(&mut self, task: Task) -> Result<Rechecked, WorkError> {
+        let Some(evidence) = self.looked_again(&task)? else { return Ok(Rechecked::NeedsArtifact(task.id)) };
+        let (plan, id) = (task.plan.clone(), task.id.clone());
+        self.ledger.record(&plan, &id, &evidence)?;
+        if evidence.passed {
+            let what = task.verify.as_ref().map(Check::describe).unwrap_or_default();
+            return Ok(Rechecked::Renewed { what, tasks: vec![id] });
+        }
+        self.reopen_here(&task)?;
+        Ok(Rechecked::Reopened { tasks: vec![id], evidence: Box::new(evidence) })
+    }
+
+    fn recheck(&mut self, command: String, tasks: Vec<Task>, asked: &Asked) -> Result<Rechecked, WorkError> {
+        let ids = || tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>();
+        let Some(first) = tasks.first() else { return Ok(Rechecked::Renewed { what: command, tasks: Vec::new() }) };
+        let closing = match self.check(first.clone(), &command, asked) {
+            Err(error) if error.cause() == Cause::NeedsHuman => return Ok(Rechecked::Refused { tasks: ids(), error }),
+            closing => closing?,
+        };
+        Ok(match closing {
+            Closing::Done { .. } => {
+                Rechecked::Renewed { what: format!("`{}` passed", super::short(&command)), tasks: ids() }
+            }
+            Closing::Running { .. } => Rechecked::Running { tasks: ids() },
+            Closing::Failed { evidence, .. } => {
+                if matches!(evidence.end, CheckEnd::Lost | CheckEnd::NotStarted) {
+                    let how = super::how(&evidence);
+                    return Err(TaskError::CheckLost { task: first.id.clone(), how }.into());
+                }
+                for task in &tasks {
+                    self.reopen_here(task)?;
+                }
+                Rechecked::Reopened { tasks: ids(), evidence: Box::new(evidence) }
+            }
+        })
+    }
+
+    /// A done task whose check failed is open again, and its session learns of it.
+    pub(super) fn reopen_here(&mut self, task: &Task) -> Result<(), WorkError> {
+        self.reopen(&task.plan, &task.id)?;
+        self.render_decisions();
+        Ok(())
+    }
+
+    /// A check that passed renews every done task with the same command.
+    pub(super) fn renew(&mut self, plan: &PlanId, checked: &TaskId, passed: &Evidence) -> Result<(), WorkError> {
+        let (Some(command), EvidenceClass::Executed) = (passed.command.as_deref(), passed.class) else { return Ok(()) };
+        let is_like_it = |task: &Task| {
+            task.id != *checked
+                && task.status == Status::Done
+                && task.verify.as_ref().and_then(Check::as_command) == Some(command)
+        };
+        let tasks: Vec<Task> = self.ledger.tasks(plan)?.into_iter().filter(is_like_it).collect();
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let evidence = self.ledger.evidence(plan)?;
+        let look = Look::at(self, &tasks, &evidence, &Elsewhere::default());
+        let root = &self.repository.place.root;
+        let mut renewed = Vec::new();
+        for task in tasks {
+            let Some(last) = evidence.get(&task.id) else { continue };
+            if look.is_stale(&task, last) != Some(true) {
+                continue;
+            }
+            let Fact::Known(ids) = files::ids(root, &task.files, files::ONE_TASK) else { continue };
+            renewed.push((
+                task.id,
+                Evidence {
+                    seen: files::seen(root, &ids, passed.at),
+                    files: ids,
+                    output_tail: None,
+                    note: Some(format!("the same check passed for {checked}")),
+                    ..passed.clone()
+                },
+            ));
+        }
+        Ok(self.ledger.record_all(plan, &renewed)?)
+    }
+}
+
+/// The files as they are now, looked at once for many tasks.
+struct Look<'a> {
+    list: &'a TaskList,
+    ids: Fact<files::Ids>,
+    tree: std::cell::OnceCell<Fact<String>>,
+}
+
+impl<'a> Look<'a> {
+    fn at(list: &'a TaskList, tasks: &[Task], evidence: &BTreeMap<TaskId, Evidence>, elsewhere: &Elsewhere) -> Self {
+        let here = tasks.iter().filter(|task| task.status == Status::Done && !elsewhere.tasks.contains(&task.id));
+        let mut paths: BTreeSet<String> = BTreeSet::new();
+        for task in here {
+            let about = evidence.get(&task.id).filter(|evidence| evidence.subject() == Subject::Files);
+            if let Some(evidence) = about {
+                paths.extend(evidence.files.keys().chain(&task.files).cloned());
+            }
+        }
+        let paths: Vec<String> = paths.into_iter().collect();
+        let ids = files::ids(&list.repository.place.root, &paths, files::A_LISTING);
+        Self { list, ids, tree: std::cell::OnceCell::new() }
+    }
+
+    /// None: not known.
+    fn is_stale(&self, task: &Task, evidence: &Evidence) -> Option<bool> {
+        if !evidence.passed {
+            // It was closed, and its check has failed since.
+            return Some(true);
+        }
+        let changed = |subject| match (subject, &self.ids) {
+            (Subject::Nothing, _) => Fact::Known(false),
+            (Subject::Files, Fact::Known(now)) => Fact::Known(files::differ(&task.files, &evidence.files, now)),
+            (Subject::Files, _) => Fact::Unknown(String::new()),
+            (Subject::Everything, _) => self.tree_changed(evidence),
+        };
+        match freshness(evidence.subject(), changed) {
+            Freshness::Holds => Some(false),
+            Freshness::Stale => Some(true),
+            Freshness::Unknown => None,
+        }
+    }
+
+    fn tree_changed(&self, evidence: &Evidence) -> Fact<bool> {
+        let place = &self.list.repository.place;
+        let Some(before) = &evidence.tree else { return Fact::Unknown("its tree is not known".into()) };
+        match self.tree.get_or_init(|| files::tree(&place.root, &place.state)) {
+            Fact::Known(now) => Fact::Known(now != before),
+            Fact::Unknown(why) => Fact::Unknown(why.clone()),
+            Fact::NotAsked => Fact::NotAsked,
+        }
+    }
+}
