@@ -1,5 +1,7 @@
 //! Whether a task that was closed is still done: evidence belongs to the files it was recorded for.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Evidence, EvidenceClass, Fact, TaskLine};
@@ -146,6 +148,28 @@ impl TaskLines {
         self.all = self.all.saturating_add(1);
         if self.first.len() < Self::SHOWN {
             self.first.push(line);
+        }
+    }
+}
+
+/// `1.1 Write the parser; 1.2 Test it; and 3 more`.
+impl fmt::Display for TaskLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Longer titles are cut: this stands in a line with others.
+        const TITLE: usize = 80;
+        for (index, TaskLine { id, title, .. }) in self.first.iter().enumerate() {
+            let separator = if index > 0 { "; " } else { "" };
+            if title.chars().count() > TITLE {
+                let cut: String = title.chars().take(TITLE - 1).collect();
+                write!(f, "{separator}{id} {cut}…")?;
+            } else {
+                write!(f, "{separator}{id} {title}")?;
+            }
+        }
+        let shown = u32::try_from(self.first.len()).unwrap_or(u32::MAX);
+        match self.all.saturating_sub(shown) {
+            0 => Ok(()),
+            more => write!(f, "; and {more} more"),
         }
     }
 }

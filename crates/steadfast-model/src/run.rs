@@ -34,6 +34,8 @@ pub enum RunState {
     Running,
     /// At a limit, or interrupted: it can be resumed.
     Paused,
+    /// Every task is done, some on the agent's word alone: a human looks at those. It can be resumed.
+    NeedsReview,
     /// Nothing is left that could be done.
     Complete,
     /// Given up by a human.
@@ -41,12 +43,13 @@ pub enum RunState {
 }
 
 impl RunState {
-    pub const ALL: [Self; 4] = [Self::Running, Self::Paused, Self::Complete, Self::Stopped];
+    pub const ALL: [Self; 5] = [Self::Running, Self::Paused, Self::NeedsReview, Self::Complete, Self::Stopped];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Paused => "paused",
+            Self::NeedsReview => "needs review",
             Self::Complete => "complete",
             Self::Stopped => "stopped",
         }

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use steadfast_model::{Loop, LoopId, RunId};
+use steadfast_model::{Loop, LoopId, RunId, TaskLines};
 use steadfast_plan::Circle;
 use steadfast_store::ledger::{LeaseError, LedgerError};
 use steadfast_work::loops::Begun;
@@ -37,6 +37,8 @@ pub enum RunError {
     Halted { run: RunId, source: Box<RunError> },
     #[error("run {run} is paused: {why}")]
     Paused { run: RunId, why: String },
+    #[error("run {run} needs review: only the agent's word says that these tasks are done: {claimed}")]
+    NeedsReview { run: RunId, branch: String, claimed: TaskLines },
     #[error("run {run} of `{spec}` is not over yet")]
     NotOver { run: RunId, spec: String },
     #[error("run {run} is under way, by process {pid}")]
@@ -87,6 +89,7 @@ impl RunError {
             Self::NotReady(error) => error.cause(),
             Self::Halted { source, .. } => source.cause(),
             Self::Paused { .. }
+            | Self::NeedsReview { .. }
             | Self::LoopNotFinished(_)
             | Self::NoSpec { .. }
             | Self::SpecNotApproved { .. }

@@ -59,6 +59,7 @@ fn status(look: &Look<'_>) -> String {
     let state = match look.view.run.state {
         RunState::Running => return status,
         RunState::Paused => "Paused",
+        RunState::NeedsReview => "Needs review",
         RunState::Complete => "Complete",
         RunState::Stopped => "Stopped",
     };

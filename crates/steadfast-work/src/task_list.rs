@@ -35,7 +35,7 @@ pub use decisions::shown as decisions_file;
 pub use draft::{Proposal, Proposed, short_of};
 pub use error::{ApprovalError, DecisionError, DraftName, GateError, PlanError, TaskError};
 pub use evidence::{how, short};
-pub use freshness::{Proof, Rechecked};
+pub use freshness::{DoneOn, NotHeld, Proof, Rechecked};
 pub use gate::{Locked, Looked, Standing};
 pub use list::TakenOver;
 pub use plan::{LoopState, Position, freeze};
@@ -209,7 +209,7 @@ impl TaskList {
     /// What a run works off is changed by its runner alone; while it is paused, by a human.
     fn is_nobodys(&self, task: &Task) -> Result<(), WorkError> {
         let Some(run) = self.ledger.run_of_plan(&task.plan)? else { return Ok(()) };
-        if run.state == RunState::Paused && !self.caller.is_agent() {
+        if matches!(run.state, RunState::Paused | RunState::NeedsReview) && !self.caller.is_agent() {
             return Ok(());
         }
         Err(TaskError::InRun { task: task.id.clone(), run: run.id }.into())

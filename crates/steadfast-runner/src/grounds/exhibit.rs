@@ -46,6 +46,11 @@ impl Grounds {
         &self.checkout
     }
 
+    /// The tree of a commit.
+    pub fn tree_of(&self, commit: &str) -> Result<String, GroundsError> {
+        Ok(self.git().call("rev-parse").args(["--verify", &format!("{commit}^{{tree}}")]).answer(QUICK)?)
+    }
+
     /// The commit before another, on its first line of parents.
     pub fn parent(&self, commit: &str) -> Result<String, GroundsError> {
         Ok(self.git().call("rev-parse").args(["--verify", &format!("{commit}^1")]).answer(QUICK)?)

@@ -29,7 +29,8 @@ impl LoopRun<'_> {
                 return Err(RunError::Paused { run: row.id, why: why.clone() });
             }
             let reviewed = self.light_reviews(looped, &row, &mut *watch)?;
-            if outcome == Outcome::Complete {
+            // What only a claim closed, its gate speaks of.
+            if matches!(outcome, Outcome::Complete | Outcome::NeedsReview(_)) {
                 return self.advance(Stage::Executing, Stage::Review);
             }
             let why = match pauses {

@@ -17,6 +17,10 @@ pub enum News {
         landed: usize,
         ended: usize,
     },
+    /// These done tasks do not hold on the commit that the run begins with: they are done again.
+    Reopened {
+        tasks: Vec<TaskId>,
+    },
     Wave {
         number: u32,
         units: Vec<TaskId>,

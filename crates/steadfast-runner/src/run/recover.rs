@@ -16,6 +16,7 @@ impl Dispatcher {
         let ended = self.end_others();
         self.shop.grounds.unlock()?;
         self.shop.grounds.begin(&self.run.base)?;
+        self.verify_base()?;
         self.ledger.end_lost_dispatches(&self.run.id, "its runner died", now)?;
         let landed: HashMap<String, String> = self.shop.grounds.landed(&self.run.base)?.into_iter().collect();
         let mut found = 0;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use steadfast_model::{PlanId, TaskId};
+use steadfast_model::{PlanId, RunId, TaskId};
 use steadfast_observe::GitCommand;
 
 use super::TaskList;
@@ -21,7 +21,13 @@ pub(super) struct Elsewhere {
 impl TaskList {
     /// By the last run of a plan.
     pub(super) fn elsewhere(&self, plan: &PlanId) -> Result<Elsewhere, WorkError> {
-        let Some(run) = self.ledger.runs_of(&self.worktree)?.into_iter().find(|run| run.plan == *plan) else {
+        self.elsewhere_but(plan, None)
+    }
+
+    /// The same of the last run but this one.
+    pub(super) fn elsewhere_but(&self, plan: &PlanId, but: Option<&RunId>) -> Result<Elsewhere, WorkError> {
+        let runs = self.ledger.runs_of(&self.worktree)?;
+        let Some(run) = runs.into_iter().find(|run| run.plan == *plan && Some(&run.id) != but) else {
             return Ok(Elsewhere::default());
         };
         let branch = format!("refs/heads/{}", run.branch);

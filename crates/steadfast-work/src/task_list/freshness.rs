@@ -1,6 +1,7 @@
 //! Whether what closed a task still holds in this checkout, and renewing it where it does not.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use steadfast_model::{
@@ -34,6 +35,25 @@ pub enum Rechecked {
     Refused { tasks: Vec<TaskId>, error: WorkError },
     /// Only a new picture shows it.
     NeedsArtifact(TaskId),
+}
+
+/// A done task that does not hold on a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotHeld {
+    pub task: TaskId,
+    /// One line.
+    pub why: String,
+    /// The end of what its check said.
+    pub output: String,
+}
+
+/// Whether the done tasks of a plan hold on a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DoneOn {
+    All,
+    Not(Vec<NotHeld>),
+    /// Nobody waited for the end of a check.
+    Stopped,
 }
 
 impl TaskList {
@@ -121,6 +141,46 @@ impl TaskList {
         })
     }
 
+    /// Whether the done tasks of any plan hold on the files of this worktree: each distinct stale check runs once. Changes
+    /// no task.
+    pub(super) fn hold_here(&mut self, plan: &PlanId, stop: &AtomicBool) -> Result<DoneOn, WorkError> {
+        let tasks: Vec<Task> =
+            self.ledger.tasks(plan)?.into_iter().filter(|task| task.status == Status::Done).collect();
+        let evidence = self.ledger.evidence(plan)?;
+        let look = Look::at(self, &tasks, &evidence, &Elsewhere::default());
+        let is_stale =
+            |task: &Task| evidence.get(&task.id).is_some_and(|last| look.is_stale(task, last) != Some(false));
+        let stale: Vec<Task> = tasks.iter().filter(|task| is_stale(task)).cloned().collect();
+        let mut failed = Vec::new();
+        let mut ran: BTreeMap<String, Option<NotHeld>> = BTreeMap::new();
+        for task in stale {
+            let command = task.verify.as_ref().and_then(Check::as_command).map(str::to_owned);
+            let said = match (&command, command.as_ref().and_then(|command| ran.get(command))) {
+                (Some(_), Some(said)) => said.clone(),
+                (Some(_), None) => match self.check_again(plan, &task.id, stop)? {
+                    Some(Closing::Running { .. }) => return Ok(DoneOn::Stopped),
+                    Some(Closing::Failed { evidence, .. }) => Some(not_held(&task, &evidence)),
+                    Some(Closing::Done { .. }) | None => None,
+                },
+                // A picture of other files shows nothing of these.
+                (None, _) => match self.looked_again(&task)? {
+                    Some(evidence) if evidence.passed => None,
+                    Some(evidence) => Some(not_held(&task, &evidence)),
+                    None => Some(NotHeld {
+                        task: task.id.clone(),
+                        why: "its files changed since its picture was taken".to_owned(),
+                        output: String::new(),
+                    }),
+                },
+            };
+            if let Some(command) = command {
+                ran.insert(command, said.clone());
+            }
+            failed.extend(said.map(|said| NotHeld { task: task.id.clone(), ..said }));
+        }
+        Ok(if failed.is_empty() { DoneOn::All } else { DoneOn::Not(failed) })
+    }
+
     /// A done task whose check failed is open again, and its session learns of it.
     pub(super) fn reopen_here(&mut self, task: &Task) -> Result<(), WorkError> {
         self.reopen(&task.plan, &task.id)?;
@@ -163,6 +223,11 @@ impl TaskList {
         }
         Ok(self.ledger.record_all(plan, &renewed)?)
     }
+}
+
+fn not_held(task: &Task, evidence: &Evidence) -> NotHeld {
+    let output = evidence.output_tail.clone().unwrap_or_default();
+    NotHeld { task: task.id.clone(), why: super::how(evidence), output }
 }
 
 /// The files as they are now, looked at once for many tasks.

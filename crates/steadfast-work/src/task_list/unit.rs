@@ -1,18 +1,19 @@
 //! The tasks of an orchestrated run: loaded into the worktree of a unit, closed there by their checks, and checked again on
 //! what is to land.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use steadfast_model::{
-    AddedBy, Check, CheckEnd, Evidence, Fact, Millis, PlanId, RunId, RunUnit, Status, Task, TaskId, TaskKind,
+    AddedBy, Check, CheckEnd, Evidence, Fact, Millis, PlanId, RunId, RunUnit, Status, Subject, Task, TaskId, TaskKind,
 };
 use steadfast_observe::GitCommand;
 use steadfast_store::Place;
 use steadfast_store::ledger::{Baseline, Ledger, NewTask, UnitLoading};
 
-use super::{Asked, Closing, SLICE, TaskError, TaskList, files, how};
+use super::{Asked, Closing, DoneOn, SLICE, TaskError, TaskList, files, how};
 use crate::disk;
 use crate::error::{Cause, WorkError, chain};
 use crate::{Environment, Repository};
@@ -111,6 +112,36 @@ impl RunTasks {
             Some(Closing::Failed { evidence, .. }) => self.about_the_work(folder, task, evidence).map(Recheck::Failed),
             Some(Closing::Running { .. }) => Ok(Recheck::Stopped),
         }
+    }
+
+    /// Whether the done tasks of a plan hold on the files in `folder`. Changes no task.
+    pub fn done_on(&self, folder: &Path, plan: &PlanId, stop: &AtomicBool) -> Result<DoneOn, WorkError> {
+        self.at(folder, |list| list.hold_here(plan, stop))
+    }
+
+    /// The done tasks of the plan of a run that another run did on a branch which is not in `checkout`.
+    pub fn done_elsewhere(&self, checkout: &Path, plan: &PlanId, run: &RunId) -> Result<Vec<TaskId>, WorkError> {
+        self.at(checkout, |list| {
+            let elsewhere = list.elsewhere_but(plan, Some(run))?;
+            let tasks = list.ledger().tasks(plan)?.into_iter();
+            let is_there = |task: &Task| task.status == Status::Done && elsewhere.tasks.contains(&task.id);
+            Ok(tasks.filter(|task| is_there(task) && task.kind != TaskKind::Decision).map(|task| task.id).collect())
+        })
+    }
+
+    /// Whether the done tasks of a plan may not hold on a tree: what closed one of them is about another.
+    pub fn is_about_other_tree(&self, checkout: &Path, plan: &PlanId, tree: &str) -> Result<bool, WorkError> {
+        self.at(checkout, |list| {
+            let done: BTreeSet<TaskId> = {
+                let tasks = list.ledger().tasks(plan)?.into_iter();
+                tasks.filter(|task| task.status == Status::Done).map(|task| task.id).collect()
+            };
+            let evidence = list.ledger().evidence(plan)?;
+            let is_other = |last: &Evidence| {
+                !last.passed || last.subject() != Subject::Nothing && last.tree.as_deref() != Some(tree)
+            };
+            Ok(evidence.iter().any(|(task, last)| done.contains(task) && is_other(last)))
+        })
     }
 
     /// A worktree is about to go: so does what was kept for it alone.

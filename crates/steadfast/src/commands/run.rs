@@ -203,6 +203,9 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     untold.iter().for_each(|line| note!("{line}"));
     match outcome {
         Outcome::Complete | Outcome::Reached => Ok(()),
+        Outcome::NeedsReview(claimed) => {
+            Err(steadfast_runner::RunError::NeedsReview { run: row.id, branch: row.branch, claimed }.into())
+        }
         Outcome::Paused(why) => Err(steadfast_runner::RunError::Paused { run: row.id, why }.into()),
     }
 }

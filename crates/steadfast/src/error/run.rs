@@ -26,6 +26,9 @@ impl From<RunError> for CommandError {
             E::Paused { .. } => {
                 said.hint("`steadfast resume` goes on where it is; `steadfast progress` shows how it stands")
             }
+            E::NeedsReview { branch, .. } => said
+                .hint(format!("the work is on {branch}"))
+                .hint("`steadfast task done ID --force` confirms one; then `steadfast resume` completes the run"),
             E::NotOver { .. } => said
                 .hint("`steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch"),
             E::UnderWay { .. } => {

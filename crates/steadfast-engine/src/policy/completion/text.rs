@@ -75,7 +75,7 @@ pub(super) fn stale(stale: &TaskLines, promised: bool) -> String {
 
 fn stale_tasks(stale: &TaskLines) -> String {
     let are = if stale.all == 1 { "1 done task is stale" } else { &format!("{} done tasks are stale", stale.all) };
-    format!("{are}, files changed since the check passed: {}", some(stale))
+    format!("{are}, files changed since the check passed: {stale}")
 }
 
 pub(super) fn stale_note(stale: &TaskLines) -> String {
@@ -101,25 +101,9 @@ pub(super) fn unmerged_note(on: &OnBranch) -> String {
 pub(super) fn needs_review_note(claimed: &TaskLines) -> String {
     let are = if claimed.all == 1 { "1 task was" } else { &format!("{} tasks were", claimed.all) };
     format!(
-        "steadfast lets this session stop as needs review: {are} closed on the agent's word alone: {}. \
-         `steadfast task done ID --force` confirms one, `steadfast task start ID` opens it again.",
-        some(claimed)
+        "steadfast lets this session stop as needs review: {are} closed on the agent's word alone: {claimed}. \
+         `steadfast task done ID --force` confirms one, `steadfast task start ID` opens it again."
     )
-}
-
-fn some(tasks: &TaskLines) -> String {
-    let mut text = String::new();
-    for (index, task) in tasks.first.iter().enumerate() {
-        if index > 0 {
-            text.push_str("; ");
-        }
-        title(&mut text, task);
-    }
-    let shown = u32::try_from(tasks.first.len()).unwrap_or(u32::MAX);
-    match tasks.all.saturating_sub(shown) {
-        0 => text,
-        more => format!("{text}; and {more} more"),
-    }
 }
 
 /// The task that a subagent started and has not closed.

@@ -109,7 +109,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn tried(&self, unit: &TaskId, over_budget: bool) -> Tried {
+    pub(super) fn tried(&self, unit: &TaskId, over_budget: bool) -> Tried {
         let row = self.row(unit);
         let before = row.and_then(|row| row.last_failure.as_deref()).and_then(|kept| serde_json::from_str(kept).ok());
         Tried {
@@ -121,7 +121,7 @@ impl Dispatcher {
         }
     }
 
-    fn follow(&mut self, unit: &TaskId, next: Next) -> Result<(), RunError> {
+    pub(super) fn follow(&mut self, unit: &TaskId, next: Next) -> Result<(), RunError> {
         match next {
             Next::Merge { head } => self.merge(unit, head)?,
             Next::Again { why, before, stuck } => {

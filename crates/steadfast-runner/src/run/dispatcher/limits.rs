@@ -4,14 +4,16 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast_model::{RunState, Status, TaskId, UnitStatus};
+use steadfast_model::{RunState, Status, TaskId, TaskLines, UnitStatus};
 use steadfast_store::ledger::{Ledger, LedgerError, StatusChange};
 use steadfast_work::chain;
 
+use super::super::begin::Until;
 use super::super::budget::{Budget, Reserved, Share};
 use super::super::ending::Outcome;
 use super::super::news::News;
 use super::start::LEASE_MS;
+use super::verify::Verified;
 use super::{Dispatcher, Live, Pausing, Phase, TICK};
 use crate::error::RunError;
 
@@ -116,11 +118,7 @@ impl Dispatcher {
             return Ok(Some(Outcome::Reached));
         }
         if self.rows.iter().all(|row| row.status == UnitStatus::Done) {
-            self.wait_for_threads();
-            self.shop.grounds.clear()?;
-            self.ledger.set_run_state(&self.run.id, RunState::Complete, None, self.now())?;
-            self.refresh()?;
-            return Ok(Some(Outcome::Complete));
+            return self.all_done();
         }
         if self.wave.iter().any(|index| !self.is_closed(*index)) {
             // A rate limit is waited for.
@@ -134,6 +132,30 @@ impl Dispatcher {
             many => format!("units {} need a human{waits}", many.join(", ")),
         };
         self.pause(why).map(Some)
+    }
+
+    /// Every unit landed. What does not hold on the final tree is done again; what only an agent's word closed is a human's
+    /// to look at. A loop asks its gate instead.
+    fn all_done(&mut self) -> Result<Option<Outcome>, RunError> {
+        self.wait_for_threads();
+        let mut claimed = TaskLines::default();
+        if self.until == Until::End {
+            match self.verify_tip()? {
+                Verified::Holds => {}
+                Verified::Reopened => return Ok(None),
+                Verified::Stopped => return self.pause("a human stopped it".to_owned()).map(Some),
+            }
+            claimed = self.ledger.claimed(&self.run.plan)?;
+        }
+        self.shop.grounds.clear()?;
+        let (state, outcome) = if claimed.is_empty() {
+            (RunState::Complete, Outcome::Complete)
+        } else {
+            (RunState::NeedsReview, Outcome::NeedsReview(claimed))
+        };
+        self.ledger.set_run_state(&self.run.id, state, None, self.now())?;
+        self.refresh()?;
+        Ok(Some(outcome))
     }
 
     fn blocked(&self) -> impl Iterator<Item = &TaskId> {

@@ -66,6 +66,9 @@ impl Display {
         tell!("{}", report(&view).trim_end())?;
         let line = match outcome {
             Outcome::Complete | Outcome::Reached => format!("run {} of {} is complete", self.run, view.run.spec),
+            Outcome::NeedsReview(claimed) => {
+                format!("run {} of {} needs review: {}", self.run, view.run.spec, claimed)
+            }
             Outcome::Paused(why) => format!("run {} of {} needs you: {why}", self.run, view.run.spec),
         };
         self.notice.send(&self.place, &line);
@@ -148,6 +151,10 @@ fn line(news: &News, now: &Snapshot<'_>) -> Option<String> {
     };
     Some(match news {
         News::Resumed { landed: 0, ended: 0 } => "goes on where it was".to_owned(),
+        News::Reopened { tasks } => {
+            let ids: Vec<&str> = tasks.iter().map(steadfast_model::TaskId::as_str).collect();
+            format!("done, but not on this commit, so done again: {}", ids.join(", "))
+        }
         News::Resumed { landed, ended } => {
             format!(
                 "goes on where it was: {landed} merged but not written down, {ended} processes left behind and ended"

@@ -1,0 +1,104 @@
+//! Done belongs to a tree: what the plan calls done is checked on the tree a run begins with and on the one it ends with.
+
+use std::path::PathBuf;
+
+use steadfast_model::{Millis, PlanId, Status, Subject, TaskId, UnitStatus};
+use steadfast_store::ledger::{Ledger, StatusChange};
+use steadfast_work::task_list::{DoneOn, NotHeld};
+
+use super::super::message::{Merged, Open};
+use super::super::news::News;
+use super::super::verdict::after_merge;
+use super::Dispatcher;
+use crate::error::RunError;
+
+/// The folder that a tree is laid out in for its checks.
+const NAME: &str = "done";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verified {
+    Holds,
+    /// Units of tasks that do not hold are waiting again.
+    Reopened,
+    Stopped,
+}
+
+impl Dispatcher {
+    /// Before a run begins: a done task that does not hold on its base is open, and so is one that another run did on a
+    /// branch which is not merged here.
+    pub(in crate::run) fn verify_base(&mut self) -> Result<(), RunError> {
+        let is_begun = self.rows.iter().any(|row| row.attempts > 0 || row.merged.is_some());
+        if is_begun {
+            return Ok(());
+        }
+        let (plan, base) = (self.run.plan.clone(), self.run.base.clone());
+        let elsewhere = self.shop.tasks.done_elsewhere(self.shop.grounds.checkout(), &plan, &self.run.id)?;
+        let mut open: Vec<TaskId> = Vec::new();
+        if let DoneOn::Not(failed) = self.done_on(&base)? {
+            open.extend(failed.into_iter().map(|NotHeld { task, .. }| task));
+        }
+        for task in elsewhere {
+            // What its check was just run for on the base, and passed, is there whoever did it.
+            let subject = self.ledger.evidence_of(&plan, &task)?.pop().map(|last| last.subject());
+            if subject == Some(Subject::Nothing) && !open.contains(&task) {
+                open.push(task);
+            }
+        }
+        let now = self.now();
+        for task in &open {
+            reopen(&mut self.ledger, &plan, task, now)?;
+        }
+        if !open.is_empty() {
+            self.news.push(News::Reopened { tasks: open });
+        }
+        Ok(())
+    }
+
+    /// After the last unit landed: each distinct check that is about another tree runs once more.
+    pub(super) fn verify_tip(&mut self) -> Result<Verified, RunError> {
+        let Some(tip) = self.shop.grounds.tip()? else { return Ok(Verified::Holds) };
+        let failed = match self.done_on(&tip)? {
+            DoneOn::All => return Ok(Verified::Holds),
+            DoneOn::Stopped => return Ok(Verified::Stopped),
+            DoneOn::Not(failed) => failed,
+        };
+        let (plan, now) = (self.run.plan.clone(), self.now());
+        for NotHeld { task, why, output } in failed {
+            let Some(unit) = self.rows.iter().find(|row| row.tasks.contains(&task)).map(|row| row.unit.clone()) else {
+                continue;
+            };
+            reopen(&mut self.ledger, &plan, &task, now)?;
+            self.change(&unit, |row| {
+                row.status = UnitStatus::Waiting;
+                row.merged = None;
+                row.plan = None;
+            })?;
+            let open = Open { task, why, output };
+            let tried = self.tried(&unit, false);
+            if let Some(next) = after_merge(tried, Merged::Fails(open)) {
+                self.follow(&unit, next)?;
+            }
+        }
+        Ok(Verified::Reopened)
+    }
+
+    fn done_on(&mut self, commit: &str) -> Result<DoneOn, RunError> {
+        let grounds = &self.shop.grounds;
+        let (plan, checkout) = (&self.run.plan, grounds.checkout());
+        let tree = grounds.tree_of(commit)?;
+        if !self.shop.tasks.is_about_other_tree(checkout, plan, &tree)? {
+            return Ok(DoneOn::All);
+        }
+        let folder: PathBuf = grounds.exhibit(NAME, commit)?;
+        let held = self.shop.tasks.done_on(&folder, plan, &self.stop);
+        self.shop.tasks.leave(&folder);
+        grounds.put_away(NAME)?;
+        Ok(held?)
+    }
+}
+
+fn reopen(ledger: &mut Ledger, plan: &PlanId, task: &TaskId, now: Millis) -> Result<(), RunError> {
+    let change = StatusChange { to: Status::Pending, reason: None, fence: None, now };
+    ledger.set_status(plan, task, change)?;
+    Ok(())
+}
