@@ -20,6 +20,7 @@ on_every_host!(
     running_out_of_context_lets_go_as_checkpoint_and_the_next_session_goes_on,
 );
 on!(after_a_compaction_the_plan_is_told_again: claude_2_1_325, codex_0_166_0);
+on!(a_task_that_is_added_hides_nothing_of_the_plan: claude_2_1_325);
 
 const PROMPT: &str = "Run the plan.";
 
@@ -59,6 +60,32 @@ fn closed(id: &str) -> Action {
 fn evidence(scene: &Scene) -> Vec<Value> {
     let list: Value = serde_json::from_str(&scene.steadfast(&["task", "list", "--json"])).unwrap();
     list["tasks"].as_array().unwrap()[1..].iter().map(|task| task["evidence"]["class"].clone()).collect()
+}
+
+/// By the human before the session, and by the agent in it.
+fn a_task_that_is_added_hides_nothing_of_the_plan(program: &Program) {
+    const PROMISE: &str = "<promise>ALL TASKS COMPLETE</promise>";
+    let scene = scene(program, "");
+    scene.steadfast(&["task", "add", "Also tidy up", "--verify", "test -f tidy"]);
+    let run = scene.run(
+        Scenario::new("adds")
+            .prompt(PROMPT)
+            .shell("touch tidy")
+            .turn(Turn::doing([closed("+1")]))
+            .say(PROMISE)
+            .turn(Turn::doing(["one", "two", "three"].map(written)))
+            .turn(Turn::doing(["1.1", "1.2", "1.3"].map(closed)))
+            .shell("steadfast task add 'And a fourth' --verify 'test -f four'")
+            .say(PROMISE)
+            .shell("touch four")
+            .turn(Turn::doing([closed("+2")]))
+            .say(PROMISE),
+    );
+    assert_eq!(run.journal.stops(), [REFUSED, REFUSED, LET_GO]);
+    let [first, second] = run.journal.refusals()[..] else { panic!("{:?}", run.journal.refusals()) };
+    assert!(first.contains("3 of 5 tasks are open: 1.1 Write one.txt"), "{first}");
+    assert!(second.contains("1 of 6 tasks is open: +2 And a fourth"), "{second}");
+    assert_eq!(run.outcome(&scene), (2, Some("complete".to_owned())));
 }
 
 fn it_goes_on_until_every_check_passed(program: &Program) {

@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// Every command by its words. A flag that only a human may set has a row of its own.
-pub const COMMANDS: [(&str, Authority); 83] = [
+pub const COMMANDS: [(&str, Authority); 85] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -22,6 +22,7 @@ pub const COMMANDS: [(&str, Authority); 83] = [
     ("task unblock", Authority::Human),
     ("task done --force", Authority::Human),
     ("task done --accept-check", Authority::Human),
+    ("plan use", Authority::Human),
     ("plan clear", Authority::Human),
     ("plan approve", Authority::Human),
     ("plan reject", Authority::Human),
@@ -69,6 +70,7 @@ pub const COMMANDS: [(&str, Authority); 83] = [
     ("transcript find", Authority::Either),
     ("replay", Authority::Either),
     ("backtest", Authority::Either),
+    ("plan list", Authority::Either),
     ("plan show", Authority::Either),
     ("plan status", Authority::Either),
     ("plan export", Authority::Either),

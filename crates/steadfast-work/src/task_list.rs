@@ -1,5 +1,6 @@
 //! The tasks of one worktree, as commands, the MCP server and runs work on them.
 
+mod adding;
 mod approval;
 pub mod checking;
 mod closing;
@@ -20,13 +21,14 @@ mod skills;
 mod supervision;
 mod tracked;
 mod unit;
+mod using;
 
 use steadfast_hook::{is_gone, step};
 use steadfast_model::{
-    AddedBy, Agent, Check, Event, EventKind, Fact, HostList, Millis, PlanId, PlanView, RunState, SessionId, Stage,
-    Status, Task, TaskChanged, TaskId, ToolUseId,
+    Agent, Check, Event, EventKind, Fact, HostList, Millis, PlanId, PlanView, RunState, SessionId, Status, Task,
+    TaskChanged, TaskId, ToolUseId,
 };
-use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, NewTask, Started, StatusChange};
+use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, Started, StatusChange};
 use steadfast_store::{Place, SessionFiles, log_line};
 
 pub use approval::key as approval_key;
@@ -40,15 +42,13 @@ pub use gate::{Locked, Looked, Standing};
 pub use list::TakenOver;
 pub use plan::{LoopState, Position, freeze};
 pub use unit::{Closed, LoadedUnit, Recheck, Rework, RunTasks};
+pub use using::Plans;
 
 use crate::Environment;
 use crate::caller::Caller;
 use crate::error::{WorkError, chain};
 use crate::repository::Repository;
 use crate::tracker::Tracker;
-
-/// What the plain list of a worktree is called.
-const TITLE: &str = "tasks";
 
 #[derive(Debug)]
 pub struct TaskList {
@@ -154,38 +154,6 @@ impl TaskList {
     /// Why each blocked task is.
     pub fn blocked(&self) -> Result<Vec<Blocked>, WorkError> {
         self.look(|ledger, plan| Ok(ledger.blocked(plan)?))
-    }
-
-    pub fn add(&mut self, new: impl FnOnce(AddedBy) -> NewTask) -> Result<Task, WorkError> {
-        let now = self.now();
-        let new = new(self.caller.by);
-        if new.title.trim().is_empty() {
-            return Err(TaskError::NoTitle.into());
-        }
-        let plan = match self.plan_of_loop()? {
-            Some(plan) => plan,
-            None => self.ledger.list_plan(&self.worktree, TITLE, self.caller.by, now)?,
-        };
-        let command = new.verify.as_ref().and_then(Check::as_command).map(str::to_owned);
-        let frozen = freeze(&self.repository.place.root, command.as_deref())?;
-        let task = self.ledger.add_task(&plan, new, now)?;
-        self.ledger.freeze(&plan, &frozen, now)?;
-        if task.verify.is_none() {
-            // Until it is started, it is measured from here.
-            let standing = Started { session: None, agent: None, loaded: true, ..self.standing(&task) };
-            self.ledger.keep_baseline(&plan, &task.id, &standing)?;
-        }
-        self.take(&plan, Claiming::UnlessHeld)?;
-        Ok(task)
-    }
-
-    /// The plan of a loop that is worked on: what is added meanwhile belongs to it. What a run works off is its runner's.
-    fn plan_of_loop(&self) -> Result<Option<PlanId>, WorkError> {
-        let looped = self.ledger.unfinished_loop(&self.worktree)?;
-        let at_work = looped.filter(|looped| matches!(looped.stage, Stage::Executing | Stage::Review));
-        let Some(plan) = at_work.and_then(|looped| looped.plan) else { return Ok(None) };
-        let is_free = self.ledger.run_of_plan(&plan)?.is_none();
-        Ok(is_free.then_some(plan))
     }
 
     pub fn start(&mut self, id: &TaskId) -> Result<Changed, WorkError> {

@@ -24,6 +24,15 @@ use crate::when::ago;
 /// How much of a check's output an agent is shown.
 const SHOWN_LINES: usize = 30;
 
+/// A task that was added.
+pub(crate) fn added(task: &Task) -> String {
+    let Task { id, title, .. } = task;
+    match task.status {
+        Status::Blocked => format!("{id} {title}: blocked until a human says yes (`steadfast task unblock {id}`)"),
+        Status::Pending | Status::InProgress | Status::Done => format!("{id} {title}"),
+    }
+}
+
 /// One line for the task, one for what is left: the agent that changed it reads this.
 pub(crate) fn changed(list: &TaskList, changed: &Changed) -> Result<String, CommandError> {
     let Changed { task, .. } = changed;

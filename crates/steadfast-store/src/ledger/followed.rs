@@ -18,7 +18,7 @@ use super::order::position;
 use super::plan::NewPlan;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
-use super::{Head, Ledger, LedgerError, evidence, plan, reported, run, spec, task};
+use super::{Head, Joined, Ledger, LedgerError, added, evidence, plan, reported, run, spec, task};
 
 /// What was read elsewhere, on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -170,7 +170,9 @@ fn begin(transaction: &Transaction<'_>, touched: &mut Touched, following: &Follo
     }
     finish(transaction, touched, &id, following)?;
     put_others_away(transaction, touched, &id, following)?;
-    Ok(Followed { plan: id, is_new: true, news: Vec::new() })
+    let joined = added::join_list(transaction, touched, worktree, &id, now)?;
+    let news = joined.into_iter().map(|Joined { task, title, .. }| News { task, title, what: Happened::Added });
+    Ok(Followed { plan: id, is_new: true, news: news.collect() })
 }
 
 /// Who follows one list followed another before: that one is over.
@@ -269,7 +271,7 @@ fn finish(
     if added_by == AddedBy::Human {
         let human = params![id.as_str(), added_by.as_str()];
         transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", human)?;
-        transaction.execute("UPDATE task SET added_by = ?2 WHERE plan = ?1", human)?;
+        transaction.execute("UPDATE task SET added_by = ?2 WHERE plan = ?1 AND phase IS NOT NULL", human)?;
     }
     wait(transaction, id, &plan.tasks)?;
     // Whoever may write to the list must not be able to have a check taken for another one.

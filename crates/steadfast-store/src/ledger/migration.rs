@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::LedgerError;
 use super::error::Fault;
 
-pub(super) const MIGRATIONS: [&str; 8] = [
+pub(super) const MIGRATIONS: [&str; 9] = [
     include_str!("../../migrations/0001_plan.sql"),
     include_str!("../../migrations/0002_session.sql"),
     include_str!("../../migrations/0003_spec.sql"),
@@ -18,6 +18,7 @@ pub(super) const MIGRATIONS: [&str; 8] = [
     include_str!("../../migrations/0006_loop.sql"),
     include_str!("../../migrations/0007_followed.sql"),
     include_str!("../../migrations/0008_proof.sql"),
+    include_str!("../../migrations/0009_use.sql"),
 ];
 
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;

@@ -4,6 +4,7 @@
 //! beside it with the same doors. [`Ledger::write`] is the one way to change something. It is one transaction, and
 //! after the commit it replaces the slices of the plans that changed.
 
+mod added;
 mod check;
 mod column;
 mod decision;
@@ -46,6 +47,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub use added::Joined;
 pub use decision::Decision;
 pub use drain::{Cursor, Drained};
 pub use error::{LeaseError, LedgerError};
@@ -57,6 +59,7 @@ pub use lease::{Fence, Lease};
 pub use looped::NewReview;
 pub use open::BUSY;
 pub use owner::{Claiming, Taken};
+pub use plan::PlanLine;
 pub use progress::{Baseline, Checkpoint, Started};
 pub use proof::{RunWork, StoredProof};
 pub use recall::{KeyDecision, Memory, Query, Reason, Recalled};

@@ -1,10 +1,17 @@
 use steadfast_model::TaskId;
 
+use super::added::ADDED;
+
 /// The id as text whose bytes compare the way people count: `1.2`, `1.2a`, `1.10`.
 ///
-/// Each number gets its length in front. Kept in a column, so that the database can order by it and stop early.
+/// Each number gets its length in front. Kept in a column, so that the database can order by it and stop early. Tasks that
+/// were added to a spec's plan come after the authored ones, whatever their ids begin with.
 pub(super) fn position(id: &TaskId) -> String {
+    const LAST: char = '~';
     let mut position = String::new();
+    if id.as_str().starts_with(ADDED) {
+        position.push(LAST);
+    }
     let mut rest = id.as_str();
     while let Some(first) = rest.chars().next() {
         let is_number = first.is_ascii_digit();
@@ -36,7 +43,7 @@ mod tests {
     fn positions_compare_the_way_people_count() {
         let counted = [
             "0", "1", "1.0", "1.1", "1.2", "1.2a", "1.2b", "1.10", "2", "2.0a", "10", "10.1", "100", "a1", "a2", "a10",
-            "b",
+            "b", "+1", "+2", "+10",
         ];
         let mut ids = counted.map(TaskId::new);
         ids.reverse();

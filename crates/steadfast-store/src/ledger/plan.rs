@@ -1,7 +1,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use steadfast_model::{
-    AddedBy, Approval, Brief, Check, Counts, Current, HostList, Millis, OwnerEnd, PlanId, PlanView, SessionId, Status,
-    Task, TaskLine,
+    AddedBy, Approval, Brief, Check, Counts, Current, HostList, Millis, OwnerEnd, PlanId, PlanView, RunId, SessionId,
+    Status, Task, TaskLine,
 };
 
 use super::column::{plan_id, task_id, word};
@@ -20,7 +20,38 @@ pub(super) struct NewPlan<'a> {
     pub(super) added_by: AddedBy,
 }
 
+/// A plan of a worktree, as `plan list` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanLine {
+    pub id: PlanId,
+    pub title: String,
+    /// The spec it was compiled from; a plain list has none.
+    pub source: Option<String>,
+    pub counts: Counts,
+    /// The run that works it off.
+    pub run: Option<RunId>,
+}
+
 impl Ledger {
+    /// The plans of a worktree that have tasks and were not cleared, the one that was loaded or chosen last first.
+    pub fn plans(&self, worktree: &str) -> Result<Vec<PlanLine>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, title, source FROM plan WHERE worktree = ?1 AND cleared_at IS NULL
+                    AND EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id)
+                 ORDER BY COALESCE(used_at, created_at) DESC, id DESC",
+            )?;
+            let rows = statement.query_map([worktree], |row| Ok((plan_id(row, 0)?, row.get(1)?, row.get(2)?)))?;
+            let rows: Vec<(PlanId, String, Option<String>)> = rows.collect::<Result<_, _>>()?;
+            rows.into_iter()
+                .map(|(id, title, source)| {
+                    let (counts, run) = (counts(connection, &id)?, run::of_plan(connection, &id)?);
+                    Ok(PlanLine { id, title, source, counts, run })
+                })
+                .collect()
+        })
+    }
+
     /// The plain list of a worktree, made when it is not there yet. Title and author are those of the first call.
     pub fn list_plan(
         &mut self,
@@ -46,8 +77,20 @@ impl Ledger {
         })
     }
 
-    /// The plan of this worktree: of those with open tasks the newest that no run works off, else the newest of them,
-    /// else the newest of all.
+    /// Puts a plan in force: of those with open tasks it comes first from now on.
+    pub fn use_plan(&mut self, plan: &PlanId, by: AddedBy, now: Millis) -> Result<(), LedgerError> {
+        self.write(|transaction, touched| {
+            require(transaction, plan)?;
+            transaction
+                .prepare_cached("UPDATE plan SET used_at = ?2, used_by = ?3 WHERE id = ?1")?
+                .execute(params![plan.as_str(), now.0, by.as_str()])?;
+            touched.plan(plan);
+            Ok(())
+        })
+    }
+
+    /// The plan in force of this worktree: of those with open tasks the one that was loaded or chosen last and that no run
+    /// works off, else the last of them, else the last of all. A plain list comes after the plans of specs.
     pub fn plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
         self.read(|connection| match newest(connection, worktree, Beholder::Anyone)? {
             Some(plan) => view(connection, &plan),
@@ -102,10 +145,22 @@ impl Beholder<'_> {
     }
 }
 
+/// What the id of a plain list begins with.
+const LIST: &str = "list-";
+
 /// A number above 1 is only for the second of two worktrees with the same hash.
 fn list_id(worktree: &str, number: u32) -> PlanId {
     let hash = hash(worktree);
-    PlanId::new(if number == 1 { format!("list-{hash:08x}") } else { format!("list-{hash:08x}-{number}") })
+    PlanId::new(if number == 1 { format!("{LIST}{hash:08x}") } else { format!("{LIST}{hash:08x}-{number}") })
+}
+
+/// The plain lists of a worktree; more than one only if an earlier one was cleared.
+pub(super) fn lists(connection: &Connection, worktree: &str) -> Result<Vec<PlanId>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM plan WHERE worktree = ?1 AND source IS NULL AND id LIKE ?2 AND cleared_at IS NULL ORDER BY id",
+    )?;
+    let rows = statement.query_map(params![worktree, format!("{LIST}%")], |row| plan_id(row, 0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// FNV-1a, 32 bits: the same on every machine and in every version.
@@ -120,10 +175,21 @@ pub(super) fn worktree_of(connection: &Connection, plan: &PlanId) -> Result<Opti
         .optional()?)
 }
 
+/// Whether it has a source: a spec, or a list that is kept elsewhere.
+pub(super) fn is_authored(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
+    Ok(connection
+        .prepare_cached("SELECT source IS NOT NULL FROM plan WHERE id = ?1")?
+        .query_row([plan.as_str()], |row| row.get(0))?)
+}
+
 pub(super) fn is_cleared(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
     Ok(connection
         .prepare_cached("SELECT cleared_at IS NOT NULL FROM plan WHERE id = ?1")?
         .query_row([plan.as_str()], |row| row.get(0))?)
+}
+
+pub(super) fn has_open(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
+    Ok(counts(connection, plan)?.open() > 0)
 }
 
 pub(super) fn ids(connection: &Connection) -> Result<Vec<PlanId>, Fault> {
@@ -150,14 +216,17 @@ pub(super) fn newest(connection: &Connection, worktree: &str, beholder: Beholder
                 AND (?2 IS NULL OR plan.owner IS ?2 OR plan.source IS NOT NULL OR plan.id NOT LIKE ?3)
              ORDER BY plan.source IS NULL AND plan.id LIKE ?3 AND EXISTS (
                           SELECT 1 FROM session WHERE session.id = plan.owner AND session.ended_at IS NOT NULL),
-                      EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id AND task.status IN ('pending', 'in_progress')) DESC,
+                      EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id AND (task.status IN ('pending', 'in_progress')
+                          OR (plan.used_by = 'human' AND task.status = 'blocked'))) DESC,
                       EXISTS (SELECT 1 FROM run WHERE run.plan = plan.id AND run.ended_at IS NULL),
-                      plan.created_at DESC, plan.id DESC
+                      plan.source IS NULL AND plan.id LIKE ?4 AND plan.used_at IS NULL,
+                      COALESCE(plan.used_at, plan.created_at) DESC, plan.id DESC
              LIMIT 1",
         )?
-        .query_row(params![worktree, beholder.session(), format!("{}%", HostList::PLAN)], |row| {
-            plan_id(row, 0)
-        })
+        .query_row(
+            params![worktree, beholder.session(), format!("{}%", HostList::PLAN), format!("{LIST}%")],
+            |row| plan_id(row, 0),
+        )
         .optional()?)
 }
 

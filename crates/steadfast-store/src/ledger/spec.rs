@@ -12,7 +12,7 @@ use super::order::position;
 use super::plan::{self, Beholder, NewPlan};
 use super::progress::{Baseline, Started};
 use super::task::{self, NewTask};
-use super::{Ledger, LedgerError, looped, run};
+use super::{Ledger, LedgerError, added, looped, run};
 
 /// A compiled spec on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -352,6 +352,7 @@ fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> 
          SELECT ?2, number, phase, what, why, added_by, at FROM decision WHERE plan = ?1",
         params![before.as_str(), plan.as_str()],
     )?;
+    added::carry_over(transaction, before, plan)?;
     count_all_waits(transaction, plan)?;
     transaction.execute(
         "UPDATE plan SET owner = (SELECT owner FROM plan WHERE id = ?1), owner_since = (SELECT owner_since FROM plan WHERE id = ?1)

@@ -7,12 +7,12 @@ use super::column::{json, millis, optional_word, task_id, text, word};
 use super::error::Fault;
 use super::nearest::nearest;
 use super::order::{leading_number, position};
-use super::{Ledger, LedgerError, plan};
+use super::{Ledger, LedgerError, added, plan};
 
 /// A task as it is put into a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTask {
-    /// None: the next whole number that is free.
+    /// None: the next that is free: `+1` in the plan of a spec, a whole number in a plain list.
     pub id: Option<TaskId>,
     pub title: String,
     pub kind: TaskKind,
@@ -103,7 +103,7 @@ impl Ledger {
                     return Err(LedgerError::DuplicateTask { plan: plan.clone(), task: id }.into());
                 }
                 Some(id) => id,
-                None => free_number(transaction, plan)?,
+                None => free_id(transaction, plan)?,
             };
             for dependency in &new.blocked_by {
                 if !exists(transaction, plan, dependency)? {
@@ -252,6 +252,11 @@ fn count_waits(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Res
     Ok(())
 }
 
+/// The id of a task that gets none. The numbers of a spec's plan are its author's.
+fn free_id(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> {
+    if plan::is_authored(connection, plan)? { added::free_id(connection, plan) } else { free_number(connection, plan) }
+}
+
 /// One more than the highest number any id begins with: `3` beside `2.1`, never a new parent for it. Where that cannot
 /// be counted, the first free one.
 fn free_number(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> {
@@ -270,13 +275,13 @@ fn free_number(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> 
     }
 }
 
-fn exists(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<bool, Fault> {
+pub(super) fn exists(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<bool, Fault> {
     Ok(connection
         .prepare_cached("SELECT 1 FROM task WHERE plan = ?1 AND id = ?2")?
         .exists([plan.as_str(), id.as_str()])?)
 }
 
-fn ids(connection: &Connection, plan: &PlanId) -> Result<Vec<TaskId>, Fault> {
+pub(super) fn ids(connection: &Connection, plan: &PlanId) -> Result<Vec<TaskId>, Fault> {
     let mut statement = connection.prepare_cached("SELECT id FROM task WHERE plan = ?1 ORDER BY position, id")?;
     let rows = statement.query_map([plan.as_str()], |row| task_id(row, 0))?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -10,7 +10,7 @@ use steadfast_store::{
     write_approval,
 };
 
-use super::{ApprovalError, Standing, TaskList, plan, short_of};
+use super::{ApprovalError, PlanError, Standing, TaskList, plan, short_of};
 use crate::Environment;
 use crate::error::WorkError;
 use crate::ssh;
@@ -128,7 +128,8 @@ impl TaskList {
         if self.caller.is_agent() {
             return Ok(());
         }
-        let plan = self.plan_row()?;
+        // Another plan may be in force, if this one is done or in a run.
+        let plan = self.ledger.plan_of(&self.worktree, source)?.ok_or(PlanError::NoPlan)?;
         let asked_for = self.approval_rules()?.required || !self.approval(&plan)?.is_enough();
         if asked_for && !self.is_approved(hash)? {
             self.sign_load(hash, source)?;

@@ -90,6 +90,10 @@ impl TaskError {
 pub enum PlanError {
     #[error("there is no plan in this worktree")]
     NoPlan,
+    #[error("there is no plan `{plan}` in this worktree")]
+    Unknown { plan: PlanId, known: Vec<PlanId> },
+    #[error("every task of plan `{plan}` is done, and plan `{other}` has open ones: it stays in force")]
+    AllDone { plan: PlanId, other: PlanId },
     #[error("{name} is not loaded: the plan gate is closed")]
     GateClosed {
         name: String,
@@ -132,10 +136,14 @@ pub struct DraftName {
 impl PlanError {
     pub fn cause(&self) -> Cause {
         match self {
-            Self::NoPlan | Self::NothingTracked(_) | Self::NoDraft | Self::UnknownDraft { .. } => Cause::NotFound,
+            Self::NoPlan
+            | Self::Unknown { .. }
+            | Self::NothingTracked(_)
+            | Self::NoDraft
+            | Self::UnknownDraft { .. } => Cause::NotFound,
             Self::GateClosed { .. } | Self::NotTheDraft { .. } | Self::DraftChanged { .. } => Cause::Refused,
             Self::Changed { .. } => Cause::NeedsHuman,
-            Self::NothingOpen(_) => Cause::State,
+            Self::NothingOpen(_) | Self::AllDone { .. } => Cause::State,
             Self::NoPlace { .. } | Self::NameNotText(_) | Self::SeveralDrafts(_) => Cause::Input,
             Self::NotArchived { .. } | Self::NotKept(_) => Cause::Infrastructure,
         }

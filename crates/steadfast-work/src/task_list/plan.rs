@@ -48,6 +48,10 @@ impl TaskList {
             baseline: &baseline,
             now: self.now(),
         })?;
+        if let Loaded::Same(plan) = &loaded {
+            self.ledger.use_plan(plan, self.caller.by, self.now())?;
+        }
+        self.join_list(loaded.plan())?;
         self.take(loaded.plan(), Claiming::EvenIfHeld)?;
         if let (Loaded::Replaced { .. }, Some(before)) = (&loaded, &before) {
             self.hand_over(before, source);

@@ -39,6 +39,8 @@ impl TaskList {
         };
         self.said.extend(report.lines());
         self.tracker = Some(tracker);
+        self.ledger.use_plan(&plan.id, self.caller.by, self.now())?;
+        self.join_list(&plan.id)?;
         self.take(&plan.id, Claiming::EvenIfHeld)?;
         self.render_decisions();
         self.approve_loaded(plan.head.hash.as_deref().unwrap_or_default(), &source)?;

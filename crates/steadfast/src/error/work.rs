@@ -99,6 +99,9 @@ fn plan(said: CommandError, error: &PlanError) -> CommandError {
     use PlanError as E;
     match error {
         E::NoPlan => said.hint("`steadfast plan load SPEC.md` loads one"),
+        E::Unknown { known, .. } if known.is_empty() => said.hint("`steadfast plan load SPEC.md` loads one"),
+        E::Unknown { .. } => said.hint("`steadfast plan list` shows the plans of this worktree"),
+        E::AllDone { .. } => said.hint("`steadfast plan clear` archives the plan in force"),
         E::GateClosed { source_file: Some(file), .. } => said
             .hint(format!("`steadfast plan propose {file}` keeps it for the human, whose yes opens the gate"))
             .hint("`steadfast plan status` shows how it stands"),

@@ -404,3 +404,95 @@ fn a_note_is_kept_with_its_task_and_added_to() {
     // A note is no change of the spec.
     assert!(sandbox.ok(&["plan", "load", "SPEC.json"]).starts_with("plan greeting is loaded already"));
 }
+
+/// A spec of one phase with these tasks.
+fn small(feature: &str, tasks: &[&str]) -> String {
+    let boxes: String =
+        tasks.iter().map(|id| format!("- [ ] {id} Write {id}\n  - verify: `test -f {id}.txt`\n")).collect();
+    format!("# {feature}\n\n## Phase 1\n\n{boxes}")
+}
+
+/// Two plans, and an added task in the second.
+fn with_two_plans() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("A.md", small("First", &["1.1"]));
+    sandbox.write("B.md", small("Second", &["1.1", "1.2"]));
+    sandbox.ok(&["plan", "load", "A.md"]);
+    sandbox.ok(&["plan", "load", "B.md"]);
+    assert_eq!(sandbox.ok(&["task", "add", "Also tidy up", "--verify", "test -f tidy"]), "+1 Also tidy up\n");
+    sandbox
+}
+
+#[test]
+fn the_plans_of_a_worktree_are_listed_and_one_is_put_in_force() {
+    let sandbox = with_two_plans();
+    insta::assert_snapshot!(sandbox.ok(&["plan", "list"]), @r"
+    * second  0 of 4 done, 4 open, 0 blocked  Second  [B.md]
+      first   0 of 2 done, 2 open, 0 blocked  First  [A.md]
+    * in force
+    ");
+    let listed = sandbox.json(&["plan", "list"]);
+    assert_eq!(
+        listed["plans"][1],
+        serde_json::json!({"id": "first", "title": "First", "spec": "A.md", "in_force": false, "open": 2, "done": 0,
+            "blocked": 0, "run": null})
+    );
+    assert_eq!(sandbox.ok(&["plan", "use", "first"]), "plan first is in force: First\n");
+    assert_eq!(sandbox.json(&["plan", "status"])["plan"], "first");
+    assert_eq!(sandbox.json(&["task", "list"])["tasks"].as_array().unwrap().len(), 2);
+    assert!(sandbox.ok(&["status"]).contains("First"));
+
+    let again = sandbox.ok(&["plan", "load", "B.md"]);
+    assert!(
+        again.starts_with("plan second is loaded already, and nothing in it changed\nplan second is in force now\n")
+    );
+    assert_eq!(sandbox.json(&["plan", "status"])["plan"], "second");
+    insta::assert_snapshot!(sandbox.fails(&["plan", "use", "third"]).1, @r"
+    error: there is no plan `third` in this worktree
+
+    hint: `steadfast plan list` shows the plans of this worktree
+    ");
+    let refused = sandbox.as_agent("s-1", &["plan", "use", "first"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(sandbox.as_agent("s-1", &["plan", "list"]).status.success());
+}
+
+#[test]
+fn an_added_task_is_part_of_the_plan_and_stays_when_the_spec_changes() {
+    let sandbox = with_two_plans();
+    let ids = |sandbox: &Sandbox| -> Vec<String> {
+        let listed = sandbox.json(&["task", "list"]);
+        listed["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(&sandbox), ["1.0", "1.1", "1.2", "+1"]);
+    let shown = sandbox.ok(&["plan", "show"]);
+    assert!(shown.ends_with("\nAdded\n  [ ] +1       Also tidy up  pending\n"), "{shown}");
+    sandbox.write("tidy", "");
+    sandbox.ok(&["task", "done", "+1"]);
+    sandbox.write("B.md", small("Second", &["1.1", "1.3", "1.4"]));
+    sandbox.ok(&["plan", "load", "B.md"]);
+    assert_eq!(ids(&sandbox), ["1.0", "1.1", "1.3", "1.4", "+1"]);
+    assert_eq!(sandbox.stands("+1"), is("done", "executed"));
+}
+
+#[test]
+fn tasks_without_a_plan_join_the_first_that_is_loaded() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.ok(&["task", "add", "Tidy up"]), "1 Tidy up\n");
+    sandbox.write("A.md", small("First", &["1.1"]));
+    let said = sandbox.ok(&["plan", "load", "A.md"]);
+    assert!(said.contains("task 1 of the list is +1 of plan first now: Tidy up\n"), "{said}");
+    let listed = sandbox.ok(&["plan", "list"]);
+    assert!(listed.starts_with("* first  0 of 3 done") && listed.lines().count() == 2, "{listed}");
+}
+
+#[test]
+fn where_plans_are_approved_an_agents_task_says_that_it_waits() {
+    let sandbox = with_two_plans();
+    sandbox.write("steadfast.toml", "[approval]\nrequired = true\n");
+    let output = sandbox.as_agent("s-1", &["task", "add", "More"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(said, "+2 More: blocked until a human says yes (`steadfast task unblock +2`)\n");
+    sandbox.ok(&["task", "unblock", "+2"]);
+    assert_eq!(sandbox.stands("+2"), is("pending", "-"));
+}

@@ -16,7 +16,7 @@ pub use unit_plan::{UnitLoading, UnitResult};
 
 use super::column::{signed, text};
 use super::error::Fault;
-use super::{Ledger, LedgerError, plan};
+use super::{Ledger, LedgerError, added, plan};
 
 impl Ledger {
     /// Puts it down as it is given. Its plan is nobody else's until it is over.
@@ -90,6 +90,10 @@ impl Ledger {
                 params![id.as_str(), state.as_str(), reason, now.0, state.is_over().then_some(now.0)],
             )?;
             touched.plan(&run.plan);
+            // What was added meanwhile belongs to what is left of the plan.
+            if state.is_over() && plan::has_open(transaction, &run.plan)? {
+                added::join_list(transaction, touched, &run.worktree, &run.plan, now)?;
+            }
             Ok(())
         })
     }

@@ -294,6 +294,7 @@ fn another_plan_in_the_checkout_of_a_loop_is_no_way_around_what_must_not_happen(
     ledger.attach_plan(&first(), &plan, at(7)).unwrap();
     let beside = list(&mut ledger);
     ledger.add_task(&beside, super::named("x"), at(8)).unwrap();
+    ledger.use_plan(&beside, AddedBy::Human, at(8)).unwrap();
     let view = ledger.plan_view(WORKTREE).unwrap().unwrap();
     assert_eq!((view.id, view.brief.must_nots), (beside, vec!["no commits".to_owned()]));
     ledger.end_loop(&first(), LoopEnd::Archived, at(9)).unwrap();

@@ -1,3 +1,4 @@
+mod added;
 mod crowd;
 mod draining;
 mod evidences;

@@ -152,8 +152,9 @@ fn add(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let (title, files, after) = (given.text("title")?, given.texts("files")?, given.texts("after")?);
     let verify = given.maybe_text("verify")?.map(Check::command);
     let blocked_by = after.into_iter().map(TaskId::new).collect();
-    let task = call.list()?.add(|added_by| NewTask { files, blocked_by, verify, ..NewTask::new(title, added_by) })?;
-    Ok(Said::Text(format!("{} {}", task.id, task.title)))
+    let mut list = call.list()?;
+    let task = list.add(|added_by| NewTask { files, blocked_by, verify, ..NewTask::new(title, added_by) })?;
+    Ok(Said::changed(list, report::added(&task)))
 }
 
 fn propose(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {

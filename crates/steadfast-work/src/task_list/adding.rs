@@ -1,0 +1,96 @@
+//! How a task is added: to the plan in force, or to the plain list of a worktree that has none.
+
+use steadfast_model::{AddedBy, Approval, Check, PlanId, RunState, Stage, Status, Task};
+use steadfast_store::ledger::{Claiming, Joined, NewTask, Started, StatusChange};
+
+use super::{TaskError, TaskList, freeze};
+use crate::error::WorkError;
+
+/// What the plain list of a worktree is called.
+const TITLE: &str = "tasks";
+
+/// Where an added task goes.
+enum Target {
+    /// The plan of a spec, or of a list that is kept elsewhere.
+    Plan(PlanId),
+    List(PlanId),
+}
+
+impl TaskList {
+    pub fn add(&mut self, new: impl FnOnce(AddedBy) -> NewTask) -> Result<Task, WorkError> {
+        let now = self.now();
+        let new = new(self.caller.by);
+        if new.title.trim().is_empty() {
+            return Err(TaskError::NoTitle.into());
+        }
+        let target = self.where_to_add()?;
+        let (Target::Plan(plan) | Target::List(plan)) = &target;
+        let command = new.verify.as_ref().and_then(Check::as_command).map(str::to_owned);
+        let frozen = freeze(&self.repository.place.root, command.as_deref())?;
+        if let Target::Plan(plan) = &target {
+            self.join_list(plan)?;
+        }
+        let task = self.ledger.add_task(plan, new, now)?;
+        self.ledger.freeze(plan, &frozen, now)?;
+        if task.verify.is_none() {
+            // Until it is started, it is measured from here.
+            let standing = Started { session: None, agent: None, loaded: true, ..self.standing(&task) };
+            self.ledger.keep_baseline(plan, &task.id, &standing)?;
+        }
+        match &target {
+            Target::Plan(plan) if self.needs_yes_to_add(plan)? => {
+                let reason = format!("an agent added it; `steadfast task unblock {}` is a human's yes", task.id);
+                let change = StatusChange { to: Status::Blocked, reason: Some(reason), fence: None, now };
+                Ok(self.ledger.set_status(plan, &task.id, change)?.task)
+            }
+            // Whoever adds one task does not have the whole plan by that.
+            Target::Plan(_) => Ok(task),
+            Target::List(list) => {
+                self.take(list, Claiming::UnlessHeld)?;
+                Ok(task)
+            }
+        }
+    }
+
+    /// The plan of a loop that is worked on, else the plan in force. A plan that a run works off is its runner's; while the
+    /// run is paused, a human may add to it.
+    fn where_to_add(&mut self) -> Result<Target, WorkError> {
+        let plan = match self.plan_of_loop()? {
+            Some(plan) => Some(plan),
+            None => self.ledger.own_plan_view(&self.worktree)?.filter(|view| view.brief.spec.is_some()).map(|v| v.id),
+        };
+        if let Some(plan) = plan {
+            let run = self.ledger.run_of_plan(&plan)?;
+            if run.is_none_or(|run| run.state == RunState::Paused && !self.caller.is_agent()) {
+                return Ok(Target::Plan(plan));
+            }
+        }
+        Ok(Target::List(self.ledger.list_plan(&self.worktree, TITLE, self.caller.by, self.now())?))
+    }
+
+    fn plan_of_loop(&self) -> Result<Option<PlanId>, WorkError> {
+        let looped = self.ledger.unfinished_loop(&self.worktree)?;
+        let at_work = looped.filter(|looped| matches!(looped.stage, Stage::Executing | Stage::Review));
+        Ok(at_work.and_then(|looped| looped.plan))
+    }
+
+    /// Whether an agent's task waits for a human: where plans have to be approved, their yes was to what was authored. In a
+    /// run it is part of the unit, which was approved.
+    fn needs_yes_to_add(&self, plan: &PlanId) -> Result<bool, WorkError> {
+        if !self.caller.is_agent() || self.repository.environment.in_run {
+            return Ok(false);
+        }
+        let approval = self.approval(&self.ledger.plan_row(plan)?)?;
+        Ok(self.approval_rules()?.required || approval != Approval::NotRequired)
+    }
+
+    /// Moves what is open in the plain list into a plan: one list hides the other otherwise.
+    pub(super) fn join_list(&mut self, plan: &PlanId) -> Result<(), WorkError> {
+        let joined = self.ledger.join_list(&self.worktree, plan, self.now())?;
+        let line = |Joined { before, task, title }: &Joined| {
+            format!("task {before} of the list is {task} of plan {plan} now: {title}")
+        };
+        self.said.extend(joined.iter().map(line));
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+use clap::Args;
+use serde_json::json;
+use steadfast_model::{Counts, PlanId};
+use steadfast_store::ledger::PlanLine;
+use steadfast_work::task_list::{Plans, TaskList};
+
+use crate::error::CommandError;
+use crate::output::tell;
+
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::commands) struct Output {
+    /// Print JSON with stable keys: `{plans: [{id, title, spec, in_force, open, done, blocked, run}]}`.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn show(list: &TaskList, output: Output) -> Result<(), CommandError> {
+    let Plans { lines, in_force } = list.plans()?;
+    let is_in_force = |line: &PlanLine| Some(&line.id) == in_force.as_ref();
+    if output.json {
+        let plans: Vec<_> = lines
+            .iter()
+            .map(|line| {
+                let PlanLine { id, title, source, counts, run } = line;
+                json!({"id": id, "title": title, "spec": source, "in_force": is_in_force(line), "open": counts.open(),
+                    "done": counts.done, "blocked": counts.blocked, "run": run})
+            })
+            .collect();
+        return tell!("{}", json!({ "plans": plans }));
+    }
+    if lines.is_empty() {
+        return tell!("no plan is loaded; `steadfast plan load SPEC.md` loads one");
+    }
+    let width = lines.iter().map(|line| line.id.as_str().len()).max().unwrap_or(1);
+    for line in &lines {
+        let mark = if is_in_force(line) { "*" } else { " " };
+        let source = line.source.as_ref().map(|source| format!("  [{source}]")).unwrap_or_default();
+        let run = line.run.as_ref().map(|run| format!("  (run {run})")).unwrap_or_default();
+        tell!("{mark} {:width$}  {}  {}{source}{run}", line.id.as_str(), counted(line.counts), line.title)?;
+    }
+    tell!("* in force")
+}
+
+fn counted(counts: Counts) -> String {
+    let Counts { done, blocked, .. } = counts;
+    format!("{done} of {} done, {} open, {blocked} blocked", counts.all(), counts.open())
+}
+
+pub(super) fn put_in_force(list: &mut TaskList, plan: &PlanId) -> Result<(), CommandError> {
+    let row = list.use_plan(plan)?;
+    tell!("plan {} is in force: {}", row.id, row.title)
+}
+
+/// Says whether a plan that was loaded again is in force, unless it was before.
+pub(super) fn tell_in_force(list: &TaskList, plan: &PlanId, before: Option<&PlanId>) -> Result<(), CommandError> {
+    match list.plans()?.in_force {
+        Some(now) if now == *plan && before == Some(plan) => Ok(()),
+        Some(now) if now == *plan => tell!("plan {plan} is in force now"),
+        Some(other) => tell!("plan {other} stays in force: it has open tasks"),
+        None => Ok(()),
+    }
+}
