@@ -22,6 +22,7 @@ use crate::problem::{Code, Findings};
 use crate::source::Lines;
 use crate::{json, markdown};
 
+pub use beads::NOTE as BEADS_NOTE;
 pub(crate) use recognise::recognise;
 pub use slices::{has_slices, with_slice_status};
 

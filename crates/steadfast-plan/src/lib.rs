@@ -47,7 +47,7 @@ pub use card::Card;
 pub use export::{Outgoing, Target, export};
 pub use fit::{Familiarity, fit};
 pub use hash::hash;
-pub use import::{Format, has_slices, with_slice_status};
+pub use import::{BEADS_NOTE, Format, has_slices, with_slice_status};
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
 pub use score::{Dimension, Mark, Sentence, SpecScore, THRESHOLD, paths, score, score_plan};

@@ -57,7 +57,7 @@ impl<'a> RunSource<'a> {
 pub fn tell_tracker(place: &Place, run: &Run) -> Option<String> {
     let beads = Beads::of_source(&place.root, &run.spec)?;
     match tracker::tell(place, &beads, &run.plan, Patience::of(COMMAND)) {
-        Ok(line) => line,
+        Ok(told) => told.untold,
         Err(error) => Some(format!("{} was told nothing: {error}", beads.name())),
     }
 }

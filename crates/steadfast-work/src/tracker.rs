@@ -9,14 +9,14 @@ mod follow;
 mod patience;
 mod slices;
 
-use steadfast_model::{Millis, Settings, TaskSource};
+use steadfast_model::{Millis, Settings, Status, TaskSource};
 use steadfast_observe::ProgramFailed;
 use steadfast_plan::{Compiled, Options};
 use steadfast_store::ledger::{LedgerError, Untold};
 use steadfast_store::{ConfigError, Place};
 
 pub use beads::Beads;
-pub use follow::{NOT_TOLD, follow, in_hook, tell, unread};
+pub use follow::{NOT_TOLD, Told, follow, in_hook, tell, unread};
 pub use patience::{COMMAND, HOOK, LOOK, Patience};
 
 use slices::Slices;
@@ -38,8 +38,8 @@ pub trait Tracker: std::fmt::Debug {
     /// What it read, with the same lint as a list that is loaded. `None`: there are no tasks in it.
     fn compile(&self, text: &str, options: &Options) -> Result<Option<Compiled>, TrackerError>;
 
-    /// Tells it how a task stands here.
-    fn tell(&self, untold: &Untold, patience: Patience) -> Result<(), TrackerError>;
+    /// Tells it how a task stands here. Returns how it stands there then: an issue is not closed on a claim.
+    fn tell(&self, untold: &Untold, patience: Patience) -> Result<Status, TrackerError>;
 }
 
 /// Why a list is not known, or could not be told something.

@@ -33,6 +33,9 @@ const VERIFY: &str = "verify:";
 /// More of the same helps nobody.
 const MOST_ERRORS: usize = 20;
 
+/// What a line of an issue's notes begins with that Steadfast wrote: it is not part of the task.
+pub const NOTE: &str = "steadfast: ";
+
 /// How an export says why an issue is blocked.
 const BLOCKED: &str = "blocked: ";
 
@@ -216,6 +219,13 @@ fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader:
         match key {
             "acceptance_criteria" if task.command.is_some() => task.criteria.push(text.value),
             "notes" if task.standing.is_some() && text.value.starts_with(BLOCKED) => {}
+            "notes" => {
+                let lines: Vec<&str> = text.value.lines().filter(|line| !line.starts_with(NOTE)).collect();
+                let lines = lines.join("\n");
+                if !lines.trim().is_empty() {
+                    note(task, &format!("{before}{lines}"), &text);
+                }
+            }
             _ => note(task, &format!("{before}{}", text.value), &text),
         }
     }

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use steadfast_model::{
-    AddedBy, Evidence, Millis, Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId, TaskKind, TaskType,
+    AddedBy, Evidence, EvidenceClass, Millis, Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId, TaskKind,
+    TaskType,
 };
 
 use super::column::{task_id, text, word};
@@ -81,6 +82,20 @@ pub struct Untold {
     pub reason: Option<String>,
     /// The last that is known of it.
     pub evidence: Option<Evidence>,
+    /// The branch of the run that did it.
+    pub branch: Option<String>,
+}
+
+impl Untold {
+    /// It is done, and the word of an agent is all that says so.
+    pub fn is_claim(&self) -> bool {
+        self.task.status == Status::Done && !is_proof(self.evidence.as_ref())
+    }
+}
+
+/// Whether an issue is closed on it: on what Steadfast saw, or on a human's word.
+fn is_proof(evidence: Option<&Evidence>) -> bool {
+    evidence.is_some_and(|evidence| evidence.passed && evidence.class != EvidenceClass::Claimed)
 }
 
 /// A row of `followed_task`.
@@ -122,36 +137,41 @@ impl Ledger {
         })
     }
 
-    /// What changed here since, in the order of the tasks.
+    /// What changed here since, in the order of the tasks. A task that is done on a claim was told as in progress; it is told
+    /// again when there is a proof.
     pub fn untold(&self, plan: &PlanId) -> Result<Vec<Untold>, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT task.id, followed_task.seen, task.block_reason FROM followed_task
-                 JOIN task ON task.plan = followed_task.plan AND task.id = followed_task.task
-                 WHERE followed_task.plan = ?1 AND task.status <> followed_task.taken
-                   AND task.status <> followed_task.seen
+                "SELECT task.id, followed_task.seen, task.block_reason, task.status = followed_task.taken
+                 FROM followed_task JOIN task ON task.plan = followed_task.plan AND task.id = followed_task.task
+                 WHERE followed_task.plan = ?1 AND task.status <> followed_task.seen
+                   AND (task.status <> followed_task.taken OR task.status = 'done')
                  ORDER BY task.position, task.id",
             )?;
             let rows = statement.query_map([plan.as_str()], |row| {
-                Ok((task_id(row, 0)?, word(row, 1, &Status::ALL, Status::as_str)?, row.get(2)?))
+                Ok((task_id(row, 0)?, word(row, 1, &Status::ALL, Status::as_str)?, row.get(2)?, row.get(3)?))
             })?;
-            let rows: Vec<(TaskId, Status, Option<String>)> = rows.collect::<Result<_, _>>()?;
-            rows.into_iter()
-                .map(|(id, seen, reason)| {
-                    let task = task::find(connection, plan, &id)?;
-                    let evidence = evidence::last_of(connection, plan, &id)?;
-                    Ok(Untold { task, seen, reason, evidence })
-                })
-                .collect()
+            let rows: Vec<(TaskId, Status, Option<String>, bool)> = rows.collect::<Result<_, _>>()?;
+            let mut untold = Vec::new();
+            for (id, seen, reason, was_told) in rows {
+                let evidence = evidence::last_of(connection, plan, &id)?;
+                if was_told && !is_proof(evidence.as_ref()) {
+                    continue;
+                }
+                let (task, branch) = (task::find(connection, plan, &id)?, run::branch_of(connection, plan, &id)?);
+                untold.push(Untold { task, seen, reason, evidence, branch });
+            }
+            Ok(untold)
         })
     }
 
-    /// It was told there that a task stands so.
-    pub fn told(&mut self, plan: &PlanId, task: &TaskId, status: Status) -> Result<(), LedgerError> {
+    /// It was told there how a task stands here, and stands so there.
+    pub fn told(&mut self, untold: &Untold, there: Status) -> Result<(), LedgerError> {
+        let Task { plan, id, status, .. } = &untold.task;
         self.write(|transaction, _| {
             transaction.execute(
-                "UPDATE followed_task SET seen = ?3, taken = ?3 WHERE plan = ?1 AND task = ?2",
-                params![plan.as_str(), task.as_str(), status.as_str()],
+                "UPDATE followed_task SET seen = ?3, taken = ?4 WHERE plan = ?1 AND task = ?2",
+                params![plan.as_str(), id.as_str(), there.as_str(), status.as_str()],
             )?;
             Ok(())
         })

@@ -7,7 +7,7 @@ use steadfast_store::ledger::{Claiming, PlanRow};
 
 use super::{PlanError, TaskList};
 use crate::error::WorkError;
-use crate::tracker::{self, COMMAND, Patience, Tracker, TrackerError};
+use crate::tracker::{self, COMMAND, Patience, Told, Tracker, TrackerError};
 
 impl TaskList {
     /// Brings the plan up to date with the list that its tasks are kept in. What happened there, or why that is not known,
@@ -64,15 +64,17 @@ impl TaskList {
     /// Tells the list what changed here. What it could not be told is said, and told the next time.
     pub fn tell_tracker(&mut self) {
         let Some(tracker) = &self.tracker else { return };
-        let told = || -> Result<Option<String>, TrackerError> {
-            let Some(plan) = self.ledger.plan_of(&self.worktree, &tracker.source())? else { return Ok(None) };
+        let told = || -> Result<Told, TrackerError> {
+            let Some(plan) = self.ledger.plan_of(&self.worktree, &tracker.source())? else {
+                return Ok(Told::default());
+            };
             tracker::tell(&self.repository.place, tracker.as_ref(), &plan.id, Patience::of(COMMAND))
         };
         match told() {
             // What was not told before was said before.
-            Ok(line) => {
+            Ok(told) => {
                 self.said.retain(|said| !said.contains(tracker::NOT_TOLD));
-                self.said.extend(line);
+                self.said.extend(told.lines());
             }
             Err(error) => self.said.push(format!("{} was told nothing: {error}", tracker.name())),
         }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use steadfast_model::{Evidence, Status};
 use steadfast_observe::{Program, ProgramFailed};
-use steadfast_plan::{Compiled, Options, render};
+use steadfast_plan::{BEADS_NOTE as NOTE, Compiled, Options, render};
 use steadfast_store::ledger::Untold;
 
 use super::{Patience, Tracker, TrackerError};
@@ -147,6 +147,23 @@ impl Beads {
         Ok((found, Issues::new()))
     }
 
+    /// Sets a status and says why: in the notes, or in a comment where the program cannot append to them.
+    fn note(&self, id: &str, status: &str, note: &str, patience: Patience) -> Result<(), TrackerError> {
+        let (status, appended) = (format!("--status={status}"), format!("--append-notes={note}"));
+        let issue = || ["--json", "--", id].map(str::to_owned);
+        let both: Vec<String> = [status.clone(), appended].into_iter().chain(issue()).collect();
+        match self.ask(&["update"], &both, patience) {
+            Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if is_about_a_flag(&said) => {
+                let status: Vec<String> = [status].into_iter().chain(issue()).collect();
+                self.ask(&["update"], &status, patience)?;
+                let comment = ["--".to_owned(), id.to_owned(), note.to_owned()];
+                self.ask(&["comments", "add"], &comment, patience)?;
+            }
+            told => drop(told?),
+        }
+        Ok(())
+    }
+
     fn show(&self, ids: &[String], patience: Patience) -> Result<Issues, TrackerError> {
         let mut shown = Issues::new();
         for ids in ids.chunks(SHOWN) {
@@ -240,12 +257,16 @@ impl Tracker for Beads {
         Ok(Some(compiled))
     }
 
-    fn tell(&self, untold: &Untold, patience: Patience) -> Result<(), TrackerError> {
+    fn tell(&self, untold: &Untold, patience: Patience) -> Result<Status, TrackerError> {
         let id = untold.task.id.as_str();
         let words = |words: &[&str]| -> Vec<String> {
             words.iter().map(|word| (*word).to_owned()).chain(["--json".into(), "--".into(), id.to_owned()]).collect()
         };
         match untold.task.status {
+            Status::Done if untold.is_claim() => {
+                self.note(id, "in_progress", &to_look_at(untold), patience)?;
+                return Ok(Status::InProgress);
+            }
             Status::Done => {
                 let reason = format!("--reason={}", closed_by(untold.evidence.as_ref()));
                 self.ask(&["close"], &words(&[&reason]), patience)?;
@@ -259,20 +280,12 @@ impl Tracker for Beads {
             },
             Status::Blocked => {
                 let why = untold.reason.as_deref().unwrap_or("it cannot go on");
-                let note = format!("--append-notes=blocked: {why}");
-                match self.ask(&["update"], &words(&["--status=blocked", &note]), patience) {
-                    Err(TrackerError::Program(ProgramFailed::Failed { said, .. })) if is_about_a_flag(&said) => {
-                        self.ask(&["update"], &words(&["--status=blocked"]), patience)?;
-                        let comment = ["--".to_owned(), id.to_owned(), format!("blocked: {why}")];
-                        self.ask(&["comments", "add"], &comment, patience)?;
-                    }
-                    told => drop(told?),
-                }
+                self.note(id, "blocked", &format!("blocked: {why}"), patience)?;
             }
             Status::Pending if untold.seen == Status::Done => drop(self.ask(&["reopen"], &words(&[]), patience)?),
             Status::Pending => drop(self.ask(&["update"], &words(&["--status=open"]), patience)?),
         }
-        Ok(())
+        Ok(untold.task.status)
     }
 }
 
@@ -410,6 +423,37 @@ fn with(raw: &RawValue, key: &str, value: &str) -> Result<Box<RawValue>, Tracker
     changed().map_err(|error| TrackerError::Unreadable { call: "bd list".to_owned(), part: error.to_string() })
 }
 
+/// How many files a note names.
+const FILES: usize = 10;
+
+/// What a human looks at who closes an issue that is done on a claim, in a line.
+fn to_look_at(untold: &Untold) -> String {
+    let Untold { task, evidence, branch, .. } = untold;
+    let mut line = format!("{NOTE}an agent says that it is done, and no check says so");
+    if let Some(why) = evidence.as_ref().and_then(|evidence| evidence.note.as_deref()) {
+        line.push_str(&format!(" ({why})"));
+    }
+    line.push_str(". Look at ");
+    match (branch, task.files.as_slice()) {
+        (Some(branch), []) => line.push_str(&format!("branch {branch}")),
+        (Some(branch), files) => line.push_str(&format!("{} on branch {branch}", listed(files))),
+        (None, []) => line.push_str("what was changed for it"),
+        (None, files) => line.push_str(&listed(files)),
+    }
+    line.push_str(&format!("; if it is right, close the issue or run `steadfast task done {} --force`", task.id));
+    one_line(&line)
+}
+
+fn listed(files: &[String]) -> String {
+    let shown = files.iter().take(FILES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if files.len() > FILES { format!("{shown} and {} more", files.len() - FILES) } else { shown }
+}
+
+fn one_line(line: &str) -> String {
+    const LONGEST: usize = 400;
+    line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
+}
+
 /// What a task's end rests on, in a line.
 fn closed_by(evidence: Option<&Evidence>) -> String {
     let Some(evidence) = evidence.filter(|evidence| evidence.passed) else { return "done".to_owned() };
@@ -426,6 +470,5 @@ fn closed_by(evidence: Option<&Evidence>) -> String {
     if let (None, Some(note)) = (&evidence.command, &evidence.note) {
         line.push_str(&format!(": {note}"));
     }
-    const LONGEST: usize = 400;
-    line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
+    one_line(&line)
 }

@@ -24,13 +24,27 @@ pub struct Report {
     pub plan: Option<PlanId>,
     /// What happened there since, a line each.
     pub news: Vec<String>,
+    pub told: Told,
+}
+
+/// What there is to say of what a tracker was told.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Issues that are done here on a claim and not closed there, a line each.
+    pub claimed: Vec<String>,
     /// What it could not be told.
     pub untold: Option<String>,
 }
 
+impl Told {
+    pub fn lines(self) -> impl Iterator<Item = String> {
+        self.claimed.into_iter().chain(self.untold)
+    }
+}
+
 impl Report {
     pub fn lines(self) -> Vec<String> {
-        self.news.into_iter().chain(self.untold).collect()
+        self.news.into_iter().chain(self.told.lines()).collect()
     }
 }
 
@@ -70,22 +84,17 @@ pub fn follow(
         }
     };
     if let Some(plan) = &report.plan {
-        report.untold = tell_all(place, tracker, plan, patience)?;
+        report.told = tell_all(place, tracker, plan, patience)?;
     }
     Ok(report)
 }
 
 /// Tells it what changed here.
-pub fn tell(
-    place: &Place,
-    tracker: &dyn Tracker,
-    plan: &PlanId,
-    patience: Patience,
-) -> Result<Option<String>, TrackerError> {
+pub fn tell(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: Patience) -> Result<Told, TrackerError> {
     match lock_following(place, patience.left()?).map_err(TrackerError::Lock)? {
         Some(_lock) => tell_all(place, tracker, plan, patience),
         // Whoever has it tells it.
-        None => Ok(None),
+        None => Ok(Told::default()),
     }
 }
 
@@ -142,7 +151,7 @@ fn take_in(
     if followed.news.len() > SHOWN {
         news.push(format!("{}: {} more changes", tracker.name(), followed.news.len() - SHOWN));
     }
-    Ok(Report { plan: Some(followed.plan), news, untold: None })
+    Ok(Report { plan: Some(followed.plan), news, told: Told::default() })
 }
 
 /// A list that is empty all at once is more often a mistake than the end of all work.
@@ -180,36 +189,40 @@ fn said(News { task, title, what }: &News) -> String {
 }
 
 /// What could not be told stays in the ledger, and is told the next time.
-fn tell_all(
-    place: &Place,
-    tracker: &dyn Tracker,
-    plan: &PlanId,
-    patience: Patience,
-) -> Result<Option<String>, TrackerError> {
-    let Some(ledger) = Ledger::open_read_only(&place.state)? else { return Ok(None) };
+fn tell_all(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: Patience) -> Result<Told, TrackerError> {
+    let Some(ledger) = Ledger::open_read_only(&place.state)? else { return Ok(Told::default()) };
     let untold = ledger.untold(plan)?;
     drop(ledger);
     if untold.is_empty() {
-        return Ok(None);
+        return Ok(Told::default());
     }
     let mut ledger = Ledger::open(&place.state)?;
-    let (mut left, mut why) = (untold.len(), None);
+    let (mut left, mut why, mut claimed) = (untold.len(), None, Vec::new());
     for one in &untold {
+        let id = &one.task.id;
         match tracker.tell(one, patience) {
-            Ok(()) => {
-                ledger.told(plan, &one.task.id, one.task.status)?;
+            Ok(there) => {
+                ledger.told(one, there)?;
                 left -= 1;
+                if there != one.task.status && claimed.len() < SHOWN {
+                    claimed.push(format!(
+                        "{}: {id} stays in progress there: no check says that it is done (a human looks at it: \
+                         `steadfast task done {id} --force`)",
+                        tracker.name()
+                    ));
+                }
             }
             Err(error) => {
-                why.get_or_insert(format!("{}: {error}", one.task.id));
+                why.get_or_insert(format!("{id}: {error}"));
                 if patience.left().is_err() || matches!(error, TrackerError::NoProgram) {
                     break;
                 }
             }
         }
     }
-    Ok(why.map(|why| {
+    let untold = why.map(|why| {
         let what = if left == 1 { "1 status is".to_owned() } else { format!("{left} statuses are") };
         format!("{}: {what} {NOT_TOLD}, and will be the next time ({why})", tracker.name())
-    }))
+    });
+    Ok(Told { claimed, untold })
 }

@@ -80,7 +80,7 @@ impl Tracker for Slices {
         Ok(Some(compiled))
     }
 
-    fn tell(&self, untold: &Untold, patience: Patience) -> Result<(), TrackerError> {
+    fn tell(&self, untold: &Untold, patience: Patience) -> Result<Status, TrackerError> {
         if !self.is_ours_to_write() {
             return Err(TrackerError::Gated(self.path.clone()));
         }
@@ -96,6 +96,7 @@ impl Tracker for Slices {
         let text = self.read(patience)?;
         let written = with_slice_status(&text, untold.task.id.as_str(), &status)
             .ok_or_else(|| self.failed(io::Error::other(format!("it has no slice {}", untold.task.id))))?;
-        replace(&self.file(), written.as_bytes()).map_err(|error| self.failed(error))
+        replace(&self.file(), written.as_bytes()).map_err(|error| self.failed(error))?;
+        Ok(untold.task.status)
     }
 }

@@ -1,6 +1,7 @@
 //! Tasks that are kept elsewhere.
 
 mod beads;
+mod claims;
 mod corpus;
 mod failing;
 mod fake_bd;

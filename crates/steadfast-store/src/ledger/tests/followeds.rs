@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use steadfast_model::{Check, Plan, PlannedTask, Reported};
+use steadfast_model::{Check, Evidence, EvidenceClass, Plan, PlannedTask, Reported};
 
 use super::super::{Followed, Following, Happened};
 use super::specs::{self, spec};
@@ -88,11 +88,81 @@ fn what_was_told_is_not_told_again_and_earns_nothing() {
     assert_eq!(ledger.ready(&followed).unwrap()[0].id, id("2"));
     let untold = ledger.untold(&followed).unwrap();
     assert_eq!((untold.len(), untold[0].seen), (1, Status::Pending));
-    ledger.told(&followed, &id("1"), Status::Done).unwrap();
+    ledger.told(&untold[0], Status::Done).unwrap();
     assert_eq!(ledger.untold(&followed).unwrap(), []);
     // What a human loads is a human's.
     follow(&mut ledger, &plan, &[("1", Status::Done)], AddedBy::Human);
     assert!(ledger.set_status(&followed, &id("2"), to(Status::Done)).unwrap().earned);
+}
+
+/// A ledger with one task that was done on a claim, and told as in progress.
+fn claimed(dir: &TempDir) -> (Ledger, Plan, PlanId) {
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = spec(vec![planned("1", &[]), planned("2", &["1"])]);
+    let followed = follow(&mut ledger, &plan, &[("1", Status::InProgress)], AddedBy::Human).plan;
+    let claim = Evidence { class: EvidenceClass::Claimed, ..specs::passed(6) };
+    ledger.record(&followed, &id("1"), &claim).unwrap();
+    let untold = ledger.untold(&followed).unwrap();
+    assert_eq!((untold.len(), untold[0].is_claim()), (1, true));
+    ledger.told(&untold[0], Status::InProgress).unwrap();
+    (ledger, plan, followed)
+}
+
+#[test]
+fn a_claim_is_told_once_and_counts_as_done_here_while_it_is_in_progress_there() {
+    for by in AddedBy::ALL {
+        let dir = dir();
+        let (mut ledger, plan, followed) = claimed(&dir);
+        assert_eq!(ledger.untold(&followed).unwrap(), []);
+        let news = follow(&mut ledger, &plan, &[("1", Status::InProgress)], by).news;
+        assert_eq!((news, ledger.untold(&followed).unwrap()), (Vec::new(), Vec::new()));
+        assert_eq!(ledger.task(&followed, &id("1")).unwrap().status, Status::Done);
+        let ready: Vec<TaskId> = ledger.ready(&followed).unwrap().into_iter().map(|task| task.id).collect();
+        assert_eq!(ready, [id("2")]);
+    }
+}
+
+#[test]
+fn a_proof_that_follows_a_claim_closes_the_issue() {
+    for class in EvidenceClass::ALL {
+        let dir = dir();
+        let (mut ledger, plan, followed) = claimed(&dir);
+        ledger.record(&followed, &id("1"), &Evidence { class, ..specs::passed(7) }).unwrap();
+        let untold = ledger.untold(&followed).unwrap();
+        assert_eq!(untold.iter().any(|one| !one.is_claim()), class != EvidenceClass::Claimed, "{class:?}");
+        for one in &untold {
+            ledger.told(one, Status::Done).unwrap();
+            follow(&mut ledger, &plan, &[("1", Status::Done)], AddedBy::Agent);
+        }
+        assert_eq!(ledger.untold(&followed).unwrap(), []);
+    }
+}
+
+#[test]
+fn what_a_human_does_with_a_claimed_issue_there_happens_here() {
+    for (there, here) in [
+        (Status::Done, Status::Done),
+        (Status::InProgress, Status::Done),
+        (Status::Pending, Status::Pending),
+        (Status::Blocked, Status::Blocked),
+    ] {
+        let dir = dir();
+        let (mut ledger, plan, followed) = claimed(&dir);
+        follow(&mut ledger, &plan, &[("1", there)], AddedBy::Agent);
+        assert_eq!(ledger.task(&followed, &id("1")).unwrap().status, here);
+        assert_eq!(ledger.untold(&followed).unwrap(), [], "{there:?}");
+    }
+}
+
+#[test]
+fn what_was_added_here_stays_and_is_never_told() {
+    let dir = dir();
+    let (mut ledger, plan, followed) = claimed(&dir);
+    let added = ledger.add_task(&followed, NewTask::new("Tidy up", AddedBy::Agent), at(7)).unwrap();
+    follow(&mut ledger, &plan, &[("1", Status::InProgress)], AddedBy::Human);
+    let changed = ledger.set_status(&followed, &added.id, to(Status::Done)).unwrap();
+    assert_eq!((added.id.as_str(), changed.earned), ("+1", false), "a human who loads the list did not load this");
+    assert_eq!(ledger.untold(&followed).unwrap(), []);
 }
 
 #[test]

@@ -22,13 +22,13 @@ fn the_tasks_of_an_epic_are_the_tasks_and_what_is_done_here_is_told_there() {
 
     beads.calls();
     beads.sandbox.ok(&["task", "start", "bd-1.1"]);
-    beads.sandbox.ok(&["task", "done", "bd-1.1"]);
+    beads.sandbox.ok(&["task", "done", "bd-1.1", "--force"]);
     beads.sandbox.ok(&["task", "block", "bd-1.3", "--why", "the key is missing"]);
     assert_eq!(
         beads.writes(),
         [
             "update --claim --json -- bd-1.1",
-            "close --reason=claimed by steadfast: it has no check --json -- bd-1.1",
+            "close --reason=forced by steadfast: a human closed it --json -- bd-1.1",
             "update --status=blocked --append-notes=blocked: the key is missing --json -- bd-1.3",
         ]
     );

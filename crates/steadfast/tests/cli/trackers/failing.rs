@@ -34,7 +34,7 @@ fn what_could_not_be_told_is_told_the_next_time() {
     let beads = Beads::new(&two());
     beads.begin("me");
     beads.mode("refuses-writes");
-    let said = beads.said(&["task", "done", "bd-1.1"]);
+    let said = beads.said(&["task", "done", "bd-1.1", "--force"]);
     let line = "epic bd-1 of beads: 1 status is not told to it yet, and will be the next time \
                 (bd-1.1: `bd close` failed: Error: read-only file system)\n";
     assert!(said.contains(line), "{said}");
@@ -47,7 +47,7 @@ fn what_could_not_be_told_is_told_the_next_time() {
     beads.calls();
     let refused = beads.stop("me", "Done.");
     assert_eq!(refused["decision"], "block");
-    assert_eq!(beads.writes(), ["close --reason=claimed by steadfast: it has no check --json -- bd-1.1"]);
+    assert_eq!(beads.writes(), ["close --reason=forced by steadfast: a human closed it --json -- bd-1.1"]);
     assert_eq!((beads.status("bd-1.1").as_str(), beads.status("bd-1.2").as_str()), ("closed", "open"));
     assert_eq!(beads.tasks(), ["bd-1.1 done", "bd-1.2 pending"]);
     assert_eq!(beads.writes(), Vec::<String>::new());

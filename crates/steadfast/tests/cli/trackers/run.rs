@@ -90,3 +90,30 @@ fn an_agent_of_a_run_does_not_follow_the_epic_in_its_own_worktree() {
     let lists = beads.calls().into_iter().filter(|call| call.starts_with("list ")).count();
     assert_eq!(lists, 1);
 }
+
+#[test]
+fn an_issue_that_a_run_has_done_on_a_claim_stays_in_progress_there_and_is_not_handed_out_again() {
+    let unchecked = |id: &str, file: &str| {
+        let mut issue = part(id, "bd-1", "open");
+        issue["metadata"] = json!({"steadfast": {"files": [file]}});
+        issue
+    };
+    let beads = Beads::new(&[unchecked("bd-1.1", "a.txt"), checked("bd-1.2", "b.txt", "open")]);
+    beads.sandbox.set_own("[run]\narguments = [\"--max-turns\", \"30\"]\n");
+    beads.sandbox.write("steadfast.toml", "");
+    commit(&beads.sandbox);
+    let report = beads.said(&["run", "--epic", "bd-1", "--host", "sim"]);
+    assert_eq!(["bd-1.1", "bd-1.2"].map(|id| beads.status(id)), ["in_progress", "closed"], "{report}");
+    let told = beads.writes();
+    let noted = told.iter().find(|call| call.contains("--append-notes")).unwrap();
+    let (told, look) =
+        ("--append-notes=steadfast: an agent says that it is done, and no check says so", "Look at a.txt on branch");
+    assert!(noted.contains(told) && noted.contains(&format!("{look} steadfast/r-")), "{noted}");
+
+    let (code, said) = beads.sandbox.fails(&["run", "--epic", "bd-1", "--host", "sim"]);
+    assert_eq!((code, said.contains("nothing is open in epic bd-1 of beads")), (1, true), "{said}");
+    assert_eq!((beads.status("bd-1.1"), beads.writes()), ("in_progress".to_owned(), Vec::new()));
+    beads.sandbox.write("steadfast.toml", "[ledger]\nsource = \"beads\"\nepic = \"bd-1\"\n");
+    beads.sandbox.ok(&["task", "done", "bd-1.1", "--force"]);
+    assert_eq!(beads.status("bd-1.1"), "closed");
+}
