@@ -8,6 +8,7 @@ pub mod drift;
 pub mod goal;
 mod heard;
 pub mod host_list;
+mod order;
 mod policy;
 mod repeat;
 

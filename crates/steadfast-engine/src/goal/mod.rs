@@ -26,7 +26,7 @@ mod thing;
 mod tree;
 mod turn;
 mod verb;
-mod words;
+pub(crate) mod words;
 
 use steadfast_model::{
     Brief, Change, Constraint, ConstraintKind, Event, EventKind, Fact, Facts, Found, Goal, GoalWord, Needs,
@@ -35,6 +35,7 @@ use steadfast_model::{
 
 use crate::Heard;
 pub use broken::{Delta, DeltaOp, broken, can_be_seen};
+pub(crate) use order::is_reported;
 pub(crate) use refine::refining;
 pub use refine::{in_tree, keywords};
 pub use tree::found;
@@ -66,7 +67,7 @@ pub struct Lift {
 const CONSTRAINTS: usize = 12;
 
 /// What Claude Code says for the human who left plan mode. What follows is the agent's own plan.
-const PLAN: &str = "Implement the following plan:";
+pub(crate) const PLAN: &str = "Implement the following plan:";
 
 /// Reads what a human said.
 pub fn read(text: &str) -> Said {

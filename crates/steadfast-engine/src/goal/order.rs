@@ -208,7 +208,7 @@ fn done_first(before: &[Word]) -> &[Word] {
 }
 
 /// `the linter complains: do not use it`: somebody else's words, up to where the human's own go on.
-pub(super) fn is_reported(before: &[Word]) -> bool {
+pub(crate) fn is_reported(before: &[Word]) -> bool {
     const SAYS: [&str; 13] = [
         "says",
         "say",

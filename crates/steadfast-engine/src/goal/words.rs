@@ -8,7 +8,7 @@ const SENTENCES: usize = 2_000;
 const WORDS: usize = 120;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Plain,
     /// Between backticks: a name, a path or a command.
     Code,
@@ -19,20 +19,20 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(crate) struct Word {
     /// Lower case, one apostrophe for all; `,` for every break.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// As it was typed.
-    pub(super) raw: String,
-    pub(super) kind: Kind,
+    pub(crate) raw: String,
+    pub(crate) kind: Kind,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub(crate) struct Sentence {
     /// As it was typed.
-    pub(super) said: String,
-    pub(super) words: Vec<Word>,
-    pub(super) asks: bool,
+    pub(crate) said: String,
+    pub(crate) words: Vec<Word>,
+    pub(crate) asks: bool,
 }
 
 impl Word {
@@ -60,7 +60,7 @@ impl Word {
     }
 
     /// A word that nobody typed.
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         Self { text: text.to_owned(), raw: text.to_owned(), kind: Kind::Plain }
     }
 
@@ -68,20 +68,20 @@ impl Word {
         Self { text: ",".to_owned(), raw: raw.to_owned(), kind: Kind::Break }
     }
 
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         self.kind == Kind::Plain && self.text == text
     }
 
-    pub(super) fn is_one_of(&self, texts: &[&str]) -> bool {
+    pub(crate) fn is_one_of(&self, texts: &[&str]) -> bool {
         self.kind == Kind::Plain && texts.contains(&self.text.as_str())
     }
 
-    pub(super) fn is_break(&self) -> bool {
+    pub(crate) fn is_break(&self) -> bool {
         self.kind == Kind::Break
     }
 }
 
-pub(super) fn sentences(text: &str) -> Vec<Sentence> {
+pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     for line in lines(&bounded(text)) {
         for said in split(&line) {

@@ -1,0 +1,286 @@
+//! One clause: what it wants.
+
+use super::lexicon::{Class, begins};
+use super::object::{Object, is_named, mentions, object, single};
+use super::topic::Topic;
+use crate::goal::words::Word;
+
+/// What a clause says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Work on the plan.
+    Work,
+    /// The plan's name, and nothing else.
+    Name,
+    /// Go on, with nothing said of what.
+    Go,
+    /// Leave the plan.
+    Leave,
+    /// Leave a part of it.
+    LeavePart,
+    /// A yes.
+    Yes,
+    /// Nothing of its own: a greeting, a thank-you, when and how.
+    Nothing,
+    /// It asks.
+    Asks,
+    /// It tells what somebody does or did.
+    Tells,
+    /// Something else is wanted.
+    Else,
+}
+
+/// How the clause is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    Said,
+    /// Its sentence ends with a question mark.
+    Asked,
+}
+
+pub(super) fn act(words: &[Word], tone: Tone, topic: &Topic) -> Act {
+    let words = Class::Filler.skip(words);
+    if words.is_empty() || Class::Agrees.is(words) {
+        return Act::Nothing;
+    }
+    if let Some(left) = left(words, topic) {
+        return left;
+    }
+    let polite = Class::Polite.at(words);
+    if polite == 0 && Class::Asks.at(words) > 0 {
+        return Act::Asks;
+    }
+    if polite == 0 && Class::When.at(words) > 0 {
+        return Act::Nothing;
+    }
+    let order = Class::Filler.skip(&words[polite..]);
+    let base = unfolded(order, polite > 0 && words[polite - 1].is("mind"));
+    let found = done(&base, topic).or_else(|| german(words, topic)).unwrap_or_else(|| {
+        let tells = is_subject(words) && polite == 0;
+        if tells { Act::Tells } else { Act::Else }
+    });
+    match (tone, found) {
+        (Tone::Asked, Act::Work | Act::Go | Act::Name) if polite == 0 => Act::Asks,
+        (Tone::Asked, Act::Else | Act::Tells) => Act::Asks,
+        (_, found) => found,
+    }
+}
+
+/// `working through` after `would you mind` is `work through`.
+fn unfolded(words: &[Word], folded: bool) -> Vec<Word> {
+    let mut words = words.to_vec();
+    if let Some(first) = words.first_mut().filter(|_| folded)
+        && let Some(stem) = first.text.strip_suffix("ing")
+    {
+        let verbs = Class::Work.phrases();
+        let base = [stem.to_owned(), format!("{stem}e"), stem[..stem.len().saturating_sub(1)].to_owned()];
+        if let Some(base) = base.into_iter().find(|base| verbs.iter().any(|verb| verb[0] == base)) {
+            first.text = base;
+        }
+    }
+    words
+}
+
+/// An order to work, or to go on.
+fn done(words: &[Word], topic: &Topic) -> Option<Act> {
+    if is_named(words, topic) {
+        return Some(Act::Name);
+    }
+    if words.iter().any(|word| Class::Alone.at(std::slice::from_ref(word)) > 0) {
+        return None;
+    }
+    if let Some((between, _)) = Class::Around.around(words)
+        && let Some(act) = about(object(between, topic).map(|(object, _)| object), topic)
+    {
+        return Some(act);
+    }
+    // The longest verb first: `work through` before `work`.
+    let mut verbs: Vec<usize> =
+        Class::Work.phrases().iter().filter(|verb| begins(words, verb)).map(Vec::len).collect();
+    verbs.sort_unstable_by(|left, right| right.cmp(left));
+    let of_work = verbs.iter().find_map(|verb| about(object(&words[*verb..], topic).map(|(object, _)| object), topic));
+    if let Some(act) = of_work.or_else(|| until(words, verbs.first().copied()?, topic)) {
+        return Some(act);
+    }
+    if let Some(verb) = Some(Class::Listed.at(words)).filter(|verb| *verb > 0) {
+        let rest = Class::Light.skip(&words[verb..]);
+        if Class::List.at(rest) > 0 && object(&words[verb..], topic).is_some() {
+            return Some(Act::Work);
+        }
+    }
+    let one = Class::Single.at(words);
+    if one > 0 && single(&words[one..], topic).is_some() {
+        return Some(Act::Work);
+    }
+    let using = Class::Using.at(words);
+    if using > 0 && words[using..].iter().any(|word| super::command::is_own(&word.text)) {
+        return Some(Act::Work);
+    }
+    if let Some(verb) = verbs.first()
+        && let Some(act) = with(&words[*verb..], topic)
+    {
+        return Some(act);
+    }
+    going(words, topic)
+}
+
+/// `continue where you left off with the tasks`.
+fn with(words: &[Word], topic: &Topic) -> Option<Act> {
+    if !begins(words, &["where"]) && !begins(words, &["from", "where"]) {
+        return None;
+    }
+    let at = words.iter().position(|word| word.is_one_of(&["with", "on", "in"]))?;
+    about(object(&words[at + 1..], topic).map(|(object, _)| object), topic)
+}
+
+fn about(object: Option<Object>, topic: &Topic) -> Option<Act> {
+    match object? {
+        Object::Whole | Object::Part => Some(Act::Work),
+        Object::It => Some(if topic.spoken_of { Act::Work } else { Act::Go }),
+    }
+}
+
+/// `keep going until all is done`.
+fn until(words: &[Word], verb: usize, topic: &Topic) -> Option<Act> {
+    let at = words.iter().skip(verb).position(|word| word.is_one_of(&["until", "till", "before"]))? + verb;
+    let only = words[verb..at].iter().all(|word| word.is_one_of(&["on", "it", "at", "and", "please"]));
+    let after = &words[at + 1..];
+    let all = after.iter().any(|word| word.is_one_of(&["all", "everything", "every", "nothing", "no"]));
+    let over = Class::Over.has(after);
+    if !only || !over {
+        return None;
+    }
+    let meant = mentions(after, topic) || all && !names_something_else(after);
+    let them = topic.spoken_of && after.iter().any(|word| word.is_one_of(&["it's", "they're", "it", "they", "them"]));
+    Some(if meant || them { Act::Work } else { Act::Go }).filter(|act| *act == Act::Work || !names_something_else(after))
+}
+
+/// `until all tests are green`.
+fn names_something_else(words: &[Word]) -> bool {
+    const PLAIN: [&str; 24] = [
+        "all", "everything", "every", "nothing", "no", "is", "are", "it", "it's", "of", "them", "you're", "you", "have",
+        "they're", "they", "one", "really", "completely", "fully", "we're", "else", "absolutely", "that",
+    ];
+    words.iter().any(|word| !word.is_break() && !word.is_one_of(&PLAIN) && Class::Over.at(std::slice::from_ref(word)) == 0)
+}
+
+/// Nothing but a word to go on.
+fn going(words: &[Word], topic: &Topic) -> Option<Act> {
+    let go = Class::Go.at(words);
+    let rest = Class::GoTail.skip(&words[go..]);
+    if go > 0 && rest.is_empty() {
+        let it = words[go - 1].is_one_of(&["it", "this", "that", "so"]);
+        return Some(if it && topic.spoken_of { Act::Work } else { Act::Go });
+    }
+    let yes = Class::Yes.at(words);
+    (yes > 0 && Class::GoTail.skip(&words[yes..]).is_empty()).then_some(Act::Yes)
+}
+
+/// Whether the plan, or the work as such, is to be left.
+fn left(words: &[Word], topic: &Topic) -> Option<Act> {
+    if Class::Alone.has(words) {
+        let own = Class::Own.at(words);
+        let verb = Class::Work.at(&words[own..]);
+        if own > 0 && verb > 0 {
+            return leave(object(&words[own + verb..], topic).map(|(object, _)| object));
+        }
+    }
+    // `the rest can wait`.
+    if let Some((object @ (Object::Whole | Object::Part), rest)) = object(words, topic)
+        && (begins(rest, &["can", "wait"]) || begins(rest, &["will", "have", "to", "wait"]) || begins(rest, &["later"]))
+    {
+        return leave(Some(object));
+    }
+    let words = if begins(words, &["let's"]) { &words[1..] } else { words };
+    let not = Class::Not.at(words);
+    if not > 0 && !begins(words, &["stop"]) && Class::Leave.at(words) <= not {
+        return denied(Class::Filler.skip(&words[not..]), topic);
+    }
+    if begins(words, &["no"])
+        && let Some((object @ (Object::Whole | Object::Part), _)) = object(&words[1..], topic)
+    {
+        return leave(Some(object));
+    }
+    if let Some((between, _)) = Class::LeaveAround.around(words)
+        && let Some(act) = leave(object(between, topic).map(|(object, _)| object))
+    {
+        return Some(act);
+    }
+    let verb = Class::Leave.at(words);
+    if verb > 0
+        && let Some(act) = leave(object(&words[verb..], topic).map(|(object, _)| object))
+    {
+        return Some(act);
+    }
+    let stop = Class::Stop.at(words);
+    let rest = &words[stop..];
+    let ends = rest.is_empty() || Class::StopTail.at(rest) > 0;
+    let lasts = rest.len() > Class::StopTail.at(rest) && begins(rest, &["for"]);
+    (stop > 0 && ends && !lasts).then_some(Act::Leave)
+}
+
+/// What is said not to happen.
+fn denied(words: &[Word], topic: &Topic) -> Option<Act> {
+    let ends = Class::Ends.at(words);
+    if ends > 0 {
+        // `don't stop until all tasks are done`.
+        let rest = &words[ends..];
+        let at = rest.iter().position(|word| word.is_one_of(&["until", "till", "before", "unless"]));
+        let after = at.map(|at| &rest[at + 1..]).unwrap_or_default();
+        let all = after.iter().any(|word| word.is_one_of(&["all", "everything", "every", "nothing"]));
+        let work = mentions(after, topic) || all && !names_something_else(after);
+        if at.is_some() && work && Class::Over.has(after) {
+            return Some(Act::Work);
+        }
+        if !begins(words, &["finish"]) {
+            let bare = rest.is_empty() || at == Some(0) && !names_something_else(after);
+            return bare.then_some(Act::Go);
+        }
+    }
+    if words.is_empty() || begins(words, &["yet"]) || begins(words, &["now"]) || begins(words, &["today"]) {
+        return Some(Act::Leave);
+    }
+    let mut verbs: Vec<usize> =
+        Class::Work.phrases().iter().filter(|verb| begins(words, verb)).map(Vec::len).collect();
+    verbs.sort_unstable_by(|left, right| right.cmp(left));
+    let longest = *verbs.first()?;
+    let rest = &words[longest..];
+    let nothing = rest.is_empty() || rest[0].is_break() || rest[0].is_one_of(&["anything", "yet", "now", "today", "any", "until"]);
+    let anything = nothing && !rest.get(1).is_some_and(|word| rest[0].is("any") && !word.is_one_of(&["of", "tasks", "more"]));
+    if anything {
+        return Some(Act::Leave);
+    }
+    verbs.into_iter().find_map(|verb| leave(object(&words[verb..], topic).map(|(object, _)| object)))
+}
+
+fn leave(object: Option<Object>) -> Option<Act> {
+    match object? {
+        Object::Whole | Object::It => Some(Act::Leave),
+        Object::Part => Some(Act::LeavePart),
+    }
+}
+
+fn is_subject(words: &[Word]) -> bool {
+    const SUBJECTS: [&str; 24] = [
+        "i", "i'm", "i've", "i'd", "i'll", "we", "we've", "we're", "we'll", "he", "she", "they", "it", "it's", "the",
+        "my", "our", "this", "that", "someone", "somebody", "yesterday", "there", "a",
+    ];
+    words.first().is_some_and(|word| word.is_one_of(&SUBJECTS))
+}
+
+/// `Führe den Plan aus`: the verb first, or last after `kannst du`.
+fn german(words: &[Word], topic: &Topic) -> Option<Act> {
+    let verb = |word: &Word| Class::GermanWork.at(std::slice::from_ref(word)) > 0;
+    let noun = |word: &Word| Class::GermanNoun.at(std::slice::from_ref(word)) > 0 || topic.is_id(word);
+    let rest = Class::Filler.skip(Class::Polite.skip(words));
+    let works = rest.first().is_some_and(verb) || (rest.len() < words.len() && rest.last().is_some_and(verb));
+    if !works || begins(rest, &["plan"]) {
+        return None;
+    }
+    let object = (1..=rest.len()).any(|at| rest[at - 1..].first().is_some_and(noun) || topic.at(&rest[at - 1..]) > 0);
+    if !object {
+        return None;
+    }
+    let denied = rest.iter().any(|word| Class::GermanNot.at(std::slice::from_ref(word)) > 0);
+    Some(if denied { Act::Leave } else { Act::Work })
+}

@@ -1,0 +1,39 @@
+//! Our own skills and commands: who calls one orders the work.
+
+/// The skills that work a plan off, without what stands before them.
+const SKILLS: [&str; 3] = ["run-tasks", "implement", "loop"];
+
+/// What a prompt that is a command of the host calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Called {
+    /// A skill of ours that works the plan off.
+    Own,
+    /// Any other.
+    Other,
+}
+
+/// The command that a prompt begins with.
+pub(super) fn called(text: &str) -> Option<Called> {
+    let text = text.trim_start();
+    // As Claude Code tells it in a transcript.
+    if let Some((_, rest)) = text.split_once("<command-name>").filter(|_| text.starts_with("<command-")) {
+        let name = rest.split('<').next().unwrap_or_default();
+        return Some(if is_own(name.trim()) { Called::Own } else { Called::Other });
+    }
+    let word = text.split_whitespace().next().unwrap_or_default();
+    if is_own(word) && word.starts_with(['/', '$']) {
+        return Some(Called::Own);
+    }
+    // `/home/me/x` is a path.
+    let name = word.strip_prefix('/')?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    is_name.then_some(Called::Other)
+}
+
+/// `/steadfast-run-tasks`, `/steadfast:run-tasks`, `$steadfast-run-tasks`, or without what stands before it.
+pub(crate) fn is_own(word: &str) -> bool {
+    let word = word.trim_start_matches(['/', '$', '@', '`', '[']).trim_end_matches([',', '.', '!', ':', '`', ')']);
+    let skill = word.strip_prefix("steadfast:").or_else(|| word.strip_prefix("steadfast-"));
+    let skill = skill.map(|skill| skill.strip_prefix("steadfast-").unwrap_or(skill));
+    skill.is_some_and(|skill| SKILLS.contains(&skill))
+}

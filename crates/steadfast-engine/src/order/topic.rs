@@ -1,0 +1,72 @@
+//! What the plan is called, and whether it was spoken of.
+
+use steadfast_model::PlanView;
+
+use crate::goal::words::{Kind, Word};
+
+/// The names of a plan, as far as they are read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Topic {
+    title: Vec<String>,
+    file: Option<String>,
+    ids: Vec<String>,
+    /// It was named before: `it` is the plan.
+    pub(super) spoken_of: bool,
+}
+
+/// Shorter titles and file names are words like any other.
+const NAME: usize = 4;
+
+impl Topic {
+    pub(crate) fn of(plan: &PlanView) -> Self {
+        let file = plan.brief.spec.as_deref().and_then(|spec| spec.rsplit(['/', '\\']).next());
+        Self::new(&plan.title, file, plan.open.iter().map(|task| task.id.as_str()))
+    }
+
+    pub(super) fn new<'a>(title: &str, file: Option<&str>, ids: impl Iterator<Item = &'a str>) -> Self {
+        let is_name = |name: &&str| name.chars().count() >= NAME;
+        let title = Some(title).filter(is_name).unwrap_or_default();
+        Self {
+            title: title.split_whitespace().map(str::to_lowercase).collect(),
+            file: file.filter(is_name).map(str::to_lowercase),
+            ids: ids.map(str::to_lowercase).collect(),
+            spoken_of: false,
+        }
+    }
+
+    /// How many words of the beginning are the plan's title or its file.
+    pub(super) fn at(&self, words: &[Word]) -> usize {
+        let Some(first) = words.first() else { return 0 };
+        let text = first.text.trim_start_matches('@');
+        if self.file.as_deref().is_some_and(|file| text.rsplit('/').next() == Some(file)) {
+            return 1;
+        }
+        if self.title.is_empty() {
+            return 0;
+        }
+        // Between quotes it is one word.
+        if first.kind != Kind::Plain && text == self.title.join(" ") {
+            return 1;
+        }
+        let stands = words.len() >= self.title.len() && self.title.iter().zip(words).all(|(title, word)| word.is(title));
+        if stands { self.title.len() } else { 0 }
+    }
+
+    /// A task's id, or one that looks like those of the plan: only the first few are known here.
+    pub(super) fn is_id(&self, word: &Word) -> bool {
+        let text = word.text.trim_start_matches('#');
+        let is_named = |id: &String| id == text || shape(id).is_some_and(|known| Some(known) == shape(text));
+        matches!(word.kind, Kind::Plain | Kind::Code) && self.ids.iter().any(is_named)
+    }
+}
+
+/// `0.1` and `12.3a` look the same, and so do `bd-x7y8.3` and `bd-a1`. A number alone looks like any other number.
+fn shape(id: &str) -> Option<&str> {
+    if let Some((tracker, rest)) = id.split_once('-') {
+        return (!tracker.is_empty() && rest.contains(|c: char| c.is_ascii_digit())).then_some(tracker);
+    }
+    let (phase, task) = id.split_once('.')?;
+    let is_task = task.starts_with(|c: char| c.is_ascii_digit())
+        && task.trim_end_matches(|c: char| c.is_ascii_lowercase()).chars().all(|c| c.is_ascii_digit() || c == '.');
+    (!phase.is_empty() && phase.chars().all(|c| c.is_ascii_digit()) && is_task).then_some(".")
+}
