@@ -70,6 +70,7 @@ pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Chang
         | EventKind::PreCompact { .. }
         | EventKind::PostCompact { .. }
         | EventKind::Notification { .. }
+        | EventKind::Binding(_)
         | EventKind::GateClosed(_)
         | EventKind::GateOpened(_)
         | EventKind::Goal(_)
@@ -79,14 +80,14 @@ pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Chang
         | EventKind::ConfigChange { .. } => {}
     }
     changes.extend(goal::changes(state, event, facts));
-    changes.extend(must_nots(state, event, facts));
+    changes.extend(must_nots(state, facts));
     changes
 }
 
 /// What the plan of this session says must not happen, as of this look at it. Another's plan holds nobody else.
-fn must_nots(state: &State, event: &Event, facts: &Facts) -> Option<Change> {
+fn must_nots(state: &State, facts: &Facts) -> Option<Change> {
     let Fact::Known(plan) = &facts.plan else { return None };
-    let own = plan.as_ref().filter(|plan| plan.owner.as_ref() == Some(&event.session));
+    let own = plan.as_ref().filter(|plan| state.is_bound(plan));
     let found = own.map(|plan| goal::must_nots(&plan.brief)).unwrap_or_default();
     (found != state.must_nots).then_some(Change::MustNots(found))
 }

@@ -64,6 +64,9 @@ impl Heard<'_> {
             if let Some(aside) = judgement.aside {
                 decision.answer.add(tie(Verdict::Context(aside), mode), policy.direction());
             }
+            if let Some(note) = judgement.note {
+                decision.answer.add(tie(Verdict::Note(note), mode), policy.direction());
+            }
             if judgement.verdict == Verdict::Pass {
                 continue;
             }

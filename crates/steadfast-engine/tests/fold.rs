@@ -318,7 +318,7 @@ proptest! {
                             || before.stop.refused >= rules.max_cycles + before.stop.earned;
                         prop_assert!(spent, "capped with refusals left");
                     }
-                    Release::NotApproved | Release::Yielded => {}
+                    Release::Dismissed | Release::NotApproved | Release::Yielded => {}
                 }
             }
         }

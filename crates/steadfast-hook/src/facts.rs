@@ -9,8 +9,9 @@ use steadfast_engine::drift::written;
 use steadfast_engine::{Heard, goal};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
-    Action, Approval, ApprovalRules, Brief, Current, DoneHere, Event, EventKind, Fact, Facts, Found, Gate, Millis,
-    Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, State, ToolCall, WiringTold,
+    Action, Approval, ApprovalRules, Brief, Current, DoneHere, Event, EventKind, Fact, Facts, Found, Gate, Leased,
+    Millis, Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, SessionId, State, TaskFile, ToolCall,
+    WiringTold,
 };
 use steadfast_observe::{Repository, TOOL_EVENT};
 use steadfast_plan::{Standing, resume_text};
@@ -21,7 +22,7 @@ use steadfast_store::{
 };
 
 use crate::process::is_gone;
-use crate::{done, wiring};
+use crate::{share, wiring};
 
 /// Longer than any single tool call: an agent that works is heard of at least this often.
 const SILENCE_MS: u64 = 4 * 60 * 60 * 1_000;
@@ -37,27 +38,16 @@ const PROMPT: Duration = Duration::from_millis(250);
 
 /// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice. With it, where
 /// nothing is open, how its done tasks stand here.
-pub(crate) fn plan(
-    place: &Place,
-    config: &ConfigFiles,
-    needs: Needs,
-    state: &State,
-    event: &Event,
-) -> (Fact<Option<PlanView>>, Fact<DoneHere>) {
+pub(crate) fn plan(place: &Place, config: &ConfigFiles, needs: Needs, state: &State, event: &Event) -> PlanFacts {
     if !needs.plan {
-        return (Fact::NotAsked, Fact::NotAsked);
+        return PlanFacts::default();
     }
     let (now, session) = (event.at, &event.session);
     let worktree = place.worktree();
     let read = Ledger::open_read_only(&place.state).and_then(|ledger| {
-        let Some(ledger) = ledger else { return Ok((None, Fact::NotAsked)) };
-        let plan = ledger.plan_view_of(&worktree, session)?;
-        let ends = matches!(event.kind, EventKind::Stop(_)) && event.agent.is_none();
-        let done = match &plan {
-            Some(plan) if ends && plan.open.is_empty() => done::here(place, &ledger, &plan.id, state, event),
-            _ => Fact::NotAsked,
-        };
-        Ok((plan, done))
+        ledger.map_or(Ok(PlanFacts { plan: Fact::Known(None), ..PlanFacts::default() }), |ledger| {
+            share::look(place, &ledger, &worktree, needs, state, event)
+        })
     });
     let seen = |plan| {
         let mut plan = heard_of(place, plan, now);
@@ -65,12 +55,27 @@ pub(crate) fn plan(
         plan
     };
     match read {
-        Ok((plan, done)) => (Fact::Known(plan.map(seen)), done),
-        Err(error) => match read_slices_of(&place.state, &worktree, session) {
-            Some(plan) => (Fact::Known(Some(seen(plan))), Fact::Unknown(error.to_string())),
-            None => (Fact::Unknown(error.to_string()), Fact::NotAsked),
-        },
+        Ok(PlanFacts { plan: Fact::Known(Some(plan)), done, leased, task_files }) => {
+            PlanFacts { plan: Fact::Known(Some(seen(plan))), done, leased, task_files }
+        }
+        Ok(found) => found,
+        Err(error) => {
+            let (plan, done) = match read_slices_of(&place.state, &worktree, session) {
+                Some(plan) => (Fact::Known(Some(seen(plan))), Fact::Unknown(error.to_string())),
+                None => (Fact::Unknown(error.to_string()), Fact::NotAsked),
+            };
+            PlanFacts { plan, done, ..PlanFacts::default() }
+        }
     }
+}
+
+/// The plan, and how it is shared.
+#[derive(Debug, Default)]
+pub(crate) struct PlanFacts {
+    pub(crate) plan: Fact<Option<PlanView>>,
+    pub(crate) done: Fact<DoneHere>,
+    pub(crate) leased: Vec<Leased>,
+    pub(crate) task_files: Vec<TaskFile>,
 }
 
 /// What a new session is told of the loop of this checkout that is not finished. Advice: what cannot be read is not said.
@@ -91,14 +96,22 @@ fn heard_of(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
     bound(&mut plan.brief);
     plan.checking.retain(|check| is_check_running(place, &check.run));
     if let (Some(owner), None) = (&plan.owner, &plan.owner_ended) {
-        let files = SessionFiles::of(place, owner);
-        let last = files.peek().map_or(Millis(0), |state| state.last_at);
-        // Either way: a clock that was set back leaves one that died before it in the future.
-        if now.0.abs_diff(last.0) > SILENCE_MS || is_gone(&files) {
-            plan.owner_ended = Some(OwnerEnd { reason: OwnerEnd::SILENT.into(), at: last });
-        }
+        plan.owner_ended = silent_since(place, owner, now).map(|at| OwnerEnd { reason: OwnerEnd::SILENT.into(), at });
     }
     plan
+}
+
+/// Whether a session whose end was not seen counts as gone.
+pub fn is_silent(place: &Place, session: &SessionId, now: Millis) -> bool {
+    silent_since(place, session, now).is_some()
+}
+
+/// When a session whose end was not seen was heard of last, if it counts as gone.
+pub(crate) fn silent_since(place: &Place, session: &SessionId, now: Millis) -> Option<Millis> {
+    let files = SessionFiles::of(place, session);
+    let last = files.peek().map_or(Millis(0), |state| state.last_at);
+    // Either way: a clock that was set back leaves one that died before it in the future.
+    (now.0.abs_diff(last.0) > SILENCE_MS || is_gone(&files)).then_some(last)
 }
 
 /// How a plan stands with its human.
@@ -201,7 +214,7 @@ pub(crate) fn found(place: &Place, needs: Needs, state: &State, event: &Heard<'_
 }
 
 /// A path of the checkout as a session tells it: from its root, or whole where it is not below it.
-fn from_root(place: &Place, root: &str, path: &Path) -> String {
+pub(crate) fn from_root(place: &Place, root: &str, path: &Path) -> String {
     let path = place.root.join(path);
     path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned()
 }

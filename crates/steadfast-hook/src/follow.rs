@@ -1,4 +1,4 @@
-use steadfast_model::{Event, EventKind, Fact, PlanView, SessionId};
+use steadfast_model::{Event, EventKind, Fact, PlanView, State};
 use steadfast_store::{ConfigFiles, Place};
 
 /// Brings the plan of a checkout up to date with the list that its tasks are kept in. Who starts programs does it, within
@@ -26,10 +26,10 @@ impl Followed {
     }
 
     /// The plan as it was read here. Nobody is held by tasks of which it is not known how they stand.
-    pub(crate) fn seen(&self, plan: Fact<Option<PlanView>>, session: &SessionId) -> Fact<Option<PlanView>> {
+    pub(crate) fn seen(&self, plan: Fact<Option<PlanView>>, state: &State) -> Fact<Option<PlanView>> {
         match (&self.failed, plan) {
             (Some(why), Fact::Known(Some(plan)))
-                if plan.owner.as_ref() == Some(session) && plan.brief.spec.as_ref() == Some(&self.source) =>
+                if state.is_bound(&plan) && plan.brief.spec.as_ref() == Some(&self.source) =>
             {
                 Fact::Unknown(why.clone())
             }

@@ -12,11 +12,13 @@ mod gate;
 mod list;
 mod privacy;
 mod process;
+mod share;
 mod step;
 mod supervise;
 mod wiring;
 
 pub use call::{Call, CallError};
+pub use facts::is_silent;
 pub use fallback::fallback;
 pub use follow::{Follow, Followed};
 pub use gate::draft_hash;

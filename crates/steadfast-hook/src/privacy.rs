@@ -36,6 +36,7 @@ pub(crate) fn redact(event: &mut Event) {
         | EventKind::ConfigChange { .. }
         | EventKind::Interrupt
         | EventKind::TaskChanged(_)
+        | EventKind::Binding(_)
         | EventKind::Paused { .. }
         | EventKind::GateClosed(_)
         | EventKind::GateOpened(_) => {}

@@ -108,11 +108,13 @@ impl Step<'_> {
         // What an agent of a run works on is its unit's.
         let is_followed = wanted.plan && !tasks_from.is_native() && run_spent.is_none() && Followed::is_due(&event);
         let followed = if is_followed { follow(place, config) } else { Followed::default() };
-        let (plan, done) = facts::plan(place, config, wanted, &before, &event);
+        let facts::PlanFacts { plan, done, leased, task_files } = facts::plan(place, config, wanted, &before, &event);
         let world = Facts {
             rules,
-            plan: followed.seen(plan, &event.session),
+            plan: followed.seen(plan, &before),
             done,
+            leased,
+            task_files,
             elsewhere: followed.told(),
             gate,
             seal,
@@ -201,6 +203,8 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         rules: world.rules.as_ref().filter(|new| new.stamp != state.rules_stamp).cloned(),
         plan,
         done: world.done.clone(),
+        leased: world.leased.clone(),
+        task_files: if wanted.task_files { world.task_files.clone() } else { Vec::new() },
         elsewhere: world.elsewhere.clone(),
         // A marker that came since stands at the next event.
         gate: world.gate.clone(),
@@ -253,7 +257,11 @@ fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> R
             Ledger::open(&place.state)?.take_plan(plan, session, Claiming::of(silent.as_ref()), now)?;
         }
         // Draining the journal does them.
-        Effect::BlockTask { .. } | Effect::Checkpoint { .. } | Effect::GiveUp { .. } | Effect::FollowList { .. } => {}
+        Effect::LeavePlan { .. }
+        | Effect::BlockTask { .. }
+        | Effect::Checkpoint { .. }
+        | Effect::GiveUp { .. }
+        | Effect::FollowList { .. } => {}
         Effect::LeaveClaim(claim) => leave_claim(place, claim).map_err(StepError::Claims)?,
         Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
         Effect::CloseGate(closed) => gate::close(place, closed).map_err(StepError::Gate)?,

@@ -14,6 +14,11 @@ pub enum Effect {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silent: Option<SessionId>,
     },
+    /// This session does not work on that plan any more: it is offered to the next.
+    LeavePlan {
+        plan: PlanId,
+        session: SessionId,
+    },
     /// The agent asks for its human: this task waits for one.
     BlockTask {
         plan: PlanId,
@@ -90,6 +95,7 @@ impl Effect {
     pub fn undone(&self) -> &'static str {
         match self {
             Self::TakePlan { .. } => "the plan was not taken",
+            Self::LeavePlan { .. } => "the plan was not left",
             Self::BlockTask { .. } => "the task was not blocked",
             Self::Checkpoint { .. } | Self::GiveUp { .. } => "the plan was not put down",
             Self::LeaveClaim(_) => "who is behind a call was not left for it",
@@ -107,7 +113,7 @@ impl Effect {
 
     /// It is done where the journal goes into the ledger, in the same commit: exactly once, whoever dies when.
     pub fn is_ledgers(&self) -> bool {
-        matches!(self, Self::BlockTask { .. } | Self::Checkpoint { .. } | Self::GiveUp { .. })
+        matches!(self, Self::LeavePlan { .. } | Self::BlockTask { .. } | Self::Checkpoint { .. } | Self::GiveUp { .. })
     }
 
     /// It is the hand of a policy, and tied with it: who only observes closes no gate and touches no task, who only

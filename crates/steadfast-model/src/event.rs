@@ -109,6 +109,8 @@ pub enum EventKind {
     Interrupt,
     /// A command changed a task of the plan this session owns.
     TaskChanged(TaskChanged),
+    /// A command of this session took a plan, or a human ended its binding.
+    Binding(BindingWord),
     /// A human wants it out of the way until then. `None`: no longer.
     Paused {
         until: Option<Millis>,
@@ -125,6 +127,16 @@ pub enum EventKind {
     ItemCreated(ItemTold),
     /// The host is about to call an item of its list completed, whoever asked for it.
     ItemCompleted(ItemTold),
+}
+
+/// What a command says of the plan that a session works on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BindingWord {
+    /// A command of its agent took that plan.
+    Taken(PlanId),
+    /// A human released it.
+    Released(PlanId),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -297,6 +309,7 @@ impl EventKind {
             Self::ConfigChange { .. } => "ConfigChange",
             Self::Interrupt => "Interrupt",
             Self::TaskChanged(_) => "TaskChanged",
+            Self::Binding(_) => "Binding",
             Self::Paused { .. } => "Paused",
             Self::GateClosed(_) => "GateClosed",
             Self::GateOpened(_) => "GateOpened",

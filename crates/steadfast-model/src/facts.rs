@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AddedBy, Approval, DoneHere, Found, Gate, Millis, PlanId, Rules, RunId, SealBreak, SessionId, TaskId, TaskLine,
+    AddedBy, Approval, DoneHere, Found, Gate, Leased, Millis, PlanId, Rules, RunId, SealBreak, SessionId, TaskFile,
+    TaskId, TaskLine,
 };
 
 /// What has to be known for an event. For most tool events: nothing.
@@ -9,6 +10,8 @@ use crate::{
 pub struct Needs {
     /// The plan of this worktree.
     pub plan: bool,
+    /// The files of its tasks.
+    pub task_files: bool,
     /// The gate that stands before this session.
     pub gate: bool,
     /// Whether what it seals is as it was.
@@ -35,6 +38,7 @@ impl Needs {
     pub fn and(self, other: Self) -> Self {
         Self {
             plan: self.plan || other.plan,
+            task_files: self.task_files || other.task_files,
             gate: self.gate || other.gate,
             seal: self.seal || other.seal,
             tree: self.tree || other.tree,
@@ -82,6 +86,12 @@ pub struct Facts {
     /// How its done tasks stand here. Asked where nothing is open.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub done: Fact<DoneHere>,
+    /// Its tasks that other living sessions have started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leased: Vec<Leased>,
+    /// The files of its open tasks, from the session's root; at most [`Facts::TASK_FILES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub task_files: Vec<TaskFile>,
     /// What happened in the list that its tasks are kept in, or why that is not known, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<String>,
@@ -123,6 +133,8 @@ pub struct Facts {
 impl Facts {
     /// The most changed files that are told.
     pub const CHANGED: usize = 32;
+    /// The most files of tasks that are kept in mind.
+    pub const TASK_FILES: usize = 32;
 }
 
 /// A file, and those that were mostly changed in the same commits. From the session's root.

@@ -33,7 +33,9 @@ pub use authority::{Authority, COMMANDS, human_command, human_commands};
 pub use check::Check;
 pub use drift::{Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally};
 pub use effect::{Claim, Effect};
-pub use event::{Agent, Background, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged};
+pub use event::{
+    Agent, Background, BindingWord, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged,
+};
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
 pub use facts::{Brief, Checking, Counts, Current, Fact, Facts, Needs, Neighbours, NewRules, OwnerEnd, PlanView};
 pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealChange, Trigger};
@@ -56,7 +58,8 @@ pub use settings::{
     RunSettings, Settings, Source, Sourced, StopOptions, StopRules, TaskSource, Usd,
 };
 pub use state::{
-    Change, GateState, Held, LastStop, LastWrite, Release, STATE_VERSION, Seen, State, StopCount, WiringTold,
+    Binding, BindingChange, Change, GateState, Held, LastStop, LastWrite, Leased, Offered, Release, Released,
+    STATE_VERSION, Seen, State, StopCount, TaskFile, WiringTold,
 };
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
 pub use tool::{Action, Answered, Outcome, ToolCall, ToolResult};

@@ -1,3 +1,4 @@
+mod binding;
 mod gate;
 mod last_write;
 mod stop;
@@ -6,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, HostList, ListChange, Millis, NewRules,
-    Opening, Rules, SessionId, TaskId, ToolUseId,
+    Opening, PlanView, Rules, SessionId, TaskId, ToolUseId,
 };
 
+pub use binding::{Binding, BindingChange, Leased, Offered, Released, TaskFile};
 pub use gate::GateState;
 pub use last_write::LastWrite;
 pub use stop::{LastStop, Release, StopCount};
@@ -55,6 +57,9 @@ pub struct State {
     pub rules_stamp: u64,
     #[serde(default)]
     pub stop: StopCount,
+    /// Which plans it works on.
+    #[serde(default, skip_serializing_if = "Binding::is_empty")]
+    pub binding: Binding,
     #[serde(default)]
     pub prompts: u64,
     #[serde(default)]
@@ -158,6 +163,7 @@ pub enum Change {
     StopReleased(Release),
     /// The answer to a stop, for the same stop through another wiring.
     StopAnswered(LastStop),
+    Binding(BindingChange),
     /// A task closed and gives refusals back.
     Earned(u32),
     /// The agent asked for the human while there was something else to do.
@@ -242,6 +248,7 @@ impl State {
             rules: Rules::default(),
             rules_stamp: 0,
             stop: StopCount::default(),
+            binding: Binding::default(),
             prompts: 0,
             tool_calls: 0,
             subagents: Vec::new(),
@@ -326,6 +333,7 @@ impl State {
                 self.stop.released = Some(*release);
             }
             Change::StopAnswered(last) => self.stop.last = Some(last.clone()),
+            Change::Binding(change) => self.binding.apply(change, self.prompts),
             Change::Earned(refusals) => self.stop.earned = self.stop.earned.saturating_add(*refusals),
             Change::AskedForUser => self.stop.asked = true,
             Change::TaskHeld { agent, task } => {
@@ -393,6 +401,11 @@ impl State {
                 self.mark_version();
             }
         }
+    }
+
+    /// Whether this session works on that plan.
+    pub fn is_bound(&self, plan: &PlanView) -> bool {
+        self.binding.holds(&self.session, plan)
     }
 
     /// What the human forbade.

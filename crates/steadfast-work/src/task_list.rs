@@ -2,6 +2,7 @@
 
 mod adding;
 mod approval;
+mod binding;
 pub mod checking;
 mod closing;
 pub mod confinement;
@@ -26,7 +27,7 @@ mod using;
 use steadfast_hook::{is_gone, step};
 use steadfast_model::{
     Agent, Check, Event, EventKind, Fact, HostList, Millis, PlanId, PlanView, RunState, SessionId, Status, Task,
-    TaskChanged, TaskId, ToolUseId,
+    TaskChanged, TaskId, TaskLine, ToolUseId,
 };
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, Started, StatusChange};
 use steadfast_store::{Place, SessionFiles, log_line};
@@ -141,7 +142,10 @@ impl TaskList {
     /// The task in progress, else the first that is ready.
     pub fn next(&self) -> Result<Option<Task>, WorkError> {
         let Some(view) = self.view()? else { return Ok(None) };
-        match view.open.first() {
+        // What another session has started is not offered to this one.
+        let leased = if self.caller.session.is_some() { self.leased(&view.id)? } else { Vec::new() };
+        let is_free = |line: &&TaskLine| !leased.iter().any(|lease| lease.task == line.id);
+        match view.open.iter().find(is_free) {
             Some(line) => Ok(Some(self.ledger.task(&view.id, &line.id)?)),
             None => Ok(None),
         }
@@ -162,6 +166,7 @@ impl TaskList {
         if task.status == Status::Blocked && self.caller.is_agent() {
             return Err(TaskError::Blocked(id.clone()).into());
         }
+        self.may_start(&task)?;
         self.may_build(&task)?;
         let standing = self.standing(&task);
         if self.is_left_behind()? {
@@ -264,7 +269,9 @@ impl TaskList {
         if changed.from == changed.task.status {
             return Ok(());
         }
-        let Some(owner) = self.view()?.and_then(|view| view.owner) else { return Ok(()) };
+        let owner = || Ok::<_, WorkError>(self.view()?.and_then(|view| view.owner));
+        let session = self.caller.session.clone().map_or_else(owner, |session| Ok(Some(session)))?;
+        let Some(owner) = session else { return Ok(()) };
         // The ledger has it, and that is what counts. A session that was not told has less to spend, never more.
         if let Err(error) = self.tell(&owner, changed) {
             let line = format!("session {owner} was not told of task {}: {}", changed.task.id, chain(&error));
@@ -287,14 +294,6 @@ impl TaskList {
         let agent = agent.map(|id| Agent { id, agent_type: String::new() });
         let event = Event { agent, ..Event::plain(owner.clone(), state.host, self.worktree.clone(), now, kind) };
         step(&self.repository.place, &self.repository.config, event)?;
-        Ok(())
-    }
-
-    /// A session that touches the tasks works on them.
-    fn take(&mut self, plan: &PlanId, claiming: Claiming<'_>) -> Result<(), WorkError> {
-        if let Some(session) = &self.caller.session {
-            self.ledger.take_plan(plan, session, claiming, self.now())?;
-        }
         Ok(())
     }
 

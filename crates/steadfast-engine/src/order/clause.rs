@@ -95,8 +95,7 @@ fn done(words: &[Word], topic: &Topic) -> Option<Act> {
         return Some(act);
     }
     // The longest verb first: `work through` before `work`.
-    let mut verbs: Vec<usize> =
-        Class::Work.phrases().iter().filter(|verb| begins(words, verb)).map(Vec::len).collect();
+    let mut verbs: Vec<usize> = Class::Work.phrases().iter().filter(|verb| begins(words, verb)).map(Vec::len).collect();
     verbs.sort_unstable_by(|left, right| right.cmp(left));
     let of_work = verbs.iter().find_map(|verb| about(object(&words[*verb..], topic).map(|(object, _)| object), topic));
     if let Some(act) = of_work.or_else(|| until(words, verbs.first().copied()?, topic)) {
@@ -152,16 +151,41 @@ fn until(words: &[Word], verb: usize, topic: &Topic) -> Option<Act> {
     }
     let meant = mentions(after, topic) || all && !names_something_else(after);
     let them = topic.spoken_of && after.iter().any(|word| word.is_one_of(&["it's", "they're", "it", "they", "them"]));
-    Some(if meant || them { Act::Work } else { Act::Go }).filter(|act| *act == Act::Work || !names_something_else(after))
+    Some(if meant || them { Act::Work } else { Act::Go })
+        .filter(|act| *act == Act::Work || !names_something_else(after))
 }
 
 /// `until all tests are green`.
 fn names_something_else(words: &[Word]) -> bool {
     const PLAIN: [&str; 24] = [
-        "all", "everything", "every", "nothing", "no", "is", "are", "it", "it's", "of", "them", "you're", "you", "have",
-        "they're", "they", "one", "really", "completely", "fully", "we're", "else", "absolutely", "that",
+        "all",
+        "everything",
+        "every",
+        "nothing",
+        "no",
+        "is",
+        "are",
+        "it",
+        "it's",
+        "of",
+        "them",
+        "you're",
+        "you",
+        "have",
+        "they're",
+        "they",
+        "one",
+        "really",
+        "completely",
+        "fully",
+        "we're",
+        "else",
+        "absolutely",
+        "that",
     ];
-    words.iter().any(|word| !word.is_break() && !word.is_one_of(&PLAIN) && Class::Over.at(std::slice::from_ref(word)) == 0)
+    words
+        .iter()
+        .any(|word| !word.is_break() && !word.is_one_of(&PLAIN) && Class::Over.at(std::slice::from_ref(word)) == 0)
 }
 
 /// Nothing but a word to go on.
@@ -240,13 +264,15 @@ fn denied(words: &[Word], topic: &Topic) -> Option<Act> {
     if words.is_empty() || begins(words, &["yet"]) || begins(words, &["now"]) || begins(words, &["today"]) {
         return Some(Act::Leave);
     }
-    let mut verbs: Vec<usize> =
-        Class::Work.phrases().iter().filter(|verb| begins(words, verb)).map(Vec::len).collect();
+    let mut verbs: Vec<usize> = Class::Work.phrases().iter().filter(|verb| begins(words, verb)).map(Vec::len).collect();
     verbs.sort_unstable_by(|left, right| right.cmp(left));
     let longest = *verbs.first()?;
     let rest = &words[longest..];
-    let nothing = rest.is_empty() || rest[0].is_break() || rest[0].is_one_of(&["anything", "yet", "now", "today", "any", "until"]);
-    let anything = nothing && !rest.get(1).is_some_and(|word| rest[0].is("any") && !word.is_one_of(&["of", "tasks", "more"]));
+    let nothing = rest.is_empty()
+        || rest[0].is_break()
+        || rest[0].is_one_of(&["anything", "yet", "now", "today", "any", "until"]);
+    let anything =
+        nothing && !rest.get(1).is_some_and(|word| rest[0].is("any") && !word.is_one_of(&["of", "tasks", "more"]));
     if anything {
         return Some(Act::Leave);
     }
@@ -262,8 +288,30 @@ fn leave(object: Option<Object>) -> Option<Act> {
 
 fn is_subject(words: &[Word]) -> bool {
     const SUBJECTS: [&str; 24] = [
-        "i", "i'm", "i've", "i'd", "i'll", "we", "we've", "we're", "we'll", "he", "she", "they", "it", "it's", "the",
-        "my", "our", "this", "that", "someone", "somebody", "yesterday", "there", "a",
+        "i",
+        "i'm",
+        "i've",
+        "i'd",
+        "i'll",
+        "we",
+        "we've",
+        "we're",
+        "we'll",
+        "he",
+        "she",
+        "they",
+        "it",
+        "it's",
+        "the",
+        "my",
+        "our",
+        "this",
+        "that",
+        "someone",
+        "somebody",
+        "yesterday",
+        "there",
+        "a",
     ];
     words.first().is_some_and(|word| word.is_one_of(&SUBJECTS))
 }

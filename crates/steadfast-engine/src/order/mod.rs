@@ -30,6 +30,11 @@ pub(crate) enum Order {
     Nothing,
 }
 
+/// Whether a prompt calls a skill of ours that works a plan off.
+pub(crate) fn is_own_command(text: &str) -> bool {
+    command::called(text) == Some(Called::Own)
+}
+
 /// Reads what a human said.
 pub(crate) fn read(text: &str, mut topic: Topic) -> Order {
     match command::called(text) {

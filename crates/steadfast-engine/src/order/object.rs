@@ -1,7 +1,7 @@
 //! What an order is about: whether the words after a verb are the plan, a part of it, or something else.
 
-use super::topic::Topic;
 use super::lexicon::{Class, begins};
+use super::topic::Topic;
 use crate::goal::words::{Kind, Word};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +112,8 @@ fn is_vague(words: &[Word]) -> bool {
 fn noun(words: &[Word]) -> Option<usize> {
     let found = Class::Noun.at(words);
     let rest = words.get(found..).filter(|_| found > 0)?;
-    let goes_on = rest.first().is_some_and(|word| is_number(word) || word.text.contains('.') || word.text.contains('-'));
+    let goes_on =
+        rest.first().is_some_and(|word| is_number(word) || word.text.contains('.') || word.text.contains('-'));
     (goes_on || ends_or(Class::Next, rest)).then_some(found)
 }
 
@@ -141,7 +142,8 @@ fn whats_left<'a>(words: &'a [Word], topic: &Topic) -> Option<&'a [Word]> {
     let (clause, after) = rest.split_at(end);
     let says = ["says", "describes", "specifies", "asks", "demands", "wants", "contains"];
     let says = topic.spoken_of && clause.iter().any(|word| word.is_one_of(&says));
-    let left = clause.iter().any(|word| word.is_one_of(&["left", "open", "remaining", "remains", "missing", "unfinished"]));
+    let left =
+        clause.iter().any(|word| word.is_one_of(&["left", "open", "remaining", "remains", "missing", "unfinished"]));
     (left || says || mentions(clause, topic)).then_some(after)
 }
 

@@ -48,7 +48,8 @@ impl Topic {
         if first.kind != Kind::Plain && text == self.title.join(" ") {
             return 1;
         }
-        let stands = words.len() >= self.title.len() && self.title.iter().zip(words).all(|(title, word)| word.is(title));
+        let stands =
+            words.len() >= self.title.len() && self.title.iter().zip(words).all(|(title, word)| word.is(title));
         if stands { self.title.len() } else { 0 }
     }
 

@@ -4,6 +4,7 @@
 //! task a human put into the plan, and only a prompt of the human fills the account again. Besides, `max_idle` refusals
 //! in a row without a tool call end it at once. What ends this way is `capped`, never `complete`.
 
+mod binding;
 mod brief;
 mod promise;
 mod subagent;
@@ -11,13 +12,13 @@ mod text;
 mod tokens;
 
 use steadfast_model::{
-    Background, Change, Direction, DoneHere, Effect, Event, EventKind, ExitOn, Fact, Facts, Mode, Needs, OwnerEnd,
+    Background, BindingChange, Change, Direction, DoneHere, Effect, Event, EventKind, ExitOn, Fact, Facts, Mode, Needs,
     PlanView, PolicyName, PromptOrigin, Release, Rules, StartSource, State, Status, Stopping, TaskLine, TaskLines,
     Verdict,
 };
 
 use super::{Judgement, Policy};
-use crate::{Heard, goal};
+use crate::Heard;
 use promise::Promise;
 use text::Ways;
 
@@ -54,7 +55,12 @@ impl Policy for Completion {
             _ => false,
         };
         let starts = matches!(event.kind, EventKind::SessionStart { .. });
-        Needs { plan: asks && state.rules.stop.enabled, looped: starts && state.rules.stop.enabled, ..Needs::default() }
+        Needs {
+            plan: asks && state.rules.stop.enabled,
+            task_files: asks && state.rules.stop.enabled && binding::wants_files(state, event),
+            looped: starts && state.rules.stop.enabled,
+            ..Needs::default()
+        }
     }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
@@ -68,11 +74,11 @@ impl Policy for Completion {
         match &event.kind {
             EventKind::Stop(stopping) if event.agent.is_none() => {
                 let judged = stop(state, event, stopping, facts);
-                if owned_plan(event, facts).is_some() { told(judged, facts, Verdict::Note) } else { judged }
+                if owned_plan(state, facts).is_some() { told(judged, facts, Verdict::Note) } else { judged }
             }
             EventKind::SubagentStop(stopping) => subagent::stop(state, event, stopping, facts),
             EventKind::SubagentStart if is_working(event) => {
-                let told = owned_plan(event, facts)
+                let told = owned_plan(state, facts)
                     .filter(|plan| plan.counts.open() > 0 && plan.approval.is_enough())
                     .and_then(brief::subagents);
                 told.map(|text| Judgement::of(Verdict::Context(text))).unwrap_or_default()
@@ -81,7 +87,12 @@ impl Policy for Completion {
                 let started = Judgement { aside: facts.looped.clone(), ..start(state, event, *source, facts) };
                 told(started, facts, Verdict::Context)
             }
-            EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => prompt(state, event, text, facts),
+            EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => binding::prompt(state, event, text, facts),
+            EventKind::Binding(word) => binding::word(state, event, word),
+            EventKind::PostTool(result) => binding::wrote(state, event, result, facts),
+            EventKind::PreTool(_) | EventKind::Command { .. } if binding::is_own_call(state, event) => {
+                Judgement { changes: vec![Change::Binding(BindingChange::Ordered)], ..Judgement::default() }
+            }
             EventKind::TaskChanged(changed) if changed.earned => {
                 Judgement { changes: vec![Change::Earned(GIVEN_BACK)], ..Judgement::default() }
             }
@@ -113,9 +124,9 @@ fn told(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -
     judgement
 }
 
-fn owned_plan<'a>(event: &Event, facts: &'a Facts) -> Option<&'a PlanView> {
+fn owned_plan<'a>(state: &State, facts: &'a Facts) -> Option<&'a PlanView> {
     match &facts.plan {
-        Fact::Known(Some(plan)) if plan.owner.as_ref() == Some(&event.session) => Some(plan),
+        Fact::Known(Some(plan)) if state.is_bound(plan) => Some(plan),
         _ => None,
     }
 }
@@ -124,13 +135,38 @@ fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Facts) -> Jud
     if let Fact::Unknown(why) = &facts.plan {
         return Judgement::of(Verdict::Note(format!("steadfast could not look at the tasks: {why}")));
     }
-    let Some(plan) = owned_plan(event, facts) else { return Judgement::default() };
+    let Fact::Known(Some(plan)) = &facts.plan else { return Judgement::default() };
+    if let Some(dismissed) = binding::dismissed(state, plan) {
+        return dismissed;
+    }
+    if !state.is_bound(plan) && !binding::is_due(state, plan) {
+        return Judgement::default();
+    }
+    let healed = binding::heal(state, event, plan);
+    let mut judgement = gate(state, event, stopping, plan, facts);
+    judgement.changes.extend(healed.changes);
+    judgement.effects.extend(healed.effects);
+    if matches!(judgement.verdict, Verdict::Continue { .. }) && state.attended && !state.binding.told {
+        judgement.note = Some(text::bound_note(plan));
+        judgement.changes.push(Change::Binding(BindingChange::Told));
+    }
+    judgement
+}
+
+/// Whether a bound session may stop.
+fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, facts: &Facts) -> Judgement {
     if !plan.approval.is_enough() {
         // Nobody is held by what nobody approved.
         return released(Release::NotApproved, Verdict::Note(text::not_approved(plan)));
     }
     let message = stopping.last_message.as_deref().unwrap_or_default();
     let said = promise::promised(message, &state.rules.stop, plan.brief.promise.as_deref());
+    let share = if facts.leased.is_empty() { None } else { Some(binding::own_share(plan, &facts.leased)) };
+    let plan = match &share {
+        None => plan,
+        Some(Some(share)) => share,
+        Some(None) => return binding::elsewhere(plan, &facts.leased),
+    };
     let gate = Gate { state, event, plan, done: &facts.done, said };
 
     // What is open and cannot be started waits for something that is blocked.
@@ -368,7 +404,7 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
     if !plan.approval.is_enough() {
         return Judgement::of(Verdict::Context(text::not_approved(plan)));
     }
-    if plan.owner.as_ref() == Some(&event.session) {
+    if state.is_bound(plan) {
         return Judgement::of(Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)));
     }
     if plan.owner.is_none() || plan.owner_ended.is_some() {
@@ -378,62 +414,13 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
                 .as_ref()
                 .is_some_and(|end| end.reason == "clear" && event.at.since(end.at) < CLEARED_MS);
         // Whoever cleared the context goes on with what was begun.
-        return if cleared { take(state, event, plan) } else { Judgement::of(Verdict::Context(text::offer(plan))) };
+        if cleared {
+            return binding::bind(state, event, plan);
+        }
+        let verdict = Verdict::Context(text::offer(plan));
+        return Judgement { verdict, ..binding::offered(state, plan, facts) };
     }
     Judgement::default()
-}
-
-/// The human names the plan: this session works on it.
-fn prompt(state: &State, event: &Event, text: &str, facts: &Facts) -> Judgement {
-    let Some(plan) = open_plan(facts) else { return Judgement::default() };
-    let free = plan.owner.is_none() || plan.owner_ended.is_some();
-    if !free || !names(text, plan) {
-        return Judgement::default();
-    }
-    if !plan.approval.is_enough() {
-        return Judgement::of(Verdict::Context(text::not_approved(plan)));
-    }
-    let left = plan.owner_ended.is_some() && plan.owner.as_ref() != Some(&event.session);
-    // At a checkpoint it was put down, to be taken up again.
-    if !left || plan.counts.in_progress == 0 || plan.brief.checkpoints > 0 {
-        return take(state, event, plan);
-    }
-    // What its last owner left in progress is nobody's by now.
-    let mut judgement = take(state, event, &given_up(plan));
-    judgement.effects.push(Effect::GiveUp { plan: plan.id.clone(), task: None });
-    judgement
-}
-
-fn given_up(plan: &PlanView) -> PlanView {
-    let mut plan = plan.clone();
-    plan.counts.pending += std::mem::take(&mut plan.counts.in_progress);
-    for task in plan.open.iter_mut().filter(|task| task.status == Status::InProgress) {
-        task.status = Status::Pending;
-    }
-    if let Some(current) = &mut plan.brief.current {
-        current.stuck_count += 1;
-    }
-    plan
-}
-
-fn take(state: &State, event: &Event, plan: &PlanView) -> Judgement {
-    let silent = plan.owner_ended.as_ref().is_some_and(|end| end.reason == OwnerEnd::SILENT);
-    Judgement {
-        verdict: Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)),
-        effects: vec![Effect::TakePlan {
-            plan: plan.id.clone(),
-            session: event.session.clone(),
-            silent: plan.owner.clone().filter(|_| silent),
-        }],
-        changes: taken(state, plan).into_iter().collect(),
-        ..Judgement::default()
-    }
-}
-
-/// Whoever takes a plan is held to what must not happen, from the first call.
-fn taken(state: &State, plan: &PlanView) -> Option<Change> {
-    let must_nots = goal::must_nots(&plan.brief);
-    (must_nots != state.must_nots).then_some(Change::MustNots(must_nots))
 }
 
 /// What a run works off is not for anybody else.
@@ -442,19 +429,6 @@ fn open_plan(facts: &Facts) -> Option<&PlanView> {
         Fact::Known(Some(plan)) if plan.counts.open() > 0 && plan.run.is_none() => Some(plan),
         _ => None,
     }
-}
-
-/// Whether a prompt speaks of the plan. One that only asks something never holds a session.
-fn names(text: &str, plan: &PlanView) -> bool {
-    let text = text.trim().to_lowercase();
-    if text.ends_with('?') {
-        return false;
-    }
-    let title = plan.title.to_lowercase();
-    let file = plan.brief.spec.as_deref().and_then(|spec| spec.rsplit(['/', '\\']).next()).map(str::to_lowercase);
-    ["the plan", "the tasks", "the task list", "steadfast task"].iter().any(|name| text.contains(name))
-        || (title.chars().count() > 3 && text.contains(&title))
-        || file.is_some_and(|file| file.chars().count() > 3 && text.contains(&file))
 }
 
 #[cfg(test)]

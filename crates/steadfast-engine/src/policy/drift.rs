@@ -204,7 +204,7 @@ struct After<'a> {
 impl<'a> After<'a> {
     fn of(state: &'a State, event: &'a Heard<'a>, facts: &'a Facts, without: Without<'a>) -> Self {
         let plan = match &facts.plan {
-            Fact::Known(Some(plan)) if plan.owner.as_ref() == Some(&event.session) => Some(plan),
+            Fact::Known(Some(plan)) if state.is_bound(plan) => Some(plan),
             _ => None,
         };
         let current = plan.and_then(|plan| plan.brief.current.as_ref());

@@ -53,6 +53,8 @@ pub struct Judgement {
     pub effects: Vec<Effect>,
     /// For the agent, where the verdict is a note for the human.
     pub aside: Option<String>,
+    /// For the human, where the verdict is for the agent.
+    pub note: Option<String>,
 }
 
 impl Judgement {

@@ -46,6 +46,8 @@ pub enum Release {
     Capped,
     /// Nobody approved the plan: nothing of it is to be done.
     NotApproved,
+    /// The human released the session from its plan.
+    Dismissed,
     /// Something else will go on: a background task, a check, plan mode, the human.
     Yielded,
 }
@@ -62,6 +64,7 @@ impl Release {
             Self::NeedsUser => "needs user",
             Self::Capped => "capped",
             Self::NotApproved => "not approved",
+            Self::Dismissed => "released by the user",
             Self::Yielded => "yielded",
         }
     }

@@ -13,7 +13,7 @@ use super::owner::{self, Claiming};
 use super::session::{self, SessionRow};
 use super::session_state::{self, SessionState};
 use super::slice::Touched;
-use super::{Ledger, LedgerError, history, host_list, plan, progress, step};
+use super::{Ledger, LedgerError, history, host_list, plan, progress, share, step};
 use crate::hook_log::log_now;
 use crate::session::Line;
 
@@ -196,11 +196,16 @@ impl<'a> Drain<'a> {
                 Effect::TakePlan { plan, session, silent } => {
                     owner::take_late(transaction, touched, plan, session, Claiming::of(silent.as_ref()), event.at)?;
                 }
+                Effect::LeavePlan { plan, session } => {
+                    owner::leave_late(transaction, touched, plan, session, event.at)?;
+                    share::put_down(transaction, plan, session)?;
+                }
                 Effect::BlockTask { plan, task, reason } => {
                     progress::block_late(transaction, touched, plan, task, reason, event.at)?;
                 }
                 Effect::Checkpoint { plan } if plan::is_known(transaction, plan)? => {
                     progress::checkpoint(transaction, touched, plan, event.at)?;
+                    share::put_down(transaction, plan, &event.session)?;
                 }
                 Effect::GiveUp { plan, task } if plan::is_known(transaction, plan)? => {
                     progress::give_up(transaction, touched, plan, task.as_ref(), event.at)?;

@@ -33,6 +33,7 @@ mod retention;
 mod run;
 mod session;
 mod session_state;
+mod share;
 mod slice;
 mod spec;
 mod status;

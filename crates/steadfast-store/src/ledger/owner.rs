@@ -90,6 +90,25 @@ pub(super) fn take_late(
     }
 }
 
+/// A session leaves its plan: nobody owns it then. From a journal: who took it since keeps it.
+pub(super) fn leave_late(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    plan: &PlanId,
+    session: &SessionId,
+    then: Millis,
+) -> Result<(), Fault> {
+    let left = transaction
+        .prepare_cached(
+            "UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1 AND owner = ?2 AND owner_since <= ?3",
+        )?
+        .execute(params![plan.as_str(), session.as_str(), then.0])?;
+    if left > 0 {
+        touched.plan(plan);
+    }
+    Ok(())
+}
+
 /// Whether a living owner keeps its plan.
 fn keeps(claiming: Claiming<'_>, owner: &SessionId) -> bool {
     match claiming {

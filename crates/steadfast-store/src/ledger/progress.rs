@@ -72,6 +72,18 @@ impl Ledger {
                           OR json_extract(started, '$.loaded') IS NOT NULL)",
                 )?
                 .execute(params![plan.as_str(), id.as_str(), text(started), is_anew])?;
+            // Who starts it last has it.
+            transaction
+                .prepare_cached(
+                    "UPDATE task SET started = json_remove(json_set(started, '$.session', ?3, '$.agent', ?4), '$.put_down')
+                     WHERE plan = ?1 AND id = ?2 AND (?3 IS NOT NULL OR json_extract(started, '$.put_down') IS NOT NULL)",
+                )?
+                .execute(params![
+                    plan.as_str(),
+                    id.as_str(),
+                    started.session.as_ref().map(SessionId::as_str),
+                    started.agent.as_ref().map(AgentId::as_str),
+                ])?;
             Ok(Changed { from, ..changed })
         })
     }

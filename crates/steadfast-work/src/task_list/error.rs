@@ -2,7 +2,7 @@ use std::io;
 use std::path::PathBuf;
 
 use steadfast_check::definition::DefineError;
-use steadfast_model::{PlanId, RunId, Status, TaskId};
+use steadfast_model::{PlanId, RunId, SessionId, Status, TaskId};
 use steadfast_store::{GrantError, SigningError};
 
 use super::word;
@@ -21,6 +21,8 @@ pub enum TaskError {
     NoTasks,
     #[error("task `{task}` is worked off by run `{run}`")]
     InRun { task: TaskId, run: RunId },
+    #[error("task `{task}` is in progress in session {session}")]
+    Leased { task: TaskId, session: SessionId },
     #[error("task `{0}` is blocked, and only a human puts it back")]
     Blocked(TaskId),
     #[error("task `{task}` is {}, not blocked", word(*status))]
@@ -63,6 +65,7 @@ impl TaskError {
             Self::NoTitle | Self::EmptyNote | Self::NoReason => Cause::Input,
             Self::NoTasks => Cause::NotFound,
             Self::InRun { .. }
+            | Self::Leased { .. }
             | Self::Blocked(_)
             | Self::InsideCheck { .. }
             | Self::ChecksInsideCheck { .. }

@@ -55,6 +55,7 @@ impl TaskList {
         self.take(loaded.plan(), Claiming::EvenIfHeld)?;
         if let (Loaded::Replaced { .. }, Some(before)) = (&loaded, &before) {
             self.hand_over(before, source);
+            self.rebind(&before.id, loaded.plan());
         }
         self.render_decisions();
         self.approve_by_loading(plan, source)?;

@@ -78,6 +78,10 @@ pub(super) enum Plan {
     },
     /// Writes the plan with its statuses as a list that other programs read, and `plan load` reads again.
     Export(export::Export),
+    /// Ends the binding of the sessions that work on the plan: they may stop while its tasks are open.
+    ///
+    /// The next order to work on the tasks binds a session again.
+    Release,
     /// Puts the plan away, with its decisions file. Its evidence is kept.
     Clear,
 }
@@ -115,6 +119,7 @@ impl Plan {
             Self::Show { draft: false, output } => show(&looked("plan show")?, output),
             Self::Status { output } => status::show(&looked("plan status")?, output.json),
             Self::Export(command) => command.run(),
+            Self::Release => release(&here::task_list("plan release")?),
             Self::Clear => clear(&mut here::task_list("plan clear")?),
         }
     }
@@ -126,6 +131,17 @@ fn looked(words: &str) -> Result<TaskList, CommandError> {
     list.follow(LOOK);
     list.take_lines().iter().for_each(|line| note!("{line}"));
     Ok(list)
+}
+
+fn release(list: &TaskList) -> Result<(), CommandError> {
+    let released = list.release()?;
+    if released.is_empty() {
+        return tell!("No session is bound to the plan of this worktree.");
+    }
+    for session in &released {
+        tell!("session {session} is released: it may stop while tasks are open")?;
+    }
+    Ok(())
 }
 
 fn load_tracked() -> Result<(), CommandError> {

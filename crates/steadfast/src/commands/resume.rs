@@ -81,7 +81,10 @@ impl Resume {
             && !is_gone(&SessionFiles::of(place, owner))
             && !self.print
         {
-            note!("session {owner} has the plan, and its end was not seen: it keeps it while it lives");
+            note!(
+                "session {owner} may still be open and is bound to the plan too: both are held to its tasks, and neither \
+                 takes over what the other has started"
+            );
         }
         let last = plan.owner.as_ref().and_then(|owner| {
             ledger.sessions().ok()?.into_iter().find(|session| session.id == *owner).map(|session| session.host)

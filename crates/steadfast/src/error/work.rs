@@ -72,7 +72,10 @@ fn task(said: CommandError, error: &TaskError) -> CommandError {
         ),
         E::Blocked(id) => said.hint(format!("a human runs `steadfast task unblock {id}`")),
         E::NotBlocked { .. } => said.hint("`steadfast task list` shows where every task stands"),
-        E::InsideCheck { .. } | E::ChecksInsideCheck { .. } => said.hint("take it out of the check, which only says whether a task is done"),
+        E::InsideCheck { .. } | E::ChecksInsideCheck { .. } => {
+            said.hint("take it out of the check, which only says whether a task is done")
+        }
+        E::Leased { .. } => said.hint("`steadfast task next` shows one that no other session works on"),
         E::Waits { .. } => said.hint("`steadfast task next` shows what can be done now"),
         E::ForcedByAgent(_) => said.hint("`steadfast task block ID --why REASON` sets it aside for one"),
         E::AcceptedByAgent(id) => said.hint(format!("a human runs `steadfast task done {id} --accept-check`")),

@@ -100,7 +100,7 @@ impl Closed<'_> {
 
 /// What was seen, beside what is said of the call. A refusal is not softened by it.
 fn join(judgement: &mut Judgement, seen: Judgement) {
-    let Judgement { verdict, changes, effects, aside: _ } = seen;
+    let Judgement { verdict, changes, effects, aside: _, note: _ } = seen;
     match (&mut judgement.verdict, verdict) {
         (present @ Verdict::Pass, seen) => *present = seen,
         (Verdict::Deny { reason: text }, Verdict::Context(more))

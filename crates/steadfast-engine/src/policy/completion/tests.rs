@@ -6,6 +6,7 @@ use steadfast_model::{
 use super::*;
 use crate::{Decision, decide};
 
+mod binding;
 mod briefing;
 mod exits;
 mod promises;
@@ -417,7 +418,6 @@ fn a_prompt_that_names_the_tasks_takes_them_and_a_question_does_not() {
     assert!(!decide(&fresh(), &prompted("Run auth.md"), &knowing(named)).effects.is_empty());
     assert!(!takes("What are the tasks?", None));
     assert!(!takes("fix the typo in the readme", None));
-    assert!(!takes("do the tasks", Some("session-2")), "a living session keeps its plan");
 }
 
 #[test]

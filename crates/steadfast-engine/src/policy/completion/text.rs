@@ -1,6 +1,6 @@
 //! The words of the stop gate. To the agent: facts, ids first. To the human: what happened and where to look.
 
-use steadfast_model::{Event, Host, OnBranch, PlanView, State, Status, TaskLine, TaskLines};
+use steadfast_model::{Event, Host, Leased, OnBranch, PlanView, State, Status, TaskFile, TaskLine, TaskLines};
 
 /// The ways on, as this session has them.
 #[derive(Clone, Copy)]
@@ -167,6 +167,47 @@ pub(super) fn owned(plan: &PlanView) -> String {
         how_many_open(plan),
         list(plan)
     )
+}
+
+/// One line for the human.
+pub(super) fn bound_note(plan: &PlanView) -> String {
+    let name = plan.brief.spec.as_deref().unwrap_or(&plan.title);
+    format!(
+        "steadfast: this session is bound to {name} and does not stop while its tasks are open. `steadfast plan release` \
+         ends that."
+    )
+}
+
+pub(super) fn dismissed_note(plan: &PlanView) -> String {
+    format!(
+        "steadfast lets this session stop as released by the user, not complete: {}. The next order to work on them binds \
+         it again.",
+        how_many_open(plan)
+    )
+}
+
+pub(super) fn elsewhere_note(plan: &PlanView, leased: &[Leased]) -> String {
+    let tasks: Vec<String> =
+        leased.iter().map(|lease| format!("{} in session {}", lease.task, lease.session)).collect();
+    format!(
+        "steadfast lets this session stop as yielded, not complete: {}, and all that can be done now is worked on \
+         elsewhere: {}.",
+        how_many_open(plan),
+        tasks.join(", ")
+    )
+}
+
+/// For the agent: whose file it wrote.
+pub(super) fn whose_file(file: &TaskFile, bound: bool) -> String {
+    let TaskFile { path, task } = file;
+    let then = if bound {
+        "After the user's go-ahead this session works on the plan: the turn can end when none of its tasks is open. \
+         `steadfast task next` shows one."
+            .to_owned()
+    } else {
+        format!("`steadfast task start {task}` takes it.")
+    };
+    format!("Steadfast: `{path}` belongs to the open task {task} of this worktree's plan. {then}")
 }
 
 /// A plan nobody approved: what is true of it, and nothing to be done.

@@ -114,6 +114,7 @@ impl Timeline {
                     Some(Release::NeedsUser) => "lets the agent stop: it needs you",
                     Some(Release::Capped) => "lets the agent stop: capped, not complete",
                     Some(Release::NotApproved) => "lets the agent stop: nobody approved the plan",
+                    Some(Release::Dismissed) => "lets the agent go",
                     Some(Release::Yielded) => "lets the agent wait",
                     None => "lets the agent stop",
                 };

@@ -1,0 +1,126 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{PlanId, PlanView, SessionId, TaskId};
+
+/// Which plans a session is bound to. A bound session does not stop while their tasks are open.
+///
+/// The ledger's owner of a plan is bound too. This is for the sessions beside it, and for what the human said since.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Binding {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<PlanId>,
+    /// The human released it, and has not ordered work since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub released: Option<Released>,
+    /// The human has read that it is bound.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told: bool,
+    /// A skill or command of ours was called: the next look at the plan binds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ordered: bool,
+    /// The human said to go on, and not with what: an edit of a task's file binds.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub go_ahead: bool,
+    /// A plan that it is not bound to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<Offered>,
+    /// Files of tasks of which the agent was told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<String>,
+}
+
+/// When the human released a session, and from what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Released {
+    pub plan: PlanId,
+    /// How many prompts there were.
+    pub prompts: u64,
+}
+
+/// The files of the open tasks of a plan, from the session's root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offered {
+    pub plan: PlanId,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<TaskFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskFile {
+    pub path: String,
+    pub task: TaskId,
+}
+
+/// A task that another living session has started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leased {
+    pub task: TaskId,
+    pub session: SessionId,
+}
+
+/// One step of a session's binding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BindingChange {
+    Bound(PlanId),
+    /// From all of its plans, until the next order.
+    Released(PlanId),
+    Told,
+    Ordered,
+    GoAhead(bool),
+    Offered(Offered),
+    /// The agent was told whose file this is.
+    Named(String),
+}
+
+impl Binding {
+    /// How many plans, and how many files that were named, are remembered.
+    const PLANS: usize = 8;
+    const NAMED: usize = 64;
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn apply(&mut self, change: &BindingChange, prompts: u64) {
+        match change {
+            BindingChange::Bound(plan) => {
+                self.plans.retain(|known| known != plan);
+                if self.plans.len() >= Self::PLANS {
+                    self.plans.remove(0);
+                }
+                self.plans.push(plan.clone());
+                (self.released, self.offered) = (None, None);
+                (self.ordered, self.go_ahead) = (false, false);
+            }
+            BindingChange::Released(plan) => {
+                let named = std::mem::take(&mut self.named);
+                let released = Some(Released { plan: plan.clone(), prompts });
+                *self = Self { released, named, ..Self::default() };
+            }
+            BindingChange::Told => self.told = true,
+            BindingChange::Ordered => self.ordered = true,
+            BindingChange::GoAhead(pending) => self.go_ahead = *pending,
+            BindingChange::Offered(offered) => self.offered = Some(offered.clone()),
+            BindingChange::Named(path) => {
+                if self.named.len() >= Self::NAMED {
+                    self.named.remove(0);
+                }
+                self.named.push(path.clone());
+                if let Some(offered) = &mut self.offered {
+                    offered.files.retain(|file| file.path != *path);
+                }
+            }
+        }
+    }
+
+    /// Whether a command of its agent may bind it. Who was just released is not bound again by what its agent does.
+    pub fn may_be_bound(&self, prompts: u64) -> bool {
+        self.released.as_ref().is_none_or(|released| prompts > released.prompts)
+    }
+
+    /// Whether the session works on this plan.
+    pub fn holds(&self, session: &SessionId, plan: &PlanView) -> bool {
+        self.released.is_none() && (plan.owner.as_ref() == Some(session) || self.plans.contains(&plan.id))
+    }
+}

@@ -1,0 +1,66 @@
+//! How several sessions share a plan: who has started what, and which files are whose.
+
+use rusqlite::{Transaction, params};
+use steadfast_model::{Leased, PlanId, PlanView, SessionId, TaskFile};
+
+use super::column::{json, task_id};
+use super::error::Fault;
+use super::{Ledger, LedgerError, plan};
+
+impl Ledger {
+    /// The tasks in progress that other sessions have started, whose end was not seen. What was put down at a checkpoint
+    /// is nobody's.
+    pub fn leased_to_others(&self, plan: &PlanId, session: Option<&SessionId>) -> Result<Vec<Leased>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT task.id, json_extract(task.started, '$.session') AS holder FROM task
+                 LEFT JOIN session ON session.id = holder
+                 WHERE task.plan = ?1 AND task.status = 'in_progress' AND holder IS NOT NULL AND holder IS NOT ?2
+                   AND session.ended_at IS NULL AND json_extract(task.started, '$.put_down') IS NULL
+                 ORDER BY task.position, task.id",
+            )?;
+            let rows = statement.query_map(params![plan.as_str(), session.map(SessionId::as_str)], |row| {
+                Ok(Leased { task: task_id(row, 0)?, session: SessionId::new(row.get::<_, String>(1)?) })
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The files of the open tasks, the first tasks first, at most so many.
+    pub fn open_files(&self, plan: &PlanId, most: usize) -> Result<Vec<TaskFile>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, files FROM task WHERE plan = ?1 AND status IN ('pending', 'in_progress') AND files <> '[]'
+                 ORDER BY position, id LIMIT ?2",
+            )?;
+            let mut rows = statement.query(params![plan.as_str(), i64::try_from(most).unwrap_or(i64::MAX)])?;
+            let mut found: Vec<TaskFile> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let (task, paths) = (task_id(row, 0)?, json::<Vec<String>>(1, &row.get::<_, String>(1)?)?);
+                for path in paths {
+                    // Of two tasks with the same file the first has it.
+                    if found.len() < most && !found.iter().any(|known| known.path == path) {
+                        found.push(TaskFile { path, task: task.clone() });
+                    }
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// This very plan, if it was not cleared.
+    pub fn view_of(&self, plan: &PlanId) -> Result<Option<PlanView>, LedgerError> {
+        self.read(|connection| plan::view(connection, plan))
+    }
+}
+
+/// A session puts its work down: what it has started can be taken by another while it lives.
+pub(super) fn put_down(transaction: &Transaction<'_>, plan: &PlanId, session: &SessionId) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "UPDATE task SET started = json_set(started, '$.put_down', 1) WHERE plan = ?1 AND status = 'in_progress'
+                AND json_extract(started, '$.session') = ?2",
+        )?
+        .execute(params![plan.as_str(), session.as_str()])?;
+    Ok(())
+}
