@@ -50,7 +50,9 @@ pub use hash::hash;
 pub use import::{BEADS_NOTE, Format, has_slices, with_slice_status};
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
-pub use score::{Dimension, Mark, Sentence, SpecScore, THRESHOLD, paths, score, score_plan};
+pub use score::{
+    Dimension, Mark, Sentence, SpecScore, Stated, StatedCheck, THRESHOLD, paths, score, score_plan, stated,
+};
 pub use shape::{render_shape, shape};
 pub use swallow::swallowed;
 pub use synthetic::synthetic_spec;

@@ -9,6 +9,7 @@ mod done;
 mod outcome;
 mod scope;
 mod sentence;
+mod stated;
 mod success;
 mod token;
 
@@ -16,6 +17,7 @@ use serde::Serialize;
 use steadfast_model::{Check, Plan, TaskKind};
 
 use sentence::Said;
+pub use stated::{Stated, StatedCheck, stated};
 
 /// Below this a request does not run.
 pub const THRESHOLD: u8 = 5;
@@ -171,7 +173,7 @@ fn best(dimension: Dimension, said: &[Said], worth: fn(&Said) -> Worth) -> Mark 
     mark
 }
 
-fn as_markdown(plan: &Plan) -> String {
+pub(crate) fn as_markdown(plan: &Plan) -> String {
     let mut text = format!("# {}\n\n{}\n", plan.feature, plan.description.as_deref().unwrap_or_default());
     for (heading, lines) in [("Constraints", &plan.constraints), ("Success criteria", &plan.criteria)] {
         if !lines.is_empty() {

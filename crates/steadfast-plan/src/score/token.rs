@@ -118,7 +118,97 @@ pub(super) fn commands(said: &Said) -> impl Iterator<Item = &str> {
     said.codes().filter(|code| is_command(code))
 }
 
+/// A command line that can be run as it stands. Two plain words, `all tests`, are more likely a name.
+pub(super) fn is_runnable(code: &str) -> bool {
+    const MORE: [&str; 62] = [
+        "[",
+        "[[",
+        "ansible-playbook",
+        "awk",
+        "bazel",
+        "biome",
+        "black",
+        "cabal",
+        "cat",
+        "cd",
+        "clang-tidy",
+        "cmake",
+        "cmp",
+        "dart",
+        "env",
+        "find",
+        "flake8",
+        "flutter",
+        "gh",
+        "golangci-lint",
+        "hatch",
+        "helm",
+        "isort",
+        "jest",
+        "jq",
+        "kubectl",
+        "lein",
+        "ls",
+        "meson",
+        "mypy",
+        "ninja",
+        "nox",
+        "pdm",
+        "perl",
+        "php-cs-fixer",
+        "phpstan",
+        "phpunit",
+        "pip",
+        "playwright",
+        "poetry",
+        "pre-commit",
+        "prettier",
+        "psql",
+        "pylint",
+        "pyright",
+        "rails",
+        "rspec",
+        "ruby",
+        "rubocop",
+        "sbt",
+        "sed",
+        "shellcheck",
+        "sqlite3",
+        "stack",
+        "staticcheck",
+        "steadfast",
+        "task",
+        "timeout",
+        "uv",
+        "vitest",
+        "xcodebuild",
+        "zig",
+    ];
+    let assigns = |word: &&str| {
+        word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        })
+    };
+    let bare = code.split_whitespace().skip_while(|word| *word == "!" || assigns(word)).collect::<Vec<_>>();
+    let Some((program, rest)) = bare.split_first() else { return false };
+    let is_script = program.contains('/') && program.ends_with(".sh");
+    let technical = |word: &&str| word.contains(|c: char| !c.is_alphabetic());
+    is_known(program)
+        || MORE.contains(program)
+        || is_script
+        || is_command(&bare.join(" ")) && rest.iter().any(technical)
+}
+
 fn is_command(code: &str) -> bool {
+    let mut words = code.split_whitespace().filter(|word| !matches!(*word, "!" | "$" | "for" | "while" | "if"));
+    let Some(program) = words.next().filter(|program| !program.starts_with('-')) else { return false };
+    let more = words.next().is_some();
+    let name_like =
+        program.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.' | '/'));
+    is_known(program) || (more && name_like && !code.contains([';', '{']) && !code.contains(" = "))
+}
+
+fn is_known(program: &str) -> bool {
     const PROGRAMS: [&str; 38] = [
         "cargo",
         "npm",
@@ -159,14 +249,7 @@ fn is_command(code: &str) -> bool {
         "node",
         "ctest",
     ];
-    let mut words = code.split_whitespace().filter(|word| !matches!(*word, "!" | "$" | "for" | "while" | "if"));
-    let Some(program) = words.next().filter(|program| !program.starts_with('-')) else { return false };
-    let more = words.next().is_some();
-    let name_like =
-        program.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.' | '/'));
-    PROGRAMS.contains(&program)
-        || program.starts_with("./")
-        || (more && name_like && !code.contains([';', '{']) && !code.contains(" = "))
+    PROGRAMS.contains(&program) || program.starts_with("./")
 }
 
 /// `UserStore`, `replace_ids`, `run()`: nobody writes so but in code.

@@ -1,0 +1,397 @@
+//! The checks that an author states in words: "Done when `make test` passes".
+//!
+//! A command in backticks counts where its sentence says when the work is done ("Done when …", "Success: …"), or stands
+//! under a heading that does (definition of done, success and acceptance criteria, verification), and where it is followed
+//! by `passes`, `succeeds`, `exits 0`, `returns 0` or `is green`. What is denied, conditional or a choice is not executed:
+//! a command that runs although nobody meant it is worse than one that a reviewer has to look at.
+
+use super::document;
+use super::done::is_end;
+use super::sentence::{Form, Part, Said, Word, bare};
+use super::token;
+use crate::swallow::swallowed;
+
+/// What a text says about its own end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stated {
+    /// Each command once, in the order of the text.
+    pub checks: Vec<StatedCheck>,
+    /// Sentences about the end that name no check.
+    pub not_executed: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatedCheck {
+    pub command: String,
+    /// The sentence that states it.
+    pub said: String,
+}
+
+/// The most checks of one text: more are a test suite, and belong into one.
+const CHECKS: usize = 20;
+
+/// The most characters of a command.
+const LONGEST: usize = 1_000;
+
+/// The checks of prose or Markdown.
+pub fn stated(text: &str) -> Stated {
+    let mut found = Stated::default();
+    for said in document::sentences(text).iter().filter(|said| is_about_the_end(said)) {
+        let commands = commands(said);
+        let sentence = said.text.trim().to_owned();
+        if commands.is_empty() && !found.not_executed.contains(&sentence) {
+            found.not_executed.push(sentence.clone());
+        }
+        for command in commands {
+            let known = found.checks.iter().any(|known| known.command == command);
+            if !known && found.checks.len() < CHECKS {
+                found.checks.push(StatedCheck { command, said: sentence.clone() });
+            }
+        }
+    }
+    found
+}
+
+fn is_about_the_end(said: &Said) -> bool {
+    let listed = matches!(said.part, Part::Done | Part::Success | Part::Verification);
+    !said.is_heading() && (listed || ends(said) || is_labelled(said))
+}
+
+/// `Done when …`, and not `It is not done when …`.
+fn ends(said: &Said) -> bool {
+    is_end(said) && said.form != Form::Code
+}
+
+/// `Success: …`
+fn is_labelled(said: &Said) -> bool {
+    const LABELS: [&str; 10] = [
+        "success",
+        "success criterion",
+        "success criteria",
+        "acceptance",
+        "acceptance criterion",
+        "acceptance criteria",
+        "definition of done",
+        "done",
+        "dod",
+        "verification",
+    ];
+    let end = said.words().iter().take(4).position(|word| !word.is_code && word.text.ends_with(':'));
+    let Some(end) = end else { return false };
+    let label: Vec<&str> = said.words()[..=end].iter().map(|word| bare(&word.text)).collect();
+    LABELS.contains(&label.join(" ").as_str())
+}
+
+/// The commands of a sentence that it says have to pass.
+fn commands(said: &Said) -> Vec<String> {
+    if said.form == Form::Code || is_denied_as_a_whole(said) {
+        return Vec::new();
+    }
+    let words = said.words();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(first) = (at..words.len()).find(|index| words[*index].is_code) {
+        let group = Group::at(words, first);
+        at = group.next;
+        if !group.is_choice && !is_denied_before(&words[..first]) && passes(&words[group.next..]) {
+            found.extend(
+                group.commands.iter().filter(|command| can_be_run(command)).map(|command| (*command).to_owned()),
+            );
+        }
+    }
+    found
+}
+
+/// Commands that one verb is about: `a`, `b` and `c`.
+struct Group<'a> {
+    commands: Vec<&'a str>,
+    /// Where the words after it begin.
+    next: usize,
+    /// One of them is enough.
+    is_choice: bool,
+}
+
+impl<'a> Group<'a> {
+    fn at(words: &'a [Word], first: usize) -> Self {
+        let mut group = Self { commands: vec![words[first].text.as_str()], next: first + 1, is_choice: false };
+        loop {
+            let rest = &words[group.next..];
+            let joins = rest.iter().take_while(|word| !word.is_code && is_join(word)).count();
+            let Some(next) = rest.get(joins).filter(|word| word.is_code && joins > 0) else { return group };
+            group.is_choice |= rest[..joins].iter().any(|word| matches!(bare(&word.text), "or" | "nor"));
+            group.commands.push(next.text.as_str());
+            group.next += joins + 1;
+        }
+    }
+}
+
+fn is_join(word: &Word) -> bool {
+    const JOINS: [&str; 10] = ["", "and", "or", "nor", "plus", "then", "as", "well", "the", "also"];
+    JOINS.contains(&bare(&word.text)) && !word.text.contains(['(', ')'])
+}
+
+/// Nothing in such a sentence is a check.
+fn is_denied_as_a_whole(said: &Said) -> bool {
+    said.says_any(&[
+        "not done when",
+        "not finished when",
+        "not complete when",
+        "not ready when",
+        "isn't done when",
+        "not enough",
+        "neither",
+        "no need",
+        "out of scope",
+    ])
+}
+
+/// The words before a command in its own clause deny it, or make it depend on something.
+fn is_denied_before(before: &[Word]) -> bool {
+    const DENIES: [&str; 22] = [
+        "not", "no", "never", "cannot", "can't", "don't", "doesn't", "isn't", "won't", "without", "unless", "if",
+        "whether", "until", "before", "although", "though", "instead", "nor", "while", "except", "either",
+    ];
+    let clause = before.iter().rev().take_while(|word| !(word.is_code || opens_clause(word)));
+    clause.filter(|word| !word.is_code).any(|word| DENIES.contains(&bare(&word.text)))
+}
+
+fn opens_clause(word: &Word) -> bool {
+    word.text.ends_with([',', ';', ':', '.', '–', '—']) || matches!(bare(&word.text), "and" | "but" | "when" | "")
+}
+
+/// Whether what follows a command says that it has to pass.
+fn passes(after: &[Word]) -> bool {
+    let mut words: Vec<&Word> = Vec::new();
+    let mut aside = false;
+    for word in after {
+        // `make test` (all of it) passes
+        aside |= !word.is_code && word.text.starts_with('(');
+        if !aside {
+            words.push(word);
+        }
+        aside &= !(word.text.trim_end_matches([',', '.', ';']).ends_with(')') && !word.is_code);
+    }
+    let skipped = words.iter().take_while(|word| !word.is_code && is_filler(word)).count();
+    // A comma between a command and its verb begins something else.
+    if words[..skipped].iter().any(|word| word.text.ends_with([',', ';', '.'])) {
+        return false;
+    }
+    predicate(&words[skipped..])
+        .and_then(|length| Some((words.get(skipped + length - 1)?, &words[skipped + length..])))
+        .is_some_and(|(last, rest)| ends_well(last, rest))
+}
+
+/// What may stand between a command and its verb.
+fn is_filler(word: &Word) -> bool {
+    const FILLERS: [&str; 31] = [
+        "all", "both", "each", "still", "now", "always", "again", "also", "must", "should", "shall", "will", "has",
+        "have", "needs", "need", "to", "command", "commands", "script", "target", "run", "runs", "check", "checks",
+        "suite", "job", "step", "itself", "then", "finally",
+    ];
+    FILLERS.contains(&bare(&word.text))
+}
+
+/// How many words say that it passes.
+fn predicate(words: &[&Word]) -> Option<usize> {
+    let spoken = |at: usize| words.get(at).filter(|word| !word.is_code).map_or("", |word| bare(&word.text));
+    match spoken(0) {
+        "pass" | "passes" | "succeed" | "succeeds" => Some(1),
+        "is" | "are" | "stays" | "stay" | "remains" | "remain" | "be" | "goes" | "turns"
+            if matches!(spoken(1), "green" | "passing" | "successful") =>
+        {
+            Some(2)
+        }
+        "exits" | "exit" | "returns" | "return" => {
+            const BETWEEN: [&str; 8] = ["with", "a", "an", "exit", "code", "status", "of", "value"];
+            let between = (1..words.len()).take_while(|at| BETWEEN.contains(&spoken(*at))).count();
+            matches!(spoken(between + 1), "0" | "zero").then_some(between + 2)
+        }
+        _ => None,
+    }
+}
+
+/// What follows the verb leaves it as it is: the end, another clause, or where and how it passes.
+fn ends_well(last: &Word, rest: &[&Word]) -> bool {
+    const CONDITIONS: [&str; 12] =
+        ["when", "if", "unless", "only", "whenever", "while", "provided", "once", "or", "until", "except", "given"];
+    const WAYS: [&str; 25] = [
+        "and",
+        "with",
+        "without",
+        "on",
+        "in",
+        "for",
+        "from",
+        "locally",
+        "again",
+        "cleanly",
+        "after",
+        "too",
+        "as",
+        "but",
+        "under",
+        "against",
+        "at",
+        "unchanged",
+        "successfully",
+        "now",
+        "there",
+        "by",
+        "too",
+        "everywhere",
+        "then",
+    ];
+    let clause_ends = |word: &Word| word.text.ends_with([',', ';', '.', ':', '!', ')']);
+    if clause_ends(last) {
+        return true;
+    }
+    let Some(first) = rest.first() else { return true };
+    let first_bare = bare(&first.text);
+    if first.is_code || !(first_bare.is_empty() || WAYS.contains(&first_bare)) {
+        return false;
+    }
+    if first_bare.is_empty() || matches!(first_bare, "and" | "but" | "then") {
+        return true;
+    }
+    // In its own clause nothing is a condition, and no second text in backticks says how it is to be run.
+    for word in rest {
+        if word.is_code || CONDITIONS.contains(&bare(&word.text)) {
+            return false;
+        }
+        if clause_ends(word) || matches!(bare(&word.text), "and" | "but") {
+            break;
+        }
+    }
+    true
+}
+
+/// A command line, and not the name of a test: one that can be run, and whose status says something.
+fn can_be_run(command: &str) -> bool {
+    let command = command.trim();
+    !command.is_empty() && command.len() <= LONGEST && token::is_runnable(command) && swallowed(command).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        stated(text).checks.into_iter().map(|check| check.command).collect()
+    }
+
+    #[test]
+    fn what_has_to_pass_is_a_check() {
+        for (text, commands) in [
+            ("Done when `grep -qx 'Hello World' hello.txt` passes.", &["grep -qx 'Hello World' hello.txt"][..]),
+            ("Greeting file: write hello.txt. Done when `make test` passes.", &["make test"]),
+            ("Success: `make check` exits 0", &["make check"]),
+            ("Success criteria: `make check` exits with 0.", &["make check"]),
+            ("It is finished when `./run.sh` returns 0.", &["./run.sh"]),
+            ("Done when `cargo test` is green.", &["cargo test"]),
+            ("It is done when `npm test` succeeds, and nothing else changed.", &["npm test"]),
+            ("Done when `make a` and `make b` pass.", &["make a", "make b"]),
+            ("Done when `make a`, `make b` and `make c` all pass.", &["make a", "make b", "make c"]),
+            ("Done when `make a` passes and `make b` exits 0.", &["make a", "make b"]),
+            ("Done when `make a` passes; `make b` is green", &["make a", "make b"]),
+            ("Complete when the `npm test` script passes.", &["npm test"]),
+            ("Done when `cargo clippy -- -D warnings` (all targets) passes", &["cargo clippy -- -D warnings"]),
+            ("Done when `cargo test` must pass.", &["cargo test"]),
+            ("Done when `cargo test` exits with status 0.", &["cargo test"]),
+            ("Done when `cargo test` exits with an exit code of 0.", &["cargo test"]),
+            ("Done when `make test` passes with no warnings.", &["make test"]),
+            ("Done when `make test` passes on Linux and macOS.", &["make test"]),
+            ("Done when no test is skipped and `make test` passes.", &["make test"]),
+            ("Done when `make test` passes, when you are asked or not.", &["make test"]),
+            ("Done when `RUSTFLAGS=-Dwarnings cargo test` passes.", &["RUSTFLAGS=-Dwarnings cargo test"]),
+            ("Done when `cd web && npm test` passes.", &["cd web && npm test"]),
+            ("Done when `! grep -rn TODO src` succeeds.", &["! grep -rn TODO src"]),
+            ("Done when `scripts/check.sh` passes.", &["scripts/check.sh"]),
+            ("Done when `make bad` fails and `make good` passes.", &["make good"]),
+            ("## Definition of done\n- `make test` passes\n- The page looks right\n", &["make test"]),
+            (
+                "## Definition of Done\n- [ ] `make test` passes\n- [x] `make lint` is green\n",
+                &["make test", "make lint"],
+            ),
+            ("## Acceptance criteria\n1. `make test` exits 0\n", &["make test"]),
+            ("Done when:\n- `make test` passes\n- `make lint` passes\n", &["make test", "make lint"]),
+            ("**Acceptance criteria**\n\n- `make test` passes.\n", &["make test"]),
+            ("## Success criteria\nAll is well. `make test` passes.\n", &["make test"]),
+            ("## Verification\n- `make test` passes\n", &["make test"]),
+            ("Done when `make test` passes. Done when `make test` is green.", &["make test"]),
+        ] {
+            assert_eq!(found(text), commands, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_said_has_to_pass_is_not_executed() {
+        for text in [
+            // Not about the end.
+            "Run `make test` and see that it passes.",
+            "Add a flag. `make test` passes today.",
+            "## Background\n- `make test` passes\n",
+            "## Tasks\n- [ ] 1.1 See that `make test` passes\n",
+            // Denied.
+            "Done when `make test` must not pass.",
+            "Done when `make test` does not pass any more.",
+            "Done when `make test` no longer fails.",
+            "Done when `make bad` fails.",
+            "Done when `make bad` exits 1.",
+            "Done when `make bad` exits non-zero.",
+            "Done when `make bad` never succeeds.",
+            "Done when neither `make a` nor `make b` passes.",
+            "It is not done when `make test` passes.",
+            "## Definition of done\n- Do not merge until `make test` passes\n",
+            "## Definition of done\n- It works even if `make test` passes\n",
+            // A choice, or a condition.
+            "Done when `make a` or `make b` passes.",
+            "Done when either `make a` or `make b` passes.",
+            "Done when `make test` passes when run in `web/`.",
+            "Done when `make test` passes if `CI=1` is set.",
+            "Done when `make test` passes with `DEBUG=1`.",
+            "Done when `make test` passes or is skipped.",
+            "Done when `make test` passes only on CI.",
+            // Something else is said of it.
+            "Done when `make token` passes the token to `make login`.",
+            "Done when `make count` returns 0 rows.",
+            "Done when `make test` prints PASS.",
+            "Done when `make test`, like before, is there.",
+            // No command line, or one whose status says nothing.
+            "Done when `test_login` passes.",
+            "Done when `UserStore` passes.",
+            "Done when `all tests` pass.",
+            "Done when `src/a.rs` passes.",
+            "Done when `make test | tail -5` passes.",
+            "Done when `make test || true` passes.",
+            "Done when the tests pass.",
+            // A block of code has no verb.
+            "## Definition of done\n```\nmake test\n```\n",
+            "## Definition of done\n```\n`make test` passes\n```\n",
+            "Done when this passes:\n```sh\nmake test\n```\n",
+            "Done when `make test",
+            "",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_rest_of_these_sections_is_kept_for_who_reviews() {
+        let text = "# Greeting\n\nIt greets.\n\n## Definition of done\n- `make test` passes\n- The page looks right\n\n\
+                    ## Tasks\n- [ ] 1.1 Do it\n";
+        let said = "`make test` passes".to_owned();
+        assert_eq!(
+            stated(text),
+            Stated {
+                checks: vec![StatedCheck { command: "make test".into(), said }],
+                not_executed: vec!["The page looks right".into()]
+            }
+        );
+    }
+
+    #[test]
+    fn a_sentence_is_kept_with_its_check() {
+        let said = "Done when `make test` passes.";
+        assert_eq!(stated(said).checks, [StatedCheck { command: "make test".into(), said: said.into() }]);
+    }
+}
