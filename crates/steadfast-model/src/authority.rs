@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// Every command by its words. A flag that only a human may set has a row of its own.
-pub const COMMANDS: [(&str, Authority); 86] = [
+pub const COMMANDS: [(&str, Authority); 88] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -37,6 +37,7 @@ pub const COMMANDS: [(&str, Authority); 86] = [
     ("loop start --fresh", Authority::Human),
     ("loop override", Authority::Human),
     ("loop archive", Authority::Human),
+    ("loop waive", Authority::Human),
     ("loop review waive", Authority::Human),
     ("loop review defer", Authority::Human),
     ("run", Authority::Human),
@@ -90,6 +91,7 @@ pub const COMMANDS: [(&str, Authority); 86] = [
     ("loop review list", Authority::Either),
     ("loop review fixed", Authority::Either),
     ("loop gate", Authority::Either),
+    ("loop objection", Authority::Either),
     ("supervise", Authority::Either),
     ("neighbours", Authority::Either),
     ("refine", Authority::Either),

@@ -26,7 +26,33 @@ pub enum Check {
     Skills { names: Vec<String> },
 }
 
+/// A command that the human's own words say has to pass: "Done when `make test` passes".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedCheck {
+    pub command: String,
+    /// The sentence that says so.
+    pub said: String,
+    /// What the command stood for when it was taken over, as a check's definition is frozen. `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<String>,
+}
+
+impl StatedCheck {
+    pub fn new(command: impl Into<String>, said: impl Into<String>) -> Self {
+        Self { command: command.into(), said: said.into(), frozen: None }
+    }
+}
+
 impl Check {
+    /// How the check of a task begins that meets an objection of the gate: the program itself looks whether it is met.
+    pub const TAKE_BACK: &str = "steadfast loop objection";
+
+    /// Whether it is about a must-not that was broken: what broke it may be written while its task is in progress.
+    pub fn takes_back(&self) -> bool {
+        self.as_command()
+            .is_some_and(|command| command.starts_with(Self::TAKE_BACK) && command.contains(" --must-not "))
+    }
+
     pub fn command(command: impl Into<String>) -> Self {
         Self::Command { command: command.into(), criteria: None }
     }

@@ -30,7 +30,7 @@ mod tool;
 mod verdict;
 
 pub use authority::{Authority, COMMANDS, human_command, human_commands};
-pub use check::Check;
+pub use check::{Check, StatedCheck};
 pub use drift::{Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally};
 pub use effect::{Claim, Effect};
 pub use event::{
@@ -45,7 +45,8 @@ pub use host::{Host, UnknownName, Via};
 pub use host_list::{HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
 pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
 pub use looped::{
-    Autonomy, Finding, FindingSeverity, Loop, LoopEnd, Resolution, Review, ReviewKind, Scores, Shape, Stage,
+    Autonomy, Finding, FindingSeverity, Loop, LoopEnd, Objected, Resolution, Review, ReviewKind, Scores, Shape, Stage,
+    Waiver,
 };
 pub use plan::{Phase, Plan, PlannedTask, Reported};
 pub use policy::{Direction, Mode, PolicyName};

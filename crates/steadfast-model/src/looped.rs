@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{LoopId, Millis, PlanId, RunId};
+use crate::{LoopId, Millis, PlanId, RunId, StatedCheck};
 
 /// A request on its way to a result that was reviewed and gated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,12 @@ pub struct Loop {
     pub run: Option<RunId>,
     /// Thorough reviews so far.
     pub rounds: u32,
+    /// What the gate objected to at its last look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objections: Vec<Objected>,
+    /// Objections of the gate that a human took as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waived: Vec<Waiver>,
     pub ended: Option<LoopEnd>,
     pub started_at: Millis,
     pub updated_at: Millis,
@@ -51,6 +57,8 @@ impl Loop {
             plan: None,
             run: None,
             rounds: 0,
+            objections: Vec::new(),
+            waived: Vec::new(),
             ended: None,
             started_at: now,
             updated_at: now,
@@ -70,6 +78,27 @@ impl Loop {
     pub fn is_unclear(&self) -> bool {
         self.autonomy() == Some(Autonomy::Blocked)
     }
+}
+
+/// An objection of the gate, as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Objected {
+    /// `o-1a2b3c`
+    pub id: String,
+    pub text: String,
+    /// The check of the task that meets it. None: only a human can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+}
+
+/// An objection of the gate that a human took as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiver {
+    /// Its id: `o-1a2b3c`.
+    pub objection: String,
+    /// What it said.
+    pub text: String,
+    pub why: String,
 }
 
 /// How ready a request is to run alone.
@@ -180,7 +209,23 @@ impl LoopEnd {
 pub struct Shape {
     pub criteria: Vec<String>,
     pub must_nots: Vec<String>,
+    /// Where the work may be: "Only touch `src/auth`".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scope: Vec<String>,
     pub verification: Vec<String>,
+    /// What the human's own words say has to pass. The gate runs each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<StatedCheck>,
+    /// What else they say about the end. Reviewers look at it; nothing runs it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_executed: Vec<String>,
+}
+
+impl Shape {
+    /// What an action or a change is held against: what must not happen, and where the work may be.
+    pub fn limits(&self) -> Vec<String> {
+        self.must_nots.iter().chain(&self.scope).cloned().collect()
+    }
 }
 
 /// What experts said of a wave, or of the whole.

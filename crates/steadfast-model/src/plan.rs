@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Check, Status, TaskId, TaskKind, TaskType};
+use crate::{Check, StatedCheck, Status, TaskId, TaskKind, TaskType};
 
 /// A compiled spec: what goes into the ledger, with generated tasks in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,9 @@ pub struct Plan {
     /// How its author knows that it is done, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<String>,
+    /// Commands that its own words say have to pass at the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<StatedCheck>,
     /// A promise of completion beside the configured ones, the text of the tag only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,

@@ -44,6 +44,7 @@ pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, opti
         description: draft.description.clone(),
         constraints: draft.constraints.clone(),
         criteria: draft.criteria.clone(),
+        checks: Vec::new(),
         promise: draft.promise.clone(),
         phases: phases.collect(),
         tasks,

@@ -35,7 +35,7 @@ mod workflow;
 #[cfg(any(test, feature = "schema"))]
 pub mod schema;
 
-use steadfast_model::{Plan, Reported};
+use steadfast_model::{Plan, Reported, StatedCheck};
 
 use commands::Commands;
 use draft::Draft;
@@ -50,9 +50,7 @@ pub use hash::hash;
 pub use import::{BEADS_NOTE, Format, has_slices, with_slice_status};
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
-pub use score::{
-    Dimension, Mark, Sentence, SpecScore, Stated, StatedCheck, THRESHOLD, paths, score, score_plan, stated,
-};
+pub use score::{Dimension, Mark, Sentence, SpecScore, Stated, THRESHOLD, paths, score, score_plan, stated};
 pub use shape::{render_shape, shape};
 pub use swallow::swallowed;
 pub use synthetic::synthetic_spec;
@@ -91,7 +89,8 @@ pub fn compile(text: &str, name: &str, options: &Options) -> Result<Compiled, Re
     let mut findings = Findings::default();
     let read = import::recognise(text, name, &mut findings).and_then(|format| {
         let draft = import::read(format, text, name, &mut findings)?;
-        let (plan, reported) = check_and_expand(&draft, options, &mut findings)?;
+        let (mut plan, reported) = check_and_expand(&draft, options, &mut findings)?;
+        plan.checks = checks_of(text, &plan, format);
         Some((plan, reported, format))
     });
     let problems = findings.into_problems(&Lines::of(text));
@@ -100,6 +99,16 @@ pub fn compile(text: &str, name: &str, options: &Options) -> Result<Compiled, Re
             Ok(Compiled { plan, warnings: problems, format, reported })
         }
         _ => Err(Report { problems }),
+    }
+}
+
+/// What a spec says has to pass at its end. The lists of others say how their tasks stand, and nothing else is taken from
+/// them.
+fn checks_of(text: &str, plan: &Plan, format: Format) -> Vec<StatedCheck> {
+    match format {
+        Format::SpecMarkdown => stated(text).checks,
+        Format::SpecJson => score::stated_of_plan(plan).checks,
+        _ => Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@
 mod constraints;
 mod document;
 mod done;
+mod limit;
 mod outcome;
 mod scope;
 mod sentence;
@@ -16,8 +17,9 @@ mod token;
 use serde::Serialize;
 use steadfast_model::{Check, Plan, TaskKind};
 
+pub(crate) use limit::says_where;
 use sentence::Said;
-pub use stated::{Stated, StatedCheck, stated};
+pub use stated::{Stated, stated};
 
 /// Below this a request does not run.
 pub const THRESHOLD: u8 = 5;
@@ -139,6 +141,11 @@ pub fn score_plan(plan: &Plan) -> SpecScore {
     score(&as_markdown(plan))
 }
 
+/// What a spec that was read already says has to pass at its end.
+pub(crate) fn stated_of_plan(plan: &Plan) -> Stated {
+    stated(&as_markdown(plan))
+}
+
 /// The sentences that have both points in a dimension; for [`Dimension::Done`] the commands in them.
 pub(crate) fn said_about(text: &str, dimension: Dimension) -> Vec<String> {
     let worth = match dimension {
@@ -173,7 +180,7 @@ fn best(dimension: Dimension, said: &[Said], worth: fn(&Said) -> Worth) -> Mark 
     mark
 }
 
-pub(crate) fn as_markdown(plan: &Plan) -> String {
+fn as_markdown(plan: &Plan) -> String {
     let mut text = format!("# {}\n\n{}\n", plan.feature, plan.description.as_deref().unwrap_or_default());
     for (heading, lines) in [("Constraints", &plan.constraints), ("Success criteria", &plan.criteria)] {
         if !lines.is_empty() {

@@ -1,6 +1,6 @@
 use steadfast_model::{Check, Plan, Shape};
 
-use crate::score::{Dimension, said_about};
+use crate::score::{Dimension, Stated, said_about, says_where, stated, stated_of_plan};
 
 /// How many lines of one kind are kept: more are a document, not a shape.
 const LINES: usize = 40;
@@ -10,7 +10,7 @@ pub fn shape(text: &str, plan: Option<&Plan>) -> Shape {
     let mut shape = Shape::default();
     if let Some(plan) = plan {
         plan.criteria.iter().for_each(|line| put(&mut shape.criteria, line));
-        plan.constraints.iter().for_each(|line| put(&mut shape.must_nots, line));
+        plan.constraints.iter().for_each(|line| put_limit(&mut shape, line));
         for task in &plan.tasks {
             if let Some(Check::Command { command, .. }) = &task.verify {
                 put(&mut shape.verification, command);
@@ -18,9 +18,21 @@ pub fn shape(text: &str, plan: Option<&Plan>) -> Shape {
         }
     }
     said_about(text, Dimension::Success).iter().for_each(|line| put(&mut shape.criteria, line));
-    said_about(text, Dimension::Constraints).iter().for_each(|line| put(&mut shape.must_nots, line));
+    said_about(text, Dimension::Constraints).iter().for_each(|line| put_limit(&mut shape, line));
     said_about(text, Dimension::Done).iter().for_each(|line| put(&mut shape.verification, line));
+    let Stated { checks, not_executed } = match plan {
+        Some(plan) if text.is_empty() => stated_of_plan(plan),
+        _ => stated(text),
+    };
+    not_executed.iter().for_each(|line| put(&mut shape.not_executed, line));
+    shape.checks = checks;
     shape
+}
+
+/// "Only touch `src/auth`" says where the work is, and not what must not happen.
+fn put_limit(shape: &mut Shape, line: &str) {
+    let lines = if says_where(line) { &mut shape.scope } else { &mut shape.must_nots };
+    put(lines, line);
 }
 
 /// Once each, however it is spelled.
@@ -36,11 +48,18 @@ fn put(lines: &mut Vec<String>, line: &str) {
 pub fn render_shape(request: &str, shape: &Shape) -> String {
     let request = request.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut page = format!("# Shape: {request}\n");
+    let checks: Vec<String> = shape.checks.iter().map(|check| format!("`{}`", check.command)).collect();
     for (heading, lines, none) in [
         ("Criteria", &shape.criteria, "None stated."),
         ("Must not", &shape.must_nots, "Nothing is forbidden."),
+        ("Scope", &shape.scope, ""),
         ("Verification", &shape.verification, "No command was named."),
+        ("Run at the gate", &checks, ""),
+        ("Not executed", &shape.not_executed, ""),
     ] {
+        if lines.is_empty() && none.is_empty() {
+            continue;
+        }
         page += &format!("\n## {heading}\n");
         if lines.is_empty() {
             page += &format!("{none}\n");
@@ -54,6 +73,8 @@ pub fn render_shape(request: &str, shape: &Shape) -> String {
 
 #[cfg(test)]
 mod tests {
+    use steadfast_model::StatedCheck;
+
     use super::*;
     use crate::{Options, compile};
 
@@ -67,6 +88,8 @@ mod tests {
                 criteria: vec!["`tool log --since 2026-01-01` prints 3 lines".into()],
                 must_nots: vec!["Don't touch the schema".into()],
                 verification: vec!["make check".into()],
+                checks: vec![StatedCheck::new("make check", "Finished when `make check` exits 0.")],
+                ..Shape::default()
             }
         );
     }
@@ -83,7 +106,22 @@ mod tests {
                 criteria: vec!["A code is valid once".into()],
                 must_nots: vec!["No new dependency".into()],
                 verification: vec!["cargo test code".into()],
+                not_executed: vec!["A code is valid once".into()],
+                ..Shape::default()
             }
+        );
+    }
+
+    #[test]
+    fn where_the_work_may_be_is_no_must_not() {
+        let text = "Write hello.txt. Only touch hello.txt. Do not touch `src/auth`. Done when `make check` passes.";
+        let shape = shape(text, None);
+        assert_eq!(shape.must_nots, ["Do not touch `src/auth`"]);
+        assert_eq!(shape.scope, ["Only touch hello.txt"]);
+        assert_eq!(
+            render_shape("Greet", &shape),
+            "# Shape: Greet\n\n## Criteria\nNone stated.\n\n## Must not\n- Do not touch `src/auth`\n\n## Scope\n\
+             - Only touch hello.txt\n\n## Verification\n- make check\n\n## Run at the gate\n- `make check`\n"
         );
     }
 

@@ -3,5 +3,5 @@
 mod objection;
 mod standing;
 
-pub use objection::{Objection, Remedy};
-pub use standing::{Broken, Held, Rerun, Standing, Weak, judge};
+pub use objection::{Objection, Offence, Remedy, WeakPlace};
+pub use standing::{Broken, Held, Rerun, Standing, StatedRun, Weak, judge};

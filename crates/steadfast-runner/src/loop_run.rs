@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_model::{
-    Autonomy, Host, Limits, Loop, LoopEnd, LoopId, LoopSettings, Millis, Run, RunSettings, Scores, Settings, Spent,
-    Stage,
+    Autonomy, Host, Limits, Loop, LoopEnd, LoopId, LoopSettings, Millis, Run, RunSettings, Scores, Settings, Shape,
+    Spent, Stage,
 };
 use steadfast_store::ledger::Ledger;
 use steadfast_store::lock_loop;
-use steadfast_work::loops::{Loops, Request, how};
+use steadfast_work::loops::{Loops, Request, how, stated_checks};
 use steadfast_work::{Repository, WorkError, spec_file};
 
 use crate::counsel::Matter;
@@ -25,7 +25,7 @@ use crate::grounds::Grounds;
 use crate::launch::{launcher, prices};
 use crate::lifecycle;
 use crate::preflight::{Ready, agent_and_folder, preflight};
-use crate::review::{Reviewer, Subject, matter};
+use crate::review::{Judged, Reviewer, Subject, matter};
 use crate::run::{Audience, Outcome, is_alive};
 
 pub use execute::said;
@@ -71,8 +71,8 @@ pub struct Wishes {
 #[derive(Clone, Debug)]
 pub struct Passed {
     pub looped: Loop,
-    /// How many checks were run on the final tree.
-    pub checks: usize,
+    /// What the gate saw.
+    pub judged: Judged,
 }
 
 /// A loop on its way.
@@ -152,8 +152,8 @@ impl LoopRun<'_> {
         matter(&looped.request, looped.shape.as_ref())
     }
 
-    fn reviewer(&self, looped: &Loop, row: &Run) -> Reviewer<'_> {
-        Reviewer {
+    fn reviewer(&self, looped: &Loop, row: &Run) -> Result<Reviewer<'_>, RunError> {
+        Ok(Reviewer {
             repository: self.repository,
             settings: &self.how,
             launcher: launcher(self.repository, &self.settings, row.host, &self.ready),
@@ -161,11 +161,15 @@ impl LoopRun<'_> {
             prices: prices(&self.settings),
             matter: Self::matter(looped),
             plan: row.plan.clone(),
+            stated: stated_checks(&self.ledger()?, looped)?,
+            waived: looped.waived.clone(),
+            limits: looped.shape.as_ref().map(Shape::limits).unwrap_or_default(),
+            spec: looped.spec.clone(),
             run: Some(row.id.clone()),
             subject: Subject::Branch { grounds: self.grounds(row), base: row.base.clone() },
             mark: row.id.to_string(),
             stop: &self.stop,
-        }
+        })
     }
 }
 
@@ -206,6 +210,9 @@ pub fn begin(
     let mut begun = loops.begin(&request)?;
     let Scores { spec, fit, autonomy } = begun.judged.scores;
     console.say(&format!("loop {}: {}", begun.looped.id, begun.looped.request));
+    for check in &begun.looped.asked.checks {
+        console.say(&format!("has to pass at the end: `{}`", check.command));
+    }
     console.say(&format!("spec score {spec} of 10, fit {fit} of 75: {}", how(autonomy)));
     for line in &begun.looped.recall_surfaced {
         console.say(&format!("remembered: {line}"));

@@ -16,3 +16,8 @@ pub(crate) fn fenced(text: &str) -> String {
     }
     format!("{fence}\n{text}\n{fence}")
 }
+
+/// A word as a shell reads it.
+pub(crate) fn shell_word(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -3,6 +3,7 @@
 
 mod experts;
 mod gate;
+mod remedy;
 mod session;
 mod subject;
 
@@ -12,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use steadfast_hosts::price::Prices;
-use steadfast_model::{Host, LoopSettings, PlanId, Review, RunId, Shape, Spent};
+use steadfast_model::{Host, LoopSettings, PlanId, Review, RunId, Shape, Spent, StatedCheck, Waiver};
 use steadfast_work::Repository;
 
 use crate::counsel::{Matter, Sitting};
@@ -21,7 +22,8 @@ use crate::run::Launcher;
 use crate::error::RunError;
 
 pub use experts::{Held, Look, line};
-pub use gate::{GateLook, Judged};
+pub use gate::{Against, GateLook, Judged, still_objects};
+pub use remedy::{add_remedies, add_remedy, changed_file, close_remedies, objected};
 pub use session::SessionReview;
 pub use subject::Subject;
 
@@ -34,6 +36,14 @@ pub struct Reviewer<'a> {
     pub prices: Prices,
     pub matter: Matter,
     pub plan: PlanId,
+    /// What the human's own words say has to pass.
+    pub stated: Vec<StatedCheck>,
+    /// What a human took as it is.
+    pub waived: Vec<Waiver>,
+    /// What must not happen, and where the work may be.
+    pub limits: Vec<String>,
+    /// The file of the spec.
+    pub spec: Option<String>,
     /// The run that pays. None: nobody's budget is known.
     pub run: Option<RunId>,
     pub subject: Subject,
@@ -51,7 +61,15 @@ impl fmt::Debug for Reviewer<'_> {
 /// What experts of a loop know.
 pub fn matter(goal: &str, shape: Option<&Shape>) -> Matter {
     let shape = shape.cloned().unwrap_or_default();
-    Matter { goal: goal.to_owned(), criteria: shape.criteria, must_nots: shape.must_nots }
+    let checks = shape.checks.into_iter().map(|check| format!("`{}`", check.command)).collect();
+    Matter {
+        goal: goal.to_owned(),
+        criteria: shape.criteria,
+        must_nots: shape.must_nots,
+        scope: shape.scope,
+        checks,
+        not_executed: shape.not_executed,
+    }
 }
 
 impl Reviewer<'_> {
@@ -61,7 +79,10 @@ impl Reviewer<'_> {
             repository: self.repository,
             plan: &self.plan,
             subject: &self.subject,
-            must_nots: &self.matter.must_nots,
+            must_nots: &self.limits,
+            stated: &self.stated,
+            waived: &self.waived,
+            spec: self.spec.as_deref(),
             mark: &self.mark,
             stop: self.stop,
         };

@@ -39,7 +39,9 @@ impl<'a> RunSource<'a> {
                 let loaded = list.load(&compiled.plan, source)?;
                 let said = compiled.warnings.iter();
                 let said = said.map(|warning| format!("warning: {source}:{}: {}", warning.line, warning.message));
-                Ok((loaded.plan().clone(), said.collect()))
+                let stated = list.ledger().stated_checks(loaded.plan())?;
+                let stated = stated.iter().map(|check| format!("has to pass at the end: `{}`", check.command));
+                Ok((loaded.plan().clone(), said.chain(stated).collect()))
             }
             Self::Epic(beads) => {
                 let name = beads.name();

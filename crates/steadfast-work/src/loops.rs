@@ -8,7 +8,7 @@ mod request;
 
 use std::time::Duration;
 
-use steadfast_model::{Autonomy, Loop, LoopEnd, LoopId, Millis, PlanId, Review, Shape, Stage, Task};
+use steadfast_model::{Autonomy, Loop, LoopEnd, LoopId, Millis, PlanId, Review, Shape, Stage, StatedCheck, Task};
 use steadfast_observe::GitCommand;
 use steadfast_plan::{Next, Standing, next, resume_text};
 use steadfast_store::ledger::{Ledger, LedgerError, Memory, Query, Recalled};
@@ -16,10 +16,11 @@ use steadfast_store::{Place, log_line};
 
 pub use error::LoopError;
 pub use page::folder;
-pub use request::{Judged, Request};
+pub use request::{Author, Judged, Request};
 
 use crate::error::WorkError;
 use crate::repository::Repository;
+use crate::task_list::stated;
 
 /// Git answers such a question at once, or not at all.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -87,6 +88,7 @@ impl<'a> Loops<'a> {
         looped.base = self.head();
         // What the request itself forbids is kept from the start, whatever a spec says later.
         looped.asked = request.shape();
+        looped.asked.checks = stated::frozen(&self.repository.place.root, &said_by_human(request));
         looped.scores = Some(judged.scores);
         let recalled = self.recall(request)?;
         looped.recall_surfaced = recalled.iter().filter_map(surfaced).collect();
@@ -114,10 +116,15 @@ impl<'a> Loops<'a> {
     /// Keeps what a spec says of the result, beside what the request said.
     pub fn shape(&mut self, looped: &Loop, request: &Request) -> Result<Loop, WorkError> {
         let mut kept = looped.asked.clone();
-        let Shape { criteria, must_nots, verification } = request.shape();
-        for (lines, more) in
-            [(&mut kept.criteria, criteria), (&mut kept.must_nots, must_nots), (&mut kept.verification, verification)]
-        {
+        // What a spec says has to pass is kept with its plan, if a human loaded or approved that.
+        let Shape { criteria, must_nots, scope, verification, checks: _, not_executed } = request.shape();
+        for (lines, more) in [
+            (&mut kept.criteria, criteria),
+            (&mut kept.must_nots, must_nots),
+            (&mut kept.scope, scope),
+            (&mut kept.verification, verification),
+            (&mut kept.not_executed, not_executed),
+        ] {
             lines.extend(more.into_iter().filter(|line| !lines.contains(line)).collect::<Vec<_>>());
         }
         let now = self.now();
@@ -219,6 +226,12 @@ impl<'a> Loops<'a> {
         Ok(next(looped, &self.reviews(looped)?, self.standing(looped)?))
     }
 
+    /// What the human's own words say has to pass: those of the request, and those of a spec that a human loaded or
+    /// approved.
+    pub fn stated_checks(&self, looped: &Loop) -> Result<Vec<StatedCheck>, WorkError> {
+        stated_checks(&self.ledger, looped)
+    }
+
     pub fn resume_text(&self, looped: &Loop) -> Result<String, WorkError> {
         Ok(resume_text(looped, &self.reviews(looped)?, self.standing(looped)?))
     }
@@ -232,6 +245,30 @@ impl<'a> Loops<'a> {
 
     fn now(&self) -> Millis {
         self.repository.environment.now()
+    }
+}
+
+/// As [`Loops::stated_checks`], each command once.
+pub fn stated_checks(ledger: &Ledger, looped: &Loop) -> Result<Vec<StatedCheck>, WorkError> {
+    let mut checks = looped.asked.checks.clone();
+    if let Some(plan) = &looped.plan {
+        for check in ledger.stated_checks(plan)? {
+            if !checks.iter().any(|known| known.command == check.command) {
+                checks.push(check);
+            }
+        }
+    }
+    Ok(checks)
+}
+
+/// Those of a request's checks that a human stated. What an agent passes on counts where a human of its session said it.
+fn said_by_human(request: &Request) -> Vec<StatedCheck> {
+    let checks = request.shape().checks;
+    match &request.author {
+        Author::Human => checks,
+        Author::Agent { heard } => {
+            checks.into_iter().filter(|check| heard.iter().any(|text| text.contains(&check.command))).collect()
+        }
     }
 }
 

@@ -19,6 +19,7 @@ mod list;
 mod plan;
 mod related;
 mod skills;
+pub mod stated;
 mod supervision;
 mod tracked;
 mod unit;
@@ -42,6 +43,7 @@ pub use freshness::{DoneOn, NotHeld, Proof, Rechecked};
 pub use gate::{Locked, Looked, Standing};
 pub use list::TakenOver;
 pub use plan::{LoopState, Position, freeze};
+pub use stated::StatedEnd;
 pub use unit::{Closed, LoadedUnit, Recheck, Rework, RunTasks};
 pub use using::Plans;
 

@@ -26,10 +26,26 @@ pub enum DeltaOp<'a> {
 
 /// What cannot be seen in a change is not judged here: a must-not about pushing, or one that nobody understands.
 ///
-/// The first file that breaks it, with what was done to it.
-pub fn broken<'a>(must_not: &str, change: &[Delta<'a>]) -> Option<(&'a str, &'static str)> {
-    let forbidden = understood(must_not);
-    forbidden.iter().find_map(|constraint| change.iter().find_map(|file| breaks(constraint, file)))
+/// The files that break it, each with what was done to it. `own` are files that no fence around the work shuts out: the
+/// spec of the work itself.
+pub fn broken<'a>(must_not: &str, change: &[Delta<'a>], own: &[String]) -> Vec<(&'a str, &'static str)> {
+    let mut found: Vec<(&'a str, &'static str)> = Vec::new();
+    for constraint in &understood(must_not) {
+        let fences = constraint.kind == ConstraintKind::Only;
+        let is_own = |path: &str| fences && (is_ours(path) || own.iter().any(|own| own == path));
+        for hit in change.iter().filter_map(|file| breaks(constraint, file)) {
+            if !is_own(hit.0) && !found.iter().any(|(path, _)| *path == hit.0) {
+                found.push(hit);
+            }
+        }
+    }
+    found
+}
+
+/// Files of Steadfast's own, and specs by their usual names: "Only touch `src/auth`" is not about them.
+pub(crate) fn is_ours(path: &str) -> bool {
+    let path = path.trim_start_matches("./");
+    path.starts_with(".steadfast/") || matches!(path, "SPEC.md" | "SPEC.json")
 }
 
 /// Whether anything of a must-not can be held against a change.
@@ -174,7 +190,7 @@ mod tests {
             ("don't push", wrote("src/a.rs"), None),
             ("be nice", wrote("src/a.rs"), None),
         ] {
-            let found = broken(must_not, &[wrote("src/auth/other.rs"), file]).map(|(_, done)| done);
+            let found = broken(must_not, &[wrote("src/auth/other.rs"), file], &[]).first().map(|(_, done)| *done);
             assert_eq!(found, expected, "{must_not}: {file:?}");
         }
     }
@@ -194,8 +210,31 @@ mod tests {
             ("src/a.rs", &[], &["regex = \"1\""], false),
         ] {
             let file = Delta { path, op: DeltaOp::Wrote, added, removed };
-            assert_eq!(broken("no new dependencies", &[file]).is_some(), expected, "{path} {added:?}");
+            assert_eq!(!broken("no new dependencies", &[file], &[]).is_empty(), expected, "{path} {added:?}");
         }
+    }
+
+    #[test]
+    fn every_file_that_breaks_it_is_named_once() {
+        let files = [wrote("src/auth/a.rs"), wrote("src/b.rs"), wrote("src/auth/c.rs")];
+        let found = broken("do not touch src/auth", &files, &[]);
+        assert_eq!(found, [("src/auth/a.rs", "was changed"), ("src/auth/c.rs", "was changed")]);
+    }
+
+    #[test]
+    fn a_fence_around_the_work_does_not_shut_out_its_spec() {
+        let own = ["docs/greeting.md".to_owned()];
+        for (path, breaks) in [
+            ("hello.txt", false),
+            ("SPEC.md", false),
+            ("docs/greeting.md", false),
+            (".steadfast/decisions/greeting.md", false),
+            ("docs/other.md", true),
+            ("src/SPEC.md", true),
+        ] {
+            assert_eq!(!broken("Only touch hello.txt", &[wrote(path)], &own).is_empty(), breaks, "{path}");
+        }
+        assert!(!broken("Do not touch SPEC.md", &[wrote("SPEC.md")], &own).is_empty());
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! by `passes`, `succeeds`, `exits 0`, `returns 0` or `is green`. What is denied, conditional or a choice is not executed:
 //! a command that runs although nobody meant it is worse than one that a reviewer has to look at.
 
+use steadfast_model::StatedCheck;
+
 use super::document;
 use super::done::is_end;
 use super::sentence::{Form, Part, Said, Word, bare};
@@ -18,13 +20,6 @@ pub struct Stated {
     pub checks: Vec<StatedCheck>,
     /// Sentences about the end that name no check.
     pub not_executed: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StatedCheck {
-    pub command: String,
-    /// The sentence that states it.
-    pub said: String,
 }
 
 /// The most checks of one text: more are a test suite, and belong into one.
@@ -45,7 +40,7 @@ pub fn stated(text: &str) -> Stated {
         for command in commands {
             let known = found.checks.iter().any(|known| known.command == command);
             if !known && found.checks.len() < CHECKS {
-                found.checks.push(StatedCheck { command, said: sentence.clone() });
+                found.checks.push(StatedCheck::new(command, sentence.clone()));
             }
         }
     }
@@ -383,7 +378,7 @@ mod tests {
         assert_eq!(
             stated(text),
             Stated {
-                checks: vec![StatedCheck { command: "make test".into(), said }],
+                checks: vec![StatedCheck::new("make test", said)],
                 not_executed: vec!["The page looks right".into()]
             }
         );
@@ -392,6 +387,6 @@ mod tests {
     #[test]
     fn a_sentence_is_kept_with_its_check() {
         let said = "Done when `make test` passes.";
-        assert_eq!(stated(said).checks, [StatedCheck { command: "make test".into(), said: said.into() }]);
+        assert_eq!(stated(said).checks, [StatedCheck::new("make test", said)]);
     }
 }

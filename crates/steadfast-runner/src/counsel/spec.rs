@@ -14,14 +14,7 @@ impl Matter {
             "You turn a request into a spec, and write no file: you look at this checkout, and answer. The request:\n{}",
             fenced(request.trim())
         );
-        for (what, lines) in [("It is done when", &self.criteria), ("What must not happen", &self.must_nots)] {
-            if !lines.is_empty() {
-                let _ = write!(text, "\n\n{what}:");
-                for line in lines {
-                    let _ = write!(text, "\n- {line}");
-                }
-            }
-        }
+        self.wanted(&mut text);
         text.push_str(
             "\n\nEach task has one result, small enough for one sitting; whoever does it knows nothing but its text. Its \
              check is a command of this repository that tells right from wrong by its exit status, and that fails before \

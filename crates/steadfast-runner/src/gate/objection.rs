@@ -1,46 +1,45 @@
 use std::fmt;
 
-use steadfast_model::TaskId;
+use steadfast_model::{Check, TaskId, fnv};
+
+use crate::quote::shell_word;
 
 /// Something that keeps a loop from being complete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Objection {
     /// A task that nobody finished.
-    Open {
-        task: TaskId,
-        title: String,
-    },
+    Open { task: TaskId, title: String },
     /// Nothing but a word says that it is done.
-    Claimed {
-        task: TaskId,
-        title: String,
-    },
+    Claimed { task: TaskId, title: String },
     /// Its check could not be run on the final tree, or nobody ever ran it.
-    Stale {
-        task: TaskId,
-        title: String,
-    },
+    Stale { task: TaskId, title: String },
     /// On the final tree.
-    Fails {
-        task: TaskId,
-        command: String,
-        output: String,
-        files: Vec<String>,
-    },
+    Fails { task: TaskId, command: String, output: String, files: Vec<String> },
+    /// What the human's own words say has to pass fails on the final tree.
+    Stated { command: String, said: String, how: String, output: String },
+    /// It cannot be told whether it passes: it runs something else by now, or did not end.
+    StatedUnsure { command: String, why: String },
     /// No thorough review passed.
-    Unreviewed {
-        blockers: u32,
-    },
-    MustNot {
-        must_not: String,
-        file: String,
-        done: String,
-    },
-    Weakened {
-        file: String,
-        line: u32,
-        text: String,
-    },
+    Unreviewed { blockers: u32 },
+    /// What must not happen did, since this commit.
+    MustNot { must_not: String, files: Vec<Offence>, base: String, own: Vec<String> },
+    /// Tests of one file are weaker than at this commit.
+    Weakened { file: String, places: Vec<WeakPlace>, base: String },
+}
+
+/// A file that breaks a must-not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offence {
+    pub file: String,
+    /// `was changed`.
+    pub done: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeakPlace {
+    pub line: u32,
+    /// What was weakened.
+    pub text: String,
 }
 
 /// What an agent is asked to do about it.
@@ -49,31 +48,100 @@ pub struct Remedy {
     pub title: String,
     pub files: Vec<String>,
     pub notes: String,
+    /// That very objection: it passes when the objection is met.
+    pub check: Check,
 }
 
 impl Objection {
-    /// None: an agent cannot mend it, a human has to.
-    pub fn remedy(&self) -> Option<Remedy> {
-        let remedy =
-            |title: String, files: &[String], notes: String| Some(Remedy { title, files: files.to_vec(), notes });
+    /// By which a human names it, the same with every look: `o-1a2b3c`.
+    pub fn id(&self) -> String {
+        let mut words: Vec<&str> = Vec::new();
         match self {
-            Self::Open { .. } | Self::Claimed { .. } | Self::Stale { .. } | Self::Unreviewed { .. } => None,
-            Self::Fails { task, command, output, files } => remedy(
-                format!("Make the check of {task} pass again on what all units made together"),
-                files,
-                format!("`{command}` fails on the final tree. The end of its output:\n{output}"),
-            ),
-            Self::MustNot { must_not, file, done } => remedy(
-                format!("Take back what breaks \"{must_not}\""),
-                std::slice::from_ref(file),
-                format!("`{file}` {done}. It must not be: {must_not}"),
-            ),
-            Self::Weakened { file, line, text } => remedy(
-                format!("Give {file} the strength back that its tests had"),
-                std::slice::from_ref(file),
-                format!("{file}:{line}: {text}. What fails because of that is to be mended where it is wrong."),
-            ),
+            Self::Open { task, .. } => words.extend(["open", task.as_str()]),
+            Self::Claimed { task, .. } => words.extend(["claimed", task.as_str()]),
+            Self::Stale { task, .. } => words.extend(["stale", task.as_str()]),
+            Self::Fails { command, .. } => words.extend(["fails", command]),
+            Self::Stated { command, .. } => words.extend(["stated", command]),
+            Self::StatedUnsure { command, why } => words.extend(["unsure", command, why]),
+            Self::Unreviewed { .. } => words.push("unreviewed"),
+            // Another file is another offence.
+            Self::MustNot { must_not, files, .. } => {
+                words.extend(["must-not", must_not]);
+                words.extend(files.iter().map(|offence| offence.file.as_str()));
+            }
+            Self::Weakened { file, places, .. } => {
+                words.extend(["weakened", file]);
+                words.extend(places.iter().map(|place| place.text.as_str()));
+            }
         }
+        format!("o-{:06x}", fnv(words.into_iter().map(str::as_bytes)) & 0xff_ffff)
+    }
+
+    /// None: an agent cannot meet it, a human has to.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self {
+            Self::Open { .. }
+            | Self::Claimed { .. }
+            | Self::Stale { .. }
+            | Self::Unreviewed { .. }
+            | Self::StatedUnsure { .. } => None,
+            Self::Fails { task, command, output, files } => Some(Remedy {
+                title: format!("Make the check of {task} pass again on what all units made together"),
+                files: files.clone(),
+                notes: format!("`{command}` fails on the final tree. The end of its output:\n{output}"),
+                check: Check::command(command),
+            }),
+            Self::Stated { command, said, how, output } => Some(Remedy {
+                title: format!("Make `{}` pass", short(command)),
+                files: Vec::new(),
+                notes: format!(
+                    "The human said: \"{said}\". `{command}` {how} on the final tree. The end of its output:\n{output}"
+                ),
+                check: Check::command(command),
+            }),
+            Self::MustNot { must_not, files, base, own } => {
+                let places: Vec<String> =
+                    files.iter().map(|offence| format!("`{}` {}", offence.file, offence.done)).collect();
+                let own: String = own.iter().map(|file| format!(" --own {}", shell_word(file))).collect();
+                Some(Remedy {
+                    title: format!("Take back what breaks \"{}\"", short(must_not)),
+                    files: files.iter().map(|offence| offence.file.clone()).collect(),
+                    notes: format!(
+                        "{}. It must not be: {must_not}\nAs they were: `git checkout {base} -- PATH`; a file that was not \
+                         there is removed. These paths may be written while this task is in progress.",
+                        places.join(", ")
+                    ),
+                    check: Check::command(format!(
+                        "{} --base {base}{own} --must-not {}",
+                        Check::TAKE_BACK,
+                        shell_word(must_not)
+                    )),
+                })
+            }
+            Self::Weakened { file, places, base } => Some(Remedy {
+                title: format!("Give {file} the strength back that its tests had"),
+                files: vec![file.clone()],
+                notes: format!(
+                    "{}. What fails because of that is to be fixed where it is wrong.",
+                    places
+                        .iter()
+                        .map(|place| format!("{file}:{}: {}", place.line, place.text))
+                        .collect::<Vec<_>>()
+                        .join("; ")
+                ),
+                check: Check::command(format!("{} --base {base} --tests {}", Check::TAKE_BACK, shell_word(file))),
+            }),
+        }
+    }
+}
+
+/// Enough of a text to know it by.
+fn short(text: &str) -> String {
+    const SHOWN: usize = 80;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 
@@ -82,16 +150,30 @@ impl fmt::Display for Objection {
         match self {
             Self::Open { task, title } => write!(f, "{task} {title}: not done"),
             Self::Claimed { task, title } => {
-                write!(f, "{task} {title}: nothing but a claim says that it is done (a human may: `task done --force`)")
+                write!(
+                    f,
+                    "{task} {title}: only a claim says that it is done (a human: `steadfast task done {task} --force`)"
+                )
             }
             Self::Stale { task, title } => {
                 write!(f, "{task} {title}: its evidence is about other files than there are now")
             }
             Self::Fails { task, command, .. } => write!(f, "{task}: `{command}` fails on the final tree"),
+            Self::Stated { command, said, how, .. } => write!(f, "you said \"{said}\": `{command}` {how}"),
+            Self::StatedUnsure { command, why } => write!(f, "`{command}`, which you said has to pass: {why}"),
             Self::Unreviewed { blockers: 0 } => f.write_str("no thorough review has passed"),
             Self::Unreviewed { blockers } => write!(f, "the thorough review left {blockers} blockers"),
-            Self::MustNot { must_not, file, done } => write!(f, "\"{must_not}\": `{file}` {done}"),
-            Self::Weakened { file, line, text } => write!(f, "{file}:{line}: {text}"),
+            Self::MustNot { must_not, files, .. } => {
+                let places: Vec<String> =
+                    files.iter().take(5).map(|offence| format!("`{}` {}", offence.file, offence.done)).collect();
+                write!(f, "\"{must_not}\": {}", places.join(", "))?;
+                if files.len() > 5 { write!(f, " and {} more", files.len() - 5) } else { Ok(()) }
+            }
+            Self::Weakened { file, places, .. } => {
+                let places: Vec<String> =
+                    places.iter().map(|place| format!("{file}:{}: {}", place.line, place.text)).collect();
+                f.write_str(&places.join("; "))
+            }
         }
     }
 }

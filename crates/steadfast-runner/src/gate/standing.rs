@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
 use steadfast_model::{EvidenceClass, Status, TaskId};
+use steadfast_work::task_list::StatedEnd;
 
-use super::objection::Objection;
+use super::objection::{Objection, Offence, WeakPlace};
 
 /// All that the gate looks at. Whoever fills it in looked at the final tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,10 +11,24 @@ pub struct Standing {
     pub tasks: Vec<Held>,
     /// Each distinct check, run once more.
     pub reruns: BTreeMap<String, Rerun>,
+    /// What the human's own words say has to pass, with how it ended.
+    pub stated: Vec<StatedRun>,
     /// Blockers that the last thorough review left; `None`: there was none that passed or failed.
     pub blockers: Option<u32>,
+    /// The commit that the work began at.
+    pub base: String,
     pub broken: Vec<Broken>,
+    /// Files that no fence around the work shuts out.
+    pub own: Vec<String>,
     pub weakened: Vec<Weak>,
+}
+
+/// A stated check that was run on the final tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatedRun {
+    pub command: String,
+    pub said: String,
+    pub end: StatedEnd,
 }
 
 /// A task, and what says that it is done.
@@ -42,9 +57,7 @@ pub enum Rerun {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     pub must_not: String,
-    pub file: String,
-    /// `was changed`.
-    pub done: String,
+    pub files: Vec<Offence>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,16 +98,41 @@ pub fn judge(standing: &Standing) -> Vec<Objection> {
             (None, Some(EvidenceClass::Artifact | EvidenceClass::Observed)) => {}
         }
     }
-    for Broken { must_not, file, done } in &standing.broken {
-        objections.push(Objection::MustNot { must_not: must_not.clone(), file: file.clone(), done: done.clone() });
+    objections.extend(standing.stated.iter().filter_map(|run| stated(run, &failed)));
+    for Broken { must_not, files } in &standing.broken {
+        let (must_not, files) = (must_not.clone(), files.clone());
+        let (base, own) = (standing.base.clone(), standing.own.clone());
+        objections.push(Objection::MustNot { must_not, files, base, own });
     }
+    let mut weak: BTreeMap<&str, Vec<WeakPlace>> = BTreeMap::new();
     for Weak { file, line, text } in &standing.weakened {
-        objections.push(Objection::Weakened { file: file.clone(), line: *line, text: text.clone() });
+        weak.entry(file).or_default().push(WeakPlace { line: *line, text: text.clone() });
+    }
+    for (file, places) in weak {
+        objections.push(Objection::Weakened { file: file.to_owned(), places, base: standing.base.clone() });
     }
     if standing.blockers != Some(0) {
         objections.push(Objection::Unreviewed { blockers: standing.blockers.unwrap_or(0) });
     }
     objections
+}
+
+/// `failed`: checks of tasks that were objected to already.
+fn stated(run: &StatedRun, failed: &[&str]) -> Option<Objection> {
+    let StatedRun { command, said, end } = run;
+    let unsure = |why: String| Some(Objection::StatedUnsure { command: command.clone(), why });
+    match end {
+        StatedEnd::Passed => None,
+        StatedEnd::Failed { .. } if failed.contains(&command.as_str()) => None,
+        StatedEnd::Failed { how, output } => Some(Objection::Stated {
+            command: command.clone(),
+            said: said.clone(),
+            how: how.clone(),
+            output: output.clone(),
+        }),
+        StatedEnd::Changed { difference } => unsure(format!("it runs something else by now: {difference}")),
+        StatedEnd::Stopped => unsure("it did not come to its end".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -159,17 +197,80 @@ mod tests {
         }
     }
 
+    fn offence(file: &str) -> Offence {
+        Offence { file: file.into(), done: "was changed".into() }
+    }
+
+    /// One of each kind that an agent can meet.
+    fn broken() -> Standing {
+        let weak = |line, text: &str| Weak { file: "tests/a.rs".into(), line, text: text.into() };
+        let (command, said) = ("make test".to_owned(), "Done when `make test` passes.".to_owned());
+        Standing {
+            stated: vec![StatedRun {
+                command,
+                said,
+                end: StatedEnd::Failed { how: "exited with 1".into(), output: "no".into() },
+            }],
+            base: "1a2b".into(),
+            broken: vec![Broken { must_not: "don't touch `src/auth`".into(), files: vec![offence("src/auth/a.rs")] }],
+            weakened: vec![weak(3, "a test is skipped now"), weak(9, "an assertion is gone")],
+            blockers: Some(0),
+            ..Standing::default()
+        }
+    }
+
     #[test]
-    fn a_broken_must_not_and_a_weakened_test_become_work() {
-        let broken =
-            Broken { must_not: "no new dependencies".into(), file: "Cargo.toml".into(), done: "was changed".into() };
-        let weak = Weak { file: "tests/a.rs".into(), line: 3, text: "a test is skipped now".into() };
-        let standing =
-            Standing { broken: vec![broken], weakened: vec![weak], blockers: Some(0), ..Standing::default() };
-        let titles: Vec<String> = judge(&standing).iter().filter_map(|one| Some(one.remedy()?.title)).collect();
-        assert_eq!(
-            titles,
-            ["Take back what breaks \"no new dependencies\"", "Give tests/a.rs the strength back that its tests had"]
-        );
+    fn each_objection_is_the_check_of_its_own_task() {
+        let remedies: Vec<(String, String)> = judge(&broken())
+            .iter()
+            .map(|one| one.remedy().unwrap())
+            .map(|remedy| (remedy.title, remedy.check.as_command().unwrap().to_owned()))
+            .collect();
+        let expected = [
+            ("Make `make test` pass", "make test"),
+            (
+                "Take back what breaks \"don't touch `src/auth`\"",
+                "steadfast loop objection --base 1a2b --must-not 'don'\\''t touch `src/auth`'",
+            ),
+            (
+                "Give tests/a.rs the strength back that its tests had",
+                "steadfast loop objection --base 1a2b --tests 'tests/a.rs'",
+            ),
+        ];
+        assert_eq!(remedies, expected.map(|(title, check)| (title.to_owned(), check.to_owned())));
+    }
+
+    #[test]
+    fn an_objection_has_the_same_name_until_it_is_another() {
+        let names = |standing: &Standing| judge(standing).iter().map(Objection::id).collect::<Vec<_>>();
+        let (first, mut other) = (names(&broken()), broken());
+        assert_eq!(first, names(&broken()));
+        other.broken[0].files.push(offence("src/auth/b.rs"));
+        other.weakened[0].line = 5;
+        let second = names(&other);
+        assert_eq!((first[0] == second[0], first[1] == second[1], first[2] == second[2]), (true, false, true));
+    }
+
+    #[test]
+    fn what_only_a_human_can_meet_is_no_task() {
+        let unsure = |end| StatedRun { command: "make test".into(), said: "s".into(), end };
+        let standing = Standing {
+            tasks: vec![task(Some(EvidenceClass::Claimed), None), Held { status: Status::Blocked, ..task(None, None) }],
+            stated: vec![
+                unsure(StatedEnd::Stopped),
+                unsure(StatedEnd::Changed { difference: "Makefile recipe `test` is `true`".into() }),
+            ],
+            ..Standing::default()
+        };
+        let all = judge(&standing);
+        assert_eq!((all.len(), all.iter().filter(|one| one.remedy().is_some()).count()), (5, 0));
+    }
+
+    #[test]
+    fn a_check_of_a_task_that_the_human_states_too_is_one_objection() {
+        let executed = task(Some(EvidenceClass::Executed), Some("make test"));
+        let failed = Rerun::Failed { output: "no".into() };
+        let standing = Standing { stated: broken().stated, ..standing(vec![executed], failed) };
+        assert_eq!(judge(&standing).len(), 1);
     }
 }

@@ -23,13 +23,20 @@ impl LoopRun<'_> {
     pub(super) fn decompose(&self, looped: &Loop) -> Result<(), RunError> {
         let Some(spec) = &looped.spec else { return self.write_spec(looped) };
         let file = self.repository.place.root.join(spec);
-        let compiled = spec_file::compile(&self.repository.environment, &file)?;
+        let mut compiled = spec_file::compile(&self.repository.environment, &file)?;
         // What an agent wrote says more of the result than the request did.
         let root = &self.repository.place.root;
         let request = Request::of_file(&file, root, &self.repository.environment)?;
         Loops::of(self.repository)?.shape(looped, &request)?;
         let mut list = TaskList::here(self.repository.environment.clone(), "run")?;
         let source = spec_file::source(&file, root);
+        // What an agent wrote is run at the end only if a human approved it. The human's request holds all the same.
+        if file == self.spec_file() && !list.is_approved_plan(&compiled.plan)? {
+            compiled.plan.checks.clear();
+        }
+        for check in &compiled.plan.checks {
+            self.say(&format!("has to pass at the end: `{}`", check.command));
+        }
         let loaded = list.load(&compiled.plan, &source)?;
         let now = self.now();
         // Whoever was killed between the two lines below left one.

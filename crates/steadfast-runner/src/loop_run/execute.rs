@@ -85,7 +85,7 @@ impl LoopRun<'_> {
             let tasks: Vec<Task> =
                 tasks.iter().filter(|task| of_wave.iter().any(|unit| unit.tasks.contains(&task.id))).cloned().collect();
             let look = Look { kind, from: &from, to: Some(newest), tasks: &tasks, earlier: &[] };
-            let held = self.reviewer(looped, row).review(&looped.id, &look)?;
+            let held = self.reviewer(looped, row)?.review(&looped.id, &look)?;
             watch.clear();
             self.say(&format!("wave {wave}: {}", said(&held)));
             self.written()?;

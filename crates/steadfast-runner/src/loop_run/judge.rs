@@ -1,13 +1,12 @@
 use steadfast_model::{
-    AddedBy, Check, Finding, FindingSeverity, Loop, LoopEnd, Resolution, Review, ReviewKind, Run, RunState, Stage,
-    Status, Task, TaskKind,
+    Finding, FindingSeverity, Loop, LoopEnd, Objected, Resolution, Review, ReviewKind, Run, RunState, Stage, Status,
+    TaskKind,
 };
-use steadfast_store::ledger::NewTask;
 
 use super::{LoopRun, Passed, said};
 use crate::error::RunError;
-use crate::gate::Objection;
-use crate::review::{Look, line};
+use crate::gate::{Objection, Remedy};
+use crate::review::{Look, add_remedies, add_remedy, changed_file, line, objected};
 
 /// Thorough reviews of one loop. What they still find then is for a human.
 pub const ROUNDS: u32 = 3;
@@ -43,7 +42,7 @@ impl LoopRun<'_> {
         let round = looped.rounds + 1;
         let look =
             Look { kind: ReviewKind::Thorough { round }, from: &row.base, to: None, tasks: &tasks, earlier: &earlier };
-        let held = self.reviewer(looped, row).review(&looped.id, &look)?;
+        let held = self.reviewer(looped, row)?.review(&looped.id, &look)?;
         self.say(&format!("review {round} of at most {ROUNDS}: {}", said(&held)));
         for finding in &held.review.findings {
             self.say(&format!("  {} {}", finding.severity.as_str(), line(finding)));
@@ -83,7 +82,8 @@ impl LoopRun<'_> {
                 Some(broken) => format!("{}\nIt breaks: {broken}", line(finding)),
                 None => line(finding),
             };
-            self.add(row, &tasks, title(finding), vec![finding.file.clone()], notes)?;
+            let (title, files, check) = (title(finding), vec![finding.file.clone()], changed_file());
+            add_remedy(&mut self.ledger()?, &row.plan, &tasks, Remedy { title, files, notes, check }, self.now())?;
         }
         self.back_to_work(row)
     }
@@ -124,56 +124,40 @@ impl LoopRun<'_> {
     }
 
     fn gate(&self, looped: &Loop, row: &Run, reviews: &[Review]) -> Result<Option<Passed>, RunError> {
-        let judged = self.reviewer(looped, row).gate(reviews)?;
+        let judged = self.reviewer(looped, row)?.gate(reviews)?;
+        let kept: Vec<Objected> = judged.objections.iter().map(objected).collect();
+        self.ledger()?.keep_objections(&looped.id, &kept, self.now())?;
         if judged.objections.is_empty() {
             let _ = self.grounds(row).clear();
             self.advance(Stage::Review, Stage::Complete)?;
             let over = self.written()?;
-            return Ok(Some(Passed { looped: over, checks: judged.checks }));
+            return Ok(Some(Passed { looped: over, judged }));
         }
         for objection in &judged.objections {
-            self.say(&format!("gate: {objection}"));
+            self.say(&format!("gate: {objection} [{}]", objection.id()));
+        }
+        let (mend, human): (Vec<&Objection>, Vec<&Objection>) =
+            judged.objections.iter().partition(|objection| objection.remedy().is_some());
+        // What only a human can meet is no reason to give the rest up, and no task.
+        if let ([], Some(first)) = (mend.as_slice(), human.first()) {
+            return Err(RunError::GateHeld { first: first.to_string(), more: human.len() - 1 });
         }
         if looped.rounds >= ROUNDS {
             return self.cap(looped, row, None);
         }
-        let (mend, human): (Vec<&Objection>, Vec<&Objection>) =
-            judged.objections.iter().partition(|objection| objection.remedy().is_some());
-        if let Some(first) = human.first() {
-            return Err(RunError::GateHeld { first: first.to_string(), more: human.len() - 1 });
-        }
-        let tasks = self.ledger()?.tasks(&row.plan)?;
-        for remedy in mend.iter().filter_map(|objection| objection.remedy()) {
-            let open = |task: &Task| task.title == remedy.title && task.status != Status::Done;
-            if !tasks.iter().any(open) {
-                self.add(row, &tasks, remedy.title, remedy.files, remedy.notes)?;
-            }
-        }
+        add_remedies(&mut self.ledger()?, &row.plan, &judged.objections, self.now())?;
         self.back_to_work(row).map(|()| None)
-    }
-
-    /// Closed by the check of the task that the files belong to; where none is known, by the last check of the plan.
-    fn add(&self, row: &Run, tasks: &[Task], title: String, files: Vec<String>, notes: String) -> Result<(), RunError> {
-        let is_command = |task: &&Task| task.verify.as_ref().is_some_and(|check| check.as_command().is_some());
-        let owner = tasks.iter().filter(is_command).find(|task| files.iter().any(|file| task.files.contains(file)));
-        let check: Option<Check> =
-            owner.or_else(|| tasks.iter().rev().find(is_command)).and_then(|task| task.verify.clone());
-        let new = NewTask {
-            kind: TaskKind::Remediation,
-            files,
-            verify: check,
-            notes: Some(notes),
-            // A wave of its own, after what there is.
-            blocked_by: tasks.last().map(|task| task.id.clone()).into_iter().collect(),
-            ..NewTask::new(title, AddedBy::Human)
-        };
-        self.ledger()?.add_task(&row.plan, new, self.now())?;
-        Ok(())
     }
 
     fn back_to_work(&self, row: &Run) -> Result<(), RunError> {
         self.ledger()?.set_run_state(&row.id, RunState::Running, None, self.now())?;
         self.advance(Stage::Review, Stage::Executing)
+    }
+
+    /// What the gate objected to at its last look, each with the name that a human waives it by.
+    fn objections(&self, looped: &Loop) -> Vec<String> {
+        let now = self.ledger().and_then(|ledger| Ok(ledger.looped(&looped.id)?));
+        now.map(|now| now.objections.iter().map(|one| format!("{} {}", one.id, one.text)).collect()).unwrap_or_default()
     }
 
     /// It ends here, and is not called complete.
@@ -182,7 +166,7 @@ impl LoopRun<'_> {
         let _ = self.grounds(row).clear();
         let left: Vec<String> = last
             .map(|review| review.findings.iter().filter(|finding| finding.blocks()).map(line).collect())
-            .unwrap_or_default();
+            .unwrap_or_else(|| self.objections(looped));
         Err(RunError::Capped { id: looped.id.clone(), rounds: ROUNDS, left, branch: row.branch.clone() })
     }
 }

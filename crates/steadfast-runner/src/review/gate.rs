@@ -2,22 +2,26 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use steadfast_engine::goal::{Delta, DeltaOp, broken};
-use steadfast_model::{Check, PlanId, Review, ReviewKind, Status, Task};
+use steadfast_model::{Check, PlanId, Review, ReviewKind, StatedCheck, Status, Task, Waiver};
 use steadfast_work::Repository;
 use steadfast_work::task_list::{Recheck, RunTasks};
 
 use super::subject::{Subject, Tip};
 use crate::counsel::{Change, ChangeKind};
 use crate::error::RunError;
-use crate::gate::{Broken, Held, Objection, Rerun, Standing, Weak, judge};
+use crate::gate::{Broken, Held, Objection, Offence, Rerun, Standing, StatedRun, Weak, judge};
 use crate::weakened::{FileChange, weakened_by};
 
 /// What the gate found.
 #[derive(Clone, Debug)]
 pub struct Judged {
     pub objections: Vec<Objection>,
+    /// Those that a human took as they are, with the reason.
+    pub waived: Vec<(Objection, String)>,
     /// How many distinct checks were run on the final tree.
     pub checks: usize,
+    /// What the human's own words say has to pass, with how it ended.
+    pub stated: Vec<StatedRun>,
 }
 
 /// What the gate looks at. It asks nobody.
@@ -27,6 +31,12 @@ pub struct GateLook<'a> {
     pub plan: &'a PlanId,
     pub subject: &'a Subject,
     pub must_nots: &'a [String],
+    /// What the human's own words say has to pass.
+    pub stated: &'a [StatedCheck],
+    /// What a human took as it is.
+    pub waived: &'a [Waiver],
+    /// The file of the spec.
+    pub spec: Option<&'a str>,
     /// By which the processes of its checks are found.
     pub mark: &'a str,
     pub stop: &'a AtomicBool,
@@ -53,7 +63,8 @@ impl GateLook<'_> {
             });
         }
         drop(ledger);
-        let reruns = self.run_again(&tasks, &tip)?;
+        let (reruns, stated) = self.run_again(&tasks, &tip)?;
+        let own: Vec<String> = self.spec.map(str::to_owned).into_iter().collect();
         let thorough = reviews.iter().rev().find(|review| matches!(review.kind, ReviewKind::Thorough { .. }));
         let standing = Standing {
             tasks: held,
@@ -63,20 +74,32 @@ impl GateLook<'_> {
                 (false, 0) => None,
                 (false, blockers) => Some(blockers),
             }),
-            broken: self.broken(&change),
-            weakened: self.weakened(&change, &tip),
+            base: self.subject.base().to_owned(),
+            broken: broken_by(&change, self.must_nots, &own),
+            own,
+            weakened: weakened_in(self.subject, &change, &tip),
+            stated,
         };
-        Ok(Judged { objections: judge(&standing), checks: standing.reruns.len() })
+        let mut objections = judge(&standing);
+        let mut waived = Vec::new();
+        objections.retain(|objection| {
+            let waiver = self.waived.iter().find(|waiver| waiver.objection == objection.id());
+            waived.extend(waiver.map(|waiver| (objection.clone(), waiver.why.clone())));
+            waiver.is_none()
+        });
+        let checks = standing.reruns.len()
+            + standing.stated.iter().filter(|run| !standing.reruns.contains_key(&run.command)).count();
+        Ok(Judged { objections, waived, checks, stated: standing.stated })
     }
 
-    /// Each distinct check once, on the final tree.
-    fn run_again(&self, tasks: &[Task], tip: &Tip) -> Result<BTreeMap<String, Rerun>, RunError> {
+    /// Each distinct check once, on the final tree: those of the tasks, and those that are stated.
+    fn run_again(&self, tasks: &[Task], tip: &Tip) -> Result<(BTreeMap<String, Rerun>, Vec<StatedRun>), RunError> {
         const NAME: &str = "gate";
         let mut reruns = BTreeMap::new();
         let done = tasks.iter().filter(|task| task.status == Status::Done);
         let checked: Vec<(&Task, &str)> = done.filter_map(|task| Some((task, command(task)?))).collect();
-        if checked.is_empty() {
-            return Ok(reruns);
+        if checked.is_empty() && self.stated.is_empty() {
+            return Ok((reruns, Vec::new()));
         }
         let folder = self.subject.lay_out(NAME, tip)?;
         let run_tasks = RunTasks::of(self.repository, self.mark.to_owned());
@@ -92,64 +115,99 @@ impl GateLook<'_> {
             };
             reruns.insert(command.to_owned(), rerun);
         }
+        let work: Vec<String> = tasks.iter().flat_map(|task| task.files.clone()).collect();
+        let mut stated = Vec::with_capacity(self.stated.len());
+        for check in self.stated {
+            let end = run_tasks.check_stated(&folder, check, &work, self.stop)?;
+            stated.push(StatedRun { command: check.command.clone(), said: check.said.clone(), end });
+        }
         self.subject.put_away(NAME)?;
-        Ok(reruns)
+        Ok((reruns, stated))
     }
+}
 
-    /// Must-nots that the change breaks.
-    fn broken(&self, change: &Change) -> Vec<Broken> {
-        let lines: Vec<(Vec<&str>, Vec<&str>)> =
-            change.files.iter().map(|file| (file.added().collect(), file.removed().collect())).collect();
-        let deltas: Vec<Delta<'_>> = change
-            .files
-            .iter()
-            .zip(&lines)
-            .map(|(file, (added, removed))| Delta {
-                path: &file.path,
-                op: match (file.kind, &file.renamed_from) {
-                    (ChangeKind::Deleted, _) => DeltaOp::Deleted,
-                    (_, Some(before)) => DeltaOp::Renamed(before),
-                    (_, None) => DeltaOp::Wrote,
-                },
-                added,
-                removed,
-            })
-            .collect();
-        let break_it = |must_not: &String| {
-            let (file, done) = broken(must_not, &deltas)?;
-            Some(Broken { must_not: must_not.clone(), file: file.to_owned(), done: done.to_owned() })
-        };
-        self.must_nots.iter().filter_map(break_it).collect()
-    }
+/// What an objection of the gate is about.
+#[derive(Clone, Copy, Debug)]
+pub enum Against<'a> {
+    /// What must not happen, and files that no fence shuts out.
+    MustNot { must_not: &'a str, own: &'a [String] },
+    /// The tests of one file.
+    Tests(&'a str),
+}
 
-    fn weakened(&self, change: &Change, tip: &Tip) -> Vec<Weak> {
-        let base = Tip::of(self.subject.base());
-        let texts: Vec<(Option<String>, Option<String>)> = change
-            .files
-            .iter()
-            .map(|file| {
-                let was = file.renamed_from.as_deref().unwrap_or(&file.path);
-                (self.subject.file_at(&base, was), self.subject.file_at(tip, &file.path))
-            })
-            .collect();
-        let changes: Vec<FileChange<'_>> = change
-            .files
-            .iter()
-            .zip(&texts)
-            .map(|(file, (before, after))| FileChange {
-                path: &file.path,
-                was: file.renamed_from.as_deref(),
-                before: before.as_deref(),
-                after: after.as_deref(),
-            })
-            .collect();
-        let weak = weakened_by(&changes).into_iter().map(|found| Weak {
-            text: format!("{}: {}", found.kind.as_str(), found.text),
-            line: u32::try_from(found.line).unwrap_or(u32::MAX),
-            file: found.file,
-        });
-        weak.collect()
-    }
+/// What the files of this checkout still give reason to object to, since a commit. Nothing: it is met.
+pub fn still_objects(repository: &Repository, base: &str, against: Against<'_>) -> Result<Vec<String>, RunError> {
+    let subject = Subject::Checkout { place: repository.place.clone(), base: base.to_owned() };
+    let tip = subject.tip()?;
+    let change = subject.change(base, &tip)?;
+    Ok(match against {
+        Against::MustNot { must_not, own } => broken_by(&change, &[must_not.to_owned()], own)
+            .into_iter()
+            .flat_map(|broken| broken.files)
+            .map(|offence| format!("`{}` {}", offence.file, offence.done))
+            .collect(),
+        Against::Tests(file) => weakened_in(&subject, &change, &tip)
+            .into_iter()
+            .filter(|weak| weak.file == file)
+            .map(|weak| format!("{}:{}: {}", weak.file, weak.line, weak.text))
+            .collect(),
+    })
+}
+
+/// Must-nots that the change breaks.
+fn broken_by(change: &Change, must_nots: &[String], own: &[String]) -> Vec<Broken> {
+    let lines: Vec<(Vec<&str>, Vec<&str>)> =
+        change.files.iter().map(|file| (file.added().collect(), file.removed().collect())).collect();
+    let deltas: Vec<Delta<'_>> = change
+        .files
+        .iter()
+        .zip(&lines)
+        .map(|(file, (added, removed))| Delta {
+            path: &file.path,
+            op: match (file.kind, &file.renamed_from) {
+                (ChangeKind::Deleted, _) => DeltaOp::Deleted,
+                (_, Some(before)) => DeltaOp::Renamed(before),
+                (_, None) => DeltaOp::Wrote,
+            },
+            added,
+            removed,
+        })
+        .collect();
+    let break_it = |must_not: &String| {
+        let offence = |(file, done): (&str, &str)| Offence { file: file.to_owned(), done: done.to_owned() };
+        let files: Vec<Offence> = broken(must_not, &deltas, own).into_iter().map(offence).collect();
+        (!files.is_empty()).then(|| Broken { must_not: must_not.clone(), files })
+    };
+    must_nots.iter().filter_map(break_it).collect()
+}
+
+fn weakened_in(subject: &Subject, change: &Change, tip: &Tip) -> Vec<Weak> {
+    let base = Tip::of(subject.base());
+    let texts: Vec<(Option<String>, Option<String>)> = change
+        .files
+        .iter()
+        .map(|file| {
+            let was = file.renamed_from.as_deref().unwrap_or(&file.path);
+            (subject.file_at(&base, was), subject.file_at(tip, &file.path))
+        })
+        .collect();
+    let changes: Vec<FileChange<'_>> = change
+        .files
+        .iter()
+        .zip(&texts)
+        .map(|(file, (before, after))| FileChange {
+            path: &file.path,
+            was: file.renamed_from.as_deref(),
+            before: before.as_deref(),
+            after: after.as_deref(),
+        })
+        .collect();
+    let weak = weakened_by(&changes).into_iter().map(|found| Weak {
+        text: format!("{}: {}", found.kind.as_str(), found.text),
+        line: u32::try_from(found.line).unwrap_or(u32::MAX),
+        file: found.file,
+    });
+    weak.collect()
 }
 
 fn command(task: &Task) -> Option<&str> {

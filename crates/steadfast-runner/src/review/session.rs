@@ -1,6 +1,7 @@
 use std::sync::atomic::AtomicBool;
 
-use steadfast_model::{Loop, LoopSettings, PlanId, Review, RunSettings};
+use steadfast_model::{Loop, LoopSettings, PlanId, Review, RunSettings, Shape, StatedCheck};
+use steadfast_work::loops::stated_checks;
 use steadfast_work::{Repository, WorkError};
 
 use super::{GateLook, Judged, Reviewer, Subject, matter};
@@ -18,6 +19,7 @@ pub struct SessionReview<'a> {
     /// The commit that the loop began at.
     base: String,
     plan: PlanId,
+    stated: Vec<StatedCheck>,
     stop: AtomicBool,
 }
 
@@ -30,7 +32,8 @@ impl<'a> SessionReview<'a> {
         let (how, settings) = (settings.looped, settings.run);
         let base = looped.base.clone().ok_or(RunError::NoBase)?;
         let plan = looped.plan.clone().ok_or(RunError::NoPlan)?;
-        Ok(Self { repository, looped, settings, how, base, plan, stop: AtomicBool::new(false) })
+        let stated = stated_checks(&repository.ledger()?, looped)?;
+        Ok(Self { repository, looped, settings, how, base, plan, stated, stop: AtomicBool::new(false) })
     }
 
     pub fn plan(&self) -> &PlanId {
@@ -53,6 +56,10 @@ impl<'a> SessionReview<'a> {
             prices: prices(&self.settings),
             matter: matter(&self.looped.request, self.looped.shape.as_ref()),
             plan: self.plan.clone(),
+            stated: self.stated.clone(),
+            waived: self.looped.waived.clone(),
+            limits: self.limits(),
+            spec: self.looped.spec.clone(),
             run: None,
             subject: self.subject(),
             mark: self.looped.id.to_string(),
@@ -62,16 +69,24 @@ impl<'a> SessionReview<'a> {
 
     /// What the gate objects to. It needs no host: nobody is asked.
     pub fn gate(&self, reviews: &[Review]) -> Result<Judged, RunError> {
-        let must_nots = self.looped.shape.as_ref().map(|shape| shape.must_nots.as_slice()).unwrap_or_default();
+        let limits = self.limits();
         let look = GateLook {
             repository: self.repository,
             plan: &self.plan,
             subject: &self.subject(),
-            must_nots,
+            must_nots: &limits,
+            stated: &self.stated,
+            waived: &self.looped.waived,
+            spec: self.looped.spec.as_deref(),
             mark: self.looped.id.as_str(),
             stop: &self.stop,
         };
         look.objections(reviews)
+    }
+
+    /// What must not happen, and where the work may be.
+    fn limits(&self) -> Vec<String> {
+        self.looped.shape.as_ref().map(Shape::limits).unwrap_or_default()
     }
 
     fn subject(&self) -> Subject {

@@ -3,6 +3,7 @@
 mod after;
 mod limits;
 mod start;
+mod stated;
 mod verify;
 
 use std::collections::{BTreeMap, HashMap};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde::{Deserialize, Serialize};
-use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, Status, Task, TaskId};
+use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, StatedCheck, Status, Task, TaskId};
 
 use super::column::{json, text};
 use super::error::Fault;
@@ -62,6 +62,9 @@ pub struct Head {
     pub constraints: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub criteria: Vec<String>,
+    /// What its own words say has to pass at the end. Only of a spec that a human loaded or approved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<StatedCheck>,
     /// What must not happen while its loop goes on; not of the spec, but of the loop's shape.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_nots: Vec<String>,
@@ -113,6 +116,7 @@ impl Ledger {
                 description: plan.description.clone(),
                 constraints: plan.constraints.clone(),
                 criteria: plan.criteria.clone(),
+                checks: plan.checks.clone(),
                 promise: plan.promise.clone(),
                 phases: plan.phases.clone(),
             };
@@ -128,6 +132,14 @@ impl Ledger {
             put_away(transaction, &before, now)?;
             touched.plan(&before);
             Ok(Loaded::Replaced { plan: id, kept })
+        })
+    }
+
+    /// What the plan's own words say has to pass at the end. A plan that is gone says nothing.
+    pub fn stated_checks(&self, id: &PlanId) -> Result<Vec<StatedCheck>, LedgerError> {
+        self.read(|connection| match plan::worktree_of(connection, id)? {
+            Some(_) => Ok(head(connection, id)?.checks),
+            None => Ok(Vec::new()),
         })
     }
 
@@ -287,11 +299,13 @@ pub(super) fn at_load(verify: Option<&Check>, named: &[String], baseline: &Basel
 /// Whether the ledger holds what the spec says, statuses and what was added since aside.
 fn is_same(connection: &Connection, id: &PlanId, plan: &Plan) -> Result<bool, Fault> {
     let PlanRow { title, head, .. } = row(connection, id)?;
-    let Head { hash: _, description, constraints, criteria, must_nots: _, promise, phases } = head;
+    let Head { hash: _, description, constraints, criteria, checks, must_nots: _, promise, phases } = head;
+    let commands = |checks: &[StatedCheck]| checks.iter().map(|check| check.command.clone()).collect::<Vec<_>>();
     let same_head = title == plan.feature
         && description == plan.description
         && constraints == plan.constraints
         && criteria == plan.criteria
+        && commands(&checks) == commands(&plan.checks)
         && promise == plan.promise
         && phases == plan.phases;
     if !same_head {

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use steadfast_model::{Loop, Plan, Scores, Shape};
+use steadfast_model::{Entry, EventKind, Loop, Plan, PromptOrigin, Scores, Shape};
 use steadfast_plan::{Familiarity, SpecScore, fit, paths, score, score_plan, shape};
 use steadfast_store::ledger::Ledger;
+use steadfast_store::{Place, SessionFiles, read_lines};
 
 use super::LoopError;
 use crate::error::WorkError;
 use crate::text::printable;
-use crate::{Environment, Repository, spec_file};
+use crate::{Caller, Environment, Repository, spec_file};
 
 /// How much of a file stands for it where a line is shown, in characters.
 const TITLE: usize = 200;
@@ -25,6 +26,40 @@ pub struct Request {
     pub spec: Option<String>,
     /// Its tasks, where it has any.
     pub plan: Option<Plan>,
+    /// Whose words these are.
+    pub author: Author,
+}
+
+/// Who a request comes from. Only a human's words are run as checks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Author {
+    #[default]
+    Human,
+    /// An agent, in a session in which a human said this.
+    Agent { heard: Vec<String> },
+}
+
+impl Author {
+    pub fn of(caller: &Caller, place: &Place) -> Self {
+        if !caller.is_agent() {
+            return Self::Human;
+        }
+        let heard = caller.session.as_ref().map(|session| human_prompts(&SessionFiles::of(place, session)));
+        Self::Agent { heard: heard.unwrap_or_default() }
+    }
+}
+
+/// What the human of a session said, as far as its journal goes back.
+fn human_prompts(files: &SessionFiles) -> Vec<String> {
+    let Ok((_, lines)) = read_lines(files.dir(), 0) else { return Vec::new() };
+    let said = lines.into_iter().filter_map(|line| match line.entry {
+        Entry::Record(record) => match record.event.kind {
+            EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => Some(text),
+            _ => None,
+        },
+        Entry::Snapshot(_) => None,
+    });
+    said.collect()
 }
 
 /// A request that was judged: by its own words, and by what was done in its folders before.
@@ -44,7 +79,7 @@ impl Request {
                 let root = &repository.place.root;
                 Self::of_file(&root.join(spec), root, &repository.environment)
             }
-            None => Ok(Self { text: looped.request.clone(), spec: None, plan: None }),
+            None => Ok(Self { text: looped.request.clone(), spec: None, plan: None, author: Author::Human }),
         }
     }
 
@@ -61,7 +96,7 @@ impl Request {
         if given.trim().is_empty() {
             return Err(LoopError::EmptyRequest.into());
         }
-        Ok(Self { text: given.trim().to_owned(), spec: None, plan: None })
+        Ok(Self { text: given.trim().to_owned(), spec: None, plan: None, author: Author::Human })
     }
 
     pub fn of_file(file: &Path, root: &Path, environment: &Environment) -> Result<Self, WorkError> {
@@ -69,7 +104,7 @@ impl Request {
         // Prose without a task is a request, too.
         let plan = spec_file::compile_text(environment, &text, file).ok().map(|compiled| compiled.plan);
         let spec = (file != Path::new("-")).then(|| spec_file::source(file, root));
-        Ok(Self { text, spec, plan })
+        Ok(Self { text, spec, plan, author: Author::Human })
     }
 
     /// What it is called where there is one line for it.

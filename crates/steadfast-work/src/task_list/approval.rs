@@ -34,6 +34,11 @@ impl TaskList {
         Ok(if approved { Approval::Approved } else { Approval::Required })
     }
 
+    /// Whether a human said yes to this plan.
+    pub fn is_approved_plan(&self, plan: &Plan) -> Result<bool, WorkError> {
+        self.is_approved(&steadfast_plan::hash(plan))
+    }
+
     /// Whether a human said yes to the plan of this hash.
     pub(super) fn is_approved(&self, hash: &str) -> Result<bool, WorkError> {
         let rules = self.approval_rules()?;

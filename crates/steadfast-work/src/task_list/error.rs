@@ -55,6 +55,10 @@ pub enum TaskError {
     NotSeen { task: TaskId, why: String },
     #[error("the check of task `{task}` says nothing: {how}")]
     CheckLost { task: TaskId, how: String },
+    #[error("the check `{command}`, which the request states, cannot be started: {source}")]
+    StatedNotStarted { command: String, source: io::Error },
+    #[error("the check `{command}`, which the request states, has no result: {how}")]
+    StatedLost { command: String, how: String },
     #[error("the check of task `{task}` says nothing: `{}` is nearly full", folder.display())]
     DiskFull { task: TaskId, folder: PathBuf },
 }
@@ -83,6 +87,8 @@ impl TaskError {
             | Self::NotStarted { .. }
             | Self::NotSeen { .. }
             | Self::CheckLost { .. }
+            | Self::StatedNotStarted { .. }
+            | Self::StatedLost { .. }
             | Self::DiskFull { .. } => Cause::Infrastructure,
         }
     }

@@ -65,6 +65,7 @@ impl TaskList {
             description: row.head.description,
             constraints: row.head.constraints,
             criteria: row.head.criteria,
+            checks: row.head.checks,
             promise: row.head.promise,
             phases: row.head.phases,
             tasks: tasks.into_iter().map(planned).collect(),

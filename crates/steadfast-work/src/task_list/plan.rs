@@ -9,7 +9,7 @@ pub(super) use steadfast_plan::hash;
 use steadfast_store::ledger::{Baseline, Claiming, Loaded, Loading, PlanRow};
 use steadfast_store::{Draft, Place};
 
-use super::{PlanError, Standing, TaskError, TaskList, decisions, files, short_of};
+use super::{PlanError, Standing, TaskError, TaskList, decisions, files, short_of, stated};
 use crate::error::WorkError;
 
 /// How a loop phase stands: its items by what became of their tasks.
@@ -31,6 +31,14 @@ impl TaskList {
         // What a human approved is the human's, whoever loads it.
         let added_by = if approved { AddedBy::Human } else { self.caller.by };
         let root = self.repository.place.root.clone();
+        let plan = &Plan {
+            checks: match added_by {
+                AddedBy::Human => stated::frozen(&root, &plan.checks),
+                // Nobody said that an agent's own words are to be run at the end.
+                AddedBy::Agent => Vec::new(),
+            },
+            ..plan.clone()
+        };
         let commands: BTreeSet<&str> =
             plan.tasks.iter().filter_map(|task| task.verify.as_ref().and_then(Check::as_command)).collect();
         let frozen = freeze(&root, commands)?;

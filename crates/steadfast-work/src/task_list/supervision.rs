@@ -1,6 +1,7 @@
 //! A check, seen from the side that runs it.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use super::{TaskError, TaskList, files};
 use crate::error::WorkError;
 
 /// How much of its output is kept.
-const TAIL: usize = 16 << 10;
+pub(super) const TAIL: usize = 16 << 10;
 
 impl TaskList {
     /// Runs the check of a task to its end and writes down what came of it. `stop`: somebody ends us.
@@ -38,7 +39,7 @@ impl TaskList {
     }
 
     /// How long a check may run.
-    fn check_limit(&self) -> Duration {
+    pub(super) fn check_limit(&self) -> Duration {
         // A configuration that cannot be read is said elsewhere; a check has a limit all the same.
         let settings = self.repository.config.load().unwrap_or_default();
         Duration::from_secs(settings.ledger_check_seconds.value.into())
@@ -51,7 +52,7 @@ impl TaskList {
             command: command.to_owned(),
             directory: place.root.clone(),
             limit: self.check_limit(),
-            environment: Vec::new(),
+            environment: with_own_folder(self.repository.environment.path.as_deref()),
             tail: TAIL,
         };
         let mut before = look(&place.root, task);
@@ -94,6 +95,19 @@ impl TaskList {
             at: self.now(),
         }
     }
+}
+
+/// A check may call this very program: its folder is the last of the search path, where nothing else is hidden by it.
+pub(super) fn with_own_folder(path: Option<&OsStr>) -> Vec<(String, String)> {
+    let own = std::env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
+    let Some(own) = own else { return Vec::new() };
+    let mut folders: Vec<PathBuf> = std::env::split_paths(path.unwrap_or_default()).collect();
+    if folders.contains(&own) {
+        return Vec::new();
+    }
+    folders.push(own);
+    let joined = std::env::join_paths(folders).ok().and_then(|joined| joined.into_string().ok());
+    joined.map(|joined| ("PATH".to_owned(), joined)).into_iter().collect()
 }
 
 /// `None`: its files cannot be looked at.

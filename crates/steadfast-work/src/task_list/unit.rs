@@ -157,6 +157,14 @@ impl RunTasks {
         self.environment.clock
     }
 
+    pub(super) fn state(&self) -> &Path {
+        &self.state
+    }
+
+    pub(super) fn mark(&self) -> &str {
+        &self.mark
+    }
+
     /// Works on the tasks of a worktree.
     fn at<T>(&self, worktree: &Path, work: impl FnOnce(&mut TaskList) -> Result<T, WorkError>) -> Result<T, WorkError> {
         let place = Place { state: self.state.clone(), root: worktree.to_owned() };

@@ -2,7 +2,7 @@
 
 use steadfast_model::{Autonomy, Loop, LoopEnd, RunState, Scores, Shape, Stage};
 use steadfast_store::ledger::LedgerError;
-use steadfast_work::loops::{Loops, Request, folder};
+use steadfast_work::loops::{Author, Loops, Request, folder};
 use steadfast_work::{Cause, LoopError, Repository, WorkError};
 
 use crate::scene::{Scene, cause, done, id, new_task, plain_plan};
@@ -12,7 +12,7 @@ const CLEAR: &str = "Add `--since DATE` to `tool log` in src/log.rs. `tool log -
 const UNCLEAR: &str = "make it better";
 
 fn request(text: &str) -> Request {
-    Request { text: text.into(), spec: None, plan: None }
+    Request { text: text.into(), spec: None, plan: None, author: Author::Human }
 }
 
 /// A request whose spec says this of its result, and no more.

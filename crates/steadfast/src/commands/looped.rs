@@ -2,12 +2,14 @@ mod advance;
 mod archive;
 mod gate;
 mod next;
+mod objection;
 mod overriding;
 mod review;
 mod score;
 mod shape;
 pub(super) mod start;
 mod status;
+mod waive;
 
 use clap::Subcommand;
 
@@ -27,6 +29,8 @@ pub(super) enum Looped {
     Advance(advance::Advance),
     Review(review::Review),
     Gate(gate::Gate),
+    Objection(objection::Objection),
+    Waive(waive::Waive),
     Override(overriding::Override),
     Archive(archive::Archive),
 }
@@ -42,6 +46,8 @@ impl Looped {
             Self::Advance(command) => command.run(),
             Self::Review(command) => command.run(),
             Self::Gate(command) => command.run(),
+            Self::Objection(command) => command.run(),
+            Self::Waive(command) => command.run(),
             Self::Override(command) => command.run(),
             Self::Archive(command) => command.run(),
         }

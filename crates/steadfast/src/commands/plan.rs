@@ -177,6 +177,9 @@ fn load(file: &std::path::Path) -> Result<(), CommandError> {
     list.take_lines().iter().try_for_each(|line| tell!("{line}"))?;
     taken_over(&list.take_over(plan, &compiled.reported, &source)?)?;
     tell!("decisions are in {}", decisions_file(plan))?;
+    for check in list.ledger().stated_checks(plan)? {
+        tell!("has to pass at the end: `{}`", check.command)?;
+    }
     warn(&compiled, &source);
     match compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count() {
         0 => {}

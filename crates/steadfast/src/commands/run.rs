@@ -186,7 +186,7 @@ fn in_terminal(
     let passed = work(&stop, &terminal);
     terminal.written()?;
     match passed? {
-        Some(Passed { looped, checks }) => tell!("{}", report::card(repository, &looped, checks)?),
+        Some(Passed { looped, judged }) => tell!("{}", report::card(repository, &looped, &judged)?),
         None => Ok(()),
     }
 }

@@ -18,12 +18,18 @@ use crate::surroundings;
 /// Runs the check of a task to its end. `task done` starts it; its standard input is the lock it holds.
 #[derive(Debug, Args)]
 pub(super) struct Supervise {
-    #[arg(long)]
+    #[arg(long, default_value = "")]
     plan: String,
-    #[arg(long)]
+    #[arg(long, default_value = "", required_unless_present = "stated")]
     task: String,
-    #[arg(long)]
+    #[arg(long, default_value = "")]
     run: String,
+    /// A command that the request states instead of the check of a task.
+    #[arg(long, value_name = "COMMAND", requires = "report", conflicts_with = "leave")]
+    stated: Option<String>,
+    /// Where what came of that command is left.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// The checkout it is for.
     #[arg(long = "in", value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
@@ -43,6 +49,14 @@ impl Supervise {
             .map_err(|error| self.not_begun(format_args!("a check cannot be supervised here: {error}")))?;
         let mut list = here::task_list("supervise")?;
         let sandbox = self.sandbox()?;
+        if let (Some(command), Some(report)) = (&self.stated, &self.report) {
+            let mut confinement = Confinement::new(supervisor, sandbox.as_ref(), &list.place().root);
+            let evidence = list.supervise_stated(command, &mut confinement, &AtomicBool::new(false));
+            let written = serde_json::to_string(&evidence).map_err(std::io::Error::from);
+            return written
+                .and_then(|text| std::fs::write(report, text))
+                .map_err(|error| self.not_begun(format_args!("`{}`: {error}", report.display())));
+        }
         let run = Run { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run, mark: None };
         let mut confinement = Confinement::new(supervisor, sandbox.as_ref(), &list.place().root);
         Ok(list.supervise(&run, &mut confinement, &AtomicBool::new(false))?)

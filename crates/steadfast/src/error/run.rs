@@ -59,8 +59,12 @@ impl From<RunError> for CommandError {
             E::PutOff(_) => {
                 said.hint("`steadfast loop review waive ID --why REASON` takes it as it is, `steadfast resume` goes on")
             }
-            E::GateHeld { .. } => said.hint("see to it, and `steadfast resume` asks again"),
-            E::Capped { branch, .. } => said.hint(format!("what was done is on {branch}, and was not called complete")),
+            E::GateHeld { .. } => said
+                .hint("see to it, and `steadfast resume` asks again")
+                .hint("`steadfast loop status` lists the objections; `steadfast loop waive ID --why REASON` takes one as it is"),
+            E::Capped { branch, .. } => said
+                .hint(format!("what was done is on {branch}, and was not called complete"))
+                .hint("`steadfast loop waive ID --why REASON` takes an objection as it is; `steadfast resume` goes on then"),
             E::BudgetSpent { .. } => said.hint("`steadfast resume --budget USD` allows it more"),
             E::BranchGone(_) => said.hint("it held what was done; `git reflog` may still know where it was"),
             E::Grounds(_) | E::NoTree => said.hint("`steadfast doctor` looks at this repository"),

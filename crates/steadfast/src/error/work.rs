@@ -91,6 +91,7 @@ fn task(said: CommandError, error: &TaskError) -> CommandError {
             said.hint("mend that and try again: a check is run only when it is known what it runs")
         }
         E::NotStarted { .. } => said.hint("`steadfast doctor` looks at the state it needs"),
+        E::StatedNotStarted { .. } | E::StatedLost { .. } => said.hint("`steadfast doctor` looks at this machine"),
         E::NotSeen { task, .. } | E::CheckLost { task, .. } => {
             said.hint(format!("`steadfast task done {task}` checks it again"))
         }

@@ -1,16 +1,22 @@
 use steadfast_model::{Finding, FindingSeverity, Loop, Resolution};
 use steadfast_plan::Card;
+use steadfast_runner::gate::StatedRun;
+use steadfast_runner::review::Judged;
 use steadfast_work::Repository;
 use steadfast_work::loops::Loops;
+use steadfast_work::task_list::StatedEnd;
 
 use crate::error::CommandError;
 use crate::output::several;
 
-/// What is said of a loop that passed its gate. `checks` were run on the final tree.
-pub(crate) fn card(repository: &Repository, looped: &Loop, checks: usize) -> Result<String, CommandError> {
+/// What is said of a loop that passed its gate.
+pub(crate) fn card(repository: &Repository, looped: &Loop, judged: &Judged) -> Result<String, CommandError> {
     let loops = Loops::of(repository)?;
     let (tasks, reviews) = (loops.tasks(looped)?, loops.reviews(looped)?);
-    let mut facts = vec![("Reviews".to_owned(), several(u64::from(looped.rounds), "round"))];
+    let ended = |run: &StatedRun| if run.end == StatedEnd::Passed { "passed" } else { "waived" };
+    let stated = judged.stated.iter().map(|run| ("You said".to_owned(), format!("`{}` {}", run.command, ended(run))));
+    let mut facts: Vec<(String, String)> = stated.collect();
+    facts.push(("Reviews".to_owned(), several(u64::from(looped.rounds), "round")));
     if let Some(run) = &looped.run {
         let ledger = loops.ledger();
         let (row, sums) = (ledger.run(run)?, ledger.sums(run)?);
@@ -27,13 +33,14 @@ pub(crate) fn card(repository: &Repository, looped: &Loop, checks: usize) -> Res
     };
     let all = reviews.iter().flat_map(|review| &review.findings);
     let risks = all.filter(left).map(|finding| format!("{}:{} {}", finding.file, finding.line, finding.text));
+    let waived = judged.waived.iter().map(|(objection, why)| format!("waived: {objection} (why: {why})"));
     let card = Card {
         tasks: tasks.iter().map(|task| (task.id.to_string(), task.title.clone())).collect(),
-        verified: format!("{} run on the final tree", several(checks as u64, "check")),
+        verified: format!("{} run on the final tree", several(judged.checks as u64, "check")),
         done: tasks.len(),
         all: tasks.len(),
         facts,
-        risks: risks.collect(),
+        risks: waived.chain(risks).collect(),
     };
     Ok(card.render().trim_end().to_owned())
 }

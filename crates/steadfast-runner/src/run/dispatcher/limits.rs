@@ -147,6 +147,9 @@ impl Dispatcher {
             }
             claimed = self.ledger.claimed(&self.run.plan)?;
         }
+        if let Some(why) = self.stated_checks_fail()? {
+            return self.pause(why).map(Some);
+        }
         self.shop.grounds.clear()?;
         let (state, outcome) = if claimed.is_empty() {
             (RunState::Complete, Outcome::Complete)

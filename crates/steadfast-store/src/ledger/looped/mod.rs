@@ -5,7 +5,7 @@ mod review;
 mod row;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use steadfast_model::{Loop, LoopEnd, LoopId, Millis, PlanId, RunId, Scores, Shape, Stage};
+use steadfast_model::{Loop, LoopEnd, LoopId, Millis, Objected, PlanId, RunId, Scores, Shape, Stage, Waiver};
 
 pub use review::NewReview;
 
@@ -96,7 +96,7 @@ impl Ledger {
         self.write(|transaction, touched| {
             let mut looped = going(transaction, id)?;
             if let Some(plan) = &looped.plan {
-                hold(transaction, touched, plan, shape.must_nots.clone())?;
+                hold(transaction, touched, plan, shape.limits())?;
             }
             looped.shape = Some(shape);
             looped.updated_at = now;
@@ -123,7 +123,7 @@ impl Ledger {
     pub fn attach_plan(&mut self, id: &LoopId, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction, touched| {
             let mut looped = going(transaction, id)?;
-            let must_nots = looped.shape.as_ref().map(|shape| shape.must_nots.clone()).unwrap_or_default();
+            let must_nots = looped.shape.as_ref().map(Shape::limits).unwrap_or_default();
             hold(transaction, touched, plan, must_nots)?;
             looped.plan = Some(plan.clone());
             looped.updated_at = now;
@@ -133,6 +133,27 @@ impl Ledger {
 
     pub fn attach_run(&mut self, id: &LoopId, run: &RunId, now: Millis) -> Result<(), LedgerError> {
         self.change_loop(id, now, |looped| looped.run = Some(run.clone()))
+    }
+
+    /// What the gate objected to just now.
+    pub fn keep_objections(&mut self, id: &LoopId, objections: &[Objected], now: Millis) -> Result<(), LedgerError> {
+        self.change_loop(id, now, |looped| {
+            let kept = |one: &Objected| Objected { text: redact(&one.text).into_owned(), ..one.clone() };
+            looped.objections = objections.iter().map(kept).collect();
+        })
+    }
+
+    /// A human takes an objection of the gate as it is. A loop that is capped goes on with its gate then.
+    pub fn waive_objection(&mut self, id: &LoopId, waiver: &Waiver, now: Millis) -> Result<(), LedgerError> {
+        within("the reason of a waiver", &waiver.why, WHY)?;
+        self.write(|transaction, touched| {
+            let mut looped = going_again(transaction, touched, id)?;
+            looped.waived.retain(|known| known.objection != waiver.objection);
+            looped.waived.push(Waiver { why: redact(&waiver.why).into_owned(), ..waiver.clone() });
+            looped.objections.retain(|objected| objected.id != waiver.objection);
+            looped.updated_at = now;
+            keep(transaction, &looped)
+        })
     }
 
     /// Ends it at the stage it is in. Its plan and its run are left as they are, but nobody is held to its must-nots.
@@ -194,7 +215,7 @@ pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<S
         .optional()?
         .flatten();
     let shape: Option<Shape> = shape.map(|text| json(0, &text)).transpose()?;
-    Ok(shape.map(|shape| shape.must_nots).unwrap_or_default())
+    Ok(shape.map(|shape| shape.limits()).unwrap_or_default())
 }
 
 /// A spec that was loaded anew is the same loop's.
@@ -211,7 +232,11 @@ fn redacted(shape: &Shape) -> Shape {
     Shape {
         criteria: lines(&shape.criteria),
         must_nots: lines(&shape.must_nots),
+        scope: lines(&shape.scope),
         verification: lines(&shape.verification),
+        // A command that is changed is another command.
+        checks: shape.checks.clone(),
+        not_executed: lines(&shape.not_executed),
     }
 }
 
@@ -224,11 +249,29 @@ fn going(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
     }
 }
 
+/// One that was capped is under way again: a human says something to what it was capped for.
+fn going_again(transaction: &Transaction<'_>, touched: &mut Touched, id: &LoopId) -> Result<Loop, Fault> {
+    let mut looped = row::find(transaction, id)?;
+    if looped.ended != Some(LoopEnd::Capped) {
+        return going(transaction, id);
+    }
+    if let Some(other) = row::unfinished(transaction, &looped.worktree)? {
+        return Err(LedgerError::InLoop { id: other.id }.into());
+    }
+    looped.ended = None;
+    if let Some(plan) = looped.plan.as_ref().filter(|plan| matches!(plan::worktree_of(transaction, plan), Ok(Some(_))))
+    {
+        let limits = looped.shape.as_ref().map(Shape::limits).unwrap_or_default();
+        hold(transaction, touched, plan, limits)?;
+    }
+    Ok(looped)
+}
+
 /// All that changes but its stage: that is moved by who saw it.
 fn keep(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
     transaction.execute(
         "UPDATE loop SET spec = ?2, scores = ?3, overridden = ?4, shape = ?5, recall = ?6, plan = ?7, run = ?8,
-                rounds = ?9, ended = ?10, updated_at = ?11
+                rounds = ?9, ended = ?10, updated_at = ?11, objections = ?12, waived = ?13
          WHERE id = ?1",
         params![
             looped.id.as_str(),
@@ -242,6 +285,8 @@ fn keep(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
             looped.rounds,
             looped.ended.map(LoopEnd::as_str),
             looped.updated_at.0,
+            text(&looped.objections),
+            text(&looped.waived),
         ],
     )?;
     Ok(())

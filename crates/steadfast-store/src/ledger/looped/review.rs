@@ -4,7 +4,7 @@ use steadfast_model::{Finding, FindingSeverity, LoopId, Millis, Resolution, Revi
 use super::super::column::{json, millis, text, word};
 use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
-use super::{going, keep, row};
+use super::{going, going_again, keep, row};
 use crate::redact::redact;
 
 /// A review on its way into the ledger.
@@ -72,8 +72,11 @@ impl Ledger {
         resolution: &Resolution,
         now: Millis,
     ) -> Result<(), LedgerError> {
-        self.write(|transaction, _| {
-            let mut looped = going(transaction, id)?;
+        self.write(|transaction, touched| {
+            let mut looped = match resolution {
+                Resolution::Waived { .. } => going_again(transaction, touched, id)?,
+                Resolution::Open | Resolution::Fixed | Resolution::Deferred { .. } => going(transaction, id)?,
+            };
             let review: Option<u32> = transaction
                 .prepare_cached("SELECT review FROM finding WHERE loop = ?1 AND id = ?2")?
                 .query_row(params![id.as_str(), finding], |row| row.get(0))

@@ -5,7 +5,7 @@ use super::super::LedgerError;
 use super::super::column::{json, millis, optional_word, text, word};
 use super::super::error::Fault;
 
-const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base";
+const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base, objections, waived";
 
 pub(super) fn find(connection: &Connection, id: &LoopId) -> Result<Loop, Fault> {
     let found = connection
@@ -29,7 +29,7 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
     transaction.execute(
         &format!(
             "INSERT INTO loop ({COLUMNS})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
         ),
         params![
             new.id.as_str(),
@@ -49,6 +49,8 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
             new.started_at.0,
             new.updated_at.0,
             new.base,
+            text(&new.objections),
+            text(&new.waived),
         ],
     )?;
     Ok(())
@@ -73,6 +75,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Loop> {
         started_at: millis(row, 14)?,
         updated_at: millis(row, 15)?,
         base: row.get(16)?,
+        objections: json(17, &row.get::<_, String>(17)?)?,
+        waived: json(18, &row.get::<_, String>(18)?)?,
     })
 }
 

@@ -2,7 +2,7 @@ use std::thread;
 
 use steadfast_model::{
     Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopId, Resolution, Review, ReviewKind, Run, RunId, RunState,
-    Scores, Shape, Stage,
+    Scores, Shape, Stage, StatedCheck,
 };
 
 use super::super::{LedgerError, NewReview};
@@ -51,6 +51,9 @@ fn a_loop_is_kept_whole() {
     let shape = Shape {
         criteria: vec!["a wrong password is refused".into()],
         must_nots: vec!["the schema stays".into()],
+        scope: vec!["only touch src/log.rs".into()],
+        checks: vec![StatedCheck::new("make check", "Done when `make check` passes")],
+        not_executed: vec!["it looks right".into()],
         verification: vec!["cargo test".into()],
     };
     ledger.record_scores(&first(), scores(6), at(6)).unwrap();

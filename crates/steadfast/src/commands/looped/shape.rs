@@ -35,15 +35,22 @@ impl Shape {
         let request = Request::of_file(&self.file, &repository.place.root, &repository.environment)?;
         let looped = loops.shape(&looped, &request)?;
         let Some(shape) = &looped.shape else { return Ok(()) };
-        for (what, lines) in
-            [("criterion", &shape.criteria), ("must not", &shape.must_nots), ("verified by", &shape.verification)]
-        {
+        for (what, lines) in [
+            ("criterion", &shape.criteria),
+            ("must not", &shape.must_nots),
+            ("scope", &shape.scope),
+            ("verified by", &shape.verification),
+            ("not executed", &shape.not_executed),
+        ] {
             lines.iter().try_for_each(|line| tell!("{what}: {line}"))?;
+        }
+        for check in loops.stated_checks(&looped)? {
+            tell!("has to pass at the end: `{}`", check.command)?;
         }
         if shape.criteria.is_empty() {
             note!("no criterion was found: `## Success criteria` in the spec names them");
         }
-        for must_not in shape.must_nots.iter().filter(|must_not| understood(must_not).is_empty()) {
+        for must_not in shape.limits().iter().filter(|must_not| understood(must_not).is_empty()) {
             note!("\"{must_not}\" is no single action: reviews and the gate look at it, no call is refused for it");
         }
         tell!("SHAPE.md is in {}", folder(&repository.place.root, &looped.id).display())

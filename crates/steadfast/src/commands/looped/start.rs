@@ -7,7 +7,7 @@ use steadfast_store::SessionFiles;
 use steadfast_store::ledger::{Memory, Recalled};
 use steadfast_work::Caller;
 use steadfast_work::Repository;
-use steadfast_work::loops::{Begun, Loops, Request, how};
+use steadfast_work::loops::{Author, Begun, Loops, Request, how};
 
 use super::score::{missing, questions, scores_json, show_marks};
 use crate::error::CommandError;
@@ -68,7 +68,8 @@ impl Start {
             return Err(CommandError::usage("nothing says what is wanted")
                 .hint("`steadfast loop start \"what is wanted\"`, or `steadfast loop start SPEC.md`"));
         };
-        let request = Request::read(request, &repository.place.root, &repository.environment)?;
+        let mut request = Request::read(request, &repository.place.root, &repository.environment)?;
+        request.author = Author::of(&caller, &repository.place);
         let begun = loops.begin(&request)?;
         if self.json {
             tell!("{}", to_json(&loops, &begun)?)?;
@@ -140,6 +141,9 @@ fn show(loops: &Loops<'_>, begun: &Begun) -> Result<(), CommandError> {
     show_marks(&judged.score)?;
     tell!("spec score {} of 10, fit {} of 75", judged.scores.spec, judged.scores.fit)?;
     tell!("{}", how(judged.scores.autonomy))?;
+    for check in &looped.asked.checks {
+        tell!("has to pass at the end: `{}`", check.command)?;
+    }
     if !looped.is_unclear() {
         tell!("next: {}", loops.next(looped)?.action)?;
     }

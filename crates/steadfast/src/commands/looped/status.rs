@@ -13,7 +13,8 @@ use crate::when::ago;
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Status {
     /// Print JSON with stable keys: `{loop, stage, request, spec, spec_score, fit_score, shape_chosen, overridden, shape:
-    /// {criteria, must_nots, verification}, plan, run, rounds, ended, started_at, updated_at, recall_surfaced: [text], tasks:
+    /// {criteria, must_nots, scope, verification, checks, not_executed}, plan, run, rounds, stated: [{command, said}],
+    /// objections: [{id, text, check}], waived: [{objection, text, why}], ended, started_at, updated_at, recall_surfaced: [text], tasks:
     /// {done, blocked, all, wave}, reviews: [{kind, score, findings, blockers_remaining, passed, at}], next: {stage, standing,
     /// action}}`; without one, `{loop: null}`.
     #[arg(long)]
@@ -59,6 +60,9 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
                 "plan": looped.plan,
                 "run": looped.run,
                 "rounds": looped.rounds,
+                "stated": loops.stated_checks(looped)?,
+                "objections": looped.objections,
+                "waived": looped.waived,
                 "ended": looped.ended,
                 "started_at": looped.started_at,
                 "updated_at": looped.updated_at,
@@ -83,6 +87,18 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
     }
     for must_not in looped.shape.iter().flat_map(|shape| &shape.must_nots) {
         tell!("must not: {must_not}")?;
+    }
+    for scope in looped.shape.iter().flat_map(|shape| &shape.scope) {
+        tell!("scope: {scope}")?;
+    }
+    for check in loops.stated_checks(looped)? {
+        tell!("has to pass at the end: `{}`", check.command)?;
+    }
+    for objected in &looped.objections {
+        tell!("the gate objects [{}]: {}", objected.id, objected.text)?;
+    }
+    for waiver in &looped.waived {
+        tell!("waived [{}]: {} ({})", waiver.objection, waiver.text, waiver.why)?;
     }
     if standing.all > 0 {
         tell!("{} of {} are done, {} blocked", standing.done, several(standing.all, "task"), standing.blocked)?;

@@ -1,0 +1,102 @@
+use steadfast_model::{
+    AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Loop, Millis, Objected, PlanId, Status, Task, TaskId, TaskKind,
+};
+use steadfast_store::ledger::{Ledger, NewTask, StatusChange};
+
+use crate::error::RunError;
+use crate::gate::{Objection, Remedy};
+
+/// Makes a task of each objection that an agent can meet, unless there is an open one for it already. All that are open
+/// now.
+pub fn add_remedies(
+    ledger: &mut Ledger,
+    plan: &PlanId,
+    objections: &[Objection],
+    now: Millis,
+) -> Result<Vec<TaskId>, RunError> {
+    let tasks = ledger.tasks(plan)?;
+    let mut open = Vec::new();
+    for remedy in objections.iter().filter_map(Objection::remedy) {
+        let is_it = |task: &&Task| {
+            task.kind == TaskKind::Remediation
+                && task.verify.as_ref() == Some(&remedy.check)
+                && task.status != Status::Done
+        };
+        open.push(match tasks.iter().find(is_it) {
+            Some(task) => task.id.clone(),
+            None => add_remedy(ledger, plan, &tasks, remedy, now)?,
+        });
+    }
+    Ok(open)
+}
+
+/// In a wave of its own, after what there is.
+pub fn add_remedy(
+    ledger: &mut Ledger,
+    plan: &PlanId,
+    tasks: &[Task],
+    remedy: Remedy,
+    now: Millis,
+) -> Result<TaskId, RunError> {
+    let Remedy { title, files, notes, check } = remedy;
+    let new = NewTask {
+        kind: TaskKind::Remediation,
+        files,
+        verify: Some(check),
+        notes: Some(notes),
+        blocked_by: tasks.last().map(|task| task.id.clone()).into_iter().collect(),
+        // The gate is the human's.
+        ..NewTask::new(title, AddedBy::Human)
+    };
+    Ok(ledger.add_task(plan, new, now)?.id)
+}
+
+/// As the ledger keeps an objection.
+pub fn objected(objection: &Objection) -> Objected {
+    let check = objection.remedy().and_then(|remedy| remedy.check.as_command().map(str::to_owned));
+    Objected { id: objection.id(), text: objection.to_string(), check }
+}
+
+/// A blocker of a review is mended when the file it names is another one; the next review looks whether that helps.
+pub fn changed_file() -> Check {
+    Check::Changed
+}
+
+/// Closes the open tasks that are about this objection alone, as a human does who takes it as it is.
+pub fn close_remedies(
+    ledger: &mut Ledger,
+    looped: &Loop,
+    objected: &Objected,
+    why: &str,
+    now: Millis,
+) -> Result<Vec<TaskId>, RunError> {
+    let (Some(plan), Some(check)) = (&looped.plan, &objected.check) else { return Ok(Vec::new()) };
+    let is_it = |task: &Task| {
+        task.kind == TaskKind::Remediation
+            && task.status != Status::Done
+            && task.verify.as_ref().and_then(Check::as_command) == Some(check)
+    };
+    let mut closed = Vec::new();
+    for task in ledger.tasks(plan)?.into_iter().filter(is_it) {
+        if task.status == Status::Blocked {
+            let change = StatusChange { to: Status::InProgress, reason: None, fence: None, now };
+            ledger.set_status(plan, &task.id, change)?;
+        }
+        let evidence = Evidence {
+            class: EvidenceClass::Forced,
+            passed: true,
+            end: CheckEnd::Looked,
+            command: None,
+            seconds: None,
+            output_tail: None,
+            tree: None,
+            files: std::collections::BTreeMap::new(),
+            seen: Vec::new(),
+            note: Some(format!("a human waived the objection: {why}")),
+            at: now,
+        };
+        ledger.record(plan, &task.id, &evidence)?;
+        closed.push(task.id);
+    }
+    Ok(closed)
+}

@@ -1,0 +1,150 @@
+//! Checks that the human's own words state: frozen when they are taken over, and run on a tree at the end.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use steadfast_check::definition::{Definition, Part, State, define};
+use steadfast_check::{CheckReport, CheckRun};
+use steadfast_model::{CheckEnd, Evidence, EvidenceClass, PlanId, StatedCheck};
+use steadfast_store::redact::redact;
+
+use super::checking::Run;
+use super::confinement::Confinement;
+use super::supervision::{TAIL, with_own_folder};
+use super::{RunTasks, TaskError, TaskList, how};
+use crate::error::WorkError;
+
+/// How a stated check ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StatedEnd {
+    Passed,
+    Failed {
+        /// `exited with 1`.
+        how: String,
+        output: String,
+    },
+    /// The command runs something else than it did when it was stated. A human says whether that is meant.
+    Changed {
+        difference: String,
+    },
+    /// Nobody waited for its end.
+    Stopped,
+}
+
+/// How often it is looked whether a check is over, at the least.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// With what each command stands for now. What cannot be read stands for itself.
+pub fn frozen(root: &Path, checks: &[StatedCheck]) -> Vec<StatedCheck> {
+    let frozen = |check: &StatedCheck| {
+        let definition = define(root, root, &check.command).ok();
+        StatedCheck { frozen: definition.and_then(|found| serde_json::to_string(&found).ok()), ..check.clone() }
+    };
+    checks.iter().map(frozen).collect()
+}
+
+impl RunTasks {
+    /// Runs a stated check on the files in `folder`. `work`: the files that the plan's tasks are to write. An error says
+    /// nothing about the work.
+    pub fn check_stated(
+        &self,
+        folder: &Path,
+        check: &StatedCheck,
+        work: &[String],
+        stop: &AtomicBool,
+    ) -> Result<StatedEnd, WorkError> {
+        if let Some(difference) = difference(folder, check, work) {
+            return Ok(StatedEnd::Changed { difference });
+        }
+        let Some(evidence) = self.run_stated(folder, &check.command, stop)? else { return Ok(StatedEnd::Stopped) };
+        if evidence.passed {
+            return Ok(StatedEnd::Passed);
+        }
+        if matches!(evidence.end, CheckEnd::Lost | CheckEnd::NotStarted) {
+            return Err(TaskError::StatedLost { command: check.command.clone(), how: how(&evidence) }.into());
+        }
+        Ok(StatedEnd::Failed { how: how(&evidence), output: evidence.output_tail.unwrap_or_default() })
+    }
+
+    /// In a process of its own, which leaves what came of it in a file. None: nobody waited for it.
+    fn run_stated(&self, folder: &Path, command: &str, stop: &AtomicBool) -> Result<Option<Evidence>, WorkError> {
+        let failed = |source| TaskError::StatedNotStarted { command: command.to_owned(), source };
+        let name = Run::new(&PlanId::new("stated"), &steadfast_model::TaskId::new("stated"), self.now(), None).name;
+        let checks = self.state().join("checks");
+        fs::create_dir_all(&checks).map_err(failed)?;
+        let report = checks.join(format!("{name}.stated"));
+        #[expect(clippy::disallowed_methods, reason = "a check runs in a process of its own")]
+        let mut supervisor = Command::new(std::env::current_exe().map_err(failed)?);
+        supervisor
+            .args(["supervise", "--stated", command, "--report"])
+            .arg(&report)
+            .arg("--in")
+            .arg(folder)
+            .env(crate::SANDBOX, "")
+            .env(steadfast_check::MARK, self.mark())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut child = supervisor.spawn().map_err(failed)?;
+        let mut pause = Duration::from_millis(1);
+        while child.try_wait().map_err(failed)?.is_none() {
+            if stop.load(Ordering::Relaxed) {
+                let _ = child.kill();
+                let _ = child.wait();
+                let _ = fs::remove_file(&report);
+                return Ok(None);
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE);
+        }
+        let text = fs::read_to_string(&report).unwrap_or_default();
+        let _ = fs::remove_file(&report);
+        let lost = || TaskError::StatedLost { command: command.to_owned(), how: "its supervisor is gone".to_owned() };
+        Ok(Some(serde_json::from_str(&text).map_err(|_| lost())?))
+    }
+}
+
+impl TaskList {
+    /// Runs a stated check to its end.
+    pub fn supervise_stated(&self, command: &str, confinement: &mut Confinement, stop: &AtomicBool) -> Evidence {
+        let check = CheckRun {
+            task: "stated".to_owned(),
+            command: command.to_owned(),
+            directory: self.repository.place.root.clone(),
+            limit: self.check_limit(),
+            environment: with_own_folder(self.repository.environment.path.as_deref()),
+            tail: TAIL,
+        };
+        let report = confinement.run(&check, stop);
+        let passed = report.passed();
+        let CheckReport { end, seconds, output_tail, note, .. } = report;
+        Evidence {
+            command: Some(command.to_owned()),
+            end,
+            seconds: Some(seconds),
+            output_tail: Some(redact(&output_tail).into_owned()),
+            note: note.map(|note| redact(&note).into_owned()),
+            ..self.looked(EvidenceClass::Executed, passed, String::new())
+        }
+    }
+}
+
+/// What the command runs by now that it did not run when it was stated. None: the same.
+fn difference(folder: &Path, check: &StatedCheck, work: &[String]) -> Option<String> {
+    let before: Definition = serde_json::from_str(check.frozen.as_deref()?).ok()?;
+    let now = define(folder, folder, &check.command).ok()?;
+    // What was not there, and is the work of a task, the work brought.
+    let is_work = |part: &Part| {
+        let was_missing = |was: &Part| was.file == part.file && was.what == part.what && was.state == State::Missing;
+        before.parts.iter().any(was_missing) && work.iter().any(|file| Path::new(&part.file).starts_with(file))
+    };
+    let without = |definition: &Definition| Definition {
+        parts: definition.parts.iter().filter(|part| !is_work(part)).cloned().collect(),
+    };
+    let lines = without(&before).difference(&without(&now));
+    (!lines.is_empty()).then(|| lines.join("; "))
+}
