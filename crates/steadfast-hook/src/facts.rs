@@ -10,11 +10,11 @@ use steadfast_engine::{Heard, goal};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
     Action, Approval, ApprovalRules, Brief, Current, DoneHere, Event, EventKind, Fact, Facts, Found, Gate, Leased,
-    Millis, Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, SessionId, State, TaskFile, ToolCall,
-    WiringTold,
+    LoopView, Millis, Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, SessionId, Stage, State,
+    TaskFile, ToolCall, WiringTold,
 };
 use steadfast_observe::{Repository, TOOL_EVENT};
-use steadfast_plan::{Standing, resume_text};
+use steadfast_plan::{Standing, loop_view, resume_text};
 use steadfast_store::ledger::{Ledger, read_slices_of};
 use steadfast_store::{
     Asked, ConfigFiles, Place, SessionFiles, Verifier, approval_of, gate_before, is_check_running, log_line,
@@ -79,8 +79,8 @@ pub(crate) struct PlanFacts {
 }
 
 /// What a new session is told of the loop of this checkout that is not finished. Advice: what cannot be read is not said.
-pub(crate) fn looped(place: &Place, needs: Needs) -> Option<String> {
-    if !needs.looped {
+pub(crate) fn looped(place: &Place, needs: Needs, event: &Event) -> Option<String> {
+    if !needs.looped || !matches!(event.kind, EventKind::SessionStart { .. }) {
         return None;
     }
     let ledger = Ledger::open_read_only(&place.state).ok().flatten()?;
@@ -90,13 +90,38 @@ pub(crate) fn looped(place: &Place, needs: Needs) -> Option<String> {
     Some(resume_text(&looped, &reviews, Standing::of(&tasks)))
 }
 
+/// The loop of this checkout that is not finished, as a stop or a prompt needs it.
+pub(crate) fn unfinished(place: &Place, needs: Needs, now: Millis) -> Fact<Option<LoopView>> {
+    if !needs.looped {
+        return Fact::NotAsked;
+    }
+    let read = Ledger::open_read_only(&place.state).and_then(|ledger| {
+        let Some(ledger) = ledger else { return Ok(None) };
+        let Some(found) = ledger.unfinished_with_counts(&place.worktree())? else { return Ok(None) };
+        let reviews = match found.looped.stage {
+            Stage::Review => ledger.reviews_of(&found.looped.id)?,
+            _ => Vec::new(),
+        };
+        Ok(Some(loop_view(&found.looped, &reviews, found.counts, found.session_ended)))
+    });
+    match read {
+        Ok(mut view) => {
+            if let Some(LoopView { session: Some(session), session_ended: ended @ None, .. }) = &mut view {
+                *ended = silent(place, session, now);
+            }
+            Fact::Known(view)
+        }
+        Err(error) => Fact::Unknown(error.to_string()),
+    }
+}
+
 /// What the ledger cannot know. A host that was killed says no farewell: an owner that did nothing for long enough
 /// counts as gone, and so does one whose process is. Nor does a supervisor: a check whose lock is free does not run.
 fn heard_of(place: &Place, mut plan: PlanView, now: Millis) -> PlanView {
     bound(&mut plan.brief);
     plan.checking.retain(|check| is_check_running(place, &check.run));
     if let (Some(owner), None) = (&plan.owner, &plan.owner_ended) {
-        plan.owner_ended = silent_since(place, owner, now).map(|at| OwnerEnd { reason: OwnerEnd::SILENT.into(), at });
+        plan.owner_ended = silent(place, owner, now);
     }
     plan
 }
@@ -112,6 +137,11 @@ pub(crate) fn silent_since(place: &Place, session: &SessionId, now: Millis) -> O
     let last = files.peek().map_or(Millis(0), |state| state.last_at);
     // Either way: a clock that was set back leaves one that died before it in the future.
     (now.0.abs_diff(last.0) > SILENCE_MS || is_gone(&files)).then_some(last)
+}
+
+/// The end of a session that nobody saw end.
+fn silent(place: &Place, session: &SessionId, now: Millis) -> Option<OwnerEnd> {
+    silent_since(place, session, now).map(|at| OwnerEnd { reason: OwnerEnd::SILENT.into(), at })
 }
 
 /// How a plan stands with its human.

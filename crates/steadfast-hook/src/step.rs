@@ -123,7 +123,8 @@ impl Step<'_> {
             behind_links,
             neighbours: facts::neighbours(place, wanted, &before, &heard, &changed),
             found: facts::found(place, wanted, &before, &heard),
-            looped: facts::looped(place, wanted),
+            looped: facts::looped(place, wanted, &event),
+            unfinished: facts::unfinished(place, wanted, event.at),
             changed,
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
             checkout: facts::checkout(place, wanted),
@@ -217,6 +218,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         spent: world.spent.clone(),
         found: if wanted.found { world.found.clone() } else { Fact::NotAsked },
         looped: world.looped.clone(),
+        unfinished: if wanted.looped { world.unfinished.clone() } else { Fact::NotAsked },
         checkout: world.checkout.clone(),
     }
 }
@@ -261,7 +263,9 @@ fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> R
         | Effect::BlockTask { .. }
         | Effect::Checkpoint { .. }
         | Effect::GiveUp { .. }
-        | Effect::FollowList { .. } => {}
+        | Effect::FollowList { .. }
+        | Effect::BindLoop { .. }
+        | Effect::LoopWaits { .. } => {}
         Effect::LeaveClaim(claim) => leave_claim(place, claim).map_err(StepError::Claims)?,
         Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
         Effect::CloseGate(closed) => gate::close(place, closed).map_err(StepError::Gate)?,

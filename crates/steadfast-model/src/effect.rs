@@ -1,6 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentId, Channel, Gate, GateScope, Host, ListItem, Millis, Mode, PlanId, SessionId, TaskId, ToolUseId};
+use crate::{
+    AgentId, Channel, Gate, GateScope, Host, ListItem, LoopId, Millis, Mode, PlanId, SessionId, TaskId, ToolUseId,
+};
 
 /// What is done after a decision is journalled. Idempotent: it may be done twice, by whoever comes next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +37,18 @@ pub enum Effect {
         /// This task alone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
+    },
+    /// From now on that session is bound to the loop. `None`: no session is.
+    BindLoop {
+        id: LoopId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<SessionId>,
+    },
+    /// The loop waits for a human, and why. `None`: it waits no longer.
+    LoopWaits {
+        id: LoopId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<String>,
     },
     /// A call is about to run `steadfast`: leave who it is for the command to find.
     LeaveClaim(Claim),
@@ -98,6 +112,8 @@ impl Effect {
             Self::LeavePlan { .. } => "the plan was not left",
             Self::BlockTask { .. } => "the task was not blocked",
             Self::Checkpoint { .. } | Self::GiveUp { .. } => "the plan was not put down",
+            Self::BindLoop { .. } => "the session was not bound to the loop",
+            Self::LoopWaits { .. } => "whether the loop waits for a human was not kept",
             Self::LeaveClaim(_) => "who is behind a call was not left for it",
             Self::DropClaim { .. } => "who was behind a call was not taken away",
             Self::CloseGate(_) => "the plan gate is closed without its marker and its seal",
@@ -113,7 +129,15 @@ impl Effect {
 
     /// It is done where the journal goes into the ledger, in the same commit: exactly once, whoever dies when.
     pub fn is_ledgers(&self) -> bool {
-        matches!(self, Self::LeavePlan { .. } | Self::BlockTask { .. } | Self::Checkpoint { .. } | Self::GiveUp { .. })
+        matches!(
+            self,
+            Self::LeavePlan { .. }
+                | Self::BlockTask { .. }
+                | Self::Checkpoint { .. }
+                | Self::GiveUp { .. }
+                | Self::BindLoop { .. }
+                | Self::LoopWaits { .. }
+        )
     }
 
     /// It is the hand of a policy, and tied with it: who only observes closes no gate and touches no task, who only

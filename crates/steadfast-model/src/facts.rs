@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AddedBy, Approval, DoneHere, Found, Gate, Leased, Millis, PlanId, Rules, RunId, SealBreak, SessionId, TaskFile,
-    TaskId, TaskLine,
+    AddedBy, Approval, DoneHere, Found, Gate, Leased, LoopView, Millis, PlanId, Rules, RunId, SealBreak, SessionId,
+    TaskFile, TaskId, TaskLine,
 };
 
 /// What has to be known for an event. For most tool events: nothing.
@@ -125,6 +125,9 @@ pub struct Facts {
     /// What is said of the loop of this worktree that is not finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looped: Option<String>,
+    /// The loop of this worktree that is not finished, if there is one.
+    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
+    pub unfinished: Fact<Option<LoopView>>,
     /// The checkout, as the ledger names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<String>,

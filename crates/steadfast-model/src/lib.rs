@@ -45,8 +45,8 @@ pub use host::{Host, UnknownName, Via};
 pub use host_list::{HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
 pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
 pub use looped::{
-    Autonomy, Finding, FindingSeverity, Loop, LoopEnd, Objected, Resolution, Review, ReviewKind, Scores, Shape, Stage,
-    Waiver,
+    Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopLimits, LoopView, Objected, Resolution, Review, ReviewKind,
+    Scores, Shape, Stage, Waiver,
 };
 pub use plan::{Phase, Plan, PlannedTask, Reported};
 pub use policy::{Direction, Mode, PolicyName};

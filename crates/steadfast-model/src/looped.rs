@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{LoopId, Millis, PlanId, RunId, StatedCheck};
+use crate::{Counts, LoopId, Millis, OwnerEnd, PlanId, RunId, SessionId, StatedCheck};
 
 /// A request on its way to a result that was reviewed and gated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +39,21 @@ pub struct Loop {
     pub ended: Option<LoopEnd>,
     pub started_at: Millis,
     pub updated_at: Millis,
+    /// The session that is bound to it: its stops are held while the loop is unfinished.
+    #[serde(default)]
+    pub session: Option<SessionId>,
+    /// Why it waits for a human. While it does, it holds nobody.
+    #[serde(default)]
+    pub waits: Option<String>,
+    /// What its sessions may use up. A run has limits of its own.
+    #[serde(default)]
+    pub limits: LoopLimits,
+    /// Units that sessions began.
+    #[serde(default)]
+    pub iterations: u32,
+    /// What each session cost since the loop began, in millionths of a US dollar, as last seen.
+    #[serde(default)]
+    pub spent: BTreeMap<SessionId, u64>,
 }
 
 impl Loop {
@@ -62,7 +79,17 @@ impl Loop {
             ended: None,
             started_at: now,
             updated_at: now,
+            session: None,
+            waits: None,
+            limits: LoopLimits::default(),
+            iterations: 0,
+            spent: BTreeMap::new(),
         }
+    }
+
+    /// What all its sessions cost, in millionths of a US dollar.
+    pub fn micro_usd(&self) -> u64 {
+        self.spent.values().fold(0, |sum, spent| sum.saturating_add(*spent))
     }
 
     /// How much it may do alone: what its fit allows, and where a human took it below that, with the least freedom.
@@ -99,6 +126,42 @@ pub struct Waiver {
     /// What it said.
     pub text: String,
     pub why: String,
+}
+
+/// What the sessions of a loop may use up. `None`: there is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopLimits {
+    /// Units that are begun.
+    pub iterations: Option<u32>,
+    pub micro_usd: Option<u64>,
+}
+
+/// The little of an unfinished loop that a decision needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoopView {
+    pub id: LoopId,
+    pub stage: Stage,
+    /// The session that is bound to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    /// That session is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_ended: Option<OwnerEnd>,
+    /// A run works on it: no session does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanId>,
+    /// How many tasks of its plan are in which status.
+    #[serde(default)]
+    pub counts: Counts,
+    /// Why it waits for a human.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
+    /// How it stands, in words.
+    pub standing: String,
+    /// What takes it further, as a command in backticks.
+    pub next: String,
 }
 
 /// How ready a request is to run alone.

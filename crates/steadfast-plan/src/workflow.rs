@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use steadfast_model::{Loop, Millis, Review, ReviewKind, Stage, Status, Task};
+use steadfast_model::{Counts, Loop, LoopView, Millis, OwnerEnd, Review, ReviewKind, Stage, Status, Task};
 
 /// How far the tasks of a loop's plan are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -25,6 +25,11 @@ impl Standing {
             all: number(tasks.len()),
             wave: open.filter_map(|task| task.wave).min().or_else(|| tasks.iter().filter_map(|task| task.wave).max()),
         }
+    }
+
+    /// From how many tasks are in which status. Which wave is worked on is not known.
+    pub fn counted(counts: Counts) -> Self {
+        Self { done: counts.done, blocked: counts.blocked, all: counts.all(), wave: None }
     }
 
     /// Nothing is left that could be done.
@@ -205,6 +210,12 @@ pub fn next(looped: &Loop, reviews: &[Review], standing: Standing) -> Next {
         Stage::Decompose => {
             (counted_tasks(standing), "`steadfast loop advance executing`".to_owned())
         }
+        Stage::Executing if standing.is_over() && standing.blocked > 0 => (
+            counted_tasks(standing),
+            "a human gives a blocked task back with `steadfast task unblock ID`; `steadfast loop advance review` goes on \
+             without it"
+                .to_owned(),
+        ),
         Stage::Executing if standing.is_over() => {
             (counted_tasks(standing), "`steadfast loop advance review`".to_owned())
         }
@@ -225,6 +236,26 @@ pub fn next(looped: &Loop, reviews: &[Review], standing: Standing) -> Next {
         Stage::Complete => ("it is over".to_owned(), "`steadfast loop start TEXT` begins another".to_owned()),
     };
     Next { stage: looped.stage, standing: stands, action }
+}
+
+/// The little of a loop that a decision needs.
+pub fn loop_view(looped: &Loop, reviews: &[Review], counts: Counts, session_ended: Option<OwnerEnd>) -> LoopView {
+    let standing = Standing::counted(counts);
+    let Next { stage, standing: stands, action } = next(looped, reviews, standing);
+    // What is blocked is given back by a human alone.
+    let blocked = stage == Stage::Executing && standing.is_over() && standing.blocked > 0;
+    LoopView {
+        id: looped.id.clone(),
+        stage,
+        session: looped.session.clone(),
+        session_ended,
+        run: looped.run.clone(),
+        plan: looped.plan.clone(),
+        counts,
+        waits: looped.waits.clone().or_else(|| blocked.then(|| stands.clone())),
+        standing: stands,
+        next: action,
+    }
 }
 
 /// `PROGRESS.md` of a loop whose tasks are worked on in a session; a run writes its own.

@@ -5,6 +5,7 @@
 mod error;
 mod page;
 mod request;
+mod session;
 
 use std::time::Duration;
 
@@ -17,6 +18,7 @@ use steadfast_store::{Place, log_line};
 pub use error::LoopError;
 pub use page::folder;
 pub use request::{Author, Judged, Request};
+pub use session::Binding;
 
 use crate::error::WorkError;
 use crate::repository::Repository;

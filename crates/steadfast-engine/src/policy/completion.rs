@@ -6,6 +6,8 @@
 
 mod binding;
 mod brief;
+mod loop_order;
+mod looped;
 mod promise;
 mod subagent;
 mod text;
@@ -54,11 +56,11 @@ impl Policy for Completion {
             EventKind::SubagentStop(_) => event.agent.as_ref().is_some_and(|agent| state.held_by(&agent.id).is_some()),
             _ => false,
         };
-        let starts = matches!(event.kind, EventKind::SessionStart { .. });
+        let enabled = state.rules.stop.enabled;
         Needs {
-            plan: asks && state.rules.stop.enabled,
-            task_files: asks && state.rules.stop.enabled && binding::wants_files(state, event),
-            looped: starts && state.rules.stop.enabled,
+            plan: asks && enabled,
+            task_files: asks && enabled && binding::wants_files(state, event),
+            looped: enabled && looped::is_asked(event),
             ..Needs::default()
         }
     }
@@ -73,7 +75,7 @@ impl Policy for Completion {
         }
         match &event.kind {
             EventKind::Stop(stopping) if event.agent.is_none() => {
-                let judged = stop(state, event, stopping, facts);
+                let judged = looped::stop(state, event, stopping, facts, stop(state, event, stopping, facts));
                 if owned_plan(state, facts).is_some() { told(judged, facts, Verdict::Note) } else { judged }
             }
             EventKind::SubagentStop(stopping) => subagent::stop(state, event, stopping, facts),
@@ -84,10 +86,12 @@ impl Policy for Completion {
                 told.map(|text| Judgement::of(Verdict::Context(text))).unwrap_or_default()
             }
             EventKind::SessionStart { source } => {
-                let started = Judgement { aside: facts.looped.clone(), ..start(state, event, *source, facts) };
+                let started = looped::start(event, *source, facts, start(state, event, *source, facts));
                 told(started, facts, Verdict::Context)
             }
-            EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => binding::prompt(state, event, text, facts),
+            EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => {
+                looped::prompt(event, text, facts, binding::prompt(state, event, text, facts))
+            }
             EventKind::Binding(word) => binding::word(state, event, word),
             EventKind::PostTool(result) => binding::wrote(state, event, result, facts),
             EventKind::PreTool(_) | EventKind::Command { .. } if binding::is_own_call(state, event) => {

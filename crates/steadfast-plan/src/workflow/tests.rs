@@ -127,12 +127,13 @@ fn every_stage_says_what_takes_it_further() {
     let overridden = Loop { overridden: Some("a trial".into()), ..unclear.clone() };
     let planned = Loop { plan: Some(PlanId::new("p")), run: Some(RunId::new("r")), ..looped(Stage::Decompose) };
     let half = Standing { done: 2, blocked: 1, all: 6, wave: None };
-    let over = Standing { done: 5, blocked: 1, all: 6, wave: None };
+    let stuck = Standing { done: 5, blocked: 1, all: 6, wave: None };
+    let over = Standing { done: 6, blocked: 0, all: 6, wave: None };
     let [_, _, failed] = reviews();
     let passed = review(ReviewKind::Thorough { round: 2 }, 9, &[]);
     let archived = Loop { ended: Some(LoopEnd::Archived), ..looped(Stage::Executing) };
     let none = Standing::default();
-    let cases: [(&Loop, &[Review], Standing); 13] = [
+    let cases: [(&Loop, &[Review], Standing); 14] = [
         (&unclear, &[], none),
         (&overridden, &[], none),
         (&looped(Stage::Intent), &[], none),
@@ -141,6 +142,7 @@ fn every_stage_says_what_takes_it_further() {
         (&looped(Stage::Decompose), &[], none),
         (&planned, &[], half),
         (&looped(Stage::Executing), &[], half),
+        (&looped(Stage::Executing), &[], stuck),
         (&looped(Stage::Executing), &[], over),
         (&looped(Stage::Review), &[], over),
         (&looped(Stage::Review), std::slice::from_ref(&failed), over),
@@ -163,7 +165,8 @@ fn every_stage_says_what_takes_it_further() {
     decompose: no plan is loaded: `steadfast plan load SPEC.md`, then `steadfast loop advance executing`
     decompose: 2 of 6 tasks are done, 1 blocked: `steadfast loop advance executing`
     executing: 2 of 6 tasks are done, 1 blocked: `steadfast task next` shows the next task
-    executing: 5 of 6 tasks are done, 1 blocked: `steadfast loop advance review`
+    executing: 5 of 6 tasks are done, 1 blocked: a human gives a blocked task back with `steadfast task unblock ID`; `steadfast loop advance review` goes on without it
+    executing: 6 of 6 tasks are done: `steadfast loop advance review`
     review: the thorough review is to be made: `steadfast loop review`
     review: round 1 of the thorough review leaves 1 blocker: `steadfast loop review` shows what is to be fixed, waived or deferred
     review: round 2 of the thorough review passed: `steadfast loop gate`

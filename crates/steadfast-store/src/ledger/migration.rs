@@ -9,7 +9,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::LedgerError;
 use super::error::Fault;
 
-pub(super) const MIGRATIONS: [&str; 10] = [
+pub(super) const MIGRATIONS: [&str; 11] = [
     include_str!("../../migrations/0001_plan.sql"),
     include_str!("../../migrations/0002_session.sql"),
     include_str!("../../migrations/0003_spec.sql"),
@@ -20,6 +20,7 @@ pub(super) const MIGRATIONS: [&str; 10] = [
     include_str!("../../migrations/0008_proof.sql"),
     include_str!("../../migrations/0009_use.sql"),
     include_str!("../../migrations/0010_gate.sql"),
+    include_str!("../../migrations/0011_loop_session.sql"),
 ];
 
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;

@@ -57,7 +57,7 @@ pub use followed::{Followed, Following, Happened, News, Untold};
 pub use history::{HistoryFilter, HistoryLine};
 pub use learning::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
 pub use lease::{Fence, Lease};
-pub use looped::NewReview;
+pub use looped::{NewReview, Unfinished};
 pub use open::BUSY;
 pub use owner::{Claiming, Taken};
 pub use plan::PlanLine;

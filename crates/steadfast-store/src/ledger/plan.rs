@@ -311,7 +311,7 @@ fn current_of(task: &Task) -> Current {
     }
 }
 
-fn counts(connection: &Connection, plan: &PlanId) -> Result<Counts, Fault> {
+pub(super) fn counts(connection: &Connection, plan: &PlanId) -> Result<Counts, Fault> {
     let mut counts = Counts::default();
     let mut statement = connection.prepare_cached("SELECT status, tasks FROM tally WHERE plan = ?1")?;
     let mut rows = statement.query([plan.as_str()])?;

@@ -9,6 +9,7 @@ use crate::{Decision, decide};
 mod binding;
 mod briefing;
 mod exits;
+mod looped;
 mod promises;
 mod subagents;
 

@@ -1,6 +1,8 @@
 //! The words of the stop gate. To the agent: facts, ids first. To the human: what happened and where to look.
 
-use steadfast_model::{Event, Host, Leased, OnBranch, PlanView, State, Status, TaskFile, TaskLine, TaskLines};
+use steadfast_model::{
+    Event, Host, Leased, LoopView, OnBranch, PlanView, State, Status, TaskFile, TaskLine, TaskLines,
+};
 
 /// The ways on, as this session has them.
 #[derive(Clone, Copy)]
@@ -112,6 +114,58 @@ pub(super) fn held(task: &TaskLine, ways: Ways) -> String {
     title(&mut text, task);
     // Subagents have no tool to ask with.
     format!("{text}. {}", Ways { attended: false, ..ways }.on(task, false))
+}
+
+/// `loop l-1a2b3c4d: stage executing, 2 of 2 tasks are done`
+fn loop_line(looped: &LoopView) -> String {
+    format!("loop {}: stage {}, {}", looped.id, looped.stage.as_str(), looped.standing)
+}
+
+/// Where the loop stands, what is next, and how it waits for a human.
+pub(super) fn loop_unfinished(looped: &LoopView, promised: bool) -> String {
+    let claim = if promised { "You promised completion, but the loop is not complete. " } else { "" };
+    format!(
+        "{claim}{}; next: {}. `<promise>BLOCKED - NEEDS USER</promise>` makes it wait for the user.",
+        loop_line(looped),
+        looped.next
+    )
+}
+
+pub(super) fn loop_capped_note(looped: &LoopView, spent: &str) -> String {
+    format!(
+        "steadfast lets this session stop as capped, not complete, after {spent}. {}; next: {}. The next prompt arms \
+         the stop gate again.",
+        loop_line(looped),
+        looped.next
+    )
+}
+
+pub(super) fn loop_waits_note(looped: &LoopView, why: &str) -> String {
+    let stop = if why.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+    format!(
+        "steadfast lets this session stop as needs user: loop {} waits for you in stage {}: {why}{stop} Your next prompt \
+         here, or `steadfast resume`, continues it.",
+        looped.id,
+        looped.stage.as_str()
+    )
+}
+
+pub(super) fn loop_checkpoint_note(looped: &LoopView) -> String {
+    format!(
+        "steadfast lets this session stop as checkpoint: its context is full. {}; `steadfast resume` continues in a fresh \
+         session.",
+        loop_line(looped)
+    )
+}
+
+/// For the human, once.
+pub(super) fn loop_bound_note(looped: &LoopView) -> String {
+    format!(
+        "steadfast: this session is bound to loop {} (stage {}) until it is complete. \"stop the loop\" releases it; \
+         `steadfast loop archive` ends the loop.",
+        looped.id,
+        looped.stage.as_str()
+    )
 }
 
 pub(super) fn refusal(text: &str, refusal: u32, limit: u32) -> String {

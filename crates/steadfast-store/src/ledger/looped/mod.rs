@@ -3,11 +3,14 @@
 mod familiar;
 mod review;
 mod row;
+mod session;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use steadfast_model::{Loop, LoopEnd, LoopId, Millis, Objected, PlanId, RunId, Scores, Shape, Stage, Waiver};
 
 pub use review::NewReview;
+pub use session::Unfinished;
+pub(super) use session::{bind, wait};
 
 use super::column::{json, text};
 use super::error::Fault;
@@ -71,7 +74,7 @@ impl Ledger {
             }
             let ended = (to == Stage::Complete).then_some(LoopEnd::Complete.as_str());
             transaction.execute(
-                "UPDATE loop SET stage = ?2, ended = ?3, updated_at = ?4 WHERE id = ?1",
+                "UPDATE loop SET stage = ?2, ended = ?3, updated_at = ?4, waits = NULL WHERE id = ?1",
                 params![id.as_str(), to.as_str(), ended, now.0],
             )?;
             Ok(true)

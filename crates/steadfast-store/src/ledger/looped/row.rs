@@ -1,11 +1,11 @@
 use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, params};
-use steadfast_model::{Loop, LoopEnd, LoopId, PlanId, RunId, Stage};
+use steadfast_model::{Loop, LoopEnd, LoopId, PlanId, RunId, SessionId, Stage};
 
 use super::super::LedgerError;
 use super::super::column::{json, millis, optional_word, text, word};
 use super::super::error::Fault;
 
-const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base, objections, waived";
+const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base, objections, waived, session, waits, limits, iterations, spent";
 
 pub(super) fn find(connection: &Connection, id: &LoopId) -> Result<Loop, Fault> {
     let found = connection
@@ -29,7 +29,7 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
     transaction.execute(
         &format!(
             "INSERT INTO loop ({COLUMNS})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"
         ),
         params![
             new.id.as_str(),
@@ -51,6 +51,11 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
             new.base,
             text(&new.objections),
             text(&new.waived),
+            new.session.as_ref().map(SessionId::as_str),
+            new.waits,
+            text(&new.limits),
+            new.iterations,
+            text(&new.spent),
         ],
     )?;
     Ok(())
@@ -77,6 +82,11 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Loop> {
         base: row.get(16)?,
         objections: json(17, &row.get::<_, String>(17)?)?,
         waived: json(18, &row.get::<_, String>(18)?)?,
+        session: row.get::<_, Option<String>>(19)?.map(SessionId::new),
+        waits: row.get(20)?,
+        limits: json(21, &row.get::<_, String>(21)?)?,
+        iterations: row.get(22)?,
+        spent: json(23, &row.get::<_, String>(23)?)?,
     })
 }
 

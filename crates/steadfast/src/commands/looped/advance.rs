@@ -1,6 +1,7 @@
 use clap::Args;
 use steadfast_model::Stage;
-use steadfast_work::loops::Loops;
+use steadfast_work::Caller;
+use steadfast_work::loops::{Binding, Loops};
 
 use crate::error::CommandError;
 use crate::here;
@@ -24,8 +25,10 @@ fn parse(text: &str) -> Result<Stage, String> {
 impl Advance {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
+        let caller = Caller::of(Some(&repository.place), &repository.environment, "loop advance");
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;
+        loops.bind(&caller, &looped, Binding::TakeOver)?;
         let looped = loops.advance(&looped, self.stage)?;
         let next = loops.next(&looped)?;
         tell!("loop {} is at {}: {}", looped.id, next.stage.as_str(), next.standing)?;

@@ -1,6 +1,7 @@
 use clap::Args;
 use serde_json::json;
-use steadfast_work::loops::Loops;
+use steadfast_work::Caller;
+use steadfast_work::loops::{Binding, Loops};
 
 use crate::error::CommandError;
 use crate::here;
@@ -17,7 +18,8 @@ pub(in crate::commands) struct Next {
 impl Next {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        let loops = Loops::of(&repository)?;
+        let caller = Caller::of(Some(&repository.place), &repository.environment, "loop next");
+        let mut loops = Loops::of(&repository)?;
         let Some(looped) = loops.unfinished()? else {
             if self.json {
                 return tell!("{}", json!({ "loop": null }));
@@ -25,6 +27,7 @@ impl Next {
             note!("no loop is under way; `steadfast loop start \"what is wanted\"` begins one");
             return Ok(());
         };
+        loops.bind(&caller, &looped, Binding::UnlessHeld)?;
         let next = loops.next(&looped)?;
         if self.json {
             let (stage, standing, action) = (next.stage, next.standing, next.action);

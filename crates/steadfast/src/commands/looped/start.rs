@@ -7,7 +7,7 @@ use steadfast_store::SessionFiles;
 use steadfast_store::ledger::{Memory, Recalled};
 use steadfast_work::Caller;
 use steadfast_work::Repository;
-use steadfast_work::loops::{Author, Begun, Loops, Request, how};
+use steadfast_work::loops::{Author, Begun, Binding, Loops, Request, how};
 
 use super::score::{missing, questions, scores_json, show_marks};
 use crate::error::CommandError;
@@ -56,7 +56,10 @@ impl Start {
             }
             None => {}
             Some(found) => match self.choice(&caller, &found)? {
-                Choice::Resume => return resume(&loops, &found, self.json),
+                Choice::Resume => {
+                    loops.bind(&caller, &found, Binding::TakeOver)?;
+                    return resume(&loops, &found, self.json);
+                }
                 Choice::Status => return super::status::show(&loops, &found, self.json),
                 Choice::Fresh => {
                     loops.archive(&found)?;
@@ -71,6 +74,7 @@ impl Start {
         let mut request = Request::read(request, &repository.place.root, &repository.environment)?;
         request.author = Author::of(&caller, &repository.place);
         let begun = loops.begin(&request)?;
+        loops.bind(&caller, &begun.looped, Binding::TakeOver)?;
         if self.json {
             tell!("{}", to_json(&loops, &begun)?)?;
         } else {
