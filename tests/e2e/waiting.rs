@@ -10,6 +10,7 @@ use crate::world::{PROMPT, Scene};
 
 on!(a_session_waits_for_its_subagent_and_is_held_after_it: claude_2_1_325, claude_2_1_197);
 on!(a_session_waits_for_its_shell_and_is_held_after_it: claude_2_1_325, claude_2_1_197);
+on!(a_server_is_not_waited_for: claude_2_1_325, claude_2_1_197);
 on!(a_session_of_codex_waits_for_its_subagent: codex_0_166_0);
 on!(a_session_of_codex_is_held_when_its_subagent_is_done: codex_0_166_0);
 on!(what_a_subagent_is_asked_claims_no_tasks: codex_0_166_0);
@@ -40,17 +41,41 @@ fn a_session_waits_for_its_subagent_and_is_held_after_it(program: &Program) {
 
 fn a_session_waits_for_its_shell_and_is_held_after_it(program: &Program) {
     let scene = Scene::with_tasks(program, 1);
-    let shell = json!({"command": "sleep 2", "description": "the long part", "run_in_background": true});
+    let shell = json!({"command": "sleep 2.5", "description": "the long part", "run_in_background": true});
     let run = scene.run(
         Scenario::new("shell")
             .prompt(PROMPT)
             .tool("Bash", shell)
-            .say("I wait for it.")
+            .say("Let me know!")
+            .say("WAITING: for the long part")
             .say("It is done, let me know!")
             .shell("steadfast task done 1")
             .say("Done."),
     );
-    assert_eq!(run.journal.stops(), [LET_GO, REFUSED, LET_GO]);
+    assert_eq!(run.journal.stops(), [REFUSED, LET_GO, REFUSED, LET_GO]);
+    let reasons = run.journal.refusals();
+    assert!(reasons[0].contains("`sleep 2.5` still runs in the background"), "{reasons:?}");
+    assert!(!reasons[1].contains("sleep"), "{reasons:?}");
+    assert_eq!(run.outcome(&scene), (2, Some("complete".to_owned())));
+}
+
+/// However the agent puts it: a server that listens on a port switches the gate off for nobody.
+fn a_server_is_not_waited_for(program: &Program) {
+    let scene = Scene::with_tasks(program, 1);
+    let serve = "python3 -c \"import socket, time; s = socket.create_server(('127.0.0.1', 0)); time.sleep(8)\"";
+    let run = scene.run(
+        Scenario::new("server")
+            .prompt(PROMPT)
+            .tool("Bash", json!({"command": serve, "description": "dev server", "run_in_background": true}))
+            .shell("sleep 1")
+            .say("<promise>WAITING: for the server</promise>")
+            .shell("steadfast task done 1")
+            .say("Done."),
+    );
+    let reasons = run.journal.refusals();
+    assert!(reasons[0].contains("listens on port"), "{reasons:?}");
+    // When the server has ended, the newer one is woken and stops once more.
+    assert_eq!(run.journal.stops()[..2], [REFUSED, LET_GO]);
     assert_eq!(run.outcome(&scene), (1, Some("complete".to_owned())));
 }
 

@@ -42,7 +42,7 @@ fn message() -> impl Strategy<Value = Option<String>> {
 }
 
 fn stopping() -> impl Strategy<Value = Stopping> {
-    let background = Background { what: "shell".into(), status: "running".into() };
+    let background = Background { what: "subagent".into(), status: "running".into(), command: None };
     (any::<bool>(), message(), proptest::option::weighted(0.9, Just(Vec::new())), 0..20_u32).prop_map(
         move |(again, last_message, quiet, wakeups)| Stopping {
             again,

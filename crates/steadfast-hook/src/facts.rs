@@ -10,8 +10,8 @@ use steadfast_engine::{Heard, goal};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
     Action, Approval, ApprovalRules, Brief, Current, DoneHere, Event, EventKind, Fact, Facts, Found, Gate, Leased,
-    LoopView, Millis, Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, SessionId, Stage, State,
-    TaskFile, ToolCall, WiringTold,
+    Liveness, LoopView, Millis, Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, SessionId, Stage,
+    State, TaskFile, ToolCall, WiringTold,
 };
 use steadfast_observe::{Repository, TOOL_EVENT};
 use steadfast_plan::{Standing, loop_view, resume_text};
@@ -21,7 +21,7 @@ use steadfast_store::{
     neighbours_of, seal_breaks, tree_breaks,
 };
 
-use crate::process::is_gone;
+use crate::process::{HOSTS, Process, is_gone};
 use crate::{share, wiring};
 
 /// Longer than any single tool call: an agent that works is heard of at least this often.
@@ -35,6 +35,9 @@ const TREE: Duration = Duration::from_millis(400);
 
 /// What git gets at a prompt to list the files. A hundred thousand take less than half of it.
 const PROMPT: Duration = Duration::from_millis(250);
+
+/// What a stop may spend on looking at processes. Four hundred take 6 ms.
+const PROCESSES: Duration = Duration::from_millis(50);
 
 /// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice. With it, where
 /// nothing is open, how its done tasks stand here.
@@ -308,6 +311,20 @@ pub(crate) fn wiring(
 /// Which checkout this is.
 pub(crate) fn checkout(place: &Place, needs: Needs) -> Option<String> {
     needs.checkout.then(|| place.worktree())
+}
+
+/// What the processes are doing that a stop tells of. Without a host that can be seen above this process, nothing of them
+/// is known.
+pub(crate) fn processes(needs: Needs, event: &Event) -> Vec<Liveness> {
+    let EventKind::Stop(stopping) = &event.kind else { return Vec::new() };
+    if !needs.processes {
+        return Vec::new();
+    }
+    let commands: Vec<Option<&str>> = stopping.processes().map(|process| process.command.as_deref()).collect();
+    match Process::above(&HOSTS) {
+        Some(host) => steadfast_observe::processes_of(host.id, &commands, PROCESSES),
+        None => vec![Liveness::Unknown; commands.len()],
+    }
 }
 
 /// How much of its budget a run has spent, if it is spent: what its runner wrote down then. That the file is there is

@@ -22,6 +22,7 @@ pub(crate) fn redact(event: &mut Event) {
             if let Some(message) = &mut stopping.last_message {
                 clean(message);
             }
+            stopping.background.iter_mut().flatten().filter_map(|task| task.command.as_mut()).for_each(clean);
         }
         EventKind::ListSeen(diff) => diff.items.iter_mut().for_each(clean_item),
         EventKind::ItemCreated(told) | EventKind::ItemCompleted(told) => clean_item(&mut told.item),

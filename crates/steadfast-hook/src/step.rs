@@ -128,6 +128,7 @@ impl Step<'_> {
             changed,
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
             checkout: facts::checkout(place, wanted),
+            processes: facts::processes(wanted, &event),
         };
         let looked_at = before.sequence;
         let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
@@ -220,6 +221,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         looped: world.looped.clone(),
         unfinished: if wanted.looped { world.unfinished.clone() } else { Fact::NotAsked },
         checkout: world.checkout.clone(),
+        processes: world.processes.clone(),
     }
 }
 

@@ -210,11 +210,21 @@ fn stopping(input: &Input<'_>) -> Stopping {
         #[serde(rename = "type")]
         what: String,
         status: String,
+        command: Option<String>,
+        agent_type: Option<String>,
     }
     let background = Input::list::<Task>(input.background_tasks).map(|tasks| {
         let kept = tasks.into_iter().take(bound::BACKGROUND);
-        kept.map(|task| Background { what: cut(&task.what, bound::NAME), status: cut(&task.status, bound::NAME) })
-            .collect()
+        kept.map(|task| {
+            // Some hosts list nothing but subagents, and name no kind.
+            let what = if task.what.is_empty() && task.agent_type.is_some() { "subagent" } else { &task.what };
+            Background {
+                what: cut(what, bound::NAME),
+                status: cut(&task.status, bound::NAME),
+                command: task.command.map(|command| cut(&command, bound::NAME)),
+            }
+        })
+        .collect()
     });
     Stopping {
         again: Input::flag(input.stop_hook_active),

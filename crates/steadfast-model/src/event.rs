@@ -176,11 +176,22 @@ pub struct Stopping {
     pub wakeups: u32,
 }
 
+impl Stopping {
+    /// What runs in the background and is no agent.
+    pub fn processes(&self) -> impl Iterator<Item = &Background> {
+        let told = self.background.iter().flatten();
+        told.filter(|task| task.is_running() && !task.is_agent())
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Background {
     /// `subagent`, `shell`, …
     pub what: String,
     pub status: String,
+    /// The command line of a shell, as far as the host tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,6 +206,17 @@ pub struct TaskChanged {
 impl Background {
     pub fn is_running(&self) -> bool {
         !matches!(self.status.as_str(), "completed" | "failed" | "killed" | "cancelled" | "canceled" | "done")
+    }
+
+    /// An agent that works for this session, and wakes it when it is done. A shell, a monitor and whatever the host does
+    /// for itself (its memory, its scans) is no agent.
+    pub fn is_agent(&self) -> bool {
+        matches!(self.what.as_str(), "subagent" | "teammate" | "workflow" | "cloud session")
+    }
+
+    /// What a text calls it: the command of a shell, else its kind.
+    pub fn name(&self) -> &str {
+        self.command.as_deref().unwrap_or(&self.what)
     }
 }
 

@@ -32,6 +32,8 @@ pub struct Needs {
     pub looped: bool,
     /// Which checkout this is, as the ledger names it.
     pub checkout: bool,
+    /// What the processes are doing that the session waits for.
+    pub processes: bool,
 }
 
 impl Needs {
@@ -49,6 +51,7 @@ impl Needs {
             found: self.found || other.found,
             looped: self.looped || other.looped,
             checkout: self.checkout || other.checkout,
+            processes: self.processes || other.processes,
         }
     }
 }
@@ -131,6 +134,24 @@ pub struct Facts {
     /// The checkout, as the ledger names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<String>,
+    /// The processes behind [`Stopping::processes`](crate::Stopping::processes), in that order. Empty: not asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<Liveness>,
+}
+
+/// A process in the background, as the operating system has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Liveness {
+    /// It could not be looked up: only the host says that it runs.
+    Unknown,
+    /// It has ended.
+    Gone,
+    Runs,
+    /// It, or one that it started, listens on this TCP port.
+    Listens {
+        port: u16,
+    },
 }
 
 impl Facts {

@@ -37,7 +37,9 @@ pub use event::{
     Agent, Background, BindingWord, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged,
 };
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
-pub use facts::{Brief, Checking, Counts, Current, Fact, Facts, Needs, Neighbours, NewRules, OwnerEnd, PlanView};
+pub use facts::{
+    Brief, Checking, Counts, Current, Fact, Facts, Liveness, Needs, Neighbours, NewRules, OwnerEnd, PlanView,
+};
 pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealChange, Trigger};
 pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
 pub use hash::fnv;

@@ -12,9 +12,10 @@ mod promise;
 mod subagent;
 mod text;
 mod tokens;
+mod waiting;
 
 use steadfast_model::{
-    Background, BindingChange, Change, Direction, DoneHere, Effect, Event, EventKind, ExitOn, Fact, Facts, Mode, Needs,
+    BindingChange, Change, Direction, DoneHere, Effect, Event, EventKind, ExitOn, Fact, Facts, Liveness, Mode, Needs,
     PlanView, PolicyName, PromptOrigin, Release, Rules, StartSource, State, Status, Stopping, TaskLine, TaskLines,
     Verdict,
 };
@@ -61,6 +62,7 @@ impl Policy for Completion {
             plan: asks && enabled,
             task_files: asks && enabled && binding::wants_files(state, event),
             looped: enabled && looped::is_asked(event),
+            processes: asks && enabled && waiting::needs_processes(event),
             ..Needs::default()
         }
     }
@@ -171,7 +173,7 @@ fn gate(state: &State, event: &Event, stopping: &Stopping, plan: &PlanView, fact
         Some(Some(share)) => share,
         Some(None) => return binding::elsewhere(plan, &facts.leased),
     };
-    let gate = Gate { state, event, plan, done: &facts.done, said };
+    let gate = Gate { state, event, plan, done: &facts.done, said, processes: &facts.processes };
 
     // What is open and cannot be started waits for something that is blocked.
     if plan.open.is_empty() || plan.counts.open() == 0 {
@@ -202,6 +204,7 @@ struct Gate<'a> {
     /// How what is done stands here, where nothing is open.
     done: &'a Fact<DoneHere>,
     said: Option<Promise>,
+    processes: &'a [Liveness],
 }
 
 impl Gate<'_> {
@@ -274,14 +277,15 @@ impl Gate<'_> {
 
     /// The session is not stopping but waiting: something will wake it, or the human has taken over.
     fn waits(&self, stopping: &Stopping) -> bool {
-        let Self { state, event, plan, said, .. } = self;
+        let Self { state, event, plan, said, processes, .. } = self;
         let background = match &stopping.background {
-            Some(background) => background.iter().any(Background::is_running),
+            Some(background) => background.iter().any(|task| task.is_running() && task.is_agent()),
             None => !state.subagents.is_empty(),
         };
         event.planning
             || state.interrupted
             || background
+            || (*said == Some(Promise::Waiting) && waiting::is_real(stopping, processes))
             || stopping.wakeups > 0
             || !plan.checking.is_empty()
             || (*said == Some(Promise::Waiting) && plan.counts.blocked > 0)
@@ -349,7 +353,8 @@ impl Gate<'_> {
             };
             return released(Release::Capped, Verdict::Note(text::capped_note(&left, &spent)));
         }
-        let reason = text::refusal(facts, self.state.stop.refused + 1, self.limit());
+        let waiting = waiting::not_excused(self.event, self.processes);
+        let reason = text::refusal(&format!("{facts}{waiting}"), self.state.stop.refused + 1, self.limit());
         Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], ..Judgement::default() }
     }
 

@@ -301,7 +301,9 @@ impl Story {
         let background = (self.host != Host::Codex).then(|| {
             let agents = self.agents.values().map(|_| "subagent");
             let running = agents.chain(self.shells.iter().map(|_| "shell")).take(bound::BACKGROUND);
-            running.map(|what| Background { what: what.to_owned(), status: "running".to_owned() }).collect()
+            running
+                .map(|what| Background { what: what.to_owned(), status: "running".to_owned(), command: None })
+                .collect()
         });
         let stopping = Stopping { again: false, last_message: self.last_message.take(), background, wakeups: 0 };
         told.push_back(self.event(None, EventKind::Stop(stopping)));

@@ -14,6 +14,8 @@ mod limits;
 mod neighbours;
 mod objects;
 mod places;
+#[cfg(target_os = "linux")]
+mod processes;
 mod recent;
 mod sandbox;
 mod stats;

@@ -138,7 +138,7 @@ fn what_happened_since_is_told() {
 fn a_prompt_of_the_human_arms_the_gate_again() {
     let sandbox = at_work();
     stop(&sandbox, "s-1");
-    sandbox.hook("Stop", "s-1", json!({"background_tasks": [{"id": "b", "type": "shell", "status": "running"}]}));
+    sandbox.hook("Stop", "s-1", json!({"background_tasks": [{"id": "b", "type": "subagent", "status": "running"}]}));
     let since = |sandbox: &Sandbox| {
         let said: Value = serde_json::from_str(&sandbox.ok(&["why", "--json"])).unwrap();
         (said["since"]["released"].clone(), said["since"]["prompts"].clone())

@@ -57,7 +57,7 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     let rules = &state.rules.stop;
     let plan = owned_plan(state, facts).unwrap_or(&none);
     let said = promise::promised(message, rules, plan.brief.promise.as_deref());
-    let gate = Gate { state, event, plan, done: &facts.done, said };
+    let gate = Gate { state, event, plan, done: &facts.done, said, processes: &facts.processes };
     if gate.is_let_go() {
         return Judgement::default();
     }

@@ -20,8 +20,9 @@ pub(super) enum Promise {
 
 /// What the last promise of a message means. `own` is the plan's own promise of completion.
 pub(super) fn promised(message: &str, rules: &StopRules, own: Option<&str>) -> Option<Promise> {
-    let text = normal(&message[text_of(message)?]);
-    if text == "WAITING" || text.starts_with("WAITING:") {
+    let Some(text) = text_of(message) else { return says_waiting(message).then_some(Promise::Waiting) };
+    let text = normal(&message[text]);
+    if is_waiting(&text) {
         return Some(Promise::Waiting);
     }
     let known = own.into_iter().chain(rules.promises()).find(|known| normal(known) == text)?;
@@ -31,6 +32,24 @@ pub(super) fn promised(message: &str, rules: &StopRules, own: Option<&str>) -> O
         StopRules::CHECKPOINT => Promise::Checkpoint,
         _ => Promise::Completion,
     })
+}
+
+/// The message says that the agent waits, with the tag or without it.
+pub(super) fn says_that_it_waits(message: &str) -> bool {
+    match text_of(message) {
+        Some(text) => is_waiting(&normal(&message[text])),
+        None => says_waiting(message),
+    }
+}
+
+fn is_waiting(text: &str) -> bool {
+    text == "WAITING" || text.starts_with("WAITING:")
+}
+
+/// A line of its own that begins with `WAITING:`. It excuses nothing by itself, so it needs no tag.
+fn says_waiting(message: &str) -> bool {
+    let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | '-');
+    without_talk(message).lines().any(|line| line.trim_start_matches(marks).starts_with("WAITING:"))
 }
 
 /// The text of a promise of completion that would be taken, the plan's own first.
@@ -180,6 +199,13 @@ mod tests {
             assert_eq!(means(&format!("Done so far.\n<promise>{text}</promise>")), Some(meaning), "{text}");
         }
         assert_eq!(means("<promise>I did my best</promise>"), None);
+        for text in ["Built.\nWAITING: for the build", "**WAITING:** the build", "- WAITING: it"] {
+            assert_eq!(means(text), Some(Promise::Waiting), "{text}");
+        }
+        for text in ["I am waiting: for it", "`WAITING: x`", "> WAITING: x", "say WAITING: x", "Waiting: for you"] {
+            assert_eq!(means(text), None, "{text}");
+        }
+        assert_eq!(means("WAITING: x\n<promise>EPIC COMPLETE</promise>"), Some(Promise::Completion));
         assert_eq!(means("ALL TASKS COMPLETE"), None, "without the tag it is talk");
         assert_eq!(means("<loop-complete>ALL TASKS COMPLETE</loop-complete>"), None);
     }
