@@ -34,7 +34,7 @@ pub enum RunState {
     Running,
     /// At a limit, or interrupted: it can be resumed.
     Paused,
-    /// Every task is done, some on the agent's word alone: a human looks at those. It can be resumed.
+    /// Every task is done, some on the agent's word alone: a human looks at those.
     NeedsReview,
     /// Nothing is left that could be done.
     Complete,
@@ -56,7 +56,7 @@ impl RunState {
     }
 
     pub fn is_over(self) -> bool {
-        matches!(self, Self::Complete | Self::Stopped)
+        matches!(self, Self::NeedsReview | Self::Complete | Self::Stopped)
     }
 }
 

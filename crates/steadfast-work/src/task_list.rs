@@ -184,7 +184,7 @@ impl TaskList {
     /// What a run works off is changed by its runner alone; while it is paused, by a human.
     fn is_nobodys(&self, task: &Task) -> Result<(), WorkError> {
         let Some(run) = self.ledger.run_of_plan(&task.plan)? else { return Ok(()) };
-        if matches!(run.state, RunState::Paused | RunState::NeedsReview) && !self.caller.is_agent() {
+        if run.state == RunState::Paused && !self.caller.is_agent() {
             return Ok(());
         }
         Err(TaskError::InRun { task: task.id.clone(), run: run.id }.into())

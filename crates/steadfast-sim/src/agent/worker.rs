@@ -64,6 +64,18 @@ struct Task {
     kind: String,
     #[serde(default)]
     files: Vec<String>,
+    /// None: only its word closes it.
+    check: Option<String>,
+}
+
+impl Task {
+    /// What it writes for the task. Where nothing is named and nothing checked, something of its own.
+    fn targets(&self) -> Vec<String> {
+        if self.files.is_empty() && self.check.is_none() && self.kind == "main" {
+            return vec![format!("{}.md", self.id)];
+        }
+        self.files.iter().filter(|path| names_a_file(path)).cloned().collect()
+    }
 }
 
 impl Before {
@@ -88,6 +100,10 @@ impl Worker {
     /// What to do after `heard`, the result of the last call.
     pub(super) fn next(&mut self, heard: &str, cwd: &Path) -> (Before, Turn) {
         match std::mem::replace(&mut self.state, State::Idle) {
+            // What was done does not hold any more: that is what a refusal says.
+            State::Idle if heard.contains("`steadfast task check`") => {
+                (Before::Nothing, Turn::doing([self.steadfast("task check")]))
+            }
             State::Idle => {
                 self.state = State::Asked;
                 (Before::Nothing, Turn::saying("What is next?").calling([self.steadfast("task next --json")]))
@@ -137,7 +153,7 @@ impl Worker {
         let starts = Turn::saying(format!("I start {} {}.", task.id, task.title))
             .calling([self.steadfast(&format!("task start {}", quoted(&task.id)))]);
         let done = Turn::doing([self.steadfast(&format!("task done {}", quoted(&task.id)))]);
-        let writes = task.files.iter().filter(|path| names_a_file(path)).cloned().chain(also(&task.title));
+        let writes = task.targets().into_iter().chain(also(&task.title));
         let decides = (task.kind == "decision")
             .then(|| Turn::doing([self.steadfast("decide 'the plain way' --why 'it is enough'")]));
         let writes = writes.map(|path| Turn::doing([written(&task, &path, cwd)])).chain(decides);

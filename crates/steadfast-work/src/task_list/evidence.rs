@@ -5,6 +5,8 @@ use std::path::Path;
 use steadfast_check::artifact::{self, Artifact};
 use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, Task, TaskId};
 
+use steadfast_store::ledger::Started;
+
 use super::{TaskError, TaskList, decisions, files, skills};
 use crate::error::WorkError;
 use crate::text::one_line;
@@ -64,7 +66,7 @@ impl TaskList {
             return Ok(self.looked(EvidenceClass::Observed, false, note));
         }
         if task.files.is_empty() {
-            return Ok(self.tree_changed_since(started.tree.as_deref()));
+            return Ok(self.tree_changed_since(&started));
         }
         let missing: Vec<&str> = ids.iter().filter(|(_, id)| id.is_none()).map(|(name, _)| name.as_str()).collect();
         let changed = files::changed(&started.files, &ids);
@@ -79,11 +81,12 @@ impl TaskList {
         Ok(Evidence { files: ids, seen, ..self.looked(EvidenceClass::Observed, passed, note) })
     }
 
-    fn tree_changed_since(&self, before: Option<&str>) -> Evidence {
+    fn tree_changed_since(&self, started: &Started) -> Evidence {
         let place = &self.repository.place;
-        match (before, files::tree(&place.root, &place.state)) {
+        match (started.tree.as_deref(), files::tree(&place.root, &place.state)) {
             (Some(before), Fact::Known(now)) if before == now => {
-                self.looked(EvidenceClass::Observed, false, "nothing changed since it was started".into())
+                let since = if started.loaded { "added" } else { "started" };
+                self.looked(EvidenceClass::Observed, false, format!("nothing changed since it was {since}"))
             }
             (Some(_), Fact::Known(now)) => {
                 Evidence { tree: Some(now), ..self.looked(EvidenceClass::Observed, true, "the tree changed".into()) }

@@ -127,9 +127,6 @@ impl Status {
 fn run_needed(view: &RunView) -> Option<String> {
     let run = &view.run;
     let gone = !run.runner.is_some_and(is_alive);
-    if run.state == RunState::NeedsReview {
-        return Some(format!("run {} needs review: `steadfast task done ID --force` confirms a claimed task", run.id));
-    }
     (run.state == RunState::Paused || gone)
         .then(|| format!("run {} does not go on by itself: `steadfast resume`", run.id))
 }

@@ -28,7 +28,7 @@ impl From<RunError> for CommandError {
             }
             E::NeedsReview { branch, .. } => said
                 .hint(format!("the work is on {branch}"))
-                .hint("`steadfast task done ID --force` confirms one; then `steadfast resume` completes the run"),
+                .hint("`steadfast task done ID --force` confirms one, `steadfast task start ID` opens it again"),
             E::NotOver { .. } => said
                 .hint("`steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch"),
             E::UnderWay { .. } => {

@@ -50,6 +50,12 @@ pub(crate) fn summary(list: &TaskList) -> Result<Summary, CommandError> {
         let why = blocked.reason.map(|reason| format!(": {}", one_line(&reason))).unwrap_or_default();
         summary.needs_human.push(format!("task {} is blocked{why}", blocked.task));
     }
+    let claimed = list.ledger().claimed(&view.id)?;
+    if !claimed.is_empty() && view.counts.open() == 0 {
+        summary
+            .needs_human
+            .push(format!("only the agent's word closed {claimed}; `steadfast task done ID --force` confirms one"));
+    }
     let stale = tasks.iter().zip(list.proofs(&tasks)?);
     summary.stale = stale
         .filter(|(_, proof)| proof.as_ref().is_some_and(|proof| proof.stale == Some(true)))

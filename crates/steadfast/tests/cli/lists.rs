@@ -92,7 +92,7 @@ fn loading_again_takes_over_what_was_done_since_and_reopens_nothing() {
     assert!(said.contains("nothing in it changed\ntaken over: 1 done, as `claimed`\n"), "{said}");
     assert_eq!(
         stands(&sandbox, &["1.1", "1.2", "2.1"]),
-        ["1.1 in_progress claimed", "1.2 done claimed", "2.1 done claimed"]
+        ["1.1 in_progress claimed", "1.2 done claimed", "2.1 done forced"]
     );
 }
 

@@ -124,6 +124,7 @@ fn the_tools_say_what_they_take_and_that_they_destroy_nothing() {
         "task_add",
         "task_start",
         "task_done",
+        "task_check",
         "task_wait",
         "task_note",
         "task_block",
@@ -144,7 +145,7 @@ fn the_tools_say_what_they_take_and_that_they_destroy_nothing() {
     let reading = list["result"]["tools"].as_array().unwrap().iter();
     let reading = reading.filter(|tool| tool["annotations"]["readOnlyHint"] == true).count();
     assert_eq!(reading, 5);
-    assert_eq!(list["result"]["tools"][8]["inputSchema"]["required"], json!(["id", "why"]));
+    assert_eq!(list["result"]["tools"][9]["inputSchema"]["required"], json!(["id", "why"]));
 }
 
 #[test]
@@ -164,8 +165,12 @@ fn tasks_are_added_started_closed_and_set_aside_in_the_words_of_the_command_line
     let started = text(&server.call("task_start", json!({"id": "3"})));
     assert_eq!(started, "3 Three: in progress\n0 of 3 tasks done, 3 open, 0 blocked.");
     assert_eq!(ids(&server.call("task_next", json!({}))), ["3"]);
+    sandbox.write("a.rs", "fn a() {}\n");
     let done = text(&server.call("task_done", json!({"id": 1})));
-    assert_eq!(done, "1 One: done (claimed: it has no check)\n1 of 3 tasks done, 2 open, 0 blocked. Next is 3 Three.");
+    assert_eq!(
+        done,
+        "1 One: done (claimed: it has no check; changed: a.rs)\n1 of 3 tasks done, 2 open, 0 blocked. Next is 3 Three."
+    );
     let blocked = text(&server.call("task_block", json!({"id": "2", "why": "no key"})));
     assert_eq!(blocked, "2 Two: blocked\n1 of 3 tasks done, 1 open, 1 blocked. Next is 3 Three.");
 
@@ -305,6 +310,7 @@ fn a_call_belongs_to_the_session_whose_hook_saw_it() {
     // Both are about to call the same tool, and the other one did so last.
     pre_tool(&sandbox, "s-1", "call-1", "task_done");
     pre_tool(&sandbox, "s-2", "call-2", "task_done");
+    sandbox.write("work.txt", "work");
     server.named_call("call-1", "task_done", json!({"id": "1"}));
     assert_eq!(owner(&sandbox), "s-1");
     assert!(sandbox.stop_is_refused("s-1"), "task 2 is open, and s-1 works on the list");

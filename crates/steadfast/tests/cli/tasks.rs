@@ -28,7 +28,7 @@ fn a_task_goes_its_way_and_each_step_says_what_is_left() {
     0 of 2 tasks done, 2 open, 0 blocked.
     ");
     insta::assert_snapshot!(sandbox.ok(&["task", "done", "1"]), @r"
-    1 Write the parser: done (claimed: it has no check)
+    1 Write the parser: done (forced: a human closed it)
     1 of 2 tasks done, 1 open, 0 blocked. Next is 2 Write its tests.
     ");
     insta::assert_snapshot!(sandbox.ok(&["task", "block", "2", "--why", "no fixtures"]), @r"
@@ -36,7 +36,7 @@ fn a_task_goes_its_way_and_each_step_says_what_is_left() {
     1 of 2 tasks done, 0 open, 1 blocked.
     ");
     insta::assert_snapshot!(sandbox.ok(&["task", "list"]), @r"
-    1  done         Write the parser  (claimed)
+    1  done         Write the parser  (forced)
     2  blocked      Write its tests  (no fixtures)
     ");
 }
@@ -50,7 +50,7 @@ fn the_json_of_a_list_has_the_keys_it_promises() {
     for key in ["id", "title", "kind", "type", "phase", "status", "verify", "blocked_by", "stuck_count", "evidence"] {
         assert!(task.contains_key(key), "{key}");
     }
-    assert_eq!(task["evidence"]["class"], "claimed");
+    assert_eq!(task["evidence"]["class"], "forced");
 }
 
 #[test]
@@ -141,6 +141,13 @@ fn the_session_that_starts_a_task_is_held_and_another_is_not() {
     assert!(sandbox.stop_is_refused("s-1"));
     assert!(!sandbox.stop_is_refused("s-2"));
     for id in ["1", "2"] {
+        let output = sandbox.as_agent("s-1", &["task", "done", id]);
+        assert_eq!(
+            output.status.success(),
+            id == "2",
+            "what was written for 1 is a change since 2 was added: {output:?}"
+        );
+        sandbox.write("work.txt", id);
         assert!(sandbox.as_agent("s-1", &["task", "done", id]).status.success());
     }
     assert!(!sandbox.stop_is_refused("s-1"));
@@ -181,6 +188,7 @@ fn what_the_human_added_gives_refusals_back_and_what_the_agent_added_does_not() 
     assert!(sandbox.as_agent("s-1", &["task", "add", "Agent's"]).status.success());
     assert!(sandbox.stop_is_refused("s-1"));
     let earned = || sandbox.session("s-1").peek().unwrap().stop.earned;
+    sandbox.write("work.txt", "all of it");
     sandbox.as_agent("s-1", &["task", "done", "3"]);
     assert_eq!(earned(), 0);
     sandbox.as_agent("s-1", &["task", "done", "1"]);

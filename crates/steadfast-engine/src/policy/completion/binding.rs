@@ -4,8 +4,8 @@
 //! with the first edit of a task's file. Any other edit binds nobody: the agent is told once whose file that is.
 
 use steadfast_model::{
-    Action, BindingChange, BindingWord, Change, Effect, Event, EventKind, Fact, Facts, Leased, Offered, Outcome,
-    OwnerEnd, PlanId, PlanView, Release, State, Status, TaskFile, ToolResult, Verdict,
+    Action, BindingChange, BindingWord, Change, Effect, Event, EventKind, Facts, Leased, Offered, Outcome, OwnerEnd,
+    PlanId, PlanView, Release, State, Status, TaskFile, ToolResult, Verdict,
 };
 
 use super::{Judgement, brief, open_plan, released, text};
@@ -20,16 +20,12 @@ pub(super) fn wants_files(state: &State, event: &Event) -> bool {
 
 /// The human speaks.
 pub(super) fn prompt(state: &State, event: &Event, text: &str, facts: &Facts) -> Judgement {
-    let order = match &facts.plan {
-        Fact::Known(Some(plan)) => order::read(text, Topic::of(plan)),
-        Fact::Known(None) | Fact::Unknown(_) | Fact::NotAsked => order::read(text, Topic::default()),
-    };
     let Some(plan) = open_plan(facts) else {
         // The plan comes later: the skill loads it.
         let own = order::is_own_command(text) && !state.binding.ordered;
         return if own { changed(BindingChange::Ordered) } else { Judgement::default() };
     };
-    let bound = state.is_bound(plan);
+    let (bound, order) = (state.is_bound(plan), order::read(text, Topic::of(plan)));
     let mut judgement = match order {
         Order::Bind if bound => return heal(state, event, plan),
         Order::Bind if !plan.approval.is_enough() => return Judgement::of(Verdict::Context(text::not_approved(plan))),

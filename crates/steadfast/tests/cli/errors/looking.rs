@@ -53,7 +53,7 @@ fn work_of_which_nothing_is_to_be_seen() {
     all.push(looked_at(&sandbox, "1.1"));
     all.push(looked_at(&sandbox, "1.2"));
     insta::assert_snapshot!(all.join("\n"), @r"
-    pending, observed: it was never started, so nothing tells what changed: `steadfast task start 1.1`
+    pending, observed: nothing changed since it was added
     in_progress, observed: nothing changed since it was started
     in_progress, observed: the tree cannot be looked at: `/repo/.git/steadfast/trees/<worktree>/objects`: Not a directory (os error 20)
     done, observed: the tree changed

@@ -141,7 +141,7 @@ fn a_session_that_cannot_be_gone_on_with() {
     command.args(["resume"]).env("PATH", path.parent().unwrap());
     insta::assert_snapshot!(failure(&sandbox, &command.output().unwrap()), @r"
     exit 1
-    session s-1 has the plan, and its end was not seen: it keeps it while it lives
+    session s-1 may still be open and is bound to the plan too: both are held to its tasks, and neither takes over what the other has started
     error: cannot start `claude`: No such file or directory (os error 2)
 
     hint: install it, or name another with `--host`; `--print` shows the command

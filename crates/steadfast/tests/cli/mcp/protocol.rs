@@ -40,7 +40,7 @@ fn a_client_without_a_handshake_is_served_too() {
     assert_eq!(found["supportedVersions"], revisions);
     assert_eq!(found["capabilities"], capabilities());
     let list = server.ask("tools/list", meta.clone());
-    assert_eq!(names(&list).len(), 13);
+    assert_eq!(names(&list).len(), 14);
     let call = server.ask("tools/call", json!({"name": "task_list", "_meta": meta["_meta"]}));
     assert_eq!(call["result"]["structuredContent"], json!({"tasks": []}));
     for result in [&found, &list["result"], &call["result"]] {
