@@ -54,6 +54,11 @@ pub(super) fn act(words: &[Word], tone: Tone, topic: &Topic) -> Act {
         return Act::Nothing;
     }
     let order = Class::Filler.skip(&words[polite..]);
+    if polite > 0
+        && let Some(left) = left(order, topic)
+    {
+        return left;
+    }
     let base = unfolded(order, polite > 0 && words[polite - 1].is("mind"));
     let found = done(&base, topic).or_else(|| german(words, topic)).unwrap_or_else(|| {
         let tells = is_subject(words) && polite == 0;
@@ -72,9 +77,11 @@ fn unfolded(words: &[Word], folded: bool) -> Vec<Word> {
     if let Some(first) = words.first_mut().filter(|_| folded)
         && let Some(stem) = first.text.strip_suffix("ing")
     {
-        let verbs = Class::Work.phrases();
-        let base = [stem.to_owned(), format!("{stem}e"), stem[..stem.len().saturating_sub(1)].to_owned()];
-        if let Some(base) = base.into_iter().find(|base| verbs.iter().any(|verb| verb[0] == base)) {
+        // `run` doubles its last letter.
+        let mut single = stem.to_owned();
+        single.pop();
+        let base = [stem.to_owned(), format!("{stem}e"), single];
+        if let Some(base) = base.into_iter().find(|base| Class::Work.knows(base)) {
             first.text = base;
         }
     }
@@ -83,9 +90,6 @@ fn unfolded(words: &[Word], folded: bool) -> Vec<Word> {
 
 /// An order to work, or to go on.
 fn done(words: &[Word], topic: &Topic) -> Option<Act> {
-    if is_named(words, topic) {
-        return Some(Act::Name);
-    }
     if words.iter().any(|word| Class::Alone.at(std::slice::from_ref(word)) > 0) {
         return None;
     }
@@ -95,8 +99,7 @@ fn done(words: &[Word], topic: &Topic) -> Option<Act> {
         return Some(act);
     }
     // The longest verb first: `work through` before `work`.
-    let mut verbs: Vec<usize> = Class::Work.phrases().iter().filter(|verb| begins(words, verb)).map(Vec::len).collect();
-    verbs.sort_unstable_by(|left, right| right.cmp(left));
+    let verbs = Class::Work.all_at(words);
     let of_work = verbs.iter().find_map(|verb| about(object(&words[*verb..], topic).map(|(object, _)| object), topic));
     if let Some(act) = of_work.or_else(|| until(words, verbs.first().copied()?, topic)) {
         return Some(act);
@@ -120,7 +123,7 @@ fn done(words: &[Word], topic: &Topic) -> Option<Act> {
     {
         return Some(act);
     }
-    going(words, topic)
+    going(words, topic).or_else(|| is_named(words, topic).then_some(Act::Name))
 }
 
 /// `continue where you left off with the tasks`.
@@ -191,8 +194,8 @@ fn names_something_else(words: &[Word]) -> bool {
 /// Nothing but a word to go on.
 fn going(words: &[Word], topic: &Topic) -> Option<Act> {
     let go = Class::Go.at(words);
-    let rest = Class::GoTail.skip(&words[go..]);
-    if go > 0 && rest.is_empty() {
+    let rest = Class::GoTail.skip(Class::Go.skip(words));
+    if go > 0 && (rest.is_empty() || Class::GoTail.skip(&words[go..]).is_empty()) {
         let it = words[go - 1].is_one_of(&["it", "this", "that", "so"]);
         return Some(if it && topic.spoken_of { Act::Work } else { Act::Go });
     }
@@ -202,8 +205,9 @@ fn going(words: &[Word], topic: &Topic) -> Option<Act> {
 
 /// Whether the plan, or the work as such, is to be left.
 fn left(words: &[Word], topic: &Topic) -> Option<Act> {
-    if Class::Alone.has(words) {
-        let own = Class::Own.at(words);
+    let says_so = if Class::Alone.has(words) { Class::Own } else { Class::OwnOnly };
+    if says_so.at(words) > 0 {
+        let own = says_so.at(words);
         let verb = Class::Work.at(&words[own..]);
         if own > 0 && verb > 0 {
             return leave(object(&words[own + verb..], topic).map(|(object, _)| object));
@@ -264,8 +268,7 @@ fn denied(words: &[Word], topic: &Topic) -> Option<Act> {
     if words.is_empty() || begins(words, &["yet"]) || begins(words, &["now"]) || begins(words, &["today"]) {
         return Some(Act::Leave);
     }
-    let mut verbs: Vec<usize> = Class::Work.phrases().iter().filter(|verb| begins(words, verb)).map(Vec::len).collect();
-    verbs.sort_unstable_by(|left, right| right.cmp(left));
+    let verbs = Class::Work.all_at(words);
     let longest = *verbs.first()?;
     let rest = &words[longest..];
     let nothing = rest.is_empty()
@@ -322,7 +325,8 @@ fn german(words: &[Word], topic: &Topic) -> Option<Act> {
     let noun = |word: &Word| Class::GermanNoun.at(std::slice::from_ref(word)) > 0 || topic.is_id(word);
     let rest = Class::Filler.skip(Class::Polite.skip(words));
     let works = rest.first().is_some_and(verb) || (rest.len() < words.len() && rest.last().is_some_and(verb));
-    if !works || begins(rest, &["plan"]) {
+    let leaves = Class::GermanLeave.at(rest) > 0;
+    if !(works || leaves) || begins(rest, &["plan"]) {
         return None;
     }
     let object = (1..=rest.len()).any(|at| rest[at - 1..].first().is_some_and(noun) || topic.at(&rest[at - 1..]) > 0);
@@ -330,5 +334,5 @@ fn german(words: &[Word], topic: &Topic) -> Option<Act> {
         return None;
     }
     let denied = rest.iter().any(|word| Class::GermanNot.at(std::slice::from_ref(word)) > 0);
-    Some(if denied { Act::Leave } else { Act::Work })
+    Some(if denied || leaves { Act::Leave } else { Act::Work })
 }

@@ -30,6 +30,9 @@ pub(crate) enum Order {
     Nothing,
 }
 
+/// How many sentences are read, from the beginning and from the end. What is pasted stands between.
+const READ: usize = 60;
+
 /// Whether a prompt calls a skill of ours that works a plan off.
 pub(crate) fn is_own_command(text: &str) -> bool {
     command::called(text) == Some(Called::Own)
@@ -47,8 +50,10 @@ pub(crate) fn read(text: &str, mut topic: Topic) -> Order {
         return Order::Nothing;
     }
     let mut acts = Vec::new();
-    for sentence in sentences(&unquoted(text)) {
-        acts.extend(acts_of(&sentence, &mut topic));
+    let all = sentences(&unquoted(text));
+    let pasted = READ..all.len().saturating_sub(READ).max(READ);
+    for (_, sentence) in all.iter().enumerate().filter(|(at, _)| !pasted.contains(at)) {
+        acts.extend(acts_of(sentence, &mut topic));
     }
     let last = acts.iter().rev().find_map(|act| match act {
         Act::Work | Act::Name => Some(Order::Bind),
@@ -66,7 +71,7 @@ pub(crate) fn read(text: &str, mut topic: Topic) -> Order {
 /// What is nothing beside an order is a yes where it is all that is said.
 fn is_yes(text: &str) -> bool {
     let all: Vec<Sentence> = sentences(text);
-    let mut clauses = all.iter().flat_map(|sentence| clauses(&sentence.words)).filter(|clause| !clause.is_empty());
+    let mut clauses = all.iter().take(READ).flat_map(|sentence| clauses(&sentence.words));
     clauses.any(|clause| Class::Yes.at(clause) > 0)
 }
 

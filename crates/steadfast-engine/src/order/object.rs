@@ -97,6 +97,7 @@ fn head<'a>(words: &'a [Word], left: bool, topic: &Topic) -> Option<(Object, &'a
         if begins(rest, &["of", "it"]) || begins(rest, &["of", "them"]) {
             return Some((Object::Whole, &rest[2..]));
         }
+        let rest = still_open(rest);
         let is_all = rest.is_empty() || rest[0].is_break() || Class::Tail.at(rest) > 0;
         return is_all.then_some((Object::Whole, rest));
     }
@@ -115,6 +116,15 @@ fn noun(words: &[Word]) -> Option<usize> {
     let goes_on =
         rest.first().is_some_and(|word| is_number(word) || word.text.contains('.') || word.text.contains('-'));
     (goes_on || ends_or(Class::Next, rest)).then_some(found)
+}
+
+/// Without `that is still open`.
+fn still_open(words: &[Word]) -> &[Word] {
+    const OPEN: [&str; 8] = ["open", "left", "remaining", "unfinished", "undone", "pending", "missing", "outstanding"];
+    let skipped =
+        words.iter().take_while(|word| word.is_one_of(&["that's", "that", "is", "are", "which", "still"])).count();
+    let is_open = skipped > 0 && words.get(skipped).is_some_and(|word| word.is_one_of(&OPEN));
+    if is_open { &words[skipped + 1..] } else { words }
 }
 
 /// `in the spec`, `described in SPEC.json`.

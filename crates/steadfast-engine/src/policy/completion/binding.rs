@@ -25,7 +25,7 @@ pub(super) fn prompt(state: &State, event: &Event, text: &str, facts: &Facts) ->
         let own = order::is_own_command(text) && !state.binding.ordered;
         return if own { changed(BindingChange::Ordered) } else { Judgement::default() };
     };
-    let (bound, order) = (state.is_bound(plan), order::read(text, Topic::of(plan)));
+    let (order, bound) = (order::read(text, Topic::of(plan)), state.is_bound(plan));
     let mut judgement = match order {
         Order::Bind if bound => return heal(state, event, plan),
         Order::Bind if !plan.approval.is_enough() => return Judgement::of(Verdict::Context(text::not_approved(plan))),
