@@ -27,6 +27,7 @@ macro_rules! on_every_host {
 
 mod agents;
 mod authority;
+mod binding;
 mod constraint;
 mod context;
 mod drift;

@@ -8,21 +8,22 @@ use crate::world::{PROMPT, Scene};
 
 on_every_host!(
     a_session_that_asks_something_is_free_beside_one_that_is_held,
-    a_session_that_names_the_tasks_of_a_living_one_is_free,
+    a_session_that_is_told_to_do_the_tasks_of_a_living_one_is_held_too,
     a_session_in_another_worktree_is_free,
     the_tasks_of_an_ended_session_are_offered_to_the_next,
 );
 on!(a_fork_does_not_inherit_the_tasks: claude_2_1_325, claude_2_1_197);
 
 fn a_session_that_asks_something_is_free_beside_one_that_is_held(program: &Program) {
-    beside_one_that_is_held(program, "What is in README.md?");
+    beside_one_that_is_held(program, "What is in README.md?", &[LET_GO], (0, None));
 }
 
-fn a_session_that_names_the_tasks_of_a_living_one_is_free(program: &Program) {
-    beside_one_that_is_held(program, PROMPT);
+fn a_session_that_is_told_to_do_the_tasks_of_a_living_one_is_held_too(program: &Program) {
+    let capped = (3, Some("capped".to_owned()));
+    beside_one_that_is_held(program, PROMPT, &[REFUSED, REFUSED, REFUSED, LET_GO], capped);
 }
 
-fn beside_one_that_is_held(program: &Program, prompt: &str) {
+fn beside_one_that_is_held(program: &Program, prompt: &str, stops: &[bool], outcome: (u64, Option<String>)) {
     let scene = Scene::with_tasks(program, 2);
     let release = scene.dir().join("release");
     let wait = format!("until [ -e '{}' ]; do sleep 0.1; done", release.display());
@@ -45,8 +46,8 @@ fn beside_one_that_is_held(program: &Program, prompt: &str) {
     std::fs::write(release, "").unwrap();
     let owner = owner.finish();
 
-    assert_eq!(guest.journal.stops(), [LET_GO]);
-    assert_eq!(guest.outcome(&scene), (0, None));
+    assert_eq!(guest.journal.stops(), stops);
+    assert_eq!(guest.outcome(&scene), outcome);
     assert_eq!(owner.journal.stops(), [REFUSED, REFUSED, LET_GO]);
     assert_eq!(owner.outcome(&scene), (2, Some("complete".to_owned())));
 }

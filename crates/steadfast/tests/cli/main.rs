@@ -5,6 +5,7 @@
 
 mod authority;
 mod backtest;
+mod binding;
 mod chains;
 mod clean;
 mod closing;
