@@ -236,7 +236,7 @@ pub struct Brief {
     /// The name of the phase that is worked on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
-    /// Its decisions, the newest last, as `what: why`.
+    /// The decisions of all phases, as `what: why`: those of this phase at the end, the newest of each last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<String>,
     /// How often in a row its agent ran out of context with nothing closed in between.
@@ -262,8 +262,10 @@ pub struct Current {
 }
 
 impl Brief {
-    /// How many constraints and decisions it carries.
+    /// How many constraints it carries.
     pub const SHOWN: usize = 6;
+    /// How many decisions it carries.
+    pub const DECISIONS: usize = 12;
     /// How many must-nots it carries.
     pub const MUST_NOTS: usize = 24;
 

@@ -63,11 +63,12 @@ pub fn go(repository: &Repository, row: &Run, leg: Leg<'_>, audience: &mut dyn A
     let Leg { settings, ready, stop, counsel, until } = leg;
     let place = &repository.place;
     let ledger = repository.ledger()?;
+    let tasks = Arc::new(RunTasks::of(repository, row.id.to_string()));
     let begin = Begin {
         plan_title: ledger.title_of(&row.plan)?,
         ledger,
         grounds: grounds(repository, row, ready),
-        tasks: Arc::new(RunTasks::of(repository, row.id.to_string())),
+        tasks: Arc::clone(&tasks),
         launcher: launcher(repository, settings, row.host, ready),
         prices: prices(settings),
         place: place.clone(),
@@ -77,7 +78,10 @@ pub fn go(repository: &Repository, row: &Run, leg: Leg<'_>, audience: &mut dyn A
         until,
         run: row.clone(),
     };
-    run(begin, audience).map_err(|source| RunError::Halted { run: row.id.clone(), source: Box::new(source) })
+    let ended = run(begin, audience);
+    // What was blocked or given back since the last unit landed.
+    tasks.render_decisions(&row.plan);
+    ended.map_err(|source| RunError::Halted { run: row.id.clone(), source: Box::new(source) })
 }
 
 /// The branches and worktrees of a run.

@@ -35,7 +35,7 @@ use steadfast_store::{Place, SessionFiles, log_line};
 
 pub use approval::key as approval_key;
 pub use closing::{Asked, Closing, PATIENCE, SLICE};
-pub use decisions::shown as decisions_file;
+pub use decisions::{PlanContext, shown as decisions_file};
 pub use draft::{Proposal, Proposed, short_of};
 pub use error::{ApprovalError, DecisionError, DraftName, GateError, PlanError, TaskError};
 pub use evidence::{how, short};

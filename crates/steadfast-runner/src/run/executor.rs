@@ -123,7 +123,8 @@ impl Dispatch<'_> {
 
     /// `taken` is what this dispatch spent before.
     fn agent(&self, job: &Job, loaded: &LoadedUnit, folder: &Path, taken: Spent) -> Departure {
-        let prompt = Prompt { plan: &self.shop.plan_title, tasks: &loaded.tasks, before: &job.before }.text();
+        let LoadedUnit { tasks, context, .. } = loaded;
+        let prompt = Prompt { plan: &self.shop.plan_title, tasks, context, before: &job.before }.text();
         let mark = format!("{}/{}", self.shop.run, self.unit);
         let share = job.share.map(|share| share.saturating_sub(taken.micro_usd.unwrap_or(0)));
         let start = Start { prompt: &prompt, share, spent: &job.spent, role: Role::Worker };

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 use steadfast_model::TaskId;
+use steadfast_work::task_list::PlanContext;
 
 use crate::quote::{end_of, fenced};
 
@@ -11,11 +12,17 @@ use crate::quote::{end_of, fenced};
 const OUTPUT: usize = 3_000;
 const SUMMARY: usize = 1_200;
 
+/// Of an objective, a constraint and a decision, in characters.
+const LINE: usize = 240;
+const CONSTRAINTS: usize = 12;
+const DECISIONS: usize = 24;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prompt<'a> {
     /// The plan's title.
     pub(crate) plan: &'a str,
     pub(crate) tasks: &'a [TaskId],
+    pub(crate) context: &'a PlanContext,
     pub(crate) before: &'a Before,
 }
 
@@ -48,7 +55,7 @@ pub(crate) struct Failure {
 
 impl Prompt<'_> {
     pub(crate) fn text(&self) -> String {
-        let Self { plan, tasks, before } = self;
+        let Self { plan, tasks, context, before } = self;
         let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
         let mut text = format!(
             "You do one unit of the plan \"{plan}\" in this git worktree, without a human at hand. Its tasks: {}.\n\
@@ -59,6 +66,7 @@ impl Prompt<'_> {
              When all tasks are closed, end with one short paragraph: what was done, and what the next one should know.",
             ids.join(", ")
         );
+        tell(&mut text, plan, context);
         if !before.conflict.is_empty() {
             let _ = write!(
                 text,
@@ -84,13 +92,74 @@ impl Prompt<'_> {
     }
 }
 
+/// What the plan is for, what it forbids and what was decided so far, in whichever phase.
+fn tell(text: &mut String, title: &str, context: &PlanContext) {
+    let PlanContext { objective, constraints, decisions, file } = context;
+    let objective = one_line(objective, LINE);
+    if !objective.is_empty() && objective != title {
+        let _ = write!(text, "\n\nObjective: {objective}");
+    }
+    list(text, "Constraints:", constraints.iter().take(CONSTRAINTS));
+    let newest = decisions.len().saturating_sub(DECISIONS);
+    list(text, "Decided so far, the newest last:", decisions[newest..].iter());
+    if let Some(file) = file.as_ref().filter(|_| !decisions.is_empty()) {
+        let _ = write!(text, "\nAll decisions are in `{file}`; `steadfast decide TEXT --why TEXT` adds one.");
+    }
+}
+
+fn list<'a>(text: &mut String, head: &str, lines: impl Iterator<Item = &'a String>) {
+    for (index, line) in lines.map(|line| one_line(line, LINE)).filter(|line| !line.is_empty()).enumerate() {
+        if index == 0 {
+            let _ = write!(text, "\n\n{head}");
+        }
+        let _ = write!(text, "\n- {line}");
+    }
+}
+
+fn one_line(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn text(before: &Before) -> String {
         let tasks = ["1.1a", "1.1"].map(TaskId::new);
-        Prompt { plan: "Sign in", tasks: &tasks, before }.text()
+        Prompt { plan: "Sign in", tasks: &tasks, context: &PlanContext::default(), before }.text()
+    }
+
+    fn told(context: &PlanContext) -> String {
+        let said = Prompt { plan: "Sign in", tasks: &[TaskId::new("2.1")], context, before: &Before::default() }.text();
+        said.split_once("the next one should know.").unwrap().1.to_owned()
+    }
+
+    #[test]
+    fn what_the_plan_is_for_and_what_was_decided_in_any_phase_is_told() {
+        let context = PlanContext {
+            objective: "Users sign in\nwith a link.".into(),
+            constraints: vec!["No new dependencies".into()],
+            decisions: vec!["tokens in Redis: they expire".into(), "links by mail: no SMS".into()],
+            file: Some(".steadfast/decisions/r-1-2.1.md".into()),
+        };
+        let expected = "\n\nObjective: Users sign in with a link.\n\nConstraints:\n- No new dependencies\n\nDecided so \
+                        far, the newest last:\n- tokens in Redis: they expire\n- links by mail: no SMS\nAll decisions are \
+                        in `.steadfast/decisions/r-1-2.1.md`; `steadfast decide TEXT --why TEXT` adds one.";
+        assert_eq!(told(&context), expected);
+    }
+
+    #[test]
+    fn however_much_was_decided_the_prompt_stays_small_and_has_the_newest() {
+        let decisions = (0..500).map(|n| format!("d{n} {}", "é".repeat(2_000))).collect();
+        let constraints = vec!["c".repeat(5_000); 100];
+        let context = PlanContext { objective: "o".repeat(9_000), constraints, decisions, file: None };
+        let said = told(&context);
+        assert!(said.chars().count() < 10_000, "{}", said.chars().count());
+        assert!(said.contains("- d499 ") && !said.contains("- d475 "), "{said}");
     }
 
     #[test]

@@ -82,15 +82,15 @@ fn insert(transaction: &Transaction<'_>, plan: &PlanId, decision: &Decision) -> 
     Ok(())
 }
 
-/// The last few of a phase, the newest last, each in one line.
-pub(super) fn last_of(
+/// The last few of all phases, each in one line: those of this phase at the end, the newest of each last.
+pub(super) fn last_for(
     connection: &Connection,
     plan: &PlanId,
     phase: Option<&str>,
     most: usize,
 ) -> Result<Vec<String>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT what, why FROM decision WHERE plan = ?1 AND phase IS ?2 ORDER BY number DESC LIMIT ?3",
+        "SELECT what, why FROM decision WHERE plan = ?1 ORDER BY phase IS ?2 DESC, number DESC LIMIT ?3",
     )?;
     let rows = statement.query_map(params![plan.as_str(), phase, i64::try_from(most).unwrap_or(i64::MAX)], |row| {
         Ok(format!("{}: {}", row.get::<_, String>(0)?, row.get::<_, String>(1)?))

@@ -98,6 +98,11 @@ impl Ledger {
         })
     }
 
+    /// The plan of this id, wherever it is.
+    pub fn view_of(&self, plan: &PlanId) -> Result<Option<PlanView>, LedgerError> {
+        self.read(|connection| view(connection, plan))
+    }
+
     /// The same with no host's list among them.
     pub fn own_plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
         self.read(|connection| match newest(connection, worktree, Beholder::Stranger)? {
@@ -290,7 +295,7 @@ fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Bri
     let Head { hash, description, mut constraints, must_nots, promise, phases, .. } = spec::head(connection, plan)?;
     constraints.truncate(Brief::SHOWN);
     let phase = current.and_then(|task| task.phase);
-    brief.decisions = decision::last_of(connection, plan, phase.as_deref(), Brief::SHOWN)?;
+    brief.decisions = decision::last_for(connection, plan, phase.as_deref(), Brief::DECISIONS)?;
     brief.phase = phases.into_iter().find(|known| Some(&known.id) == phase.as_ref()).map(|known| known.name);
     brief.objective = description.or_else(|| Some(view.title.clone()));
     brief.constraints = constraints;

@@ -47,23 +47,47 @@ impl TaskList {
 
     /// Brings the file and the ledger together. A file that cannot be written is no reason to fail: the ledger has it.
     pub fn render_decisions(&mut self) {
-        if let Err(error) = self.sync_decisions() {
+        let synced = self.sync_decisions();
+        self.log_failed(synced);
+        // Whatever changes the one page changes the others.
+        loops::refresh(&self.repository.place, &self.ledger, self.now());
+    }
+
+    /// The same for the plan of this id, also where another one is in force by now.
+    pub fn render_decisions_of(&mut self, plan: &PlanId) {
+        let synced = self.sync_decisions_of(plan);
+        self.log_failed(synced);
+        loops::refresh(&self.repository.place, &self.ledger, self.now());
+    }
+
+    fn log_failed(&self, synced: Result<(), WorkError>) {
+        if let Err(error) = synced {
             let line = format!("the decisions file was not written: {}", chain(&error));
             log_line(&self.repository.place, self.now(), &line);
         }
-        // Whatever changes the one page changes the others.
-        loops::refresh(&self.repository.place, &self.ledger, self.now());
+    }
+
+    fn sync_decisions_of(&mut self, plan: &PlanId) -> Result<(), WorkError> {
+        let plan = self.ledger.plan_row(plan)?;
+        match self.ledger.view_of(&plan.id)? {
+            Some(view) if plan.source.is_some() => self.sync(&plan, &view),
+            _ => Ok(()),
+        }
     }
 
     fn sync_decisions(&mut self) -> Result<(), WorkError> {
         let Some(plan) = self.ledger.plan(&self.worktree)?.filter(|plan| plan.source.is_some()) else { return Ok(()) };
         let Some(view) = self.view()? else { return Ok(()) };
+        self.sync(&plan, &view)
+    }
+
+    fn sync(&mut self, plan: &PlanRow, view: &PlanView) -> Result<(), WorkError> {
         let path = path(&self.repository.place.root, &plan.id);
         let present = read(&path).map_err(|source| unreadable(&path, source))?;
         if let Some(present) = &present {
-            self.take_in(&plan, present)?;
+            self.take_in(plan, present)?;
         }
-        let known = known(&plan, &view, self.ledger.decisions(&plan.id)?, self.last_done(&plan.id)?.as_ref());
+        let known = known(plan, view, self.ledger.decisions(&plan.id)?, self.last_done(&plan.id)?.as_ref());
         let text = document::render(present.as_deref(), &known);
         if present.as_ref() != Some(&text) {
             write(&path, &text).map_err(|source| DecisionError::NotWritten { path, source })?;
@@ -122,6 +146,27 @@ impl TaskList {
 
     fn last_done(&self, plan: &PlanId) -> Result<Option<Task>, WorkError> {
         Ok(self.ledger.last_done(plan)?)
+    }
+}
+
+/// What an agent has to know of a plan beside its tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanContext {
+    pub objective: String,
+    pub constraints: Vec<String>,
+    /// Of all phases, the oldest first, as `what: why`.
+    pub decisions: Vec<String>,
+    /// Where they are written down, from the root of the worktree. None: the plan was not loaded from a file.
+    pub file: Option<String>,
+}
+
+impl PlanContext {
+    /// Of a unit's plan, which is a part of the whole one.
+    pub(super) fn of(list: &TaskList, whole: &PlanId, unit: &PlanId) -> Result<Self, WorkError> {
+        let row = list.ledger.plan_row(whole)?;
+        let Known { objective, constraints, .. } = stated(&row);
+        let decisions = list.ledger.decisions(unit)?.iter().map(said).collect();
+        Ok(Self { objective, constraints, decisions, file: row.source.map(|_| shown(unit)) })
     }
 }
 

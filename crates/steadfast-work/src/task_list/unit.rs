@@ -13,6 +13,7 @@ use steadfast_observe::GitCommand;
 use steadfast_store::Place;
 use steadfast_store::ledger::{Baseline, Ledger, NewTask, UnitLoading};
 
+use super::decisions::PlanContext;
 use super::{Asked, Closing, DoneOn, SLICE, TaskError, TaskList, files, how};
 use crate::disk;
 use crate::error::{Cause, WorkError, chain};
@@ -35,6 +36,7 @@ pub struct LoadedUnit {
     pub tasks: Vec<TaskId>,
     /// Whether one of them is open.
     pub is_open: bool,
+    pub context: PlanContext,
 }
 
 /// What became of a task of a unit.
@@ -72,6 +74,8 @@ pub enum Recheck {
 pub struct RunTasks {
     /// The state that all worktrees share.
     state: PathBuf,
+    /// The checkout that the run was started in.
+    root: PathBuf,
     environment: Environment,
     /// What the processes of the run are known by.
     mark: String,
@@ -81,8 +85,8 @@ pub struct RunTasks {
 
 impl RunTasks {
     pub fn of(repository: &Repository, mark: String) -> Self {
-        let (state, environment) = (repository.place.state.clone(), repository.environment.clone());
-        Self { state, environment, mark, ledgers: Mutex::default() }
+        let Place { state, root } = repository.place.clone();
+        Self { state, root, environment: repository.environment.clone(), mark, ledgers: Mutex::default() }
     }
 
     /// Puts the tasks of a unit into the ledger as the plan of its worktree, with what is to be done again.
@@ -142,6 +146,14 @@ impl RunTasks {
             };
             Ok(evidence.iter().any(|(task, last)| done.contains(task) && is_other(last)))
         })
+    }
+
+    /// Brings the decisions file in the checkout of the run up to date. The ledger has it all: nothing fails by this.
+    pub fn render_decisions(&self, plan: &PlanId) {
+        let _ = self.at(&self.root, |list| {
+            list.render_decisions_of(plan);
+            Ok(())
+        });
     }
 
     /// A worktree is about to go: so does what was kept for it alone.
@@ -227,7 +239,9 @@ impl RunTasks {
             let place = unit.tasks.iter().position(|id| *id == task.id);
             place.map_or(0, |place| place + 1)
         });
-        Ok(LoadedUnit { plan, tasks: tasks.into_iter().map(|task| task.id).collect(), is_open })
+        let context = PlanContext::of(list, &whole, &plan)?;
+        list.render_decisions_of(&plan);
+        Ok(LoadedUnit { plan, tasks: tasks.into_iter().map(|task| task.id).collect(), is_open, context })
     }
 
     fn close_in(&self, list: &mut TaskList, id: &TaskId, stop: &AtomicBool) -> Result<Closed, WorkError> {

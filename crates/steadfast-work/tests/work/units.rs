@@ -11,7 +11,7 @@ use steadfast_model::{
 use steadfast_work::task_list::{Asked, Closed, Closing, LoadedUnit, Recheck, Rework, RunTasks, files};
 use steadfast_work::{Cause, Environment, TaskError, TaskList, WorkError};
 
-use crate::scene::{Scene, cause, clock, id, plan, planned, status, write};
+use crate::scene::{Scene, cause, clock, id, plain_plan, plan, planned, status, write};
 
 /// A run whose unit has the tasks 1.1 and 1.2 of a plan of three, in a worktree of its own.
 struct UnitScene {
@@ -93,7 +93,7 @@ fn open(closed: Result<Closed, WorkError>) -> String {
 fn a_unit_is_loaded_with_its_tasks_alone_and_in_their_order() {
     let unit = UnitScene::new(None);
     let loaded = unit.load(&Rework::default());
-    assert_eq!(loaded, LoadedUnit { plan: unit_plan(), tasks: vec![id("1.1"), id("1.2")], is_open: true });
+    assert_eq!((loaded.plan, loaded.tasks, loaded.is_open), (unit_plan(), vec![id("1.1"), id("1.2")], true));
     let tasks = unit.agent().all().unwrap();
     let waits: Vec<_> = tasks.iter().map(|task| (task.id.as_str(), task.status, task.blocked_by.clone())).collect();
     assert_eq!(waits, [("1.1", Status::Pending, vec![]), ("1.2", Status::Pending, vec![id("1.1")])]);
@@ -109,6 +109,41 @@ fn a_unit_that_is_loaded_again_keeps_what_its_agent_did() {
     assert_eq!([unit.status("1.1"), unit.status("1.2")], [Status::Done, Status::Pending]);
     unit.say_done("1.2");
     assert!(!unit.load(&Rework::default()).is_open);
+}
+
+#[test]
+fn the_agent_of_a_unit_knows_what_was_decided_before() {
+    let unit = UnitScene::new(None);
+    let decide = |what: &str| unit.scene.human().decide(what, "so").unwrap();
+    let file = || fs::read_to_string(unit.worktree.join(".steadfast/decisions/r-1-1.md")).unwrap();
+    decide("tokens in Redis");
+    let context = unit.load(&Rework::default()).context;
+    assert_eq!(context.decisions, ["tokens in Redis: so"]);
+    assert_eq!(context.file.as_deref(), Some(".steadfast/decisions/r-1-1.md"));
+    assert!(file().contains("- tokens in Redis: so"), "{}", file());
+    // Another attempt hears of what came since.
+    decide("links by mail");
+    assert_eq!(unit.load(&Rework::default()).context.decisions, ["tokens in Redis: so", "links by mail: so"]);
+    assert!(file().contains("- links by mail: so"), "{}", file());
+}
+
+#[test]
+fn the_file_of_the_checkout_is_brought_up_to_date_also_when_another_plan_is_in_force() {
+    let unit = UnitScene::loaded(None);
+    let plan = unit.scene.human().plan_row().unwrap().id;
+    let path = unit.scene.root().join(".steadfast/decisions").join(format!("{plan}.md"));
+    let decision = steadfast_store::ledger::Decision {
+        phase: Some("1".into()),
+        what: "tokens in Redis".into(),
+        why: "so".into(),
+        added_by: AddedBy::Agent,
+        at: clock(),
+    };
+    unit.scene.human().load(&plain_plan(&["7.1"]), "OTHER.md").unwrap();
+    unit.scene.ledger().decide(&plan, &decision).unwrap();
+    assert!(!fs::read_to_string(&path).unwrap().contains("tokens in Redis"));
+    unit.tasks.render_decisions(&plan);
+    assert!(fs::read_to_string(&path).unwrap().contains("- tokens in Redis: so"));
 }
 
 #[test]

@@ -52,6 +52,20 @@ fn branches(sandbox: &Sandbox) -> Vec<String> {
 }
 
 #[test]
+fn the_decisions_file_of_a_run_says_how_far_it_came_and_keeps_what_was_decided() {
+    let sandbox = with_spec(&[
+        ("1", &[], vec![task("1.1", "test -s 1.1.txt")]),
+        ("2", &["1"], vec![task("2.1", "test -s 2.1.txt")]),
+    ]);
+    sandbox.ok(&["plan", "load", "SPEC.json"]);
+    sandbox.ok(&["decide", "Phase 1 is written in English", "--why", "all readers know it"]);
+    sandbox.ok(&["run", "SPEC.json", "--host", "sim"]);
+    let file = fs::read_to_string(sandbox.root().join(".steadfast/decisions/greetings.md")).unwrap();
+    assert!(file.contains("4 of 4 tasks done, 0 blocked"), "{file}");
+    assert!(file.contains("- Phase 1 is written in English: all readers know it"), "{file}");
+}
+
+#[test]
 fn a_spec_is_worked_off_and_left_on_a_branch_of_its_own() {
     let sandbox = with_spec(&[
         ("1", &[], vec![task("1.1", "test -s 1.1.txt"), task("1.2", "test -s 1.2.txt")]),

@@ -82,6 +82,7 @@ impl Dispatcher {
             now,
         };
         self.ledger.close_unit(&closing)?;
+        self.shop.tasks.render_decisions(&self.run.plan);
         self.look_again(unit)
     }
 

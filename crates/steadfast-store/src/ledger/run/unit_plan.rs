@@ -48,7 +48,12 @@ impl Ledger {
         self.write(|transaction, touched| {
             let whole = row::find(transaction, loading.run)?.plan;
             let id = match place_for(transaction, loading)? {
-                Place::Present(id) => return Ok(id),
+                Place::Present(id) => {
+                    // What was decided since it was loaded.
+                    decision::add_missing(transaction, &id, &decision::all(transaction, &whole)?)?;
+                    touched.plan(&id);
+                    return Ok(id);
+                }
                 Place::Free(id) => id,
             };
             put(transaction, &whole, &id, loading)?;
