@@ -144,7 +144,60 @@ pub(super) fn stays(words: &[Word], at: usize) -> Vec<Action> {
     };
     let same = same(&words[at + 1..]);
     let over = same.filter(|rest| is_over(rest) && !rest.iter().any(|word| word.is_one_of(&WHEN)));
-    if over.is_some() { touched(subject) } else { Vec::new() }
+    if over.is_some() {
+        return touched(subject);
+    }
+    if !is_all(&words[at + 1..]) || words[..at].iter().any(|word| word.is_one_of(&WHEN)) {
+        return Vec::new();
+    }
+    let known = touched(subject);
+    if known.is_empty() { a_part(subject) } else { known }
+}
+
+/// `the theme`: a part of the program, by a name that nobody else has for it. What only happens is none.
+fn a_part(subject: &[Word]) -> Vec<Action> {
+    const HAPPENS: [&str; 27] = [
+        "problem",
+        "error",
+        "bug",
+        "issue",
+        "warning",
+        "question",
+        "fault",
+        "failure",
+        "risk",
+        "cost",
+        "price",
+        "user",
+        "process",
+        "cursor",
+        "focus",
+        "value",
+        "answer",
+        "state",
+        "limit",
+        "deadline",
+        "message",
+        "connection",
+        "session",
+        "rest",
+        "goal",
+        "plan",
+        "team",
+    ];
+    match subject {
+        [the, name] if the.is_one_of(&["the", "our", "my"]) && !name.is_one_of(&HAPPENS) => {
+            vec![(ConstraintKind::Touch, vec![name.text.clone()])]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// `the theme stays`: nothing is said of how.
+fn is_all(rest: &[Word]) -> bool {
+    let goes_on = ["and", "but", "please", "because", "since", "though", "while"];
+    let for_now = after(rest, &["for", "now"]);
+    for_now.unwrap_or(rest).first().is_none_or(|word| word.is_break() || word.is_one_of(&goes_on))
 }
 
 /// `as it is`, and what follows it.

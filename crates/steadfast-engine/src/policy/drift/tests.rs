@@ -289,6 +289,11 @@ fn an_undeclared_scope_is_said_once_and_to_the_human() {
     let mut state = State::new(SessionId::new(ME), Host::Claude, Millis(0));
     go(&mut state, &prompt("Fix src/auth/token.rs, please."));
     assert_eq!(go(&mut state, &edit("src/auth/token.rs")).answer.note, None);
+
+    let mut state = State::new(SessionId::new(ME), Host::Claude, Millis(0));
+    go(&mut state, &prompt("Something is broken."));
+    let note = go(&mut state, &edit("main.py")).answer.note.unwrap();
+    assert!(note.contains("where the agent looked first: the root of the project. `steadfast"), "{note}");
 }
 
 #[test]

@@ -93,10 +93,14 @@ pub(super) fn undeclared(memory: &Drift, deed: &Deed) -> String {
     if folders.is_empty() {
         folders.extend(deed.writes.first().map(|path| shown(folder(path))));
     }
+    // The root is a folder like any other, and has no name.
+    let places = match folders.as_slice() {
+        [] | ["" | "." | "./"] => "the root of the project".to_owned(),
+        folders => folders.join(", "),
+    };
     format!(
-        "No path was named for this work; it is taken to be where the agent looked first: {}. `steadfast goal set` says it \
-         outright.",
-        folders.join(", ")
+        "No path was named for this work; it is taken to be where the agent looked first: {places}. `steadfast goal set` \
+         says it outright."
     )
 }
 
