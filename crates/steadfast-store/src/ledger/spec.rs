@@ -402,17 +402,57 @@ pub(super) fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis
     run::end_of_plan(transaction, plan, now)
 }
 
+/// A letter of the Latin script without what is on it, as it is typed everywhere.
+fn latin(c: char) -> Option<&'static str> {
+    Some(match c {
+        'à' | 'á' | 'â' | 'ã' | 'å' | 'ā' | 'ă' | 'ą' => "a",
+        'ä' | 'æ' => "ae",
+        'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => "c",
+        'ď' | 'đ' | 'ð' => "d",
+        'è' | 'é' | 'ê' | 'ë' | 'ē' | 'ĕ' | 'ė' | 'ę' | 'ě' => "e",
+        'ĝ' | 'ğ' | 'ġ' | 'ģ' => "g",
+        'ĥ' | 'ħ' => "h",
+        'ì' | 'í' | 'î' | 'ï' | 'ĩ' | 'ī' | 'ĭ' | 'į' | 'ı' => "i",
+        'ĵ' => "j",
+        'ķ' => "k",
+        'ĺ' | 'ļ' | 'ľ' | 'ŀ' | 'ł' => "l",
+        'ñ' | 'ń' | 'ņ' | 'ň' => "n",
+        'ò' | 'ó' | 'ô' | 'õ' | 'ō' | 'ŏ' | 'ő' => "o",
+        'ö' | 'ø' | 'œ' => "oe",
+        'ŕ' | 'ŗ' | 'ř' => "r",
+        'ś' | 'ŝ' | 'ş' | 'š' | 'ș' => "s",
+        'ß' => "ss",
+        'ţ' | 'ť' | 'ŧ' | 'ț' => "t",
+        'þ' => "th",
+        'ù' | 'ú' | 'û' | 'ũ' | 'ū' | 'ŭ' | 'ů' | 'ű' | 'ų' => "u",
+        'ü' => "ue",
+        'ŵ' => "w",
+        'ý' | 'ÿ' | 'ŷ' => "y",
+        'ź' | 'ż' | 'ž' => "z",
+        _ => return None,
+    })
+}
+
+/// What stands on the letter before it, where a text is written in parts.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}')
+}
+
 /// `auth-rework`, `auth-rework-2`: a name people can type.
 pub(super) fn free_id(connection: &Connection, feature: &str) -> Result<PlanId, Fault> {
     const LONGEST: usize = 40;
     let mut name = String::new();
-    for c in feature.chars() {
-        if c.is_ascii_alphanumeric() {
-            name.push(c.to_ascii_lowercase());
-        } else if !name.is_empty() && !name.ends_with('-') {
+    for c in feature.chars().flat_map(char::to_lowercase) {
+        if c.is_alphanumeric() {
+            match latin(c) {
+                Some(plain) => name.push_str(plain),
+                // Letters of other scripts stay: a name of none of them would be nobody's.
+                None => name.push(c),
+            }
+        } else if !is_mark(c) && !name.is_empty() && !name.ends_with('-') {
             name.push('-');
         }
-        if name.len() >= LONGEST {
+        if name.chars().count() >= LONGEST {
             break;
         }
     }

@@ -164,3 +164,37 @@ fn the_last_decisions_of_all_phases_are_in_the_view_those_of_this_one_at_the_end
     let numbers = [9, 13, 0, 2, 3, 4, 6, 7, 8, 10, 11, 12];
     assert_eq!(brief.decisions, numbers.map(|number| format!("d{number}: w")));
 }
+
+#[test]
+fn a_plan_is_called_so_that_people_know_it_in_any_script() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    for (number, (feature, id)) in [
+        ("Ünïcödé", "uenicoede"),
+        ("Prüfung größer", "pruefung-groesser"),
+        ("Łódź – café", "lodz-cafe"),
+        ("Cafe\u{301} au lait", "cafe-au-lait"),
+        ("登录页面", "登录页面"),
+        ("Вход в систему", "вход-в-систему"),
+        ("Вход в систему!", "вход-в-систему-2"),
+        ("🙂", "plan"),
+        ("a/../b\\c", "a-b-c"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let named = Plan { feature: feature.to_owned(), ..spec(vec![planned("1", &[])]) };
+        let source = format!("{number}.md");
+        let loading = Loading {
+            plan: &named,
+            hash: "h",
+            worktree: WORKTREE,
+            source: &source,
+            added_by: AddedBy::Human,
+            frozen: &BTreeMap::new(),
+            baseline: &BTreeMap::new(),
+            now: at(1),
+        };
+        assert_eq!(ledger.load_plan(loading).unwrap().plan().as_str(), id, "{feature}");
+    }
+}
