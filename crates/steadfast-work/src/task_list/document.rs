@@ -21,9 +21,18 @@ pub(super) struct KnownPhase {
 
 const STATE: &str = "Current State";
 
-/// The heading of a phase's decisions.
+/// The heading of a phase's decisions: `Letters Decisions`, `Phase 1 Decisions: Letters`.
 pub(super) fn heading(phase: &str) -> String {
-    format!("{phase} Decisions")
+    match phase.split_once(": ") {
+        Some((number, name)) => format!("{number} Decisions: {name}"),
+        None => format!("{phase} Decisions"),
+    }
+}
+
+/// Where the decisions of a phase stand. Older versions wrote `Phase 1: Letters Decisions`.
+fn section_of(sections: &[Section], phase: &str) -> Option<usize> {
+    let titles = [heading(phase), format!("{phase} Decisions")];
+    titles.iter().find_map(|title| sections.iter().position(|section| section.is(title)))
 }
 
 /// A file that is new, or the present one with what it lacks: nothing of anybody's is taken out of it.
@@ -33,11 +42,10 @@ pub(super) fn render(present: Option<&str>, known: &Known) -> String {
         _ => template(known),
     };
     for (index, phase) in known.phases.iter().enumerate() {
-        let title = heading(&phase.name);
-        let place = sections.iter().position(|section| section.is(&title));
-        let place = place.unwrap_or_else(|| {
-            let before = known.phases[..index].iter().rev().map(|phase| heading(&phase.name));
-            let after = before.into_iter().find_map(|title| sections.iter().position(|section| section.is(&title)));
+        let place = section_of(&sections, &phase.name).unwrap_or_else(|| {
+            let title = heading(&phase.name);
+            let mut before = known.phases[..index].iter().rev();
+            let after = before.find_map(|phase| section_of(&sections, &phase.name));
             let state = sections.iter().position(|section| section.is(STATE)).unwrap_or(sections.len());
             let place = after.map_or(state, |after| after + 1);
             sections.insert(place, Section::new(&title, Vec::new()));
@@ -58,8 +66,8 @@ pub(super) fn render(present: Option<&str>, known: &Known) -> String {
 
 /// The decisions under a phase's heading, placeholders aside.
 pub(super) fn bullets(text: &str, phase: &str) -> Vec<String> {
-    let title = heading(phase);
-    Section::all(text).iter().find(|section| section.is(&title)).map(Section::bullets).unwrap_or_default()
+    let sections = Section::all(text);
+    section_of(&sections, phase).map(|place| sections[place].bullets()).unwrap_or_default()
 }
 
 /// The file of a plan that another takes the place of: what we wrote about the first is now about the second, and what
@@ -147,6 +155,17 @@ impl Section {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_numbered_phase_has_its_name_after_the_word_and_an_old_heading_is_known() {
+        assert_eq!(heading("Phase 1: Letters"), "Phase 1 Decisions: Letters");
+        assert_eq!(heading("Letters"), "Letters Decisions");
+        let phase = KnownPhase { name: "Phase 1: Letters".into(), decisions: vec!["new: so".into()] };
+        let old = "## Phase 1: Letters Decisions\n- old: so\n";
+        let text = render(Some(old), &Known { phases: vec![phase], ..Known::default() });
+        assert_eq!(bullets(&text, "Phase 1: Letters"), ["old: so", "new: so"]);
+        assert_eq!(text.matches("Decisions").count(), 1, "{text}");
+    }
 
     fn known() -> Known {
         let phase = |name: &str, decisions: &[&str]| KnownPhase {
