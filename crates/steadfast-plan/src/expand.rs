@@ -133,8 +133,9 @@ fn links(
     let phase = graph.phases[node.phase].draft;
     let chain = node.links();
     let title = titled(draft, phase, node.item);
-    let own = draft.command.as_ref().map(|command| commands.fill(&command.value));
-    let criteria = draft.criteria();
+    let item = item_of(phase, node.item);
+    let own = draft.command.as_ref().map(|command| for_item(&commands.fill(&command.value), item));
+    let criteria = draft.criteria().map(|criteria| for_item(&criteria, item));
     let command = |command: String| Check::Command { command, criteria: criteria.clone() };
     let named = |name: &str| commands.get(name).map(|text| Check::Command { command: text.to_owned(), criteria: None });
 
@@ -150,8 +151,8 @@ fn links(
         task_type: *task_type,
         phase: Some(phase.id.value.clone()),
         item: node.item,
-        files: files(draft),
-        notes: notes(draft),
+        files: files(draft).iter().map(|file| for_item(file, item)).collect(),
+        notes: notes(draft).map(|notes| for_item(&notes, item)),
         verify,
         blocked_by,
     };
@@ -177,8 +178,10 @@ fn links(
     let (text, check) = match task_type {
         Some(TaskType::Ui) => {
             let text = match &criteria {
-                Some(criteria) => format!("Look at it: {title} ({}); to be seen: {criteria}", listed_files(draft)),
-                None => format!("Look at it: {title} ({})", listed_files(draft)),
+                Some(criteria) => {
+                    format!("Look at it: {title} ({}); to be seen: {criteria}", for_item(&listed_files(draft), item))
+                }
+                None => format!("Look at it: {title} ({})", for_item(&listed_files(draft), item)),
             };
             (text, Some(Check::Artifact { criteria: criteria.clone() }))
         }
@@ -191,11 +194,27 @@ fn links(
     tasks.push(link(after, TaskKind::Post, text, check, vec![TaskId::new(&chain.main)]));
 }
 
+/// Where the text of a task in a loop phase speaks of its item.
+const ITEM: &str = "{item}";
+
+/// A title without a place for the item has it at its end.
 fn titled(draft: &DraftTask, phase: &DraftPhase, item: Option<u32>) -> String {
-    let name = item.and_then(|item| phase.each.as_ref()?.items.get(item as usize));
-    match name {
-        Some(name) => format!("{} [{name}]", draft.title.value),
-        None => draft.title.value.clone(),
+    let title = &draft.title.value;
+    match item_of(phase, item) {
+        Some(name) if title.contains(ITEM) => title.replace(ITEM, name),
+        Some(name) => format!("{title} [{name}]"),
+        None => title.clone(),
+    }
+}
+
+fn item_of(phase: &DraftPhase, item: Option<u32>) -> Option<&str> {
+    Some(phase.each.as_ref()?.items.get(item? as usize)?.as_str())
+}
+
+fn for_item(text: &str, item: Option<&str>) -> String {
+    match item {
+        Some(item) => text.replace(ITEM, item),
+        None => text.to_owned(),
     }
 }
 

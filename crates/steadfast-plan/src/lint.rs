@@ -6,7 +6,7 @@ use crate::commands::Commands;
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
 use crate::graph::Graph;
 use crate::problem::{Code, Findings};
-use crate::swallow::swallowed;
+use crate::swallow::{is_void, swallowed};
 
 /// What a ledger takes, in characters.
 const ID: usize = 90;
@@ -47,7 +47,11 @@ pub(crate) fn draft(draft: &Draft, commands: &Commands, findings: &mut Findings)
 }
 
 pub(crate) fn graph(graph: &Graph<'_>, findings: &mut Findings) {
-    let count = graph.tasks.len() + graph.phases.len();
+    let chain = |node: &crate::graph::Node<'_>| {
+        1 + usize::from(node.links().before.is_some()) + usize::from(node.links().after.is_some())
+    };
+    let openings = graph.phases.iter().filter(|phase| phase.opening.is_some()).count();
+    let count = graph.tasks.iter().map(chain).sum::<usize>() + openings;
     if count > MANY {
         let message = format!("there are {count} tasks");
         findings.add(Code::ManyTasks, &graph.draft.span, message, "several specs are easier to see through");
@@ -70,7 +74,8 @@ fn one(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
         Some(command) => {
             let filled = commands.fill(&command.value);
             length(&Text::new(filled.clone(), command.span.clone()), VERIFY, "a check", findings);
-            if let Some(why) = swallowed(&filled) {
+            let void = is_void(&filled).then_some("it succeeds whatever was done");
+            if let Some(why) = swallowed(&filled).or(void) {
                 let message = format!("the check of `{}` says nothing: {why}", task.id.value);
                 findings.add(Code::SwallowedStatus, &command.span, message, "let the command's own status through");
             }

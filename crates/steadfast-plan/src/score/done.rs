@@ -8,7 +8,7 @@
 
 use super::Worth;
 use super::sentence::{Form, Part, Said};
-use super::token::names_command;
+use super::token::{commands, is_presence, names_command};
 
 pub(super) fn worth(said: &Said) -> Worth {
     let listed = matches!(said.form, Form::Item | Form::Box);
@@ -19,6 +19,9 @@ pub(super) fn worth(said: &Said) -> Worth {
         return Some((2, "says when it is finished"));
     }
     let command = names_command(said);
+    if command && commands(said).all(is_presence) {
+        return Some((1, "names a check that only looks whether something is there"));
+    }
     if said.part == Part::Verification && command {
         return Some((2, "is a command that verifies"));
     }
@@ -85,6 +88,14 @@ mod tests {
         assert_eq!(points("Done when `cargo test --workspace` passes."), 2);
         assert_eq!(points("- [ ] Make codes\n  - Verify: `cargo test code`\n"), 2);
         assert_eq!(points("## Definition of done\n- The start shows the same settings as before\n"), 2);
+    }
+
+    #[test]
+    fn a_file_that_is_there_shows_half_of_an_end() {
+        assert_eq!(points("- [ ] Make codes\n  - Verify: `test -f src/code.txt`\n"), 1);
+        assert_eq!(points("Verify: `ls dist/app.js`"), 1);
+        assert_eq!(points("Done when `test -f a` passes."), 2, "a human said so");
+        assert_eq!(points("- [ ] Make codes\n  - Verify: `test -f a && grep -q b a`\n"), 2);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! | 0 | is a wish: `better`, `faster`, `modern`, and nothing beside it |
 
 use super::Worth;
-use super::sentence::{Form, Part, Said};
+use super::sentence::{Form, Part, Said, bare};
 use super::token::{names_command, names_path};
 
 pub(super) fn worth(said: &Said) -> Worth {
@@ -102,7 +102,80 @@ fn is_observable(said: &Said) -> bool {
         "clearly indicate",
         "representing",
         "renders",
-    ]) || (said.begins_with(&["as a", "as an"]) && said.says("want"))
+    ]) || does_or_sees(said)
+        || (said.begins_with(&["as a", "as an"]) && said.says("want"))
+}
+
+/// Somebody is named who uses it, and what they do or see then: `A reader who runs … sees …`, `Visitors can …`.
+fn does_or_sees(said: &Said) -> bool {
+    const SOMEBODY: [&str; 38] = [
+        "reader",
+        "readers",
+        "user",
+        "users",
+        "visitor",
+        "visitors",
+        "customer",
+        "customers",
+        "admin",
+        "admins",
+        "administrator",
+        "administrators",
+        "developer",
+        "developers",
+        "operator",
+        "operators",
+        "reviewer",
+        "reviewers",
+        "caller",
+        "callers",
+        "client",
+        "clients",
+        "player",
+        "players",
+        "editor",
+        "editors",
+        "member",
+        "members",
+        "guest",
+        "guests",
+        "somebody",
+        "someone",
+        "anybody",
+        "anyone",
+        "everybody",
+        "people",
+        "whoever",
+        "person",
+    ];
+    const THEN: [&str; 22] = [
+        "can",
+        "sees",
+        "see",
+        "finds",
+        "find",
+        "reads",
+        "hears",
+        "gets",
+        "get",
+        "receives",
+        "knows",
+        "opens",
+        "downloads",
+        "chooses",
+        "picks",
+        "signs",
+        "logs",
+        "reaches",
+        "learns",
+        "edits",
+        "undoes",
+        "notices",
+    ];
+    let words = said.words();
+    let who = words.iter().position(|word| !word.is_code && SOMEBODY.contains(&bare(&word.text)));
+    let then = |from: usize| words[from..].iter().any(|word| !word.is_code && THEN.contains(&bare(&word.text)));
+    !is_order(said) && !said.says_any(&["cannot", "can't", "nobody", "want", "wants"]) && who.is_some_and(then)
 }
 
 fn is_fault(said: &Said) -> bool {
@@ -205,7 +278,16 @@ pub(super) fn is_order(said: &Said) -> bool {
         return said.says_any(&VERBS)
             || said.says_any(&["want a", "want an", "need a", "need an", "like a", "like an"]);
     }
-    said.clause_begins_with(&VERBS) && said.words().len() >= 3
+    said.clause_begins_with(&VERBS) && has_object(said)
+}
+
+/// Three words have one, and two where the second is no word that only points at it.
+fn has_object(said: &Said) -> bool {
+    const POINTS: [&str; 10] = ["it", "this", "that", "them", "these", "those", "one", "all", "up", "here"];
+    match said.words() {
+        [_, object] => object.is_code || !POINTS.contains(&bare(&object.text)),
+        words => words.len() >= 3,
+    }
 }
 
 fn is_vague(said: &Said) -> bool {
@@ -242,6 +324,32 @@ mod tests {
         assert_eq!(points("`tool log` prints the newest entry first."), 2);
         assert_eq!(points("People can reset their password by mail."), 2);
         assert_eq!(points("## Goal\nMove the settings into the database.\n"), 2);
+    }
+
+    #[test]
+    fn what_a_person_does_or_sees_then_is_two() {
+        for text in [
+            "A reader who runs `cat hello.txt` sees Hello.",
+            "Visitors can filter the list by colour.",
+            "Somebody who opens the page without a session finds a login form.",
+            "After the change every customer gets a receipt.",
+            "An operator reads the state of the queue on one page.",
+        ] {
+            assert_eq!(points(text), 2, "{text}");
+        }
+        for text in ["Users cannot log in.", "Add users.", "A user table.", "Nobody can see the point."] {
+            assert!(points(text) < 2, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_order_of_two_words_has_an_object() {
+        for text in ["Add login", "Fix typos.", "Remove `legacy`", "add pagination"] {
+            assert_eq!(points(text), 1, "{text}");
+        }
+        for text in ["Fix it", "Do this", "Make better", "Add stuff", "Login", "Fix"] {
+            assert_eq!(points(text), 0, "{text}");
+        }
     }
 
     #[test]

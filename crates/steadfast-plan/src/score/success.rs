@@ -10,7 +10,7 @@ use super::Worth;
 use super::done::is_end;
 use super::outcome::is_order;
 use super::sentence::{Form, Part, Said, bare};
-use super::token::{commands, names_command};
+use super::token::{commands, is_presence, names_command};
 
 pub(super) fn worth(said: &Said) -> Worth {
     if said.form == Form::Code {
@@ -74,14 +74,17 @@ fn is_example(said: &Said) -> bool {
     let status = said.words().iter().any(|word| {
         matches!(bare(&word.text), "200" | "201" | "204" | "400" | "401" | "403" | "404" | "409" | "422" | "500")
     });
-    let verified = said.form == Form::Box && said.begins_with(&["verify", "test"]) && names_command(said);
+    let tried = commands(said).any(|command| !is_presence(command));
+    let verified = said.form == Form::Box && said.begins_with(&["verify", "test"]) && names_command(said) && tried;
     (result && (input || status)) || (said.says("must report") && input) || verified || checks_what(said)
 }
 
 /// `Verify: …` with a command that says more than that all tests pass.
 fn checks_what(said: &Said) -> bool {
     said.begins_with(&["verify", "check"])
-        && commands(said).any(|command| command.contains('/') || command.split_whitespace().nth(2).is_some())
+        && commands(said)
+            .filter(|command| !is_presence(command))
+            .any(|command| command.contains('/') || command.split_whitespace().nth(2).is_some())
 }
 
 fn is_measured(said: &Said) -> bool {
@@ -146,6 +149,16 @@ mod tests {
         assert_eq!(points("`tool log --since 2026-01-01` on the fixture prints 3 lines."), 2);
         assert_eq!(points("Acceptance criteria:\n- Without orders it shows 0.\n"), 2);
         assert_eq!(points("A search should take less than 500 ms."), 2);
+    }
+
+    #[test]
+    fn a_check_that_only_looks_whether_a_file_is_there_is_no_example() {
+        for check in ["test -f x", "test -s src/code.txt", "[ -e src/a.rs ]", "ls src/a.rs", "true", "echo ok done"] {
+            assert_eq!(points(&format!("- [ ] Make it\n  - Verify: `{check}`\n")), 0, "{check}");
+        }
+        for check in ["test -f x && grep -q Hello x", "grep -q Hello hello.txt", "cargo test --test code"] {
+            assert_eq!(points(&format!("- [ ] Make it\n  - Verify: `{check}`\n")), 2, "{check}");
+        }
     }
 
     #[test]

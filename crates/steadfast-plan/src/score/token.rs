@@ -113,6 +113,19 @@ pub(super) fn names_command(said: &Said) -> bool {
     said.codes().any(is_command)
 }
 
+/// It looks whether a file is there, or cannot fail at all: it shows no more than that something was made.
+pub(super) fn is_presence(command: &str) -> bool {
+    let looks = |part: &str| {
+        let words: Vec<&str> = part.split_whitespace().filter(|word| *word != "!").collect();
+        match words.as_slice() {
+            ["test" | "[" | "[[", "-e" | "-f" | "-s" | "-d" | "-r" | "-x", ..] => true,
+            [program, ..] => matches!(*program, "ls" | "stat" | "cat" | "true" | ":" | "echo" | "printf"),
+            [] => true,
+        }
+    };
+    !command.contains('|') && command.split("&&").flat_map(|part| part.split(';')).all(looks)
+}
+
 /// The command lines of a sentence.
 pub(super) fn commands(said: &Said) -> impl Iterator<Item = &str> {
     said.codes().filter(|code| is_command(code))

@@ -73,3 +73,55 @@ fn an_authored_decision_task_is_taken() {
     assert_eq!(plan.tasks.len(), 2);
     assert_eq!(plan.tasks[0].title, "Update decisions.md");
 }
+
+#[test]
+fn the_item_stands_wherever_the_text_of_a_loop_names_it() {
+    let plan = plan(
+        r#"{"feature": "Translate", "phases": [{"id": "p1", "name": "Each", "loop": {
+            "items": ["de", "fr"],
+            "tasks": [
+                {"id": "1.1", "task": "Translate {item}", "files": ["po/{item}.po"], "notes": "{item} first, {item} last",
+                 "verification": {"type": "command", "command": "msgfmt -c po/{item}.po"}},
+                {"id": "1.2", "task": "Read it again", "files": ["po/{item}.po"]}
+            ]}}]}"#,
+    );
+    let main = plan.tasks.iter().filter(|task| task.kind == steadfast_model::TaskKind::Main);
+    let told: Vec<_> = main
+        .map(|task| {
+            let check = task.verify.as_ref().and_then(steadfast_model::Check::as_command).unwrap_or("-");
+            format!("{} | {} | {} | {check}", task.title, task.files.join(" "), task.notes.as_deref().unwrap_or("-"))
+        })
+        .collect();
+    insta::assert_snapshot!(told.join("\n"), @r"
+    Translate de | po/de.po | de first, de last | msgfmt -c po/de.po
+    Read it again [de] | po/de.po | - | -
+    Translate fr | po/fr.po | fr first, fr last | msgfmt -c po/fr.po
+    Read it again [fr] | po/fr.po | - | -
+    ");
+}
+
+#[test]
+fn a_warning_about_many_tasks_counts_them_as_the_plan_does() {
+    let tasks: Vec<String> = (0..300)
+        .map(|n| {
+            format!(
+                r#"{{"id": "1.{}", "task": "T{n}", "type": "func", "verification": {{"command": "make t{n}"}}}}"#,
+                n + 1
+            )
+        })
+        .collect();
+    let text = format!(r#"{{"feature": "F", "phases": [{{"id": "1", "name": "P", "tasks": [{}]}}]}}"#, tasks.join(","));
+    let compiled = steadfast_plan::compile(&text, "SPEC.json", &steadfast_plan::Options::default()).unwrap();
+    let count = compiled.plan.tasks.len();
+    let said: Vec<&str> = compiled.warnings.iter().map(|problem| problem.message.as_str()).collect();
+    assert!(said.contains(&format!("there are {count} tasks").as_str()), "{count}: {:?}", said.last());
+}
+
+#[test]
+fn a_check_that_cannot_fail_is_remarked() {
+    for (check, remarked) in [("true", true), ("echo ok", true), ("make test", false)] {
+        let text = format!("# F\n\n## Phase 1\n\n- [ ] 1.1 Make codes\n  - verify: `{check}`\n");
+        let said = crate::said(&text, "SPEC.md");
+        assert_eq!(said.contains("the check of `1.1` says nothing: it succeeds whatever was done"), remarked, "{said}");
+    }
+}

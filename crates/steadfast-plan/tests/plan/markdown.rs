@@ -37,7 +37,7 @@ fn a_table_about_something_else_is_not_a_list_of_tasks() {
 /// Else a task whose number was not counted up would be lost without a word.
 #[test]
 fn two_titles_under_one_id_are_one_task_and_that_is_said() {
-    let text = "# F\n\n## Phase 1\n\n- [ ] 1.1 Make codes\n  - verify: `true`\n- [ ] 1.1 Send codes\n";
+    let text = "# F\n\n## Phase 1\n\n- [ ] 1.1 Make codes\n  - verify: `make`\n- [ ] 1.1 Send codes\n";
     assert_eq!(plan(text).tasks.len(), 2);
     insta::assert_snapshot!(said(text, "SPEC.md"), @r"
     SPEC.md:7:11: warning[other-title]: `1.1` was named before, as `Make codes`: both are one task
