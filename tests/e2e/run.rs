@@ -14,7 +14,7 @@ use steadfast_sim::{Cast, Scenario, Usage};
 use crate::agents::Program;
 use crate::journal::{Journal, LET_GO, REFUSED};
 use agents::{Hands, cue};
-use looping::a_request_comes_to_its_card;
+use looping::{a_request_comes_to_its_card, what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back};
 use runner::Workshop;
 
 on_every_host!(
@@ -23,6 +23,8 @@ on_every_host!(
     an_interrupted_run_is_paused_without_agents_and_resumed,
     a_request_comes_to_its_card,
 );
+
+on!(what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back: claude_2_1_325);
 
 const TWELVE: &str = include_str!("run/SPEC.json");
 

@@ -81,7 +81,25 @@ pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Chang
     }
     changes.extend(goal::changes(state, event, facts));
     changes.extend(must_nots(state, facts));
+    changes.extend(taking_back(state, event, facts));
     changes
+}
+
+/// What may be written to take it back: as the plan says, and no longer than its task is in progress.
+fn taking_back(state: &State, event: &Event, facts: &Facts) -> Option<Change> {
+    let mut found = match &facts.plan {
+        Fact::Known(plan) => {
+            let own = plan.as_ref().filter(|plan| state.is_bound(plan));
+            own.map(|plan| plan.brief.taking_back.clone()).unwrap_or_default()
+        }
+        Fact::Unknown(_) | Fact::NotAsked => state.taking_back.clone(),
+    };
+    if let EventKind::TaskChanged(changed) = &event.kind
+        && changed.status != Status::InProgress
+    {
+        found.retain(|taking| taking.task != changed.task);
+    }
+    (found != state.taking_back).then_some(Change::TakingBack(found))
 }
 
 /// What the plan of this session says must not happen, as of this look at it. Another's plan holds nobody else.

@@ -166,8 +166,21 @@ fn standing(place: &Place, config: &ConfigFiles, plan: &PlanView, rules: &Approv
 }
 
 fn bound(brief: &mut Brief) {
-    let Brief { spec, objective, constraints, must_nots, promise: _, phase, decisions, checkpoints: _, current } =
-        brief;
+    let Brief {
+        spec,
+        objective,
+        constraints,
+        must_nots,
+        taking_back,
+        promise: _,
+        phase,
+        decisions,
+        checkpoints: _,
+        current,
+    } = brief;
+    // A path that is cut is another path.
+    taking_back.truncate(SAID / 100);
+    taking_back.iter_mut().for_each(|task| task.paths.truncate(SAID / 10));
     let mut texts: Vec<&mut String> = [spec, objective, phase].into_iter().flatten().collect();
     texts.extend(constraints.iter_mut().chain(must_nots).chain(decisions));
     if let Some(Current { files, notes, check, stuck_count: _ }) = current {

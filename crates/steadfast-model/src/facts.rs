@@ -230,6 +230,9 @@ pub struct Brief {
     /// What must not happen while its loop goes on: enforced where an action shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_nots: Vec<String>,
+    /// What may be written although it must not be: tasks in progress that take back what broke a must-not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taking_back: Vec<TakingBack>,
     /// A promise of completion of this plan alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
@@ -245,6 +248,14 @@ pub struct Brief {
     /// More of the first open task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<Current>,
+}
+
+/// A task that takes back what broke a must-not, and the paths that did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakingBack {
+    pub task: TaskId,
+    /// Absolute.
+    pub paths: Vec<String>,
 }
 
 /// What is known of the first open task beside its line.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, HostList, ListChange, Millis, NewRules,
-    Opening, PlanView, Rules, SessionId, TaskId, ToolUseId,
+    Opening, PlanView, Rules, SessionId, TakingBack, TaskId, ToolUseId,
 };
 
 pub use binding::{Binding, BindingChange, Leased, Offered, Released, TaskFile};
@@ -91,6 +91,9 @@ pub struct State {
     /// What must not happen while the loop of its plan goes on. No prompt lifts it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_nots: Vec<Constraint>,
+    /// What of that may be written just now, to take it back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taking_back: Vec<TakingBack>,
     /// Where its work is, and how it went lately.
     #[serde(default, skip_serializing_if = "Drift::is_empty")]
     pub drift: Drift,
@@ -224,6 +227,7 @@ pub enum Change {
     ConstraintLifted(u32),
     /// What must not happen while the loop of its plan goes on, instead of what was known of it.
     MustNots(Vec<Constraint>),
+    TakingBack(Vec<TakingBack>),
     Drift(DriftChange),
     /// A call wrote these files. None: not known which.
     Wrote {
@@ -260,6 +264,7 @@ impl State {
             approved: None,
             goal: None,
             must_nots: Vec::new(),
+            taking_back: Vec::new(),
             drift: Drift::default(),
             last_write: None,
             list: None,
@@ -391,6 +396,7 @@ impl State {
                 self.must_nots.clone_from(must_nots);
                 self.mark_version();
             }
+            Change::TakingBack(tasks) => self.taking_back.clone_from(tasks),
             Change::Drift(change) => self.drift.apply(change),
             Change::Wrote { at, paths } => self.last_write = Some(LastWrite::after(self.last_write.take(), *at, paths)),
             Change::List(change) => self.list.get_or_insert_default().apply(change),

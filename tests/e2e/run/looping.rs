@@ -1,7 +1,7 @@
 //! A request, without a human: its spec is written, its tasks are done, a panel helps, experts review, a gate opens.
 
 use serde_json::json;
-use steadfast_model::{LoopEnd, ReviewKind, Stage};
+use steadfast_model::{LoopEnd, ReviewKind, Stage, TaskKind};
 use steadfast_sim::{Cast, Request, Scenario};
 
 use super::agents::{Hands, cue};
@@ -100,4 +100,76 @@ fn assert_panel_saw_everything(workshop: &Workshop) {
     }
     let retry = requests.iter().map(Request::text).find(|text| text.contains("Experts who saw the change"));
     assert!(retry.is_some_and(|told| told.contains("Two letters changed places. Write `two`.")));
+}
+
+/// What the human says has to pass, and what must not happen.
+const GREETING: &str = "Greeting file: write `hello.txt` so that it greets the world. Do not touch `src/auth`. No new \
+                        dependencies. Done when `grep -qx 'Hello World' hello.txt` passes.";
+
+/// The check that the agent who writes the spec thinks of does not tell right from wrong, and the worker writes something
+/// else. The gate runs what the human said; and what broke a must-not is taken back as git does it.
+pub(super) fn what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back(program: &Program) {
+    let hands = Hands(program.host());
+    let task =
+        json!({"id": "1.1", "task": "Write hello.txt", "files": ["hello.txt"], "verification": "test -f hello.txt"});
+    let spec = json!({"feature": "Greeting", "description": "hello.txt greets.", "phases": [
+        {"id": "phase-1", "name": "Phase 1", "tasks": [task]}
+    ]});
+    let content = || says("content", json!({"score": 9, "findings": []}).to_string());
+    // A script does not show what it writes.
+    let wrong = hands.session("wrong").write("hello.txt", "hi\n").shell("sh ./tidy.sh").turn(hands.close("1.1"));
+    let right = hands.session("right").read("hello.txt").edit("hello.txt", "hi", "Hello World");
+    let back = hands.session("back").shell("git checkout HEAD~99 -- src/auth/token.ts || true");
+    let back = back.shell("git checkout main -- src/auth/other.ts");
+    let back = back.shell("git checkout main -- src/auth/token.ts").turn(hands.close("3"));
+    let cast = Cast::several()
+        .part("You turn a request into a spec", [says("spec", spec.to_string())])
+        .part(EXPERT, [content()])
+        .part(cue("1.0"), [hands.decides()])
+        .part(cue("1.1"), [wrong.say("Done.")])
+        .part(cue("2"), [right.turn(hands.close("2")).say("It greets now.")])
+        .part(cue("3"), [back.say("It is as it was.")]);
+    let files = [
+        ("src/auth/token.ts", "export const token = 1;\n"),
+        ("src/auth/other.ts", "export const other = 1;\n"),
+        ("tidy.sh", "printf 'export const token = 2;\\n' > src/auth/token.ts\n"),
+    ];
+    let workshop = Workshop::with(program, settings(program), "{}", &files, cast);
+    let ended =
+        workshop.run(&["run", GREETING, "--from-head", "--host", program.host().as_str(), "--override", "a trial"]);
+    let mut ended = ended;
+    // With less freedom it pauses after each unit.
+    for _ in 0..8 {
+        if ended.code != Some(3) {
+            break;
+        }
+        ended.said += &workshop.run(&["loop", "status"]).said;
+        let next = workshop.run(&["resume", "--host", program.host().as_str()]);
+        ended = super::runner::Ended { code: next.code, said: ended.said + &next.said };
+    }
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.said, workshop.timeline());
+    for part in [
+        "has to pass at the end: `grep -qx 'Hello World' hello.txt`",
+        "gate: you said \"Done when `grep -qx 'Hello World' hello.txt` passes.\"",
+        "gate: \"Do not touch `src/auth`\": `src/auth/token.ts` was changed",
+    ] {
+        assert!(ended.said.contains(part), "{part}: {}", ended.said);
+    }
+    let (looped, _) = workshop.looped();
+    assert_eq!((looped.ended, looped.objections, looped.waived), (Some(LoopEnd::Complete), vec![], vec![]));
+    let view = workshop.view();
+    let shown = |file: &str| workshop.git(&["show", &format!("{}:{file}", view.run.branch)]);
+    assert_eq!((shown("hello.txt").as_str(), shown("src/auth/token.ts").as_str()), ("Hello World\n", files[0].1));
+    let checks: Vec<&str> = view
+        .tasks
+        .iter()
+        .filter(|task| task.kind == TaskKind::Remediation)
+        .filter_map(|task| task.verify.as_ref()?.as_command())
+        .collect();
+    assert_eq!(checks[0], "grep -qx 'Hello World' hello.txt");
+    assert!(checks[1].starts_with("steadfast loop objection --base "), "{checks:?}");
+    // Exactly what broke it may be written.
+    let refused = workshop.model.requests().iter().map(Request::text).collect::<String>();
+    assert!(refused.contains("`src/auth/other.ts` is not written"), "another file was let through");
+    assert!(!refused.contains("`src/auth/token.ts` is not written"), "{}", ended.said);
 }

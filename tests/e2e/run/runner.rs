@@ -61,6 +61,11 @@ pub(super) struct Ended {
 
 impl Workshop {
     pub(super) fn new(program: &Program, settings: &str, spec: &str, cast: Cast) -> Self {
+        Self::with(program, settings, spec, &[], cast)
+    }
+
+    /// With these files in it.
+    pub(super) fn with(program: &Program, settings: &str, spec: &str, files: &[(&str, &str)], cast: Cast) -> Self {
         cast.check().unwrap();
         let model = ScriptedModel::start(cast).unwrap();
         let scene = Scene::bare(program);
@@ -74,6 +79,11 @@ impl Workshop {
         fs::write(scene.state().join("steadfast.toml"), settings).unwrap();
         scene.write("SPEC.json", spec);
         scene.write("INDEX.md", "# Index\n\nnothing yet\n");
+        for (file, text) in files {
+            let path = scene.root().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
         scene.git(["add", "."]);
         scene.git(["-c", "user.name=e2e", "-c", "user.email=e2e@localhost", "commit", "--quiet", "-m", "a spec"]);
         scene.write(THEIRS.0, THEIRS.1);

@@ -34,6 +34,7 @@ use steadfast_model::{
 };
 
 use crate::Heard;
+pub(crate) use broken::is_ours;
 pub use broken::{Delta, DeltaOp, broken, can_be_seen};
 pub(crate) use order::is_reported;
 pub(crate) use refine::refining;
@@ -148,7 +149,13 @@ pub fn understood(text: &str) -> Vec<Constraint> {
 
 /// What a plan's must-nots forbid, as far as an action shows it.
 pub(crate) fn must_nots(brief: &Brief) -> Vec<Constraint> {
-    brief.must_nots.iter().flat_map(|text| understood(text)).take(CONSTRAINTS).collect()
+    let mut found: Vec<Constraint> =
+        brief.must_nots.iter().flat_map(|text| understood(text)).take(CONSTRAINTS).collect();
+    // A fence around the work does not shut out its own spec.
+    for fence in found.iter_mut().filter(|constraint| constraint.kind == ConstraintKind::Only) {
+        fence.of.extend(brief.spec.clone());
+    }
+    found
 }
 
 /// `nothing else` is about what else the text names. Where it names nothing, nobody knows what that would be.

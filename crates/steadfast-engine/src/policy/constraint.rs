@@ -11,7 +11,7 @@ mod setting;
 
 use steadfast_model::{
     Action, Constraint as Forbidden, ConstraintKind, Direction, EventKind, Facts, Mode, Needs, PolicyName, Rules,
-    State, ToolCall, Verdict,
+    State, TakingBack, ToolCall, Verdict,
 };
 use steadfast_shell::{Certainty, Op, Reading};
 
@@ -20,6 +20,7 @@ use self::program::Installs;
 use self::run::{Run, runs};
 use super::{Judgement, Policy, target};
 use crate::Heard;
+use crate::goal::is_ours;
 
 /// Our own server has its own authority.
 const SERVER: &str = "steadfast";
@@ -51,8 +52,10 @@ impl Policy for Constraint {
             return Judgement::default();
         }
         let deed = Deed::of(event, call, state.rules.approval.scratch(), &facts.behind_links);
+        let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings)).max();
+        // What broke a must-not may be written to take it back, and nothing else.
+        let deed = deed.without(&state.taking_back);
         let said = state.constraints().iter().map(|constraint| deed.against(constraint, Source::Human));
-        let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings));
         let planned = state.must_nots.iter().map(|constraint| deed.against(constraint, Source::Plan));
         Judgement::of(said.chain(planned).chain(set).max().unwrap_or_default())
     }
@@ -108,6 +111,12 @@ impl<'a> Deed<'a> {
         deed.writes.retain(|(_, path)| !is_free(path, cwd, scratch));
         deed.possible.retain(|(_, path)| !is_free(path, cwd, scratch));
         deed
+    }
+
+    /// As if the paths that are taken back were not written.
+    fn without(mut self, taking_back: &[TakingBack]) -> Self {
+        self.writes.retain(|(_, path)| !taking_back.iter().any(|taking| taking.paths.contains(path)));
+        self
     }
 
     fn plain<'p>(&mut self, paths: impl Iterator<Item = &'p String>, cwd: &str) {
@@ -177,7 +186,7 @@ impl<'a> Deed<'a> {
                 if web { Finding::Run(self.call.tool.clone()) } else { self.run(program::uses_network) }
             }
             K::Touch => self.write(|_, path| self.is_about(of, path)).or(|| self.may_write(of)),
-            K::Only => self.write(|_, path| !self.is_about(of, path)).or(|| self.may_leave(of)),
+            K::Only => self.write(|_, path| !self.is_about(of, path) && !self.is_ours(path)).or(|| self.may_leave(of)),
             K::Run => self.run(|run| of.iter().any(|name| program::is_called(run, name))),
             K::Delete => {
                 self.write(|op, path| op == Op::Delete && self.is_about(of, path)).or(|| self.any(Op::Delete, of))
@@ -263,6 +272,11 @@ impl<'a> Deed<'a> {
 
     fn is_about(&self, of: &[String], path: &str) -> bool {
         of.is_empty() || of.iter().any(|name| covers(name, path, self.cwd))
+    }
+
+    /// Our own files and the spec: a fence around the work is not about them.
+    fn is_ours(&self, path: &str) -> bool {
+        path.strip_prefix(self.cwd).and_then(|rest| rest.strip_prefix('/')).is_some_and(is_ours)
     }
 
     /// A path as a human says it here.

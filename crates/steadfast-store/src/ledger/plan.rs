@@ -1,7 +1,7 @@
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use steadfast_model::{
     AddedBy, Approval, Brief, Check, Counts, Current, HostList, Millis, OwnerEnd, PlanId, PlanView, RunId, SessionId,
-    Status, Task, TaskLine,
+    Status, TakingBack, Task, TaskId, TaskLine,
 };
 
 use super::column::{plan_id, task_id, word};
@@ -276,7 +276,28 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
         view.brief.must_nots = looped::must_nots(connection, &view.worktree)?;
     }
     view.brief.must_nots.truncate(Brief::MUST_NOTS);
+    if !view.brief.must_nots.is_empty() {
+        view.brief.taking_back = taking_back(connection, plan, &view.worktree)?;
+    }
     Ok(Some(view))
+}
+
+/// What the gate had taken back and an agent is at just now. A unit of a run is worked on as a whole.
+fn taking_back(connection: &Connection, plan: &PlanId, worktree: &str) -> Result<Vec<TakingBack>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id FROM task WHERE plan = ?1 AND kind = 'remediation' AND added_by = 'human'
+         AND (status = 'in_progress' OR (status = 'pending' AND EXISTS (SELECT 1 FROM run_unit WHERE plan = ?1)))",
+    )?;
+    let ids = statement.query_map([plan.as_str()], |row| task_id(row, 0))?.collect::<Result<Vec<TaskId>, _>>()?;
+    let mut found = Vec::new();
+    for id in ids {
+        let task = task::find(connection, plan, &id)?;
+        if task.verify.as_ref().is_some_and(Check::takes_back) {
+            let paths = task.files.iter().map(|file| format!("{worktree}/{file}")).collect();
+            found.push(TakingBack { task: id, paths });
+        }
+    }
+    Ok(found)
 }
 
 /// What an agent has to know again, and the hash of what was authored. A plain list has a current task at most.

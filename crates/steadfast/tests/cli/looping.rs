@@ -159,6 +159,12 @@ fn a_review_that_is_never_content_ends_capped_and_not_complete() {
     assert!(said(&output).contains("is capped after 3 reviews") && !said(&output).contains("<loop-complete>"));
     let (looped, reviews) = last(&sandbox);
     assert_eq!((thorough(&reviews).len(), looped.ended), (3, Some(LoopEnd::Capped)));
+    // A human may still take what is left as it is, and the gate looks again.
+    let open = reviews.last().unwrap().findings.iter().find(|finding| finding.blocks()).unwrap();
+    sandbox.ok(&["loop", "review", "waive", &open.id.to_string(), "--why", "it is a trial"]);
+    let output = sandbox.run(&["resume"]);
+    assert_eq!(output.status.code(), Some(0), "{}", self::said(&output));
+    assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Complete));
 }
 
 #[test]
@@ -212,6 +218,17 @@ fn a_loop_that_is_reviewed_is_not_reviewed_by_another_at_the_same_time() {
     assert!(said.contains("goes on in the stage review"), "{said}");
 }
 
+/// The agents that were sent to meet it did not, and nothing else closed its task.
+fn assert_needs_human_for_its_objection(sandbox: &Sandbox, check: &str) {
+    let (looped, _) = last(sandbox);
+    assert_eq!((looped.ended, looped.objections.len()), (None, 1));
+    let tasks = ledger(sandbox).tasks(&looped.plan.unwrap()).unwrap();
+    let of_gate: Vec<_> = tasks.iter().filter(|task| task.kind == TaskKind::Remediation).collect();
+    let command = of_gate[0].verify.as_ref().unwrap().as_command().unwrap();
+    assert!(of_gate.len() == 1 && command.ends_with(check), "{of_gate:?}");
+    assert_eq!(of_gate[0].status, Status::Blocked);
+}
+
 #[test]
 fn a_must_not_that_the_last_wave_broke_is_found_at_the_gate() {
     // By its check, where no hook is.
@@ -220,7 +237,7 @@ fn a_must_not_that_the_last_wave_broke_is_found_at_the_gate() {
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert!(said(&output).contains("\"do not touch `legacy/`\": `legacy/new.txt` was changed"), "{}", said(&output));
-    assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Capped));
+    assert_needs_human_for_its_objection(&sandbox, "--must-not 'do not touch `legacy/`'");
 }
 
 #[test]
@@ -230,7 +247,7 @@ fn a_test_that_was_weakened_is_found_at_the_gate() {
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert!(said(&output).contains("gate: tests/test_wall.py:"), "{}", said(&output));
-    assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Capped));
+    assert_needs_human_for_its_objection(&sandbox, "--tests 'tests/test_wall.py'");
 }
 
 #[test]
@@ -321,4 +338,119 @@ fn a_loop_that_is_not_finished_is_not_forgotten() {
     assert_eq!(last(&sandbox).0, before);
     sandbox.ok(&["resume", "--give-up"]);
     assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Archived));
+}
+
+/// A spec whose tasks pass, and whose own words say more.
+fn stated(words: &str) -> String {
+    plain().replace("## Phase 1: P\n", &format!("## Definition of done\n{words}\n\n## Phase 1: P\n"))
+}
+
+#[test]
+fn what_the_humans_own_words_say_has_to_pass_is_run_at_the_gate_and_stands_on_the_card() {
+    let sandbox = ready(&stated("- `test -s walls.txt` is green\n- The wall looks solid"), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let text = said(&output);
+    for part in ["has to pass at the end: `test -s walls.txt`", "You said: `test -s walls.txt` passed"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (looped, _) = last(&sandbox);
+    let shape = looped.shape.unwrap();
+    assert_eq!(shape.not_executed, ["The wall looks solid"]);
+}
+
+#[test]
+fn a_loop_whose_own_words_do_not_hold_does_not_ship() {
+    let failing = "grep -q 'no agent writes this' walls.txt";
+    let sandbox = ready(&stated(&format!("- `{failing}` passes")), "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let text = said(&output);
+    assert!(text.contains(&format!("`{failing}` exited with 1")) && !text.contains("SHIP"), "{text}");
+    let (looped, _) = last(&sandbox);
+    let tasks = ledger(&sandbox).tasks(looped.plan.as_ref().unwrap()).unwrap();
+    let checks: Vec<&str> = tasks
+        .iter()
+        .filter(|task| task.kind == TaskKind::Remediation)
+        .filter_map(|task| task.verify.as_ref()?.as_command())
+        .collect();
+    assert_eq!(checks, [failing], "{text}");
+}
+
+#[test]
+fn an_objection_that_a_human_waives_ships_with_the_reason_on_the_card() {
+    // By its check, where no hook is, and again whenever it runs.
+    let check = "echo new > legacy/new.txt; grep -q 'Raise a wall' walls.txt";
+    let sandbox = ready(&spec("Raise a wall", check), "");
+    let mut output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let (looped, _) = last(&sandbox);
+    let status = sandbox.ok(&["loop", "status"]);
+    assert!(status.contains("the gate objects [o-"), "{status}\n{}", said(&output));
+    for objected in &looped.objections {
+        sandbox.ok(&["loop", "waive", &objected.id, "--why", "the folder is ours after all"]);
+    }
+    assert_eq!(last(&sandbox).0.ended, None);
+    output = sandbox.run(&["resume"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let text = said(&output);
+    let flat = text.replace(['│', '\n'], " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("↳ Risk: waived: \"do not touch `legacy/`\""), "{text}");
+    assert!(flat.contains("(why: the folder is ours after all)"), "{text}");
+    let (code, said) = sandbox.fails(&["loop", "waive", "o-000000", "--why", "x"]);
+    assert_eq!(code, 1, "{said}");
+}
+
+#[test]
+fn a_plain_run_whose_own_words_do_not_hold_is_not_complete() {
+    let failing = "grep -q 'no agent writes this' walls.txt";
+    let sandbox = ready(&stated(&format!("- `{failing}` passes")), "");
+    let output = sandbox.run(&["run", "SPEC.md", "--host", "sim"]);
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    let text = said(&output);
+    assert!(text.contains(&format!("`{failing}` exited with 1")) && text.contains("not complete"), "{text}");
+    // It is looked again, and nothing is done twice.
+    let again = sandbox.run(&["resume"]);
+    assert_eq!(again.status.code(), Some(3), "{}", said(&again));
+    let passing = ready(&stated("- `test -s walls.txt` passes"), "");
+    let output = passing.run(&["run", "SPEC.md", "--host", "sim"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+}
+
+#[test]
+fn only_a_humans_words_are_run_at_the_end() {
+    // An agent that loads a spec gets nothing of it run.
+    let sandbox = ready(&stated("- `test -s walls.txt` passes"), "");
+    let stated = |sandbox: &Sandbox| {
+        let ledger = ledger(sandbox);
+        let plan = ledger.plan(&sandbox.place().worktree()).unwrap().unwrap();
+        plan.head.checks.iter().map(|check| check.command.clone()).collect::<Vec<_>>()
+    };
+    let agents = sandbox.command().env("CLAUDECODE", "1").args(["plan", "load", "SPEC.md"]).output().unwrap();
+    assert_eq!(agents.status.code(), Some(0), "{}", said(&agents));
+    assert!(!said(&agents).contains("has to pass at the end"), "{}", said(&agents));
+    assert_eq!(stated(&sandbox), Vec::<String>::new());
+    let human = sandbox.ok(&["plan", "load", "SPEC.md"]);
+    assert!(human.contains("has to pass at the end: `test -s walls.txt`"), "{human}");
+    let expected = ["grep -q 'Raise a wall' walls.txt", "test -s walls.txt"];
+    assert_eq!(stated(&sandbox), expected);
+    // Nor of a request that no human of its session said.
+    let words = "Write walls.txt. Do not touch `legacy/`. Done when `test -s walls.txt` passes.";
+    let started = sandbox.command().env("CLAUDECODE", "1").args(["loop", "start", words]).output().unwrap();
+    assert!(!said(&started).contains("has to pass at the end"), "{}", said(&started));
+    assert_eq!(last(&sandbox).0.asked.checks, []);
+}
+
+#[test]
+fn a_scope_is_not_printed_as_a_must_not_and_does_not_shut_out_the_spec() {
+    let only = plain().replace("- do not touch `legacy/`", "- Only touch `ground.txt` and `walls.txt`");
+    let sandbox = ready(&only, "");
+    let output = sandbox.run(&LOOP);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let (looped, _) = last(&sandbox);
+    let page = fs::read_to_string(sandbox.root().join(".steadfast/loops").join(looped.id.as_str()).join("SHAPE.md"));
+    let page = page.unwrap();
+    assert!(page.contains("## Must not\n- no new dependencies\n\n## Scope\n- Only touch"), "{page}");
+    let status = sandbox.ok(&["loop", "status"]);
+    assert!(status.contains("scope: Only touch") && !status.contains("must not: Only"), "{status}");
 }

@@ -1,8 +1,8 @@
 use std::thread;
 
 use steadfast_model::{
-    Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopId, Resolution, Review, ReviewKind, Run, RunId, RunState,
-    Scores, Shape, Stage, StatedCheck,
+    Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopId, Objected, Resolution, Review, ReviewKind, Run, RunId,
+    RunState, Scores, Shape, Stage, StatedCheck, TakingBack, TaskKind, Waiver,
 };
 
 use super::super::{LedgerError, NewReview};
@@ -302,4 +302,76 @@ fn another_plan_in_the_checkout_of_a_loop_is_no_way_around_what_must_not_happen(
     assert_eq!((view.id, view.brief.must_nots), (beside, vec!["no commits".to_owned()]));
     ledger.end_loop(&first(), LoopEnd::Archived, at(9)).unwrap();
     assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().brief.must_nots, Vec::<String>::new());
+}
+
+#[test]
+fn a_waiver_is_kept_with_its_reason_and_takes_a_capped_loop_up_again() {
+    let (_dir, mut ledger) = with_loop();
+    let plan = load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 1).plan().clone();
+    let shape = Shape { must_nots: vec!["no commits".into()], ..Shape::default() };
+    ledger.keep_shape(&first(), &shape, at(6)).unwrap();
+    ledger.attach_plan(&first(), &plan, at(7)).unwrap();
+    let objected = Objected { id: "o-1".into(), text: "it was changed".into(), check: None };
+    ledger.keep_objections(&first(), &[objected], at(8)).unwrap();
+    ledger.end_loop(&first(), LoopEnd::Capped, at(9)).unwrap();
+    let waiver = |why: &str| Waiver { objection: "o-1".into(), text: "it was changed".into(), why: why.into() };
+    ledger.waive_objection(&first(), &waiver("a trial"), at(10)).unwrap();
+    let looped = ledger.looped(&first()).unwrap();
+    assert_eq!((looped.ended, looped.objections, looped.waived), (None, vec![], vec![waiver("a trial")]));
+    assert_eq!(ledger.plan_view(WORKTREE).unwrap().unwrap().brief.must_nots, ["no commits"]);
+    // The second reason is the one that stands.
+    ledger.waive_objection(&first(), &waiver("it belongs to it"), at(11)).unwrap();
+    assert_eq!(ledger.looped(&first()).unwrap().waived, [waiver("it belongs to it")]);
+
+    ledger.end_loop(&first(), LoopEnd::Archived, at(12)).unwrap();
+    let over = ledger.waive_objection(&first(), &waiver("too late"), at(13)).unwrap_err();
+    assert!(matches!(over, LedgerError::LoopIsOver { .. }), "{over:?}");
+}
+
+#[test]
+fn a_capped_loop_is_not_taken_up_again_beside_another() {
+    let (_dir, mut ledger) = with_loop();
+    ledger.end_loop(&first(), LoopEnd::Capped, at(9)).unwrap();
+    ledger.create_loop(&named("l-2", "another")).unwrap();
+    let waiver = Waiver { objection: "o-1".into(), text: "t".into(), why: "w".into() };
+    let error = ledger.waive_objection(&first(), &waiver, at(10)).unwrap_err();
+    assert!(matches!(error, LedgerError::InLoop { .. }), "{error:?}");
+}
+
+#[test]
+fn what_the_gate_has_taken_back_may_be_written_while_its_task_is_in_progress() {
+    let (_dir, mut ledger) = with_loop();
+    let plan = load(&mut ledger, &spec(vec![planned("1", &[])]), AddedBy::Human, 1).plan().clone();
+    let shape = Shape { must_nots: vec!["do not touch src/auth".into()], ..Shape::default() };
+    ledger.keep_shape(&first(), &shape, at(6)).unwrap();
+    ledger.attach_plan(&first(), &plan, at(7)).unwrap();
+    let mut add = |kind, by, check: &str, file: &str| {
+        let new = NewTask {
+            kind,
+            files: vec![file.into()],
+            verify: Some(Check::command(check)),
+            ..NewTask::new("Take it back".into(), by)
+        };
+        ledger.add_task(&plan, new, at(8)).unwrap().id
+    };
+    let check = "steadfast loop objection --base 1a2b --must-not 'do not touch src/auth'";
+    let tests = "steadfast loop objection --base 1a2b --tests 'src/auth/test.ts'";
+    let gates = add(TaskKind::Remediation, AddedBy::Human, check, "src/auth/token.ts");
+    let others = [
+        // An agent gives itself no leave.
+        add(TaskKind::Remediation, AddedBy::Agent, check, "src/auth/a.ts"),
+        add(TaskKind::Main, AddedBy::Human, check, "src/auth/b.ts"),
+        add(TaskKind::Remediation, AddedBy::Human, tests, "src/auth/test.ts"),
+    ];
+    let allowed = |ledger: &Ledger| ledger.plan_view(WORKTREE).unwrap().unwrap().brief.taking_back;
+    assert_eq!(allowed(&ledger), []);
+    for id in others.iter().chain([&gates]) {
+        let change = StatusChange { to: Status::InProgress, reason: None, fence: None, now: at(9) };
+        ledger.set_status(&plan, id, change).unwrap();
+    }
+    let paths = vec![format!("{WORKTREE}/src/auth/token.ts")];
+    assert_eq!(allowed(&ledger), [TakingBack { task: gates.clone(), paths }]);
+    let change = StatusChange { to: Status::Blocked, reason: Some("no"), fence: None, now: at(10) };
+    ledger.set_status(&plan, &gates, change).unwrap();
+    assert_eq!(allowed(&ledger), []);
 }

@@ -59,7 +59,15 @@ enum Action {
 impl Review {
     pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        let looped = Loops::of(&repository)?.current()?;
+        let loops = Loops::of(&repository)?;
+        // A loop that is capped goes on when a human takes as it is what it was capped for.
+        let is_waiver = matches!(self.action, Some(Action::Waive { .. }));
+        let capped = loops.last()?.filter(|looped| is_waiver && looped.ended == Some(LoopEnd::Capped));
+        let looped = match capped {
+            Some(capped) => capped,
+            None => loops.current()?,
+        };
+        drop(loops);
         match self.action {
             None => hold(&repository, &looped, self.json),
             Some(Action::List { json }) => list(&repository, &looped, json),

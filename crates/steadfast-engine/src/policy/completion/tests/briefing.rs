@@ -13,6 +13,7 @@ fn spec() -> PlanView {
         objective: Some("Sign in with a one-time code instead of a password.".into()),
         constraints: vec!["No new dependency".into(), "The old endpoint stays until March".into()],
         must_nots: Vec::new(),
+        taking_back: Vec::new(),
         promise: None,
         phase: Some("Backend".into()),
         decisions: vec!["Codes live in Redis: they expire by themselves".into(), "Six digits: people type them".into()],
@@ -161,7 +162,7 @@ proptest! {
         let spec = Some(spec.unwrap_or_else(|| "SPEC.md".into()));
         let must_nots = constraints.clone();
         long.brief =
-            Brief { spec, objective, constraints, must_nots, promise, phase, decisions, checkpoints: 0, current };
+            Brief { spec, objective, constraints, must_nots, promise, phase, decisions, current, ..Brief::default() };
         let start = Event { host, ..event(EventKind::SessionStart { source: StartSource::Compact }) };
         let said = verdict(&fresh(), &start, &knowing(long.clone())).text().to_owned();
         prop_assert!(tokens(&said) <= CONTEXT, "{}\n{}", tokens(&said), said);

@@ -1,7 +1,7 @@
 //! What a loop must not do.
 
 use steadfast_model::{
-    AddedBy, Approval, Brief, Counts, Fact, PlanId, PlanView, StartSource, Status, TaskChanged, TaskId,
+    AddedBy, Approval, Brief, Counts, Fact, PlanId, PlanView, StartSource, Status, TakingBack, TaskChanged, TaskId,
 };
 
 use super::*;
@@ -76,4 +76,57 @@ fn who_takes_the_plan_is_held_to_it_from_the_first_call() {
     }
     after(&mut state, &prompt("Work on the plan."), &facts);
     assert!(refusal(&state, &write("migrations/1.sql")).is_some());
+}
+
+/// A task of the gate changed: it takes back what was done to this file.
+fn changed(status: Status) -> Event {
+    let task = TaskId::new("9");
+    event(EventKind::TaskChanged(TaskChanged { plan: PlanId::new("p"), task, status, earned: false }))
+}
+
+#[test]
+fn what_broke_a_must_not_may_be_taken_back_while_its_task_is_in_progress_and_nothing_else() {
+    // The human said it in this session, too.
+    let mut state = told(&["Don't touch src/auth."]);
+    let mut facts = plan_of("s", &["Don't touch src/auth."]);
+    if let Fact::Known(Some(plan)) = &mut facts.plan {
+        let paths = vec!["/repo/src/auth/token.ts".to_owned()];
+        plan.brief.taking_back = vec![TakingBack { task: TaskId::new("9"), paths }];
+    }
+    let back = [
+        write("src/auth/token.ts"),
+        shell("git checkout 1a2b -- src/auth/token.ts"),
+        shell("git show 1a2b:src/auth/token.ts > src/auth/token.ts"),
+        shell("git restore --source=1a2b src/auth/token.ts"),
+        shell("rm src/auth/token.ts"),
+    ];
+    let other = [
+        write("src/auth/other.ts"),
+        shell("git checkout 1a2b -- src/auth"),
+        shell("git checkout 1a2b -- src/auth/token.ts src/auth/other.ts"),
+    ];
+    let refused = |state: &State, calls: &[Event]| calls.iter().filter(|call| refusal(state, call).is_some()).count();
+    assert_eq!(refused(&state, &back), back.len());
+    after(&mut state, &changed(Status::InProgress), &facts);
+    assert_eq!((refused(&state, &back), refused(&state, &other)), (0, other.len()));
+    after(&mut state, &changed(Status::Done), &Facts::default());
+    assert_eq!(refused(&state, &back), back.len());
+}
+
+#[test]
+fn a_scope_shuts_out_neither_the_spec_nor_our_own_files() {
+    let mut state = told(&["Only touch hello.txt."]);
+    let mut facts = plan_of("s", &["Only touch hello.txt."]);
+    if let Fact::Known(Some(plan)) = &mut facts.plan {
+        plan.brief.spec = Some("docs/greeting.md".into());
+    }
+    for path in ["hello.txt", "SPEC.md", "SPEC.json", ".steadfast/decisions/greeting.md"] {
+        assert_eq!(refusal(&state, &write(path)), None, "{path}");
+    }
+    assert!(refusal(&state, &write("src/main.rs")).is_some());
+    state = told(&[]);
+    after(&mut state, &changed(Status::InProgress), &facts);
+    for (path, is_free) in [("docs/greeting.md", true), ("SPEC.md", true), ("docs/other.md", false)] {
+        assert_eq!(refusal(&state, &write(path)).is_none(), is_free, "{path}");
+    }
 }
