@@ -168,7 +168,7 @@ fn summary(reviews: &[Review]) -> String {
         let remaining = usize::try_from(review.blockers_remaining).unwrap_or(usize::MAX);
         let how = match (review.passed, remaining) {
             (true, _) => "passed".to_owned(),
-            (false, 0) => "not passed".to_owned(),
+            (false, 0) => "not passed, too few answers".to_owned(),
             (false, remaining) => format!("{} remaining", counted(remaining, "blocker")),
         };
         parts.push(format!("thorough round {round}: {how}"));
@@ -224,6 +224,10 @@ pub fn next(looped: &Loop, reviews: &[Review], standing: Standing) -> Next {
             Some((round, review)) if review.passed => {
                 (format!("round {round} of the thorough review passed"), "`steadfast loop gate`".to_owned())
             }
+            Some((round, review)) if review.blockers_remaining == 0 => (
+                format!("round {round} of the thorough review did not pass: too few experts answered"),
+                "`steadfast loop review` asks them again".to_owned(),
+            ),
             Some((round, review)) => (
                 format!(
                     "round {round} of the thorough review leaves {}",

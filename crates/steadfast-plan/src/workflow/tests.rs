@@ -173,3 +173,19 @@ fn every_stage_says_what_takes_it_further() {
     executing: it is over: `steadfast loop start TEXT` begins another
     ");
 }
+
+#[test]
+fn a_review_that_too_few_answered_is_held_again_and_leaves_nothing_to_fix() {
+    let unanswered = Review { passed: false, ..review(ReviewKind::Thorough { round: 1 }, 9, &[]) };
+    let over = Standing { done: 6, blocked: 0, all: 6, wave: None };
+    let Next { standing, action, .. } = next(&looped(Stage::Review), std::slice::from_ref(&unanswered), over);
+    assert_eq!(
+        (standing.as_str(), action.as_str()),
+        (
+            "round 1 of the thorough review did not pass: too few experts answered",
+            "`steadfast loop review` asks them again"
+        )
+    );
+    let text = resume_text(&looped(Stage::Review), &[unanswered], over);
+    assert!(text.contains("thorough round 1: not passed, too few answers"), "{text}");
+}

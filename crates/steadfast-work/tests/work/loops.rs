@@ -1,8 +1,11 @@
 //! A request on its way through the stages of a loop, and what each stage asks for.
 
+use std::sync::atomic::AtomicBool;
+
 use steadfast_model::{Autonomy, Loop, LoopEnd, RunState, Scores, Shape, Stage};
 use steadfast_store::ledger::LedgerError;
 use steadfast_work::loops::{Author, Loops, Request, folder};
+use steadfast_work::task_list::{RunTasks, StatedEnd};
 use steadfast_work::{Cause, LoopError, Repository, WorkError};
 
 use crate::scene::{Scene, cause, done, id, new_task, plain_plan};
@@ -276,4 +279,57 @@ fn a_task_that_is_added_while_a_loop_is_worked_on_belongs_to_its_plan_unless_a_r
         assert_eq!(plan.as_str() == "login", belongs, "{stage:?} {run:?}");
         assert!(looped.plan.is_none_or(|of_loop| (of_loop == plan) == belongs), "{stage:?} {run:?}");
     }
+}
+
+/// What the request of this author has run at the end.
+fn asked_by(author: Author) -> Vec<String> {
+    let scene = Scene::new();
+    let repository = scene.repository();
+    let request = Request { author, ..request(CLEAR) };
+    let looped = Loops::of(&repository).unwrap().begin(&request).unwrap().looped;
+    looped.asked.checks.into_iter().map(|check| check.command).collect()
+}
+
+#[test]
+fn what_an_agent_passes_on_is_run_at_the_end_only_if_a_human_of_its_session_said_it() {
+    let heard = |text: &str| Author::Agent { heard: vec!["Hello.".into(), text.into()] };
+    assert_eq!(asked_by(Author::Human), ["make check"]);
+    assert_eq!(asked_by(heard("/steadfast-loop Add it. Finished when `make check` exits 0.")), ["make check"]);
+    assert_eq!(asked_by(heard("Add a flag to the log.")), Vec::<String>::new());
+}
+
+const STATED: &str = "# Since\n\nAdd a flag.\n\n## Definition of done\n- `make check` passes\n\n## Phase 1: Log\n\n\
+                      - [ ] 1.1 Add it\n  - Verify: `true`\n";
+
+#[test]
+fn the_checks_of_a_spec_are_its_plans_if_a_human_loaded_it_and_the_loop_has_them() {
+    let scene = Scene::new();
+    scene.write("Makefile", "check:\n\ttrue\n");
+    let repository = scene.repository();
+    let plan = spec(&scene, STATED).plan.unwrap();
+    let (mut loops, looped) = begin(&repository, UNCLEAR);
+    let looped = loops.take_as_it_is(&looped, "a trial").unwrap();
+    let stated = |looped: &Loop, loops: &Loops<'_>| {
+        let checks = loops.stated_checks(looped).unwrap();
+        checks.into_iter().map(|check| (check.command, check.frozen.is_some())).collect::<Vec<_>>()
+    };
+    for (mut list, expected) in [(scene.agent("s"), vec![]), (scene.human(), vec![("make check".to_owned(), true)])] {
+        let loaded = list.load(&plan, "SPEC.md").unwrap();
+        let with_plan = Loop { plan: Some(loaded.plan().clone()), ..looped.clone() };
+        assert_eq!(stated(&with_plan, &loops), expected);
+    }
+}
+
+#[test]
+fn a_stated_check_that_runs_something_else_by_now_is_for_a_human() {
+    let scene = Scene::new();
+    scene.write("Makefile", "check:\n\tfalse\n");
+    let plan = spec(&scene, STATED).plan.unwrap();
+    let loaded = scene.human().load(&plan, "SPEC.md").unwrap();
+    let check = scene.ledger().stated_checks(loaded.plan()).unwrap().remove(0);
+    scene.write("Makefile", "check:\n\ttrue\n");
+    let tasks = RunTasks::of(&scene.repository(), "r".into());
+    let ended = tasks.check_stated(&scene.root(), &check, &[], &AtomicBool::new(false)).unwrap();
+    let difference = "Makefile recipe `check` was `false`, is `true`".to_owned();
+    assert_eq!(ended, StatedEnd::Changed { difference });
 }

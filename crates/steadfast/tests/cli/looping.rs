@@ -44,6 +44,9 @@ fn plain() -> String {
     spec("Raise a wall", "grep -q 'Raise a wall' walls.txt")
 }
 
+/// An agent that cannot meet its check is not kept at it for long.
+const SHORT: &str = "[stop]\nmax_cycles = 2\n";
+
 fn ready(spec: &str, settings: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     fs::create_dir_all(sandbox.root().join("legacy")).unwrap();
@@ -233,7 +236,7 @@ fn assert_needs_human_for_its_objection(sandbox: &Sandbox, check: &str) {
 fn a_must_not_that_the_last_wave_broke_is_found_at_the_gate() {
     // By its check, where no hook is.
     let check = "test -e legacy/new.txt || echo new > legacy/new.txt; grep -q 'Raise a wall' walls.txt";
-    let sandbox = ready(&spec("Raise a wall", check), "");
+    let sandbox = ready(&spec("Raise a wall", check), SHORT);
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert!(said(&output).contains("\"do not touch `legacy/`\": `legacy/new.txt` was changed"), "{}", said(&output));
@@ -243,7 +246,7 @@ fn a_must_not_that_the_last_wave_broke_is_found_at_the_gate() {
 #[test]
 fn a_test_that_was_weakened_is_found_at_the_gate() {
     let check = "sed -i '/width/d' tests/test_wall.py; grep -q 'Raise a wall' walls.txt";
-    let sandbox = ready(&spec("Raise a wall", check), "");
+    let sandbox = ready(&spec("Raise a wall", check), SHORT);
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert!(said(&output).contains("gate: tests/test_wall.py:"), "{}", said(&output));
@@ -362,7 +365,7 @@ fn what_the_humans_own_words_say_has_to_pass_is_run_at_the_gate_and_stands_on_th
 #[test]
 fn a_loop_whose_own_words_do_not_hold_does_not_ship() {
     let failing = "grep -q 'no agent writes this' walls.txt";
-    let sandbox = ready(&stated(&format!("- `{failing}` passes")), "");
+    let sandbox = ready(&stated(&format!("- `{failing}` passes")), SHORT);
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     let text = said(&output);
@@ -381,7 +384,7 @@ fn a_loop_whose_own_words_do_not_hold_does_not_ship() {
 fn an_objection_that_a_human_waives_ships_with_the_reason_on_the_card() {
     // By its check, where no hook is, and again whenever it runs.
     let check = "echo new > legacy/new.txt; grep -q 'Raise a wall' walls.txt";
-    let sandbox = ready(&spec("Raise a wall", check), "");
+    let sandbox = ready(&spec("Raise a wall", check), SHORT);
     let mut output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     let (looped, _) = last(&sandbox);

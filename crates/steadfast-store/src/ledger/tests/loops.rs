@@ -1,8 +1,8 @@
 use std::thread;
 
 use steadfast_model::{
-    Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopId, Objected, Resolution, Review, ReviewKind, Run, RunId,
-    RunState, Scores, Shape, Stage, StatedCheck, TakingBack, TaskKind, Waiver,
+    Autonomy, Check, Finding, FindingSeverity, Loop, LoopEnd, LoopId, Objected, Resolution, Review, ReviewKind, Run,
+    RunId, RunState, Scores, Shape, Stage, StatedCheck, TakingBack, TaskKind, Waiver,
 };
 
 use super::super::{LedgerError, NewReview};
@@ -350,7 +350,7 @@ fn what_the_gate_has_taken_back_may_be_written_while_its_task_is_in_progress() {
             kind,
             files: vec![file.into()],
             verify: Some(Check::command(check)),
-            ..NewTask::new("Take it back".into(), by)
+            ..NewTask::new("Take it back", by)
         };
         ledger.add_task(&plan, new, at(8)).unwrap().id
     };
@@ -371,7 +371,7 @@ fn what_the_gate_has_taken_back_may_be_written_while_its_task_is_in_progress() {
     }
     let paths = vec![format!("{WORKTREE}/src/auth/token.ts")];
     assert_eq!(allowed(&ledger), [TakingBack { task: gates.clone(), paths }]);
-    let change = StatusChange { to: Status::Blocked, reason: Some("no"), fence: None, now: at(10) };
+    let change = StatusChange { to: Status::Blocked, reason: Some("no".into()), fence: None, now: at(10) };
     ledger.set_status(&plan, &gates, change).unwrap();
     assert_eq!(allowed(&ledger), []);
 }

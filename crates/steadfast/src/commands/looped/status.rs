@@ -1,6 +1,6 @@
 use clap::Args;
 use serde_json::json;
-use steadfast_model::{Loop, Review, ReviewKind};
+use steadfast_model::{Finding, FindingSeverity, Loop, Resolution, Review, ReviewKind};
 use steadfast_work::loops::{Loops, folder, how};
 
 use crate::error::CommandError;
@@ -114,6 +114,32 @@ fn show_review(review: &Review) -> Result<(), CommandError> {
         ReviewKind::Thorough { round } => format!("thorough review, round {round}"),
     };
     let score = review.score.map_or_else(|| "no score".to_owned(), |score| format!("{score} of 10"));
-    let passed = if review.passed { "passed" } else { "not passed" };
-    tell!("{what}: {score}, {}, {passed}", several(review.findings.len() as u64, "finding"))
+    let passed = match (review.passed, review.blockers_remaining) {
+        (true, _) => "passed",
+        (false, 0) => "not passed: too few experts answered",
+        (false, _) => "not passed",
+    };
+    let found = several(review.findings.len() as u64, "finding");
+    let blockers = blockers(review);
+    let blockers = if blockers.is_empty() { String::new() } else { format!(" ({})", blockers.join(", ")) };
+    tell!("{what}: {score}, {found}{blockers}, {passed}")
+}
+
+/// What became of the blockers: `1 blocker fixed`.
+fn blockers(review: &Review) -> Vec<String> {
+    let of = |resolution: fn(&Resolution) -> bool| {
+        let is_it =
+            |finding: &&Finding| finding.severity == FindingSeverity::Blocker && resolution(&finding.resolution);
+        review.findings.iter().filter(is_it).count() as u64
+    };
+    [
+        (of(|resolution| matches!(resolution, Resolution::Open)), "open"),
+        (of(|resolution| matches!(resolution, Resolution::Fixed)), "fixed"),
+        (of(|resolution| matches!(resolution, Resolution::Waived { .. })), "waived"),
+        (of(|resolution| matches!(resolution, Resolution::Deferred { .. })), "deferred"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, word)| format!("{} {word}", several(count, "blocker")))
+    .collect()
 }
