@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use steadfast_model::{Loop, Spent, Stage};
+use steadfast_model::{Loop, Shape, Spent, Stage};
 use steadfast_plan::Compiled;
 use steadfast_store::ledger::DispatchEnd;
 use steadfast_work::loops::{Loops, Request};
@@ -125,13 +125,13 @@ impl LoopRun<'_> {
     }
 }
 
-/// What must not happen is part of the plan, whether whoever wrote the spec took it over or not.
+/// What must not happen and where the work may be is part of the plan, whether whoever wrote the spec took it over or not.
 fn with_must_nots(text: &str, looped: &Loop) -> String {
-    let must_nots = looped.shape.as_ref().map(|shape| shape.must_nots.as_slice()).unwrap_or_default();
+    let must_nots = looped.shape.as_ref().map(Shape::limits).unwrap_or_default();
     let Ok(Value::Object(mut spec)) = serde_json::from_str(text) else { return text.to_owned() };
     let constraints = spec.entry("constraints").or_insert_with(|| Value::Array(Vec::new()));
     if let Value::Array(lines) = constraints {
-        for must_not in must_nots {
+        for must_not in &must_nots {
             if !lines.iter().any(|line| line.as_str() == Some(must_not)) {
                 lines.push(Value::String(must_not.clone()));
             }

@@ -166,7 +166,7 @@ fn a_review_that_is_never_content_ends_capped_and_not_complete() {
     let open = reviews.last().unwrap().findings.iter().find(|finding| finding.blocks()).unwrap();
     sandbox.ok(&["loop", "review", "waive", &open.id.to_string(), "--why", "it is a trial"]);
     let output = sandbox.run(&["resume"]);
-    assert_eq!(output.status.code(), Some(0), "{}", self::said(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Complete));
 }
 
