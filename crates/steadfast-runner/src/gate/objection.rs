@@ -94,9 +94,7 @@ impl Objection {
             Self::Stated { command, said, how, output } => Some(Remedy {
                 title: format!("Make `{}` pass", short(command)),
                 files: Vec::new(),
-                notes: format!(
-                    "The human said: \"{said}\". `{command}` {how} on the final tree. The end of its output:\n{output}"
-                ),
+                notes: format!("The human said: \"{said}\". {how} on the final tree. The end of its output:\n{output}"),
                 check: Check::command(command),
             }),
             Self::MustNot { must_not, files, base, own } => {
@@ -159,7 +157,7 @@ impl fmt::Display for Objection {
                 write!(f, "{task} {title}: its evidence is about other files than there are now")
             }
             Self::Fails { task, command, .. } => write!(f, "{task}: `{command}` fails on the final tree"),
-            Self::Stated { command, said, how, .. } => write!(f, "you said \"{said}\": `{command}` {how}"),
+            Self::Stated { said, how, .. } => write!(f, "you said \"{said}\": {how}"),
             Self::StatedUnsure { command, why } => write!(f, "`{command}`, which you said has to pass: {why}"),
             Self::Unreviewed { blockers: 0 } => f.write_str("no thorough review has passed"),
             Self::Unreviewed { blockers } => write!(f, "the thorough review left {blockers} blockers"),

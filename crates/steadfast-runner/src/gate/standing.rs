@@ -209,7 +209,7 @@ mod tests {
             stated: vec![StatedRun {
                 command,
                 said,
-                end: StatedEnd::Failed { how: "exited with 1".into(), output: "no".into() },
+                end: StatedEnd::Failed { how: "`make test` exited with 1".into(), output: "no".into() },
             }],
             base: "1a2b".into(),
             broken: vec![Broken { must_not: "don't touch `src/auth`".into(), files: vec![offence("src/auth/a.rs")] }],

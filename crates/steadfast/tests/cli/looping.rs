@@ -457,3 +457,41 @@ fn a_scope_is_not_printed_as_a_must_not_and_does_not_shut_out_the_spec() {
     let status = sandbox.ok(&["loop", "status"]);
     assert!(status.contains("scope: Only touch") && !status.contains("must not: Only"), "{status}");
 }
+
+#[test]
+fn an_objection_is_met_when_the_files_are_so_and_not_before() {
+    let sandbox = ready(&plain(), "");
+    let base = git(&sandbox, &["rev-parse", "HEAD"]);
+    let base = base.trim();
+    let must_not = ["loop", "objection", "--base", base, "--must-not", "do not touch `legacy/`"];
+    let tests = ["loop", "objection", "--base", base, "--tests", "tests/test_wall.py"];
+    let scope = ["loop", "objection", "--base", base, "--own", "plan.md", "--must-not", "Only touch `walls.txt`"];
+    let met = |arguments: &[&str]| sandbox.run(arguments).status.code();
+    assert_eq!((met(&must_not), met(&tests), met(&scope)), (Some(0), Some(0), Some(0)));
+
+    // Committed or not.
+    sandbox.write("legacy/new.txt", "new\n");
+    let (code, said) = sandbox.fails(&must_not);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("`legacy/new.txt` was changed"), "{said}");
+    git(&sandbox, &["add", "."]);
+    git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-m", "New"]);
+    assert_eq!(met(&must_not), Some(2));
+    fs::remove_file(sandbox.root().join("legacy/new.txt")).unwrap();
+    assert_eq!(met(&must_not), Some(0));
+
+    // Something else in the same file is no weaker test.
+    sandbox.write("tests/test_wall.py", "def test_wall():\n    assert height() == 3\n");
+    assert_eq!(met(&tests), Some(2));
+    let text = "def test_wall():\n    assert height() == 3\n    assert width() == 2\n    assert depth() == 1\n";
+    sandbox.write("tests/test_wall.py", text);
+    assert_eq!(met(&tests), Some(0));
+
+    assert_eq!(met(&scope), Some(2));
+    git(&sandbox, &["checkout", "--quiet", base, "--", "tests"]);
+    sandbox.write("plan.md", "A plan.\n");
+    sandbox.write("SPEC.md", "Another.\n");
+    assert_eq!(met(&scope), Some(0));
+    sandbox.write("other.md", "Another.\n");
+    assert_eq!(met(&scope), Some(2));
+}

@@ -24,9 +24,7 @@ impl Dispatcher {
         for check in &checks {
             match self.shop.tasks.check_stated(&folder, check, &work, &self.stop)? {
                 StatedEnd::Passed => {}
-                StatedEnd::Failed { how, .. } => {
-                    failed.push(format!("you said \"{}\": `{}` {how}", check.said, check.command))
-                }
+                StatedEnd::Failed { how, .. } => failed.push(format!("you said \"{}\": {how}", check.said)),
                 StatedEnd::Changed { difference } => failed.push(format!(
                     "you said \"{}\": `{}` runs something else by now: {difference}",
                     check.said, check.command
