@@ -69,6 +69,7 @@ fn facts() -> impl Strategy<Value = Facts> {
                 plan: plan.as_ref().map(|plan| plan.id.clone()),
                 counts: plan.as_ref().map(|plan| plan.counts).unwrap_or_default(),
                 waits: waits.map(str::to_owned),
+                limit: None,
                 standing: "so".into(),
                 next: "`this`".into(),
             };

@@ -10,17 +10,18 @@ use steadfast_engine::{Heard, goal};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
     Action, Approval, ApprovalRules, Brief, Current, DoneHere, Event, EventKind, Fact, Facts, Found, Gate, Leased,
-    Liveness, LoopView, Millis, Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, SessionId, Stage,
-    State, TaskFile, ToolCall, WiringTold,
+    Liveness, Loop, LoopView, Millis, Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, SessionId,
+    Stage, State, TaskFile, ToolCall, WiringTold,
 };
 use steadfast_observe::{Repository, TOOL_EVENT};
 use steadfast_plan::{Standing, loop_view, resume_text};
-use steadfast_store::ledger::{Ledger, read_slices_of};
+use steadfast_store::ledger::{Ledger, LedgerError, read_slices_of};
 use steadfast_store::{
     Asked, ConfigFiles, Place, SessionFiles, Verifier, approval_of, gate_before, is_check_running, log_line,
     neighbours_of, seal_breaks, tree_breaks,
 };
 
+use crate::cost::cost_since;
 use crate::process::{HOSTS, Process, is_gone};
 use crate::{share, wiring};
 
@@ -43,13 +44,14 @@ const PROCESSES: Duration = Duration::from_millis(50);
 /// nothing is open, how its done tasks stand here.
 pub(crate) fn plan(place: &Place, config: &ConfigFiles, needs: Needs, state: &State, event: &Event) -> PlanFacts {
     if !needs.plan {
-        return PlanFacts::default();
+        return PlanFacts { unfinished: unfinished_alone(place, config, needs, event), ..PlanFacts::default() };
     }
     let (now, session) = (event.at, &event.session);
     let worktree = place.worktree();
     let read = Ledger::open_read_only(&place.state).and_then(|ledger| {
         ledger.map_or(Ok(PlanFacts { plan: Fact::Known(None), ..PlanFacts::default() }), |ledger| {
-            share::look(place, &ledger, &worktree, needs, state, event)
+            let unfinished = unfinished(place, config, needs, event, &ledger);
+            Ok(PlanFacts { unfinished, ..share::look(place, &ledger, &worktree, needs, state, event)? })
         })
     });
     let seen = |plan| {
@@ -58,8 +60,8 @@ pub(crate) fn plan(place: &Place, config: &ConfigFiles, needs: Needs, state: &St
         plan
     };
     match read {
-        Ok(PlanFacts { plan: Fact::Known(Some(plan)), done, leased, task_files }) => {
-            PlanFacts { plan: Fact::Known(Some(seen(plan))), done, leased, task_files }
+        Ok(PlanFacts { plan: Fact::Known(Some(plan)), done, leased, task_files, unfinished }) => {
+            PlanFacts { plan: Fact::Known(Some(seen(plan))), done, leased, task_files, unfinished }
         }
         Ok(found) => found,
         Err(error) => {
@@ -79,6 +81,7 @@ pub(crate) struct PlanFacts {
     pub(crate) done: Fact<DoneHere>,
     pub(crate) leased: Vec<Leased>,
     pub(crate) task_files: Vec<TaskFile>,
+    pub(crate) unfinished: Fact<Option<LoopView>>,
 }
 
 /// What a new session is told of the loop of this checkout that is not finished. Advice: what cannot be read is not said.
@@ -93,29 +96,67 @@ pub(crate) fn looped(place: &Place, needs: Needs, event: &Event) -> Option<Strin
     Some(resume_text(&looped, &reviews, Standing::of(&tasks)))
 }
 
-/// The loop of this checkout that is not finished, as a stop or a prompt needs it.
-pub(crate) fn unfinished(place: &Place, needs: Needs, now: Millis) -> Fact<Option<LoopView>> {
+/// The loop of this checkout that is not finished, as a stop or a prompt needs it. Where there is none, nothing is written
+/// down of it.
+fn unfinished(
+    place: &Place,
+    config: &ConfigFiles,
+    needs: Needs,
+    event: &Event,
+    ledger: &Ledger,
+) -> Fact<Option<LoopView>> {
     if !needs.looped {
         return Fact::NotAsked;
     }
-    let read = Ledger::open_read_only(&place.state).and_then(|ledger| {
-        let Some(ledger) = ledger else { return Ok(None) };
-        let Some(found) = ledger.unfinished_with_counts(&place.worktree())? else { return Ok(None) };
-        let reviews = match found.looped.stage {
-            Stage::Review => ledger.reviews_of(&found.looped.id)?,
-            _ => Vec::new(),
-        };
-        Ok(Some(loop_view(&found.looped, &reviews, found.counts, found.session_ended)))
-    });
-    match read {
-        Ok(mut view) => {
-            if let Some(LoopView { session: Some(session), session_ended: ended @ None, .. }) = &mut view {
-                *ended = silent(place, session, now);
-            }
-            Fact::Known(view)
-        }
+    match loop_of(place, config, event, ledger) {
+        Ok(None) => Fact::NotAsked,
+        Ok(view) => Fact::Known(view),
         Err(error) => Fact::Unknown(error.to_string()),
     }
+}
+
+/// The same for an event that asks for no plan.
+fn unfinished_alone(place: &Place, config: &ConfigFiles, needs: Needs, event: &Event) -> Fact<Option<LoopView>> {
+    if !needs.looped {
+        return Fact::NotAsked;
+    }
+    match Ledger::open_read_only(&place.state) {
+        Ok(None) => Fact::NotAsked,
+        Ok(Some(ledger)) => unfinished(place, config, needs, event, &ledger),
+        Err(error) => Fact::Unknown(error.to_string()),
+    }
+}
+
+fn loop_of(
+    place: &Place,
+    config: &ConfigFiles,
+    event: &Event,
+    ledger: &Ledger,
+) -> Result<Option<LoopView>, LedgerError> {
+    let Some(found) = ledger.unfinished_with_counts(&place.worktree())? else { return Ok(None) };
+    let reviews = match found.looped.stage {
+        Stage::Review => ledger.reviews_of(&found.looped.id)?,
+        _ => Vec::new(),
+    };
+    let mut view = loop_view(&found.looped, &reviews, found.counts, found.session_ended);
+    if let (Some(session), None) = (&view.session, &view.session_ended) {
+        view.session_ended = silent(place, session, event.at);
+    }
+    let stops = matches!(event.kind, EventKind::Stop(_));
+    if stops && view.run.is_none() && view.session.as_ref() == Some(&event.session) {
+        view.limit = limit(place, config, found.looped, event);
+    }
+    Ok(Some(view))
+}
+
+/// Which limit a loop has reached, with what its session cost until now.
+fn limit(place: &Place, config: &ConfigFiles, mut looped: Loop, event: &Event) -> Option<String> {
+    if looped.limits.micro_usd.is_some()
+        && let Some(cost) = cost_since(place, config, &event.session, looped.started_at)
+    {
+        looped.spent.insert(event.session.clone(), cost);
+    }
+    looped.limits.spent(&looped)
 }
 
 /// What the ledger cannot know. A host that was killed says no farewell: an owner that did nothing for long enough

@@ -4,6 +4,7 @@
 //! ends in [`fallback()`]: silence, or, before a tool and behind a closed gate, a refusal.
 
 mod call;
+mod cost;
 mod done;
 mod facts;
 mod fallback;
@@ -18,6 +19,7 @@ mod supervise;
 mod wiring;
 
 pub use call::{Call, CallError};
+pub use cost::cost_since;
 pub use facts::is_silent;
 pub use fallback::fallback;
 pub use follow::{Follow, Followed};

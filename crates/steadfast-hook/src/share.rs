@@ -40,7 +40,7 @@ pub(crate) fn look(
     let mut leased = if shared { ledger.leased_to_others(&plan.id, Some(&event.session))? } else { Vec::new() };
     leased.retain(|lease| silent_since(place, &lease.session, event.at).is_none());
     let task_files = if needs.task_files { files(place, ledger, &plan, state, event)? } else { Vec::new() };
-    Ok(PlanFacts { plan: Fact::Known(Some(plan)), done, leased, task_files })
+    Ok(PlanFacts { plan: Fact::Known(Some(plan)), done, leased, task_files, unfinished: Fact::NotAsked })
 }
 
 /// Where nothing can be begun: of the plans that this session is bound to, the first whose done tasks do not all hold.

@@ -108,7 +108,8 @@ impl Step<'_> {
         // What an agent of a run works on is its unit's.
         let is_followed = wanted.plan && !tasks_from.is_native() && run_spent.is_none() && Followed::is_due(&event);
         let followed = if is_followed { follow(place, config) } else { Followed::default() };
-        let facts::PlanFacts { plan, done, leased, task_files } = facts::plan(place, config, wanted, &before, &event);
+        let facts::PlanFacts { plan, done, leased, task_files, unfinished } =
+            facts::plan(place, config, wanted, &before, &event);
         let world = Facts {
             rules,
             plan: followed.seen(plan, &before),
@@ -124,7 +125,7 @@ impl Step<'_> {
             neighbours: facts::neighbours(place, wanted, &before, &heard, &changed),
             found: facts::found(place, wanted, &before, &heard),
             looped: facts::looped(place, wanted, &event),
-            unfinished: facts::unfinished(place, wanted, event.at),
+            unfinished,
             changed,
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
             checkout: facts::checkout(place, wanted),
@@ -265,9 +266,9 @@ fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> R
         | Effect::BlockTask { .. }
         | Effect::Checkpoint { .. }
         | Effect::GiveUp { .. }
-        | Effect::FollowList { .. }
         | Effect::BindLoop { .. }
-        | Effect::LoopWaits { .. } => {}
+        | Effect::LoopWaits { .. }
+        | Effect::FollowList { .. } => {}
         Effect::LeaveClaim(claim) => leave_claim(place, claim).map_err(StepError::Claims)?,
         Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
         Effect::CloseGate(closed) => gate::close(place, closed).map_err(StepError::Gate)?,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_engine::Decision;
 use steadfast_hosts::install::Homes;
-use steadfast_hosts::{Around, decode, encode};
+use steadfast_hosts::{Around, decode, encode, transcript_path};
 use steadfast_model::{Action, Effect, Event, EventKind, EventName, Millis, SessionId, ToolResult};
 use steadfast_store::{ConfigFiles, Place, SessionFiles};
 
@@ -104,7 +104,12 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
     let run_spent = around.run_spent.as_deref();
     let step = Step { place: &place, config: &config, run_spent, homes, follow, task_list };
     let session = event.session.clone();
+    let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let Decision { answer, effects, .. } = step.take(event).map_err(|error| error.to_string())?;
+    if let Some(path) = starts.then(|| transcript_path(payload)).flatten() {
+        // Best effort: without it nobody knows what the session costs.
+        let _ = SessionFiles::of(&place, &session).note_transcript(&path);
+    }
     // What was read has a name.
     let said = EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer));
     let refining = effects.iter().find_map(|effect| match effect {

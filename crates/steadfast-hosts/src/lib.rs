@@ -13,4 +13,4 @@ mod wire;
 
 pub use claude::{KeptList, read_task_list, task_list_folder};
 pub use codex::{SANDBOX_CAPABILITY, Sandbox};
-pub use wire::{Around, WireError, decode, encode};
+pub use wire::{Around, WireError, decode, encode, transcript_path};

@@ -79,6 +79,16 @@ impl Prices {
         Self { models: models.into() }
     }
 
+    /// The built-in list, with the prices that the settings name.
+    pub fn of_settings(prices: &BTreeMap<String, steadfast_model::Price>) -> Self {
+        let dollars = |usd: steadfast_model::Usd| usd.micro as f64 / 1_000_000.0;
+        prices.iter().fold(Self::built_in(), |all, (model, price)| {
+            let price =
+                Price { input: dollars(price.input), cached: dollars(price.cached()), output: dollars(price.output) };
+            all.with(model.clone(), price)
+        })
+    }
+
     /// With another price for a model.
     #[must_use]
     pub fn with(mut self, model: impl Into<String>, price: Price) -> Self {

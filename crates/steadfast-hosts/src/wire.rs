@@ -1,5 +1,7 @@
 //! From a host's bytes to an event, and from an answer to a host's bytes.
 
+use std::path::PathBuf;
+
 use steadfast_model::{
     Action, Agent, AgentId, Answer, Answered, Background, Event, EventKind, EventName, Host, Millis, Outcome,
     PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via,
@@ -81,6 +83,16 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
         attended: around.attended,
         kind: kind(host, name, &input)?,
     })
+}
+
+/// Where the host writes the session of an event down, if the payload says so.
+pub fn transcript_path(payload: &[u8]) -> Option<PathBuf> {
+    #[derive(serde::Deserialize)]
+    struct Payload {
+        transcript_path: Option<PathBuf>,
+    }
+    let payload: Payload = serde_json::from_slice(payload).ok()?;
+    payload.transcript_path.filter(|path| path.is_absolute())
 }
 
 /// Writes what is to be said to the host, or nothing.

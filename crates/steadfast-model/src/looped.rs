@@ -136,6 +136,27 @@ pub struct LoopLimits {
     pub micro_usd: Option<u64>,
 }
 
+impl LoopLimits {
+    /// Which limit a loop has reached, in words: no further unit is begun.
+    pub fn reached(&self, looped: &Loop) -> Option<String> {
+        match self.iterations.filter(|limit| looped.iterations >= *limit) {
+            Some(limit) => Some(format!("{} of {limit} iterations are used", looped.iterations)),
+            None => self.spent(looped),
+        }
+    }
+
+    /// That its budget is spent, in words: it does not go on.
+    pub fn spent(&self, looped: &Loop) -> Option<String> {
+        let dollars = |micro: u64| format!("${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000);
+        let (limit, spent) = (self.micro_usd?, looped.micro_usd());
+        (spent >= limit).then(|| format!("the budget is spent: {} of {}", dollars(spent), dollars(limit)))
+    }
+
+    pub fn is_reached(&self, looped: &Loop) -> bool {
+        self.reached(looped).is_some()
+    }
+}
+
 /// The little of an unfinished loop that a decision needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopView {
@@ -158,6 +179,9 @@ pub struct LoopView {
     /// Why it waits for a human.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
+    /// Which limit it has reached, in words: it waits for a human.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
     /// How it stands, in words.
     pub standing: String,
     /// What takes it further, as a command in backticks.

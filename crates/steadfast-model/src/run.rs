@@ -66,7 +66,7 @@ impl RunState {
 pub struct Limits {
     /// Agents at once.
     pub parallel: u32,
-    /// Dispatches of units.
+    /// Dispatches of units; [`Limits::NO_LIMIT`]: as many as it takes.
     pub iterations: u32,
     pub micro_usd: Option<u64>,
     pub tokens: Option<u64>,
@@ -75,6 +75,16 @@ pub struct Limits {
     pub unit_ms: Option<u64>,
     /// How long an agent may say nothing.
     pub silence_ms: Option<u64>,
+}
+
+impl Limits {
+    /// More iterations than any run has.
+    pub const NO_LIMIT: u32 = u32::MAX;
+
+    /// How many iterations there may be. `None`: as many as it takes.
+    pub fn iterations(&self) -> Option<u32> {
+        Some(self.iterations).filter(|iterations| *iterations != Self::NO_LIMIT)
+    }
 }
 
 /// A process that is told from a later one with the same number.

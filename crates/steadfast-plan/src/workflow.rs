@@ -257,6 +257,7 @@ pub fn loop_view(looped: &Loop, reviews: &[Review], counts: Counts, session_ende
         plan: looped.plan.clone(),
         counts,
         waits: looped.waits.clone().or_else(|| blocked.then(|| stands.clone())),
+        limit: None,
         standing: stands,
         next: action,
     }

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use steadfast_hosts::launch::{self, Headless, headless};
-use steadfast_hosts::price::{Price, Prices};
-use steadfast_model::{Host, RunSettings, Usd};
+use steadfast_hosts::price::Prices;
+use steadfast_model::{Host, RunSettings};
 use steadfast_work::{RUN_SPENT, Repository};
 
 use crate::preflight::Ready;
@@ -44,10 +44,5 @@ fn path_with(steadfast: &Path, path: Option<&OsString>) -> Option<OsString> {
 }
 
 pub fn prices(settings: &RunSettings) -> Prices {
-    let dollars = |usd: Usd| usd.micro as f64 / 1_000_000.0;
-    settings.prices.value.iter().fold(Prices::built_in(), |prices, (model, price)| {
-        let price =
-            Price { input: dollars(price.input), cached: dollars(price.cached()), output: dollars(price.output) };
-        prices.with(model.clone(), price)
-    })
+    Prices::of_settings(&settings.prices.value)
 }

@@ -16,7 +16,7 @@ use steadfast_model::{
 };
 use steadfast_store::ledger::Ledger;
 use steadfast_store::lock_loop;
-use steadfast_work::loops::{Loops, Request, how, stated_checks};
+use steadfast_work::loops::{Loops, Request, how, question, stated_checks};
 use steadfast_work::{Repository, WorkError, spec_file};
 
 use crate::counsel::Matter;
@@ -207,6 +207,10 @@ pub fn begin(
         loops.archive(&other)?;
         console.say(&format!("loop {} is put away; its plan and what was done stay", other.id));
     }
+    let request = match wishes.overridden {
+        Some(_) => request,
+        None => request.clarified(|dimension| console.ask(&question(dimension))),
+    };
     let mut begun = loops.begin(&request)?;
     let Scores { spec, fit, autonomy } = begun.judged.scores;
     console.say(&format!("loop {}: {}", begun.looped.id, begun.looped.request));
@@ -252,9 +256,9 @@ pub fn go_on(
     drive(repository, &settings, limits, looped.id, ready, stop, console)
 }
 
-/// Whether it is worked on without a session: it has a run, or is not so far that it would have a plan.
+/// Whether it is worked on without a session: it has a run, or no session was bound to it and it has no plan yet.
 pub fn is_headless(looped: &Loop) -> bool {
-    looped.run.is_some() || looped.plan.is_none()
+    looped.run.is_some() || (looped.plan.is_none() && looped.session.is_none())
 }
 
 /// Ends it as it is, and its run, which comes back if it was not over.

@@ -17,7 +17,7 @@ use steadfast_store::{Place, log_line};
 
 pub use error::LoopError;
 pub use page::folder;
-pub use request::{Author, Judged, Request};
+pub use request::{Author, Judged, Request, question};
 pub use session::Binding;
 
 use crate::error::WorkError;

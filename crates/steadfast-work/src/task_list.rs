@@ -15,6 +15,7 @@ mod evidence;
 pub mod files;
 mod freshness;
 mod gate;
+mod iteration;
 mod list;
 mod plan;
 mod related;
@@ -170,6 +171,7 @@ impl TaskList {
         }
         self.may_start(&task)?;
         self.may_build(&task)?;
+        self.begin_unit(&task)?;
         let standing = self.standing(&task);
         if self.is_left_behind()? {
             self.ledger.give_up(&task.plan, self.now())?;

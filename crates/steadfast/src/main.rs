@@ -4,6 +4,7 @@
 //! an argument parser exists. Everything else is a command for people and agents.
 
 mod alarm;
+mod asking;
 mod beside;
 mod commands;
 mod diff;
@@ -11,6 +12,7 @@ mod error;
 mod exclude;
 mod here;
 mod history;
+mod limit;
 mod neighbours;
 mod output;
 mod recalled;

@@ -94,7 +94,7 @@ impl Policy for Completion {
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => {
                 looped::prompt(event, text, facts, binding::prompt(state, event, text, facts))
             }
-            EventKind::Binding(word) => binding::word(state, event, word),
+            EventKind::Binding(word) => looped::word(event, word, facts, binding::word(state, event, word)),
             EventKind::PostTool(result) => binding::wrote(state, event, result, facts),
             EventKind::PreTool(_) | EventKind::Command { .. } if binding::is_own_call(state, event) => {
                 Judgement { changes: vec![Change::Binding(BindingChange::Ordered)], ..Judgement::default() }

@@ -4,6 +4,7 @@
 //! the same for every host; what cannot be read is counted and passed over. [`Stats`] sums a session up, [`Events`] tells
 //! it again as the hooks would have, and a [`Cursor`] remembers how far a file that still grows was read.
 
+mod cost;
 mod events;
 mod field;
 mod line;
@@ -17,6 +18,7 @@ mod tail;
 mod time;
 mod writer;
 
+pub use cost::Cost;
 pub use events::Events;
 #[doc(hidden)]
 pub use reader::decodes;

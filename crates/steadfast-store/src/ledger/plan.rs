@@ -98,11 +98,6 @@ impl Ledger {
         })
     }
 
-    /// The plan of this id, wherever it is.
-    pub fn view_of(&self, plan: &PlanId) -> Result<Option<PlanView>, LedgerError> {
-        self.read(|connection| view(connection, plan))
-    }
-
     /// The same with no host's list among them.
     pub fn own_plan_view(&self, worktree: &str) -> Result<Option<PlanView>, LedgerError> {
         self.read(|connection| match newest(connection, worktree, Beholder::Stranger)? {

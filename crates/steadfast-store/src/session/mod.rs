@@ -28,6 +28,12 @@ pub use removal::{Keep, Removal, sweep_removed};
 
 const PROCESS: &str = "process";
 
+/// Where the host writes the session down.
+const TRANSCRIPT: &str = "transcript";
+
+/// What was seen of its cost.
+const COST: &str = "cost";
+
 /// A drained journal past this size is begun anew.
 const ROTATE_BYTES: u64 = 1 << 20;
 
@@ -141,6 +147,24 @@ impl SessionFiles {
 
     pub fn noted_process(&self) -> Option<String> {
         fs::read_to_string(self.dir.join(PROCESS)).ok()
+    }
+
+    /// Keeps where the host writes this session down.
+    pub fn note_transcript(&self, path: &Path) -> io::Result<()> {
+        replace(&self.dir.join(TRANSCRIPT), path.as_os_str().as_encoded_bytes())
+    }
+
+    pub fn noted_transcript(&self) -> Option<PathBuf> {
+        fs::read_to_string(self.dir.join(TRANSCRIPT)).ok().map(PathBuf::from)
+    }
+
+    /// Keeps what was seen of its cost.
+    pub fn note_cost(&self, cost: &str) -> io::Result<()> {
+        replace(&self.dir.join(COST), cost.as_bytes())
+    }
+
+    pub fn noted_cost(&self) -> Option<String> {
+        fs::read_to_string(self.dir.join(COST)).ok()
     }
 
     pub fn journal_bytes(&self) -> u64 {

@@ -1,4 +1,4 @@
-use steadfast_model::Stage;
+use steadfast_model::{LoopId, Stage};
 
 use crate::error::Cause;
 
@@ -27,6 +27,10 @@ pub enum LoopError {
     NoFile(String),
     #[error("a request says something, and this one is empty")]
     EmptyRequest,
+    #[error("loop {id} is at its limit: {reached}")]
+    LimitReached { id: LoopId, reached: String },
+    #[error("only a human raises the limits of a loop")]
+    RaisedByAgent,
 }
 
 impl LoopError {
@@ -41,7 +45,9 @@ impl LoopError {
             | Self::NothingOpen
             | Self::OpenTasks { .. }
             | Self::NotByWord
+            | Self::RaisedByAgent
             | Self::NoPlan { .. } => Cause::Refused,
+            Self::LimitReached { .. } => Cause::NeedsHuman,
         }
     }
 }

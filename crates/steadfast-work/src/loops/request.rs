@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast_model::{Entry, EventKind, Loop, Plan, PromptOrigin, Scores, Shape};
-use steadfast_plan::{Familiarity, SpecScore, fit, paths, score, score_plan, shape};
+use steadfast_plan::{Dimension, Familiarity, SpecScore, fit, paths, score, score_plan, shape};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{Place, SessionFiles, read_lines};
 
@@ -99,6 +99,23 @@ impl Request {
         Ok(Self { text: given.trim().to_owned(), spec: None, plan: None, author: Author::Human })
     }
 
+    /// With what a human answers about each question that it leaves open, where it is not clear enough. A spec is a file that
+    /// its author changes: nothing is asked about it.
+    pub fn clarified(mut self, ask: impl Fn(Dimension) -> Option<String>) -> Self {
+        let score = score(&self.text);
+        if self.spec.is_some() || self.plan.is_some() || score.is_clear() {
+            return self;
+        }
+        for dimension in score.missing() {
+            let answer = ask(dimension).map(|answer| printable(answer.trim())).unwrap_or_default();
+            if !answer.is_empty() {
+                // Under a heading an answer counts for what it was asked about, in whatever words.
+                self.text += &format!("\n\n## {}\n- {answer}", heading(dimension));
+            }
+        }
+        self
+    }
+
     pub fn of_file(file: &Path, root: &Path, environment: &Environment) -> Result<Self, WorkError> {
         let text = spec_file::read(file)?;
         // Prose without a task is a request, too.
@@ -153,5 +170,66 @@ impl Request {
             None => 0,
         };
         Ok(Judged { scores: fit(&score, Familiarity::of_runs(familiar)), score, familiar })
+    }
+}
+
+/// A question as it is put to a human.
+pub fn question(dimension: Dimension) -> String {
+    format!("{}: {}\n> ", dimension.as_str(), dimension.question())
+}
+
+fn heading(dimension: Dimension) -> &'static str {
+    match dimension {
+        Dimension::Outcome => "Goal",
+        Dimension::Scope => "Scope",
+        Dimension::Constraints => "Constraints",
+        Dimension::Success => "Acceptance criteria",
+        Dimension::Done => "Definition of done",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Request {
+        Request { text: text.into(), spec: None, plan: None }
+    }
+
+    fn answer(dimension: Dimension) -> Option<String> {
+        Some(
+            match dimension {
+                Dimension::Outcome => "the page opens at once",
+                Dimension::Scope => "the start page, not the editor",
+                Dimension::Constraints => "the API as it is",
+                Dimension::Success => "below 200 ms on my machine",
+                Dimension::Done => "make bench",
+            }
+            .into(),
+        )
+    }
+
+    #[test]
+    fn answers_make_a_request_clear_and_each_counts_for_its_question() {
+        let clarified = words("Make the app faster.").clarified(answer);
+        let score = score(&clarified.text);
+        assert_eq!(score.missing(), [], "{}", clarified.text);
+        assert!(score.is_clear());
+        assert!(
+            clarified.text.starts_with("Make the app faster.\n\n## Goal\n- the page opens at once\n"),
+            "{}",
+            clarified.text
+        );
+    }
+
+    #[test]
+    fn nothing_is_asked_of_a_clear_request_and_no_answer_changes_nothing() {
+        let clear = "Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines. Done when \
+                     `make check` exits 0.";
+        assert_eq!(words(clear).clarified(|_| panic!("asked")).text, clear);
+        assert_eq!(words("Make it faster.").clarified(|_| None).text, "Make it faster.");
+        assert_eq!(words("Make it faster.").clarified(|_| Some(" \n".into())).text, "Make it faster.");
+        let spec = Request { spec: Some("SPEC.md".into()), ..words("Make it faster.") };
+        assert_eq!(spec.clarified(|_| panic!("asked")).text, "Make it faster.");
     }
 }

@@ -86,6 +86,7 @@ impl TaskList {
         }
         self.may_build(&task)?;
         self.waits_for_nothing(&task)?;
+        self.begin_unit(&task)?;
         if task.status == Status::Blocked {
             task = self.change(id, Status::InProgress, None)?.task;
         }

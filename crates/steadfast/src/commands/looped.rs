@@ -1,6 +1,7 @@
 mod advance;
 mod archive;
 mod gate;
+mod limits;
 mod next;
 mod objection;
 mod overriding;

@@ -104,7 +104,7 @@ fn to_json(view: &RunView) -> Value {
         "state": run.state.as_str(), "reason": run.reason, "alive": run.runner.is_some_and(is_alive),
         "wave": wave.or(waves), "waves": waves,
         "tasks": {"done": tasks.iter().filter(|task| task.status == Status::Done).count(), "all": tasks.len()},
-        "iterations": sums.iterations, "iterations_limit": run.limits.iterations,
+        "iterations": sums.iterations, "iterations_limit": run.limits.iterations(),
         "cost_usd": usd(sums.micro_usd), "budget_usd": run.limits.micro_usd.map(usd), "tokens": sums.tokens,
         "units": units})
 }

@@ -4,11 +4,14 @@ use std::process::Command;
 use clap::Args;
 use steadfast_hook::is_gone;
 use steadfast_hosts::launch::{self, Launch, Unattended};
-use steadfast_model::{Host, Loop, PlanView, Run};
+use steadfast_model::{Host, Loop, LoopView, PlanView, Run, Stage};
 use steadfast_runner::preflight::NotReady;
 use steadfast_runner::{lifecycle, loop_run};
 use steadfast_store::SessionFiles;
 use steadfast_work::Repository;
+use steadfast_work::loops::Loops;
+use steadfast_work::task_list::TaskList;
+use steadfast_work::text::printable;
 
 use crate::error::CommandError;
 use crate::here;
@@ -16,7 +19,7 @@ use crate::output::{note, tell};
 
 use super::run::{self, Flags};
 
-/// Goes on with the run of this worktree, or with its plan in a new session.
+/// Continues the run or the loop of this worktree, or its plan in a new session.
 #[derive(Debug, Args)]
 pub(super) struct Resume {
     /// Which run. [default: the last one of this worktree that is not over]
@@ -39,7 +42,8 @@ impl Resume {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
         let looped = repository.ledger()?.unfinished_loop(&repository.place.worktree())?;
-        if let Some(looped) = looped.filter(|looped| self.run.is_none() && loop_run::is_headless(looped)) {
+        let looped = looped.filter(|_| self.run.is_none());
+        if let Some(looped) = looped.clone().filter(loop_run::is_headless) {
             return if self.print {
                 print_loop(&looped)
             } else if self.give_up {
@@ -61,23 +65,33 @@ impl Resume {
                 run::go_on(&repository, row, &self.flags)
             };
         }
-        self.in_session()
+        match looped {
+            Some(looped) if self.give_up && !self.print => run::give_up_loop(&repository, &looped),
+            looped => self.in_session(looped),
+        }
     }
 
-    fn in_session(self) -> Result<(), CommandError> {
+    fn in_session(self, looped: Option<Loop>) -> Result<(), CommandError> {
         if self.flags.host == Some(Host::Sim) {
             return Err(CommandError::usage("the simulated agent works in runs alone")
                 .hint("`steadfast run SPEC --host sim` begins one; a session is `claude` or `codex`"));
         }
         let list = here::task_list("resume")?;
         let (place, ledger) = (list.place(), list.ledger());
-        let plan = list.view()?.filter(|plan| plan.counts.open() > 0);
-        let Some(plan) = plan else {
-            return Err(CommandError::failure("there is nothing to go on with: no task is open in this worktree")
-                .hint("`steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is"));
-        };
-        list.may_resume()?;
-        if let (Some(owner), None) = (&plan.owner, &plan.owner_ended)
+        let view = list.view()?;
+        let plan = view.as_ref().filter(|plan| !plan.open.is_empty());
+        if let Some(looped) = looped.as_ref().filter(|_| self.flags.limits.are_given() && !self.print) {
+            Loops::of(list.repository())?.set_limits(looped, self.flags.limits.of_loop(looped.limits))?;
+        }
+        let looped = if looped.is_some() { Loops::of(list.repository())?.view()? } else { None };
+        let is_stuck = |looped: &LoopView| looped.stage == Stage::Executing && looped.counts.blocked > 0;
+        if plan.is_none() && looped.as_ref().is_none_or(is_stuck) {
+            return Err(nothing_open(&list, view.as_ref(), looped.as_ref())?);
+        }
+        if plan.is_some() {
+            list.may_resume()?;
+        }
+        if let Some(PlanView { owner: Some(owner), owner_ended: None, .. }) = plan
             && !is_gone(&SessionFiles::of(place, owner))
             && !self.print
         {
@@ -86,12 +100,13 @@ impl Resume {
                  takes over what the other has started"
             );
         }
-        let last = plan.owner.as_ref().and_then(|owner| {
+        let of_loop = looped.as_ref().and_then(|looped| looped.session.as_ref());
+        let last = plan.and_then(|plan| plan.owner.as_ref()).or(of_loop).and_then(|owner| {
             ledger.sessions().ok()?.into_iter().find(|session| session.id == *owner).map(|session| session.host)
         });
         let host = self.flags.host.or(last.filter(|host| *host != Host::Sim)).unwrap_or(Host::Claude);
         let unattended = if self.headless { Some(unattended(list.repository())?) } else { None };
-        let launch = launch::go_on(host, &prompt(&plan), unattended.as_ref());
+        let launch = launch::go_on(host, &prompt(plan, looped.as_ref()), unattended.as_ref());
         drop(list);
         if self.print {
             tell!("{}", shown(&launch))?;
@@ -120,15 +135,69 @@ fn print_run(row: &Run) -> Result<(), CommandError> {
     tell!("steadfast resume --run {}", row.id)
 }
 
-/// Names the plan, so that the session takes it; the rest is put into its context when it starts.
-fn prompt(plan: &PlanView) -> String {
-    let next = plan.open.first().map(|task| format!(" Next is {} {}.", task.id, task.title)).unwrap_or_default();
-    format!(
-        "Go on with the plan \"{}\": {} of {} tasks are done.{next}",
-        plan.title,
-        plan.counts.done,
-        plan.counts.all()
-    )
+/// Why no session is started, and what waits for whom.
+fn nothing_open(
+    list: &TaskList,
+    plan: Option<&PlanView>,
+    looped: Option<&LoopView>,
+) -> Result<CommandError, CommandError> {
+    /// Of many the first; the list has all.
+    const SHOWN: usize = 6;
+    let blocked = list.blocked()?;
+    if blocked.is_empty() {
+        return Ok(CommandError::failure("there is nothing to go on with: no task is open in this worktree")
+            .hint("`steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is"));
+    }
+    let named = blocked.iter().take(SHOWN).map(|blocked| {
+        let why = blocked.reason.as_deref().map(|why| format!(" ({})", printable(why))).unwrap_or_default();
+        format!("{}{why}", blocked.task)
+    });
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = match blocked.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let waiting = match plan.map(|plan| plan.counts.open()) {
+        None | Some(0) => String::new(),
+        Some(open) => {
+            format!("; {} for them", if open == 1 { "1 task waits".into() } else { format!("{open} tasks wait") })
+        }
+    };
+    let of_loop = looped.map(|looped| format!("loop {} (stage {}): ", looped.id, looped.stage.as_str()));
+    let tasks = if blocked.len() == 1 { "1 task is".into() } else { format!("{} tasks are", blocked.len()) };
+    let said = format!(
+        "there is nothing to go on with: {}{tasks} blocked: {named}{more}{waiting}",
+        of_loop.unwrap_or_default()
+    );
+    let error = CommandError::needs_human(said)
+        .hint(format!("`steadfast task unblock {}` gives it back; `steadfast task list` shows all", blocked[0].task));
+    Ok(match looped {
+        Some(_) => error.hint("`steadfast loop advance review` goes on without them"),
+        None => error,
+    })
+}
+
+/// Names the loop and the plan, so that the session is bound to them; the rest is put into its context when it starts.
+fn prompt(plan: Option<&PlanView>, looped: Option<&LoopView>) -> String {
+    let next = plan.and_then(|plan| plan.open.first());
+    let next = next.map(|task| format!(" Next is {} {}.", task.id, task.title)).unwrap_or_default();
+    match (looped, plan) {
+        (Some(looped), plan) => {
+            let of_plan = plan.map(|plan| format!(" and the plan \"{}\"", plan.title)).unwrap_or_default();
+            let next = if next.is_empty() { format!(" Next: {}.", looped.next) } else { next };
+            format!(
+                "Go on with the loop {}{of_plan}: stage {}, {}.{next}",
+                looped.id,
+                looped.stage.as_str(),
+                looped.standing
+            )
+        }
+        (None, Some(plan)) => {
+            let (done, all) = (plan.counts.done, plan.counts.all());
+            format!("Go on with the plan \"{}\": {done} of {all} tasks are done.{next}", plan.title)
+        }
+        (None, None) => String::new(),
+    }
 }
 
 fn shown(launch: &Launch) -> String {

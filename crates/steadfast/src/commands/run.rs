@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
-use steadfast_model::{Host, Limits, Loop, PlanId, Run as RunRow, RunSettings, Usd};
+use steadfast_model::{Host, Limits, Loop, PlanId, Run as RunRow, RunSettings};
 use steadfast_runner::lifecycle::{self, Leg};
 use steadfast_runner::loop_run::{self, Passed, Wishes};
 use steadfast_runner::preflight::{self, Ready, preflight};
@@ -21,6 +21,7 @@ use steadfast_work::Repository;
 
 use crate::error::CommandError;
 use crate::here;
+use crate::limit::LimitFlags;
 use crate::output::{note, tell};
 use crate::report;
 use crate::setup;
@@ -65,28 +66,20 @@ pub(super) struct Flags {
     /// How many agents work at once. [default: run.parallel, 3]
     #[arg(long, value_name = "N")]
     parallel: Option<NonZeroU32>,
-    /// How often an agent may be sent to a unit, all units together. [default: run.iterations, 25]
-    #[arg(long, value_name = "N")]
-    max_iterations: Option<NonZeroU32>,
-    /// How many US dollars it may cost; 0: as many as it takes. [default: run.budget_usd, 25]
-    #[arg(long, value_name = "USD")]
-    budget: Option<Usd>,
+    #[command(flatten)]
+    pub(super) limits: LimitFlags,
 }
 
 impl Flags {
     /// The limits with what differs. None: nothing does.
     fn changed(&self, limits: Limits) -> Option<Limits> {
-        let are_given = self.parallel.is_some() || self.max_iterations.is_some() || self.budget.is_some();
+        let are_given = self.parallel.is_some() || self.limits.are_given();
         are_given.then(|| self.change(limits))
     }
 
     fn change(&self, mut limits: Limits) -> Limits {
         limits.parallel = self.parallel.map_or(limits.parallel, NonZeroU32::get);
-        limits.iterations = self.max_iterations.map_or(limits.iterations, NonZeroU32::get);
-        if let Some(budget) = self.budget {
-            limits.micro_usd = (budget.micro > 0).then_some(budget.micro);
-        }
-        limits
+        self.limits.of_run(limits)
     }
 }
 

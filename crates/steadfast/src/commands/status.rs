@@ -4,14 +4,15 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hook::is_gone;
 use steadfast_model::{
-    Counts, Course, DraftLine, Fact, Millis, PlanView, Release, RunState, RunView, State, Status as TaskStatus, Tally,
-    TaskId,
+    Counts, Course, DraftLine, Fact, LoopView, Millis, PlanView, Release, RunState, RunView, State,
+    Status as TaskStatus, Tally, TaskId,
 };
 use steadfast_observe::{Branch, Point, Repository as Checkout};
 use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::{SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
+use steadfast_work::loops::Loops;
 use steadfast_work::task_list::{Position, TaskList, short_of, word};
 use steadfast_work::tracker::LOOK;
 
@@ -25,7 +26,8 @@ use crate::when::ago;
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
 pub(super) struct Status {
-    /// Print JSON with stable keys: `{root, state, branch, changed, plan, run: {id, state, reason, branch}, approval, gate, draft, kept: [path], done_by,
+    /// Print JSON with stable keys: `{root, state, branch, changed, plan, run: {id, state, reason, branch}, loop:
+    /// {id, stage, standing, next, session, waits}, approval, gate, draft, kept: [path], done_by,
     /// stale: [id], checking: [id], needs_human: [text], sessions: [{id, host,
     /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until, tags: [tag],
     /// drift: {steps, nudges, corrections, interventions, halts, course}}]}`.
@@ -82,6 +84,8 @@ impl Status {
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
         needs.splice(0..0, yes_needed(&position));
         needs.extend(run.iter().filter_map(run_needed));
+        let looped = Loops::of(list.repository())?.view()?;
+        needs.extend(looped.as_ref().and_then(loop_needed));
         let kept = kept_aside(place);
         if self.json {
             let sessions: Vec<Value> = sessions.iter().map(Seen::to_json).collect();
@@ -90,6 +94,9 @@ impl Status {
                 json!({"root": place.root, "state": place.state, "branch": branch, "changed": changed, "plan": plan,
                     "run": run.as_ref().map(|view| json!({"id": view.run.id, "state": view.run.state.as_str(),
                         "reason": view.run.reason, "branch": view.run.branch})),
+                    "loop": looped.as_ref().map(|looped| json!({"id": looped.id, "stage": looped.stage,
+                        "standing": looped.standing, "next": looped.next, "session": looped.session,
+                        "waits": looped.waits})),
                     "approval": position.approval,
                     "gate": if position.is_locked() { "locked" } else { "open" },
                     "draft": position.draft.as_ref().map(Draft::line),
@@ -111,6 +118,9 @@ impl Status {
         if let Some(run) = &run {
             tell!("run {}: {}", run.run.id, status_line(run))?;
         }
+        if let Some(looped) = &looped {
+            show_loop(looped)?;
+        }
         show_gate(&list, &position)?;
         if let [.., newest] = &kept[..] {
             tell!("put back while the plan gate was closed: what stood there is in {}", newest.display())?;
@@ -129,6 +139,22 @@ fn run_needed(view: &RunView) -> Option<String> {
     let gone = !run.runner.is_some_and(is_alive);
     (run.state == RunState::Paused || gone)
         .then(|| format!("run {} does not go on by itself: `steadfast resume`", run.id))
+}
+
+/// A loop that waits for a human.
+fn loop_needed(looped: &LoopView) -> Option<String> {
+    let why = looped.waits.as_deref()?;
+    Some(format!("loop {} waits: {why}; `steadfast resume` continues it", looped.id))
+}
+
+fn show_loop(looped: &LoopView) -> Result<(), CommandError> {
+    let who = match (&looped.session, &looped.session_ended, &looped.run) {
+        (.., Some(run)) => format!("run {run} works on it"),
+        (Some(session), None, None) => format!("session {session} is bound to it"),
+        _ => "no session is bound to it".to_owned(),
+    };
+    tell!("loop {}: stage {}, {}; {who}", looped.id, looped.stage.as_str(), looped.standing)?;
+    tell!("next: {}", looped.next)
 }
 
 impl Seen {

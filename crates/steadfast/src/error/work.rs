@@ -243,5 +243,9 @@ fn of_loop(said: CommandError, error: &LoopError) -> CommandError {
         }
         E::NoFile(_) => said.hint("a request is a sentence in quotes, or the file of a spec"),
         E::EmptyRequest => said.hint("`steadfast loop start \"what is wanted\"`, or `steadfast loop start SPEC.md`"),
+        E::LimitReached { .. } | E::RaisedByAgent => said.hint(
+            "a human raises it at a terminal: `steadfast loop start --resume --max-iterations N --budget USD`; `none` is \
+             no limit",
+        ),
     }
 }

@@ -84,6 +84,8 @@ fn a_clear_sentence_begins_a_loop_and_says_what_earned_each_point() {
       2  done         says when it is finished: "Done when `make check` exits 0."
     spec score 10 of 10, fit 65 of 75
     tool: it goes on without a pause
+    has to pass at the end: `make check`
+    limits: 0 of 25 iterations; $0 of $25
     next: `steadfast loop advance shape`
     "#);
     let state: Value = serde_json::from_str(&sandbox.page("workflow-state.json")).unwrap();
@@ -128,8 +130,8 @@ fn an_unclear_request_is_refused_without_anybody_there_and_asked_about_with_some
     sandbox.hook("PostToolUse", "me", answered);
     let (attended, said) = sandbox.loop_as_agent("me", &["start", "Make the app faster."]);
     assert_eq!((alone, attended), (2, 3), "{said}");
-    let (code, said) = sandbox.at_terminal("loop start 'Make the app faster.'", "REASON`", "");
-    assert_eq!(code, 3, "{said}");
+    let (code, said) = sandbox.at_terminal("loop start 'Make the app faster.'", "> ", "\n\n\n\n\n");
+    assert_eq!((code, said.contains("not clear enough to begin: 0 of 10")), (3, true), "{said}");
     let (code, said) = sandbox.loop_fails(&["advance", "shape"]);
     assert_eq!(code, 2);
     assert!(said.contains("not clear enough: 0 of 10"), "{said}");

@@ -25,6 +25,7 @@ mod late;
 mod learn;
 mod lists;
 mod log;
+mod loop_session;
 mod looped;
 mod looping;
 mod mcp;

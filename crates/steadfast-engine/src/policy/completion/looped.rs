@@ -2,20 +2,22 @@
 //! the same account of refusals. A loop that waits for a human holds nobody.
 
 use steadfast_model::{
-    AddedBy, Approval, Brief, Change, Counts, Effect, Event, EventKind, ExitOn, Fact, Facts, LoopView, PlanId,
-    PlanView, PromptOrigin, Release, Stage, StartSource, State, Stopping, Verdict,
+    AddedBy, Approval, BindingWord, Brief, Change, Counts, Effect, Event, EventKind, ExitOn, Fact, Facts, LoopView,
+    PlanId, PlanView, PromptOrigin, Release, Stage, StartSource, State, Stopping, Verdict,
 };
 
 use super::loop_order::{LoopOrder, loop_order};
 use super::promise::{self, Promise};
 use super::{CLEARED_MS, Gate, Judgement, owned_plan, released, text};
 use crate::Heard;
+use crate::order::{self, Order, Topic};
 
 /// Whether this event needs to know of the unfinished loop.
 pub(super) fn is_asked(event: &Heard<'_>) -> bool {
     match &event.kind {
         EventKind::Stop(_) => event.agent.is_none(),
         EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
+        EventKind::Binding(word) => matches!(word, BindingWord::Released(_)),
         _ => false,
     }
 }
@@ -39,10 +41,13 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
         return tasks;
     }
     let message = stopping.last_message.as_deref().unwrap_or_default();
+    let of_loop = owned_plan(state, facts).is_some_and(|plan| looped.plan.as_ref() == Some(&plan.id));
     match (&tasks.verdict, release(&tasks)) {
-        // All tasks are done, or none is this session's: the loop is asked.
-        (Verdict::Pass, None | Some(Release::Complete))
-        | (_, Some(Release::NeedsReview | Release::Unmerged | Release::Unverified)) => {}
+        // A loop that waits for a human holds nobody, nor do its tasks.
+        (Verdict::Continue { .. }, _) if of_loop && waits(looped).is_some() => return let_go(looped, tasks.effects),
+        // No task is open, or none is this session's: the loop is asked.
+        (Verdict::Pass, None)
+        | (_, Some(Release::Complete | Release::NeedsReview | Release::Unmerged | Release::Unverified)) => {}
         (_, Some(Release::NeedsUser)) => return waiting(looped, promise::reason(message), tasks),
         _ => return tasks,
     }
@@ -61,8 +66,8 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     if gate.is_let_go() {
         return Judgement::default();
     }
-    if let Some(why) = &looped.waits {
-        return released(Release::NeedsUser, Verdict::Note(text::loop_waits_note(looped, why)));
+    if waits(looped).is_some() {
+        return let_go(looped, tasks.effects);
     }
     match said {
         Some(Promise::Checkpoint) if rules.allows(ExitOn::ContextCheckpoint) => {
@@ -85,6 +90,21 @@ pub(super) fn stop(state: &State, event: &Event, stopping: &Stopping, facts: &Fa
     let promised = said == Some(Promise::Completion);
     let reason = text::refusal(&text::loop_unfinished(looped, promised), state.stop.refused + 1, gate.limit());
     Judgement { verdict: Verdict::Continue { reason }, changes: vec![Change::StopRefused], ..Judgement::default() }
+}
+
+/// Why it waits for a human.
+fn waits(looped: &LoopView) -> Option<&str> {
+    looped.waits.as_deref().or(looped.limit.as_deref())
+}
+
+/// The human is told why nothing goes on. A limit that was reached is kept: it is there also for those who look later.
+fn let_go(looped: &LoopView, effects: Vec<Effect>) -> Judgement {
+    let note = text::loop_waits_note(looped, waits(looped).unwrap_or_default());
+    let judgement = Judgement { effects, ..released(Release::NeedsUser, Verdict::Note(note)) };
+    match &looped.limit {
+        Some(limit) => waiting(looped, limit.clone(), judgement),
+        None => judgement,
+    }
 }
 
 /// Why the tasks let it go.
@@ -154,15 +174,16 @@ pub(super) fn prompt(event: &Event, text: &str, facts: &Facts, mut told: Judgeme
     let Some(looped) = unfinished(facts) else { return told };
     let bound = is_bound(event, looped);
     let order = loop_order(text);
+    let leaves = order == Some(LoopOrder::Leave) || order::read(text, Topic::default()) == Order::Release;
+    if bound && leaves {
+        told.effects.push(released_from(looped));
+        return told;
+    }
     match order {
-        Some(LoopOrder::Leave) if bound => {
-            told.effects.push(Effect::BindLoop { id: looped.id.clone(), session: None });
-            return told;
-        }
         Some(LoopOrder::GoOn) if !bound => {
             told.effects.push(binding(event, looped));
-            if told.verdict == Verdict::Pass {
-                told.verdict = Verdict::Note(text::loop_bound_note(looped));
+            if told.note.is_none() {
+                told.note = Some(text::loop_bound_note(looped));
             }
         }
         Some(LoopOrder::GoOn | LoopOrder::Leave) | None => {}
@@ -171,6 +192,20 @@ pub(super) fn prompt(event: &Event, text: &str, facts: &Facts, mut told: Judgeme
         told.effects.push(Effect::LoopWaits { id: looped.id.clone(), why: None });
     }
     told
+}
+
+/// A human releases the session from its plan: from its loop, too.
+pub(super) fn word(event: &Event, word: &BindingWord, facts: &Facts, mut judged: Judgement) -> Judgement {
+    if let (BindingWord::Released(_), Some(looped)) = (word, unfinished(facts))
+        && is_bound(event, looped)
+    {
+        judged.effects.push(released_from(looped));
+    }
+    judged
+}
+
+fn released_from(looped: &LoopView) -> Effect {
+    Effect::BindLoop { id: looped.id.clone(), session: None }
 }
 
 fn binding(event: &Event, looped: &LoopView) -> Effect {

@@ -26,8 +26,8 @@ impl Dispatcher {
     /// What an agent that starts now gets. `Err`: none may.
     pub(super) fn may_start(&self) -> Result<Share, String> {
         let (limits, sums) = (self.run.limits, self.sums());
-        if sums.iterations >= limits.iterations {
-            return Err(format!("{} of {} iterations are used", sums.iterations, limits.iterations));
+        if let Some(limit) = limits.iterations().filter(|limit| sums.iterations >= *limit) {
+            return Err(format!("{} of {limit} iterations are used", sums.iterations));
         }
         if let Some(tokens) = limits.tokens.filter(|tokens| sums.tokens >= *tokens) {
             return Err(format!("{} of {tokens} tokens are used", sums.tokens));

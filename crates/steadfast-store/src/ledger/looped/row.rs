@@ -29,7 +29,8 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
     transaction.execute(
         &format!(
             "INSERT INTO loop ({COLUMNS})
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
+                     ?24)"
         ),
         params![
             new.id.as_str(),

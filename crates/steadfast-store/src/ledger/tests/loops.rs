@@ -1,8 +1,8 @@
 use std::thread;
 
 use steadfast_model::{
-    Autonomy, Check, Finding, FindingSeverity, Loop, LoopEnd, LoopId, Objected, Resolution, Review, ReviewKind, Run,
-    RunId, RunState, Scores, Shape, Stage, StatedCheck, TakingBack, TaskKind, Waiver,
+    Autonomy, Check, Counts, Finding, FindingSeverity, Loop, LoopEnd, LoopId, LoopLimits, Objected, Resolution, Review,
+    ReviewKind, Run, RunId, RunState, Scores, Shape, Stage, StatedCheck, TakingBack, TaskKind, Waiver,
 };
 
 use super::super::{LedgerError, NewReview};
@@ -374,4 +374,29 @@ fn what_the_gate_has_taken_back_may_be_written_while_its_task_is_in_progress() {
     let change = StatusChange { to: Status::Blocked, reason: Some("no".into()), fence: None, now: at(10) };
     ledger.set_status(&plan, &gates, change).unwrap();
     assert_eq!(allowed(&ledger), []);
+}
+
+#[test]
+fn a_session_is_bound_to_a_loop_that_is_not_over_and_what_it_used_up_is_kept() {
+    let (_dir, mut ledger) = with_loop();
+    let (me, limits) = (SessionId::new("me"), LoopLimits { iterations: Some(10), micro_usd: None });
+    ledger.bind_loop(&first(), &me).unwrap();
+    ledger.keep_waiting(&first(), Some("a key")).unwrap();
+    ledger.limit_loop(&first(), limits, at(6)).unwrap();
+    ledger.count_iteration(&first()).unwrap();
+    ledger.keep_spent(&first(), &me, 5).unwrap();
+    ledger.keep_spent(&first(), &me, 7).unwrap();
+    let kept = ledger.looped(&first()).unwrap();
+    assert_eq!((kept.session.as_ref(), kept.waits.as_deref()), (Some(&me), Some("a key")));
+    assert_eq!((kept.limits, kept.iterations, kept.micro_usd()), (limits, 1, 7));
+    let found = ledger.unfinished_with_counts(WORKTREE).unwrap().unwrap();
+    assert_eq!((found.looped, found.counts, found.session_ended), (kept, Counts::default(), None));
+    // Whoever moves it ends its waiting.
+    ledger.advance_loop(&first(), Stage::Intent, Stage::Shape, at(7)).unwrap();
+    assert_eq!(ledger.looped(&first()).unwrap().waits, None);
+    ledger.end_loop(&first(), LoopEnd::Archived, at(8)).unwrap();
+    ledger.bind_loop(&first(), &SessionId::new("other")).unwrap();
+    ledger.keep_waiting(&first(), Some("nobody")).unwrap();
+    let over = ledger.looped(&first()).unwrap();
+    assert_eq!((over.session, over.waits), (Some(me), None));
 }

@@ -2,16 +2,19 @@ use std::io::{self, BufRead, IsTerminal};
 
 use clap::Args;
 use serde_json::{Value, json};
-use steadfast_model::Loop;
+use steadfast_model::{Limits, Loop, LoopLimits};
 use steadfast_store::SessionFiles;
 use steadfast_store::ledger::{Memory, Recalled};
 use steadfast_work::Caller;
 use steadfast_work::Repository;
-use steadfast_work::loops::{Author, Begun, Binding, Loops, Request, how};
+use steadfast_work::loops::{Author, Begun, Binding, Loops, Request, how, question};
 
+use super::limits::{limits_json, limits_line};
 use super::score::{missing, questions, scores_json, show_marks};
+use crate::asking::ask;
 use crate::error::CommandError;
 use crate::here;
+use crate::limit::LimitFlags;
 use crate::output::{note, put_aside, tell};
 use crate::recalled;
 use crate::surroundings;
@@ -29,9 +32,11 @@ pub(in crate::commands) struct Start {
     /// Put the loop that is not finished away, and begin this one.
     #[arg(long)]
     fresh: bool,
-    /// Print JSON with stable keys: `{loop, stage, spec_score, fit_score, shape_chosen, familiar, marks: [{dimension, points,
-    /// rule, line, text}], missing: [{dimension, question}], recalled: [{id, text, why, kind, status, reason}], next:
-    /// {stage, standing, action}}`.
+    #[command(flatten)]
+    limits: LimitFlags,
+    /// Print JSON with stable keys: `{loop, stage, spec_score, fit_score, shape_chosen, familiar, limits: {iterations,
+    /// budget_usd}, marks: [{dimension, points, rule, line, text}], missing: [{dimension, question}], recalled: [{id, text,
+    /// why, kind, status, reason}], next: {stage, standing, action}}`; a limit that is null is none.
     #[arg(long)]
     json: bool,
 }
@@ -57,6 +62,7 @@ impl Start {
             None => {}
             Some(found) => match self.choice(&caller, &found)? {
                 Choice::Resume => {
+                    let found = self.limited(&mut loops, &caller, found)?;
                     loops.bind(&caller, &found, Binding::TakeOver)?;
                     return resume(&loops, &found, self.json);
                 }
@@ -73,7 +79,11 @@ impl Start {
         };
         let mut request = Request::read(request, &repository.place.root, &repository.environment)?;
         request.author = Author::of(&caller, &repository.place);
-        let begun = loops.begin(&request)?;
+        let is_asked = !caller.is_agent() && !self.json;
+        let request = if is_asked { request.clarified(|dimension| ask(&question(dimension))) } else { request };
+        let mut begun = loops.begin(&request)?;
+        let limits = self.limits.of_loop(of_settings(&repository.config.load()?.run.limits()));
+        begun.looped = loops.set_limits(&begun.looped, limits)?;
         loops.bind(&caller, &begun.looped, Binding::TakeOver)?;
         if self.json {
             tell!("{}", to_json(&loops, &begun)?)?;
@@ -81,6 +91,11 @@ impl Start {
             show(&loops, &begun)?;
         }
         if begun.looped.is_unclear() { Err(not_clear(&begun, is_attended(&repository, &caller))) } else { Ok(()) }
+    }
+
+    fn limited(&self, loops: &mut Loops<'_>, caller: &Caller, looped: Loop) -> Result<Loop, CommandError> {
+        let limits = self.limits.of_loop(looped.limits);
+        if limits == looped.limits { Ok(looped) } else { Ok(loops.limit(caller, &looped, limits)?) }
     }
 
     fn choice(&self, caller: &Caller, found: &Loop) -> Result<Choice, CommandError> {
@@ -106,6 +121,11 @@ impl Start {
             _ => Choice::Status,
         })
     }
+}
+
+/// What the settings give a run, a loop in a session gets too.
+fn of_settings(limits: &Limits) -> LoopLimits {
+    LoopLimits { iterations: limits.iterations(), micro_usd: limits.micro_usd }
 }
 
 /// Whether a human can be asked: at a terminal, or in a session that has one.
@@ -148,6 +168,7 @@ fn show(loops: &Loops<'_>, begun: &Begun) -> Result<(), CommandError> {
     for check in &looped.asked.checks {
         tell!("has to pass at the end: `{}`", check.command)?;
     }
+    tell!("{}", limits_line(looped))?;
     if !looped.is_unclear() {
         tell!("next: {}", loops.next(looped)?.action)?;
     }
@@ -172,6 +193,7 @@ fn to_json(loops: &Loops<'_>, begun: &Begun) -> Result<Value, CommandError> {
     let mut shown = scores_json(judged);
     shown["loop"] = json!(looped.id);
     shown["stage"] = json!(looped.stage);
+    shown["limits"] = limits_json(looped.limits);
     shown["missing"] = missing(&judged.score);
     shown["recalled"] = recalled.iter().map(recalled::to_json).collect();
     shown["next"] = json!(loops.next(looped)?);

@@ -1,8 +1,9 @@
 use clap::Args;
 use serde_json::json;
-use steadfast_model::{Finding, FindingSeverity, Loop, Resolution, Review, ReviewKind};
+use steadfast_model::{Finding, FindingSeverity, Loop, Resolution, Review, ReviewKind, Usd};
 use steadfast_work::loops::{Loops, folder, how};
 
+use super::limits::{limits_json, limits_line};
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, several, tell};
@@ -13,7 +14,8 @@ use crate::when::ago;
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Status {
     /// Print JSON with stable keys: `{loop, stage, request, spec, spec_score, fit_score, shape_chosen, overridden, shape:
-    /// {criteria, must_nots, scope, verification, checks, not_executed}, plan, run, rounds, stated: [{command, said}],
+    /// {criteria, must_nots, scope, verification, checks, not_executed}, plan, run, session, waits, limits: {iterations,
+    /// budget_usd}, iterations, cost_usd, rounds, stated: [{command, said}],
     /// objections: [{id, text, check}], waived: [{objection, text, why}], ended, started_at, updated_at, recall_surfaced: [text], tasks:
     /// {done, blocked, all, wave}, reviews: [{kind, score, findings, blockers_remaining, passed, at}], next: {stage, standing,
     /// action}}`; without one, `{loop: null}`.
@@ -59,6 +61,11 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
                 "shape": looped.shape,
                 "plan": looped.plan,
                 "run": looped.run,
+                "session": looped.session,
+                "waits": looped.waits,
+                "limits": limits_json(looped.limits),
+                "iterations": looped.iterations,
+                "cost_usd": Usd { micro: looped.micro_usd() },
                 "rounds": looped.rounds,
                 "stated": loops.stated_checks(looped)?,
                 "objections": looped.objections,
@@ -84,6 +91,12 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
     }
     if let Some(autonomy) = looped.autonomy() {
         tell!("{}", how(autonomy))?;
+    }
+    if looped.run.is_none() {
+        tell!("{}", limits_line(looped))?;
+    }
+    if let Some(why) = &looped.waits {
+        tell!("it waits for a human: {why}")?;
     }
     for must_not in looped.shape.iter().flat_map(|shape| &shape.must_nots) {
         tell!("must not: {must_not}")?;

@@ -1,5 +1,4 @@
 use std::cell::RefCell;
-use std::io::{BufRead, IsTerminal, stderr, stdin};
 
 use steadfast_model::{Run, RunSettings};
 use steadfast_runner::loop_run::{Console, Watch};
@@ -8,8 +7,9 @@ use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
 
 use super::display::Display;
+use crate::asking::ask;
 use crate::error::CommandError;
-use crate::output::{note, put_aside};
+use crate::output::note;
 
 /// The terminal that a loop was started in, or no terminal at all.
 pub(super) struct Terminal<'a> {
@@ -36,13 +36,7 @@ impl Console for Terminal<'_> {
     }
 
     fn ask(&self, question: &str) -> Option<String> {
-        if !(stdin().is_terminal() && stderr().is_terminal()) {
-            return None;
-        }
-        put_aside(format_args!("{question}"));
-        let mut answer = String::new();
-        let read = stdin().lock().read_line(&mut answer);
-        matches!(read, Ok(1..)).then_some(answer)
+        ask(question)
     }
 
     fn watch(&self, run: &Run) -> Box<dyn Watch + '_> {

@@ -22,6 +22,7 @@ fn view(stage: Stage, session: Option<&str>) -> LoopView {
         plan: Some(PlanId::new("list")),
         counts: Counts { done: 2, ..Counts::default() },
         waits: None,
+        limit: None,
         standing: standing.into(),
         next: next.into(),
     }
@@ -129,6 +130,25 @@ fn a_loop_that_waits_for_a_human_holds_nobody_until_the_human_speaks() {
     assert_eq!(spoken.effects, [waits(None)]);
     let stranger = in_loop(LoopView { waits: Some("a key".into()), ..view(Stage::Review, Some("another")) }, None);
     assert_eq!(go(&mut fresh(), &prompted("it is 42"), &stranger).effects, []);
+}
+
+#[test]
+fn a_loop_at_its_limit_waits_and_its_open_tasks_hold_nobody() {
+    let mut state = fresh();
+    let looped = LoopView { waits: Some("10 of 10 iterations are used".into()), ..view(Stage::Executing, Some(ME)) };
+    let first = go(&mut state, &stopping(), &in_loop(looped, Some(plan(Some(ME), 2, 1, 0))));
+    assert_eq!((state.stop.released, state.stop.refused), (Some(Release::NeedsUser), 0));
+    assert!(first.answer.note.unwrap().contains("waits for you in stage executing: 10 of 10 iterations are used."));
+}
+
+#[test]
+fn a_spent_budget_lets_go_and_is_kept() {
+    let mut state = fresh();
+    let looped =
+        LoopView { limit: Some("the budget is spent: $3.00 of $2.50".into()), ..view(Stage::Review, Some(ME)) };
+    let decision = go(&mut state, &stopping(), &in_loop(looped, None));
+    assert_eq!(decision.effects, [waits(Some("the budget is spent: $3.00 of $2.50"))]);
+    assert_eq!((state.stop.released, state.stop.refused), (Some(Release::NeedsUser), 0));
 }
 
 #[test]

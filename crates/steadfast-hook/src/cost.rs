@@ -1,0 +1,23 @@
+//! What a session cost since its loop began, by what its host wrote down.
+
+use steadfast_hosts::price::Prices;
+use steadfast_hosts::transcript::Cost;
+use steadfast_model::{Millis, SessionId};
+use steadfast_store::{ConfigFiles, Place, SessionFiles};
+
+/// In millionths of a US dollar. None: nobody knows where the session is written down.
+pub fn cost_since(place: &Place, config: &ConfigFiles, session: &SessionId, since: Millis) -> Option<u64> {
+    let files = SessionFiles::of(place, session);
+    let transcript = files.noted_transcript()?;
+    let before = files.noted_cost().map(|text| Cost::kept(&text)).unwrap_or_default();
+    let prices = match config.load() {
+        Ok(settings) => Prices::of_settings(&settings.run.prices.value),
+        Err(_) => Prices::built_in(),
+    };
+    let cost = before.clone().look(&transcript, since, &prices);
+    if cost != before {
+        // What is not kept is read again.
+        let _ = files.note_cost(&cost.to_text());
+    }
+    Some(cost.micro_usd())
+}

@@ -1,0 +1,181 @@
+//! What a session cost since a moment, by the usage that its host wrote down. Each look reads on where the last one ended.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use steadfast_model::{Millis, fnv};
+
+use super::{subagent_files, time};
+use crate::price::{Prices, Usage};
+
+/// How much of a file one look reads. A stop waits for it: 16 MB take about 20 ms.
+const LOOK: u64 = 16 << 20;
+
+/// What was seen of the cost of a session. Kept between two looks, in whatever process.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    since: i64,
+    /// By the name of the file: the session's own and those of its subagents.
+    files: BTreeMap<String, Seen>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Seen {
+    offset: u64,
+    micro_usd: u64,
+    /// The last message and its cost: its rows repeat the usage, and an early row may say less.
+    message: u64,
+    of_message: u64,
+}
+
+/// A row of Claude Code's, as far as it is about cost.
+#[derive(Deserialize)]
+struct Row<'a> {
+    #[serde(borrow)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    message: Message<'a>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    model: Cow<'a, str>,
+    usage: Tokens,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Tokens {
+    input_tokens: u64,
+    cache_read_input_tokens: u64,
+    cache_creation_input_tokens: u64,
+    output_tokens: u64,
+}
+
+impl Cost {
+    /// As it was kept. What cannot be read is as if nobody had looked.
+    pub fn kept(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    /// As it is kept.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// With what was added to the transcript and to those of its subagents. What cannot be read, and a model without a
+    /// price, cost nothing.
+    #[must_use]
+    pub fn look(mut self, transcript: &Path, since: Millis, prices: &Prices) -> Self {
+        if self.since != since.0 {
+            self = Self { since: since.0, files: BTreeMap::new() };
+        }
+        for file in std::iter::once(transcript.to_owned()).chain(subagent_files(transcript)) {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let seen = self.files.entry(name).or_default();
+            if let Ok(more) = seen.read(&file, since, prices) {
+                *seen = more;
+            }
+        }
+        self
+    }
+
+    /// In millionths of a US dollar.
+    pub fn micro_usd(&self) -> u64 {
+        self.files.values().fold(0, |sum, seen| sum.saturating_add(seen.micro_usd))
+    }
+}
+
+impl Seen {
+    fn read(self, file: &Path, since: Millis, prices: &Prices) -> io::Result<Self> {
+        let mut file = File::open(file)?;
+        // A file that was cut is another one.
+        let mut seen = if file.metadata()?.len() < self.offset { Self::default() } else { self };
+        file.seek(SeekFrom::Start(seen.offset))?;
+        let mut bytes = Vec::new();
+        file.take(LOOK).read_to_end(&mut bytes)?;
+        // Half a line is still being written, and comes with the next look.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        for line in bytes[..whole].split(|byte| *byte == b'\n') {
+            seen.add(line, since, prices);
+        }
+        seen.offset += whole as u64;
+        Ok(seen)
+    }
+
+    fn add(&mut self, line: &[u8], since: Millis, prices: &Prices) {
+        let Ok(Row { timestamp, message }) = serde_json::from_slice::<Row<'_>>(line) else { return };
+        if timestamp.and_then(|text| time(&text)).is_some_and(|at| at < since) {
+            return;
+        }
+        let Some(price) = prices.of(&message.model) else { return };
+        let Tokens { input_tokens, cache_read_input_tokens, cache_creation_input_tokens, output_tokens } =
+            message.usage;
+        let cost = price.micro_usd(Usage {
+            input: input_tokens,
+            cached: cache_read_input_tokens,
+            written: cache_creation_input_tokens,
+            output: output_tokens,
+        });
+        let id = fnv([message.id.as_bytes()]);
+        let counted = if self.message == id { self.of_message } else { 0 };
+        self.micro_usd = self.micro_usd.saturating_add(cost.saturating_sub(counted));
+        (self.message, self.of_message) = (id, cost.max(counted));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn row(at: &str, id: &str, model: &str, output: u64) -> String {
+        format!(
+            "{{\"type\":\"assistant\",\"timestamp\":\"2026-11-16T{at}:00.000Z\",\"message\":{{\"id\":\"{id}\",\"model\":\
+             \"{model}\",\"content\":[],\"usage\":{{\"input_tokens\":0,\"output_tokens\":{output}}}}}}}\n"
+        )
+    }
+
+    #[test]
+    fn a_message_counts_once_from_the_moment_on_and_a_later_look_reads_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("s.jsonl");
+        let (opus, since) = ("claude-opus-5", time("2026-11-16T12:00:00.000Z").unwrap());
+        let user = "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n";
+        let rows = [
+            row("11:59", "before", opus, 1_000_000),
+            user.to_owned(),
+            row("12:01", "a", opus, 10),
+            row("12:01", "a", opus, 100_000),
+            row("12:02", "b", "nobodys-model", 1_000_000),
+        ];
+        fs::write(&file, rows.concat()).unwrap();
+        let look = |cost: Cost| cost.look(&file, since, &Prices::built_in());
+        let first = look(Cost::default());
+        assert_eq!(first.micro_usd(), 2_500_000);
+        assert_eq!(look(Cost::kept(&first.to_text())), first, "nothing was added");
+        fs::write(&file, rows.concat() + &row("12:03", "c", opus, 100_000) + "{\"half").unwrap();
+        let second = look(first.clone());
+        assert_eq!(second.micro_usd(), 5_000_000);
+        // What its subagents did is in files of their own.
+        fs::create_dir_all(folder.path().join("s/subagents")).unwrap();
+        fs::write(folder.path().join("s/subagents/agent-1.jsonl"), row("12:04", "d", opus, 40_000)).unwrap();
+        assert_eq!(look(second.clone()).micro_usd(), 6_000_000);
+        let later = second.look(&file, time("2026-11-16T12:03:00.000Z").unwrap(), &Prices::built_in());
+        assert_eq!(later.micro_usd(), 3_500_000, "another moment is counted anew");
+    }
+
+    #[test]
+    fn a_transcript_that_is_not_there_costs_nothing() {
+        let none = Cost::default().look(Path::new("/nowhere/s.jsonl"), Millis(0), &Prices::built_in());
+        assert_eq!(none.micro_usd(), 0);
+    }
+}
