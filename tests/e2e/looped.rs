@@ -6,10 +6,12 @@ use steadfast_sim::{Cast, Request, Scenario, Track};
 use steadfast_store::ledger::Ledger;
 
 use crate::agents::Program;
+use crate::journal::{LET_GO, REFUSED};
 use crate::terminal::{Terminal, scene};
 use crate::world::Scene;
 
 on!(a_loop_is_left_at_each_stage_and_taken_up_by_the_next_session: claude_2_1_325, claude_2_1_197);
+on!(a_session_is_held_to_the_review_and_the_gate_of_its_loop: claude_2_1_325);
 
 const REQUEST: &str = "Write `one.txt` so that it holds its own name. Do not touch `legacy/`. Success: `grep -q one one.txt` \
                        exits with 0. It is done when that check passes.";
@@ -38,15 +40,9 @@ const STEPS: [(&str, &[&str]); 6] = [
 fn a_loop_is_left_at_each_stage_and_taken_up_by_the_next_session(program: &Program) {
     let scene = scene(program, 0);
     std::os::unix::fs::symlink(&program.path, scene.bin().join(program.host().as_str())).unwrap();
-    let task =
-        json!({"id": "1.1", "task": "Write one.txt", "files": ["one.txt"], "verification": "grep -q one one.txt"});
-    let spec = json!({"feature": "A file", "description": "The folder holds one.txt.", "constraints": ["do not touch `legacy/`"],
-                      "phases": [{"id": "phase-1", "name": "Phase 1", "tasks": [task]}]});
-    scene.write("SPEC.json", &spec.to_string());
-    scene.git(["add", "."]);
-    scene.git(["-c", "user.name=e2e", "-c", "user.email=e2e@localhost", "commit", "--quiet", "-m", "a spec"]);
+    with_spec(&scene);
 
-    let begins = format!("steadfast loop start \"{}\"", REQUEST.replace('`', "\\`"));
+    let begins = begins();
     let Some(terminal) = Terminal::open(&scene, session(&[&begins])) else { return };
     terminal.enter("/steadfast-loop Begin the loop.");
     terminal.wait("the loop to begin", || looped(&scene).is_some());
@@ -78,6 +74,53 @@ fn a_loop_is_left_at_each_stage_and_taken_up_by_the_next_session(program: &Progr
     terminal.enter("What is left?");
     terminal.wait("the end of its turn", || terminal.screen().contains(SAID));
     assert!(!said(&terminal.model.requests()).contains("[LOOP RESUME]"));
+}
+
+/// Tasks that are done do not end a loop: the session is held at `executing` and at `review`, and let go when it asks for its
+/// human.
+fn a_session_is_held_to_the_review_and_the_gate_of_its_loop(program: &Program) {
+    let scene = Scene::with_tasks(program, 0);
+    with_spec(&scene);
+    let (begins, [_, (_, shape), (_, decompose), (_, executing), ..]) = (begins(), STEPS);
+    let commands = [&[begins.as_str(), "steadfast loop advance shape"], shape, decompose, &executing[..3]].concat();
+    let scenario = Scenario::new("leaves").prompt("/steadfast-loop Begin the loop.");
+    let scenario = commands.iter().fold(scenario, |scenario, command| scenario.shell(*command));
+    let run = scene.run(
+        scenario
+            .say("All tasks are done. <promise>ALL TASKS COMPLETE</promise>")
+            .shell("steadfast loop advance review")
+            .say("It is in review.")
+            .shell("true")
+            .say("Who reviews it?\n<promise>BLOCKED - NEEDS USER</promise>"),
+    );
+    assert_eq!(run.journal.stops(), [REFUSED, REFUSED, LET_GO], "{:?}", run.journal.refusals());
+    let refusals = run.journal.refusals();
+    let left = looped(&scene).unwrap();
+    let executing =
+        format!("loop {}: stage executing, 2 of 2 tasks are done; next: `steadfast loop advance review`", left.id);
+    assert!(refusals[0].contains(&executing), "{refusals:?}");
+    assert!(refusals[1].contains(&format!("loop {}: stage review", left.id)), "{refusals:?}");
+    assert_eq!(run.outcome(&scene), (2, Some("needs user".to_owned())));
+    assert_eq!((left.session.is_some(), left.waits.as_deref()), (true, Some("Who reviews it?")));
+    // Its human continues it in a new session, which is bound by that.
+    let again = scene.run(Scenario::new("resumed").prompt("/steadfast-loop").say("Let me know!"));
+    assert_eq!(again.journal.stops(), [REFUSED, REFUSED, REFUSED, LET_GO]);
+    assert_eq!(again.outcome(&scene), (3, Some("capped".to_owned())));
+    assert_eq!(looped(&scene).unwrap().waits, None);
+}
+
+fn begins() -> String {
+    format!("steadfast loop start \"{}\"", REQUEST.replace('`', "\\`"))
+}
+
+fn with_spec(scene: &Scene) {
+    let task =
+        json!({"id": "1.1", "task": "Write one.txt", "files": ["one.txt"], "verification": "grep -q one one.txt"});
+    let spec = json!({"feature": "A file", "description": "The folder holds one.txt.", "constraints": ["do not touch `legacy/`"],
+                      "phases": [{"id": "phase-1", "name": "Phase 1", "tasks": [task]}]});
+    scene.write("SPEC.json", &spec.to_string());
+    scene.git(["add", "."]);
+    scene.git(["-c", "user.name=e2e", "-c", "user.email=e2e@localhost", "commit", "--quiet", "-m", "a spec"]);
 }
 
 /// One that runs these commands, beside experts who are content.
