@@ -160,7 +160,9 @@ pub(super) fn what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back
     assert_eq!(checks[0], "grep -qx 'Hello World' hello.txt");
     assert!(checks[1].starts_with("steadfast loop objection --base "), "{checks:?}");
     // Exactly what broke it may be written.
-    let refused = workshop.model.requests().iter().map(Request::text).collect::<String>();
-    assert!(refused.contains("`src/auth/other.ts` is not written"), "another file was let through");
-    assert!(!refused.contains("`src/auth/token.ts` is not written"), "{}", ended.said);
+    let requests = workshop.model.requests();
+    let told: Vec<String> = requests.iter().map(Request::text).filter(|text| text.contains("other.ts")).collect();
+    let told = told.last().cloned().unwrap_or_default();
+    assert!(told.contains("`src/auth/other.ts` is not written"), "another file was let through: {told}");
+    assert!(!told.contains("`src/auth/token.ts` is not written"), "{told}");
 }

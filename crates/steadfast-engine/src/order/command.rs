@@ -3,6 +3,9 @@
 /// The skills that work a plan off, without what stands before them.
 const SKILLS: [&str; 3] = ["run-tasks", "implement", "loop"];
 
+/// How the runner's prompt to the agent of a unit begins.
+const UNIT: &str = "You do one unit of the plan ";
+
 /// What a prompt that is a command of the host calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Called {
@@ -15,6 +18,9 @@ pub(super) enum Called {
 /// The command that a prompt begins with.
 pub(super) fn called(text: &str) -> Option<Called> {
     let text = text.trim_start();
+    if text.starts_with(UNIT) {
+        return Some(Called::Own);
+    }
     // As Claude Code tells it in a transcript.
     if let Some((_, rest)) = text.split_once("<command-name>").filter(|_| text.starts_with("<command-")) {
         let name = rest.split('<').next().unwrap_or_default();

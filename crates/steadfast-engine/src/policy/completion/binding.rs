@@ -76,6 +76,9 @@ fn ordered(state: &State, event: &Event, plan: &PlanView, leased: &[Leased]) -> 
 /// This session works on the plan from now on. The agent is told how.
 pub(super) fn bind(state: &State, event: &Event, plan: &PlanView) -> Judgement {
     let mut changes: Vec<Change> = taken(state, plan).into_iter().collect();
+    if plan.brief.taking_back != state.taking_back {
+        changes.push(Change::TakingBack(plan.brief.taking_back.clone()));
+    }
     changes.push(Change::Binding(BindingChange::Bound(plan.id.clone())));
     Judgement {
         verdict: Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)),

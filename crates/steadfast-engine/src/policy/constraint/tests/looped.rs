@@ -130,3 +130,20 @@ fn a_scope_shuts_out_neither_the_spec_nor_our_own_files() {
         assert_eq!(refusal(&state, &write(path)).is_none(), is_free, "{path}");
     }
 }
+
+/// The agent of a unit is bound by the prompt that the runner gives it.
+#[test]
+fn the_agent_of_a_unit_may_take_back_what_its_unit_is_about_and_nothing_else() {
+    let mut state = told(&[]);
+    let mut facts = plan_of("s", &["Do not touch `src/auth`"]);
+    if let Fact::Known(Some(plan)) = &mut facts.plan {
+        plan.owner = None;
+        let paths = vec!["/repo/src/auth/token.ts".to_owned()];
+        plan.brief.taking_back = vec![TakingBack { task: TaskId::new("+2"), paths }];
+    }
+    let text = "You do one unit of the plan \"p\" in this git worktree, without a human at hand. Its tasks: +2.\n\
+                `steadfast task next` shows what to do.";
+    after(&mut state, &prompt(text), &facts);
+    assert_eq!(refusal(&state, &shell("git checkout before -- src/auth/token.ts")), None);
+    assert!(refusal(&state, &shell("git checkout before -- src/auth/other.ts")).is_some());
+}
