@@ -5,13 +5,13 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use steadfast_model::{AddedBy, Check, ListItem, ListStatus, Millis, PlanId, SessionId, Status, TaskId};
 
 use super::error::Fault;
-use super::evidence;
 use super::owner::{self, Claiming};
 use super::plan::{self, NewPlan};
 use super::reported;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::task::{self, NewTask};
+use super::{evidence, proof};
 
 /// What such a plan is called.
 const TITLE: &str = "the host's task list";
@@ -108,11 +108,12 @@ fn put(
         (ListStatus::Pending | ListStatus::InProgress, Status::Done, false) => Status::Pending,
         _ => return Ok(()),
     };
-    if to == Status::Done {
-        let word = reported::word("the agent completed it on the host's task list".to_owned(), at);
-        evidence::insert(transaction, plan, &item.id, &word)?;
-    }
     status::change(transaction, touched, plan, &item.id, &StatusChange { to, reason: None, fence: None, now: at })?;
+    if to == Status::Done {
+        let claim = reported::word("the agent completed it on the host's task list".to_owned(), at);
+        evidence::insert(transaction, plan, &item.id, &claim)?;
+        proof::keep(transaction, plan, &item.id, &claim)?;
+    }
     Ok(())
 }
 

@@ -62,6 +62,7 @@ fn a_word_closes_what_has_no_check_and_only_the_check_closes_what_has_one() {
     let evidence = ledger.evidence(&HostList::plan(&s())).unwrap();
     let classes: Vec<_> = evidence.iter().map(|(task, evidence)| (task.as_str(), evidence.class)).collect();
     assert_eq!(classes, [("1", EvidenceClass::Claimed)]);
+    assert_eq!(ledger.claimed(&HostList::plan(&s())).unwrap().all, 1, "a human has to look at it");
     // The word is taken back, and the list drops both.
     let third = following(30, &[item("1", Pending)], &[]);
     let fourth = following(40, &[], &["1", "2"]);
@@ -69,6 +70,7 @@ fn a_word_closes_what_has_no_check_and_only_the_check_closes_what_has_one() {
     assert_eq!(tasks, standing(&[("piece 1", Status::Blocked), ("piece 2", Status::Pending)]));
     let blocked = ledger.blocked(&HostList::plan(&s())).unwrap();
     assert_eq!(blocked[0].reason.as_deref(), Some("it left the host's task list open"));
+    assert!(ledger.claimed(&HostList::plan(&s())).unwrap().is_empty());
 }
 
 #[test]
