@@ -66,7 +66,7 @@ fn evidence(scene: &Scene) -> Vec<Value> {
 fn a_task_that_is_added_hides_nothing_of_the_plan(program: &Program) {
     const PROMISE: &str = "<promise>ALL TASKS COMPLETE</promise>";
     let scene = scene(program, "");
-    scene.steadfast(&["task", "add", "Also tidy up", "--verify", "test -f tidy"]);
+    scene.steadfast(&["task", "add", "Also tidy up", "--file", "tidy", "--verify", "test -f tidy"]);
     let run = scene.run(
         Scenario::new("adds")
             .prompt(PROMPT)
@@ -75,7 +75,7 @@ fn a_task_that_is_added_hides_nothing_of_the_plan(program: &Program) {
             .say(PROMISE)
             .turn(Turn::doing(["one", "two", "three"].map(written)))
             .turn(Turn::doing(["1.1", "1.2", "1.3"].map(closed)))
-            .shell("steadfast task add 'And a fourth' --verify 'test -f four'")
+            .shell("steadfast task add 'And a fourth' --file four --verify 'test -f four'")
             .say(PROMISE)
             .shell("touch four")
             .turn(Turn::doing([closed("+2")]))
