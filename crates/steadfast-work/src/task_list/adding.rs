@@ -1,6 +1,6 @@
 //! How a task is added: to the plan in force, or to the plain list of a worktree that has none.
 
-use steadfast_model::{AddedBy, Approval, Check, PlanId, RunState, Stage, Status, Task};
+use steadfast_model::{AddedBy, Approval, Check, PlanId, Run, RunState, Stage, Status, Task};
 use steadfast_store::ledger::{Claiming, Joined, NewTask, Started, StatusChange};
 
 use super::{TaskError, TaskList, freeze};
@@ -53,15 +53,16 @@ impl TaskList {
     }
 
     /// The plan of a loop that is worked on, else the plan in force. A plan that a run works off is its runner's; while the
-    /// run is paused, a human may add to it.
+    /// run waits for a human, they may add to it.
     fn where_to_add(&mut self) -> Result<Target, WorkError> {
         let plan = match self.plan_of_loop()? {
             Some(plan) => Some(plan),
             None => self.ledger.own_plan_view(&self.worktree)?.filter(|view| view.brief.spec.is_some()).map(|v| v.id),
         };
         if let Some(plan) = plan {
+            let waits_for_human = |run: Run| matches!(run.state, RunState::Paused | RunState::NeedsReview);
             let run = self.ledger.run_of_plan(&plan)?;
-            if run.is_none_or(|run| run.state == RunState::Paused && !self.caller.is_agent()) {
+            if run.is_none_or(|run| waits_for_human(run) && !self.caller.is_agent()) {
                 return Ok(Target::Plan(plan));
             }
         }
