@@ -19,7 +19,7 @@ use super::order::position;
 use super::plan::NewPlan;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
-use super::{Head, Joined, Ledger, LedgerError, added, evidence, plan, reported, run, spec, task};
+use super::{Head, Joined, Ledger, LedgerError, added, evidence, plan, proof, reported, run, spec, task};
 
 /// What was read elsewhere, on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -152,13 +152,15 @@ impl Ledger {
                 Ok((task_id(row, 0)?, word(row, 1, &Status::ALL, Status::as_str)?, row.get(2)?, row.get(3)?))
             })?;
             let rows: Vec<(TaskId, Status, Option<String>, bool)> = rows.collect::<Result<_, _>>()?;
+            let run = if rows.is_empty() { None } else { proof::last_run(connection, plan)? };
             let mut untold = Vec::new();
             for (id, seen, reason, was_told) in rows {
                 let evidence = evidence::last_of(connection, plan, &id)?;
                 if was_told && !is_proof(evidence.as_ref()) {
                     continue;
                 }
-                let (task, branch) = (task::find(connection, plan, &id)?, run::branch_of(connection, plan, &id)?);
+                let task = task::find(connection, plan, &id)?;
+                let branch = run.as_ref().filter(|run| run.tasks.contains(&id)).map(|run| run.branch.clone());
                 untold.push(Untold { task, seen, reason, evidence, branch });
             }
             Ok(untold)

@@ -90,7 +90,7 @@ impl Ledger {
     }
 }
 
-fn last_run(connection: &Connection, plan: &PlanId) -> Result<Option<RunWork>, Fault> {
+pub(super) fn last_run(connection: &Connection, plan: &PlanId) -> Result<Option<RunWork>, Fault> {
     let run: Option<(String, String)> = connection
         .prepare_cached("SELECT id, branch FROM run WHERE plan = ?1 ORDER BY started_at DESC LIMIT 1")?
         .query_row([plan.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -8,7 +8,7 @@ mod unit_plan;
 mod view;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState, TaskId};
+use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState};
 
 pub use closing::{Closed, Closing};
 pub use dispatch::{DispatchEnd, NewDispatch};
@@ -150,19 +150,6 @@ pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<R
             "SELECT id FROM run WHERE plan = ?1 AND ended_at IS NULL ORDER BY started_at DESC, id DESC LIMIT 1",
         )?
         .query_row([plan.as_str()], |row| row.get::<_, String>(0).map(RunId::new))
-        .optional()?)
-}
-
-/// The branch of the last run that landed this task.
-pub(super) fn branch_of(connection: &Connection, plan: &PlanId, task: &TaskId) -> Result<Option<String>, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT run.branch FROM run JOIN run_unit ON run_unit.run = run.id
-             WHERE run.plan = ?1 AND run_unit.merged IS NOT NULL
-               AND EXISTS (SELECT 1 FROM json_each(run_unit.tasks) WHERE value = ?2)
-             ORDER BY run.started_at DESC, run.id DESC LIMIT 1",
-        )?
-        .query_row([plan.as_str(), task.as_str()], |row| row.get(0))
         .optional()?)
 }
 

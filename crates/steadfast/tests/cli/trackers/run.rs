@@ -110,6 +110,8 @@ fn an_issue_that_a_run_has_done_on_a_claim_stays_in_progress_there_and_is_not_ha
         ("--append-notes=steadfast: an agent says that it is done, and no check says so", "Look at a.txt on branch");
     assert!(noted.contains(told) && noted.contains(&format!("{look} steadfast/r-")), "{noted}");
 
+    // The run waits for a human; whatever becomes of it, the issue is not handed out again.
+    beads.sandbox.run(&["resume", "--give-up"]);
     let (code, said) = beads.sandbox.fails(&["run", "--epic", "bd-1", "--host", "sim"]);
     assert_eq!((code, said.contains("nothing is open in epic bd-1 of beads")), (1, true), "{said}");
     assert_eq!((beads.status("bd-1.1"), beads.writes()), ("in_progress".to_owned(), Vec::new()));
