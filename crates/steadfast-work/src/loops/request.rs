@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Request {
-        Request { text: text.into(), spec: None, plan: None }
+        Request { text: text.into(), spec: None, plan: None, author: Author::Human }
     }
 
     fn answer(dimension: Dimension) -> Option<String> {
