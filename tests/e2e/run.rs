@@ -24,6 +24,7 @@ on_every_host!(
     a_request_comes_to_its_card,
 );
 
+on!(an_agent_that_did_nothing_closes_nothing: claude_2_1_325);
 on!(what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back: claude_2_1_325);
 
 const TWELVE: &str = include_str!("run/SPEC.json");
@@ -248,4 +249,29 @@ fn statuses(view: &RunView) -> Vec<UnitStatus> {
 
 fn usd(micro: u64) -> String {
     format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000)
+}
+
+/// One without a check, as most issues of trackers are.
+const UNCHECKED: &str = r#"{
+  "feature": "Words",
+  "description": "There is a parser.",
+  "phases": [{"id": "phase-1", "name": "Phase 1", "tasks": [
+    {"id": "1.1", "task": "Write the parser", "files": ["parser.py"]}
+  ]}]
+}"#;
+
+fn an_agent_that_did_nothing_closes_nothing(program: &Program) {
+    let hands = Hands(program.host());
+    let idle = || Scenario::new("idle").say("I looked at it and did nothing.");
+    let claims = || hands.session("claims").turn(hands.close("1.1")).say("It is done.");
+    let cast = Cast::several().part(cue("1.0"), [hands.decides()]).part(cue("1.1"), [idle(), claims(), idle()]);
+    let workshop = Workshop::new(program, settings(program), UNCHECKED, cast);
+    let ended = workshop.run(&["run", "SPEC.json", "--from-head"]);
+    assert_eq!(ended.code, Some(3), "{}", ended.said);
+    let view = workshop.view();
+    assert_eq!(view.run.state, RunState::Paused, "{}", ended.said);
+    let statuses: Vec<Status> = view.tasks.iter().map(|task| task.status).collect();
+    assert_eq!(statuses, [Status::Done, Status::Blocked], "{}", ended.said);
+    let changed = workshop.git(&["diff", "--name-only", &view.run.base, &view.run.branch]);
+    assert_eq!(changed.trim(), "");
 }

@@ -21,6 +21,7 @@ on_every_host!(
 );
 on!(after_a_compaction_the_plan_is_told_again: claude_2_1_325, codex_0_166_0);
 on!(a_task_that_is_added_hides_nothing_of_the_plan: claude_2_1_325);
+on!(what_was_done_and_is_gone_is_not_complete: claude_2_1_325, codex_0_166_0);
 
 const PROMPT: &str = "Run the plan.";
 
@@ -244,4 +245,30 @@ fn after_a_compaction_the_plan_is_told_again(program: &Program) {
     }
     assert_eq!(run.outcome(&scene), (0, Some("complete".to_owned())));
     assert_ne!(program.host(), Host::Sim);
+}
+
+fn what_was_done_and_is_gone_is_not_complete(program: &Program) {
+    const PROMISE: &str = "<promise>ALL TASKS COMPLETE</promise>";
+    let scene = scene(program, "");
+    let run = scene.run(
+        Scenario::new("removes")
+            .prompt(PROMPT)
+            .turn(Turn::doing(["one", "two", "three"].map(written)))
+            .turn(Turn::doing(["1.1", "1.2", "1.3"].map(closed)))
+            .shell("rm one.txt && echo 'two, again' > two.txt")
+            .say(PROMISE)
+            .shell("steadfast task check")
+            .say(PROMISE)
+            .turn(Turn::doing([written("one")]))
+            .turn(Turn::doing([closed("1.1")]))
+            .say(PROMISE),
+    );
+    assert_eq!(run.journal.stops(), [REFUSED, REFUSED, LET_GO]);
+    let [first, second] = run.journal.refusals()[..] else { panic!("{:?}", run.journal.refusals()) };
+    assert!(
+        first.contains("2 done tasks are stale, files changed since the check passed: 1.1 Write one.txt; 1.2"),
+        "{first}"
+    );
+    assert!(second.contains("1 of 4 tasks is open: 1.1 Write one.txt"), "{second}");
+    assert_eq!(run.outcome(&scene), (2, Some("complete".to_owned())));
 }

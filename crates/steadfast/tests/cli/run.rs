@@ -63,7 +63,8 @@ fn last_run(sandbox: &Sandbox) -> Option<Run> {
     ledger(sandbox)?.runs_of(&sandbox.place().worktree()).unwrap().into_iter().next()
 }
 
-/// Every unit has landed once and every task is proven once. The tree it came to.
+/// Every unit has landed once and every task is proven: once, and again on the final tree where another unit changed its
+/// files. The tree it came to.
 fn complete(sandbox: &Sandbox, run: &Run) -> String {
     assert_eq!(run.state, RunState::Complete);
     let format = "--format=%(trailers:key=Steadfast-Unit,valueonly,separator=%x20)";
@@ -77,7 +78,8 @@ fn complete(sandbox: &Sandbox, run: &Run) -> String {
     for task in ledger.tasks(&run.plan).unwrap() {
         let proofs = ledger.evidence_of(&run.plan, &task.id).unwrap();
         let passed = proofs.iter().filter(|evidence| evidence.passed).count();
-        assert_eq!((task.status, passed), (Status::Done, 1), "task {}", task.id);
+        let most = if task.files == ["walls.txt"] { 2 } else { 1 };
+        assert!(task.status == Status::Done && (1..=most).contains(&passed), "task {}: {passed}", task.id);
     }
     git(sandbox, &["rev-parse", &format!("{}^{{tree}}", run.branch)])
 }
@@ -181,4 +183,57 @@ fn a_budget_is_exceeded_by_one_answer_of_each_agent_at_most_and_with_a_higher_on
     let run = last_run(&sandbox).unwrap();
     complete(&sandbox, &run);
     nothing_is_left(&sandbox, &run);
+}
+
+/// Of a first run, whose branch nobody merged, nothing is in the commit that the second one begins with.
+#[test]
+fn a_second_run_does_again_what_nobody_merged() {
+    let sandbox = ready();
+    sandbox.ok(&RUN);
+    let first = last_run(&sandbox).unwrap();
+    let said = sandbox.ok(&RUN);
+    let second = last_run(&sandbox).unwrap();
+    assert!(first.id != second.id && second.state == RunState::Complete, "{said}");
+    let files = |run: &Run| git(&sandbox, &["ls-tree", "--name-only", &run.branch]);
+    assert_eq!(files(&second), files(&first));
+    assert_eq!(files(&second), "SPEC.md\nground.txt\nstones.txt\nwalls.txt");
+
+    // What is merged is not done again.
+    git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "merge", "--quiet", &second.branch]);
+    sandbox.ok(&RUN);
+    let third = last_run(&sandbox).unwrap();
+    assert_eq!(git(&sandbox, &["rev-parse", &third.branch]), git(&sandbox, &["rev-parse", "HEAD"]));
+}
+
+/// No check says that anything was done: a human looks at it.
+#[test]
+fn a_run_of_tasks_without_a_check_needs_review() {
+    let sandbox = ready();
+    sandbox.write("SPEC.md", "# Words\n\n## Phase 1: P\n\n- [ ] 1.1 Write the parser\n  - files: `parser.py`\n");
+    git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-am", "Another spec"]);
+    let (code, said) = sandbox.fails(&RUN);
+    assert_eq!(code, 3, "{said}");
+    let words = "needs review: only the agent's word says that these tasks are done: 1.1 Write the parser";
+    assert!(said.contains(words), "{said}");
+    assert_eq!(last_run(&sandbox).unwrap().state, RunState::NeedsReview);
+    assert!(!sandbox.ok(&["report"]).contains("complete"), "{}", sandbox.ok(&["report"]));
+    assert!(sandbox.ok(&["status"]).contains("only the agent's word closed 1.1 Write the parser"));
+    sandbox.ok(&["task", "done", "1.1", "--force"]);
+    assert!(!sandbox.ok(&["status"]).contains("only the agent's word"));
+}
+
+/// A check that another unit broke after it had passed.
+#[test]
+fn what_a_later_unit_breaks_is_not_complete() {
+    let sandbox = ready();
+    let spec = "# Two\n\n## Phase 1: P\n\n- [ ] 1.1 First\n  - files: `one.txt`\n  - verify: `! test -e two.txt && test -e one.txt`\n\
+                - [ ] 1.2 Second\n  - files: `two.txt`, `one.txt`\n  - verify: `test -e two.txt`\n  - depends on: 1.1\n";
+    sandbox.write("SPEC.md", spec);
+    git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-am", "Another spec"]);
+    let (code, said) = sandbox.fails(&RUN);
+    assert_eq!(code, 3, "{said}");
+    let run = last_run(&sandbox).unwrap();
+    assert_eq!(run.state, RunState::Paused, "{said}");
+    let status = ledger(&sandbox).unwrap().task(&run.plan, &steadfast_model::TaskId::new("1.1")).unwrap().status;
+    assert_eq!(status, Status::Blocked, "{said}");
 }

@@ -192,7 +192,7 @@ fn a_plan_is_called_so_that_people_know_it_in_any_script() {
             source: &source,
             added_by: AddedBy::Human,
             frozen: &BTreeMap::new(),
-            baseline: &BTreeMap::new(),
+            baseline: &Baseline::default(),
             now: at(1),
         };
         assert_eq!(ledger.load_plan(loading).unwrap().plan().as_str(), id, "{feature}");
