@@ -34,7 +34,7 @@ fn beside_one_that_is_held(program: &Program, prompt: &str, stops: &[bool], outc
                 .say("Let me know!")
                 .shell(wait)
                 .say("Let me know!")
-                .shell("steadfast task done 1; steadfast task done 2")
+                .shell("for n in 1 2; do steadfast task start $n; echo $n > $n.txt; steadfast task done $n; done")
                 .say("Done."),
         )
         .start();
@@ -49,7 +49,7 @@ fn beside_one_that_is_held(program: &Program, prompt: &str, stops: &[bool], outc
     assert_eq!(guest.journal.stops(), stops);
     assert_eq!(guest.outcome(&scene), outcome);
     assert_eq!(owner.journal.stops(), [REFUSED, REFUSED, LET_GO]);
-    assert_eq!(owner.outcome(&scene), (2, Some("complete".to_owned())));
+    assert_eq!(owner.outcome(&scene), (2, Some("needs review".to_owned())));
 }
 
 fn a_session_in_another_worktree_is_free(program: &Program) {
