@@ -5,6 +5,8 @@
 pub struct Card {
     /// Ids and titles of the tasks, in their order.
     pub tasks: Vec<(String, String)>,
+    /// The ids of those that a human closed without a check.
+    pub forced: Vec<String>,
     /// What showed it, in a few words: `execution output`.
     pub verified: String,
     pub done: usize,
@@ -21,9 +23,14 @@ const WIDEST: usize = 76;
 
 impl Card {
     pub fn render(&self) -> String {
-        let mut text = String::from("<loop-complete>\nAll tasks verified:\n");
+        let head = match self.forced.len() {
+            0 => "All tasks verified:".to_owned(),
+            forced => format!("All tasks closed, {forced} of {} on a human's word:", self.tasks.len()),
+        };
+        let mut text = format!("<loop-complete>\n{head}\n");
         for (id, title) in &self.tasks {
-            text += &format!("- {id}: ✓ {}\n", one_line(title));
+            let word = if self.forced.contains(id) { " (on a human's word)" } else { "" };
+            text += &format!("- {id}: ✓ {}{word}\n", one_line(title));
         }
         text.push('\n');
         text += &self.frame();
@@ -103,6 +110,14 @@ mod tests {
         ╰─────────────────────────────────────╯
         </loop-complete>
         ");
+    }
+
+    #[test]
+    fn what_a_human_closed_without_a_check_is_not_called_verified() {
+        let said = Card { forced: vec!["1.2".into()], ..card() }.render();
+        let expected = "<loop-complete>\nAll tasks closed, 1 of 2 on a human's word:\n- 1.1: ✓ Make codes\n- 1.2: ✓ Send \
+                        them (on a human's word)\n";
+        assert!(said.starts_with(expected), "{said}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use steadfast_model::{Finding, FindingSeverity, Loop, Resolution};
+use steadfast_model::{EvidenceClass, Finding, FindingSeverity, Loop, Resolution};
 use steadfast_plan::Card;
 use steadfast_runner::gate::StatedRun;
 use steadfast_runner::review::Judged;
@@ -34,7 +34,13 @@ pub(crate) fn card(repository: &Repository, looped: &Loop, judged: &Judged) -> R
     let all = reviews.iter().flat_map(|review| &review.findings);
     let risks = all.filter(left).map(|finding| format!("{}:{} {}", finding.file, finding.line, finding.text));
     let waived = judged.waived.iter().map(|(objection, why)| format!("waived: {objection} (why: {why})"));
+    let mut forced = Vec::new();
+    for task in &tasks {
+        let last = loops.ledger().evidence_of(&task.plan, &task.id)?.pop();
+        forced.extend(last.filter(|last| last.class == EvidenceClass::Forced).map(|_| task.id.to_string()));
+    }
     let card = Card {
+        forced,
         tasks: tasks.iter().map(|task| (task.id.to_string(), task.title.clone())).collect(),
         verified: format!("{} run on the final tree", several(judged.checks as u64, "check")),
         done: tasks.len(),
