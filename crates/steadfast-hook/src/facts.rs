@@ -211,6 +211,7 @@ fn bound(brief: &mut Brief) {
         spec,
         objective,
         constraints,
+        criteria,
         must_nots,
         taking_back,
         promise: _,
@@ -223,7 +224,7 @@ fn bound(brief: &mut Brief) {
     taking_back.truncate(SAID / 100);
     taking_back.iter_mut().for_each(|task| task.paths.truncate(SAID / 10));
     let mut texts: Vec<&mut String> = [spec, objective, phase].into_iter().flatten().collect();
-    texts.extend(constraints.iter_mut().chain(must_nots).chain(decisions));
+    texts.extend(constraints.iter_mut().chain(criteria).chain(must_nots).chain(decisions));
     if let Some(Current { files, notes, check, stuck_count: _ }) = current {
         files.truncate(SAID / 20);
         texts.extend(files.iter_mut().chain(notes).chain(check));

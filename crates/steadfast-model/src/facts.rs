@@ -227,6 +227,9 @@ pub struct Brief {
     pub objective: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
+    /// By what the whole is seen to be right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub criteria: Vec<String>,
     /// What must not happen while its loop goes on: enforced where an action shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub must_nots: Vec<String>,
@@ -273,7 +276,7 @@ pub struct Current {
 }
 
 impl Brief {
-    /// How many constraints it carries.
+    /// How many constraints and criteria it carries.
     pub const SHOWN: usize = 6;
     /// How many decisions it carries.
     pub const DECISIONS: usize = 12;

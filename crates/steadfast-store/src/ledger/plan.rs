@@ -308,13 +308,16 @@ fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Bri
     if brief.spec.is_none() {
         return Ok((brief, None));
     }
-    let Head { hash, description, mut constraints, must_nots, promise, phases, .. } = spec::head(connection, plan)?;
+    let Head { hash, description, mut constraints, mut criteria, must_nots, promise, phases, .. } =
+        spec::head(connection, plan)?;
     constraints.truncate(Brief::SHOWN);
+    criteria.truncate(Brief::SHOWN);
     let phase = current.and_then(|task| task.phase);
     brief.decisions = decision::last_for(connection, plan, phase.as_deref(), Brief::DECISIONS)?;
     brief.phase = phases.into_iter().find(|known| Some(&known.id) == phase.as_ref()).map(|known| known.name);
     brief.objective = description.or_else(|| Some(view.title.clone()));
     brief.constraints = constraints;
+    brief.criteria = criteria;
     brief.must_nots = must_nots;
     brief.promise = promise;
     brief.checkpoints = progress::last_checkpoint(connection, plan)?

@@ -66,8 +66,8 @@ fn standing(plan: &PlanView, most: usize) -> String {
         head.push_str(&format!(" of {}", cut(spec, 12)));
     }
     head.push('.');
-    let parts = [objective(brief), constraints(brief), phase(brief), current(plan), next(plan)];
-    fit(&head, &parts, [35, 40, 30, 40, 16], most)
+    let parts = [objective(brief), constraints(brief), criteria(brief), phase(brief), current(plan), next(plan)];
+    fit(&head, &parts, [30, 36, 20, 26, 36, 16], most)
 }
 
 fn objective(brief: &Brief) -> String {
@@ -76,6 +76,10 @@ fn objective(brief: &Brief) -> String {
 
 fn constraints(brief: &Brief) -> String {
     listed("Constraints", brief.constraints.iter())
+}
+
+fn criteria(brief: &Brief) -> String {
+    listed("Right when", brief.criteria.iter())
 }
 
 fn decided(brief: &Brief) -> String {

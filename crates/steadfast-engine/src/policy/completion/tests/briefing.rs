@@ -12,6 +12,7 @@ fn spec() -> PlanView {
         spec: Some("SPEC.md".into()),
         objective: Some("Sign in with a one-time code instead of a password.".into()),
         constraints: vec!["No new dependency".into(), "The old endpoint stays until March".into()],
+        criteria: vec!["An old code is refused".into()],
         must_nots: Vec::new(),
         taking_back: Vec::new(),
         promise: None,
@@ -77,6 +78,7 @@ fn after_a_compaction_the_agent_knows_again_where_it_stands() {
         "3 of 8 tasks are open of SPEC.md.\n\
          Objective: Sign in with a one-time code instead of a password.\n\
          Constraints: No new dependency; The old endpoint stays until March.\n\
+         Right when: An old code is refused.\n\
          Phase: Backend. Decided: Six digits: people type them; Codes live in Redis: they expire by themselves.\n\
          Current: 1 Task 1 (in progress). Stuck 2 times before. Check: `cargo test -p auth`. Files: src/auth/code.rs, \
          src/auth/mod.rs. Notes: The clock is injected.\n\
@@ -161,8 +163,19 @@ proptest! {
         let current = Some(Current { files, notes, check: phase.clone(), stuck_count: 7 });
         let spec = Some(spec.unwrap_or_else(|| "SPEC.md".into()));
         let must_nots = constraints.clone();
-        long.brief =
-            Brief { spec, objective, constraints, must_nots, promise, phase, decisions, current, ..Brief::default() };
+        let criteria = decisions.clone();
+        long.brief = Brief {
+            spec,
+            objective,
+            constraints,
+            criteria,
+            must_nots,
+            promise,
+            phase,
+            decisions,
+            current,
+            ..Brief::default()
+        };
         let start = Event { host, ..event(EventKind::SessionStart { source: StartSource::Compact }) };
         let said = verdict(&fresh(), &start, &knowing(long.clone())).text().to_owned();
         prop_assert!(tokens(&said) <= CONTEXT, "{}\n{}", tokens(&said), said);
