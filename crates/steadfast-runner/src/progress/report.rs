@@ -89,16 +89,22 @@ fn blocked(look: &Look<'_>, listed: &Listed<'_>) -> String {
     }
 }
 
+/// More blocked tasks are counted, not named.
+const UNBLOCKED: usize = 5;
+
 fn next(look: &Look<'_>) -> String {
     let RunView { run, units, .. } = look.view;
     let mut steps = Vec::new();
-    let blocked = units.iter().find_map(|unit| first_blocked(look, unit));
-    if let Some(task) = blocked {
-        steps.push(format!("`steadfast task unblock {task}` when what stopped it is mended"));
+    let blocked: Vec<&TaskId> = units.iter().filter_map(|unit| first_blocked(look, unit)).collect();
+    for task in blocked.iter().take(UNBLOCKED) {
+        steps.push(format!("`steadfast task unblock {task}` when what stopped it is fixed"));
     }
-    let goes_on = blocked.is_some() || units.iter().any(|unit| !is_closed(unit));
+    if blocked.len() > UNBLOCKED {
+        steps.push(format!("{} more tasks are blocked", blocked.len() - UNBLOCKED));
+    }
+    let goes_on = !blocked.is_empty() || units.iter().any(|unit| !is_closed(unit));
     if goes_on && run.state != RunState::Running {
-        steps.push("`steadfast resume` goes on".to_owned());
+        steps.push(resume(look.view));
     }
     if units.iter().any(|unit| unit.merged.is_some()) {
         steps.push(format!("`git merge {}` brings what is done into your branch", run.branch));
@@ -108,6 +114,23 @@ fn next(look: &Look<'_>) -> String {
     }
     let steps: String = steps.into_iter().map(|step| format!("  {step}\n")).collect();
     format!("\nNext:\n{steps}")
+}
+
+/// How it goes on. What is used up has to be given again.
+fn resume(view: &RunView) -> String {
+    let RunView { run, sums, .. } = view;
+    let mut command = String::from("steadfast resume");
+    if sums.iterations >= run.limits.iterations {
+        command += " --max-iterations N";
+    }
+    let is_spent = run.reason.as_ref().is_some_and(|reason| reason.starts_with("the budget is spent"));
+    if is_spent || run.limits.micro_usd.is_some_and(|limit| sums.micro_usd >= limit) {
+        command += " --budget USD";
+    }
+    match command.contains("--") {
+        true => format!("`{command}` goes on, with more than was given before"),
+        false => format!("`{command}` goes on"),
+    }
 }
 
 /// The task of a unit that keeps it.

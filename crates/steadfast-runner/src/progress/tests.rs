@@ -250,8 +250,8 @@ fn the_report_has_evidence_cost_what_is_left_and_what_to_do() {
       T-006 Write it down: waits for T-004, T-005
 
     Next:
-      `steadfast task unblock T-003` when what stopped it is mended
-      `steadfast resume` goes on
+      `steadfast task unblock T-003` when what stopped it is fixed
+      `steadfast resume --budget USD` goes on, with more than was given before
       `git merge steadfast/r-1a2b3c4d` brings what is done into your branch
     ");
 }

@@ -283,7 +283,14 @@ impl RunTasks {
             Ok(Some(Closing::Running { .. })) => Ok(Closed::Stopped),
             Ok(Some(Closing::Failed { evidence, .. })) => {
                 let evidence = self.about_the_work(&list.place().root, id, evidence)?;
-                Ok(Closed::Open { why: how(&evidence), output: evidence.output_tail.unwrap_or_default() })
+                let output = evidence.output_tail.clone().unwrap_or_default();
+                // Its number means nothing to who reads the plan of the run.
+                let added = list.find(id).ok().filter(|task| task.kind == TaskKind::Remediation);
+                let why = match added {
+                    Some(task) => format!("\"{}\": {}", task.title, how(&evidence)),
+                    None => how(&evidence),
+                };
+                Ok(Closed::Open { why, output })
             }
             Err(error) => match error.cause() {
                 Cause::Infrastructure => Err(error),

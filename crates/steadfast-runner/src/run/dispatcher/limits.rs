@@ -236,5 +236,22 @@ impl Live {
 }
 
 fn usd(micro: u64) -> String {
-    format!("${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
+    let (whole, rest) = (micro / 1_000_000, micro % 1_000_000);
+    // Cents are too coarse for what a small budget is spent in.
+    if micro < 1_000_000 && rest % 10_000 != 0 {
+        format!("$0.{:04}", rest / 100)
+    } else {
+        format!("${whole}.{:02}", rest / 10_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::usd;
+
+    #[test]
+    fn small_amounts_are_not_rounded_to_nothing() {
+        let shown = [0, 4_300, 10_000, 12_345, 999_999, 1_000_000, 25_034_000].map(usd);
+        assert_eq!(shown, ["$0.00", "$0.0043", "$0.01", "$0.0123", "$0.9999", "$1.00", "$25.03"]);
+    }
 }
