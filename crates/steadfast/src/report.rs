@@ -103,6 +103,10 @@ pub(crate) fn details(list: &TaskList, task: &Task) -> Result<Vec<String>, Comma
     {
         let times = if task.stuck_count == 1 { "once".to_owned() } else { format!("{} times", task.stuck_count) };
         lines.push(format!("failed {times}, last {}: {}", ago(surroundings::now(), last.at), how(&last)));
+    } else if !task.status.is_closed() && task.stuck_count > 0 {
+        // Given up, or left at a checkpoint: no check says so.
+        let times = if task.stuck_count == 1 { "once".to_owned() } else { format!("{} times", task.stuck_count) };
+        lines.push(format!("stuck {times}"));
     }
     Ok(lines)
 }
@@ -124,6 +128,7 @@ pub(crate) fn tasks_json(list: &TaskList, tasks: &[Task]) -> Result<Value, Comma
             "check": task.verify.as_ref().map(Check::as_str),
             "blocked_by": task.blocked_by,
             "stuck_count": task.stuck_count,
+            "wave": task.wave,
             "tags": list.tags(task)?,
             "evidence": proof.as_ref().map(proof_json),
         }));
@@ -215,6 +220,9 @@ fn failure(task: &Task, evidence: &Evidence, same: u32) -> CommandError {
     let (id, error) = (&task.id, CommandError::failure(message));
     let error = match evidence.end {
         CheckEnd::NotStarted => error.hint(format!("a human can run it in a terminal: `steadfast task done {id}`")),
+        _ if same < 3 && matches!(task.verify, Some(Check::Artifact { .. })) => {
+            error.hint(format!("`steadfast task done {id} --artifact FILE`, a screenshot taken after the change"))
+        }
         _ if same < 3 => error.hint(format!("`steadfast task done {id}` checks it again")),
         _ => error,
     };

@@ -319,7 +319,18 @@ pub(super) fn all(connection: &Connection, plan: &PlanId) -> Result<Vec<Task>, F
     for task in &mut tasks {
         task.blocked_by = dependencies.remove(&task.id).unwrap_or_default();
     }
-    Ok(tasks)
+    Ok(as_worked(tasks))
+}
+
+/// The way people count, and what comes before a main task (`1.3a` of a `ui` task) before it: 1.3a, 1.3, 1.3b.
+fn as_worked(tasks: Vec<Task>) -> Vec<Task> {
+    let mut ordered: Vec<Task> = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let main = task.id.as_str().strip_suffix('a').filter(|_| task.kind == TaskKind::Pre);
+        let place = main.and_then(|main| ordered.iter().rposition(|before| before.id.as_str() == main));
+        ordered.insert(place.unwrap_or(ordered.len()), task);
+    }
+    ordered
 }
 
 /// What can be begun, each with what it waited for.

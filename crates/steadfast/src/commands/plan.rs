@@ -35,7 +35,10 @@ pub(super) enum Plan {
     /// Markdown. What was done there is `claimed` here.
     ///
     /// Without a file: the list that `ledger.source` names, as it is now.
-    Load { file: Option<PathBuf> },
+    Load {
+        /// The spec or the list of tasks: Markdown, JSON or JSON lines. [default: what `ledger.source` names]
+        file: Option<PathBuf>,
+    },
     /// Keeps a draft of a plan for a human to read, and closes the plan gate.
     ///
     /// Nothing that is protected is written until they said yes or no. On a yes Steadfast writes the draft to its path.

@@ -5,7 +5,6 @@ mod display;
 mod notice;
 mod screen;
 
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -64,8 +63,8 @@ pub(super) struct Flags {
     #[arg(long, value_name = "HOST", value_parser = parse_host)]
     pub(super) host: Option<Host>,
     /// How many agents work at once. [default: run.parallel, 3]
-    #[arg(long, value_name = "N")]
-    parallel: Option<NonZeroU32>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    parallel: Option<u32>,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
 }
@@ -78,7 +77,7 @@ impl Flags {
     }
 
     fn change(&self, mut limits: Limits) -> Limits {
-        limits.parallel = self.parallel.map_or(limits.parallel, NonZeroU32::get);
+        limits.parallel = self.parallel.unwrap_or(limits.parallel);
         self.limits.of_run(limits)
     }
 }

@@ -345,31 +345,31 @@ fn a_new_session_is_told_of_the_loop_at_every_stage_and_not_when_it_is_over() {
     }
     insta::assert_snapshot!(seen.join("\n\n"), @r"
     [LOOP RESUME] Active loop detected
-    Stage: intent | Spec: 10/10 | Fit: 65
+    Stage: intent | Spec: 9/10 | Fit: 55
     Progress: 0/0 tasks | Wave: -
     Reviews: none
     Next: `steadfast loop advance shape`
 
     [LOOP RESUME] Active loop detected
-    Stage: shape | Spec: 10/10 | Fit: 65
+    Stage: shape | Spec: 9/10 | Fit: 55
     Progress: 0/0 tasks | Wave: -
     Reviews: none
     Next: `steadfast loop shape SPEC.md` keeps those of the spec
 
     [LOOP RESUME] Active loop detected
-    Stage: decompose | Spec: 10/10 | Fit: 65
+    Stage: decompose | Spec: 9/10 | Fit: 55
     Progress: 0/0 tasks | Wave: -
     Reviews: none
     Next: `steadfast plan load SPEC.md`, then `steadfast loop advance executing`
 
     [LOOP RESUME] Active loop detected
-    Stage: executing | Spec: 10/10 | Fit: 65
+    Stage: executing | Spec: 9/10 | Fit: 55
     Progress: 0/2 tasks | Wave: -
     Reviews: none
     Next: `steadfast task next` shows the next task
 
     [LOOP RESUME] Active loop detected
-    Stage: review | Spec: 10/10 | Fit: 65
+    Stage: review | Spec: 9/10 | Fit: 55
     Progress: 2/2 tasks | Wave: -
     Reviews: none
     Next: `steadfast loop review`
@@ -454,7 +454,7 @@ fn what_was_judged_is_read_and_not_judged_again() {
     sandbox.ok(&["loop", "start", "SPEC.md"]);
     sandbox.write("SPEC.md", "# Nothing\n");
     let shown = sandbox.loop_json(&["score"]);
-    assert_eq!([&shown["spec_score"], &shown["marks"]], [&json!(10), &Value::Null]);
+    assert_eq!([&shown["spec_score"], &shown["marks"]], [&json!(9), &Value::Null]);
 }
 
 /// A loop that came to its end with a plan in the same folder makes the next one familiar.

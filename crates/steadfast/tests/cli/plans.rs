@@ -212,8 +212,8 @@ fn a_plan_is_shown_with_its_phases_and_where_its_loops_are() {
 
     Page
       [x] 2.0      Decisions of Page: what it is to reach, and what was decided for it  (generated)
-      [ ] 2.1      Draw the page  pending
       [ ] 2.1a     Run /frontend-design and /vercel-design-guidelines for: Draw the page  (generated)  pending
+      [ ] 2.1      Draw the page  pending
       [ ] 2.1b     Look at it: Draw the page (page.html)  (generated)  pending
 
     Languages

@@ -62,6 +62,12 @@ fn the_decisions_file_of_a_run_says_how_far_it_came_and_keeps_what_was_decided()
     sandbox.ok(&["run", "SPEC.json", "--host", "sim"]);
     let file = fs::read_to_string(sandbox.root().join(".steadfast/decisions/greetings.md")).unwrap();
     assert!(file.contains("4 of 4 tasks done, 0 blocked"), "{file}");
+    let list: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
+    let waves: Vec<_> = list["tasks"].as_array().unwrap().iter().map(|task| task["wave"].as_u64()).collect();
+    assert!(waves.iter().all(Option::is_some) && waves.is_sorted(), "{waves:?}");
+    // How many agents and iterations there may be is at least one, and that is said in words.
+    let (_, said) = sandbox.fails(&["run", "SPEC.json", "--parallel", "0"]);
+    assert!(said.contains("0 is not in 1..=4294967295"), "{said}");
     assert!(file.contains("- Phase 1 is written in English: all readers know it"), "{file}");
 }
 
