@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(first.micro_usd(), 2_500_000);
         assert_eq!(look(Cost::kept(&first.to_text())), first, "nothing was added");
         fs::write(&file, rows.concat() + &row("12:03", "c", opus, 100_000) + "{\"half").unwrap();
-        let second = look(first.clone());
+        let second = look(first);
         assert_eq!(second.micro_usd(), 5_000_000);
         // What its subagents did is in files of their own.
         fs::create_dir_all(folder.path().join("s/subagents")).unwrap();

@@ -164,7 +164,7 @@ fn passes(after: &[Word]) -> bool {
         if !aside {
             words.push(word);
         }
-        aside &= !(word.text.trim_end_matches([',', '.', ';']).ends_with(')') && !word.is_code);
+        aside &= word.is_code || !word.text.trim_end_matches([',', '.', ';']).ends_with(')');
     }
     let skipped = words.iter().take_while(|word| !word.is_code && is_filler(word)).count();
     // A comma between a command and its verb begins something else.
