@@ -50,8 +50,16 @@ pub struct Begun {
 
 impl<'a> Loops<'a> {
     pub fn of(repository: &'a Repository) -> Result<Self, WorkError> {
-        let ledger = repository.ledger()?;
-        Ok(Self { worktree: repository.place.worktree(), repository, ledger })
+        Ok(Self::with(repository, repository.ledger()?))
+    }
+
+    /// The same for a command that has taken in the journals already.
+    pub fn as_they_are(repository: &'a Repository) -> Result<Self, WorkError> {
+        Ok(Self::with(repository, repository.ledger_as_it_is()?))
+    }
+
+    fn with(repository: &'a Repository, ledger: Ledger) -> Self {
+        Self { worktree: repository.place.worktree(), repository, ledger }
     }
 
     pub fn ledger(&self) -> &Ledger {

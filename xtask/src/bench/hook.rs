@@ -16,6 +16,10 @@ const TASKS: u32 = 1_000;
 /// How many times what an empty process takes: a tool event, a stop.
 const TOOL_EVENT: f64 = 1.6;
 const STOP: f64 = 6.0;
+const STOP_DONE: f64 = 8.0;
+
+/// The files of the checkout in which a stop compares those of its done tasks.
+const FILES: u32 = 100_000;
 
 /// `cargo xtask bench hook`
 pub(crate) fn hook(arguments: &[&str]) -> Result<()> {
@@ -34,16 +38,16 @@ pub(crate) fn hook(arguments: &[&str]) -> Result<()> {
     Err(format!("over the limit in two measurements: {}", over.join(", ")).into())
 }
 
-/// A repository with a short session, a long one and a list of tasks.
+/// A repository with a short session, a long one and a list of tasks, and one whose tasks are done.
 struct Scene {
     repository: tempfile::TempDir,
+    done: tempfile::TempDir,
     binary: PathBuf,
 }
 
 impl Scene {
     fn set(binary: &Path) -> Result<Self> {
-        let repository = tempfile::tempdir()?;
-        let scene = Self { repository, binary: binary.to_owned() };
+        let scene = Self { repository: tempfile::tempdir()?, done: tempfile::tempdir()?, binary: binary.to_owned() };
         let root = scene.repository.path();
         process::run(Command::new("git").args(["init", "--quiet"]).arg(root))?;
         fs::create_dir(root.join(".git/steadfast"))?;
@@ -65,7 +69,53 @@ impl Scene {
         for (name, text) in [("hook.py", include_str!("hook.py")), ("hook.sh", include_str!("hook.sh"))] {
             fs::write(root.join(name), text)?;
         }
+        scene.close_tasks()?;
         Ok(scene)
+    }
+
+    /// Tasks of three files each, all of them done, in a large checkout. A page and its review are two tasks.
+    fn close_tasks(&self) -> Result<()> {
+        eprintln!("preparing {TASKS} done tasks in a tree of {FILES} files");
+        let root = self.done.path();
+        process::run(Command::new("git").args(["init", "--quiet"]).arg(root))?;
+        fs::create_dir(root.join(".git/steadfast"))?;
+        let pages = TASKS / 2;
+        let named = |n: u32| ["a", "b", "c"].map(|part| format!("page-{n}/{part}.md"));
+        let tasks: Vec<serde_json::Value> = (1..=pages)
+            .map(|n| serde_json::json!({"id": format!("1.{n}"), "task": format!("Page {n}"), "type": "docs", "files": named(n)}))
+            .collect();
+        let spec = serde_json::json!({"feature": "Pages", "phases": [{"id": "1", "name": "Pages", "tasks": tasks}]});
+        fs::write(root.join("SPEC.json"), spec.to_string())?;
+        let steadfast = |arguments: &[&str]| -> Result<()> {
+            let mut command = Command::new(&self.binary);
+            command.args(arguments).current_dir(root).stdout(Stdio::null()).stderr(Stdio::null());
+            process::run(&mut command)
+        };
+        steadfast(&["plan", "load", "SPEC.json"])?;
+        steadfast(&["decide", "Markdown", "--why", "it is read as it is"])?;
+        steadfast(&["task", "done", "1.0"])?;
+        for n in 1..=FILES {
+            let path = match n.checked_sub(3 * pages) {
+                None | Some(0) => root.join(&named(1 + (n - 1) / 3)[(n as usize - 1) % 3]),
+                Some(rest) => root.join(format!("other-{}/{rest}.md", rest % 100)),
+            };
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            fs::write(path, format!("{n}\n"))?;
+        }
+        let mut bind = Command::new(&self.binary);
+        bind.args(["task", "start", "1.1"]).current_dir(root).stdout(Stdio::null());
+        process::run(bind.env("STEADFAST_SIM", "1").env("STEADFAST_SESSION_ID", "done"))?;
+        for n in 1..=3 {
+            fs::write(root.join(&named(1)[n - 1]), "begun\n")?;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        for n in 1..=pages {
+            steadfast(&["task", "done", &format!("1.{n}")])?;
+            steadfast(&["task", "done", &format!("1.{n}a")])?;
+        }
+        Ok(())
     }
 
     /// Runs and prints every row, and names those over their limit. The rounds are numbered from `first`: a call that
@@ -113,6 +163,14 @@ impl Scene {
         rows.push(self.hook("Pre Bash, after 10", "PreToolUse", "short", "Bash"));
         rows.push(self.hook("Post Bash, after 10", "PostToolUse", "short", "Bash"));
         rows.push(self.hook("Stop, 1,000 tasks", "Stop", "stop", ""));
+        let root = self.done.path();
+        rows.push(Row {
+            limit: Some(STOP_DONE),
+            payload: payload(root, "Stop", "done", ""),
+            cwd: root.to_owned(),
+            refuses: false,
+            ..self.hook("Stop, 1,000 done tasks", "Stop", "done", "")
+        });
         rows.push(script("the same in bash and jq", "bash", "hook.sh"));
         // A version manager in front of it would take longer than Python itself.
         let python = if Path::new("/usr/bin/python3").exists() { "/usr/bin/python3" } else { "python3" };
@@ -128,6 +186,7 @@ impl Scene {
             arguments: ["hook", "--host", "claude", "--via", "local", event].map(str::to_owned).to_vec(),
             payload: payload(self.repository.path(), event, session, tool),
             cwd: self.repository.path().to_owned(),
+            refuses: event == "Stop",
             times: Vec::new(),
         }
     }
@@ -140,6 +199,8 @@ struct Row {
     arguments: Vec<String>,
     payload: String,
     cwd: PathBuf,
+    /// What it has to say to the host.
+    refuses: bool,
     times: Vec<Duration>,
 }
 
@@ -152,6 +213,7 @@ impl Row {
             arguments: Vec::new(),
             payload: String::new(),
             cwd: cwd.to_owned(),
+            refuses: false,
             times: Vec::new(),
         }
     }
@@ -178,7 +240,7 @@ impl Row {
             return Err(format!("{} failed: {}", self.name, output.status).into());
         }
         let refused = String::from_utf8_lossy(&output.stdout).contains("\"decision\":\"block\"");
-        if refused != (self.name.starts_with("Stop")) {
+        if refused != self.refuses {
             return Err(format!("{} said {:?}", self.name, String::from_utf8_lossy(&output.stdout)).into());
         }
         Ok(())

@@ -84,7 +84,7 @@ impl Status {
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
         needs.splice(0..0, yes_needed(&position));
         needs.extend(run.iter().filter_map(run_needed));
-        let looped = Loops::of(list.repository())?.view()?;
+        let looped = Loops::as_they_are(list.repository())?.view()?;
         needs.extend(looped.as_ref().and_then(loop_needed));
         let kept = kept_aside(place);
         if self.json {

@@ -98,8 +98,8 @@ fn a_human_releases_the_sessions_of_this_worktree_and_an_agent_does_not() {
     assert!(!said.contains("reader"), "{said}");
     assert!(!sandbox.stop_is_refused("one") && !sandbox.stop_is_refused("two"));
     let status = sandbox.ok(&["status", "--json"]);
-    assert!(status.contains("\"released\": \"released by the user\""), "{status}");
-    assert!(!status.contains("\"released\": \"complete\""), "{status}");
+    assert!(status.contains("\"released\":\"released by the user\""), "{status}");
+    assert!(!status.contains("\"released\":\"complete\""), "{status}");
     sandbox.prompts("one", "ok, finish the rest");
     assert!(sandbox.stop_is_refused("one"));
 }

@@ -276,6 +276,12 @@ fn a_shape_keeps_what_request_and_spec_say_and_says_what_no_call_shows() {
     ## Verification
     - make check
     - test -f src/code.txt
+
+    ## Run at the gate
+    - `make check`
+
+    ## Not executed
+    - A code is valid once
     ");
 }
 
