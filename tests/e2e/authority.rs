@@ -12,7 +12,7 @@ on!(what_only_a_human_does_with_a_plan: claude_2_1_325);
 fn an_agent_cannot_run_a_humans_command(program: &Program) {
     let scene = Scene::with_tasks(program, 1);
     scene.steadfast(&["task", "block", "1", "--why", "the key is missing"]);
-    scene.steadfast(&["task", "add", "piece 2"]);
+    scene.steadfast(&["task", "add", "piece 2", "--file", "README.md", "--verify", "true"]);
     let run = scene.run(
         Scenario::new("tries")
             .prompt(PROMPT)

@@ -39,7 +39,15 @@ fn tasks_that_are_named_are_this_sessions(program: &Program) {
 
 fn a_refusal_is_read(program: &Program) {
     let scene = Scene::with_tasks(program, 0);
-    scene.steadfast(&["task", "add", "Keep <b> & \"quotes\" 'as' they are: ünïcode, 100 %, $HOME, C:\\temp"]);
+    scene.steadfast(&[
+        "task",
+        "add",
+        "Keep <b> & \"quotes\" 'as' they are: ünïcode, 100 %, $HOME, C:\\temp",
+        "--file",
+        "README.md",
+        "--verify",
+        "true",
+    ]);
     let run = scene
         .run(Scenario::new("refused").prompt(PROMPT).say("Let me know!").shell("steadfast task done 1").say("Done."));
     let refusals = run.journal.refusals();

@@ -45,7 +45,7 @@ fn a_session_that_plans_may_stop(program: &Program) {
 fn observing_refuses_nothing_and_keeps_the_opinion(program: &Program) {
     let scene = Scene::bare(program);
     scene.init(&["--mode", "observe"]);
-    scene.steadfast(&["task", "add", "piece 1"]);
+    scene.steadfast(&["task", "add", "piece 1", "--file", "README.md", "--verify", "true"]);
     let run = scene.run(Scenario::new("talks").prompt(PROMPT).say("Let me know!"));
     assert_eq!(run.journal.stops(), [LET_GO]);
     assert_eq!(run.told().len(), 1);

@@ -49,13 +49,13 @@ fn beside_one_that_is_held(program: &Program, prompt: &str, stops: &[bool], outc
     assert_eq!(guest.journal.stops(), stops);
     assert_eq!(guest.outcome(&scene), outcome);
     assert_eq!(owner.journal.stops(), [REFUSED, REFUSED, LET_GO]);
-    assert_eq!(owner.outcome(&scene), (2, Some("needs review".to_owned())));
+    assert_eq!(owner.outcome(&scene), (2, Some("complete".to_owned())));
 }
 
 fn a_session_in_another_worktree_is_free(program: &Program) {
     let scene = Scene::bare(program);
     scene.init(&["--user"]);
-    scene.steadfast(&["task", "add", "piece 1"]);
+    scene.steadfast(&["task", "add", "piece 1", "--file", "README.md", "--verify", "true"]);
     let side = scene.dir().join("side");
     scene.git(["worktree", "add", "--quiet", side.to_str().unwrap()]);
     let run = scene.session(Scenario::new("side").prompt(PROMPT).say("There are none.")).at(side).run();

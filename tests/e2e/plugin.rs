@@ -101,7 +101,7 @@ fn the_plugin_alone_holds_a_session_and_closes_its_tasks(program: &Program) {
     let scene = Scene::bare(program);
     fs::create_dir(scene.state()).unwrap();
     for title in ["One", "Two"] {
-        scene.steadfast(&["task", "add", title]);
+        scene.steadfast(&["task", "add", title, "--file", "README.md", "--verify", "true"]);
     }
     let run = with_plugin(
         &scene,

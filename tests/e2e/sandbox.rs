@@ -32,7 +32,7 @@ const KEPT_IN: &str = "\n[sandbox_workspace_write]\nexclude_slash_tmp = true\nex
 
 fn hooks_work_outside_the_sandbox(program: &Program) {
     let scene = sandboxed(program, "");
-    scene.steadfast(&["task", "add", "piece 1"]);
+    scene.steadfast(&["task", "add", "piece 1", "--file", "README.md", "--verify", "true"]);
     // In plain sight our own hook would refuse it, before the sandbox does.
     scene.write("reach.sh", "touch .git/steadfast/in-the-state\n");
     let run = scene

@@ -51,7 +51,7 @@ fn user_wiring_is_silent_where_init_was_never_run(program: &Program) {
 }
 
 fn talk(scene: &Scene) -> Run {
-    scene.steadfast(&["task", "add", "piece 1"]);
+    scene.steadfast(&["task", "add", "piece 1", "--file", "README.md", "--verify", "true"]);
     scene.run(Scenario::new("talks").prompt(PROMPT).say("Let me know!"))
 }
 

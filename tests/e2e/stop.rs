@@ -108,7 +108,7 @@ fn a_task_the_agent_added_itself_gives_nothing_back(program: &Program) {
     let run = scene.run(
         Scenario::new("its own")
             .prompt(PROMPT)
-            .shell("steadfast task add mine")
+            .shell("steadfast task add mine --file README.md --verify true")
             .say("Let me know!")
             .shell("steadfast task done 2")
             .say("Let me know!")

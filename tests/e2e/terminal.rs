@@ -135,7 +135,7 @@ pub(crate) fn scene(program: &Program, tasks: usize) -> Scene {
     }
     scene.init(&[]);
     for number in 1..=tasks {
-        scene.steadfast(&["task", "add", &format!("piece {number}")]);
+        scene.steadfast(&["task", "add", &format!("piece {number}"), "--file", "README.md", "--verify", "true"]);
     }
     scene
 }

@@ -64,7 +64,7 @@ impl Scene {
         }
         scene.init(&[]);
         for number in 1..=count {
-            scene.steadfast(&["task", "add", &format!("piece {number}")]);
+            scene.steadfast(&["task", "add", &format!("piece {number}"), "--file", "README.md", "--verify", "true"]);
         }
         scene
     }

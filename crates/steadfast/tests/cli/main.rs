@@ -15,6 +15,7 @@ mod crowd;
 mod demo;
 mod doctor;
 mod documents;
+mod done_is_true;
 mod drift;
 mod errors;
 mod gate;
