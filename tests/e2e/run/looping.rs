@@ -46,7 +46,7 @@ pub(super) fn a_request_comes_to_its_card(program: &Program) {
     let right = hands.session("right").read("two.txt").edit("two.txt", "tow", "two");
     let right = right.turn(hands.close("1.2")).say("Now it is right.");
     let mended = hands.session("mended").read("one.txt").edit("one.txt", "one", "one.");
-    let mended = mended.turn(hands.close("2")).say("It has a stop now.");
+    let mended = mended.turn(hands.close("+1")).say("It has a stop now.");
     let advice =
         json!({"cause": "Two letters changed places.", "recommendation": "Write `two`.", "files": ["two.txt"]});
     // Two waves with a change have two experts each, then three look thoroughly, and again.
@@ -60,7 +60,7 @@ pub(super) fn a_request_comes_to_its_card(program: &Program) {
         .part(cue("1.0"), [hands.decides()])
         .part(cue("1.1"), [hands.writes(&["1.1"], "one.txt", "one\n")])
         .part(cue("1.2"), [wrong, right])
-        .part(cue("2"), [mended]);
+        .part(cue("+1"), [mended]);
     let workshop = Workshop::new(program, settings(program), "{}", cast);
     let ended = workshop.run(&["run", REQUEST, "--from-head", "--host", program.host().as_str()]);
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.said, workshop.timeline());
