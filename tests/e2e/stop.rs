@@ -53,7 +53,8 @@ fn the_human_reads_that_it_was_capped(program: &Program) {
     let scene = Scene::with_tasks(program, 1);
     let run = scene.run(Scenario::new("talks").prompt(PROMPT).say("Let me know!"));
     let shown = run.printed.iter().filter_map(|line| line["content"].as_str());
-    let [note] = shown.collect::<Vec<_>>().try_into().unwrap();
+    let [bound, note] = shown.collect::<Vec<_>>().try_into().unwrap();
+    assert!(bound.contains("`steadfast plan release`"), "{bound}");
     assert!(note.contains("capped, not complete: 1 of 1 tasks is open"), "{note}");
 }
 
