@@ -1,5 +1,5 @@
 use steadfast_model::{
-    AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Loop, Millis, Objected, PlanId, Status, Task, TaskId, TaskKind,
+    AddedBy, Check, Evidence, EvidenceClass, Loop, Millis, Objected, PlanId, Status, Task, TaskId, TaskKind,
 };
 use steadfast_store::ledger::{Ledger, NewTask, StatusChange};
 
@@ -82,19 +82,8 @@ pub fn close_remedies(
             let change = StatusChange { to: Status::InProgress, reason: None, fence: None, now };
             ledger.set_status(plan, &task.id, change)?;
         }
-        let evidence = Evidence {
-            class: EvidenceClass::Forced,
-            passed: true,
-            end: CheckEnd::Looked,
-            command: None,
-            seconds: None,
-            output_tail: None,
-            tree: None,
-            files: std::collections::BTreeMap::new(),
-            seen: Vec::new(),
-            note: Some(format!("a human waived the objection: {why}")),
-            at: now,
-        };
+        let note = format!("a human waived the objection: {why}");
+        let evidence = Evidence::looked(EvidenceClass::Forced, true, note, now);
         ledger.record(plan, &task.id, &evidence)?;
         closed.push(task.id);
     }

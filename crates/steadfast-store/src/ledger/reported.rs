@@ -1,7 +1,7 @@
 //! How tasks stood in the list they come from: taken over when it is loaded, as what it is, a claim.
 
 use rusqlite::{OptionalExtension, Transaction, params};
-use steadfast_model::{CheckEnd, Evidence, EvidenceClass, Millis, PlanId, Reported, Status};
+use steadfast_model::{Evidence, EvidenceClass, Millis, PlanId, Reported, Status};
 
 use super::error::Fault;
 use super::slice::Touched;
@@ -79,19 +79,7 @@ pub(super) fn claim(reason: Option<&str>, source: &str, now: Millis) -> Evidence
 
 /// Somebody's word, and nothing that was looked at.
 pub(super) fn word(note: String, at: Millis) -> Evidence {
-    Evidence {
-        class: EvidenceClass::Claimed,
-        passed: true,
-        end: CheckEnd::Looked,
-        command: None,
-        seconds: None,
-        output_tail: None,
-        tree: None,
-        files: Default::default(),
-        seen: Vec::new(),
-        note: Some(note),
-        at,
-    }
+    Evidence::looked(EvidenceClass::Claimed, true, note, at)
 }
 
 /// Why it is blocked here.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use steadfast_check::artifact::{self, Artifact};
-use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, Task, TaskId};
+use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Task, TaskId};
 
 use steadfast_store::ledger::Started;
 
@@ -14,7 +14,7 @@ use crate::text::one_line;
 impl TaskList {
     /// Evidence for which nothing ran.
     pub(super) fn looked(&self, class: EvidenceClass, passed: bool, note: String) -> Evidence {
-        looked(self.now(), class, passed, note)
+        Evidence::looked(class, passed, note, self.now())
     }
 
     /// A task without a check: an agent's word counts when its files changed since it was started, a human's does anyway.
@@ -144,23 +144,6 @@ impl TaskList {
             }
             skills::Seen::CannotTell(why) => self.looked(EvidenceClass::Claimed, true, why),
         })
-    }
-}
-
-/// Evidence for which nothing ran.
-fn looked(at: Millis, class: EvidenceClass, passed: bool, note: String) -> Evidence {
-    Evidence {
-        class,
-        passed,
-        end: CheckEnd::Looked,
-        command: None,
-        seconds: None,
-        output_tail: None,
-        tree: None,
-        files: files::Ids::new(),
-        seen: Vec::new(),
-        note: Some(note),
-        at,
     }
 }
 
