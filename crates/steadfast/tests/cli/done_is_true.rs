@@ -1,6 +1,8 @@
 //! Whatever an agent does between two stops, no session ends as complete while a task of its plan is open, stale, or closed
 //! on the agent's word alone.
 
+mod runs;
+
 use std::collections::BTreeMap;
 use std::fs;
 
