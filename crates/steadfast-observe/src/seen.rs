@@ -156,11 +156,17 @@ impl<'a> Folder<'a> {
         match rustix::fs::statat(&self.open, path, rustix::fs::AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => {
                 // The types of these differ from system to system.
-                let times = [found.st_mtime.into(), found.st_mtime_nsec.into(), found.st_ctime.into()];
-                let rest =
-                    [found.st_ctime_nsec.into(), found.st_size.into(), found.st_ino.into(), found.st_mode.into()];
-                let bytes = times.into_iter().chain(rest).map(i128::to_le_bytes).collect::<Vec<_>>();
-                Ok(Some(fnv(bytes.iter().map(<[u8; 16]>::as_slice)).max(1)))
+                let parts: [i128; 7] = [
+                    found.st_mtime.into(),
+                    found.st_mtime_nsec.into(),
+                    found.st_ctime.into(),
+                    found.st_ctime_nsec.into(),
+                    found.st_size.into(),
+                    found.st_ino.into(),
+                    found.st_mode.into(),
+                ];
+                // None of them has more than 64 bits.
+                Ok(Some(fnv(parts.map(i128::to_le_bytes).iter().map(|bytes| &bytes[..8])).max(1)))
             }
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(error) => Err(ObserveError::File { path: self.path.join(path), source: error.into() }),
