@@ -1,5 +1,7 @@
 //! Files as they were at an earlier look, compared without git: a stop waits for no process.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
@@ -64,14 +66,22 @@ fn see(root: &Folder<'_>, path: &str, now: Millis, deadline: Deadline) -> Result
 /// Three thousand calls of the kernel take 4 ms one after the other: many files are divided among threads, and one that
 /// several tasks name is looked at once.
 fn compare(root: &Folder<'_>, files: &[&SeenFile], deadline: Deadline) -> Result<Vec<bool>, ObserveError> {
-    let mut by_path: Vec<usize> = (0..files.len()).collect();
-    by_path.sort_unstable_by(|a, b| files[*a].path.cmp(&files[*b].path));
-    let groups: Vec<&[usize]> = by_path.chunk_by(|a, b| files[*a].path == files[*b].path).collect();
-    let part = |groups: &[&[usize]]| -> Result<Vec<usize>, ObserveError> {
+    let mut places: HashMap<&str, usize> = HashMap::with_capacity(files.len());
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (index, file) in files.iter().enumerate() {
+        match places.entry(&file.path) {
+            Entry::Occupied(group) => groups[*group.get()].push(index),
+            Entry::Vacant(free) => {
+                free.insert(groups.len());
+                groups.push(vec![index]);
+            }
+        }
+    }
+    let part = |groups: &[Vec<usize>]| -> Result<Vec<usize>, ObserveError> {
         let mut changed = Vec::new();
         for group in groups {
             let mut now = Now::of(root, &files[group[0]].path, deadline)?;
-            for index in *group {
+            for index in group {
                 if now.differs_from(files[*index])? {
                     changed.push(*index);
                 }
