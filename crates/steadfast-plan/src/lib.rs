@@ -62,15 +62,18 @@ pub use workflow::{Next, Standing, last_thorough, loop_progress, loop_view, next
 pub const MAX_BYTES: usize = 64 << 20;
 
 /// What the configuration says about expansion.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Skills to be used before ui work.
     pub ui_skills: Vec<String>,
+    /// Whether there is a secret in a text. Redaction is not this crate's.
+    pub holds_secret: fn(&str) -> bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { ui_skills: ["frontend-design", "vercel-design-guidelines"].map(str::to_owned).to_vec() }
+        let ui_skills = ["frontend-design", "vercel-design-guidelines"].map(str::to_owned).to_vec();
+        Self { ui_skills, holds_secret: |_| false }
     }
 }
 
@@ -91,6 +94,7 @@ pub fn compile(text: &str, name: &str, options: &Options) -> Result<Compiled, Re
         let draft = import::read(format, text, name, &mut findings)?;
         let (mut plan, reported) = check_and_expand(&draft, options, &mut findings)?;
         plan.checks = checks_of(text, &plan, format);
+        lint::stated(&draft, &plan.checks, options, &mut findings);
         Some((plan, reported, format))
     });
     let problems = findings.into_problems(&Lines::of(text));
@@ -127,7 +131,7 @@ pub fn lint(text: &str, name: &str, options: &Options) -> Report {
 
 fn check_and_expand(draft: &Draft, options: &Options, findings: &mut Findings) -> Option<(Plan, Vec<Reported>)> {
     let commands = Commands::of(draft, findings);
-    lint::draft(draft, &commands, findings);
+    lint::draft(draft, &commands, options, findings);
     let graph = Graph::of(draft, findings)?;
     lint::graph(&graph, findings);
     let order = graph.order(findings)?;

@@ -1,7 +1,8 @@
 //! What is wrong with a spec beside its spelling.
 
-use steadfast_model::TaskType;
+use steadfast_model::{StatedCheck, TaskType};
 
+use crate::Options;
 use crate::commands::Commands;
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
 use crate::graph::Graph;
@@ -21,7 +22,7 @@ const MANY: usize = 400;
 /// A phase this long that changes this often between the interface and other work is looked at too often.
 const ALTERNATING: (usize, usize) = (4, 3);
 
-pub(crate) fn draft(draft: &Draft, commands: &Commands, findings: &mut Findings) {
+pub(crate) fn draft(draft: &Draft, commands: &Commands, options: &Options, findings: &mut Findings) {
     for phase in &draft.phases {
         if phase.authored().next().is_none() && !phase.name.is_empty() {
             let message = format!("the phase `{}` has no tasks", phase.name);
@@ -34,7 +35,7 @@ pub(crate) fn draft(draft: &Draft, commands: &Commands, findings: &mut Findings)
             findings.add(Code::EmptyPhase, &phase.id.span, message, "list what it is done for");
         }
         for task in phase.authored() {
-            one(task, commands, findings);
+            one(task, commands, options, findings);
             if !draft.only_groups {
                 unchecked(task, commands, findings);
             }
@@ -58,7 +59,18 @@ pub(crate) fn graph(graph: &Graph<'_>, findings: &mut Findings) {
     }
 }
 
-fn one(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
+/// What the words of a spec say has to pass at its end.
+pub(crate) fn stated(draft: &Draft, checks: &[StatedCheck], options: &Options, findings: &mut Findings) {
+    if checks.iter().any(|check| (options.holds_secret)(&check.command)) {
+        let message = "a command that has to pass at the end holds a secret";
+        findings.add(Code::Secret, &draft.span, message, SECRET);
+    }
+}
+
+/// What to do about a secret in a command.
+const SECRET: &str = "read it from the environment or a file: a check is kept as it is, in the spec and in the ledger";
+
+fn one(task: &DraftTask, commands: &Commands, options: &Options, findings: &mut Findings) {
     length(&task.id, ID, "an id", findings);
     length(&task.title, TITLE, "a title", findings);
     if let Some(notes) = &task.notes
@@ -74,6 +86,10 @@ fn one(task: &DraftTask, commands: &Commands, findings: &mut Findings) {
         Some(command) => {
             let filled = commands.fill(&command.value);
             length(&Text::new(filled.clone(), command.span.clone()), VERIFY, "a check", findings);
+            if (options.holds_secret)(&filled) {
+                let message = format!("the check of `{}` holds a secret", task.id.value);
+                findings.add(Code::Secret, &command.span, message, SECRET);
+            }
             let void = is_void(&filled).then_some("it succeeds whatever was done");
             if let Some(why) = swallowed(&filled).or(void) {
                 let message = format!("the check of `{}` says nothing: {why}", task.id.value);

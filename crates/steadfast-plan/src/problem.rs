@@ -83,6 +83,8 @@ codes! {
     /// The check of the last link has nothing to look at.
     NoFiles Warning "no-files",
     SwallowedStatus Warning "swallowed-status",
+    /// A command is kept and run as it is.
+    Secret Warning "secret",
     ManyTasks Warning "many-tasks",
     AlternatingUi Warning "alternating-ui",
     CheckedBox Warning "checked-box",

@@ -6,6 +6,7 @@ use std::path::Path;
 use steadfast_hosts::launch::{self, Headless, headless};
 use steadfast_hosts::price::Prices;
 use steadfast_model::{Host, RunSettings};
+use steadfast_store::redact::redact;
 use steadfast_work::{RUN_SPENT, Repository};
 
 use crate::preflight::Ready;
@@ -19,7 +20,8 @@ pub fn launcher(repository: &Repository, settings: &RunSettings, host: Host, rea
         let mut launch = headless(&Headless {
             host,
             program: program.clone(),
-            prompt: start.prompt.to_owned(),
+            // Others see it in the list of processes.
+            prompt: redact(start.prompt).into_owned(),
             session: None,
             budget_micro_usd: start.share,
             max_turns: None,

@@ -8,6 +8,7 @@ use steadfast_model::{Claim, Millis, SessionId, ToolUseId};
 
 use crate::file::{create_private_dir, file_name, replace, written_at};
 use crate::place::Place;
+use crate::redact::redact_json;
 
 /// A call that was refused or killed leaves its claim behind; after this long, by whichever clock, nobody takes it any more.
 const LIFE_MS: u64 = 15 * 60 * 1_000;
@@ -17,7 +18,7 @@ pub fn leave_claim(place: &Place, claim: &Claim) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         create_private_dir(folder)?;
     }
-    replace(&path, &serde_json::to_vec(claim)?)
+    replace(&path, redact_json(&serde_json::to_string(claim)?).as_bytes())
 }
 
 pub fn drop_claim(place: &Place, call: &ToolUseId) -> io::Result<()> {

@@ -7,6 +7,7 @@ use steadfast_model::Millis;
 
 use crate::file::{cut, private_options, rename};
 use crate::place::Place;
+use crate::redact::redact;
 
 /// What could not be done in a hook, one line each, for `doctor` and for people.
 const FILE: &str = "hook.log";
@@ -35,7 +36,7 @@ fn append(state: &Path, at: Millis, text: &str) {
     if fs::metadata(&path).is_ok_and(|file| file.len() > BOUND) {
         let _ = rename(&path, &state.join(ROTATED));
     }
-    let line = format!("{at} {}\n", cut(text, LINE).replace(['\n', '\r'], " "));
+    let line = format!("{at} {}\n", cut(&redact(text), LINE).replace(['\n', '\r'], " "));
     if let Ok(mut file) = private_options().append(true).create(true).open(path) {
         let _ = file.write_all(line.as_bytes());
     }

@@ -5,6 +5,7 @@ use std::io::{Read, stdin};
 use std::path::Path;
 
 use steadfast_plan::{Compiled, MAX_BYTES, Options, render};
+use steadfast_store::redact::contains_secret;
 use steadfast_store::without_marker;
 
 use crate::Environment;
@@ -62,9 +63,10 @@ pub fn source(file: &Path, root: &Path) -> String {
 
 /// What the configuration says of expansion; outside of a repository that is set up, the default.
 pub fn options(environment: &Environment) -> Result<Options, WorkError> {
+    let options = Options { holds_secret: contains_secret, ..Options::default() };
     match Repository::find(environment.clone()) {
-        Ok(repository) => Ok(Options { ui_skills: repository.config.load()?.ledger_ui_skills.value }),
-        Err(_) => Ok(Options::default()),
+        Ok(repository) => Ok(Options { ui_skills: repository.config.load()?.ledger_ui_skills.value, ..options }),
+        Err(_) => Ok(options),
     }
 }
 

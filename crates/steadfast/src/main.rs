@@ -28,6 +28,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use steadfast_hook::{Answered, Call, CallError, fallback};
+use steadfast_store::redact::redact_json;
 
 /// However long something takes, the host has its answer by then.
 const BOUND: Duration = Duration::from_millis(950);
@@ -89,6 +90,6 @@ fn say(said: Option<String>) {
     if let Some(said) = said {
         // A host that closed the pipe does not want the answer.
         let mut stdout = std::io::stdout();
-        let _ = stdout.write_all(said.as_bytes()).and_then(|()| stdout.flush());
+        let _ = stdout.write_all(redact_json(&said).as_bytes()).and_then(|()| stdout.flush());
     }
 }

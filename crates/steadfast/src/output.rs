@@ -3,9 +3,12 @@
 //! `println!` panics where nothing can be written. A reader that went away is no failure (`… | head`), a full disk is
 //! one, and a standard error that cannot be written is nothing that could be said anywhere.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
+
+use steadfast_store::redact::redact_document;
 
 use crate::error::CommandError;
 
@@ -42,8 +45,12 @@ pub(crate) fn several<N: fmt::Display + PartialEq + From<u8>>(count: N, noun: &s
     format!("{count} {noun}{ending}")
 }
 
-/// What a spec, a title or a file name holds is shown, and not obeyed by a terminal.
+/// What a spec, a title or a file name holds is shown, and not obeyed by a terminal. Secrets are not shown.
 pub(crate) fn visible(text: String) -> String {
+    let text = match redact_document(&text) {
+        Cow::Owned(clean) => clean,
+        Cow::Borrowed(_) => text,
+    };
     let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(is_obeyed) {
         return text;
@@ -53,6 +60,7 @@ pub(crate) fn visible(text: String) -> String {
 }
 
 pub(crate) fn put(text: &str) -> Result<Reader, CommandError> {
+    let text = redact_document(text);
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
         Ok(()) => Ok(Reader::Here),

@@ -8,6 +8,7 @@ mod summary;
 use serde_json::{Value, json};
 use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, PlanView, Status, Task, TaskType};
 use steadfast_store::ledger::Changed;
+use steadfast_store::redact::contains_secret;
 use steadfast_work::TaskList;
 use steadfast_work::task_list::{Closing, Position, Proof, how, short, word};
 
@@ -27,10 +28,16 @@ const SHOWN_LINES: usize = 30;
 /// A task that was added.
 pub(crate) fn added(task: &Task) -> String {
     let Task { id, title, .. } = task;
-    match task.status {
+    let mut line = match task.status {
         Status::Blocked => format!("{id} {title}: blocked until a human says yes (`steadfast task unblock {id}`)"),
         Status::Pending | Status::InProgress | Status::Done => format!("{id} {title}"),
+    };
+    if task.verify.as_ref().and_then(Check::as_command).is_some_and(contains_secret) {
+        line.push_str(
+            "\nIts check holds a secret, and is kept as it is. Read the secret from the environment or a file.",
+        );
     }
+    line
 }
 
 /// One line for the task, one for what is left: the agent that changed it reads this.

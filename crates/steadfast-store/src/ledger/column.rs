@@ -2,8 +2,11 @@
 
 use rusqlite::Row;
 use rusqlite::types::Type;
-use steadfast_model::{Millis, PlanId, SessionId, TaskId};
+use steadfast_model::{Millis, PlanId, SessionId, StatedCheck, TaskId};
 use thiserror::Error;
+
+use super::bind::Json;
+use crate::redact::redact_json;
 
 #[derive(Debug, Error)]
 #[error("`{0}` is none of the words that can stand here")]
@@ -40,9 +43,28 @@ pub(super) fn json<T: serde::de::DeserializeOwned>(index: usize, text: &str) -> 
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, Box::new(error)))
 }
 
-/// As [`json`] reads it. Data of ours is always a text.
-pub(super) fn text<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string(value).unwrap_or_default()
+/// As [`json`] reads it, without the secrets in its texts. Data of ours is always a text.
+pub(super) fn text<T: serde::Serialize>(value: &T) -> Json {
+    Json(redact_json(&exact(value).0).into_owned())
+}
+
+/// As [`text`], with the commands of its `checks` as they were given: a command that is changed is another command.
+pub(super) fn with_checks<T: serde::Serialize>(value: &T, checks: &[StatedCheck]) -> Json {
+    let clean = text(value);
+    let Ok(mut document) = serde_json::from_str::<serde_json::Value>(&clean.0) else { return clean };
+    let kept = document.get_mut("checks").and_then(serde_json::Value::as_array_mut);
+    for (kept, given) in kept.into_iter().flatten().zip(checks) {
+        kept["command"] = given.command.clone().into();
+        if let Some(frozen) = &given.frozen {
+            kept["frozen"] = frozen.clone().into();
+        }
+    }
+    Json(document.to_string())
+}
+
+/// As [`text`] as it was given: what is executed.
+pub(super) fn exact<T: serde::Serialize>(value: &T) -> Json {
+    Json(serde_json::to_string(value).unwrap_or_default())
 }
 
 pub(super) fn millis(row: &Row<'_>, index: usize) -> rusqlite::Result<Millis> {

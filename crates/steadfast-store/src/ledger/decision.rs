@@ -1,12 +1,14 @@
 //! What was decided, and why.
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, Transaction};
 use steadfast_model::{AddedBy, Millis, PlanId};
 
 use super::column::{millis, word};
 use super::error::Fault;
 use super::task::within;
 use super::{Ledger, LedgerError, plan};
+use crate::ledger::bind::params;
+use crate::redact::redact;
 
 /// How long each half of a decision may be, in characters.
 const BOUND: usize = 1_000;
@@ -59,8 +61,12 @@ pub(super) fn all(connection: &Connection, plan: &PlanId) -> Result<Vec<Decision
 /// Those that the plan does not have yet.
 pub(super) fn add_missing(transaction: &Transaction<'_>, plan: &PlanId, decisions: &[Decision]) -> Result<(), Fault> {
     let known = all(transaction, plan)?;
-    for decision in decisions.iter().filter(|decision| !known.contains(decision)) {
-        insert(transaction, plan, decision)?;
+    for decision in decisions {
+        let (what, why) = (redact(&decision.what).into_owned(), redact(&decision.why).into_owned());
+        let decision = Decision { what, why, ..decision.clone() };
+        if !known.contains(&decision) {
+            insert(transaction, plan, &decision)?;
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use steadfast_model::{Change, DriftChange, Effect, Entry, Record, SessionId, State};
 
 use super::column::{count, signed};
@@ -15,6 +15,7 @@ use super::session_state::{self, SessionState};
 use super::slice::Touched;
 use super::{Ledger, LedgerError, history, host_list, looped, plan, progress, share, step};
 use crate::hook_log::log_now;
+use crate::ledger::bind::params;
 use crate::session::Line;
 
 /// How far a session's journal is in the ledger.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use serde::{Deserialize, Serialize};
 use steadfast_model::{CheckEnd, Checking, Evidence, Millis, PlanId, Status, TaskId, fnv};
 
@@ -12,6 +12,7 @@ use super::lease::{self, Fence};
 use super::slice::Touched;
 use super::status::{self, Changed, StatusChange};
 use super::{Ledger, LedgerError, proof, task};
+use crate::ledger::bind::params;
 
 /// How many pieces of evidence of one task are kept, the last ones.
 const KEPT: i64 = 20;

@@ -7,19 +7,20 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use steadfast_model::{
     AddedBy, Evidence, EvidenceClass, Millis, Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId, TaskKind,
     TaskType,
 };
 
-use super::column::{task_id, text, word};
+use super::column::{exact, task_id, text, word};
 use super::error::Fault;
 use super::order::position;
 use super::plan::NewPlan;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::{Head, Joined, Ledger, LedgerError, added, evidence, plan, proof, reported, run, spec, task};
+use crate::ledger::bind::params;
 
 /// What was read elsewhere, on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -384,7 +385,7 @@ fn add(
             planned.item,
             text(&planned.files),
             planned.notes,
-            planned.verify.as_ref().map(text),
+            planned.verify.as_ref().map(exact),
             status.as_str(),
             (status == Status::Blocked).then(|| reported::blocked(reason, source)),
             status.is_closed().then_some(now.0),
@@ -406,7 +407,7 @@ fn change(
     following: &Following<'_>,
 ) -> Result<(), Fault> {
     let seen = before.and_then(|known| known.notes.as_deref());
-    let is_same_note = seen == planned.notes.as_deref();
+    let is_same_note = spec::is_kept_as(&seen, &planned.notes.as_deref());
     if is_same_note && spec::is_same_work(task, planned) && task.phase == planned.phase && task.item == planned.item {
         return Ok(());
     }
@@ -432,7 +433,7 @@ fn change(
             planned.item,
             text(&planned.files),
             notes,
-            planned.verify.as_ref().map(text),
+            planned.verify.as_ref().map(exact),
             following.now.0,
         ])?;
     Ok(())

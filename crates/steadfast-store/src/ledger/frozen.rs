@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, Transaction};
 use steadfast_model::{Millis, PlanId};
 
 use super::error::Fault;
 use super::{Ledger, LedgerError, plan};
+use crate::ledger::bind::{AsGiven, params};
 
 impl Ledger {
     pub fn frozen(&self, plan: &PlanId, command: &str) -> Result<Option<String>, LedgerError> {
@@ -59,7 +60,7 @@ pub(super) fn put_first(
             "INSERT INTO frozen (plan, command, definition, at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (plan, command) DO NOTHING",
         )?
-        .execute(params![plan.as_str(), command, definition, now.0])?;
+        .execute(params![plan.as_str(), AsGiven(command), AsGiven(definition), now.0])?;
     Ok(())
 }
 
@@ -75,6 +76,6 @@ pub(super) fn put(
             "INSERT INTO frozen (plan, command, definition, at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (plan, command) DO UPDATE SET definition = excluded.definition, at = excluded.at",
         )?
-        .execute(params![plan.as_str(), command, definition, now.0])?;
+        .execute(params![plan.as_str(), AsGiven(command), AsGiven(definition), now.0])?;
     Ok(())
 }

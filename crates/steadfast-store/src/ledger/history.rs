@@ -1,4 +1,4 @@
-use rusqlite::{Transaction, params};
+use rusqlite::Transaction;
 use serde::Serialize;
 use steadfast_model::{AgentId, Facts, Millis, Opinion, PolicyName, Record, SessionId};
 
@@ -6,6 +6,8 @@ use super::column::{count, json, millis, session_id, signed};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
 use crate::file::cut;
+use crate::ledger::bind::{Json, params};
+use crate::redact::redact_json;
 
 /// How long a reason is kept, in bytes: longer than any host takes one.
 const REASON: usize = 10_000;
@@ -147,7 +149,7 @@ pub(super) fn insert(
             opinion.mode.as_str(),
             opinion.verdict.label(),
             cut(opinion.verdict.text(), REASON),
-            facts,
+            facts.as_deref().map(|facts| Json(redact_json(facts).into_owned())),
         ])?;
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! The items of a host's list as tasks of their session's own plan. From a journal: what was closed here stays closed, and
 //! what has a check is closed by nothing else.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{OptionalExtension, Transaction};
 use steadfast_model::{AddedBy, Check, ListItem, ListStatus, Millis, PlanId, SessionId, Status, TaskId};
 
+use super::column::exact;
 use super::error::Fault;
 use super::owner::{self, Claiming};
 use super::plan::{self, NewPlan};
@@ -12,6 +13,7 @@ use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::task::{self, NewTask};
 use super::{evidence, proof};
+use crate::ledger::bind::params;
 
 /// What such a plan is called.
 const TITLE: &str = "the host's task list";
@@ -125,13 +127,13 @@ fn rename(
     item: &ListItem,
     at: Millis,
 ) -> Result<(), Fault> {
-    let check = item.check.as_deref().map(|command| serde_json::to_string(&Check::command(command)));
+    let check = item.check.as_deref().map(|command| exact(&Check::command(command)));
     let rows = transaction
         .prepare_cached(
             "UPDATE task SET title = ?3, verify = COALESCE(verify, ?4), updated_at = ?5
              WHERE plan = ?1 AND id = ?2 AND (title <> ?3 OR (verify IS NULL AND ?4 IS NOT NULL))",
         )?
-        .execute(params![plan.as_str(), item.id.as_str(), item.subject, check.transpose().ok().flatten(), at.0])?;
+        .execute(params![plan.as_str(), item.id.as_str(), item.subject, check, at.0])?;
     if rows > 0 {
         touched.plan(plan);
     }

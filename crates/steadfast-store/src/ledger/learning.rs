@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use steadfast_model::{Millis, SessionId};
 
 use super::column::{count, json, millis, text, word};
@@ -10,6 +10,7 @@ use super::error::Fault;
 use super::keyword::keywords;
 use super::task::within;
 use super::{Ledger, LedgerError};
+use crate::ledger::bind::params;
 use crate::redact::redact;
 
 /// How long what was learned may be, in characters. It is read in one breath.

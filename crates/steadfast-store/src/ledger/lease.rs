@@ -1,12 +1,13 @@
 //! Who may work on a task for a while. Every lease has a higher token than all before it on that task, so that one who
 //! slept through its end cannot write over its successor.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use steadfast_model::{Millis, PlanId, TaskId};
 
 use super::column::{count, millis, signed};
 use super::error::Fault;
 use super::{LeaseError, Ledger, LedgerError, task};
+use crate::ledger::bind::params;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {

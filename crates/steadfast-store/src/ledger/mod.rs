@@ -5,6 +5,7 @@
 //! after the commit it replaces the slices of the plans that changed.
 
 mod added;
+mod bind;
 mod check;
 mod column;
 mod decision;

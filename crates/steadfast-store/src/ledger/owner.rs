@@ -1,9 +1,10 @@
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use steadfast_model::{Millis, PlanId, RunId, SessionId};
 
 use super::error::Fault;
 use super::slice::Touched;
 use super::{Ledger, LedgerError, run};
+use crate::ledger::bind::params;
 
 /// Whether a living session loses its plan to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use steadfast_model::{
     AddedBy, Approval, Brief, Check, Counts, Current, HostList, Millis, OwnerEnd, PlanId, PlanView, RunId, SessionId,
     Status, TakingBack, Task, TaskId, TaskLine,
@@ -9,6 +9,8 @@ use super::error::Fault;
 use super::spec::{self, Head};
 use super::task::READY;
 use super::{Ledger, LedgerError, decision, evidence, looped, progress, run, task};
+use crate::ledger::bind::{AsGiven, params};
+use crate::redact::redact;
 
 /// A plan as it is put into the ledger.
 pub(super) struct NewPlan<'a> {
@@ -120,7 +122,14 @@ pub(super) fn insert(transaction: &Transaction<'_>, plan: &NewPlan<'_>, now: Mil
         .prepare_cached(
             "INSERT INTO plan (id, worktree, title, source, added_by, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?
-        .execute(params![plan.id.as_str(), plan.worktree, plan.title, plan.source, plan.added_by.as_str(), now.0])?;
+        .execute(params![
+            plan.id.as_str(),
+            AsGiven(plan.worktree),
+            plan.title,
+            plan.source.map(AsGiven),
+            plan.added_by.as_str(),
+            now.0
+        ])?;
     Ok(())
 }
 
@@ -159,7 +168,7 @@ pub(super) fn lists(connection: &Connection, worktree: &str) -> Result<Vec<PlanI
     let mut statement = connection.prepare_cached(
         "SELECT id FROM plan WHERE worktree = ?1 AND source IS NULL AND id LIKE ?2 AND cleared_at IS NULL ORDER BY id",
     )?;
-    let rows = statement.query_map(params![worktree, format!("{LIST}%")], |row| plan_id(row, 0))?;
+    let rows = statement.query_map(params![AsGiven(worktree), format!("{LIST}%")], |row| plan_id(row, 0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -224,7 +233,7 @@ pub(super) fn newest(connection: &Connection, worktree: &str, beholder: Beholder
              LIMIT 1",
         )?
         .query_row(
-            params![worktree, beholder.session(), format!("{}%", HostList::PLAN), format!("{LIST}%")],
+            params![AsGiven(worktree), beholder.session(), format!("{}%", HostList::PLAN), format!("{LIST}%")],
             |row| plan_id(row, 0),
         )
         .optional()?)
@@ -330,7 +339,7 @@ fn current_of(task: &Task) -> Current {
     Current {
         files: task.files.clone(),
         notes: task.notes.clone(),
-        check: task.verify.as_ref().map(Check::describe),
+        check: task.verify.as_ref().map(|check| redact(&check.describe()).into_owned()),
         stuck_count: task.stuck_count,
     }
 }

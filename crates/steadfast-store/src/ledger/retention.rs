@@ -1,11 +1,11 @@
 //! What the ledger forgets: sessions, what was said in them and their steps. Plans, tasks, evidence and learnings stay.
 
-use rusqlite::params;
 use steadfast_model::{Millis, SessionId};
 
 use super::column::session_id;
 use super::slice::Touched;
 use super::{Ledger, LedgerError, session, step};
+use crate::ledger::bind::params;
 
 /// How much was forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

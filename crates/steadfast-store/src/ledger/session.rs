@@ -1,9 +1,10 @@
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use steadfast_model::{Change, EventKind, Fact, Host, Millis, OwnerEnd, PlanId, Record, Ruling, SessionId, State};
 
 use super::column::{count, millis, plan_id, session_id, signed, word};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
+use crate::ledger::bind::{AsGiven, params};
 
 /// A session as far as its journal is drained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +111,7 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionRow) -> Result<(),
         .execute(params![
             row.id.as_str(),
             row.host.as_str(),
-            row.worktree,
+            row.worktree.as_deref().map(AsGiven),
             row.started_at.0,
             row.last_at.0,
             row.ended.as_ref().map(|end| end.at.0),

@@ -1,6 +1,6 @@
 //! What a session was for and how its work went: the fold of its journal, as far as it is drained.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use serde::{Deserialize, Serialize};
 use steadfast_model::{
     Change, Course, DriftChange, EventKind, Goal, Host, Level, Millis, Record, Release, Ruling, Score, SessionId,
@@ -10,6 +10,7 @@ use steadfast_model::{
 use super::column::{json, millis, session_id, text, word};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
+use crate::ledger::bind::{AsGiven, params};
 
 /// How many steps the history of a session's scores goes back.
 const HISTORY: usize = 50;
@@ -231,7 +232,7 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(
         ))?
         .execute(params![
             row.session().as_str(),
-            row.project_path(),
+            AsGiven(row.project_path()),
             goal.text,
             text(&goal.scope),
             text(&goal.constraints),

@@ -14,6 +14,7 @@ use super::error::Source;
 use super::{Ledger, LedgerError, plan};
 use crate::file::{create_private_dir, private_options, replace};
 use crate::hook_log::log_now;
+use crate::redact::{redact, redact_json};
 
 /// The ledger has it; the slice is older than it should be.
 #[derive(Debug, Error)]
@@ -69,11 +70,13 @@ impl HeldBack {
 /// The slice of this worktree's plan: of those with open tasks the last written that no run works off, else the last
 /// written of them, else of all.
 pub fn read_slices(state_dir: &Path, worktree: &str) -> Option<PlanView> {
+    let worktree = redact(worktree);
     read(state_dir, |view| view.worktree == worktree)
 }
 
 /// The same as a session sees it: the list of another session's host is none of its business.
 pub fn read_slices_of(state_dir: &Path, worktree: &str, session: &SessionId) -> Option<PlanView> {
+    let worktree = redact(worktree);
     read(state_dir, |view| view.worktree == worktree && (view.owner.as_ref() == Some(session) || !is_hosts(view)))
 }
 
@@ -183,7 +186,7 @@ impl Ledger {
                 _ => Ok(()),
             };
         };
-        Ok(replace(path, &serde_json::to_vec(&view)?)?)
+        Ok(replace(path, redact_json(&serde_json::to_string(&view)?).as_bytes())?)
     }
 }
 

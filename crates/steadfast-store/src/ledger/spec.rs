@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use serde::{Deserialize, Serialize};
 use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, StatedCheck, Status, Task, TaskId};
 
-use super::column::{json, text};
+use super::column::{exact, json, text, with_checks};
 use super::error::Fault;
 use super::order::position;
 use super::plan::{self, Beholder, NewPlan};
 use super::progress::{Baseline, Started};
 use super::task::{self, NewTask};
 use super::{Ledger, LedgerError, added, looped, run};
+use crate::ledger::bind::params;
 
 /// A compiled spec on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -195,7 +196,8 @@ pub(super) fn head(connection: &Connection, plan: &PlanId) -> Result<Head, Fault
 }
 
 pub(super) fn put_head(transaction: &Transaction<'_>, plan: &PlanId, head: &Head) -> Result<(), Fault> {
-    transaction.execute("UPDATE plan SET head = ?2 WHERE id = ?1", params![plan.as_str(), text(head)])?;
+    transaction
+        .execute("UPDATE plan SET head = ?2 WHERE id = ?1", params![plan.as_str(), with_checks(head, &head.checks)])?;
     Ok(())
 }
 
@@ -255,7 +257,7 @@ fn put_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &Loading<'_>) 
             planned.item,
             text(&planned.files),
             planned.notes,
-            planned.verify.as_ref().map(text),
+            planned.verify.as_ref().map(exact),
             Status::Pending.as_str(),
             i64::try_from(waits.len()).unwrap_or(i64::MAX),
             at_load(planned.verify.as_ref(), &planned.files, baseline, now).as_ref().map(text),
@@ -301,13 +303,13 @@ fn is_same(connection: &Connection, id: &PlanId, plan: &Plan) -> Result<bool, Fa
     let PlanRow { title, head, .. } = row(connection, id)?;
     let Head { hash: _, description, constraints, criteria, checks, must_nots: _, promise, phases } = head;
     let commands = |checks: &[StatedCheck]| checks.iter().map(|check| check.command.clone()).collect::<Vec<_>>();
-    let same_head = title == plan.feature
-        && description == plan.description
-        && constraints == plan.constraints
-        && criteria == plan.criteria
+    let same_head = is_kept_as(&title, &plan.feature)
+        && is_kept_as(&description, &plan.description)
+        && is_kept_as(&constraints, &plan.constraints)
+        && is_kept_as(&criteria, &plan.criteria)
         && commands(&checks) == commands(&plan.checks)
-        && promise == plan.promise
-        && phases == plan.phases;
+        && is_kept_as(&promise, &plan.promise)
+        && is_kept_as(&phases, &plan.phases);
     if !same_head {
         return Ok(false);
     }
@@ -328,11 +330,16 @@ fn says(task: &Task, planned: &PlannedTask) -> bool {
 }
 
 pub(super) fn is_same_work(task: &Task, planned: &PlannedTask) -> bool {
-    task.title == planned.title
+    is_kept_as(&task.title, &planned.title)
         && task.kind == planned.kind
         && task.task_type == planned.task_type
-        && task.files == planned.files
+        && is_kept_as(&task.files, &planned.files)
         && task.verify == planned.verify
+}
+
+/// Whether that is how what was given is kept, without its secrets.
+pub(super) fn is_kept_as<T: PartialEq + Serialize>(kept: &T, given: &T) -> bool {
+    kept == given || exact(kept) == text(given)
 }
 
 /// Statuses, evidence and decisions of tasks that are still the same work. Returns how many were closed.

@@ -1,10 +1,11 @@
-use rusqlite::{Transaction, params};
+use rusqlite::Transaction;
 use steadfast_model::{AddedBy, Millis, PlanId, Status, Task, TaskId};
 
 use super::error::Fault;
 use super::lease::{self, Fence};
 use super::slice::Touched;
 use super::{Ledger, LedgerError, proof, task};
+use crate::ledger::bind::params;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusChange {

@@ -1,12 +1,13 @@
 //! The steps of sessions, and the keys by which they are found.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use steadfast_model::{Level, Millis, SessionId, Step, fnv};
 
 use super::column::{count, json, millis, session_id, text, word};
 use super::error::Fault;
 use super::keyword::keywords;
 use super::{Ledger, LedgerError};
+use crate::ledger::bind::params;
 
 /// A step as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use steadfast_model::{AddedBy, Check, Millis, PlanId, Status, Task, TaskId, TaskKind, TaskType};
 
-use super::column::{json, millis, optional_word, task_id, text, word};
+use super::column::{exact, json, millis, optional_word, task_id, text, word};
 use super::error::Fault;
 use super::nearest::nearest;
 use super::order::{leading_number, position};
 use super::{Ledger, LedgerError, added, plan};
+use crate::ledger::bind::params;
 
 /// A task as it is put into a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,9 +185,9 @@ pub(super) fn insert(
             new.title,
             new.kind.as_str(),
             new.task_type.map(TaskType::as_str),
-            serde_json::Value::from(new.files.as_slice()).to_string(),
+            text(&new.files),
             new.notes,
-            new.verify.as_ref().map(text),
+            new.verify.as_ref().map(exact),
             Status::Pending.as_str(),
             new.added_by.as_str(),
             now.0,

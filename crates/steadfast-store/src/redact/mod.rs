@@ -1,6 +1,10 @@
 //! Secrets out of text.
 //!
-//! Everything that is journaled passes through [`redact`] first. Three ways lead to a secret: a **token** that shows
+//! What is stored passes one of these doors: an event before it is decided on (`steadfast-hook/src/privacy.rs`), a line of
+//! the journal, a parameter of a statement of the ledger (`ledger/bind.rs`), a file beside them. What is shown passes
+//! another: `output.rs` of the binary, the answer of a hook, a message of the MCP server, a rendered page, an agent's log.
+//! The command of a check is kept as given where it is executed from, and redacted where it is shown.
+//! Three ways lead to a secret: a **token** that shows
 //! itself by its own shape (`rule/table.rs`), a **name** that announces a value (`password=`, `"api_key":`,
 //! `--token`; `name.rs`), and a **place** that always holds one (`user:password@` in a URL, `Authorization:`,
 //! `mysql -p…`). A new key format is one line in `rule/table.rs` with its examples beside it.
@@ -15,6 +19,7 @@ mod class;
 mod command;
 mod flag;
 mod header;
+mod json;
 mod marker;
 mod name;
 mod placeholder;
@@ -28,6 +33,8 @@ mod url;
 mod value;
 
 use std::borrow::Cow;
+
+pub use json::{redact_document, redact_json};
 
 use scan::Scanner;
 

@@ -6,6 +6,7 @@
 //!
 //! A line is written by one `write`. Whatever a dying process leaves of it fails its checksum and is cut by the next.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::path::Path;
 use steadfast_model::{Entry, SessionId, State};
 
 use crate::file::{private_options, rename};
+use crate::redact::redact_json;
 
 pub(super) const FILE: &str = "journal";
 
@@ -78,13 +80,14 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    /// Appends one line in one write.
-    pub(super) fn append(&mut self, sequence: u64, entry: &Entry) -> io::Result<()> {
-        let line = format(sequence, entry)?;
+    /// Appends one line in one write. What it says differs from the entry where that held a secret: that is returned, for
+    /// a state must not know what the journal does not.
+    pub(super) fn append(&mut self, sequence: u64, entry: &Entry) -> io::Result<Option<Entry>> {
+        let (line, is_redacted) = format(sequence, entry)?;
         match self.file.write_all(&line) {
             Ok(()) => {
                 self.end += line.len() as u64;
-                Ok(())
+                Ok(is_redacted.then(|| parse(&line)).flatten().map(|(_, entry, _)| entry))
             }
             Err(error) => {
                 // A full disk takes half a line. The next writer would cut it; better now.
@@ -109,7 +112,7 @@ impl<'a> Journal<'a> {
 
 /// Begins a journal anew with all that came before it folded into one line; returns where it ends.
 pub(super) fn begin(dir: &Path, state: &State) -> io::Result<u64> {
-    let line = format(state.sequence, &Entry::Snapshot(Box::new(state.clone())))?;
+    let (line, _) = format(state.sequence, &Entry::Snapshot(Box::new(state.clone())))?;
     let draft = dir.join("journal.new");
     let mut file = private_options().write(true).create(true).truncate(true).open(&draft)?;
     file.write_all(&line)?;
@@ -154,14 +157,24 @@ pub(super) fn owner(dir: &Path) -> Option<SessionId> {
     })
 }
 
-fn format(sequence: u64, entry: &Entry) -> io::Result<Vec<u8>> {
+/// The line, and whether something in it was redacted.
+fn format(sequence: u64, entry: &Entry) -> io::Result<(Vec<u8>, bool)> {
     let mut line = vec![b' '; HEAD];
     serde_json::to_writer(&mut line, entry)?;
+    // The event went without its secrets before it was decided on. This is for what was made of it and for the facts.
+    let clean = match std::str::from_utf8(&line[HEAD..]).map(redact_json) {
+        Ok(Cow::Owned(clean)) => Some(clean),
+        _ => None,
+    };
+    if let Some(clean) = &clean {
+        line.truncate(HEAD);
+        line.extend_from_slice(clean.as_bytes());
+    }
     let (length, checksum) = (line.len() - HEAD, checksum(sequence, &line[HEAD..]));
     let head = format!("{length:08x} {sequence:016x} {checksum:08x} ");
     line[..HEAD].copy_from_slice(head.as_bytes());
     line.push(b'\n');
-    Ok(line)
+    Ok((line, clean.is_some()))
 }
 
 fn parse(bytes: &[u8]) -> Option<(u64, Entry, usize)> {

@@ -9,6 +9,7 @@ use steadfast_model::Event;
 
 use super::SessionFiles;
 use crate::file::{create_private_dir, replace};
+use crate::redact::redact_json;
 
 /// How many events this process left: with its id and the time, a name of its own for each.
 static LEFT: AtomicU32 = AtomicU32::new(0);
@@ -43,7 +44,7 @@ impl SessionFiles {
         }
         let (process, count) = (std::process::id(), LEFT.fetch_add(1, Ordering::Relaxed));
         let name = format!("{:016x}-{process:08x}-{count:08x}.json", event.at.0);
-        replace(&folder.join(name), &serde_json::to_vec(event)?)
+        replace(&folder.join(name), redact_json(&serde_json::to_string(event)?).as_bytes())
     }
 
     /// What was left, in the order of its time. In an ordinary session there is not even a folder.

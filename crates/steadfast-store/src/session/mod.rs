@@ -205,11 +205,13 @@ impl SessionFiles {
 
         let (record, result) = step(&state);
         let sequence = state.sequence + 1;
-        let (at, changes) = (record.event.at, record.changes.clone());
-        journal
-            .append(sequence, &Entry::Record(Box::new(record)))
-            .map_err(SessionError::io("append to the journal in", &self.dir))?;
-        state.advance(sequence, at, &changes);
+        let mut entry = Entry::Record(Box::new(record));
+        let redacted =
+            journal.append(sequence, &entry).map_err(SessionError::io("append to the journal in", &self.dir))?;
+        entry = redacted.unwrap_or(entry);
+        if let Entry::Record(record) = &entry {
+            state.advance(sequence, record.event.at, &record.changes);
+        }
         // The journal has it: a cache that could not be replaced is only slower to read.
         let _ = Cache { offset: journal.end(), state: state.clone() }.write(&self.dir);
         drop(lock);

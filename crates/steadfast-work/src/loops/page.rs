@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_model::{Loop, LoopId, Review, Task};
 use steadfast_plan::{loop_progress, render_shape, workflow_state};
+use steadfast_store::redact::redact_document;
 
 use crate::file;
 
@@ -23,12 +24,13 @@ pub(super) fn write(root: &Path, looped: &Loop, reviews: &[Review], tasks: &[Tas
     if !ignore.exists() {
         fs::write(ignore, "*\n")?;
     }
-    file::replace(&folder.join("workflow-state.json"), workflow_state(looped, reviews).as_bytes())?;
+    let put = |name: &str, text: String| file::replace(&folder.join(name), redact_document(&text).as_bytes());
+    put("workflow-state.json", workflow_state(looped, reviews))?;
     if let Some(shape) = &looped.shape {
-        file::replace(&folder.join("SHAPE.md"), render_shape(&looped.request, shape).as_bytes())?;
+        put("SHAPE.md", render_shape(&looped.request, shape))?;
     }
     if !tasks.is_empty() {
-        file::replace(&folder.join("PROGRESS.md"), loop_progress(looped, tasks).as_bytes())?;
+        put("PROGRESS.md", loop_progress(looped, tasks))?;
     }
     Ok(())
 }

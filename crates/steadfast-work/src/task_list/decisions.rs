@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use steadfast_model::{AddedBy, PlanId, PlanView, Task};
 use steadfast_store::ledger::{Decision, Head, PlanRow};
 use steadfast_store::log_line;
+use steadfast_store::redact::redact;
 
 use super::document::{self, Known, KnownPhase};
 use super::{DecisionError, TaskList};
@@ -269,7 +270,7 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     let draft = path.with_extension("md.new");
-    fs::write(&draft, text)?;
+    fs::write(&draft, redact(text).as_bytes())?;
     fs::rename(draft, path)
 }
 

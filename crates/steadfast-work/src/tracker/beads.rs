@@ -13,6 +13,7 @@ use steadfast_model::{Evidence, Status};
 use steadfast_observe::{Program, ProgramFailed};
 use steadfast_plan::{BEADS_NOTE as NOTE, Compiled, Options, render};
 use steadfast_store::ledger::Untold;
+use steadfast_store::redact::redact;
 
 use super::{Patience, Tracker, TrackerError};
 
@@ -451,7 +452,7 @@ fn listed(files: &[String]) -> String {
 
 fn one_line(line: &str) -> String {
     const LONGEST: usize = 400;
-    line.chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
+    redact(line).chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST).collect()
 }
 
 /// What a task's end rests on, in a line.

@@ -72,7 +72,7 @@ pub fn follow(
             Report { plan: Some(plan), ..Report::default() }
         }
         known => {
-            let options = Options { ui_skills: settings.ledger_ui_skills.value.clone() };
+            let options = Options { ui_skills: settings.ledger_ui_skills.value.clone(), ..Options::default() };
             // Whoever has no time for it does without: what was begun and not ended would be lost.
             patience.left()?;
             let compiled = tracker.compile(&text, &options)?;

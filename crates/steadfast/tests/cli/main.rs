@@ -40,6 +40,7 @@ mod run;
 mod run_trouble;
 mod running;
 mod sandbox;
+mod secrets;
 mod skills;
 mod spec;
 mod status;

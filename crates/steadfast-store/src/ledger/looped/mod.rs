@@ -5,20 +5,20 @@ mod review;
 mod row;
 mod session;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use steadfast_model::{Loop, LoopEnd, LoopId, Millis, Objected, PlanId, RunId, Scores, Shape, Stage, Waiver};
 
 pub use review::NewReview;
 pub use session::Unfinished;
 pub(super) use session::{bind, wait};
 
-use super::column::{json, text};
+use super::column::{json, text, with_checks};
 use super::error::Fault;
 use super::slice::Touched;
 use super::spec::Head;
 use super::task::within;
 use super::{Ledger, LedgerError, plan, spec};
-use crate::redact::redact;
+use crate::ledger::bind::{AsGiven, Json, params};
 
 /// How long a request may be, in characters. A spec is a file, not a request.
 const REQUEST: usize = 20_000;
@@ -32,8 +32,7 @@ impl Ledger {
             if let Some(other) = row::unfinished(transaction, &new.worktree)? {
                 return Err(LedgerError::InLoop { id: other.id }.into());
             }
-            let request = redact(&new.request).into_owned();
-            row::insert(transaction, &Loop { request, asked: redacted(&new.asked), ..new.clone() })
+            row::insert(transaction, new)
         })
     }
 
@@ -49,7 +48,7 @@ impl Ledger {
     /// The newest first.
     pub fn loops_of(&self, worktree: &str) -> Result<Vec<Loop>, LedgerError> {
         self.read(|connection| {
-            row::select(connection, "worktree = ?1 ORDER BY started_at DESC, id DESC", params![worktree])
+            row::select(connection, "worktree = ?1 ORDER BY started_at DESC, id DESC", params![AsGiven(worktree)])
         })
     }
 
@@ -90,12 +89,12 @@ impl Ledger {
     pub fn override_loop(&mut self, id: &LoopId, why: &str, now: Millis) -> Result<(), LedgerError> {
         within("the reason of an override", why, WHY)?;
         self.change_loop(id, now, |looped| {
-            looped.overridden.get_or_insert_with(|| redact(why).into_owned());
+            looped.overridden.get_or_insert_with(|| why.to_owned());
         })
     }
 
     pub fn keep_shape(&mut self, id: &LoopId, shape: &Shape, now: Millis) -> Result<(), LedgerError> {
-        let shape = redacted(shape);
+        let shape = shape.clone();
         self.write(|transaction, touched| {
             let mut looped = going(transaction, id)?;
             if let Some(plan) = &looped.plan {
@@ -141,8 +140,7 @@ impl Ledger {
     /// What the gate objected to just now.
     pub fn keep_objections(&mut self, id: &LoopId, objections: &[Objected], now: Millis) -> Result<(), LedgerError> {
         self.change_loop(id, now, |looped| {
-            let kept = |one: &Objected| Objected { text: redact(&one.text).into_owned(), ..one.clone() };
-            looped.objections = objections.iter().map(kept).collect();
+            looped.objections = objections.to_vec();
         })
     }
 
@@ -152,7 +150,7 @@ impl Ledger {
         self.write(|transaction, touched| {
             let mut looped = going_again(transaction, touched, id)?;
             looped.waived.retain(|known| known.objection != waiver.objection);
-            looped.waived.push(Waiver { why: redact(&waiver.why).into_owned(), ..waiver.clone() });
+            looped.waived.push(waiver.clone());
             looped.objections.retain(|objected| objected.id != waiver.objection);
             looped.updated_at = now;
             keep(transaction, &looped)
@@ -230,17 +228,8 @@ pub(super) fn follow_plan(transaction: &Transaction<'_>, before: &PlanId, now: &
     Ok(())
 }
 
-fn redacted(shape: &Shape) -> Shape {
-    let lines = |lines: &[String]| lines.iter().map(|line| redact(line).into_owned()).collect();
-    Shape {
-        criteria: lines(&shape.criteria),
-        must_nots: lines(&shape.must_nots),
-        scope: lines(&shape.scope),
-        verification: lines(&shape.verification),
-        // A command that is changed is another command.
-        checks: shape.checks.clone(),
-        not_executed: lines(&shape.not_executed),
-    }
+fn shape_text(shape: &Shape) -> Json {
+    with_checks(shape, &shape.checks)
 }
 
 /// What is over is changed by nobody.
@@ -278,10 +267,10 @@ fn keep(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
          WHERE id = ?1",
         params![
             looped.id.as_str(),
-            looped.spec,
+            looped.spec.as_deref().map(AsGiven),
             looped.scores.as_ref().map(text),
             looped.overridden,
-            looped.shape.as_ref().map(text),
+            looped.shape.as_ref().map(shape_text),
             text(&looped.recall_surfaced),
             looped.plan.as_ref().map(PlanId::as_str),
             looped.run.as_ref().map(RunId::as_str),

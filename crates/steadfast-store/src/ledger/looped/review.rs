@@ -1,11 +1,11 @@
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use steadfast_model::{Finding, FindingSeverity, LoopId, Millis, Resolution, Review, ReviewKind};
 
 use super::super::column::{json, millis, text, word};
 use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
 use super::{going, going_again, keep, row};
-use crate::redact::redact;
+use crate::ledger::bind::params;
 
 /// A review on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +84,7 @@ impl Ledger {
             let review = review.ok_or_else(|| LedgerError::UnknownFinding { id: id.clone(), finding })?;
             transaction.execute(
                 "UPDATE finding SET resolution = ?3 WHERE loop = ?1 AND id = ?2",
-                params![id.as_str(), finding, text(&redacted(resolution))],
+                params![id.as_str(), finding, text(resolution)],
             )?;
             let remaining = blocking(&findings_of(transaction, id, review)?);
             transaction.execute(
@@ -104,20 +104,7 @@ fn blocking(findings: &[Finding]) -> u32 {
 }
 
 fn kept(id: u32, finding: &Finding) -> Finding {
-    Finding {
-        id,
-        text: redact(&finding.text).into_owned(),
-        resolution: redacted(&finding.resolution),
-        ..finding.clone()
-    }
-}
-
-fn redacted(resolution: &Resolution) -> Resolution {
-    match resolution {
-        Resolution::Waived { why } => Resolution::Waived { why: redact(why).into_owned() },
-        Resolution::Deferred { why } => Resolution::Deferred { why: redact(why).into_owned() },
-        Resolution::Open | Resolution::Fixed => resolution.clone(),
-    }
+    Finding { id, ..finding.clone() }
 }
 
 fn next(transaction: &Transaction<'_>, query: &str, id: &LoopId) -> Result<u32, Fault> {

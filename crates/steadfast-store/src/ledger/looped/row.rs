@@ -1,9 +1,11 @@
-use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction};
 use steadfast_model::{Loop, LoopEnd, LoopId, PlanId, RunId, SessionId, Stage};
 
 use super::super::LedgerError;
 use super::super::column::{json, millis, optional_word, text, word};
 use super::super::error::Fault;
+use super::shape_text;
+use crate::ledger::bind::{AsGiven, params};
 
 const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base, objections, waived, session, waits, limits, iterations, spent";
 
@@ -34,14 +36,14 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
         ),
         params![
             new.id.as_str(),
-            new.worktree,
+            AsGiven(&new.worktree),
             new.stage.as_str(),
             new.request,
-            new.spec,
+            new.spec.as_deref().map(AsGiven),
             new.scores.as_ref().map(text),
             new.overridden,
-            text(&new.asked),
-            new.shape.as_ref().map(text),
+            shape_text(&new.asked),
+            new.shape.as_ref().map(shape_text),
             text(&new.recall_surfaced),
             new.plan.as_ref().map(PlanId::as_str),
             new.run.as_ref().map(RunId::as_str),

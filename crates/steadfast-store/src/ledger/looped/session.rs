@@ -1,6 +1,6 @@
 //! A loop in a session: who is bound to it, whether it waits for a human, and what it used up.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use steadfast_model::{Counts, Loop, LoopId, LoopLimits, Millis, OwnerEnd, SessionId};
 
 use super::super::column::text;
@@ -8,7 +8,7 @@ use super::super::error::Fault;
 use super::super::task::within;
 use super::super::{Ledger, LedgerError, plan};
 use super::{WHY, going, row};
-use crate::redact::redact;
+use crate::ledger::bind::params;
 
 /// The unfinished loop of a worktree, with what a stop asks of it.
 #[derive(Clone, Debug)]
@@ -96,10 +96,7 @@ pub(in super::super) fn bind(
 
 /// A loop that is over waits for nobody.
 pub(in super::super) fn wait(transaction: &Transaction<'_>, id: &LoopId, why: Option<&str>) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE loop SET waits = ?2 WHERE id = ?1 AND ended IS NULL",
-        params![id.as_str(), why.map(|why| redact(why).into_owned())],
-    )?;
+    transaction.execute("UPDATE loop SET waits = ?2 WHERE id = ?1 AND ended IS NULL", params![id.as_str(), why])?;
     Ok(())
 }
 

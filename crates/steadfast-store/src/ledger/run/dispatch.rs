@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Row, Transaction, params};
+use rusqlite::{Connection, Row, Transaction};
 use steadfast_model::{Dispatch, Host, Millis, RunId, SessionId, Spent, Sums, TaskId};
 
 use super::super::column::{count, millis, signed, task_id, word};
 use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
 use super::unit;
+use crate::ledger::bind::params;
 
 /// An iteration that begins.
 #[derive(Clone, Copy, Debug)]

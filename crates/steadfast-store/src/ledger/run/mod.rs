@@ -7,7 +7,7 @@ mod unit;
 mod unit_plan;
 mod view;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState};
 
 pub use closing::{Closed, Closing};
@@ -17,6 +17,7 @@ pub use unit_plan::{UnitLoading, UnitResult};
 use super::column::{signed, text};
 use super::error::Fault;
 use super::{Ledger, LedgerError, added, plan};
+use crate::ledger::bind::{AsGiven, params};
 
 impl Ledger {
     /// Puts it down as it is given. Its plan is nobody else's until it is over.
@@ -36,11 +37,11 @@ impl Ledger {
                 params![
                     run.id.as_str(),
                     run.plan.as_str(),
-                    run.worktree,
-                    run.spec,
+                    AsGiven(&run.worktree),
+                    AsGiven(&run.spec),
                     run.host.as_str(),
                     run.base,
-                    run.branch,
+                    AsGiven(&run.branch),
                     run.state.as_str(),
                     run.reason,
                     text(&run.limits),
@@ -62,7 +63,7 @@ impl Ledger {
     /// The newest first.
     pub fn runs_of(&self, worktree: &str) -> Result<Vec<Run>, LedgerError> {
         self.read(|connection| {
-            row::select(connection, "worktree = ?1 ORDER BY started_at DESC, id DESC", params![worktree])
+            row::select(connection, "worktree = ?1 ORDER BY started_at DESC, id DESC", params![AsGiven(worktree)])
         })
     }
 

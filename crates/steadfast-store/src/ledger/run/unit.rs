@@ -1,10 +1,11 @@
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 use steadfast_model::{Millis, PlanId, RunId, RunUnit, SessionId, TaskId, UnitStatus};
 
 use super::super::column::{json, millis, signed, task_id, text, word};
 use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
 use super::row;
+use crate::ledger::bind::{AsGiven, params};
 
 const COLUMNS: &str = "unit, title, tasks, wave, status, attempts, stuck, branch, directory, plan, pid, pid_started, session, leases, head, merged, note, last_failure, updated_at";
 
@@ -110,8 +111,8 @@ pub(super) fn keep(transaction: &Transaction<'_>, run: &RunId, unit: &RunUnit) -
             unit.status.as_str(),
             unit.attempts,
             unit.stuck,
-            unit.branch,
-            unit.directory,
+            unit.branch.as_deref().map(AsGiven),
+            unit.directory.as_deref().map(AsGiven),
             unit.plan.as_ref().map(PlanId::as_str),
             unit.agent.map(|process| process.pid),
             unit.agent.map(|process| signed(process.started)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, Transaction};
 use steadfast_model::{AddedBy, Check, Evidence, Millis, PlanId, RunId, Task, TaskId};
 
 use super::super::column::{plan_id, text, word};
@@ -14,6 +14,7 @@ use super::super::slice::Touched;
 use super::super::spec;
 use super::super::{Ledger, LedgerError, evidence, task};
 use super::row;
+use crate::ledger::bind::params;
 
 /// A unit on its way into its worktree.
 #[derive(Clone, Copy, Debug)]

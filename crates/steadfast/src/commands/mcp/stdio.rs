@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use serde_json::Value;
+use steadfast_store::redact::redact_json;
 
 use super::line::{LIMIT, Line, next_line};
 use super::message::{Request, RpcError, answer, read};
@@ -85,7 +86,7 @@ fn handled(request: Request) -> Value {
 /// Ends when all answers are written, or when the host has closed its end.
 fn write_all(output: &mut impl Write, to_write: &Receiver<Value>) {
     for message in to_write {
-        let written = writeln!(output, "{message}").and_then(|()| output.flush());
+        let written = writeln!(output, "{}", redact_json(&message.to_string())).and_then(|()| output.flush());
         if written.is_err() {
             return;
         }

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use steadfast_plan::Target;
+use steadfast_store::redact::redact_document;
 use steadfast_work::file;
 
 use crate::error::CommandError;
@@ -35,6 +36,8 @@ impl Export {
             To::Json => Target::Json,
         };
         let text = here::task_list("plan export")?.exported(to)?;
+        // Others may read it, and a check that holds a secret is to be written anew by whoever has that.
+        let text = redact_document(&text);
         let Some(path) = self.output else {
             put(&text)?;
             return Ok(());

@@ -10,6 +10,7 @@ use steadfast_model::{Run, RunId, RunSettings, RunUnit, RunView};
 use steadfast_runner::progress::{progress_md, report, status_line};
 use steadfast_runner::run::{Activity, Audience, News, Outcome, Snapshot};
 use steadfast_store::ledger::Ledger;
+use steadfast_store::redact::redact;
 use steadfast_store::{Place, log_line};
 
 use super::notice::Notice;
@@ -98,7 +99,7 @@ impl Display {
     fn write(&self, view: &RunView) {
         let written = self.page.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| {
             let next = self.page.with_extension("md.new");
-            fs::write(&next, progress_md(view))?;
+            fs::write(&next, redact(&progress_md(view)).as_bytes())?;
             fs::rename(&next, &self.page)
         });
         if let Err(error) = written {

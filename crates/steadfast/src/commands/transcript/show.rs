@@ -5,6 +5,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hosts::transcript::{Transcript, subagent_files};
+use steadfast_store::redact::redact;
 use steadfast_work::text::printable;
 
 use super::sessions;
@@ -199,7 +200,7 @@ impl Screen {
 
 /// As much of the text as one line holds.
 pub(super) fn fit(text: &str, width: usize) -> String {
-    let line = printable(text.trim());
+    let line = printable(&redact(text.trim()));
     match line.char_indices().nth(width) {
         None => line,
         Some(_) => cut(&line, width - 1).to_owned() + "…",

@@ -99,6 +99,7 @@ fn all_that_can_be_wrong_is_said_with_what_to_do() {
                     .join(","),
             ),
         ),
+        ("SPEC.json", tasks(r#"{"id": "1.1", "task": "T", "verification": "curl -u bob:Tr0ub4dor3 https://a.example"}"#)),
         ("SPEC.json", tasks(&many.join(","))),
         ("SPEC.json", loops),
         (

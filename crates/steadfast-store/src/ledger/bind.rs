@@ -1,0 +1,104 @@
+//! The one door for what is written into the ledger: a text that is bound to a statement goes without its secrets.
+//!
+//! `params!` of this module takes the place of rusqlite's. What it looks for passes the same door as what it keeps, so a
+//! row is found by the text it was kept under.
+
+use std::borrow::Cow;
+
+use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
+
+use crate::redact::redact;
+
+/// What can be bound.
+pub(in crate::ledger) trait Bind {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>>;
+}
+
+/// A value on its way into a statement.
+pub(in crate::ledger) struct Bound<'a, T: Bind + ?Sized> {
+    pub(in crate::ledger) value: &'a T,
+}
+
+impl<T: Bind + ?Sized> ToSql for Bound<'_, T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.value.bind()
+    }
+}
+
+macro_rules! params {
+    ($($value:expr),* $(,)?) => {
+        &[$(&$crate::ledger::bind::Bound { value: &$value } as &dyn rusqlite::ToSql),*] as &[&dyn rusqlite::ToSql]
+    };
+}
+
+pub(in crate::ledger) use params;
+
+/// A text that is used as it is: a path, or what is executed or compared. Shown, it is redacted like any other.
+#[derive(Debug)]
+pub(in crate::ledger) struct AsGiven<'a>(pub(in crate::ledger) &'a str);
+
+/// A document of [`super::column::text`], whose strings went without their secrets already, or of
+/// [`super::column::exact`].
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::ledger) struct Json(pub(in crate::ledger) String);
+
+impl Bind for str {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match redact(self) {
+            Cow::Borrowed(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Cow::Owned(text) => ToSqlOutput::Owned(Value::Text(text)),
+        })
+    }
+}
+
+impl Bind for String {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.as_str().bind()
+    }
+}
+
+impl Bind for Cow<'_, str> {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.as_ref().bind()
+    }
+}
+
+impl<T: Bind + ?Sized> Bind for &T {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        (**self).bind()
+    }
+}
+
+impl<T: Bind> Bind for Option<T> {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self {
+            Some(value) => value.bind(),
+            None => Ok(ToSqlOutput::Owned(Value::Null)),
+        }
+    }
+}
+
+impl Bind for AsGiven<'_> {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl Bind for Json {
+    fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+/// What holds no text.
+macro_rules! plain {
+    ($($kind:ty),*) => {
+        $(impl Bind for $kind {
+            fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                self.to_sql()
+            }
+        })*
+    };
+}
+
+plain!(bool, u8, u32, i32, i64, f64, Vec<u8>);

@@ -1,0 +1,110 @@
+//! Secrets out of text that is JSON: out of its strings, so that it stays JSON.
+
+use std::borrow::Cow;
+
+use super::redact;
+
+/// The document with every secret in a string or a key replaced; borrowed when there is none.
+///
+/// What is no string is left as it is. In a text that is no JSON, whatever stands between quotes is taken for a string.
+pub fn redact_json(json: &str) -> Cow<'_, str> {
+    let mut clean = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(open) = find(json, at) {
+        let close = close_of(json, open + 1);
+        if let Some(literal) = redacted(&json[open + 1..close]) {
+            clean.push_str(&json[copied..open]);
+            clean.push_str(&literal);
+            copied = (close + 1).min(json.len());
+        }
+        at = close + 1;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    clean.push_str(&json[copied..]);
+    Cow::Owned(clean)
+}
+
+/// Secrets out of a text that is meant for somebody to read and may be JSON, or several documents of it in lines.
+pub fn redact_document(text: &str) -> Cow<'_, str> {
+    let is_json = text.trim_start().starts_with(['{', '['])
+        && serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>().all(|part| part.is_ok());
+    if is_json { redact_json(text) } else { redact(text) }
+}
+
+fn find(json: &str, from: usize) -> Option<usize> {
+    Some(from + json.as_bytes().get(from..)?.iter().position(|byte| *byte == b'"')?)
+}
+
+/// Where the string that begins here ends: at its quote, or with the text.
+fn close_of(json: &str, from: usize) -> usize {
+    let bytes = json.as_bytes();
+    let mut at = from;
+    while at < bytes.len() && bytes[at] != b'"' {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    at.min(bytes.len())
+}
+
+/// The string in quotes, if there is a secret in it.
+fn redacted(inner: &str) -> Option<String> {
+    let text = match inner.contains('\\') {
+        true => serde_json::from_str(&format!("\"{inner}\"")).map_or(Cow::Borrowed(inner), Cow::<str>::Owned),
+        false => Cow::Borrowed(inner),
+    };
+    let Cow::Owned(clean) = redact(&text) else { return None };
+    serde_json::to_string(&clean).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = concat!("ghp", "_R4nd0mR4nd0mR4nd0mR4nd0mR4nd0mR4nd0m");
+
+    #[test]
+    fn a_secret_in_a_string_goes_and_the_document_stays_one() {
+        let given = serde_json::json!({
+            "plain": "nothing here", "said": format!("a \"quoted\"\n{TOKEN} \\"), "tokens": 123_456,
+            "list": ["curl -u \"bob:s3cr3tPass\" https://a.example", format!("PASSWORD='{TOKEN}'")], (TOKEN): 1,
+        });
+        for text in [given.to_string(), format!("{given:#}")] {
+            let clean = redact_json(&text).into_owned();
+            assert!(!clean.contains(TOKEN) && !clean.contains("s3cr3tPass"), "{clean}");
+            let read: serde_json::Value = serde_json::from_str(&clean).unwrap();
+            assert_eq!((&read["plain"], &read["tokens"]), (&given["plain"], &given["tokens"]));
+            assert!(read["said"].as_str().unwrap().starts_with("a \"quoted\"\n[redacted:"), "{clean}");
+            assert_eq!(redact_json(&clean), clean);
+        }
+    }
+
+    #[test]
+    fn without_a_secret_nothing_is_copied() {
+        let text = serde_json::json!({"input_tokens": 1, "what": "a \"b\" \\ c", "token": "see README"}).to_string();
+        assert!(matches!(redact_json(&text), Cow::Borrowed(_)), "{text}");
+    }
+
+    #[test]
+    fn a_document_is_read_as_what_it_is() {
+        let lines =
+            format!("{}\n{}\n", serde_json::json!({"a": TOKEN}), serde_json::json!({"input_tokens": 1_234_567}));
+        let clean = redact_document(&lines);
+        assert_eq!(clean.lines().count(), 2);
+        assert!(
+            clean.contains("{\"a\":\"[redacted:") && clean.contains("1234567") && !clean.contains(TOKEN),
+            "{clean}"
+        );
+        assert!(redact_document("{PASSWORD=Hunter22}").contains("[redacted:"));
+        assert!(redact_document("[1] PASSWORD=Hunter22").contains("[redacted:"));
+    }
+
+    #[test]
+    fn half_a_document_is_no_reason_to_fail() {
+        for text in ["\"", "\"\\", "\"a\\\"", "{\"a\":\"ü\\", "\\\""] {
+            assert_eq!(redact_json(text), text);
+        }
+        let torn = format!("{{\"said\":\"{TOKEN}");
+        assert!(!redact_json(&torn).contains(TOKEN));
+    }
+}
