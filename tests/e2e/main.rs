@@ -46,6 +46,7 @@ mod red_team;
 mod run;
 mod sandbox;
 mod scopes;
+mod sender;
 mod session;
 mod spec;
 mod stop;

@@ -77,6 +77,7 @@ pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Chang
         | EventKind::ListSeen(_)
         | EventKind::ItemCreated(_)
         | EventKind::ItemCompleted(_)
+        | EventKind::Forged(_)
         | EventKind::ConfigChange { .. } => {}
     }
     changes.extend(goal::changes(state, event, facts));

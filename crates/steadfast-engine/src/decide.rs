@@ -1,6 +1,8 @@
-use steadfast_model::{Answer, Change, Direction, Effect, Event, Facts, Mode, Needs, Opinion, Ruling, State, Verdict};
+use steadfast_model::{
+    Answer, Change, Direction, Effect, Event, EventKind, Facts, Mode, Needs, Opinion, Ruling, State, Verdict,
+};
 
-use crate::{Heard, POLICIES, book, claim, goal, repeat};
+use crate::{Heard, POLICIES, book, claim, forged, goal, repeat};
 
 /// All that follows from one event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,7 +28,7 @@ pub fn decide(state: &State, event: &Event, facts: &Facts) -> Decision {
 impl Heard<'_> {
     /// What has to be known before it is decided.
     pub fn needs(&self, state: &State) -> Needs {
-        if repeat::answered(state, self).is_some() {
+        if repeat::answered(state, self).is_some() || matches!(self.kind, EventKind::Forged(_)) {
             return Needs::default();
         }
         POLICIES.iter().map(|policy| policy.needs(state, self)).fold(goal::needs(state, self), Needs::and)
@@ -40,6 +42,9 @@ impl Heard<'_> {
     /// What to answer, and what that changes.
     pub fn decide(&self, state: &State, facts: &Facts) -> Decision {
         let event = self;
+        if let EventKind::Forged(sent) = &event.kind {
+            return forged::noted(sent);
+        }
         if let Some(answer) = repeat::answered(state, event) {
             return Decision { changes: repeat::again(state, event), answer, ..Decision::default() };
         }
@@ -72,6 +77,11 @@ impl Heard<'_> {
             }
             decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
             decision.opinions.push(Opinion { policy: policy.name(), mode, verdict: judgement.verdict });
+        }
+        if let Some(told) = forged::told(&state, event) {
+            let mode = if state.is_paused(event.at) { Mode::Observe } else { state.rules.integrity };
+            decision.answer.add(tie(Verdict::Note(told), mode), Direction::Advice);
+            decision.changes.push(Change::ForgedTold);
         }
         if !state.attended {
             decision.answer.ruling = unattended(decision.answer.ruling);

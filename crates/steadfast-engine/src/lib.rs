@@ -5,6 +5,7 @@ mod book;
 mod claim;
 mod decide;
 pub mod drift;
+mod forged;
 pub mod goal;
 mod heard;
 pub mod host_list;

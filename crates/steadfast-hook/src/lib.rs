@@ -13,6 +13,7 @@ mod gate;
 mod list;
 mod privacy;
 mod process;
+mod sender;
 mod share;
 mod step;
 mod supervise;

@@ -39,6 +39,7 @@ pub(crate) fn redact(event: &mut Event) {
         | EventKind::TaskChanged(_)
         | EventKind::Binding(_)
         | EventKind::Paused { .. }
+        | EventKind::Forged(_)
         | EventKind::GateClosed(_)
         | EventKind::GateOpened(_) => {}
     }

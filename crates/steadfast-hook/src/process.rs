@@ -4,6 +4,8 @@ use std::fs;
 
 use steadfast_store::SessionFiles;
 
+use crate::sender::noted;
+
 /// How far up to look for a host.
 const GENERATIONS: usize = 32;
 
@@ -15,6 +17,8 @@ pub struct Process {
     pub parent: u32,
     /// In ticks since the machine was started.
     pub started: u64,
+    /// The process that began its session.
+    pub session: u32,
     /// It has a terminal.
     pub terminal: bool,
 }
@@ -27,9 +31,10 @@ impl Process {
         let (name, rest) = (stat.get(stat.find('(')? + 1..stat.rfind(')')?)?, stat.get(stat.rfind(')')? + 1..)?);
         let mut fields = rest.split_whitespace();
         let parent = fields.nth(1)?.parse().ok()?;
-        let terminal = fields.nth(2)? != "0";
+        let session = fields.nth(1)?.parse().ok()?;
+        let terminal = fields.next()? != "0";
         let started = fields.nth(14)?.parse().ok()?;
-        Some(Self { id, name: name.to_owned(), parent, started, terminal })
+        Some(Self { id, name: name.to_owned(), parent, started, session, terminal })
     }
 
     #[cfg(not(target_os = "linux"))]
@@ -64,16 +69,8 @@ impl Process {
 /// The hosts as processes are called.
 pub const HOSTS: [&str; 2] = ["claude", "codex"];
 
-/// Keeps which process a session runs in.
-pub(crate) fn note(files: &SessionFiles) {
-    if let Some(host) = Process::above(&HOSTS) {
-        // Without it the session counts as living until it was silent for long enough.
-        let _ = files.note_process(&format!("{} {} {}", host.id, host.started, numbering()));
-    }
-}
-
 /// By whom processes are numbered here: a container has numbers of its own.
-fn numbering() -> String {
+pub(crate) fn numbering() -> String {
     let name = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     name.to_string_lossy().replace(char::is_whitespace, "")
 }
@@ -88,19 +85,10 @@ pub(crate) fn is_attended() -> Option<bool> {
     Some(!once && host.terminal)
 }
 
-/// Whether the process of a session is known, and gone.
+/// Whether the process of a session is known, and gone; of several windows, each.
 pub fn is_gone(files: &SessionFiles) -> bool {
-    let Some(noted) = files.noted_process() else { return false };
-    let mut words = noted.split_whitespace();
-    let mut number = || words.next()?.parse::<u64>().ok();
-    let (Some(id), Some(started)) = (number(), number()) else { return false };
-    let Ok(id) = u32::try_from(id) else { return false };
-    // In a container the same number is another process's.
-    if words.next() != Some(numbering().as_str()) {
-        return false;
-    }
-    // Where processes cannot be looked at, not even this one can.
-    Process::look(std::process::id()).is_some() && Process::look(id).is_none_or(|process| process.started != started)
+    let noted = noted(files);
+    !noted.is_empty() && noted.iter().all(|noted| noted.is_alive() == Some(false))
 }
 
 #[cfg(all(test, target_os = "linux"))]

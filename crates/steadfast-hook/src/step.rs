@@ -13,7 +13,7 @@ use steadfast_store::{
 };
 
 use crate::follow::{Follow, Followed};
-use crate::{facts, gate, list, process};
+use crate::{facts, gate, list};
 
 /// How long one event waits for another of the same session.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -143,9 +143,6 @@ impl Step<'_> {
         }
         let (_, mut decision) = updated?;
         take_in_late(&files)?;
-        if matches!(event.kind, EventKind::SessionStart { .. }) {
-            process::note(&files);
-        }
 
         for effect in &decision.effects {
             if let Err(error) = act(place, config, &event, effect) {

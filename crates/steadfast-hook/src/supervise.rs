@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::fallback::fallback;
 use crate::follow::Follow;
 use crate::step::Step;
-use crate::{privacy, process};
+use crate::{privacy, process, sender};
 
 /// A payload longer than this is not read to its end.
 const PAYLOAD: u64 = 64 << 20;
@@ -26,6 +26,8 @@ pub struct Surroundings {
     pub project: Option<PathBuf>,
     pub session: Option<SessionId>,
     pub attended: Option<bool>,
+    /// The process that made the socket on standard input, where it is one.
+    pub peer: Option<u32>,
     pub user_state: Option<PathBuf>,
     pub user_config: Option<PathBuf>,
     /// The file that is there once the run which started this session has spent its budget. Sessions of nobody's run have
@@ -99,16 +101,23 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
         event.attended = process::is_attended();
     }
     privacy::redact(&mut event);
+    sender::check(&place, &mut event, around.peer);
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
     let Surroundings { homes, follow, task_list, .. } = *around;
     let run_spent = around.run_spent.as_deref();
     let step = Step { place: &place, config: &config, run_spent, homes, follow, task_list };
     let session = event.session.clone();
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
+    let speaks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop(_));
     let Decision { answer, effects, .. } = step.take(event).map_err(|error| error.to_string())?;
+    let files = SessionFiles::of(&place, &session);
+    // A session that was begun before we were called for it had no start.
+    if starts || (speaks && sender::noted(&files).is_empty()) {
+        sender::note(&files, around.peer);
+    }
     if let Some(path) = starts.then(|| transcript_path(payload)).flatten() {
         // Best effort: without it nobody knows what the session costs.
-        let _ = SessionFiles::of(&place, &session).note_transcript(&path);
+        let _ = files.note_transcript(&path);
     }
     // What was read has a name.
     let said = EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer));

@@ -62,6 +62,7 @@ impl Repository {
             project: None,
             session: None,
             attended: None,
+            peer: None,
             user_state: None,
             user_config: None,
             run_spent: None,

@@ -127,6 +127,45 @@ pub enum EventKind {
     ItemCreated(ItemTold),
     /// The host is about to call an item of its list completed, whoever asked for it.
     ItemCompleted(ItemTold),
+    /// What came in as an event was not sent by a host.
+    Forged(Forged),
+}
+
+/// An event that something other than a host sent. It changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forged {
+    /// Which event it claimed to be.
+    pub claimed: String,
+    /// What it said, cut and redacted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// Of which session it claimed to be, if that is made up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
+    pub by: ForgedBy,
+}
+
+/// Who sent a forged event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForgedBy {
+    /// A process of a tool call or of an MCP server, or a host that one of them started.
+    ToolCall,
+    /// A process with no host above it, while the session's host runs.
+    Stranger,
+}
+
+impl Forged {
+    /// One line for the human.
+    pub fn told(&self) -> String {
+        let by = match self.by {
+            ForgedBy::ToolCall => "a process of a tool call",
+            ForgedBy::Stranger => "a process outside the host",
+        };
+        let text = if self.text.is_empty() { String::new() } else { format!(" \"{}\"", self.text) };
+        let session = self.session.as_ref().map(|session| format!(" of session {session}")).unwrap_or_default();
+        format!("forged: {by} sent {}{text}{session}. Steadfast ignored it.", self.claimed)
+    }
 }
 
 /// What a command says of the plan that a session works on.
@@ -339,6 +378,7 @@ impl EventKind {
             Self::ListSeen(_) => "ListSeen",
             Self::ItemCreated(_) => "TaskCreated",
             Self::ItemCompleted(_) => "TaskCompleted",
+            Self::Forged(_) => "forged",
         }
     }
 }

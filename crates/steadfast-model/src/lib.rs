@@ -34,7 +34,8 @@ pub use check::{Check, StatedCheck};
 pub use drift::{Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally};
 pub use effect::{Claim, Effect};
 pub use event::{
-    Agent, Background, BindingWord, Event, EventKind, EventName, PromptOrigin, StartSource, Stopping, TaskChanged,
+    Agent, Background, BindingWord, Event, EventKind, EventName, Forged, ForgedBy, PromptOrigin, StartSource, Stopping,
+    TaskChanged,
 };
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
 pub use facts::{
@@ -62,8 +63,8 @@ pub use settings::{
     RunSettings, Settings, Source, Sourced, StopOptions, StopRules, TaskSource, Usd,
 };
 pub use state::{
-    Binding, BindingChange, Change, GateState, Held, LastStop, LastWrite, Leased, Offered, Release, Released,
-    STATE_VERSION, Seen, State, StopCount, TaskFile, WiringTold,
+    Binding, BindingChange, Change, ForgedSeen, GateState, Held, LastStop, LastWrite, Leased, Offered, Release,
+    Released, STATE_VERSION, Seen, State, StopCount, TaskFile, WiringTold,
 };
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
 pub use tool::{Action, Answered, Outcome, ToolCall, ToolResult};

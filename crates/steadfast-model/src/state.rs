@@ -106,6 +106,9 @@ pub struct State {
     /// What was said of a changed wiring.
     #[serde(default, skip_serializing_if = "WiringTold::is_nothing")]
     pub wiring: WiringTold,
+    /// Events that no host sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forged: Option<ForgedSeen>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -123,6 +126,17 @@ impl WiringTold {
     fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
+}
+
+/// The forged events of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForgedSeen {
+    pub count: u32,
+    /// How many of them the human was told of.
+    #[serde(default)]
+    pub told: u32,
+    /// The last one in words.
+    pub last: String,
 }
 
 /// A subagent and the tasks it started.
@@ -238,6 +252,10 @@ pub enum Change {
     /// What was said of a changed wiring.
     WiringTold(WiringTold),
     List(ListChange),
+    /// An event came that no host sent. In words.
+    Forged(String),
+    /// The human was told of all of them.
+    ForgedTold,
 }
 
 impl State {
@@ -269,6 +287,7 @@ impl State {
             last_write: None,
             list: None,
             wiring: WiringTold::default(),
+            forged: None,
             ended: None,
             seen: Vec::new(),
         }
@@ -328,6 +347,16 @@ impl State {
             }
             Change::Paused(until) => self.paused_until = *until,
             Change::WiringTold(told) => self.wiring = *told,
+            Change::Forged(last) => {
+                let forged = self.forged.get_or_insert_default();
+                forged.count = forged.count.saturating_add(1);
+                forged.last.clone_from(last);
+            }
+            Change::ForgedTold => {
+                if let Some(forged) = &mut self.forged {
+                    forged.told = forged.count;
+                }
+            }
             Change::Attended(attended) => self.attended = *attended,
             Change::StopRefused => {
                 self.stop.refused = self.stop.refused.saturating_add(1);

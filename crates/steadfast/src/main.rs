@@ -15,6 +15,7 @@ mod history;
 mod limit;
 mod neighbours;
 mod output;
+mod peer;
 mod recalled;
 mod refining;
 mod report;

@@ -11,6 +11,8 @@ use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
 use steadfast_work::{Environment, RUN_SPENT};
 
+use crate::peer;
+
 pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
@@ -42,6 +44,7 @@ pub(crate) fn of_hook() -> Surroundings {
             "0" | "false" => Some(false),
             _ => None,
         }),
+        peer: peer::of_stdin(),
         user_state: user_state(),
         user_config: user_config(),
         run_spent: path(RUN_SPENT),

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hook::is_gone;
 use steadfast_model::{
-    Counts, Course, DraftLine, Fact, LoopView, Millis, PlanView, Release, RunState, RunView, State,
+    Counts, Course, DraftLine, Fact, ForgedSeen, LoopView, Millis, PlanView, Release, RunState, RunView, State,
     Status as TaskStatus, Tally, TaskId,
 };
 use steadfast_observe::{Branch, Point, Repository as Checkout};
@@ -29,7 +29,7 @@ pub(super) struct Status {
     /// Print JSON with stable keys: `{root, state, branch, changed, plan, run: {id, state, reason, branch}, loop:
     /// {id, stage, standing, next, session, waits}, approval, gate, draft, kept: [path], done_by,
     /// stale: [id], checking: [id], needs_human: [text], sessions: [{id, host,
-    /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until, tags: [tag],
+    /// started_at, last_at, ended, prompts, tool_calls, refusals, released, paused_until, forged, tags: [tag],
     /// drift: {steps, nudges, corrections, interventions, halts, course}}]}`.
     #[arg(long)]
     json: bool,
@@ -188,6 +188,7 @@ impl Seen {
             "refusals": row.refusals,
             "released": self.released().map(Release::as_str),
             "paused_until": self.paused_until(surroundings::now()),
+            "forged": self.forged().map_or(0, |forged| forged.count),
             "tags": self.work.as_ref().map(SessionState::tags).unwrap_or_default(),
             "drift": self.work.as_ref().map(|work| {
                 let Tally { steps, nudges, corrections, interventions, halts, .. } = work.tally();
@@ -195,6 +196,11 @@ impl Seen {
                     "halts": halts, "course": work.course().as_str()})
             }),
         })
+    }
+
+    /// The events that came in its name, and that no host sent.
+    fn forged(&self) -> Option<&ForgedSeen> {
+        self.state.as_ref()?.forged.as_ref()
     }
 
     /// How its work went, in one line. None of a session that took no step.
@@ -354,6 +360,9 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError
         )?;
         if let Some(drift) = seen.drift() {
             tell!("       {drift}")?;
+        }
+        if let Some(forged) = seen.forged() {
+            tell!("       {}, the last: {}", several(u64::from(forged.count), "forged event"), forged.last)?;
         }
     }
     if sessions.len() > SESSIONS {

@@ -1,0 +1,121 @@
+//! Whether a host sends an event, or something that its agent started.
+//!
+//! A process cannot choose its ancestors, nor who made the socket it reads from. So these two decide, and what an
+//! environment says only adds suspicion: it can be emptied.
+//!
+//! - Claude Code hands a payload over through a socket that it made itself; the kernel tells who made it. A tool's child
+//!   reads from something else.
+//! - Codex uses pipes, which do not tell. There the process that the host itself started is looked at: it is a tool's
+//!   if its environment is, or if nothing feeds it, and an MCP server's if it has no session of its own.
+//! - A sender without a host above it is adopted or foreign. In a session whose host is alive that is a forgery.
+//!
+//! Where processes cannot be looked at (other systems than Linux) nothing is known, and every event counts.
+
+mod lineage;
+
+use steadfast_model::{Action, Event, EventKind, Forged, SessionId, ToolCall};
+use steadfast_store::{Place, SessionFiles};
+
+pub(crate) use lineage::Noted;
+use lineage::{Lineage, System};
+
+use crate::process::{Process, numbering};
+
+/// Longest part of a forged text that is kept, in characters.
+const TEXT: usize = 200;
+
+/// Hosts of one session that are remembered at once: the windows in which it is open.
+const WINDOWS: usize = 4;
+
+/// Looks at where an event comes from. A forged one is exchanged for the record of it.
+pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>) {
+    let files = SessionFiles::of(place, &event.session);
+    let noted = noted(&files);
+    if is_plain(&noted, peer) {
+        return;
+    }
+    let lineage = Lineage::of(&System, std::process::id(), peer);
+    let living: Vec<_> = noted.into_iter().map(|noted| (noted.is_alive(), noted)).collect();
+    let Some(by) = lineage.forged(&living, |host| Some(session_of(place, host)?.1)) else { return };
+    let mut forged = Forged { claimed: event.kind.label().to_owned(), text: text(event), session: None, by };
+    // A made-up session is written down where its author works.
+    if !files.dir().is_dir()
+        && let Some((own, _)) = lineage.host().and_then(|host| session_of(place, host))
+    {
+        forged.session = Some(std::mem::replace(&mut event.session, own));
+    }
+    *event = Event {
+        via: event.via,
+        ..Event::plain(event.session.clone(), event.host, event.cwd.clone(), event.at, EventKind::Forged(forged))
+    };
+}
+
+/// The usual case, for which nothing else is read: the host that was noted is the parent, and made our standard input.
+fn is_plain(noted: &[Noted], peer: Option<u32>) -> bool {
+    let parent = parent();
+    peer.is_some() && peer == parent && noted.iter().any(|noted| noted.ways.by_socket && Some(noted.id) == peer)
+}
+
+/// Keeps which host a session runs in, beside the others that live.
+pub(crate) fn note(files: &SessionFiles, peer: Option<u32>) {
+    let lineage = Lineage::of(&System, std::process::id(), peer);
+    let Some(host) = lineage.host() else { return };
+    let this = Noted { id: host.id, started: host.started, numbering: numbering(), ways: lineage.ways() };
+    let mut all = noted(files);
+    all.retain(|noted| !noted.is(host) && noted.is_alive() != Some(false));
+    let excess = (all.len() + 1).saturating_sub(WINDOWS);
+    all.drain(..excess);
+    all.push(this);
+    let lines: Vec<String> = all.iter().map(Noted::to_string).collect();
+    // Without it the session counts as living until it was silent for long enough.
+    let _ = files.note_process(&lines.join("\n"));
+}
+
+/// The hosts a session was seen in.
+pub(crate) fn noted(files: &SessionFiles) -> Vec<Noted> {
+    files.noted_process().unwrap_or_default().lines().filter_map(Noted::parse).collect()
+}
+
+/// A session of this place that runs in that host.
+fn session_of(place: &Place, host: &Process) -> Option<(SessionId, Noted)> {
+    SessionFiles::all(place).into_iter().find_map(|files| {
+        let noted = noted(&files).into_iter().find(|noted| noted.is(host))?;
+        Some((files.session().clone(), noted))
+    })
+}
+
+/// What a forged event said, as far as it is shown.
+fn text(event: &Event) -> String {
+    let call = |call: &ToolCall| match &call.action {
+        Action::Shell { command, .. } => format!("{}: {command}", call.tool),
+        _ => call.tool.clone(),
+    };
+    let said = match &event.kind {
+        EventKind::Prompt { text, .. } => text.clone(),
+        EventKind::Command { name } => name.clone(),
+        EventKind::PreTool(made) | EventKind::Permission(made) => call(made),
+        EventKind::PostTool(result) => call(&result.call),
+        EventKind::ItemCreated(told) | EventKind::ItemCompleted(told) => told.item.subject.clone(),
+        EventKind::Stop(stopping) | EventKind::SubagentStop(stopping) => {
+            stopping.last_message.clone().unwrap_or_default()
+        }
+        _ => String::new(),
+    };
+    match said.char_indices().nth(TEXT) {
+        Some((end, _)) => format!("{}…", &said[..end]),
+        None => said,
+    }
+}
+
+#[cfg(unix)]
+fn parent() -> Option<u32> {
+    Some(std::os::unix::process::parent_id())
+}
+
+#[cfg(not(unix))]
+fn parent() -> Option<u32> {
+    None
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Against what the real hosts do: `fixtures/senders` has the ancestors of every kind of process that each of them
+//! starts, with their environments and their standard input, as the probe of an end-to-end run saw them.
+
+use std::path::Path;
+
+use serde_json::Value;
+use steadfast_model::ForgedBy;
+
+use super::lineage::{Lineage, Noted, Processes, Ways};
+use crate::process::Process;
+
+const VERSIONS: [&str; 3] = ["claude-2.1.325", "claude-2.1.197", "codex-0.166.0"];
+
+/// A process of a recorded table.
+#[derive(Clone, Debug)]
+struct Row {
+    process: Process,
+    environment: Vec<String>,
+    input: String,
+}
+
+/// A sender and its ancestors.
+#[derive(Clone, Debug)]
+struct Recorded {
+    sender: String,
+    mode: String,
+    peer: Option<u32>,
+    rows: Vec<Row>,
+}
+
+impl Processes for Recorded {
+    fn look(&self, id: u32) -> Option<Process> {
+        self.find(id).map(|row| row.process.clone())
+    }
+
+    fn environment(&self, id: u32) -> Option<Vec<String>> {
+        self.find(id).map(|row| row.environment.clone())
+    }
+
+    fn input(&self, id: u32) -> Option<String> {
+        self.find(id).map(|row| row.input.clone())
+    }
+}
+
+impl Recorded {
+    fn find(&self, id: u32) -> Option<&Row> {
+        self.rows.iter().find(|row| row.process.id == id)
+    }
+
+    fn lineage(&self) -> Lineage<'_, Self> {
+        Lineage::of(self, self.rows[0].process.id, self.peer)
+    }
+
+    fn host(&self) -> Option<&Process> {
+        self.rows.last().map(|row| &row.process).filter(|process| ["claude", "codex"].contains(&process.name.as_str()))
+    }
+
+    fn is_hook(&self) -> bool {
+        self.sender.starts_with("hook-")
+    }
+
+    /// Another process took the place of its parent: that one is gone.
+    fn adopted(mut self) -> Self {
+        self.rows.truncate(1);
+        self.rows[0].process.parent = 1;
+        self
+    }
+}
+
+fn number(value: &Value) -> u32 {
+    u32::try_from(value.as_u64().unwrap()).unwrap()
+}
+
+fn recorded(version: &str) -> Vec<Recorded> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/senders").join(version).with_extension("jsonl");
+    let path = path.with_file_name(format!("{version}.jsonl"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let row = |link: &Value| Row {
+        process: Process {
+            id: number(&link["id"]),
+            name: link["name"].as_str().unwrap().to_owned(),
+            parent: number(&link["parent"]),
+            started: link["started"].as_u64().unwrap(),
+            session: number(&link["session"]),
+            terminal: false,
+        },
+        environment: link["environment"].as_array().unwrap().iter().map(|e| e.as_str().unwrap().to_owned()).collect(),
+        input: link["input"].as_str().unwrap().to_owned(),
+    };
+    let sender = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        Recorded {
+            sender: line["sender"].as_str().unwrap().to_owned(),
+            mode: line["mode"].as_str().unwrap().to_owned(),
+            peer: line["peer"].as_u64().map(|peer| u32::try_from(peer).unwrap()),
+            rows: line["chain"].as_array().unwrap().iter().map(row).collect(),
+        }
+    };
+    text.lines().map(sender).collect()
+}
+
+/// The host of a recording as the start of its session noted it.
+fn noted(all: &[Recorded], mode: &str) -> (Option<bool>, Noted) {
+    let start = all.iter().find(|one| one.mode == mode && one.sender.ends_with("SessionStart")).unwrap();
+    let host = start.host().unwrap();
+    let ways = start.lineage().ways();
+    (Some(true), Noted { id: host.id, started: host.started, numbering: "pid:[1]".into(), ways })
+}
+
+fn nowhere(_: &Process) -> Option<Noted> {
+    None
+}
+
+#[test]
+fn every_hook_of_every_host_counts_and_nothing_else_does() {
+    for version in VERSIONS {
+        let all = recorded(version);
+        let senders: Vec<&str> = all.iter().map(|one| one.sender.as_str()).collect();
+        for kind in ["bash", "bash-env-i", "bash-setsid", "bash-adopted", "mcp", "mcp-child"] {
+            assert!(senders.contains(&kind), "{version} has no {kind}");
+        }
+        for one in &all {
+            let forged = one.lineage().forged(&[noted(&all, &one.mode)], nowhere);
+            assert_eq!(forged.is_none(), one.is_hook(), "{version} {} {}: {forged:?}", one.mode, one.sender);
+        }
+    }
+}
+
+#[test]
+fn what_is_noted_of_a_host_is_how_it_starts_its_hooks() {
+    for version in VERSIONS {
+        let all = recorded(version);
+        let Ways { by_socket, leads, inherits } = noted(&all, "print").1.ways;
+        assert_eq!((by_socket, leads, inherits), (version.starts_with("claude"), true, true), "{version}");
+    }
+}
+
+#[test]
+fn with_no_host_noted_and_none_above_everything_counts() {
+    for one in VERSIONS.into_iter().flat_map(recorded) {
+        let one = one.adopted();
+        assert_eq!(one.lineage().forged(&[], nowhere), None, "{}", one.sender);
+    }
+}
+
+#[test]
+fn who_was_adopted_is_a_stranger_while_the_host_lives_and_nobody_after() {
+    for version in VERSIONS {
+        let all = recorded(version);
+        let (_, host) = noted(&all, "print");
+        for one in all.iter().cloned().map(Recorded::adopted) {
+            let forged = |alive| one.lineage().forged(&[(alive, host.clone())], nowhere);
+            assert_eq!(forged(Some(true)), Some(ForgedBy::Stranger), "{}", one.sender);
+            // In a container of its own the host is not to be seen.
+            assert_eq!(forged(None), Some(ForgedBy::Stranger), "{}", one.sender);
+            assert_eq!(forged(Some(false)), None, "{}", one.sender);
+        }
+    }
+}
+
+#[test]
+fn a_second_window_counts_and_one_that_a_tool_call_opened_does_not() {
+    for version in VERSIONS {
+        let all = recorded(version);
+        let (_, other) = noted(&all, "print");
+        let other = Noted { id: 7, started: 7, ..other };
+        let mut window = all.iter().find(|one| one.sender.ends_with("SessionStart")).unwrap().clone();
+        assert_eq!(window.lineage().forged(&[(Some(true), other.clone())], nowhere), None, "{version}");
+        // The same below another host.
+        let top = window.rows.last().unwrap().clone();
+        let mut outer = top.clone();
+        (outer.process.id, outer.process.parent) = (top.process.parent, 1);
+        window.rows.push(outer);
+        let inside = window.lineage().forged(&[(Some(true), other.clone())], nowhere);
+        assert_eq!(inside, Some(ForgedBy::ToolCall), "{version}");
+        // In a session of its own it is a host like any other.
+        let host = window.lineage().host().cloned().unwrap();
+        let own = Noted { id: host.id, started: host.started, ..other.clone() };
+        assert_eq!(window.lineage().forged(&[(Some(true), own)], nowhere), None, "{version}");
+    }
+}
+
+#[test]
+fn a_tools_child_that_makes_a_session_up_is_known_by_its_host() {
+    for version in VERSIONS {
+        let all = recorded(version);
+        let (_, host) = noted(&all, "print");
+        let bash = all.iter().find(|one| one.sender == "bash" && one.mode == "print").unwrap();
+        let elsewhere = |above: &Process| (above.id == host.id).then(|| host.clone());
+        assert_eq!(bash.lineage().forged(&[], elsewhere), Some(ForgedBy::ToolCall), "{version}");
+        // A repository in which that host has no session is none of its business.
+        assert_eq!(bash.lineage().forged(&[], nowhere), None, "{version}");
+    }
+}
+
+#[test]
+fn a_note_is_read_as_it_was_written() {
+    for ways in [Ways::default(), Ways { by_socket: true, leads: true, inherits: true }] {
+        let noted = Noted { id: 1, started: 2, numbering: "pid:[3]".into(), ways };
+        assert_eq!(Noted::parse(&noted.to_string()), Some(noted));
+    }
+    assert_eq!(Noted::parse("1 2"), None);
+}

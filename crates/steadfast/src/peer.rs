@@ -1,0 +1,20 @@
+//! Who is at the other end of standard input, as the kernel knows it.
+
+#![expect(unsafe_code, reason = "std has no stable way to ask, and rustix takes a pid of 0 for one that cannot be")]
+
+/// The process that made the socket on standard input. None: it is no socket, or the process is not to be seen from here.
+#[cfg(target_os = "linux")]
+pub(crate) fn of_stdin() -> Option<u32> {
+    let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = libc::socklen_t::try_from(size_of::<libc::ucred>()).ok()?;
+    // SAFETY: the kernel writes at most `length` bytes into `credentials`, which is plain data of that size.
+    let failed = unsafe {
+        libc::getsockopt(0, libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut credentials).cast(), &raw mut length)
+    };
+    u32::try_from(credentials.pid).ok().filter(|pid| failed == 0 && *pid != 0)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn of_stdin() -> Option<u32> {
+    None
+}
