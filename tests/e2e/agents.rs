@@ -17,7 +17,8 @@ pub(crate) struct Program {
 impl Program {
     pub(crate) fn host(&self) -> Host {
         match self.agent {
-            Agent::Claude2_1_325 | Agent::Claude2_1_197 => Host::Claude,
+            // Copilot CLI is wired by nothing but what Claude Code is wired by.
+            Agent::Claude2_1_325 | Agent::Claude2_1_197 | Agent::Copilot1_0_102 => Host::Claude,
             Agent::Codex0_166_0 => Host::Codex,
         }
     }
@@ -40,6 +41,11 @@ pub(crate) fn claude_2_1_197() -> Option<Program> {
 pub(crate) fn codex_0_166_0() -> Option<Program> {
     static INSTALLED: OnceLock<Result<PathBuf, AgentError>> = OnceLock::new();
     find(Agent::Codex0_166_0, &INSTALLED)
+}
+
+pub(crate) fn copilot_1_0_102() -> Option<Program> {
+    static INSTALLED: OnceLock<Result<PathBuf, AgentError>> = OnceLock::new();
+    find(Agent::Copilot1_0_102, &INSTALLED)
 }
 
 fn find(agent: Agent, installed: &OnceLock<Result<PathBuf, AgentError>>) -> Option<Program> {

@@ -32,6 +32,7 @@ fn price(program: &Program) -> u64 {
         Agent::Claude2_1_325 => INPUT * 4 + OUTPUT * 20,
         Agent::Claude2_1_197 => INPUT * 5 + OUTPUT * 25,
         Agent::Codex0_166_0 => INPUT * 5 + OUTPUT * 30,
+        Agent::Copilot1_0_102 => 0,
     }
 }
 

@@ -30,6 +30,7 @@ mod authority;
 mod binding;
 mod constraint;
 mod context;
+mod copilot;
 mod drift;
 mod events;
 mod gate;

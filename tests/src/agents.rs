@@ -11,6 +11,8 @@ pub enum Agent {
     Claude2_1_325,
     Claude2_1_197,
     Codex0_166_0,
+    /// Runs the hooks of Claude Code's settings in a repository, without their `args`.
+    Copilot1_0_102,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +51,7 @@ struct Manifest {
 }
 
 impl Agent {
-    pub const ALL: [Self; 3] = [Self::Claude2_1_325, Self::Claude2_1_197, Self::Codex0_166_0];
+    pub const ALL: [Self; 4] = [Self::Claude2_1_325, Self::Claude2_1_197, Self::Codex0_166_0, Self::Copilot1_0_102];
 
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -61,6 +63,7 @@ impl Agent {
             Self::Claude2_1_325 => manifest!("claude-2.1.325"),
             Self::Claude2_1_197 => manifest!("claude-2.1.197"),
             Self::Codex0_166_0 => manifest!("codex-0.166.0"),
+            Self::Copilot1_0_102 => manifest!("copilot-1.0.102"),
         }
     }
 
@@ -76,6 +79,10 @@ impl Agent {
                 .into_iter()
                 .flat_map(|package| subfolders(&package.join("vendor")))
                 .map(|target| target.join(format!("bin/codex{}", std::env::consts::EXE_SUFFIX)))
+                .find(|program| program.is_file()),
+            Self::Copilot1_0_102 => subfolders(&modules.join("@github"))
+                .into_iter()
+                .map(|package| package.join(format!("copilot{}", std::env::consts::EXE_SUFFIX)))
                 .find(|program| program.is_file()),
         }
     }

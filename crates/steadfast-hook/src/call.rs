@@ -1,5 +1,7 @@
 use std::ffi::OsStr;
+use std::path::Path;
 
+use steadfast_hosts::install::link_call;
 use steadfast_model::{Host, UnknownName, Via};
 
 /// `steadfast hook --host H --via V EVENT`, as it stands in a host's settings. Read by hand: an argument parser costs
@@ -23,6 +25,17 @@ pub enum CallError {
 }
 
 impl Call {
+    /// What a link to the binary is called with by its name: the hosts' settings name one for each event.
+    pub fn of_link(argv0: &OsStr) -> Option<Self> {
+        let (host, via, event) = link_call(Path::new(argv0).file_name()?.to_str()?)?;
+        Some(Self { host, via, event: event.to_owned() })
+    }
+
+    /// What follows `steadfast hook` for the same call.
+    pub fn words(&self) -> [&str; 5] {
+        ["--host", self.host.as_str(), "--via", self.via.as_str(), &self.event]
+    }
+
     /// Reads what follows `steadfast hook`.
     pub fn parse(arguments: impl IntoIterator<Item: AsRef<OsStr>>) -> Result<Self, CallError> {
         let (mut host, mut via, mut event) = (None, None, None);
@@ -55,6 +68,14 @@ mod tests {
     fn the_installed_command_is_read() {
         let call = Call { host: Host::Codex, via: Via::User, event: "Stop".into() };
         assert_eq!(parse("--host codex --via user Stop"), Ok(call));
+    }
+
+    #[test]
+    fn a_link_is_called_by_its_name() {
+        let call = Call::of_link(OsStr::new("/home/a/hooks/steadfast-hook-claude-local-PreToolUse")).unwrap();
+        assert_eq!(call, Call { host: Host::Claude, via: Via::Local, event: "PreToolUse".into() });
+        assert_eq!(Call::parse(call.words()), Ok(call));
+        assert_eq!(Call::of_link(OsStr::new("/usr/local/bin/steadfast")), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_engine::Decision;
 use steadfast_hosts::install::Homes;
-use steadfast_hosts::{Around, decode, encode, transcript_path};
+use steadfast_hosts::{Around, WireError, decode, encode, transcript_path};
 use steadfast_model::{Action, Effect, Event, EventKind, EventName, Millis, SessionId, ToolResult};
 use steadfast_store::{ConfigFiles, Place, SessionFiles};
 
@@ -28,6 +28,8 @@ pub struct Surroundings {
     pub attended: Option<bool>,
     /// The process that made the socket on standard input, where it is one.
     pub peer: Option<u32>,
+    /// A host other than the one we are wired into, as the environment names it.
+    pub other_host: Option<&'static str>,
     pub user_state: Option<PathBuf>,
     pub user_config: Option<PathBuf>,
     /// The file that is there once the run which started this session has spent its budget. Sessions of nobody's run have
@@ -93,8 +95,14 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
         cwd: around.cwd.to_string_lossy().into_owned(),
         session: around.session.clone(),
         attended: around.attended,
+        other_host: around.other_host,
     };
-    let mut event = decode(call.host, call.via, &call.event, payload, &outside).map_err(|error| error.to_string())?;
+    let mut event = match decode(call.host, call.via, &call.event, payload, &outside) {
+        Ok(event) => event,
+        // It reads the settings of the host that we are wired into, and is no session of ours: it continues.
+        Err(WireError::OtherHost(_)) => return Ok(Answered::default()),
+        Err(error) => return Err(error.to_string()),
+    };
     // Hooks in the user's own settings are called everywhere; they act only where `init` left state.
     let Some(place) = home_of(&event, around) else { return Ok(Answered::default()) };
     if event.attended.is_none() && is_for_humans(&event) {

@@ -45,6 +45,7 @@ impl Repository {
             session: None,
             attended: None,
             peer: None,
+            other_host: None,
             user_state: None,
             user_config: None,
             run_spent: None,
@@ -377,4 +378,26 @@ fn a_configuration_that_does_not_parse_leaves_the_last_one_standing() {
     fs::write(&config, "[stop]\nmax_idle = what\n").unwrap();
     assert!(!refused(repository.stop()), "one idle refusal was the limit, and still is");
     assert!(repository.log().iter().any(|line| line.contains("steadfast.toml:2:12")), "{:?}", repository.log());
+}
+
+/// Recorded from Copilot CLI 1.0.102, which runs the hooks of `.claude/settings.json`: no `transcript_path`, a `timestamp`.
+#[test]
+fn a_host_that_we_are_not_wired_into_continues_also_at_a_closed_gate() {
+    let repository = Repository::new();
+    repository.close_gate();
+    let ask = |other_host, event: &str, payload: &str| {
+        let call = Call { host: Host::Claude, via: Via::Local, event: event.into() };
+        let around = Surroundings { other_host, session: Some(SessionId::new("s-1")), ..repository.surroundings() };
+        answer(&call, &around, Cursor::new(payload.as_bytes().to_vec())).said
+    };
+    let copilot = format!(
+        r#"{{"hook_event_name":"PreToolUse","session_id":"s-1","timestamp":"2026-11-16T10:00:00.000Z","cwd":{:?},"tool_name":"Write","tool_input":{{"path":"a","file_text":"$(touch b)"}}}}"#,
+        repository.root()
+    );
+    assert_eq!(ask(Some("Copilot CLI"), "PreToolUse", &copilot), None);
+    let camel = r#"{"sessionId":"s-1","timestamp":1789000000000,"toolName":"bash","toolArgs":{}}"#;
+    assert_eq!(ask(Some("Copilot CLI"), "PermissionRequest", camel), None);
+    // Claude Code that was started by another host's agent has its variables, and its own payload.
+    let claude = "no JSON";
+    assert!(ask(Some("Copilot CLI"), "PreToolUse", claude).is_some());
 }

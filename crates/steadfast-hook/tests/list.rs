@@ -63,6 +63,7 @@ impl Repository {
             session: None,
             attended: None,
             peer: None,
+            other_host: None,
             user_state: None,
             user_config: None,
             run_spent: None,

@@ -34,6 +34,8 @@ pub struct Around {
     pub session: Option<SessionId>,
     /// Whether a human sits before it, as the host's environment says.
     pub attended: Option<bool>,
+    /// Another host, as the environment names it. It is inherited, so the payload has to agree.
+    pub other_host: Option<&'static str>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +67,10 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
     let input: Input<'_> = serde_json::from_slice(payload)?;
     if input.cursor_version.is_some() {
         return Err(WireError::OtherHost("Cursor"));
+    }
+    // Claude Code sends a session id in this spelling and no `timestamp`, also where another host started it.
+    if let Some(other) = around.other_host.filter(|_| input.timestamp.is_some() || input.session_id.is_none()) {
+        return Err(WireError::OtherHost(other));
     }
     let session = named(input.session_id).map(SessionId::new).or_else(|| around.session.clone());
     let session = session.filter(|id| !id.as_str().is_empty()).ok_or(WireError::Missing("session_id"))?;

@@ -14,7 +14,7 @@ use steadfast_model::{
 };
 
 fn around() -> Around {
-    Around { at: Millis(1), cwd: "/elsewhere".into(), session: None, attended: None }
+    Around { at: Millis(1), cwd: "/elsewhere".into(), session: None, attended: None, other_host: None }
 }
 
 fn recorded(path: &str) -> Vec<(String, Vec<u8>)> {
@@ -239,4 +239,20 @@ fn what_is_said_keeps_the_hosts_limit() {
         let length = said["reason"].as_str().unwrap().len();
         assert!(length < limit && length > limit / 2, "{host}: {length}");
     }
+}
+
+#[test]
+fn another_host_is_told_by_its_environment_and_its_payload_together() {
+    let told = |other_host, payload: &str| {
+        let around = Around { other_host, ..around() };
+        decode(Host::Claude, Via::Local, "PreToolUse", payload.as_bytes(), &around).map_err(|error| error.to_string())
+    };
+    let copilot =
+        r#"{"session_id":"s","timestamp":"2026-11-16T10:00:00Z","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let claude = r#"{"session_id":"s","transcript_path":"/t","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let other = Err("the payload comes from another host, Copilot CLI".to_owned());
+    assert_eq!(told(Some("Copilot CLI"), copilot), other);
+    assert_eq!(told(Some("Copilot CLI"), r#"{"sessionId":"s","toolName":"bash"}"#), other);
+    assert!(told(Some("Copilot CLI"), claude).is_ok());
+    assert!(told(None, copilot).is_ok());
 }

@@ -16,6 +16,7 @@ mod limit;
 mod neighbours;
 mod output;
 mod peer;
+mod payload;
 mod recalled;
 mod refining;
 mod report;
@@ -38,25 +39,28 @@ const BOUND: Duration = Duration::from_millis(950);
 const TOO_LATE: &str = "hook-too-late";
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os().skip(1);
+    let mut arguments = std::env::args_os();
+    if let Some(call) = arguments.next().and_then(|name| Call::of_link(&name)) {
+        return hook(&call);
+    }
     match arguments.next() {
-        Some(word) if word == "hook" => hook(arguments.collect()),
+        Some(word) if word == "hook" => match Call::parse(arguments) {
+            Ok(call) => hook(&call),
+            Err(error) => misused(&error),
+        },
         Some(word) if word == TOO_LATE => hook_too_late(arguments.collect()),
+        None if payload::is_on_stdin() => ExitCode::SUCCESS,
         _ => commands::run(),
     }
 }
 
-fn hook(arguments: Vec<OsString>) -> ExitCode {
-    let call = match Call::parse(&arguments) {
-        Ok(call) => call,
-        Err(error) => return misused(&error),
-    };
+fn hook(call: &Call) -> ExitCode {
     let around = surroundings::of_hook();
-    let instead = ["steadfast", TOO_LATE].map(OsString::from).into_iter().chain(arguments);
+    let instead = ["steadfast", TOO_LATE].into_iter().chain(call.words()).map(OsString::from);
     let Answered { said, refining } = match alarm::set(BOUND, instead) {
-        Ok(()) => steadfast_hook::answer(&call, &around, std::io::stdin()),
+        Ok(()) => steadfast_hook::answer(call, &around, std::io::stdin()),
         Err(error) => {
-            let said = fallback(&call, &around, &format!("cannot set the clock: {error}"));
+            let said = fallback(call, &around, &format!("cannot set the clock: {error}"));
             Answered { said, refining: None }
         }
     };

@@ -45,6 +45,7 @@ pub(crate) fn of_hook() -> Surroundings {
             _ => None,
         }),
         peer: peer::of_stdin(),
+        other_host: other_host(),
         user_state: user_state(),
         user_config: user_config(),
         run_spent: path(RUN_SPENT),
@@ -52,6 +53,13 @@ pub(crate) fn of_hook() -> Surroundings {
         follow: |place, config| steadfast_work::tracker::in_hook(place, config, now()),
         task_list: || text("CLAUDE_CODE_TASK_LIST_ID"),
     }
+}
+
+/// A host that runs the hooks of `.claude/settings.json`, or takes them over, and sets this for them.
+fn other_host() -> Option<&'static str> {
+    let hosts =
+        [("COPILOT_CLI", "Copilot CLI"), ("GEMINI_SESSION_ID", "Gemini CLI"), ("QWEN_CODE_SESSION_ID", "Qwen Code")];
+    hosts.into_iter().find_map(|(variable, name)| text(variable).map(|_| name))
 }
 
 /// Where the user's things are.

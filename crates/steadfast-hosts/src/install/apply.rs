@@ -39,7 +39,7 @@ pub fn apply(plan: &Plan) -> Result<(), InstallError> {
 fn write(change: &FileChange) -> Result<Written<'_>, InstallError> {
     let _lock = change.lock.as_deref().map(|lock| FolderLock::take(lock, LOCK_PATIENCE)).transpose()?;
     let folders = file::missing_folders(&change.path);
-    let before = file::read(&change.path)?;
+    let before = change.current()?;
     // A link may lead two of our files to one place, and the first of them was written already.
     let after = if before == change.before || before == change.after {
         change.after.clone()
@@ -54,8 +54,10 @@ fn write(change: &FileChange) -> Result<Written<'_>, InstallError> {
 
 fn set(change: &FileChange, content: Option<&[u8]>) -> Result<(), InstallError> {
     let done = match content {
+        Some(target) if change.is_link => file::link(&change.path, target),
         Some(content) => file::replace(&change.path, content, change.access),
-        None if file::read(&change.path)?.is_none() => Ok(()),
+        None if change.current()?.is_none() => Ok(()),
+        None if change.is_link => fs::remove_file(&change.path),
         None => file::remove(&change.path),
     };
     done.map_err(|source| InstallError::Write { path: change.path.clone(), source })
@@ -68,7 +70,7 @@ fn put_back(error: InstallError, written: Vec<Written<'_>>) -> InstallError {
     let mut unrestored = Vec::new();
     for done in written.into_iter().rev() {
         let lock = done.change.lock.as_deref().map(|lock| FolderLock::take(lock, LOCK_PATIENCE)).transpose();
-        let ours = lock.is_ok() && file::read(&done.change.path).is_ok_and(|content| content == done.after);
+        let ours = lock.is_ok() && done.change.current().is_ok_and(|content| content == done.after);
         if ours && set(done.change, done.before.as_deref()).is_ok() {
             drop(lock);
             remove_empty(&done.folders);

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use super::file::{Access, utf8};
+use super::file::{self, Access, utf8};
 use super::slot::{Remembered, Slot};
 use super::{InstallError, SettingsError};
 
@@ -17,6 +17,8 @@ pub struct FileChange {
     pub after: Option<Vec<u8>>,
     pub what: &'static str,
     pub(super) access: Access,
+    /// A link, whose content is where it leads.
+    pub(super) is_link: bool,
     /// Folders that go with the file where they are empty, the innermost first.
     pub(super) folders: Vec<PathBuf>,
     pub(super) lock: Option<PathBuf>,
@@ -73,7 +75,16 @@ impl FileChange {
         access: Access,
     ) -> Self {
         let (folders, edits) = (Vec::new(), Vec::new());
-        Self { path: path.to_owned(), before, after, what, access, folders, lock: None, edits }
+        Self { path: path.to_owned(), before, after, what, access, is_link: false, folders, lock: None, edits }
+    }
+
+    pub(super) fn link(path: &Path, before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> Self {
+        Self { is_link: true, ..Self::new(path, before, after, "link", Access::Private) }
+    }
+
+    /// What is there now.
+    pub(super) fn current(&self) -> Result<Option<Vec<u8>>, InstallError> {
+        if self.is_link { file::read_link(&self.path) } else { file::read(&self.path) }
     }
 
     /// Whether the file is ours alone: of a skill, or an agent.

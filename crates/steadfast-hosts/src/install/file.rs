@@ -59,6 +59,38 @@ pub(super) fn replace(path: &Path, content: &[u8], access: Access) -> io::Result
     written
 }
 
+/// Where a link leads, as bytes, or nothing where there is none.
+pub(super) fn read_link(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
+    match fs::read_link(path) {
+        Ok(target) => Ok(Some(target.into_os_string().into_encoded_bytes())),
+        // `InvalidInput`: it is something else, which a link replaces.
+        Err(error)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput) =>
+        {
+            Ok(None)
+        }
+        Err(source) => Err(InstallError::Read { path: path.to_owned(), source }),
+    }
+}
+
+/// Makes a link, or lets it lead elsewhere, in one step.
+#[cfg(unix)]
+pub(super) fn link(path: &Path, target: &[u8]) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = folder.join(format!(".{name}.steadfast-{}", std::process::id()));
+    let _ = fs::remove_file(&temporary);
+    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), &temporary)?;
+    rename(&temporary, path)
+}
+
+#[cfg(not(unix))]
+pub(super) fn link(_path: &Path, _target: &[u8]) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(behind_links(path)?)
 }

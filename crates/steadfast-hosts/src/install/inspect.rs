@@ -13,8 +13,9 @@ use super::error::{InstallError, SettingsError};
 use super::file;
 use super::homes::{Homes, find_on_path};
 use super::json::{Document, Kind, Member, Node};
+use super::links;
 use super::stop_cap;
-use super::wiring::read_ours;
+use super::wiring::{Ours, read_ours};
 
 pub use codex::{CodexConfig, codex_configs};
 pub use switch::{Switches, Way, switches, watched};
@@ -56,11 +57,24 @@ pub struct OurHook {
     /// As the host spells it.
     pub event: String,
     pub via: Via,
+    /// The program, or the link of the way; [`OurHook::started`] is what the host starts.
     pub program: String,
+    /// Written by an older version: a host that drops `args` does something else with it.
+    pub needs_args: bool,
     /// In which group of its event, and where in that group.
     pub place: (usize, usize),
     /// What somebody added that lets the host call it for less, or not wait for it: a matcher, `async`, `if`.
     pub narrowed_by: Vec<String>,
+}
+
+impl OurHook {
+    /// What the host starts for it: the program, or the link for this event.
+    pub fn started(&self) -> String {
+        if links::is_base(&self.program) {
+            return links::for_event(&self.program, &self.event);
+        }
+        self.program.clone()
+    }
 }
 
 /// The files of `host` that hold hooks for the checkout at `root`, the strongest first. One that is not there is left
@@ -142,9 +156,9 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
             for (index, handler) in node.member("hooks").and_then(Node::elements).unwrap_or_default().iter().enumerate()
             {
                 match read_ours(handler, host) {
-                    Some((via, program)) => {
+                    Some(Ours { via, program, needs_args }) => {
                         let (place, narrowed_by) = ((group, index), narrowed_by(node, handler));
-                        read.ours.push(OurHook { event: event.clone(), via, program, place, narrowed_by });
+                        read.ours.push(OurHook { event: event.clone(), via, program, needs_args, place, narrowed_by });
                     }
                     None if event == "Stop" => read.other_stop_hooks += 1,
                     None => {}

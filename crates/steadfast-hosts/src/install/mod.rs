@@ -14,6 +14,7 @@ mod homes;
 mod hooks;
 mod inspect;
 mod json;
+mod links;
 mod lock;
 mod original;
 mod plan;
@@ -39,6 +40,7 @@ pub use homes::{Homes, detect};
 pub use inspect::{
     CodexConfig, HooksFile, OurHook, Switches, Way, Wired, codex_configs, inspect, resolve, switches, watched,
 };
+pub use links::link_call;
 pub use plan::{Request, plan_install, plan_uninstall};
 pub use scope::{Place, Scope};
 pub use stop_cap::VARIABLE as STOP_BLOCK_CAP;

@@ -1,5 +1,6 @@
 //! What installing and uninstalling would change. Reads files, writes none.
 
+mod links;
 mod skills;
 
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use steadfast_model::Host;
 use super::change::{Direction, Edit, FileChange, Plan};
 use super::error::{InstallError, SettingsError};
 use super::file::{self, Access};
+use super::links::Links;
 use super::record::{Before, Record};
 use super::scope::{Place, Scope};
 use super::skills::files as skill_files;
@@ -32,6 +34,9 @@ pub fn plan_install(request: &Request<'_>) -> Result<Plan, InstallError> {
     for host in request.hosts {
         for slot in request.scope.slots(*host, place, request.binary, request.stop_block_cap)? {
             install_slot(&mut drafts, &slot, place)?;
+        }
+        if let Some(links) = Links::of(*host, request.scope, place) {
+            links::install(&mut drafts, &links, request.binary, place)?;
         }
     }
     for skill in request.hosts.iter().flat_map(|host| skill_files(*host, place)) {
@@ -109,6 +114,9 @@ pub fn plan_uninstall(
                     uninstall_slot(&mut drafts, &slot, place, in_use)?;
                     seen.push(key);
                 }
+            }
+            if let Some(links) = Links::of(*host, *scope, place) {
+                links::uninstall(&mut drafts, &links, place, in_use)?;
             }
         }
     }

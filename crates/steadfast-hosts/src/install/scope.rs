@@ -6,6 +6,7 @@ use steadfast_model::{Host, Via};
 
 use super::error::InstallError;
 use super::homes::Homes;
+use super::links::Links;
 use super::slot::{Keeper, Part, Slot};
 use super::wiring::{SHARED_PROGRAM, Wiring};
 
@@ -62,7 +63,11 @@ impl Scope {
         stop_block_cap: Option<u32>,
     ) -> Result<Vec<Slot>, InstallError> {
         let program = self.program(binary)?;
-        let wiring = Wiring { host, via: self.via(host), program: program.clone(), stop_block_cap };
+        let called = match Links::of(host, self, place) {
+            Some(links) => text(&links.base)?,
+            None => program.clone(),
+        };
+        let wiring = Wiring { host, via: self.via(host), program: called, stop_block_cap };
         let hooks = Part::Hooks(wiring);
         let servers = Part::Server { servers: vec!["mcpServers".to_owned()], program: program.clone() };
         let homes = &place.homes;

@@ -3,7 +3,7 @@
 use steadfast_model::{EventName, Host, Via};
 
 use super::json::{Node, Value};
-use super::shell_word;
+use super::{links, shell_word};
 
 /// The name of our MCP server in every host.
 pub const SERVER: &str = "steadfast";
@@ -74,7 +74,7 @@ const CODEX: [HookLine; 12] = [
 pub struct Wiring {
     pub host: Host,
     pub via: Via,
-    /// A path, or the bare name where the file is shared.
+    /// A path, or the bare name where the file is shared. Where it is the link of a way, each event has its own beside it.
     pub program: String,
     /// Raises how many refusals to stop Claude Code grants; also those of other people's Stop hooks.
     pub stop_block_cap: Option<u32>,
@@ -105,34 +105,36 @@ impl Wiring {
         Value::object(self.handler_members(line))
     }
 
-    /// Claude Code starts the program itself; Codex knows only a line for the shell.
+    /// One line that means the same to a host which drops `args`: a link, or a line for the shell.
     pub(super) fn handler_members(&self, line: HookLine) -> Vec<(&'static str, Value)> {
         let words = ["hook", "--host", self.host.as_str(), "--via", self.via.as_str(), line.event.as_str()];
         let mut members = vec![("type", Value::text("command"))];
         let if_there = matches!(self.via, Via::Project | Via::Plugin) && self.program == SHARED_PROGRAM;
-        match self.host {
-            Host::Claude | Host::Sim if if_there => {
-                let script = if_there_script();
-                let before = ["-c", script.as_str(), SHARED_PROGRAM];
-                members.push(("command", Value::text("sh")));
-                members.push(("args", Value::texts(before.into_iter().chain(words))));
+        if self.via == Via::Run && self.host != Host::Codex {
+            // Handed to one session of Claude Code, and written into no file that another host reads.
+            members.push(("command", Value::text(&*self.program)));
+            members.push(("args", Value::texts(words)));
+        } else if links::is_base(&self.program) {
+            let link = links::for_event(&self.program, line.event.as_str());
+            let command = shell_word::quote(&link);
+            let is_plain = command == link;
+            members.push(("command", Value::text(command)));
+            if is_plain {
+                // With `args`, though empty, Claude Code starts the link without a shell.
+                members.push(("args", Value::texts([])));
             }
-            Host::Claude | Host::Sim => {
-                members.push(("command", Value::text(&*self.program)));
-                members.push(("args", Value::texts(words)));
-            }
-            Host::Codex => {
-                let before = if if_there { IF_THERE } else { "" };
-                let command = format!("{before}{} {}", shell_word::quote(&self.program), words.join(" "));
-                members.push(("command", Value::text(command)));
-            }
+        } else {
+            let before = if if_there { IF_THERE } else { "" };
+            let command = format!("{before}{} {}", shell_word::quote(&self.program), words.join(" "));
+            members.push(("command", Value::text(command)));
         }
         members.push(("timeout", Value::Number(line.timeout)));
         members
     }
 }
 
-fn if_there_script() -> String {
+/// What a shared file said until 0.1: `sh` with `args`. A host that drops them runs the payload as a script.
+fn old_if_there_script() -> String {
     format!("{IF_THERE}{SHARED_PROGRAM} \"$@\"")
 }
 
@@ -151,31 +153,49 @@ pub(super) fn is_ours(handler: &Node, host: Host) -> bool {
     read_ours(handler, host).is_some()
 }
 
-/// Through which wiring a handler of ours calls, and by which program.
-pub(super) fn read_ours(handler: &Node, host: Host) -> Option<(Via, String)> {
+/// A handler of ours in a settings file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Ours {
+    pub(super) via: Via,
+    /// The program, or the link of the way.
+    pub(super) program: String,
+    /// It says with `args` what it means: a host that drops them does something else.
+    pub(super) needs_args: bool,
+}
+
+pub(super) fn read_ours(handler: &Node, host: Host) -> Option<Ours> {
     let command = handler.member("command")?.as_str()?;
-    let (program, words) = match handler.member("args") {
-        Some(args) => {
-            let words: Vec<&str> = args.elements()?.iter().map(Node::as_str).collect::<Option<_>>()?;
-            match words.as_slice() {
-                ["-c", script, program, words @ ..] if command == "sh" && *script == if_there_script() => {
-                    ((*program).to_owned(), words.to_vec())
-                }
-                _ => (command.to_owned(), words),
-            }
-        }
-        None => {
-            let plain = command.strip_prefix(IF_THERE).unwrap_or(command);
-            let mut words: Vec<&str> = plain.rsplitn(7, ' ').collect();
-            let program = words.pop()?;
-            words.reverse();
-            (shell_word::unquote(program)?, words)
-        }
+    let args: Vec<&str> = match handler.member("args") {
+        Some(args) => args.elements()?.iter().map(Node::as_str).collect::<Option<_>>()?,
+        None => Vec::new(),
     };
-    match words.as_slice() {
-        ["hook", "--host", named, "--via", via, _event] if *named == host.as_str() && is_our_program(&program) => {
-            Some((via.parse().ok()?, program))
-        }
+    if args.is_empty() {
+        return read_line(command, host).map(|(via, program)| Ours { via, program, needs_args: false });
+    }
+    let (program, words) = match args.as_slice() {
+        ["-c", script, program, words @ ..] if command == "sh" && *script == old_if_there_script() => (*program, words),
+        words => (command, words),
+    };
+    let via = read_words(words, host).filter(|_| is_our_program(program))?;
+    Some(Ours { via, program: program.to_owned(), needs_args: true })
+}
+
+/// A line for the shell, or a link.
+fn read_line(command: &str, host: Host) -> Option<(Via, String)> {
+    if let Some(word) = shell_word::unquote(command) {
+        let (base, named, via, _event) = links::read(&word)?;
+        return (named == host).then(|| (via, base.to_owned()));
+    }
+    let plain = command.strip_prefix(IF_THERE).unwrap_or(command);
+    let mut words: Vec<&str> = plain.rsplitn(7, ' ').collect();
+    let program = shell_word::unquote(words.pop()?).filter(|program| is_our_program(program))?;
+    words.reverse();
+    Some((read_words(&words, host)?, program))
+}
+
+fn read_words(words: &[&str], host: Host) -> Option<Via> {
+    match words {
+        ["hook", "--host", named, "--via", via, _event] if *named == host.as_str() => via.parse().ok(),
         _ => None,
     }
 }
@@ -203,7 +223,8 @@ mod tests {
         let document = Document::parse(&text).unwrap();
         let stop = [Step::Key("hooks"), Step::Key("Stop"), Step::Index(0), Step::Key("hooks"), Step::Index(0)];
         let handler = document.get(&stop).unwrap().unwrap();
-        assert_eq!(read_ours(handler, Host::Claude), Some((Via::Plugin, SHARED_PROGRAM.to_owned())));
+        let ours = Ours { via: Via::Plugin, program: SHARED_PROGRAM.to_owned(), needs_args: false };
+        assert_eq!(read_ours(handler, Host::Claude), Some(ours));
     }
 
     #[test]
@@ -249,10 +270,13 @@ mod tests {
             let stop = document.root().member("hooks").and_then(|hooks| hooks.member("Stop")).unwrap();
             let group = &stop.elements().unwrap()[0];
             let handler = &group.member("hooks").and_then(Node::elements).unwrap()[0];
-            assert_eq!(read_ours(handler, host), Some((Via::Project, "steadfast".to_owned())));
+            let ours = Ours { via: Via::Project, program: "steadfast".to_owned(), needs_args: false };
+            assert_eq!(read_ours(handler, host), Some(ours));
         }
         let old = r#"{"command":"steadfast","args":["hook","--host","claude","--via","project","Stop"]}"#;
         assert!(ours(old, Host::Claude));
+        let shell = r#"{"command":"sh","args":["-c","command -v steadfast >/dev/null || exit 0; exec steadfast \"$@\"","steadfast","hook","--host","claude","--via","project","Stop"]}"#;
+        assert!(read_ours(Document::parse(shell).unwrap().root(), Host::Claude).unwrap().needs_args);
         assert!(ours(r#"{"command":"steadfast hook --host codex --via project Stop"}"#, Host::Codex));
         let others = r#"{"command":"sh","args":["-c","nice steadfast","steadfast","hook","--host","claude","--via","project","Stop"]}"#;
         assert!(!ours(others, Host::Claude));

@@ -74,6 +74,9 @@ pub(crate) struct Input<'a> {
     /// Cursor runs the hooks of `.claude/settings.json` too, and says who it is.
     #[serde(borrow)]
     pub(crate) cursor_version: Option<&'a RawValue>,
+    /// Copilot CLI, Gemini CLI and Qwen Code send one; Claude Code and Codex do not.
+    #[serde(borrow)]
+    pub(crate) timestamp: Option<&'a RawValue>,
 }
 
 /// The parts of a tool's input that say what it does. Contents are skipped, not read.

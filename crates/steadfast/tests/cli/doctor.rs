@@ -230,6 +230,41 @@ fn a_program_that_is_gone() {
 }
 
 #[test]
+fn a_link_that_leads_nowhere_or_is_gone() {
+    let sandbox = Sandbox::new();
+    let link = sandbox.home().join(".local/state/steadfast/install/hooks/steadfast-hook-claude-local-Stop");
+    fs::remove_file(&link).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "binary-moved"), @r"
+    error: `/home/.local/state/steadfast/install/hooks/steadfast-hook-claude-local-Stop`, which `/repo/.claude/settings.local.json` names, does not exist
+    hint: `steadfast init` writes where it is now; bring it back if it should be there
+    ");
+    std::os::unix::fs::symlink("/nowhere/steadfast", &link).unwrap();
+    assert!(found(&sandbox, "binary-moved").contains("names, leads to `/nowhere/steadfast`, which does not exist"));
+    sandbox.ok(&["init", "--host", "claude", "--yes"]);
+    assert_eq!(fs::read_link(&link).unwrap(), sandbox.binary());
+}
+
+#[test]
+fn hooks_of_an_older_version_are_found_and_written_anew() {
+    let sandbox = Sandbox::new();
+    let settings = sandbox.root().join(".claude/settings.local.json");
+    let mut wired: Value = serde_json::from_slice(&fs::read(&settings).unwrap()).unwrap();
+    for (event, groups) in wired["hooks"].as_object_mut().unwrap() {
+        let handler = &mut groups[0]["hooks"][0];
+        handler["command"] = sandbox.binary().to_str().unwrap().into();
+        handler["args"] = serde_json::json!(["hook", "--host", "claude", "--via", "local", event]);
+    }
+    fs::write(&settings, wired.to_string()).unwrap();
+    insta::assert_snapshot!(found(&sandbox, "wiring-old"), @r"
+    error: `/repo/.claude/settings.local.json` has hooks of an older version. Another host that reads this file (Copilot CLI does) drops their `args`: it may run the payload as a script, or deny every call
+    hint: `steadfast init` writes them anew
+    ");
+    sandbox.ok(&["init", "--host", "claude", "--yes"]);
+    let codes = sandbox.ok(&["doctor", "--json"]);
+    assert!(!codes.contains("wiring-old"), "{codes}");
+}
+
+#[test]
 fn a_program_that_cannot_be_executed() {
     let sandbox = Sandbox::new();
     let file = sandbox.home().join("steadfast");
@@ -285,8 +320,8 @@ fn another_copy_of_the_same_version_is_only_noted() {
 fn rewire(sandbox: &Sandbox, program: &str) {
     let settings = sandbox.root().join(".claude/settings.local.json");
     let mut wired: Value = serde_json::from_slice(&fs::read(&settings).unwrap()).unwrap();
-    for groups in wired["hooks"].as_object_mut().unwrap().values_mut() {
-        groups[0]["hooks"][0]["command"] = program.into();
+    for (event, groups) in wired["hooks"].as_object_mut().unwrap() {
+        groups[0]["hooks"][0]["command"] = format!("{program} hook --host claude --via local {event}").into();
     }
     fs::write(settings, wired.to_string()).unwrap();
 }

@@ -22,6 +22,7 @@ mod gate;
 mod goal;
 mod guard;
 mod in_run;
+mod installed;
 mod late;
 mod learn;
 mod lists;

@@ -86,7 +86,7 @@ fn a_dry_run_shows_the_difference_and_changes_nothing() {
     let before = files(&sandbox);
     let shown = sandbox.ok(&["init", "--host", "claude", "--dry-run"]);
     assert!(
-        shown.contains("+            \"args\": [\"hook\", \"--host\", \"claude\", \"--via\", \"local\", \"Stop\"],"),
+        shown.contains("/install/hooks/steadfast-hook-claude-local-Stop\",\n+            \"args\": [],"),
         "{shown}"
     );
     assert_eq!(files(&sandbox), before);

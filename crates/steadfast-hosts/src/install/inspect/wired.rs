@@ -32,6 +32,18 @@ impl Wired<'_> {
         self.file.ours.iter().filter(|hook| hook.via == self.via && hook.program == self.program)
     }
 
+    /// What the host starts, each once.
+    pub fn started(&self) -> Vec<String> {
+        let mut started: Vec<String> = self.hooks().map(OurHook::started).collect();
+        started.dedup();
+        started
+    }
+
+    /// Whether an older version wrote it, in a form that other hosts misread.
+    pub fn needs_args(&self) -> bool {
+        self.hooks().any(|hook| hook.needs_args)
+    }
+
     /// The events that `init` writes and that we are not called for.
     pub fn missing(&self) -> Vec<&'static str> {
         let is_there = |event: &&str| self.hooks().any(|hook| hook.event == *event);

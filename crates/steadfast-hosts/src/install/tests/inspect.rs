@@ -10,16 +10,20 @@ fn files(world: &World, host: Host) -> Vec<HooksFile> {
 #[test]
 fn what_was_installed_is_found_with_its_program_and_its_way() {
     for (scope, host, program, via) in [
-        (Scope::Local, Host::Claude, "/opt/bin/steadfast", Via::Local),
+        (Scope::Local, Host::Claude, "steadfast-hook-claude-local", Via::Local),
         (Scope::Shared, Host::Claude, "steadfast", Via::Project),
-        (Scope::User, Host::Claude, "/opt/bin/steadfast", Via::User),
+        (Scope::User, Host::Claude, "steadfast-hook-claude-user", Via::User),
         (Scope::User, Host::Codex, "/opt/bin/steadfast", Via::User),
     ] {
         let world = World::new();
         world.install(scope);
         let [file] = files(&world, host).try_into().unwrap();
         assert_eq!(file.ours.len(), lines(host).len());
+        let links = world.place().user_records.join("hooks");
+        let program =
+            if program.contains("-hook-") { links.join(program).display().to_string() } else { program.into() };
         assert!(file.ours.iter().all(|hook| hook.program == program && hook.via == via), "{:?}", file.ours);
+        assert!(file.ours.iter().all(|hook| !hook.needs_args), "{:?}", file.ours);
     }
 }
 
@@ -130,7 +134,7 @@ fn a_way_that_lacks_something_is_told_from_one_that_is_whole() {
     let path = world.place().root.join(".claude/settings.local.json");
     let way = |lacking: &[&str]| Way {
         via: Via::Local,
-        program: "/opt/bin/steadfast".into(),
+        program: world.place().user_records.join("hooks/steadfast-hook-claude-local").display().to_string(),
         lacking: lacking.iter().map(|event| (*event).to_owned()).collect(),
     };
     assert_eq!(switches(Host::Claude, &path).unwrap(), Switches { ways: vec![way(&[])], off: None });

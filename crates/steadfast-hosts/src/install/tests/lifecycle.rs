@@ -223,7 +223,11 @@ fn the_record_of_a_file_that_its_host_writes_holds_nothing_else_of_it() {
     world.write(".codex/config.toml", "token = \"sk-secret\"\n");
     world.install(Scope::Local);
     for entry in fs::read_dir(world.place().user_records).unwrap() {
-        let record = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
+        let record = fs::read_to_string(path).unwrap();
         assert!(!record.contains("sk-secret"), "{record}");
     }
 }

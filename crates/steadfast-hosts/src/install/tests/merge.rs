@@ -8,7 +8,12 @@ fn merged(text: &str) -> Value {
     serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap()
 }
 
-fn entry(event: &str, program: &str) -> Value {
+fn entry(event: &str) -> Value {
+    json!({"hooks": [{"type": "command", "command": format!("{LINK}-{event}"), "args": [], "timeout": 10}]})
+}
+
+/// As an older version wrote it.
+fn old_entry(event: &str, program: &str) -> Value {
     let args = ["hook", "--host", "claude", "--via", "local", event];
     json!({"hooks": [{"type": "command", "command": program, "args": args, "timeout": 10}]})
 }
@@ -22,7 +27,7 @@ fn expected(before: &Value) -> Value {
         if groups.is_null() {
             *groups = json!([]);
         }
-        groups.as_array_mut().unwrap().push(entry(event, "/opt/bin/steadfast"));
+        groups.as_array_mut().unwrap().push(entry(event));
     }
     settings
 }
@@ -44,8 +49,8 @@ fn a_new_file_looks_like_one_that_claude_code_writes() {
         "hooks": [
           {
             "type": "command",
-            "command": "/opt/bin/steadfast",
-            "args": ["hook", "--host", "claude", "--via", "local", "SessionStart"],
+            "command": "/opt/hooks/steadfast-hook-claude-local-SessionStart",
+            "args": [],
             "timeout": 10
           }
         ]
@@ -79,10 +84,10 @@ fn only_our_lines_are_added_to_a_file() {
 
 #[test]
 fn an_entry_with_another_path_is_changed_in_place() {
-    let old = Wiring { program: "/old/steadfast".to_owned(), ..wiring() };
+    let old = Wiring { program: LINK.replace("/opt/", "/old/"), ..wiring() };
     let before = merge_claude_settings(r#"{"hooks": {}, "model": "opus"}"#, &old).unwrap();
     let after = merge_claude_settings(&before, &wiring()).unwrap();
-    assert_eq!(after, before.replace("/old/steadfast", "/opt/bin/steadfast"));
+    assert_eq!(after, before.replace("/old/", "/opt/"));
 }
 
 #[test]
@@ -91,22 +96,21 @@ fn what_a_user_added_to_our_entry_stays() {
     let before = format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{handler}]}}]}}}}"#);
     let stop = &merged(&before)["hooks"]["Stop"];
     assert_eq!(stop[0]["hooks"][0]["statusMessage"], "hm");
-    assert_eq!(stop[0]["hooks"][0]["command"], "/opt/bin/steadfast");
+    assert_eq!(stop[0]["hooks"][0]["command"], format!("{LINK}-Stop"));
     assert_eq!(stop.as_array().unwrap().len(), 1);
 }
 
 #[test]
 fn two_entries_of_ours_become_one() {
-    let twice =
-        json!([entry("Stop", "/a/steadfast"), {"hooks": [{"command": "theirs"}]}, entry("Stop", "/b/steadfast")]);
+    let twice = json!([old_entry("Stop", "/a/steadfast"), {"hooks": [{"command": "theirs"}]}, old_entry("Stop", "/b/steadfast")]);
     let after = merged(&json!({"hooks": {"Stop": twice}}).to_string());
-    let once = json!([entry("Stop", "/opt/bin/steadfast"), {"hooks": [{"command": "theirs"}]}]);
+    let once = json!([entry("Stop"), {"hooks": [{"command": "theirs"}]}]);
     assert_eq!(after["hooks"]["Stop"], once);
 }
 
 #[test]
 fn an_event_that_we_no_longer_register_is_given_up() {
-    let after = merged(&json!({"hooks": {"Setup": [entry("Setup", "/a/steadfast")]}}).to_string());
+    let after = merged(&json!({"hooks": {"Setup": [old_entry("Setup", "/a/steadfast")]}}).to_string());
     assert_eq!(after, expected(&json!({})));
 }
 

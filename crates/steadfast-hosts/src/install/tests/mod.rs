@@ -1,5 +1,6 @@
 mod inspect;
 mod lifecycle;
+mod links;
 mod merge;
 mod refusal;
 mod server;
@@ -14,8 +15,10 @@ use tempfile::TempDir;
 
 use super::*;
 
+const LINK: &str = "/opt/hooks/steadfast-hook-claude-local";
+
 fn wiring() -> Wiring {
-    Wiring { host: Host::Claude, via: Via::Local, program: "/opt/bin/steadfast".to_owned(), stop_block_cap: None }
+    Wiring { host: Host::Claude, via: Via::Local, program: LINK.to_owned(), stop_block_cap: None }
 }
 
 /// A user's home and one repository in it.
@@ -96,6 +99,8 @@ fn collect(folder: &Path, files: &mut Vec<(PathBuf, String)>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             collect(&path, files);
+        } else if let Ok(target) = fs::read_link(&path) {
+            files.push((path, target.display().to_string()));
         } else {
             files.push((path.clone(), fs::read_to_string(&path).unwrap()));
         }

@@ -20,11 +20,12 @@ pub(super) use wiring::not_set_up;
 pub(super) type Check = fn(&Here) -> Vec<Finding>;
 
 /// In the order in which one thing needs the other.
-pub(super) const CHECKS: [Check; 35] = [
+pub(super) const CHECKS: [Check; 36] = [
     wiring::settings_invalid,
     wiring::not_wired,
     wiring::hooks_disabled,
     wiring::wiring_changed,
+    wiring::wiring_old,
     wiring::wired_twice,
     wiring::other_stop_hooks,
     binary::binary_moved,

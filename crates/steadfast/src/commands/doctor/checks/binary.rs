@@ -11,19 +11,27 @@ use super::super::version::Version;
 pub(super) fn binary_moved(here: &Here) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for wired in here.wired() {
-        let what = match here.resolve(wired.program) {
-            None => "is not on the PATH",
-            Some(path) if !path.exists() => "does not exist",
-            Some(path) if !is_executable(&path) => "cannot be executed",
-            Some(_) => continue,
-        };
-        findings.push(Finding::error(
-            "binary-moved",
-            format!("`{}`, which `{}` names, {what}", wired.program, wired.file.path.display()),
-            "`steadfast init` writes where it is now; bring it back if it should be there",
-        ));
+        let mut started = wired.started().into_iter();
+        if let Some((program, what)) = started.find_map(|program| wrong(here, &program).map(|what| (program, what))) {
+            findings.push(Finding::error(
+                "binary-moved",
+                format!("`{program}`, which `{}` names, {what}", wired.file.path.display()),
+                "`steadfast init` writes where it is now; bring it back if it should be there",
+            ));
+        }
     }
     findings
+}
+
+/// Why a host cannot start it, if it cannot.
+fn wrong(here: &Here, program: &str) -> Option<String> {
+    let Some(path) = here.resolve(program) else { return Some("is not on the PATH".to_owned()) };
+    match (path.exists(), fs::read_link(&path)) {
+        (false, Ok(target)) => Some(format!("leads to `{}`, which does not exist", target.display())),
+        (false, Err(_)) => Some("does not exist".to_owned()),
+        (true, _) if !is_executable(&path) => Some("cannot be executed".to_owned()),
+        (true, _) => None,
+    }
 }
 
 pub(super) fn binary_other(here: &Here) -> Vec<Finding> {

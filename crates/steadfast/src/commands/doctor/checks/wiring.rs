@@ -1,6 +1,6 @@
 //! Whether a host calls us, and who else is called.
 
-use steadfast_hosts::install::{HooksFile, InstallError};
+use steadfast_hosts::install::{HooksFile, InstallError, Wired};
 use steadfast_model::{Entry, Host, Via};
 use steadfast_store::{Place, read_lines};
 
@@ -153,6 +153,27 @@ pub(super) fn wiring_changed(here: &Here) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Hooks of an older version, which other hosts run as something else.
+pub(super) fn wiring_old(here: &Here) -> Vec<Finding> {
+    let old = here.wired().into_iter().filter(Wired::needs_args);
+    old.map(|wired| {
+        Finding::error(
+            "wiring-old",
+            format!(
+                "`{}` has hooks of an older version. Another host that reads this file (Copilot CLI does) drops their \
+                 `args`: it may run the payload as a script, or deny every call",
+                wired.file.path.display()
+            ),
+            match wired.via {
+                Via::Project => "`steadfast init --shared` writes them anew; commit the file then",
+                Via::User if wired.file.host == Host::Claude => "`steadfast init --user` writes them anew",
+                _ => "`steadfast init` writes them anew",
+            },
+        )
+    })
+    .collect()
 }
 
 pub(super) fn wired_twice(here: &Here) -> Vec<Finding> {

@@ -1,0 +1,69 @@
+//! The links that the hosts start: made with the first checkout that is wired by them, removed with the last.
+
+use std::path::{Path, PathBuf};
+
+use super::Drafts;
+use crate::install::change::FileChange;
+use crate::install::error::InstallError;
+use crate::install::file;
+use crate::install::links::Links;
+use crate::install::record::{Before, Record, file_of};
+use crate::install::scope::Place;
+use crate::install::slot::Keeper;
+
+const SLOT: &str = "links";
+
+pub(super) fn install(drafts: &mut Drafts, links: &Links, binary: &Path, place: &Place) -> Result<(), InstallError> {
+    let record_file = record_file(links, place);
+    let record = Record::read(&record_file)?;
+    let mut new = record.clone().unwrap_or_else(|| Record {
+        path: links.base.clone(),
+        slot: SLOT.to_owned(),
+        before: Before::Absent,
+        after: None,
+        folders: Vec::new(),
+        users: Vec::new(),
+    });
+    if !new.users.contains(&place.root) {
+        new.users.push(place.root.clone());
+    }
+    if record.as_ref() != Some(&new) {
+        drafts.remember(&record_file, &new)?;
+    }
+    let target = binary.as_os_str().as_encoded_bytes();
+    for path in links.paths() {
+        let before = file::read_link(&path)?;
+        if before.as_deref() != Some(target) {
+            drafts.records.push(FileChange::link(&path, before, Some(target.to_vec())));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn uninstall(
+    drafts: &mut Drafts,
+    links: &Links,
+    place: &Place,
+    in_use: &dyn Fn(&Path) -> bool,
+) -> Result<(), InstallError> {
+    let record_file = record_file(links, place);
+    let Some(record) = Record::read(&record_file)? else { return Ok(()) };
+    let relies = |user: &&PathBuf| **user != place.root && in_use(user);
+    let users: Vec<_> = record.users.iter().filter(relies).cloned().collect();
+    if !users.is_empty() {
+        let kept = Record { users, ..record.clone() };
+        return if kept == record { Ok(()) } else { drafts.remember(&record_file, &kept) };
+    }
+    let folder = links.base.parent().map(Path::to_owned);
+    for path in links.paths() {
+        if let Some(before) = file::read_link(&path)? {
+            let change = FileChange::link(&path, Some(before), None);
+            drafts.records.push(FileChange { folders: folder.iter().cloned().collect(), ..change });
+        }
+    }
+    drafts.forget(&record_file, &record, place)
+}
+
+fn record_file(links: &Links, place: &Place) -> PathBuf {
+    file_of(&links.base, SLOT, Keeper::User, place)
+}
