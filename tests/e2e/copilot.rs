@@ -17,8 +17,9 @@ on!(what_it_sends_is_run_by_no_shell_and_nothing_is_denied: copilot_1_0_102);
 fn what_it_sends_is_run_by_no_shell_and_nothing_is_denied(program: &Program) {
     for scope in [&[][..], &["--shared"]] {
         let scene = Scene::bare(program);
+        scene.write("steadfast.toml", "[approval]\nprotected = [\"b.txt\"]\n");
         scene.init(scope);
-        scene.steadfast(&["plan", "lock", "--protect", "b.txt"]);
+        scene.steadfast(&["plan", "lock"]);
         works_as_if_alone(&scene);
     }
     // In the same test: what it unpacks at its first start is not unpacked twice at the same time.
@@ -52,7 +53,14 @@ fn works_as_if_alone(scene: &Scene) {
     // It unpacks 235 MB there at its first start.
     let cache = scene.program.path.parent().unwrap().join("unpacked");
     let output = Command::new(&scene.program.path)
-        .args(["--allow-all", "--trust-folder", "--output-format", "json", "--no-auto-update", "--disable-builtin-mcps"])
+        .args([
+            "--allow-all",
+            "--trust-folder",
+            "--output-format",
+            "json",
+            "--no-auto-update",
+            "--disable-builtin-mcps",
+        ])
         .args(["-p", &prompt])
         .current_dir(scene.root())
         .env_clear()

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_engine::drift::written;
@@ -346,6 +346,20 @@ fn behind(cwd: &Path, path: &str) -> Option<String> {
         _ => Err(error),
     });
     real.ok().filter(|real| *real != said).map(|real| real.to_string_lossy().into_owned())
+}
+
+/// The paths by which this program is installed, also as they are spelled from the user's home.
+pub(crate) fn programs(installed: fn() -> Vec<PathBuf>, homes: fn() -> Option<Homes>, needs: Needs) -> Vec<String> {
+    if !needs.programs {
+        return Vec::new();
+    }
+    let home = homes().map(|homes| homes.home);
+    let spelled = |path: PathBuf| {
+        let from_home = home.as_ref().and_then(|home| path.strip_prefix(home).ok());
+        let from_home = from_home.map(|path| format!("~/{}", path.display()));
+        std::iter::once(path.to_string_lossy().into_owned()).chain(from_home)
+    };
+    installed().into_iter().flat_map(spelled).collect()
 }
 
 /// What of our hooks in the hosts' settings is not as it was. Where nothing is to be said, nothing is written down.

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use steadfast_engine::{Decision, Heard, decide};
@@ -13,7 +13,7 @@ use steadfast_store::{
 };
 
 use crate::follow::{Follow, Followed};
-use crate::{facts, gate, list};
+use crate::{facts, gate, list, removed};
 
 /// How long one event waits for another of the same session.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -52,7 +52,17 @@ impl StepError {
 /// that is not on the account must not be given.
 pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
     let follow: Follow = |_, _| Followed::default();
-    let decision = Step { place, config, run_spent: None, homes: || None, follow, task_list: || None }.take(event)?;
+    let step = Step {
+        place,
+        config,
+        run_spent: None,
+        homes: || None,
+        follow,
+        task_list: || None,
+        programs: Vec::new,
+        keeps_hooks: false,
+    };
+    let decision = step.take(event)?;
     Ok(decision.answer)
 }
 
@@ -69,6 +79,10 @@ pub(crate) struct Step<'a> {
     pub(crate) follow: Follow,
     /// Which of its lists of tasks the host uses, as its environment names it.
     pub(crate) task_list: fn() -> Option<String>,
+    /// The paths by which this program is installed.
+    pub(crate) programs: fn() -> Vec<PathBuf>,
+    /// The call writes settings of a host, and leaves what concerns us in them as it is.
+    pub(crate) keeps_hooks: bool,
 }
 
 impl Step<'_> {
@@ -110,6 +124,8 @@ impl Step<'_> {
         let followed = if is_followed { follow(place, config) } else { Followed::default() };
         let facts::PlanFacts { plan, done, leased, task_files, unfinished } =
             facts::plan(place, config, wanted, &before, &event);
+        // First: what is back needs no telling as missing.
+        let removed = removed::removed(place, wanted, &before, &event);
         let world = Facts {
             rules,
             plan: followed.seen(plan, &before),
@@ -130,6 +146,10 @@ impl Step<'_> {
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
             checkout: facts::checkout(place, wanted),
             processes: facts::processes(wanted, &event),
+            wired: removed::wired(place, homes, wanted),
+            removed,
+            programs: facts::programs(self.programs, homes, wanted),
+            keeps_hooks: self.keeps_hooks,
         };
         let looked_at = before.sequence;
         let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
@@ -220,6 +240,10 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         unfinished: if wanted.looped { world.unfinished.clone() } else { Fact::NotAsked },
         checkout: world.checkout.clone(),
         processes: world.processes.clone(),
+        wired: world.wired.clone(),
+        removed: world.removed.clone(),
+        programs: world.programs.clone(),
+        keeps_hooks: world.keeps_hooks,
     }
 }
 

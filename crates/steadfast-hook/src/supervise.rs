@@ -12,7 +12,7 @@ use crate::call::Call;
 use crate::fallback::fallback;
 use crate::follow::Follow;
 use crate::step::Step;
-use crate::{privacy, process, sender};
+use crate::{privacy, process, sender, settings};
 
 /// A payload longer than this is not read to its end.
 const PAYLOAD: u64 = 64 << 20;
@@ -38,6 +38,8 @@ pub struct Surroundings {
     /// Where the hosts keep the user's settings. Asked for once in the life of a checkout: nobody else reads that much of
     /// the environment.
     pub homes: fn() -> Option<Homes>,
+    /// The paths by which this program is installed. Asked for where a call names it.
+    pub programs: fn() -> Vec<PathBuf>,
     /// Who asks the list that tasks are kept in elsewhere, where the settings name one.
     pub follow: Follow,
     /// Which of its lists of tasks the host uses, as its environment names it. Asked for where a followed list is looked
@@ -113,7 +115,17 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
     let Surroundings { homes, follow, task_list, .. } = *around;
     let run_spent = around.run_spent.as_deref();
-    let step = Step { place: &place, config: &config, run_spent, homes, follow, task_list };
+    let keeps_hooks = settings::leaves_us(&event, payload);
+    let step = Step {
+        place: &place,
+        config: &config,
+        run_spent,
+        homes,
+        follow,
+        task_list,
+        programs: around.programs,
+        keeps_hooks,
+    };
     let session = event.session.clone();
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let speaks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop(_));

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use crate::removed;
 use steadfast_hosts::install::{Homes, Switches, Way, switches, watched};
 use steadfast_model::{Host, Millis};
 use steadfast_store::{FileStamp, Place, WatchedFile, WatchedWay, WiringTable, keep_wiring, log_line, read_wiring};
@@ -26,7 +27,7 @@ pub(crate) fn changed(place: &Place, homes: fn() -> Option<Homes>, now: Millis) 
     for file in &mut table.files {
         let stamp = FileStamp::of(&file.path);
         if stamp != file.stamp {
-            renewed |= look_again(file, stamp);
+            renewed |= look_again(place, file, stamp);
         }
     }
     if renewed && let Err(error) = keep_wiring(place, &table) {
@@ -41,9 +42,18 @@ fn as_it_is(place: &Place, homes: &Homes) -> WiringTable {
     let mut files = Vec::new();
     for host in [Host::Claude, Host::Codex] {
         for path in watched(host, homes, &place.root) {
-            let mut file = WatchedFile { host, path, stamp: None, ways: Vec::new(), off: None, changed: Vec::new() };
+            let mut file = WatchedFile {
+                host,
+                path,
+                stamp: None,
+                ways: Vec::new(),
+                off: None,
+                changed: Vec::new(),
+                text: None,
+                tracked: false,
+            };
             let stamp = FileStamp::of(&file.path);
-            look_again(&mut file, stamp);
+            look_again(place, &mut file, stamp);
             files.push(file);
         }
     }
@@ -51,13 +61,16 @@ fn as_it_is(place: &Place, homes: &Homes) -> WiringTable {
 }
 
 /// Whether it could be read. Somebody may be in the middle of writing it: the next event looks again.
-fn look_again(file: &mut WatchedFile, stamp: Option<FileStamp>) -> bool {
+fn look_again(place: &Place, file: &mut WatchedFile, stamp: Option<FileStamp>) -> bool {
     let Ok(Switches { ways, off }) = switches(file.host, &file.path) else { return false };
     if file.ways.is_empty() {
         file.ways = ways.iter().map(watched_way).collect();
     }
     file.changed = differences(&file.path, &file.ways, &ways);
     (file.stamp, file.off) = (stamp, off);
+    if !file.ways.is_empty() && file.changed.is_empty() {
+        removed::remember(place, file);
+    }
     true
 }
 

@@ -50,6 +50,7 @@ impl Repository {
             user_config: None,
             run_spent: None,
             homes: || None,
+            programs: Vec::new,
             follow: |_, _| Followed::default(),
             task_list: || None,
         }

@@ -68,6 +68,7 @@ impl Repository {
             user_config: None,
             run_spent: None,
             homes,
+            programs: Vec::new,
             follow: |_, _| steadfast_hook::Followed::default(),
             task_list: || None,
         };

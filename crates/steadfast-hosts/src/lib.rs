@@ -11,6 +11,6 @@ pub mod stream;
 pub mod transcript;
 mod wire;
 
-pub use claude::{KeptList, read_task_list, task_list_folder};
+pub use claude::{KeptList, read_task_list, task_list_folder, text_after_write};
 pub use codex::{SANDBOX_CAPABILITY, Sandbox};
 pub use wire::{Around, WireError, decode, encode, transcript_path};

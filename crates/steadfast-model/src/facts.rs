@@ -34,6 +34,12 @@ pub struct Needs {
     pub checkout: bool,
     /// What the processes are doing that the session waits for.
     pub processes: bool,
+    /// The settings in the checkout that our hooks stand in, and what git knows of them.
+    pub wired: bool,
+    /// Whether a call removed them, which is undone.
+    pub removed: bool,
+    /// Where this program is installed.
+    pub programs: bool,
 }
 
 impl Needs {
@@ -52,6 +58,9 @@ impl Needs {
             looped: self.looped || other.looped,
             checkout: self.checkout || other.checkout,
             processes: self.processes || other.processes,
+            wired: self.wired || other.wired,
+            removed: self.removed || other.removed,
+            programs: self.programs || other.programs,
         }
     }
 }
@@ -137,6 +146,56 @@ pub struct Facts {
     /// The processes behind [`Stopping::processes`](crate::Stopping::processes), in that order. Empty: not asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<Liveness>,
+    /// The settings in the checkout that our hooks stand in. Asked where git is about to sweep files away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wired: Vec<WiredFile>,
+    /// What the call removed of them, and what came of putting it back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<RemovedFile>,
+    /// The paths by which this program is installed. Asked where a call names it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
+    /// The call writes settings of a host, and leaves what concerns us in them as it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_hooks: bool,
+}
+
+/// A settings file in the checkout that our hooks stand in, as git knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WiredFile {
+    pub path: String,
+    /// The same from the root of the checkout.
+    pub within: String,
+    pub tracked: bool,
+    /// Something in its folder is tracked.
+    pub folder_tracked: bool,
+    pub ignored: bool,
+}
+
+impl WiredFile {
+    /// The path from the root of the checkout.
+    pub fn relative(&self) -> &str {
+        &self.within
+    }
+
+    /// The first folder of that path.
+    pub fn folder(&self) -> &str {
+        self.within.split('/').next().unwrap_or_default()
+    }
+
+    /// The root of the checkout.
+    pub fn root(&self) -> &str {
+        self.path.strip_suffix(&self.within).unwrap_or(&self.path).trim_end_matches('/')
+    }
+}
+
+/// A settings file of ours that a call removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedFile {
+    pub path: String,
+    /// Why it is not back as it was. None: it is, and was read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
 }
 
 /// A process in the background, as the operating system has it.

@@ -40,7 +40,7 @@ pub use event::{
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
 pub use facts::{
     Brief, Checking, Counts, Current, Fact, Facts, Liveness, Needs, Neighbours, NewRules, OwnerEnd, PlanView,
-    TakingBack,
+    RemovedFile, TakingBack, WiredFile,
 };
 pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealChange, Trigger};
 pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};

@@ -35,6 +35,12 @@ pub struct WatchedFile {
     /// What of it is not as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// What it said when it called us as it should. Of files in the checkout: they are put back when a call removes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Git had it in its index then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tracked: bool,
 }
 
 /// A way in which a file calls us, as `init` left it.

@@ -23,6 +23,7 @@ mod report;
 mod setup;
 mod surroundings;
 mod when;
+mod wired;
 
 use std::ffi::OsString;
 use std::io::Write;

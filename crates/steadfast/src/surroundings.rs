@@ -50,6 +50,7 @@ pub(crate) fn of_hook() -> Surroundings {
         user_config: user_config(),
         run_spent: path(RUN_SPENT),
         homes,
+        programs,
         follow: |place, config| steadfast_work::tracker::in_hook(place, config, now()),
         task_list: || text("CLAUDE_CODE_TASK_LIST_ID"),
     }
@@ -60,6 +61,24 @@ fn other_host() -> Option<&'static str> {
     let hosts =
         [("COPILOT_CLI", "Copilot CLI"), ("GEMINI_SESSION_ID", "Gemini CLI"), ("QWEN_CODE_SESSION_ID", "Qwen Code")];
     hosts.into_iter().find_map(|(variable, name)| text(variable).map(|_| name))
+}
+
+/// The paths by which this program is installed: as it was called, by its name on the `PATH`, and each link on the way.
+fn programs() -> Vec<PathBuf> {
+    let called = std::env::args_os().next().map(PathBuf::from).filter(|path| path.is_absolute());
+    let folders = path_variable();
+    let folders = folders.as_ref().into_iter().flat_map(std::env::split_paths);
+    let on_path = folders.map(|folder| folder.join("steadfast")).find(|path| path.is_file());
+    let mut found: Vec<PathBuf> = Vec::new();
+    for start in [called, on_path, std::env::current_exe().ok()].into_iter().flatten() {
+        let mut next = Some(start);
+        // As many links as a system follows.
+        while let Some(path) = next.take().filter(|path| !found.contains(path) && found.len() < 40) {
+            next = std::fs::read_link(&path).ok().and_then(|target| Some(path.parent()?.join(target)));
+            found.push(path);
+        }
+    }
+    found
 }
 
 /// Where the user's things are.

@@ -4,9 +4,13 @@
 //! that was built for it) is refused by the command itself, which looks at its environment, its ancestors and the claim
 //! of its call, and found by `doctor`. What becomes of the wiring is looked for at prompts and stops.
 
+mod sweep;
+
+use std::borrow::Cow;
+
 use steadfast_model::{
-    Action, Change, Direction, Event, EventKind, Fact, Facts, Mode, Needs, PolicyName, Rules, State, Verdict,
-    WiringTold, fnv, human_command,
+    Action, Change, Direction, Event, EventKind, Fact, Facts, Mode, Needs, PolicyName, RemovedFile, Rules, State,
+    Verdict, WiringTold, fnv, human_command,
 };
 use steadfast_shell::{Argument, Context, Decision, Reading, is_plain, judge};
 
@@ -15,7 +19,7 @@ use super::{Judgement, Policy, target};
 use crate::Heard;
 
 /// What holds our state, wherever it is found.
-const STATE: [&str; 3] = [".git/steadfast/", ".git/steadfast.gates/", "steadfast/places/"];
+const STATE: [&str; 4] = [".git/steadfast/", ".git/steadfast.gates/", "steadfast/places/", "steadfast/install/"];
 
 /// The hosts' settings our hooks stand in, or could be switched off in.
 const WIRING: [&str; 4] =
@@ -61,10 +65,28 @@ impl Policy for Integrity {
             _ => false,
         };
         let budget = matches!(event.kind, EventKind::PreTool(_) | EventKind::Stop(_) | EventKind::SubagentStop(_));
-        Needs { wiring, budget, ..Needs::default() }
+        let (mut wired, mut removed, mut programs) = (false, false, false);
+        match &event.kind {
+            EventKind::PreTool(call) => match &call.action {
+                Action::Shell { command, .. } => {
+                    wired = sweep::may_sweep(command);
+                    programs = command.contains(PROGRAM);
+                }
+                Action::Write { paths } | Action::Mcp { paths, .. } => {
+                    programs = paths.iter().any(|path| path.contains(PROGRAM));
+                }
+                _ => {}
+            },
+            EventKind::PostTool(result) => removed = may_do_anything(event, &result.call.action),
+            _ => {}
+        }
+        Needs { wiring, budget, wired, removed, programs, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+        if !facts.removed.is_empty() {
+            return removed(&facts.removed);
+        }
         if let Fact::Known(changed) = &facts.wiring {
             return wiring(state, event, changed);
         }
@@ -74,10 +96,10 @@ impl Policy for Integrity {
         }
         let gated = state.gate.is_some() || facts.gate.is_some();
         let refused = match &call.action {
-            Action::Shell { command, .. } => shell(event, command, gated),
-            Action::Write { paths } => written(paths.iter().chain(&facts.behind_links), &event.cwd, gated),
+            Action::Shell { command, .. } => shell(event, command, gated, facts),
+            Action::Write { paths } => written(paths.iter().chain(&facts.behind_links), &event.cwd, gated, facts),
             Action::Mcp { tool, paths, .. } if !target::only_reads(tool) => {
-                written(paths.iter().chain(&facts.behind_links), &event.cwd, gated)
+                written(paths.iter().chain(&facts.behind_links), &event.cwd, gated, facts)
             }
             Action::Read { paths } => paths.iter().any(|path| is_key(path)).then(key),
             _ => None,
@@ -114,43 +136,82 @@ fn wiring(state: &State, event: &Event, changed: &[String]) -> Judgement {
     Judgement { verdict, changes: vec![Change::WiringTold(told)], aside, ..Judgement::default() }
 }
 
+/// What is said of settings that a call removed, to agent and human.
+fn removed(files: &[RemovedFile]) -> Judgement {
+    let line = |file: &RemovedFile| match &file.failed {
+        None => format!("This call removed `{}`, which holds the hooks of Steadfast. It is back as it was.", file.path),
+        Some(why) => format!(
+            "This call removed `{}`, which holds the hooks of Steadfast, and it could not be put back ({why}). \
+             `steadfast init` writes it again; that is for a human.",
+            file.path
+        ),
+    };
+    let text = files.iter().map(line).collect::<Vec<_>>().join(" ");
+    Judgement { verdict: Verdict::Note(text.clone()), aside: Some(text), ..Judgement::default() }
+}
+
 /// What a command line would do that is not an agent's to do.
-fn shell(event: &Heard<'_>, command: &str, gated: bool) -> Option<String> {
+fn shell(event: &Heard<'_>, command: &str, gated: bool, facts: &Facts) -> Option<String> {
     if is_key(command) {
         return Some(key());
     }
     let context = Context { cwd: event.cwd.clone(), home: "~".to_owned() };
     let config = gated.then_some(CONFIG).into_iter().flatten();
     let names: Vec<&str> = NAMES.into_iter().chain(config).collect();
-    if is_plain(command, &context, &names) {
+    let sweeps = !facts.wired.is_empty() && sweep::may_sweep(command);
+    if !sweeps && is_plain(command, &context, &names) {
         return None;
     }
-    let reading = event.reading()?;
+    let mut reading = Cow::Borrowed(event.reading()?);
+    if sweeps {
+        if let Some(refused) = sweep::refused(&reading, &facts.wired) {
+            return Some(refused);
+        }
+        reading.to_mut().effects.retain(|effect| !sweep::is_sweep(effect));
+    }
+    let reading = &*reading;
     // What only may be ours is refused while a gate is closed, and where the line speaks of it at all.
     let least = if gated && SPOKEN.iter().any(|name| command.contains(name)) { Decision::Ask } else { Decision::Deny };
-    humans_command(reading).or_else(|| reached(reading, least, gated))
+    humans_command(reading).or_else(|| program(reading, facts)).or_else(|| reached(reading, least, gated, false))
 }
 
-fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool) -> Option<String> {
+/// Ourselves, as installed: without it the hosts let everything through.
+fn program(reading: &Reading, facts: &Facts) -> Option<String> {
+    // A reading leaves `~` in a path as it is, wherever that stands.
+    let guarded = |path: &str| if path.starts_with('~') { format!("./{path}") } else { path.to_owned() };
+    let program = facts.programs.iter().find(|path| judge(reading, &[guarded(path)]).decision == Decision::Deny)?;
+    Some(format!("`{program}` is Steadfast itself. A human installs, replaces or removes it."))
+}
+
+fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool, facts: &Facts) -> Option<String> {
     // Every call comes through here: what has none of the names in it is not taken apart.
     let mut named = paths.filter(|path| {
         let is_ours = |part: &str| NAMES.iter().chain(&CONFIG).any(|name| part.eq_ignore_ascii_case(name));
         let named = |text: &str| text.split('/').any(is_ours);
         named(path) || (!path.starts_with('/') && named(cwd))
     });
-    named.find_map(|path| reached(&Reading::of_write(&target::absolute(path, cwd), cwd), Decision::Ask, gated))
+    named.find_map(|path| {
+        let reading = Reading::of_write(&target::absolute(path, cwd), cwd);
+        program(&reading, facts).or_else(|| reached(&reading, Decision::Ask, gated, facts.keeps_hooks && !gated))
+    })
 }
 
-/// What is ours and would be written.
-fn reached(reading: &Reading, least: Decision, gated: bool) -> Option<String> {
+/// What is ours and would be written. Settings are free where the write is known to leave our part as it is.
+fn reached(reading: &Reading, least: Decision, gated: bool, keeps_hooks: bool) -> Option<String> {
     let config = gated.then_some(CONFIG).into_iter().flatten();
-    let guarded = STATE.into_iter().chain(WIRING).chain([KEY]).chain(config);
+    let wiring = (!keeps_hooks).then_some(WIRING).into_iter().flatten();
+    let guarded = STATE.into_iter().chain(wiring).chain([KEY]).chain(config);
     let found = guarded.into_iter().find(|path| judge(reading, &[(*path).to_owned()]).decision >= least)?;
     Some(match found {
         path if CONFIG.contains(&path) => format!("`{path}` is not changed while the plan gate is closed."),
         KEY => key(),
+        path if path.starts_with(".claude") && !gated => format!(
+            "`{path}` decides whether Steadfast is called. The Write and Edit tools may change what is not about hooks in \
+             it; a human changes the rest, or runs `steadfast pause` in a terminal."
+        ),
         path if WIRING.contains(&path) => format!(
-            "`{path}` holds the hooks of Steadfast. A human changes it; `steadfast pause` in a terminal lets an agent do it."
+            "`{path}` decides whether Steadfast is called. A human changes it; `steadfast pause` in a terminal lets an \
+             agent do it."
         ),
         path => format!("{path} is Steadfast's own state. `steadfast task` and `steadfast status` show what is in it."),
     })
@@ -192,7 +253,7 @@ mod tests {
 
     fn read(line: &str, gated: bool) -> Option<String> {
         let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(line), words: Vec::new() };
-        shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated)
+        shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, &Facts::default())
     }
 
     #[test]
@@ -246,7 +307,7 @@ mod tests {
 
     #[test]
     fn state_wiring_and_key_are_not_written_whatever_the_tool() {
-        let write = |path: &str| written([path.to_owned()].iter(), "/repo", false);
+        let write = |path: &str| written([path.to_owned()].iter(), "/repo", false, &Facts::default());
         for path in [
             "/repo/.git/steadfast/state.db",
             ".git/steadfast/gates/x",
@@ -377,5 +438,89 @@ mod tests {
         assert_eq!(looks(&state), [true, true, false, false]);
         state.gate = Some(GateState::of(&Gate::new(GateScope::Worktree("/repo".into()), "closed", Millis(0))));
         assert_eq!(looks(&state), [true, true, true, false]);
+    }
+
+    fn pre(line: &str, facts: &Facts, gated: bool) -> Option<String> {
+        let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(line), words: Vec::new() };
+        shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, facts)
+    }
+
+    #[test]
+    fn a_sweep_that_takes_the_hooks_is_refused_and_the_spelling_that_keeps_them_passes_also_at_a_closed_gate() {
+        let wired = steadfast_model::WiredFile {
+            path: "/repo/.claude/settings.local.json".into(),
+            within: ".claude/settings.local.json".into(),
+            tracked: false,
+            folder_tracked: false,
+            ignored: true,
+        };
+        let facts = Facts { wired: vec![wired], ..Facts::default() };
+        for gated in [false, true] {
+            assert!(pre("git clean -fdx", &facts, gated).is_some());
+            assert_eq!(pre("git clean -e /.claude -fdx", &facts, gated), None);
+            assert_eq!(pre("git clean -fdx", &Facts::default(), gated), None, "nothing of ours is in the checkout");
+            assert!(pre("git clean -e /.claude -fdx; rm -rf .claude", &facts, gated).is_some());
+        }
+    }
+
+    #[test]
+    fn the_program_itself_is_not_removed_moved_or_overwritten() {
+        let programs =
+            ["/home/a/.cargo/bin/steadfast", "~/.cargo/bin/steadfast", "/opt/x/steadfast-hook-claude-local-Stop"];
+        let facts = Facts { programs: programs.map(str::to_owned).to_vec(), ..Facts::default() };
+        for line in [
+            "rm /home/a/.cargo/bin/steadfast",
+            "rm -f ~/.cargo/bin/steadfast",
+            "cd ~/.cargo/bin && rm steadfast",
+            "mv /tmp/steadfast /home/a/.cargo/bin/steadfast",
+            "mv ~/.cargo/bin/steadfast ~/.cargo/bin/steadfast.old",
+            "cp target/release/steadfast ~/.cargo/bin/steadfast",
+            "cp target/release/steadfast ~/.cargo/bin/",
+            "echo > /home/a/.cargo/bin/steadfast",
+            "ln -sf /bin/true ~/.cargo/bin/steadfast",
+            "install -m755 x/steadfast /home/a/.cargo/bin/steadfast",
+            "chmod 644 ~/.cargo/bin/steadfast",
+            "truncate -s 0 /opt/x/steadfast-hook-claude-local-Stop",
+        ] {
+            let refused = pre(line, &facts, false);
+            assert!(refused.is_some_and(|text| text.contains("is Steadfast itself")), "{line}");
+        }
+        for line in [
+            "ls -l ~/.cargo/bin/steadfast",
+            "cp ~/.cargo/bin/steadfast /tmp/copy",
+            "rm -rf target/debug/steadfast",
+            "steadfast task done 1",
+            "cargo build -p steadfast",
+        ] {
+            assert_eq!(pre(line, &facts, false), None, "{line}");
+        }
+        let write = |path: &str| written([path.to_owned()].iter(), "/repo", false, &facts);
+        assert!(write("/home/a/.cargo/bin/steadfast").is_some());
+        assert_eq!(write("/repo/docs/steadfast"), None);
+    }
+
+    #[test]
+    fn settings_are_written_where_our_part_stays_and_no_gate_is_closed() {
+        let keeps = Facts { keeps_hooks: true, ..Facts::default() };
+        let write = |gated, facts: &Facts| written([".claude/settings.json".to_owned()].iter(), "/repo", gated, facts);
+        assert_eq!(write(false, &keeps), None);
+        assert!(write(true, &keeps).is_some());
+        assert!(write(false, &Facts::default()).is_some());
+        let state = written([".git/steadfast/x".to_owned()].iter(), "/repo", false, &keeps);
+        assert!(state.is_some());
+    }
+
+    #[test]
+    fn what_a_call_removed_is_told_to_agent_and_human_as_it_came_out() {
+        let state = State::new(SessionId::new("me"), Host::Claude, Millis(0));
+        let said = |failed: Option<&str>| {
+            let file = RemovedFile { path: "a".into(), failed: failed.map(str::to_owned) };
+            let facts = Facts { removed: vec![file], ..Facts::default() };
+            let answer = decide(&state, &ran("make clean"), &facts).answer;
+            assert_eq!(answer.context, answer.note);
+            answer.note.unwrap_or_default()
+        };
+        assert!(said(None).contains("This call removed `a`") && said(None).contains("It is back as it was."));
+        assert!(said(Some("disk full")).contains("could not be put back (disk full)"));
     }
 }

@@ -14,6 +14,7 @@ mod homes;
 mod hooks;
 mod inspect;
 mod json;
+mod keeps;
 mod links;
 mod lock;
 mod original;
@@ -40,6 +41,7 @@ pub use homes::{Homes, detect};
 pub use inspect::{
     CodexConfig, HooksFile, OurHook, Switches, Way, Wired, codex_configs, inspect, resolve, switches, watched,
 };
+pub use keeps::{is_claude_settings, keeps_hooks};
 pub use links::link_call;
 pub use plan::{Request, plan_install, plan_uninstall};
 pub use scope::{Place, Scope};

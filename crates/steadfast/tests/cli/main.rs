@@ -21,6 +21,7 @@ mod errors;
 mod gate;
 mod goal;
 mod guard;
+mod housekeeping;
 mod in_run;
 mod installed;
 mod late;

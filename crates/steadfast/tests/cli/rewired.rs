@@ -114,7 +114,7 @@ fn another_program_in_our_place_is_told() {
     let sandbox = Sandbox::new();
     sandbox.set(|settings| {
         settings["hooks"]["Stop"][0]["hooks"][0]["command"] =
-            json!("/tmp/other/steadfast hook --host claude --via local Stop")
+            json!("/tmp/other/steadfast hook --host claude --via local Stop");
     });
     let [agent, _] = sandbox.at_prompt();
     insta::assert_snapshot!(agent.unwrap(), @"`/repo/.claude/settings.local.json` calls `/tmp/other/steadfast`, which `steadfast init` did not write; `/repo/.claude/settings.local.json` does not call Steadfast any more for Stop. What Steadfast is not called for it does not see. `steadfast init` is for a human.");

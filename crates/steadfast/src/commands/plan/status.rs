@@ -7,6 +7,7 @@ use super::gate::whose;
 use crate::error::CommandError;
 use crate::output::tell;
 use crate::report;
+use crate::wired;
 
 pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     let position = list.position()?;
@@ -21,6 +22,9 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
         if let Some(said) = words(*approval, short) {
             tell!("{said}")?;
         }
+    }
+    if let Some(missing) = wired::missing(list.place()) {
+        tell!("{missing}")?;
     }
     for standing in gates {
         tell!("{}", gate_line(list.place(), standing))?;
@@ -71,6 +75,8 @@ pub(in crate::commands) fn gate_line(place: &Place, standing: &Standing) -> Stri
     let protected: Vec<&str> = gate.protected.iter().chain(draft).map(String::as_str).collect();
     let protected = match protected.len() {
         0 => String::new(),
+        // Nothing refuses a write where no host asks.
+        _ if wired::missing(place).is_some() => format!(": {} is protected by no hook now", protected.join(", ")),
         _ => format!(": {} cannot be written", protected.join(", ")),
     };
     let unmarked = if *unmarked { " (its marker was taken away; it stands all the same)" } else { "" };
