@@ -16,7 +16,7 @@ pub(crate) fn effects(event: &Event) -> Vec<Effect> {
 
 fn claim(event: &Event, call: &ToolCall) -> Option<Claim> {
     let command = match &call.action {
-        Action::Shell { command, .. } if runs_steadfast(command) => command.clone(),
+        Action::Shell { command, .. } if runs_steadfast(command) => kept(command),
         Action::Mcp { server, tool, .. } if server == SERVER => tool.clone(),
         _ => return None,
     };
@@ -34,6 +34,22 @@ fn claim(event: &Event, call: &ToolCall) -> Option<Claim> {
 /// A claim too many is harmless: nobody takes it.
 fn runs_steadfast(command: &str) -> bool {
     calls(command).next().is_some()
+}
+
+/// What a claim keeps of a command line: all of it, or of a long one what follows each `steadfast`.
+fn kept(command: &str) -> String {
+    /// The words of one call, in bytes.
+    const WORDS: usize = 512;
+    if command.len() <= Event::STORED {
+        return command.to_owned();
+    }
+    let mut kept = String::new();
+    for (_, after) in calls(command).take(Event::STORED / WORDS) {
+        kept.push_str("steadfast");
+        kept.push_str(&after[..after.floor_char_boundary(WORDS)]);
+        kept.push('\n');
+    }
+    kept
 }
 
 /// What stands before and after each word `steadfast`, plain or at the end of a path, in a command line.
@@ -62,6 +78,14 @@ mod tests {
         ] {
             assert!(runs_steadfast(command), "{command}");
         }
+    }
+
+    #[test]
+    fn a_claim_of_a_long_line_keeps_its_calls() {
+        let line =
+            format!("cat > notes <<'E'\n{}\nE\nsteadfast task done 4\n{}", "x ".repeat(20_000), "y".repeat(9_000));
+        let kept = kept(&line);
+        assert!(kept.contains("task done 4") && kept.len() < Event::STORED, "{}", kept.len());
     }
 
     #[test]

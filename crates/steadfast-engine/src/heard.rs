@@ -33,7 +33,13 @@ impl<'e> Heard<'e> {
     pub(crate) fn reading(&self) -> Option<&Reading> {
         let Action::Shell { command, .. } = &self.call()?.action else { return None };
         let context = || Context { cwd: self.event.cwd.clone(), home: "~".to_owned() };
-        Some(self.reading.get_or_init(|| effects(command, &context())))
+        let read = || {
+            let mut reading = effects(command, &context());
+            // What stood behind the part that was read may do anything.
+            reading.parsed &= !self.event.cut;
+            reading
+        };
+        Some(self.reading.get_or_init(read))
     }
 
     /// What the human says of the goal. None: they say nothing.

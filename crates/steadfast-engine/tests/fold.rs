@@ -105,6 +105,7 @@ fn event() -> impl Strategy<Value = Event> {
             unasked: false,
             planning: rare == 0 && matches!(kind, EventKind::Prompt { .. } | EventKind::Stop(_)),
             attended: (rare == 1).then_some(codex),
+            cut: false,
             kind,
         })
 }

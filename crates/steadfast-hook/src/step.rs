@@ -272,7 +272,7 @@ fn take_in_late(files: &SessionFiles) -> Result<(), StepError> {
 
 fn record(event: Event, facts: Facts, decision: &Decision) -> Record {
     let Decision { opinions, answer, changes, effects } = decision.clone();
-    Record { event, facts, opinions, answer, changes, effects }
+    Record { event: event.stored(), facts, opinions, answer, changes, effects }
 }
 
 fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> Result<(), StepError> {

@@ -14,7 +14,6 @@ use crate::{claude, codex};
 pub(crate) mod bound {
     pub(crate) const NAME: usize = 256;
     pub(crate) const PATH: usize = 4_096;
-    pub(crate) const PROMPT: usize = 16_384;
     /// The end of the message: that is where a promise stands.
     pub(crate) const MESSAGE: usize = 4_096;
     pub(crate) const ERROR: usize = 1_024;
@@ -75,6 +74,8 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
     let session = named(input.session_id).map(SessionId::new).or_else(|| around.session.clone());
     let session = session.filter(|id| !id.as_str().is_empty()).ok_or(WireError::Missing("session_id"))?;
     let mode = Input::text(input.permission_mode);
+    let mut kind = kind(host, name, &input)?;
+    let is_cut = read_limit(&mut kind);
 
     Ok(Event {
         at: around.at,
@@ -87,8 +88,25 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
         planning: mode.as_deref() == Some("plan"),
         unasked: matches!(mode.as_deref(), Some("bypassPermissions" | "auto" | "dontAsk")),
         attended: around.attended,
-        kind: kind(host, name, &input)?,
+        cut: is_cut,
+        kind,
     })
+}
+
+/// Keeps of a command or a prompt what is read. True: there was more.
+fn read_limit(kind: &mut EventKind) -> bool {
+    let text = match kind {
+        EventKind::Prompt { text, .. } => text,
+        EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. })
+        | EventKind::Permission(ToolCall { action: Action::Shell { command, .. }, .. })
+        | EventKind::PostTool(ToolResult { call: ToolCall { action: Action::Shell { command, .. }, .. }, .. }) => {
+            command
+        }
+        _ => return false,
+    };
+    let is_longer = text.len() > Event::READ;
+    text.truncate(text.floor_char_boundary(Event::READ));
+    is_longer
 }
 
 /// Where the host writes the session of an event down, if the payload says so.
@@ -135,7 +153,7 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
                 None => claude::origin(&text, source.as_deref()),
             };
             let typed = origin == PromptOrigin::Human && source.as_deref() == Some("user");
-            EventKind::Prompt { text: cut(&text, bound::PROMPT), origin, typed }
+            EventKind::Prompt { text, origin, typed }
         }
         EventName::UserPromptExpansion => EventKind::Command { name: named(input.command_name).unwrap_or_default() },
         EventName::PreToolUse => EventKind::PreTool(call(host, input)?),

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status, TaskId, ToolCall,
-    ToolResult, Via,
+    Action, AgentId, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status, TaskId,
+    ToolCall, ToolResult, Via,
 };
 
 /// What came in: from a host's hook, or from a command that changed a task of a session's plan.
@@ -28,10 +28,31 @@ pub struct Event {
     /// A human sits before it, says the host. Not every host says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,
+    /// Its command or prompt was longer than [`Self::READ`]: nothing is known of the rest.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cut: bool,
     pub kind: EventKind,
 }
 
 impl Event {
+    /// The longest command or prompt that is read, in bytes.
+    pub const READ: usize = 1 << 20;
+
+    /// The longest command or prompt that is stored, in bytes.
+    pub const STORED: usize = 16_384;
+
+    /// The event as the journal keeps it. Decisions are made before: they see the whole text.
+    #[must_use]
+    pub fn stored(mut self) -> Self {
+        match &mut self.kind {
+            EventKind::Prompt { text, .. } => shorten(text),
+            EventKind::PreTool(call) | EventKind::Permission(call) => shorten_command(&mut call.action),
+            EventKind::PostTool(result) => shorten_command(&mut result.call.action),
+            _ => {}
+        }
+        self
+    }
+
     /// An event of the main thread with nothing said about its circumstances: what a command has to tell.
     pub fn plain(session: SessionId, host: Host, cwd: impl Into<String>, at: Millis, kind: EventKind) -> Self {
         Self {
@@ -45,8 +66,23 @@ impl Event {
             planning: false,
             unasked: false,
             attended: None,
+            cut: false,
             kind,
         }
+    }
+}
+
+fn shorten_command(action: &mut Action) {
+    if let Action::Shell { command, .. } = action {
+        shorten(command);
+    }
+}
+
+fn shorten(text: &mut String) {
+    const MORE: &str = "…";
+    if text.len() > Event::STORED {
+        text.truncate(text.floor_char_boundary(Event::STORED - MORE.len()));
+        text.push_str(MORE);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::effect::{Certainty, Op};
 use crate::expand::Arg;
 use crate::table::{Sorted, Which, row_of};
 use crate::text::{ANY, base_name, is_anything, is_known, resolve};
-use crate::walk::{NO_STDIN, Walk};
+use crate::walk::{MAX_LINKS, NO_STDIN, Walk};
 
 impl Walk {
     pub(crate) fn by_table(&mut self, name: &str, first: &Arg, args: &[Arg], stdin: Option<String>) -> Option<String> {
@@ -156,6 +156,10 @@ impl Walk {
                 } else {
                     resolve(&target.text, &self.state.cwd)
                 };
+                if self.links.len() >= MAX_LINKS {
+                    self.unread();
+                    return None;
+                }
                 self.copies.push((link.clone(), target.clone()));
                 self.links.push((link, target));
             }

@@ -3,6 +3,9 @@
 use crate::text::ANY;
 use crate::tree::Part;
 
+/// A word with many braces that is longer than this is not expanded.
+const MAX_ATOMS: usize = 4_096;
+
 /// A character without quotes, or anything else.
 #[derive(Clone, Debug)]
 enum Atom<'a> {
@@ -22,6 +25,11 @@ pub(crate) fn braces(parts: &[Part], most: usize) -> Option<Vec<Vec<Part>>> {
             Part::Text(text) => atoms.extend(text.chars().map(Atom::Char)),
             other => atoms.push(Atom::Part(other)),
         }
+    }
+    // Each is looked for the end of: more are not told apart.
+    let opened = atoms.iter().filter(|atom| matches!(atom, Atom::Char('{'))).count();
+    if opened > most && atoms.len() > MAX_ATOMS {
+        return Some(vec![vec![Part::Quoted(ANY.to_string())]]);
     }
     let mut expander = Expander { most, full: false };
     let words = expander.expand(&atoms, 0);

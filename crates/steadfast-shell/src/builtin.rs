@@ -112,7 +112,7 @@ impl Walk {
 
     fn change_folder(&mut self, texts: &[&str]) {
         let target = texts.iter().find(|text| !text.starts_with('-') || **text == "-");
-        self.state.cwd = match target {
+        let folder = match target {
             None => self.context.home.clone(),
             Some(&"-") => ANY.to_string(),
             Some(path) => {
@@ -120,6 +120,7 @@ impl Walk {
                 self.through(&path).unwrap_or(path)
             }
         };
+        self.go_to(folder);
     }
 
     /// `read` and its kin: one line, when it is known.

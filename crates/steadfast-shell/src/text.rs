@@ -12,7 +12,8 @@ pub(crate) const SPLIT: char = '\u{F8F3}';
 const BRACKET: char = '\u{F8F4}';
 
 pub(crate) fn is_known(text: &str) -> bool {
-    !text.contains([ANY, STAR, ONE, SPLIT])
+    // All of them begin with this byte, and few texts have it.
+    !text.as_bytes().contains(&0xEF) || !text.contains([ANY, STAR, ONE, SPLIT])
 }
 
 /// Whether nothing at all is known of it.
@@ -35,15 +36,30 @@ pub(crate) fn mark_globs(text: &str, out: &mut String) {
 
 /// A bracket that is closed stands for one character, whatever was quoted in it; one that is not is a bracket.
 pub(crate) fn settle_brackets(text: &mut String) {
-    while let Some(at) = text.find(BRACKET) {
-        let behind = at + BRACKET.len_utf8();
-        let skip = text[behind..].chars().next().map_or(0, char::len_utf8);
-        let end = text[behind + skip..].find(']').map(|end| behind + skip + end);
-        match end.filter(|end| !text[behind..*end].contains(['/', ' ', '\n', SPLIT])) {
-            Some(end) => text.replace_range(at..=end, ONE.encode_utf8(&mut [0; 4])),
-            None => text.replace_range(at..behind, "["),
+    /// Longer than any set of characters, in bytes.
+    const SET: usize = 256;
+    let Some(first) = text.find(BRACKET) else { return };
+    let mut out = text[..first].to_owned();
+    let mut rest = &text[first..];
+    while let Some(at) = rest.find(BRACKET) {
+        out.push_str(&rest[..at]);
+        let set = &rest[at + BRACKET.len_utf8()..];
+        let near = &set[..set.floor_char_boundary(SET)];
+        let skip = near.chars().next().map_or(0, char::len_utf8);
+        let end = near[skip..].find(']').map(|end| skip + end);
+        match end.filter(|end| !near[..*end].contains(['/', ' ', '\n', SPLIT])) {
+            Some(end) => {
+                out.push(ONE);
+                rest = &set[end + 1..];
+            }
+            None => {
+                out.push('[');
+                rest = set;
+            }
         }
     }
+    out.push_str(rest);
+    *text = out;
 }
 
 /// Absolute, without `.` and `..`. `cwd` may have unknown parts.

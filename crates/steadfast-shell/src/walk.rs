@@ -12,13 +12,21 @@ use crate::text::{ANY, SPLIT, is_device, is_known, resolve, shown};
 use crate::tree::{Assign, Command, Item, List, Mode, Pipeline, Redirect, Value, Word};
 
 /// The most simple commands that are walked, loops unrolled.
-const MAX_COMMANDS: usize = 2000;
+const MAX_COMMANDS: usize = 10_000;
+/// The most links and copies that are followed.
+pub(crate) const MAX_LINKS: usize = 64;
+/// The longest path of a folder, in bytes.
+const MAX_PATH: usize = 4_096;
 /// How deep commands, functions and the texts they run may be nested.
 const MAX_DEPTH: usize = 80;
 /// Nothing is piped in, and nothing redirected.
 pub(crate) const NO_STDIN: Option<String> = None;
-/// The longest text that is passed on from one command to the next.
-const MAX_TEXT: usize = 1 << 16;
+/// The longest text that is passed on from one command to the next, or run by one.
+const MAX_TEXT: usize = 1 << 20;
+/// The longest value of a variable: it may be copied wherever it is used.
+const MAX_VALUE: usize = 1 << 16;
+/// How much text is passed on and run in all. A loop over a long text, and texts within texts, end here.
+const MAX_PASSED: usize = 4 << 20;
 
 /// What a subshell has its own copy of. The maps are copied when one of the two is written to.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +61,8 @@ pub(crate) struct Walk {
     fixed: Option<Range<usize>>,
     commands: usize,
     depth: usize,
+    /// Bytes that were passed on.
+    passed: usize,
 }
 
 impl Walk {
@@ -73,7 +83,13 @@ impl Walk {
             fixed: None,
             commands: 0,
             depth: 0,
+            passed: 0,
         }
+    }
+
+    /// Goes to a folder. A path that no system takes is unknown.
+    pub(crate) fn go_to(&mut self, folder: String) {
+        self.state.cwd = if folder.len() > MAX_PATH { ANY.to_string() } else { folder };
     }
 
     pub(crate) fn unread(&mut self) {
@@ -86,7 +102,7 @@ impl Walk {
 
     /// Walks text that a shell would run, and says what it would print when that is known.
     pub(crate) fn script(&mut self, text: &str, span: &Range<usize>) -> Option<String> {
-        if self.depth >= MAX_DEPTH || text.len() > MAX_TEXT {
+        if self.depth >= MAX_DEPTH || text.len() > MAX_TEXT || !self.pass(text.len()) {
             self.unread();
             return None;
         }
@@ -117,10 +133,17 @@ impl Walk {
     }
 
     /// What is in a file, when it was written on the way.
-    pub(crate) fn content(&self, name: &str) -> Option<String> {
+    pub(crate) fn content(&mut self, name: &str) -> Option<String> {
+        let content = self.held(name)?;
+        let content = if self.passed + content.len() <= MAX_PASSED { content.to_owned() } else { ANY.to_string() };
+        self.pass(content.len());
+        Some(content)
+    }
+
+    fn held(&self, name: &str) -> Option<&str> {
         match name.strip_prefix("/dev/fd/").map(str::parse::<usize>) {
-            Some(Ok(number)) => self.processes.get(number.checked_sub(63)?)?.clone(),
-            _ => self.files.get(&resolve(name, &self.state.cwd)).cloned(),
+            Some(Ok(number)) => self.processes.get(number.checked_sub(63)?)?.as_deref(),
+            _ => self.files.get(&resolve(name, &self.state.cwd)).map(String::as_str),
         }
     }
 
@@ -276,12 +299,15 @@ impl Walk {
                 Redirect::Heredoc(heredoc) => stdin = Some(self.heredoc(heredoc)),
             }
         }
-        let before = self.stdin.clone();
-        if stdin.is_some() {
-            self.stdin = stdin;
-        }
-        let output = inner(self);
-        self.stdin = before;
+        let output = match stdin {
+            Some(stdin) => {
+                let before = self.stdin.replace(stdin);
+                let output = inner(self);
+                self.stdin = before;
+                output
+            }
+            None => inner(self),
+        };
         if written.is_empty() {
             return output;
         }
@@ -302,6 +328,8 @@ impl Walk {
                 let file = self.files.entry(path).or_default();
                 if file.len() + content.len() <= MAX_TEXT {
                     file.push_str(content);
+                } else {
+                    *file = ANY.to_string();
                 }
             }
             None => {
@@ -329,13 +357,24 @@ impl Walk {
         if args.is_empty() {
             return Some(String::new());
         }
-        let stdin = self.stdin.clone();
+        let stdin = self.passed_on();
         let output = self.named(&args, stdin);
         // What stands before a command is known to that command alone.
         if let Some(vars) = vars {
             self.state.vars = vars;
         }
         output
+    }
+
+    /// What a command finds on stdin. Too much of it in all is unknown.
+    fn passed_on(&mut self) -> Option<String> {
+        let length = self.stdin.as_ref()?.len();
+        if self.pass(length) { self.stdin.clone() } else { Some(ANY.to_string()) }
+    }
+
+    fn pass(&mut self, bytes: usize) -> bool {
+        self.passed = self.passed.saturating_add(bytes);
+        self.passed <= MAX_PASSED
     }
 
     fn assignment(&mut self, assign: &Assign) {
@@ -379,7 +418,7 @@ impl Walk {
 
     fn set(&mut self, name: &str, value: String) {
         // A value that doubles and doubles is not followed.
-        let value = if value.len() > MAX_TEXT { ANY.to_string() } else { value };
+        let value = if value.len() > MAX_VALUE { ANY.to_string() } else { value };
         Rc::make_mut(&mut self.state.vars).insert(name.to_owned(), value);
     }
 

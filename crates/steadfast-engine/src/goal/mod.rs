@@ -80,12 +80,12 @@ pub fn read(text: &str) -> Said {
     for (at, sentence) in sentences.iter().enumerate() {
         let before = at.checked_sub(1).map_or(&[][..], |before| &sentences[before].words);
         let forbidden = forbid::forbidden(sentence, before);
-        let named = sentence.words.iter().filter_map(thing::path);
+        let named = sentence.words.iter().filter(|_| !sentence.pasted).filter_map(thing::path);
         let about =
             |path: &String| !forbidden.iter().any(|(kind, of)| *kind == ConstraintKind::Touch && of.contains(path));
         said.paths.extend(named.filter(about));
         // What is named to be left alone is not where the work is.
-        if forbidden.iter().all(|(kind, _)| *kind == ConstraintKind::Only) {
+        if !sentence.pasted && forbidden.iter().all(|(kind, _)| *kind == ConstraintKind::Only) {
             said.names.extend(name::names(&sentence.words));
         }
         for (kind, of) in forbidden {
@@ -94,7 +94,9 @@ pub fn read(text: &str) -> Said {
                 said.constraints.push(Constraint { number: 0, kind, of, said: short(&sentence.said, Goal::SAID) });
             }
         }
-        said.lifts.extend(lift::allowed(sentence).into_iter().map(|(kind, of)| Lift { kind, of }));
+        if !sentence.pasted {
+            said.lifts.extend(lift::allowed(sentence).into_iter().map(|(kind, of)| Lift { kind, of }));
+        }
     }
     dedup(&mut said.paths);
     dedup(&mut said.names);
@@ -132,7 +134,7 @@ fn keep_to_the_order(said: &mut Said, sentences: &[Sentence]) {
         "investigate",
         "review",
     ];
-    if !sentences.iter().any(lift::makes_something) {
+    if !sentences.iter().filter(|sentence| !sentence.pasted).any(lift::makes_something) {
         return;
     }
     let meant =

@@ -48,7 +48,7 @@ const YES: [&str; 8] = ["yes", "yep", "ok", "okay", "sure", "go", "proceed", "co
 /// `let's try implementing this`, `can we change the text?` and `yes` do; `why was it changed?` and `does the test change
 /// anything?` do not.
 pub(super) fn wants_change(sentences: &[Sentence]) -> bool {
-    sentences.iter().any(asks)
+    sentences.iter().filter(|sentence| !sentence.pasted).any(asks)
 }
 
 fn asks(sentence: &Sentence) -> bool {

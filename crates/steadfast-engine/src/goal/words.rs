@@ -1,9 +1,15 @@
 //! A human's text as sentences of words. What is quoted, fenced or tagged is spoken of, and left out.
 
-/// The most of a text that is looked at, in bytes, from its beginning and from its end. What is pasted stands between.
-const LOOKED_AT: usize = 8_000;
-/// The most sentences that are read.
-const SENTENCES: usize = 2_000;
+use std::collections::HashMap;
+
+/// Where a long text begins and ends, in bytes. What is pasted stands between.
+const ENDS: usize = 8_000;
+/// The longest text between quotes or backticks that a dot does not end, in bytes.
+const QUOTE: usize = 2_000;
+/// The longest sentence that is read, in bytes.
+const SENTENCE: usize = 8_000;
+/// The most kinds of tags that are looked for the end of. Each costs a look at the whole text.
+const TAGS: usize = 32;
 /// The longest sentence that is read, in words. More is no sentence.
 const WORDS: usize = 120;
 
@@ -33,6 +39,8 @@ pub(crate) struct Sentence {
     pub(crate) said: String,
     pub(crate) words: Vec<Word>,
     pub(crate) asks: bool,
+    /// Far from both ends of a long text: it may be pasted. Such a sentence can forbid, and nothing else.
+    pub(crate) pasted: bool,
 }
 
 impl Word {
@@ -83,32 +91,69 @@ impl Word {
 
 pub(crate) fn sentences(text: &str) -> Vec<Sentence> {
     let mut sentences = Vec::new();
-    for line in lines(&bounded(text)) {
-        for said in split(&line) {
-            if sentences.len() >= SENTENCES {
-                return sentences;
+    let middle = ENDS..text.len().saturating_sub(ENDS);
+    for Line { at, text } in lines(text) {
+        let pasted = middle.contains(&at) && middle.contains(&(at + text.len()));
+        for said in split(&text).into_iter().filter(|said| said.len() <= SENTENCE) {
+            if pasted && !speaks(said) {
+                continue;
             }
             let words = words(said);
             if !words.is_empty() && words.len() <= WORDS {
-                sentences.push(Sentence { said: said.to_owned(), words, asks: said.ends_with('?') });
+                sentences.push(Sentence { said: said.to_owned(), words, asks: said.ends_with('?'), pasted });
             }
         }
     }
     sentences
 }
 
-fn bounded(text: &str) -> String {
-    if text.len() <= 2 * LOOKED_AT {
-        return text.to_owned();
-    }
-    let (head, tail) = (text.floor_char_boundary(LOOKED_AT), text.ceil_char_boundary(text.len() - LOOKED_AT));
-    format!("{}\n{}", &text[..head], &text[tail..])
+/// Whether a pasted line can be a human's: it begins with a letter and has a word of those that forbid. Most lines of a
+/// log are told apart by this before they cost anything.
+fn speaks(said: &str) -> bool {
+    const FORBID: [&str; 16] = [
+        "don",
+        "do not",
+        "never",
+        "must",
+        "only",
+        "without",
+        "avoid",
+        "refrain",
+        "leave",
+        "keep",
+        "hands off",
+        "stop",
+        "no ",
+        "nothing",
+        "not ",
+        "ask me",
+    ];
+    let lower = said.to_lowercase();
+    said.starts_with(|c: char| c.is_alphabetic() || "-*•".contains(c)) && FORBID.iter().any(|word| lower.contains(word))
+}
+
+/// A line of the human's own words, and where it begins.
+#[derive(Debug)]
+struct Line {
+    at: usize,
+    text: String,
+}
+
+fn is_fence(bare: &str) -> bool {
+    bare.starts_with("```") || bare.starts_with("~~~")
 }
 
 /// The lines that are the human's own words.
-fn lines(text: &str) -> Vec<String> {
+fn lines(text: &str) -> Vec<Line> {
     let (mut own, mut fenced, mut tag, mut lead) = (Vec::new(), false, None::<String>, None::<String>);
-    for line in text.lines() {
+    // A fence that nothing closes is none.
+    let mut fences = text.lines().filter(|line| is_fence(line.trim())).count();
+    fences -= fences % 2;
+    let mut ends: HashMap<String, Option<usize>> = HashMap::new();
+    let mut next = 0;
+    for line in text.split_inclusive('\n') {
+        let at = next;
+        next += line.len();
         let bare = line.trim();
         if let Some(open) = &tag {
             if bare.contains(open.as_str()) {
@@ -116,7 +161,8 @@ fn lines(text: &str) -> Vec<String> {
             }
             continue;
         }
-        if bare.starts_with("```") || bare.starts_with("~~~") {
+        if is_fence(bare) && fences > 0 {
+            fences -= 1;
             fenced = !fenced;
             continue;
         }
@@ -126,16 +172,18 @@ fn lines(text: &str) -> Vec<String> {
         }
         if let Some(name) = opened(bare) {
             let close = format!("</{name}>");
-            if !bare.contains(&close) && text.contains(&close) {
+            let known = ends.len() < TAGS || ends.contains_key(&close);
+            let last = known.then(|| *ends.entry(close.clone()).or_insert_with(|| text.rfind(&close))).flatten();
+            if !bare.contains(&close) && last.is_some_and(|last| last >= next) {
                 tag = Some(close);
             }
             continue;
         }
         match (&lead, item(bare)) {
-            (Some(lead), Some(item)) => own.push(format!("{lead} {item}")),
+            (Some(lead), Some(item)) => own.push(Line { at, text: format!("{lead} {item}") }),
             _ => {
                 lead = leads(bare);
-                own.push(bare.to_owned());
+                own.push(Line { at, text: bare.to_owned() });
             }
         }
     }
@@ -179,9 +227,9 @@ fn split(line: &str) -> Vec<&str> {
     let mut chars = line.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         match c {
-            '`' => code = !code,
-            '"' => quoted = !quoted,
-            '“' => quoted = true,
+            '`' => code = !code && closes(&line[at + 1..], '`'),
+            '"' => quoted = !quoted && closes(&line[at + 1..], '"'),
+            '“' => quoted = closes(&line[at + c.len_utf8()..], '”'),
             '”' => quoted = false,
             '.' | '!' | '?' | ';' | '…' if !code && !quoted => {
                 let ends = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
@@ -197,6 +245,11 @@ fn split(line: &str) -> Vec<&str> {
     parts.push(line[start..].trim());
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+/// Whether what was opened is closed soon.
+fn closes(rest: &str, close: char) -> bool {
+    rest[..rest.floor_char_boundary(QUOTE)].contains(close)
 }
 
 fn words(sentence: &str) -> Vec<Word> {

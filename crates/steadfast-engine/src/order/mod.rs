@@ -50,7 +50,8 @@ pub(crate) fn read(text: &str, mut topic: Topic) -> Order {
         return Order::Nothing;
     }
     let mut acts = Vec::new();
-    let all = sentences(&unquoted(text));
+    let mut all = sentences(&unquoted(text));
+    all.retain(|sentence| !sentence.pasted);
     let pasted = READ..all.len().saturating_sub(READ).max(READ);
     for (_, sentence) in all.iter().enumerate().filter(|(at, _)| !pasted.contains(at)) {
         acts.extend(acts_of(sentence, &mut topic));

@@ -25,6 +25,10 @@ use crate::goal::is_ours;
 /// Our own server has its own authority.
 const SERVER: &str = "steadfast";
 
+const LONG_COMMAND: &str = "The command is longer than 1 MB. Steadfast read the first 1 MB and does not know the rest.";
+const LONG_PROMPT: &str = "This prompt is longer than 1 MB. Steadfast read the first 1 MB: what the rest forbids or \
+                           allows is not enforced. `steadfast goal forbid commit` in a terminal says it outright.";
+
 #[derive(Debug)]
 pub(super) struct Constraint;
 
@@ -46,10 +50,20 @@ impl Policy for Constraint {
     }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
-        let EventKind::PreTool(call) = &event.kind else { return Judgement::default() };
+        let call = match &event.kind {
+            EventKind::PreTool(call) => call,
+            EventKind::Prompt { .. } if event.cut && event.said().is_some() => {
+                return Judgement::of(Verdict::Note(LONG_PROMPT.to_owned()));
+            }
+            _ => return Judgement::default(),
+        };
         let set = setting::forbidden(&state.rules.drift);
         if state.constraints().is_empty() && state.must_nots.is_empty() && set.is_empty() {
-            return Judgement::default();
+            return if event.cut {
+                Judgement::of(Verdict::Note(LONG_COMMAND.to_owned()))
+            } else {
+                Judgement::default()
+            };
         }
         let deed = Deed::of(event, call, state.rules.approval.scratch(), &facts.behind_links);
         let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings)).max();
@@ -81,8 +95,10 @@ struct Deed<'a> {
     writes: Vec<(Op, String)>,
     /// What it may write: patterns.
     possible: Vec<(Op, String)>,
-    /// Nothing of it could be read.
+    /// Some of it could not be read.
     unread: bool,
+    /// It is longer than what is read.
+    cut: bool,
 }
 
 /// What a deed is to one constraint.
@@ -99,7 +115,15 @@ enum Finding {
 impl<'a> Deed<'a> {
     fn of(event: &'a Heard<'a>, call: &'a ToolCall, scratch: &str, behind_links: &[String]) -> Self {
         let cwd = event.cwd.as_str();
-        let mut deed = Self { call, cwd, runs: Vec::new(), writes: Vec::new(), possible: Vec::new(), unread: false };
+        let mut deed = Self {
+            call,
+            cwd,
+            runs: Vec::new(),
+            writes: Vec::new(),
+            possible: Vec::new(),
+            unread: false,
+            cut: event.cut,
+        };
         match &call.action {
             Action::Shell { .. } => event.reading().into_iter().for_each(|reading| deed.take(reading)),
             Action::Write { paths } => deed.plain(paths.iter().chain(behind_links), cwd),
@@ -148,6 +172,9 @@ impl<'a> Deed<'a> {
             reason: format!("{agent}: \"{said}\". `{what}` is not {done}.{lasts}"),
         };
         match self.finding(constraint) {
+            Finding::Nothing if self.cut && constraint.kind != ConstraintKind::Separate => {
+                Verdict::Ask { reason: format!("{agent}: \"{said}\". {LONG_COMMAND}") }
+            }
             Finding::Nothing if self.unread && constraint.kind != ConstraintKind::Separate => {
                 Verdict::Note(format!("{human}: \"{said}\". A command that could not be read was let pass."))
             }

@@ -1,12 +1,9 @@
 use steadfast_model::{Action, EventName, ListCall, PromptOrigin};
 
-use crate::shape::{Can, Input, ToolInput, cut};
+use crate::shape::{Can, Input, ToolInput};
 
 /// Claude Code cuts what a hook says at 10,000 characters.
 pub(crate) const TEXT_LIMIT: usize = 9_500;
-
-/// Longest command kept of a tool call, in bytes.
-pub(crate) const COMMAND_LIMIT: usize = 16_384;
 
 /// Longest question kept, in bytes.
 const QUESTION_LIMIT: usize = 1_024;
@@ -69,7 +66,7 @@ pub(crate) fn origin(text: &str, source: Option<&str>) -> PromptOrigin {
 
 pub(crate) fn shell(input: &ToolInput<'_>) -> Action {
     Action::Shell {
-        command: cut(&ToolInput::text(input.command).unwrap_or_default(), COMMAND_LIMIT),
+        command: ToolInput::text(input.command).unwrap_or_default(),
         background: Input::flag(input.run_in_background),
     }
 }

@@ -151,7 +151,7 @@ impl Story {
                 if origin == PromptOrigin::Notification {
                     self.notified(&text, told);
                 }
-                let text = cut(&text, bound::PROMPT);
+                let text = cut(&text, Event::READ);
                 told.push_back(self.event(agent, EventKind::prompt(text, origin)));
             }
             Item::Command { name, asks: true } => {
@@ -347,6 +347,7 @@ impl Story {
             unasked: false,
             planning: self.planning,
             attended: self.attended.then_some(true),
+            cut: false,
             kind,
         }
     }

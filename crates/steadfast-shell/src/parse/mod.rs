@@ -57,11 +57,9 @@ pub(crate) enum End {
 }
 
 pub(crate) fn parse(text: &str) -> Script {
-    if text.len() > MAX_BYTES {
-        return Script { list: List::new(), end: End::Cut };
-    }
-    let (list, stop) = Parser::new(text).program();
-    Script { list, end: if stop.is_none() { End::Whole } else { End::Cut } }
+    let read = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let (list, stop) = Parser::new(read).program();
+    Script { list, end: if stop.is_none() && read.len() == text.len() { End::Whole } else { End::Cut } }
 }
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ impl Parser<'_> {
                 b'$' | b'`' => self.expansion(quotes, &mut parts)?,
                 _ => {
                     let rest = &self.text[self.at..];
-                    let end = rest.find(['"', '\\', '$', '`']).unwrap_or(rest.len()).max(1);
+                    let special = |byte: u8| matches!(byte, b'"' | b'\\' | b'$' | b'`');
+                    let end = rest.bytes().position(special).unwrap_or(rest.len()).max(1);
                     parts.quoted(&rest[..end]);
                     self.at += end;
                 }

@@ -65,6 +65,7 @@ fn record(sandbox: &Sandbox, verdict: Verdict, mode: Mode, ruling: Ruling) {
         planning: false,
         unasked: false,
         attended: None,
+        cut: false,
         kind: EventKind::PreTool(call),
     };
     let fresh = || State::new(SessionId::new("s-9"), Host::Claude, event.at);

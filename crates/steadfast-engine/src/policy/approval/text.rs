@@ -4,6 +4,9 @@ use steadfast_model::{DraftLine, Gate, Question, SealBreak, SealChange};
 
 pub(super) const CLOSED: &str = "The plan is not approved.";
 
+pub(super) const TOO_LONG: &str = "The command is longer than 1 MB, and Steadfast does not know what its end would write. Write a long text with the \
+     host's own tool, and run a shorter command.";
+
 /// The gate in one or two sentences.
 pub(super) fn closed(gate: &Gate) -> String {
     let Some(draft) = &gate.draft else {

@@ -16,6 +16,9 @@ const NOWHERE: [&str; 5] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty
 impl Closed<'_> {
     /// A call that writes something protected does not happen.
     pub(super) fn writes(&self, call: &ToolCall) -> Judgement {
+        if self.event.cut {
+            return Judgement::of(Verdict::Deny { reason: format!("{} {}", text::CLOSED, text::TOO_LONG) });
+        }
         let found = match self.planner() {
             Some(_) => self.planners(&call.action),
             None => self.protected(&call.action),
@@ -84,13 +87,13 @@ impl Closed<'_> {
             Action::Shell { command, .. } => {
                 let Some(reading) = self.event.reading() else { return Found::Nothing };
                 if !reading.parsed {
-                    return Found::Write(command.clone());
+                    return Found::Write(cut(command));
                 }
                 let writes = |effect: &&Effect| effect.op != Op::Unknown;
                 let not_free = |effect: &&Effect| !effect.path.as_deref().is_some_and(free);
                 match reading.effects.iter().filter(writes).find(not_free) {
                     Some(Effect { path: Some(path), .. }) => Found::Write(path.clone()),
-                    Some(Effect { span, .. }) => Found::Write(command.get(span.clone()).unwrap_or(command).to_owned()),
+                    Some(Effect { span, .. }) => Found::Write(cut(command.get(span.clone()).unwrap_or(command))),
                     None => Found::Nothing,
                 }
             }
