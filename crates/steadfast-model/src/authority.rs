@@ -110,6 +110,10 @@ pub fn human_commands() -> impl Iterator<Item = &'static str> {
 /// The command of a human that these words call, if they call one. `words` are what follows `steadfast`.
 pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     let words: Vec<&str> = words.into_iter().collect();
+    // Help is printed, and nothing is run.
+    if words.iter().take_while(|word| **word != "--").any(|word| matches!(*word, "--help" | "-h")) {
+        return None;
+    }
     let calls = |command: &str| {
         let mut plain = words.iter().filter(|word| !word.starts_with('-'));
         command
@@ -133,6 +137,13 @@ mod tests {
         assert_eq!(called("config set stop.max_idle 9"), Some("config set"));
         assert_eq!(called("task done 1 --force"), Some("task done --force"));
         assert_eq!(called("plan approve 1a2b3c4d --yes"), Some("plan approve"));
+        assert_eq!(called("plan approve -- --help"), Some("plan approve"));
+        assert_eq!(called("task done 1 --force -- -h"), Some("task done --force"));
+        for help in
+            ["plan approve --help", "plan approve 1a2b3c4d -h", "uninstall --purge --help", "--help plan approve"]
+        {
+            assert_eq!(called(help), None, "{help}");
+        }
         for either in
             ["doctor", "plan propose x", "plan lock", "task done 1", "task add uninstall", "config show", "status", ""]
         {

@@ -5,6 +5,7 @@
 //! past the reading of a call is seen by the seal, and put back.
 
 mod channel;
+mod nearly;
 mod seal;
 mod text;
 mod write;

@@ -290,6 +290,8 @@ mod tests {
     fn what_an_agent_may_run_is_left_alone() {
         for line in [
             "steadfast task done 1",
+            "steadfast plan approve --help",
+            "steadfast plan -h; steadfast uninstall -h",
             "steadfast task list && echo off",
             "steadfast doctor",
             "steadfast status | grep off",

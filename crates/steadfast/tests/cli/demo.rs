@@ -34,7 +34,11 @@ fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(!said.contains('\x1b'), "{said}");
     assert_eq!(said.matches("refuses. What the agent gets:").count(), 5, "{said}");
-    assert_eq!(said.matches("| The plan is not approved. `NEXT.md` is not written before.").count(), 2, "{said}");
+    assert_eq!(
+        said.matches("| The plan is not approved. `NEXT.md` cannot be written until a human").count(),
+        2,
+        "{said}"
+    );
     assert!(
         said.contains("tells the agent: The plan is not approved. `NEXT.md` was created, and taken away"),
         "{said}"

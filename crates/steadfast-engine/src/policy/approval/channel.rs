@@ -6,20 +6,22 @@
 //! [`EventKind::GateOpened`]: steadfast_model::EventKind::GateOpened
 
 use steadfast_model::{
-    Action, Change, Channel, DraftLine, Effect, Host, Opening, Outcome, Profile, ToolCall, ToolResult, Trigger, Verdict,
+    Action, Answered, Change, Channel, DraftLine, Effect, Host, Opening, Outcome, Profile, ToolCall, ToolResult,
+    Trigger, Verdict,
 };
 
 use super::super::Judgement;
+use super::nearly::{Nearly, nearly};
 use super::{Closed, text};
 
 impl Closed<'_> {
     /// The human speaks.
     pub(super) fn spoken(&self, said: &str) -> Judgement {
-        let Some(wanted) = approval(said) else { return self.went_on() };
+        let Some(wanted) = approval(said) else { return self.nearly_spoken(said) };
         let refused = |why: &str| Judgement::of(Verdict::Note(format!("Nothing is approved: {why}")));
         let Some(draft) = &self.gate.draft else { return refused("no plan is drafted.") };
         if wanted != draft.short() {
-            return refused(&format!("the draft is {}, not {wanted}.", draft.short()));
+            return refused(&format!("the draft is {}, not {wanted}. {}", draft.short(), self.what_approves(draft)));
         }
         if !self.is_attended() {
             return refused(
@@ -30,6 +32,50 @@ impl Closed<'_> {
             return refused("in the hardened profile only `steadfast plan approve` in a terminal does it.");
         }
         self.approve(draft, Channel::Prompt)
+    }
+
+    /// A prompt that approves nothing, and may have been meant to.
+    fn nearly_spoken(&self, said: &str) -> Judgement {
+        let mut judgement = self.went_on();
+        let meant = self.gate.draft.as_ref().and_then(|draft| Some((draft, nearly(said, draft)?)));
+        if let Some((draft, how)) = meant {
+            let why = match how {
+                Nearly::OtherHash(other) => format!("the draft is {}, not {other}.", draft.short()),
+                Nearly::NotAlone => "there is more in the message than the approval.".to_owned(),
+                Nearly::NoHash => "the message does not say which plan.".to_owned(),
+            };
+            self.tell_nearly(&mut judgement, draft, &why);
+        }
+        judgement
+    }
+
+    /// An answer to a question that was not ours, which sounds as if it approved the draft.
+    fn nearly_answered(&self, result: &ToolResult) -> Option<Judgement> {
+        let draft = self.gate.draft.as_ref()?;
+        let sounds = |answer: &Answered| answer.label.split(", ").any(|label| nearly(label, draft).is_some());
+        result.answers.iter().any(sounds).then(|| {
+            let mut judgement = Judgement::default();
+            self.tell_nearly(&mut judgement, draft, "the question was the agent's own, and not about this very draft.");
+            judgement
+        })
+    }
+
+    /// To the human what would approve it, to the agent that nothing did.
+    fn tell_nearly(&self, judgement: &mut Judgement, draft: &DraftLine, why: &str) {
+        let told = format!("Nothing is approved: {why} {}", self.what_approves(draft));
+        match &mut judgement.verdict {
+            present @ Verdict::Pass => *present = Verdict::Note(told),
+            _ => judgement.note = Some(told),
+        }
+        judgement.aside = Some(text::NOT_YET.to_owned());
+    }
+
+    fn what_approves(&self, draft: &DraftLine) -> String {
+        if self.is_attended() && self.state.rules.approval.profile == Profile::Default {
+            format!("To approve \"{}\", type this and nothing else: approve plan {}", draft.title, draft.short())
+        } else {
+            "`steadfast plan approve` in a terminal approves it.".to_owned()
+        }
     }
 
     /// A prompt that approves nothing. Who left plan mode by hand, with nothing drafted, has opened what it closed.
@@ -62,6 +108,10 @@ impl Closed<'_> {
 
     /// The answer to our question, if this is it.
     pub(super) fn answered(&self, result: &ToolResult) -> Option<Judgement> {
+        self.answered_ours(result).or_else(|| self.nearly_answered(result))
+    }
+
+    fn answered_ours(&self, result: &ToolResult) -> Option<Judgement> {
         let draft = self.gate.draft.as_ref()?;
         let (asked, hash) = self.known?.asked.as_ref()?;
         let ours = self.event.agent.is_none()

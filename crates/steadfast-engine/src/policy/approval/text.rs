@@ -45,7 +45,7 @@ pub(super) fn refused(target: &str, gate: &Gate, again: bool) -> String {
         None => " `steadfast plan propose FILE` keeps a draft for the human to read.".to_owned(),
     };
     let again = if again { " This is another way to a path that was refused before." } else { "" };
-    format!("{CLOSED} {target} is not written before.{draft}{again}")
+    format!("{CLOSED} {target} cannot be written until a human approves it.{draft}{again}")
 }
 
 pub(super) fn planner_refused(target: &str, scratch: &str) -> String {

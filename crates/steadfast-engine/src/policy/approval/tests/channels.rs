@@ -210,3 +210,55 @@ fn in_the_hardened_profile_only_a_terminal_approves() {
     go(&mut state, &dialog(), &behind(leaving_gate()));
     assert_eq!(approved(&go(&mut state, &left("x"), &behind(leaving_gate()))), None);
 }
+
+#[test]
+fn what_is_nearly_a_yes_is_answered_with_what_would_be_one() {
+    let typing = "To approve \"Sign in\", type this and nothing else: approve plan 01234567";
+    for (said, why) in [
+        ("approve plan 01234567!", "there is more in the message than the approval."),
+        ("`approve plan 01234567`", "there is more in the message than the approval."),
+        ("approve plan 89abcdef", "the draft is 01234567, not 89abcdef."),
+        ("approve plan 0123", "the draft is 01234567, not 0123."),
+        ("yes, approved", "the message does not say which plan."),
+    ] {
+        let decision = saying(typed(said));
+        assert_eq!(approved(&decision), None, "{said}");
+        assert_eq!(decision.answer.note, Some(format!("Nothing is approved: {why} {typing}")), "{said}");
+    }
+    // Where that would not count either, it is not said.
+    let decision = saying(Event { attended: Some(false), ..typed("yes, approved") });
+    let terminal =
+        "Nothing is approved: the message does not say which plan. `steadfast plan approve` in a terminal approves it.";
+    assert_eq!(decision.answer.note.as_deref(), Some(terminal));
+    for said in ["they approved the budget", "how do I approve a plan?", "carry on"] {
+        assert_eq!(saying(typed(said)).answer.note, None, "{said}");
+    }
+    // Without a draft there is nothing to approve.
+    let undrafted = Gate { draft: None, ..gate() };
+    assert_eq!(decide(&gated(), &typed("yes, approved"), &behind(undrafted)).answer.note, None);
+    // A message of somebody else is not answered.
+    let other = event(EventKind::prompt("yes, approved", PromptOrigin::Notification));
+    assert_eq!(saying(other).answer.note, None);
+}
+
+#[test]
+fn an_approve_in_somebody_elses_dialog_is_answered() {
+    let asked = "Ready to build?";
+    for (label, is_told) in [
+        ("Approve", true),
+        ("Approve and continue", true),
+        ("Yes, approve plan 01234567", true),
+        ("Not yet", false),
+        ("Use SQLite", false),
+    ] {
+        let decision = saying(answered(asking("q", asked), answer(asked, label)));
+        assert_eq!(approved(&decision), None, "{label}");
+        let note = decision.answer.note.unwrap_or_default();
+        assert_eq!(
+            note.starts_with("Nothing is approved: the question was the agent's own"),
+            is_told,
+            "{label}: {note}"
+        );
+        assert_eq!(decision.answer.context.as_deref(), is_told.then_some(text::NOT_YET), "{label}");
+    }
+}

@@ -63,7 +63,7 @@ fn another_way_to_a_refused_path_is_named() {
     assert_eq!(
         refusal(&first),
         Some(
-            "The plan is not approved. `.tdd-progress.md` is not written before. Plan 01234567 is drafted; on a \
+            "The plan is not approved. `.tdd-progress.md` cannot be written until a human approves it. Plan 01234567 is drafted; on a \
              human's yes Steadfast writes it to `PLAN.md`."
         )
     );
