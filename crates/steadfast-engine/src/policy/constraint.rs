@@ -249,9 +249,7 @@ impl<'a> Deed<'a> {
 
     fn may_write(&self, of: &[String]) -> Finding {
         match self.possible.iter().find(|(_, path)| self.is_about(of, path)) {
-            Some((_, path)) => {
-                Finding::Unsure(format!("`{}` may be written by a command that was let pass.", self.shown(path)))
-            }
+            Some((_, path)) => Finding::Unsure(self.may_be_written(path)),
             None => Finding::Nothing,
         }
     }
@@ -270,12 +268,18 @@ impl<'a> Deed<'a> {
                 (true, _) => {}
                 (false, false) => return Finding::Write(self.shown(pattern)),
                 (false, true) => {
-                    let why = format!("`{}` may be written by a command that was let pass.", self.shown(pattern));
-                    unsure = Finding::Unsure(why);
+                    unsure = Finding::Unsure(self.may_be_written(pattern));
                 }
             }
         }
         unsure
+    }
+
+    fn may_be_written(&self, pattern: &str) -> String {
+        match self.shown(pattern).as_str() {
+            "*" | "**" | "**/*" => "A command that was let pass may write any file.".to_owned(),
+            path => format!("`{path}` may be written by a command that was let pass."),
+        }
     }
 
     fn push(&self, of: &[String]) -> Finding {

@@ -9,7 +9,7 @@ use steadfast_work::Repository;
 
 use crate::error::CommandError;
 use crate::here;
-use crate::output::tell;
+use crate::output::{note, tell};
 use crate::surroundings;
 
 /// Shows and says what a session is for, and what its agent may not do.
@@ -79,7 +79,10 @@ impl Goal {
         let repository = here::repository()?;
         match self {
             Self::Show(Show { json, which }) => {
-                let state = which.state(&repository)?;
+                let state = which.state_or_last(&repository)?;
+                if !json && state.ended.is_some() {
+                    note!("session {} has ended; this is how it ended", state.session);
+                }
                 if json { show_json(&state) } else { show(&state) }
             }
             Self::Set(Set { text, which }) => {
@@ -114,6 +117,15 @@ impl Which {
                 .max_by_key(|state| state.last_at)
                 .ok_or_else(|| CommandError::failure("no session is running here").hint(hint)),
         }
+    }
+
+    /// The same, or the session that ended last where none is running.
+    fn state_or_last(&self, repository: &Repository) -> Result<State, CommandError> {
+        self.state(repository).or_else(|error| {
+            let states = SessionFiles::all(&repository.place).into_iter().filter_map(|files| files.peek());
+            let last = states.filter(|_| self.session.is_none()).max_by_key(|state| state.last_at);
+            last.ok_or(error)
+        })
     }
 
     /// Says it to the session, and shows what holds then.

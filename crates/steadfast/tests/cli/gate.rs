@@ -130,7 +130,7 @@ fn a_lock_in_a_terminal_is_the_checkouts_and_expires() {
     ");
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
     the plan gate of this checkout is closed until TIME at the latest: .tdd-progress.md cannot be written
-    no plan is loaded or drafted; `steadfast plan load SPEC.md` loads one
+    no plan is loaded or drafted; `steadfast plan propose FILE` keeps a draft for a human to read
     ");
     let expected = json!({"plan": null, "hash": null, "approval": "not_required", "gate": "locked", "open": 0, "done": 0,
         "blocked": 0});

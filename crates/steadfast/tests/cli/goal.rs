@@ -115,6 +115,40 @@ fn without_a_session_there_is_no_goal() {
 }
 
 #[test]
+fn the_goal_of_the_last_session_is_shown_when_none_is_running() {
+    let sandbox = Sandbox::new();
+    sandbox.prompted("Fix the login in src/auth. Don't commit.");
+    sandbox.hook("SessionEnd", SESSION, serde_json::json!({"reason": "other"}));
+    let output = sandbox.run(&["goal", "show"]);
+    let (shown, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && shown.contains("Fix the login in src/auth"), "{shown}{said}");
+    assert!(said.contains("session s-1 has ended"), "{said}");
+    // What is over is not changed.
+    assert!(sandbox.fails(&["goal", "set", "Something else"]).1.contains("no session is running here"));
+}
+
+#[test]
+fn why_says_how_a_constraint_is_lifted() {
+    let sandbox = Sandbox::new();
+    sandbox.prompted("Fix the login. Don't commit.");
+    let commit =
+        serde_json::json!({"tool_name": "Bash", "tool_use_id": "t-1", "tool_input": {"command": "git commit -m x"}});
+    assert!(sandbox.hook("PreToolUse", SESSION, commit).contains("deny"));
+    let why = sandbox.ok(&["why"]);
+    let lifting = "A human lifts it by telling the session \"ok, commit it\", or with `steadfast goal allow 1`.";
+    assert!(why.contains(lifting), "{why}");
+    sandbox.ok(&["goal", "allow", "1"]);
+    sandbox.prompted("Don't push.");
+    let push = serde_json::json!({"tool_name": "Bash", "tool_use_id": "t-2", "tool_input": {"command": "git push"}});
+    assert!(sandbox.hook("PreToolUse", SESSION, push).contains("deny"));
+    assert!(sandbox.ok(&["why"]).contains("\"ok, push it\", or with `steadfast goal allow 2`"));
+    // What it says is heard.
+    sandbox.prompted("ok, push it");
+    let again = serde_json::json!({"tool_name": "Bash", "tool_use_id": "t-3", "tool_input": {"command": "git push"}});
+    assert!(!sandbox.hook("PreToolUse", SESSION, again).contains("deny"));
+}
+
+#[test]
 fn a_secret_in_a_goal_is_not_kept() {
     let sandbox = Sandbox::new();
     sandbox.prompted("hi");

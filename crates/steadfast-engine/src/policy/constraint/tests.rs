@@ -298,6 +298,10 @@ fn a_pattern_beside_the_fence_is_outside_and_one_above_it_may_be() {
         note(&told(&["only touch src/auth"]), &shell("sed -i s/a/b/ src/*/a.ts")).as_deref(),
         Some("You said: \"only touch src/auth\". `src/*/a.ts` may be written by a command that was let pass.")
     );
+    assert_eq!(
+        note(&told(&["only touch src/auth"]), &shell("git apply x.patch")).as_deref(),
+        Some("You said: \"only touch src/auth\". A command that was let pass may write any file.")
+    );
     check(
         "only edit `src/**/*.css`",
         &[write("src/a.ts"), write("web/a.css"), shell("echo x > src/ui/a.ts")],

@@ -43,6 +43,9 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
             }
             tell!("`steadfast plan show --draft` shows it")
         }
+        None if plan.is_none() && !gates.is_empty() => {
+            tell!("no plan is loaded or drafted; `steadfast plan propose FILE` keeps a draft for a human to read")
+        }
         None if plan.is_none() => tell!("no plan is loaded or drafted; `steadfast plan load SPEC.md` loads one"),
         None => Ok(()),
     }

@@ -1,6 +1,6 @@
 //! The words of an explanation.
 
-use steadfast_model::{EventKind, Fact, Millis, PlanView, Status, TaskLine};
+use steadfast_model::{Constraint, ConstraintKind, EventKind, Fact, Millis, PlanView, PolicyName, Status, TaskLine};
 use steadfast_work::text::printable;
 
 use super::explanation::{Explanation, LetGo, Told, closed};
@@ -197,11 +197,30 @@ impl Explanation {
             None => {}
         }
         let mut lines = if self.line.verdict == "continue" { self.about_tasks() } else { Vec::new() };
+        if self.line.policy == PolicyName::Constraint.as_str() {
+            lines.extend(self.lifting());
+        }
         if lines.is_empty() {
             lines.push(format!("`steadfast log --session {}` shows what came before.", self.line.session));
         }
         lines.push("`steadfast config show` shows the modes and limits that hold, and where they are set.".to_owned());
         lines
+    }
+
+    /// How a human lifts the constraint that was the reason.
+    fn lifting(&self) -> Option<String> {
+        let state = &self.journal.as_ref()?.state;
+        let is_it = |constraint: &&Constraint| {
+            let said = constraint.said.trim_end_matches(['.', '!', ' ', ';']);
+            !said.is_empty() && self.line.reason.contains(&format!("\"{said}\""))
+        };
+        let constraint = state.constraints().iter().find(is_it)?;
+        let say = match constraint.kind {
+            ConstraintKind::Commit => "A human lifts it by telling the session \"ok, commit it\", or with ",
+            ConstraintKind::Push => "A human lifts it by telling the session \"ok, push it\", or with ",
+            _ => "A human lifts it with ",
+        };
+        Some(format!("{say}`steadfast goal allow {}`.", constraint.number))
     }
 
     fn about_tasks(&self) -> Vec<String> {
