@@ -327,7 +327,28 @@ pub(crate) fn gate(place: &Place, needs: Needs, state: &State, event: &Event) ->
         }
         _ => Vec::new(),
     };
-    GateFacts { gate, seal, tree, behind_links }
+    let broken = !seal.is_empty() || matches!(&tree, Fact::Known(broken) if !broken.is_empty());
+    // A session that sees a gate for the first time asks what was left running before it.
+    let running = if needs.running || broken || state.gate.is_none() { running(place, event) } else { Fact::NotAsked };
+    GateFacts { gate, seal, tree, running, behind_links }
+}
+
+/// Whether something runs that a tool call of this session started: of this one, of one that its host had before, or of
+/// one whose host is gone. What another living host's agent does is its own affair.
+fn running(place: &Place, event: &Event) -> Fact<bool> {
+    let own = SessionFiles::of(place, &event.session);
+    let host = own.noted_process();
+    let is_ours = |session: &String| {
+        let session = SessionId::new(session.as_str());
+        let files = SessionFiles::of(place, &session);
+        session == event.session
+            || files.dir().is_dir() && (is_gone(&files) || host.is_some() && files.noted_process() == host)
+    };
+    match steadfast_observe::sessions_at_work(PROCESSES) {
+        Fact::Known(sessions) => Fact::Known(sessions.iter().any(is_ours)),
+        Fact::Unknown(why) => Fact::Unknown(why),
+        Fact::NotAsked => Fact::NotAsked,
+    }
 }
 
 #[derive(Debug, Default)]
@@ -335,6 +356,7 @@ pub(crate) struct GateFacts {
     pub(crate) gate: Option<Gate>,
     pub(crate) seal: Vec<SealBreak>,
     pub(crate) tree: Fact<Vec<SealBreak>>,
+    pub(crate) running: Fact<bool>,
     pub(crate) behind_links: Vec<String>,
 }
 

@@ -7,7 +7,7 @@ use steadfast_model::{DraftLine, Gate, GateScope, Millis, Profile, ToolUseId};
 use steadfast_plan::{Options, compile, hash};
 use steadfast_store::{
     ConfigFiles, Draft, Format, GrantError, Place, Yes, close_gate, draft, gate_of, grant, keep_draft, log_line,
-    open_gate, reseal, reseal_tree, restore, seal, text_hash, unseal,
+    open_gate, reseal, reseal_tree, seal, text_hash, unseal,
 };
 
 /// Where what plan mode was left with is written: it has no path of its own.
@@ -90,10 +90,6 @@ fn title(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let heading = text.lines().find_map(|line| line.strip_prefix("# "));
     heading.or_else(|| lines.next()).unwrap_or("a plan").chars().take(LONG).collect()
-}
-
-pub(crate) fn put_back(place: &Place, scope: &GateScope, path: &str, now: Millis) -> io::Result<()> {
-    restore(place, scope, &place.root, path, now).map(drop)
 }
 
 pub(crate) fn adopt(place: &Place, scope: &GateScope, path: &str) -> io::Result<()> {

@@ -14,6 +14,7 @@ mod list;
 mod privacy;
 mod process;
 mod removed;
+mod restoring;
 mod sender;
 mod settings;
 mod share;

@@ -13,6 +13,7 @@ use steadfast_store::{
 };
 
 use crate::follow::{Follow, Followed};
+use crate::restoring::Restoring;
 use crate::{facts, gate, list, removed};
 
 /// How long one event waits for another of the same session.
@@ -118,7 +119,7 @@ impl Step<'_> {
         let wanted = heard.needs(&before);
         let changed = facts::changed(place, wanted, &before, &event);
         let wanted = wanted.and(then(&before, &heard, &changed));
-        let facts::GateFacts { gate, seal, tree, behind_links } = facts::gate(place, wanted, &before, &event);
+        let facts::GateFacts { gate, seal, tree, running, behind_links } = facts::gate(place, wanted, &before, &event);
         // What an agent of a run works on is its unit's.
         let is_followed = wanted.plan && !tasks_from.is_native() && run_spent.is_none() && Followed::is_due(&event);
         let followed = if is_followed { follow(place, config) } else { Followed::default() };
@@ -136,6 +137,7 @@ impl Step<'_> {
             gate,
             seal,
             tree,
+            running,
             wiring: facts::wiring(place, homes, wanted, &before, event.at),
             behind_links,
             neighbours: facts::neighbours(place, wanted, &before, &heard, &changed),
@@ -164,11 +166,19 @@ impl Step<'_> {
         let (_, mut decision) = updated?;
         take_in_late(&files)?;
 
+        let mut restoring = Restoring::default();
         for effect in &decision.effects {
-            if let Err(error) = act(place, config, &event, effect) {
+            let done = match effect {
+                Effect::Restore { scope, path } => {
+                    restoring.put_back(place, scope, path, event.at).map_err(StepError::Gate)
+                }
+                effect => act(place, config, &event, effect),
+            };
+            if let Err(error) = done {
                 log_line(place, event.at, &format!("session {}: {}: {error}", event.session, effect.undone()));
             }
         }
+        restoring.tell(&mut decision.answer);
         if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. }) {
             drop_claims_of(place, &event.session, event.at);
         }
@@ -230,6 +240,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         gate: world.gate.clone(),
         seal: world.seal.clone(),
         tree: world.tree.clone(),
+        running: world.running.clone(),
         wiring: world.wiring.clone(),
         behind_links: world.behind_links.clone(),
         changed,
@@ -301,7 +312,8 @@ fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> R
             let yes = Yes { scope, hash, channel: *channel, session: Some(session), at: now };
             gate::approve(place, config, &yes)?;
         }
-        Effect::Restore { scope, path } => gate::put_back(place, scope, path, now).map_err(StepError::Gate)?,
+        // Done where its outcome is told.
+        Effect::Restore { .. } => {}
         Effect::Reseal { scope, path } => gate::adopt(place, scope, path).map_err(StepError::Gate)?,
         Effect::ResealTree { scope } => gate::adopt_tree(place, scope).map_err(StepError::Gate)?,
         // Whoever answers begins it, and answers first.

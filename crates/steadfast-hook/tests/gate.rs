@@ -183,21 +183,8 @@ mod trees {
             let mut kept = repository.kept();
             kept.sort();
             assert_eq!(kept, ["intruder", "new intruder"]);
-            assert!(said.contains("`src/78.txt` was removed, and 2 more, and put back as it was"), "{said}");
-        });
-    }
-
-    #[test]
-    fn what_a_process_left_behind_writes_is_put_back_at_the_stop() {
-        play(|repository| {
-            repository.runs("./later.sh &", drop);
-            repository.write(LAST, "late intruder");
-            let said = repository.stop();
-            assert_eq!(
-                (repository.read(LAST).as_deref(), repository.kept()),
-                (Some("as it was"), vec!["late intruder".to_owned()])
-            );
-            assert!(said.context.unwrap().contains("put back as it was"));
+            assert!(said.contains("`src/78.txt` was removed, and 2 more"), "{said}");
+            assert!(said.contains("3 files are put back as they were"), "{said}");
         });
     }
 
@@ -241,7 +228,8 @@ fn what_a_script_wrote_is_put_back_at_the_end_of_its_call_and_kept_aside() {
     let repository = Repository::planning();
     let said = repository.runs("./generated.sh", |path| fs::write(path, "intruder").unwrap());
     assert_eq!((repository.progress().as_deref(), repository.kept()), (Some("as it was"), vec!["intruder".to_owned()]));
-    assert!(said.context.unwrap().contains("`.tdd-progress.md` was changed, and put back"));
+    let told = said.context.unwrap();
+    assert!(told.contains("`.tdd-progress.md` was changed") && told.contains("It is put back as it was"), "{told}");
 }
 
 #[test]
@@ -265,18 +253,6 @@ fn what_a_human_saved_between_calls_is_theirs() {
     repository.after("1", Action::shell("make"));
     assert_eq!((repository.progress().as_deref(), repository.kept()), (Some("by hand"), Vec::new()));
     assert!(repository.gate().is_some(), "the gate stays closed");
-}
-
-#[test]
-fn what_was_left_running_is_found_at_the_next_event() {
-    let repository = Repository::planning();
-    repository.runs("./later.sh &", drop);
-    fs::write(repository.dir.path().join(PROGRESS), "late intruder").unwrap();
-    repository.prompt();
-    assert_eq!(
-        (repository.progress().as_deref(), repository.kept()),
-        (Some("as it was"), vec!["late intruder".to_owned()])
-    );
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub struct Needs {
     pub seal: bool,
     /// Whether what it seals as a tree is: that takes git.
     pub tree: bool,
+    /// Whether something runs that a tool call of the agent started.
+    pub running: bool,
     /// Whether the hosts' settings still call us.
     pub wiring: bool,
     /// What a call changed that does not show it: that takes git.
@@ -50,6 +52,7 @@ impl Needs {
             gate: self.gate || other.gate,
             seal: self.seal || other.seal,
             tree: self.tree || other.tree,
+            running: self.running || other.running,
             wiring: self.wiring || other.wiring,
             changed: self.changed || other.changed,
             neighbours: self.neighbours || other.neighbours,
@@ -116,6 +119,9 @@ pub struct Facts {
     /// The same of what is sealed as a tree, at most [`SealBreak::AT_ONCE`].
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub tree: Fact<Vec<SealBreak>>,
+    /// Whether something runs that a tool call of the agent started. Asked at a closed gate alone.
+    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
+    pub running: Fact<bool>,
     /// What of our hooks in the hosts' settings is not as it was; asked where there is something to say, or was.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub wiring: Fact<Vec<String>>,

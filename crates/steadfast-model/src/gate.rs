@@ -191,9 +191,34 @@ pub struct SealBreak {
     /// From the root of the checkout.
     pub path: String,
     pub what: SealChange,
+    #[serde(default, skip_serializing_if = "SealCause::is_unknown")]
+    pub cause: SealCause,
+}
+
+/// What is known of a break besides who could have made it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SealCause {
+    #[default]
+    Unknown,
+    /// It was the agent's before, and could not be put back.
+    Stuck,
+    /// HEAD moved, and the path is what the new commit has. The content was in the repository before the gate closed.
+    Checkout,
+}
+
+impl SealCause {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+    fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
 }
 
 impl SealBreak {
+    pub fn new(path: impl Into<String>, what: SealChange) -> Self {
+        Self { path: path.into(), what, cause: SealCause::Unknown }
+    }
+
     /// More are not looked for in a tree at once: a hook has to mend them in its time.
     pub const AT_ONCE: usize = 16;
 }

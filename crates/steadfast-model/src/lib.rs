@@ -42,7 +42,7 @@ pub use facts::{
     Brief, Checking, Counts, Current, Fact, Facts, Liveness, Needs, Neighbours, NewRules, OwnerEnd, PlanView,
     RemovedFile, TakingBack, WiredFile,
 };
-pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealChange, Trigger};
+pub use gate::{Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealCause, SealChange, Trigger};
 pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
 pub use hash::fnv;
 pub use host::{Host, UnknownName, Via};
@@ -63,7 +63,7 @@ pub use settings::{
     RunSettings, Settings, Source, Sourced, StopOptions, StopRules, TaskSource, Usd,
 };
 pub use state::{
-    Binding, BindingChange, Change, ForgedSeen, GateState, Held, LastStop, LastWrite, Leased, Offered, Release,
+    AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, Held, LastStop, LastWrite, Leased, Offered, Release,
     Released, STATE_VERSION, Seen, State, StopCount, TaskFile, WiringTold,
 };
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub use binding::{Binding, BindingChange, Leased, Offered, Released, TaskFile};
-pub use gate::GateState;
+pub use gate::{AgentCall, GateState};
 pub use last_write::LastWrite;
 pub use stop::{LastStop, Release, StopCount};
 
@@ -203,10 +203,15 @@ pub enum Change {
     /// A call that may write what the gate protects begins.
     CallOpened {
         call: ToolUseId,
-        /// Something of it may go on running.
+        /// Something of it may go on where no process shows it.
         background: bool,
+        /// The subagent that makes it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<AgentId>,
     },
     CallClosed(ToolUseId),
+    /// Whether something runs that a tool call had started.
+    Running(bool),
     /// Whether something of the agent's may have changed what is sealed as a tree without anybody having looked since.
     TreeUnseen(bool),
     /// Whether something may be left of what was to be put back.
@@ -399,6 +404,7 @@ impl State {
             }
             Change::CallOpened { .. }
             | Change::CallClosed(_)
+            | Change::Running(_)
             | Change::TreeUnseen(_)
             | Change::Unmended(_)
             | Change::Asked { .. }

@@ -35,6 +35,7 @@ mod seen;
 mod sha256;
 mod stat;
 mod status;
+mod tool_process;
 mod tracked;
 mod tree_content;
 
@@ -50,4 +51,5 @@ pub use program::{Program, ProgramFailed};
 pub use repository::{Kind, Repository};
 pub use sha256::Sha256;
 pub use stat::{FileKind, Stat};
+pub use tool_process::sessions_at_work;
 pub use tree_content::InTree;

@@ -254,6 +254,7 @@ impl Held {
     pub(crate) fn reseal(&self, root: &Path, path: &str) -> io::Result<()> {
         let (Some(mut table), Some(path)) = (self.seal.table(), from_root(root, path)) else { return Ok(()) };
         let clock = Clock::read(self.lock.as_ref());
+        table.stuck.remove(&path);
         if table.entries.remove(&path).is_none()
             && let Some(tree) = table.tree.as_mut().filter(|tree| tree.covers(&path))
         {

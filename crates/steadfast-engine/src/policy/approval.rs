@@ -6,6 +6,7 @@
 
 mod channel;
 mod nearly;
+mod program;
 mod seal;
 mod text;
 mod write;
@@ -13,7 +14,7 @@ mod write;
 pub(super) use write::may_do_anything;
 
 use steadfast_model::{
-    Action, Change, Direction, Effect, Event, EventKind, Facts, Gate, GateScope, GateState, Mode, Needs, Opening,
+    Action, Change, Direction, Effect, Event, EventKind, Fact, Facts, Gate, GateScope, GateState, Mode, Needs, Opening,
     PolicyName, PromptOrigin, Rules, State, ToolCall, ToolResult, Trigger, Verdict,
 };
 
@@ -53,13 +54,23 @@ impl Policy for Approval {
             | EventKind::SubagentStart => (true, false, false),
             _ => (false, false, false),
         };
-        Needs { gate, seal, tree, ..Needs::default() }
+        // A process that a call left, or one that was there before, is looked for until none is left.
+        let running = match (&event.kind, &state.gate) {
+            (EventKind::PostTool(result), Some(known)) => {
+                known.running || write::may_write(event, &result.call.action).is_some()
+            }
+            (_, Some(known)) => seal && known.running,
+            (_, None) => triggered(state, event).is_some(),
+        };
+        Needs { gate, seal, tree, running, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         match &event.kind {
             EventKind::GateClosed(gate) => {
-                return Judgement { changes: vec![Change::GateClosed(GateState::of(gate))], ..Judgement::default() };
+                // A command closed it: whoever called may have left something running, and nobody has looked.
+                let known = GateState { running: true, ..GateState::of(gate) };
+                return Judgement { changes: vec![Change::GateClosed(known)], ..Judgement::default() };
             }
             EventKind::GateOpened(opening) => return opened(state, opening),
             _ => {}
@@ -163,17 +174,22 @@ impl<'a> Closed<'a> {
                 Judgement::of(Verdict::Context(text::closed(&self.gate)))
             }
             EventKind::Stop(_) => self.between_calls(),
-            EventKind::SubagentStop(_) => self.mend(),
+            EventKind::SubagentStop(_) => self.subagent_ends(),
             _ => Judgement::default(),
         };
         if self.known.is_none() && self.state.gate.is_none() {
-            judgement.changes.insert(0, Change::GateClosed(GateState::of(&self.gate)));
+            judgement.changes.insert(0, Change::GateClosed(self.remembered()));
         }
         let opens = judgement.changes.iter().any(|change| matches!(change, Change::GateOpened(_)));
         if self.unmarked && !opens {
             judgement.effects.insert(0, Effect::CloseGate(self.gate));
         }
         judgement
+    }
+
+    /// What the session remembers of a gate that it sees for the first time. What ran before it may write behind it.
+    fn remembered(&self) -> GateState {
+        GateState { running: self.facts.running == Fact::Known(true), ..GateState::of(&self.gate) }
     }
 
     fn subagent(&self) -> Judgement {

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Change, HELD, REMEMBERED};
-use crate::{Gate, GateScope, Millis, ToolUseId, Trigger};
+use crate::{AgentId, Gate, GateScope, Millis, ToolUseId, Trigger};
 
 /// What a session remembers of the gate that is closed before it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,12 +11,19 @@ pub struct GateState {
     pub closed_at: Millis,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
-    /// Calls that may write and are not back.
+    /// Calls of the main thread that may write and are not back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolUseId>,
-    /// What the agent started may go on running behind its calls.
+    /// The same of subagents. They go on while the main thread stops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agent_calls: Vec<AgentCall>,
+    /// The agent handed something to a service (`at`, `systemd-run`, a container): no process of its own shows when that
+    /// runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
+    /// At the last look at the process table, something ran that a tool call had started.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub running: bool,
     /// A call that may have done anything is back, and since then nobody saw all that is sealed as a tree.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unseen: bool,
@@ -34,6 +41,13 @@ pub struct GateState {
     pub refused: Vec<String>,
 }
 
+/// A call of a subagent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentCall {
+    pub agent: AgentId,
+    pub call: ToolUseId,
+}
+
 impl GateState {
     /// A gate that has just been closed.
     pub fn of(gate: &Gate) -> Self {
@@ -43,7 +57,9 @@ impl GateState {
             closed_at: gate.closed_at,
             expires_at: gate.expires_at,
             calls: Vec::new(),
+            agent_calls: Vec::new(),
             background: false,
+            running: false,
             unseen: false,
             unmended: false,
             asked: None,
@@ -52,22 +68,36 @@ impl GateState {
         }
     }
 
-    /// Whether what changed since the last look may be the agent's doing.
+    /// Whether a call or a process of the agent could have changed something since the last look.
     pub fn is_agents(&self) -> bool {
-        self.background || !self.calls.is_empty()
+        self.running || !self.calls.is_empty() || !self.agent_calls.is_empty()
     }
 
     /// What happens before a closed gate.
     pub(super) fn apply(&mut self, change: &Change) {
         match change {
-            Change::CallOpened { call, background } => {
-                if self.calls.len() >= REMEMBERED {
-                    self.calls.remove(0);
+            Change::CallOpened { call, background, agent } => {
+                match agent {
+                    Some(agent) => {
+                        if self.agent_calls.len() >= REMEMBERED {
+                            self.agent_calls.remove(0);
+                        }
+                        self.agent_calls.push(AgentCall { agent: agent.clone(), call: call.clone() });
+                    }
+                    None => {
+                        if self.calls.len() >= REMEMBERED {
+                            self.calls.remove(0);
+                        }
+                        self.calls.push(call.clone());
+                    }
                 }
-                self.calls.push(call.clone());
                 self.background |= background;
             }
-            Change::CallClosed(call) => self.calls.retain(|open| open != call),
+            Change::CallClosed(call) => {
+                self.calls.retain(|open| open != call);
+                self.agent_calls.retain(|open| open.call != *call);
+            }
+            Change::Running(running) => self.running = *running,
             Change::TreeUnseen(unseen) => self.unseen = *unseen,
             Change::Unmended(unmended) => self.unmended = *unmended,
             Change::Asked { call, hash } => self.asked = Some((call.clone(), hash.clone())),

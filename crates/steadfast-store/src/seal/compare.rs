@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use steadfast_model::{GateScope, SealBreak, SealChange};
+use steadfast_model::{GateScope, SealBreak, SealCause, SealChange};
 
 use super::LIMIT;
 use super::look::{Found, has_content, look};
@@ -23,14 +23,14 @@ pub fn seal_breaks(place: &Place, scope: &GateScope, root: &Path) -> Vec<SealBre
         match compare(root, path, entry) {
             Standing::Same => {}
             Standing::Touched => touched.push(path),
-            Standing::Broken(what) => breaks.push(SealBreak { path: path.clone(), what }),
+            Standing::Broken(what) => breaks.push(SealBreak::new(path, what)),
         }
     }
     let broken = breaks.len();
     for path in created(root, &table) {
         let below = |broken: &SealBreak| path.strip_prefix(&broken.path).is_some_and(|rest| rest.starts_with('/'));
         if !breaks[..broken].iter().any(below) {
-            breaks.push(SealBreak { path, what: SealChange::Created });
+            breaks.push(SealBreak::new(path, SealChange::Created));
         }
     }
     if !touched.is_empty() {
@@ -39,6 +39,9 @@ pub fn seal_breaks(place: &Place, scope: &GateScope, root: &Path) -> Vec<SealBre
     }
     breaks.sort_by(|one, other| one.path.cmp(&other.path));
     breaks.dedup();
+    for broken in breaks.iter_mut().filter(|broken| table.stuck.contains(&broken.path)) {
+        broken.cause = SealCause::Stuck;
+    }
     breaks
 }
 

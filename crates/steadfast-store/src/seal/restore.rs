@@ -42,29 +42,55 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
     }
     let lock = seal.lock_existing(super::PATIENCE);
     let (Some(mut table), Some(path)) = (seal.table(), from_root(root, path)) else { return Ok(Restored::NotSealed) };
-    let Some(entry) = table.entry(&path).cloned() else {
-        return match created(root, &table).contains(&path) {
-            true => take_away(place, root, &path, now),
-            false => Ok(Restored::NotSealed),
-        };
+    let entry = table.entry(&path).cloned();
+    let restored = match &entry {
+        Some(entry) if !matches!(compare(root, &path, entry), Standing::Broken(_)) => Ok(Restored::AsSealed),
+        Some(entry) if entry.kind == Kind::Absent => take_away(place, root, &path, now),
+        Some(entry) => match entry.id.as_deref().filter(|_| entry.copy).and_then(|id| seal.copy(id)) {
+            Some(bytes) => put_back_sealed(place, root, &path, entry, &bytes, now),
+            None => {
+                log_line(place, now, &format!("`{path}` is not as sealed, and there is no copy of it to put back"));
+                Ok(Restored::NoCopy)
+            }
+        },
+        None if created(root, &table).contains(&path) => take_away(place, root, &path, now),
+        None => return Ok(Restored::NotSealed),
     };
-    if !matches!(compare(root, &path, &entry), Standing::Broken(_)) {
-        return Ok(Restored::AsSealed);
-    }
-    if entry.kind == Kind::Absent {
-        return take_away(place, root, &path, now);
-    }
-    let Some(bytes) = entry.id.as_deref().filter(|_| entry.copy).and_then(|id| seal.copy(id)) else {
-        log_line(place, now, &format!("`{path}` is not as sealed, and there is no copy of it to put back"));
-        return Ok(Restored::NoCopy);
+    let mut renewed = match &restored {
+        Ok(Restored::PutBack { kept: Some(kept) } | Restored::MovedAside { kept }) => {
+            table.kept.insert(path.clone(), kept.clone());
+            true
+        }
+        // Whoever looks next must not take it for somebody else's.
+        Ok(Restored::NoCopy) | Err(_) => table.stuck.insert(path.clone()),
+        Ok(_) => false,
     };
-    let kept = put_back(place, root, &path, &entry, &bytes, now)?;
-    let said = kept.as_ref().map(|kept| format!("; what stood there is in `{}`", kept.display()));
-    log_line(place, now, &format!("`{path}` was put back as sealed{}", said.unwrap_or_default()));
+    if matches!(&restored, Ok(Restored::AsSealed | Restored::PutBack { .. } | Restored::MovedAside { .. })) {
+        renewed |= table.stuck.remove(&path);
+    }
     // Without a new stamp the content is read once more, and then it has one.
-    if stamp_again(Clock::read(lock.as_ref()), root, &mut table, std::iter::once(path.as_str())) {
+    renewed |= stamp_again(Clock::read(lock.as_ref()), root, &mut table, std::iter::once(path.as_str()));
+    if renewed {
         let _ = seal.renew(&table);
     }
+    restored
+}
+
+fn put_back_sealed(
+    place: &Place,
+    root: &Path,
+    path: &str,
+    entry: &Entry,
+    bytes: &[u8],
+    now: Millis,
+) -> io::Result<Restored> {
+    let kept = put_back(place, root, path, entry, bytes, now)?;
+    if let Standing::Broken(_) = compare(root, path, entry) {
+        log_line(place, now, &format!("`{path}` is not as sealed, although it was put back"));
+        return Err(io::Error::other("it was written, and is another again"));
+    }
+    let said = kept.as_ref().map(|kept| format!("; what stood there is in `{}`", kept.display()));
+    log_line(place, now, &format!("`{path}` was put back as sealed{}", said.unwrap_or_default()));
     Ok(Restored::PutBack { kept })
 }
 

@@ -26,6 +26,12 @@ pub(super) struct Table {
     pub(super) whole: BTreeSet<String>,
     /// What is protected and not sealed, or not all of it.
     pub(super) not_sealed: BTreeSet<String>,
+    /// What could not be put back when it was to be: it is still the agent's.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) stuck: BTreeSet<String>,
+    /// The last version of a path that was moved aside: by its name in the folder of what is kept.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) kept: BTreeMap<String, PathBuf>,
     /// What was too much for single entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) tree: Option<TreeSeal>,

@@ -210,7 +210,7 @@ fn mode_of(root: &Path, path: &str, executable: bool) -> u32 {
 fn broken(root: &Path, table: &Table) -> Vec<SealBreak> {
     let drawn = table.tree.iter().flat_map(|tree| &tree.drawn);
     let broken = drawn.filter_map(|(path, entry)| match compare(root, path, entry) {
-        Standing::Broken(what) => Some(SealBreak { path: path.clone(), what }),
+        Standing::Broken(what) => Some(SealBreak::new(path, what)),
         Standing::Same | Standing::Touched => None,
     });
     broken.take(SealBreak::AT_ONCE).collect()

@@ -1,12 +1,16 @@
 //! What really changed, whatever the calls looked like.
 //!
-//! A break that is seen while a call of the agent's runs that may write, or behind one that left something running, is
-//! the agent's, and is mended. Any other is somebody's own work (an editor, a pull): it is left, and told.
+//! Who made a break is a matter of evidence ([`Writer`]). A call or a process of the agent that could have written since
+//! the last look makes it the agent's: it is put back. Without one it is the human's own work (an editor, a pull): it is
+//! left. Where that cannot be told, the sealed content stays in place and the human is told how to take the other. The
+//! human reads of all three on their own channel.
 //!
 //! What is sealed as a tree is not looked at each time, and git may take longer than there is. What is found there is the
 //! agent's, too, if a call that may have done anything came back since the last look that saw it all.
 
-use steadfast_model::{Action, Change, Effect, Fact, GateState, SealBreak, ToolCall, ToolResult, Verdict};
+use steadfast_model::{
+    Action, Change, Effect, EventKind, Fact, GateState, SealBreak, SealCause, ToolCall, ToolResult, ToolUseId, Verdict,
+};
 
 use super::super::Judgement;
 use super::{Closed, channel, text, write};
@@ -24,7 +28,8 @@ impl Closed<'_> {
         if let Some(id) = call.id.clone().filter(|_| runs && !channel::is_channel(&call.action))
             && let Some(background) = write::may_write(self.event, &call.action)
         {
-            judgement.changes.push(Change::CallOpened { call: id, background });
+            let agent = self.event.agent.as_ref().map(|agent| agent.id.clone());
+            judgement.changes.push(Change::CallOpened { call: id, background, agent });
         }
         judgement
     }
@@ -39,42 +44,85 @@ impl Closed<'_> {
         .unwrap_or_default();
         join(&mut judgement, self.mend());
         if let Some(id) = &result.call.id
-            && self.known.is_some_and(|known| known.calls.contains(id))
+            && self.open_calls().any(|open| open == id)
         {
             judgement.changes.push(Change::CallClosed(id.clone()));
         }
         judgement
     }
 
-    /// Nothing of the agent's runs in the foreground any more; calls that were interrupted said no farewell.
+    /// Nothing of the main thread runs in the foreground any more; calls that were interrupted said no farewell. A subagent
+    /// works on meanwhile, and its calls with it.
     pub(super) fn between_calls(&self) -> Judgement {
         let mut judgement = self.mend();
-        let open = self.known.iter().flat_map(|known| &known.calls);
-        judgement.changes.extend(open.cloned().map(Change::CallClosed));
+        let Some(known) = self.known else { return judgement };
+        let runs = |agent| self.state.subagents.contains(agent) && !self.says_no_agent_runs();
+        let ended = known.agent_calls.iter().filter(|open| !runs(&open.agent)).map(|open| &open.call);
+        judgement.changes.extend(known.calls.iter().chain(ended).cloned().map(Change::CallClosed));
         judgement
+    }
+
+    /// A subagent is done, and so are its calls.
+    pub(super) fn subagent_ends(&self) -> Judgement {
+        let mut judgement = self.mend();
+        let (Some(known), Some(agent)) = (self.known, &self.event.agent) else { return judgement };
+        let its = known.agent_calls.iter().filter(|open| open.agent == agent.id);
+        judgement.changes.extend(its.map(|open| Change::CallClosed(open.call.clone())));
+        judgement
+    }
+
+    /// The host lists what goes on behind a stop, and no agent is on the list.
+    fn says_no_agent_runs(&self) -> bool {
+        let EventKind::Stop(stopping) = &self.event.kind else { return false };
+        let Some(background) = &stopping.background else { return false };
+        !background.iter().any(|task| task.is_agent() && task.is_running())
+    }
+
+    fn open_calls(&self) -> impl Iterator<Item = &ToolUseId> {
+        let of_agents = self.known.into_iter().flat_map(|known| &known.agent_calls).map(|open| &open.call);
+        self.known.into_iter().flat_map(|known| &known.calls).chain(of_agents)
+    }
+
+    /// Who could have written since the last look.
+    fn writer(&self) -> Writer {
+        let called = self.known.is_some_and(GateState::is_agents);
+        match (&self.facts.running, self.known) {
+            (Fact::Known(true), _) => Writer::Agent,
+            _ if called => Writer::Agent,
+            // What a service runs for the agent is no process of the agent's.
+            (_, Some(known)) if known.background => Writer::Unknown,
+            (Fact::Unknown(_), _) => Writer::Unknown,
+            (Fact::Known(false) | Fact::NotAsked, _) => Writer::Human,
+        }
     }
 
     /// What is not as it was sealed, and what is done about it.
     pub(super) fn mend(&self) -> Judgement {
-        let is_agents = self.known.is_some_and(GateState::is_agents);
+        let writer = self.writer();
         let unseen = self.known.is_some_and(|known| known.unseen);
         let unmended = self.known.is_some_and(|known| known.unmended);
-        let mut judgement = self.mended(&self.facts.seal, is_agents || unmended);
-        let still_unmended = (is_agents || unmended) && self.facts.seal.len() > SealBreak::AT_ONCE;
+        let at_once = if unmended { Writer::Agent } else { writer };
+        let mut judgement = self.mended(&self.facts.seal, at_once);
+        let still_unmended = at_once == Writer::Agent && self.facts.seal.len() > SealBreak::AT_ONCE;
         if still_unmended != unmended {
             judgement.changes.push(Change::Unmended(still_unmended));
         }
+        if let (Fact::Known(running), Some(known)) = (&self.facts.running, self.known)
+            && *running != known.running
+        {
+            judgement.changes.push(Change::Running(*running));
+        }
         let still_unseen = match &self.facts.tree {
             Fact::NotAsked => return judgement,
-            Fact::Unknown(_) => unseen || is_agents,
+            Fact::Unknown(_) => unseen || writer == Writer::Agent,
             Fact::Known(broken) => {
-                let (is_agents, more) = (is_agents || unseen, broken.len() >= SealBreak::AT_ONCE);
-                let mut seen = self.mended(broken, is_agents);
-                if more && !is_agents {
+                let (writer, more) = (if unseen { Writer::Agent } else { writer }, broken.len() >= SealBreak::AT_ONCE);
+                let mut seen = self.mended(broken, writer);
+                if more && writer == Writer::Human {
                     seen.effects = vec![Effect::ResealTree { scope: self.gate.scope.clone() }];
                 }
                 join(&mut judgement, seen);
-                more && is_agents
+                more && writer == Writer::Agent
             }
         };
         if still_unseen != unseen {
@@ -83,24 +131,74 @@ impl Closed<'_> {
         judgement
     }
 
-    fn mended(&self, broken: &[SealBreak], is_agents: bool) -> Judgement {
+    fn mended(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
+        let (stuck, others): (Vec<_>, Vec<_>) =
+            broken.iter().cloned().partition(|broken| broken.cause == SealCause::Stuck);
+        let (switched, others): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|broken| broken.cause == SealCause::Checkout);
+        let mut judgement = self.mended_by(&stuck, Writer::Agent);
+        join(&mut judgement, self.mended_by(&others, writer));
+        if !switched.is_empty() {
+            let reseal =
+                |broken: &SealBreak| Effect::Reseal { scope: self.gate.scope.clone(), path: broken.path.clone() };
+            let told = text::switched(&switched);
+            join(
+                &mut judgement,
+                Judgement {
+                    verdict: Verdict::Context(told.clone()),
+                    note: Some(told),
+                    effects: switched.iter().map(reseal).collect(),
+                    ..Judgement::default()
+                },
+            );
+        }
+        judgement
+    }
+
+    fn mended_by(&self, broken: &[SealBreak], writer: Writer) -> Judgement {
         if broken.is_empty() {
             return Judgement::default();
         }
-        let scope = || self.gate.scope.clone();
-        let effects = broken.iter().map(|SealBreak { path, .. }| {
-            let path = path.clone();
-            if is_agents { Effect::Restore { scope: scope(), path } } else { Effect::Reseal { scope: scope(), path } }
-        });
-        let verdict =
-            if is_agents { Verdict::Context(text::restored(broken)) } else { Verdict::Note(text::left(broken)) };
-        Judgement { verdict, effects: effects.collect(), ..Judgement::default() }
+        let (scope, paths) = (&self.gate.scope, broken.iter().map(|broken| broken.path.clone()));
+        match writer {
+            Writer::Human => Judgement {
+                verdict: Verdict::Note(text::left(broken)),
+                effects: paths.map(|path| Effect::Reseal { scope: scope.clone(), path }).collect(),
+                ..Judgement::default()
+            },
+            // What became of it is said by who does it.
+            Writer::Agent | Writer::Unknown => Judgement {
+                verdict: Verdict::Context(text::broken(broken)),
+                note: Some(text::broken_by(broken, writer)),
+                effects: paths.map(|path| Effect::Restore { scope: scope.clone(), path }).collect(),
+                ..Judgement::default()
+            },
+        }
     }
+}
+
+/// Who could have written what is sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Writer {
+    /// A call of the agent, or a process that one of its calls started.
+    Agent,
+    /// No call and no process of the agent.
+    Human,
+    /// The process table cannot be read, or something was handed to a service that is not in it.
+    Unknown,
 }
 
 /// What was seen, beside what is said of the call. A refusal is not softened by it.
 fn join(judgement: &mut Judgement, seen: Judgement) {
-    let Judgement { verdict, changes, effects, aside: _, note: _ } = seen;
+    let Judgement { verdict, changes, effects, aside: _, note } = seen;
+    match (&mut judgement.note, note) {
+        (Some(present), Some(more)) => {
+            present.push(' ');
+            present.push_str(&more);
+        }
+        (present @ None, note) => *present = note,
+        (Some(_), None) => {}
+    }
     match (&mut judgement.verdict, verdict) {
         (present @ Verdict::Pass, seen) => *present = seen,
         (Verdict::Deny { reason: text }, Verdict::Context(more))

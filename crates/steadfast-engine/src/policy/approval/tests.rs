@@ -1,6 +1,7 @@
 use steadfast_model::{
     Agent, AgentId, Answer, Answered, ApprovalRules, Channel, DraftLine, Fact, Host, Millis, Outcome, Possible,
-    Profile, Question, Ruling, SealBreak, SealChange, SessionId, StartSource, Stopping, ToolResult, ToolUseId,
+    Profile, Question, Ruling, SealBreak, SealCause, SealChange, SessionId, StartSource, Stopping, ToolResult,
+    ToolUseId,
 };
 
 use super::*;

@@ -2,6 +2,8 @@
 
 use steadfast_model::{DraftLine, Gate, Question, SealBreak, SealChange};
 
+use super::seal::Writer;
+
 pub(super) const CLOSED: &str = "The plan is not approved.";
 
 pub(super) const TOO_LONG: &str = "The command is longer than 1 MB, and Steadfast does not know what its end would write. Write a long text with the \
@@ -96,12 +98,26 @@ pub(super) fn approve_label(draft: &DraftLine) -> String {
 pub(super) const CHANGE_LABEL: &str = "Not yet";
 pub(super) const REJECT_LABEL: &str = "Reject the plan";
 
-pub(super) fn restored(broken: &[SealBreak]) -> String {
-    let mended = match broken {
-        [SealBreak { what: SealChange::Created, .. }] => "taken away again",
-        _ => "put back as it was",
+/// For the agent. Whether it could be put back is said by who does it.
+pub(super) fn broken(broken: &[SealBreak]) -> String {
+    format!("{CLOSED} {} while the plan gate is closed.", breaks(broken))
+}
+
+/// The same for the human.
+pub(super) fn broken_by(broken: &[SealBreak], writer: Writer) -> String {
+    let who = match writer {
+        Writer::Agent => "a process of the agent could have done it",
+        Writer::Human | Writer::Unknown => "it is not known whether the agent did it",
     };
-    format!("{CLOSED} {}, and {mended}; what was there is kept aside (`steadfast why` says where).", breaks(broken))
+    format!("While the plan gate is closed, {}; {who}.", breaks(broken))
+}
+
+pub(super) fn switched(broken: &[SealBreak]) -> String {
+    format!(
+        "While the plan gate is closed, another commit was checked out: {} by that. It is left as that commit has it, and \
+         sealed so. The gate stays closed.",
+        breaks(broken)
+    )
 }
 
 pub(super) fn left(broken: &[SealBreak]) -> String {

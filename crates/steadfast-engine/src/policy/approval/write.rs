@@ -1,9 +1,10 @@
 //! What a call would write, as far as its input says.
 
 use steadfast_model::{Action, Change, Possible, ToolCall, Verdict};
-use steadfast_shell::{Argument, Certainty, Decision, Effect, Op, Reading, judge};
+use steadfast_shell::{Certainty, Decision, Effect, Op, Reading, judge};
 
 use super::super::{Judgement, target};
+use super::program::{hands_over, only_looks};
 use super::{Closed, text};
 use crate::Heard;
 
@@ -139,17 +140,18 @@ enum Found {
     Maybe(String),
 }
 
-/// Whether a call may write anything, and whether something of it may go on running. `None`: it only looks.
+/// Whether a call may write anything, and whether it hands something to a service. `None`: it only looks. What it leaves
+/// running is seen in the process table.
 pub(super) fn may_write(event: &Heard<'_>, action: &Action) -> Option<bool> {
     match action {
         Action::Read { .. } | Action::Skill { .. } | Action::Ask | Action::LeavePlan | Action::List(_) => None,
         Action::Mcp { tool, .. } if target::only_reads(tool) => None,
         // What a subagent does comes with events of its own.
         Action::Delegate { .. } => None,
-        Action::Shell { command, background } => {
-            let is_quiet = |reading: &Reading| reading.parsed && reading.effects.is_empty() && only_looks(reading);
-            let quiet = event.reading().is_some_and(is_quiet);
-            (!quiet).then(|| *background || leaves_running(command))
+        Action::Shell { command, .. } => {
+            let reading = event.reading();
+            let is_quiet = |reading: &Reading| reading.effects.is_empty() && only_looks(command, reading);
+            (!reading.is_some_and(is_quiet)).then(|| reading.is_none_or(|reading| hands_over(command, reading)))
         }
         Action::Write { .. } | Action::Mcp { .. } | Action::Other => Some(false),
     }
@@ -158,12 +160,11 @@ pub(super) fn may_write(event: &Heard<'_>, action: &Action) -> Option<bool> {
 /// Whether a call may write what its input does not say: a script, `make`, a tool that nobody here knows.
 pub(in super::super) fn may_do_anything(event: &Heard<'_>, action: &Action) -> bool {
     match action {
-        Action::Shell { .. } => {
+        Action::Shell { command, .. } => {
             let is_known = |effect: &Effect| {
                 effect.certainty == Certainty::Certain && !matches!(effect.op, Op::Exec | Op::Unknown)
             };
-            let shows_all =
-                |reading: &Reading| reading.parsed && only_looks(reading) && reading.effects.iter().all(is_known);
+            let shows_all = |reading: &Reading| only_looks(command, reading) && reading.effects.iter().all(is_known);
             !event.reading().is_some_and(shows_all)
         }
         Action::Mcp { server, tool, .. } => server != SERVER && !target::only_reads(tool),
@@ -176,39 +177,6 @@ pub(in super::super) fn may_do_anything(event: &Heard<'_>, action: &Action) -> b
         | Action::Delegate { .. }
         | Action::Write { .. } => false,
     }
-}
-
-/// Whether every program of a command line is one that only looks. An unknown one may do anything.
-fn only_looks(reading: &Reading) -> bool {
-    const LOOKING: [&str; 36] = [
-        "[", "basename", "cat", "cd", "cut", "date", "df", "diff", "dirname", "du", "echo", "false", "file", "find",
-        "grep", "head", "jq", "ls", "nl", "printf", "pwd", "realpath", "rg", "sed", "sleep", "sort", "stat", "tail",
-        "test", "tr", "tree", "true", "type", "uniq", "wc", "which",
-    ];
-    const LOOKING_GIT: [&str; 8] = ["status", "log", "diff", "show", "blame", "branch", "rev-parse", "ls-files"];
-    reading.runs().all(|run| {
-        let program = run.argv.first().and_then(Argument::known).map(|path| path.rsplit('/').next().unwrap_or(path));
-        match program {
-            Some("git") => {
-                run.arguments().first().and_then(Argument::known).is_some_and(|word| LOOKING_GIT.contains(&word))
-            }
-            Some(program) => LOOKING.contains(&program),
-            None => false,
-        }
-    })
-}
-
-/// Whether a command line lets something run on: an `&` that is neither `&&` nor part of a redirection, or a program
-/// made for it. One too many is harmless: more is put back, and nothing is lost by that.
-fn leaves_running(command: &str) -> bool {
-    let bytes = command.as_bytes();
-    let ampersand = bytes.iter().enumerate().any(|(at, byte)| {
-        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
-        let after = bytes.get(at + 1);
-        *byte == b'&' && !matches!(before, Some(b'&' | b'>' | b'<')) && !matches!(after, Some(b'&' | b'>'))
-    });
-    ampersand
-        || ["nohup", "setsid", "disown", "systemd-run", "at ", "crontab"].iter().any(|word| command.contains(word))
 }
 
 fn is_inside(path: &str, folder: &str) -> bool {

@@ -36,7 +36,7 @@ impl World {
         let Fact::Known(breaks) = tree_breaks(&self.place, &self.gate.scope, self.root(), LONG) else {
             panic!("not known");
         };
-        breaks.into_iter().map(|SealBreak { path, what }| (path, what)).collect()
+        breaks.into_iter().map(|SealBreak { path, what, .. }| (path, what)).collect()
     }
 
     fn reseal(&self, path: &str) {

@@ -1,7 +1,7 @@
 use super::*;
 
 fn broken() -> Facts {
-    let seal = vec![SealBreak { path: ".tdd-progress.md".into(), what: SealChange::Changed }];
+    let seal = vec![SealBreak::new(".tdd-progress.md", SealChange::Changed)];
     Facts { seal, ..behind(gate()) }
 }
 
@@ -21,9 +21,12 @@ fn what_a_call_of_the_agent_changed_is_put_back_at_its_end() {
     assert!(restores(&after));
     assert_eq!(
         after.answer.context.as_deref(),
+        Some("The plan is not approved. `.tdd-progress.md` was changed while the plan gate is closed.")
+    );
+    assert_eq!(
+        after.answer.note.as_deref(),
         Some(
-            "The plan is not approved. `.tdd-progress.md` was changed, and put back as it was; what was there is kept \
-             aside (`steadfast why` says where)."
+            "While the plan gate is closed, `.tdd-progress.md` was changed; a process of the agent could have done it."
         )
     );
     assert_eq!(state.gate.unwrap().calls, []);
@@ -42,23 +45,133 @@ fn what_changed_between_calls_is_somebodys_own_work() {
     assert!(leaves(&go(&mut state, &post("1", Action::shell("grep -rn x src")), &broken())));
 }
 
+/// What changed, and what the process table says.
+fn broken_while(running: Fact<bool>) -> Facts {
+    Facts { running, ..broken() }
+}
+
+fn unread() -> Fact<bool> {
+    Fact::Unknown("no process table".into())
+}
+
 #[test]
-fn what_the_agent_left_running_may_change_it_later() {
-    for action in [
-        Action::Shell { command: "make watch".into(), background: true },
-        Action::shell("nohup ./later.sh >/dev/null 2>&1 &"),
-        Action::shell("(./later.sh &)"),
-    ] {
-        let mut state = gated();
-        go(&mut state, &pre("1", action.clone()), &behind(gate()));
-        go(&mut state, &post("1", action.clone()), &behind(gate()));
-        assert!(restores(&decide(&state, &typed("go on"), &broken())), "{action:?}");
-    }
+fn what_a_process_of_the_agent_could_have_written_is_put_back() {
+    let left = Facts { running: Fact::Known(true), ..behind(gate()) };
+    let make = Action::shell("make");
     let mut state = gated();
-    let plain = Action::shell("make 2>&1 >&2 && ./run.sh &>/dev/null");
-    go(&mut state, &pre("1", plain.clone()), &behind(gate()));
-    go(&mut state, &post("1", plain), &behind(gate()));
+    go(&mut state, &pre("1", make.clone()), &behind(gate()));
+    go(&mut state, &post("1", make), &left);
+    assert!(state.gate.as_ref().unwrap().running);
+    // It runs, or has ended since the last look.
+    assert!(restores(&decide(&state, &typed("go on"), &broken_while(Fact::Known(true)))));
+    assert!(restores(&go(&mut state, &typed("go on"), &broken_while(Fact::Known(false)))));
+    // It was gone at the last look: what changed since is no agent's.
+    assert!(leaves(&decide(&state, &typed("go on"), &broken_while(Fact::Known(false)))));
+    // One from before the gate closed is seen with its first look.
+    assert!(restores(&decide(&fresh(), &typed("go on"), &broken_while(Fact::Known(true)))));
+}
+
+#[test]
+fn where_it_is_not_known_who_wrote_the_sealed_content_stays_and_the_human_is_told() {
+    let decision = decide(&gated(), &typed("go on"), &broken_while(unread()));
+    assert!(restores(&decision));
+    assert!(decision.answer.note.unwrap().contains("it is not known whether the agent did it"));
+    // What a service runs for the agent is no process of the agent's.
+    for command in
+        ["echo ./later.sh | at now + 1 minute", "systemd-run --user ./later.sh", "docker run -d -v .:/w image"]
+    {
+        let mut state = gated();
+        go(&mut state, &pre("1", Action::shell(command)), &behind(gate()));
+        go(&mut state, &post("1", Action::shell(command)), &behind(gate()));
+        let decision = decide(&state, &typed("go on"), &broken_while(Fact::Known(false)));
+        assert!(restores(&decision), "{command}");
+        assert!(decision.answer.note.unwrap().contains("not known"), "{command}");
+    }
+    for command in ["docker run --rm image", "make; cat < notes", "./at-work.sh"] {
+        let mut state = gated();
+        go(&mut state, &pre("1", Action::shell(command)), &behind(gate()));
+        go(&mut state, &post("1", Action::shell(command)), &behind(gate()));
+        assert!(leaves(&decide(&state, &typed("go on"), &broken_while(Fact::Known(false)))), "{command}");
+    }
+}
+
+#[test]
+fn the_process_table_is_looked_at_behind_calls_and_while_something_runs() {
+    let looks = |state: &State, event: &Event| Approval.needs(state, &Heard::of(event)).running;
+    let mut busy = gated();
+    busy.gate.as_mut().unwrap().running = true;
+    assert!(looks(&gated(), &post("1", Action::shell("make"))));
+    assert!(!looks(&gated(), &pre("1", Action::shell("make"))) && looks(&busy, &pre("1", Action::shell("make"))));
+    assert!(!looks(&gated(), &post("1", Action::shell("ls"))) && looks(&busy, &post("1", Action::shell("ls"))));
+    // At an open gate nothing waits for it.
+    assert!(!looks(&fresh(), &post("1", Action::shell("make"))) && !looks(&fresh(), &typed("go on")));
+}
+
+#[test]
+fn a_subagents_call_is_open_until_it_is_back_whatever_the_main_thread_does() {
+    let make = || Action::shell("make");
+    let mut state = gated();
+    state.apply(&Change::SubagentStarted(by("x", stop()).agent.unwrap().id));
+    go(&mut state, &by("x", pre("1", make())), &behind(gate()));
+    go(&mut state, &stop(), &behind(gate()));
+    go(&mut state, &typed("go on"), &behind(gate()));
+    assert!(restores(&decide(&state, &by("x", post("1", make())), &broken())));
+    go(&mut state, &by("x", post("1", make())), &behind(gate()));
     assert!(leaves(&decide(&state, &typed("go on"), &broken())));
+    // Its end ends its calls, and so does a host that says that no agent runs any more.
+    go(&mut state, &by("x", pre("2", make())), &behind(gate()));
+    let mut told = state.clone();
+    let none = event(EventKind::Stop(Stopping { background: Some(Vec::new()), ..stopping() }));
+    go(&mut told, &none, &behind(gate()));
+    go(&mut state, &by("x", event(EventKind::SubagentStop(stopping()))), &behind(gate()));
+    assert!([told, state].iter().all(|state| state.gate.as_ref().unwrap().agent_calls.is_empty()));
+}
+
+#[test]
+fn a_program_looks_by_its_place_and_not_by_its_name() {
+    let is_open = |command: &str| {
+        let mut state = gated();
+        go(&mut state, &pre("1", Action::shell(command)), &behind(gate()));
+        !state.gate.unwrap().calls.is_empty()
+    };
+    for command in [
+        "script/test",
+        "bin/tree",
+        "./ls",
+        "PATH=$PWD/b:$PATH ls",
+        "export PATH=b; ls",
+        "alias ls=./w; ls",
+        "hash -p ./w ls; ls",
+        "/tmp/bin/ls",
+        "/bin/../tmp/ls",
+        "rg --pre ./w x",
+        "sort --compress-program=./w x",
+        "sed -n '1e ./w' x",
+        "sed 's/a/b/e' x",
+        "git diff --ext-diff",
+        "GIT_EXTERNAL_DIFF=./w git diff",
+        "find . -exec ./w {} ;",
+    ] {
+        assert!(is_open(command), "{command}");
+    }
+    for command in [
+        "ls -l",
+        "/bin/ls",
+        "/usr/bin/test -f x",
+        "tree src",
+        "grep -rn x src | head -3",
+        "git log -3",
+        "sed -n 1,20p a.txt",
+    ] {
+        assert!(!is_open(command), "{command}");
+    }
+}
+
+#[test]
+fn what_could_not_be_put_back_is_still_the_agents() {
+    let seal = vec![SealBreak { cause: SealCause::Stuck, ..broken().seal[0].clone() }];
+    let facts = Facts { seal, running: Fact::Known(false), ..behind(gate()) };
+    assert!(restores(&decide(&gated(), &typed("go on"), &facts)));
 }
 
 #[test]
@@ -79,7 +192,7 @@ fn who_advises_puts_nothing_back() {
 
 /// What a look at the tree found.
 fn in_tree(paths: usize) -> Facts {
-    let one = |number: usize| SealBreak { path: format!("src/{number:02}"), what: SealChange::Changed };
+    let one = |number: usize| SealBreak::new(format!("src/{number:02}"), SealChange::Changed);
     Facts { tree: Fact::Known((0..paths).map(one).collect()), ..behind(gate()) }
 }
 
@@ -123,7 +236,7 @@ fn what_a_call_changed_in_the_tree_is_put_back_and_what_was_there_before_it_is_l
     assert!(before.effects.contains(&reseal) && before.answer.note.is_some());
     let after = go(&mut state, &post("1", Action::shell("make")), &in_tree(1));
     assert!(after.effects.contains(&restore));
-    assert!(after.answer.context.unwrap().contains("`src/00` was changed, and put back as it was"));
+    assert!(after.answer.context.unwrap().contains("`src/00` was changed while"));
     assert!(decide(&state, &stop(), &in_tree(1)).effects.contains(&reseal));
 }
 
@@ -159,7 +272,7 @@ fn of_very_much_the_agents_is_put_back_step_by_step_and_a_humans_is_left_at_once
 #[test]
 fn what_a_hook_could_not_put_back_in_its_time_is_still_the_agents() {
     let all = |count: usize| {
-        let one = |number| SealBreak { path: format!("{number:02}"), what: SealChange::Changed };
+        let one = |number| SealBreak::new(format!("{number:02}"), SealChange::Changed);
         Facts { seal: (0..count).map(one).collect(), ..behind(gate()) }
     };
     let is_restored = |decision: &Decision| matches!(decision.effects[0], Effect::Restore { .. });

@@ -1,0 +1,135 @@
+//! Which sessions have a process running that one of their tool calls started, as the environments in `/proc` tell.
+//!
+//! A host gives the processes of a tool call variables that its hooks and its servers do not get: Claude Code ends
+//! `AI_AGENT` in `_agent` (`_harness` for the others), Codex sets `CODEX_TOOL_CALL_ID`. Whatever a tool call starts
+//! inherits them, also when it leaves its parent and its terminal (`setsid`, `nohup`, a daemon).
+
+use std::time::Duration;
+
+use steadfast_model::Fact;
+
+/// The sessions of which a tool call has a process running, each once. This process and those above it do not count.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn sessions_at_work(_budget: Duration) -> Fact<Vec<String>> {
+    Fact::Unknown("this system does not show the environment of a process".into())
+}
+
+#[cfg(target_os = "linux")]
+pub use linux::sessions_at_work;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs;
+    use std::io;
+
+    use super::{Duration, Fact};
+    use crate::deadline::Deadline;
+    use crate::error::ObserveError;
+
+    /// How far up a process is looked for among its own.
+    const GENERATIONS: usize = 32;
+
+    /// The sessions of which a tool call has a process running, each once. This process and those above it do not count.
+    #[must_use]
+    pub fn sessions_at_work(budget: Duration) -> Fact<Vec<String>> {
+        match look(Deadline::after(budget)) {
+            Ok(sessions) => Fact::Known(sessions),
+            Err(error) => Fact::Unknown(format!("the process table cannot be read: {error}")),
+        }
+    }
+
+    fn look(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
+        let mut found: Vec<(u32, String)> = Vec::new();
+        let mut environment = Vec::with_capacity(8 << 10);
+        for entry in fs::read_dir("/proc")? {
+            deadline.left()?;
+            let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+            environment.clear();
+            let read = fs::File::open(format!("/proc/{id}/environ"))
+                .and_then(|mut file| io::Read::read_to_end(&mut file, &mut environment));
+            // One that has ended meanwhile, or is another user's.
+            if read.is_ok() {
+                found.extend(tool_sessions(&environment).map(|session| (id, session)));
+            }
+        }
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let own: Vec<u32> =
+            std::iter::successors(Some(std::process::id()), |id| parent(*id)).take(GENERATIONS).collect();
+        found.retain(|(id, _)| !own.contains(id) && !has_ended(*id));
+        let mut sessions: Vec<String> = found.into_iter().map(|(_, session)| session).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        Ok(sessions)
+    }
+
+    /// The sessions whose tool calls have given this environment to a process: one host may run inside another.
+    pub(super) fn tool_sessions(environment: &[u8]) -> impl Iterator<Item = String> {
+        let (mut session, mut agent, mut project) = (None, None, false);
+        let (mut thread, mut call) = (None, false);
+        for entry in environment.split(|byte| *byte == 0) {
+            let Some(equals) = entry.iter().position(|byte| *byte == b'=') else { continue };
+            let (name, value) = (&entry[..equals], &entry[equals + 1..]);
+            match name {
+                b"CLAUDE_CODE_SESSION_ID" => session = Some(value),
+                b"AI_AGENT" => agent = Some(value),
+                b"CLAUDE_PROJECT_DIR" => project = true,
+                b"CODEX_SESSION_ID" => thread = Some(value),
+                b"CODEX_THREAD_ID" => thread = thread.or(Some(value)),
+                b"CODEX_TOOL_CALL_ID" => call = true,
+                _ => {}
+            }
+        }
+        let of_tool = match agent {
+            Some(agent) => !agent.ends_with(b"_harness"),
+            // A version that does not say: hooks and servers have the project's folder, too.
+            None => !project,
+        };
+        let found = [session.filter(|_| of_tool), thread.filter(|_| call)];
+        found.map(|found| found.map(|id| String::from_utf8_lossy(id).into_owned())).into_iter().flatten()
+    }
+
+    /// What `/proc/<id>/stat` says behind the name: the state, then the parent.
+    fn stat(id: u32) -> Option<(String, u32)> {
+        let stat = fs::read(format!("/proc/{id}/stat")).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
+        let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+        Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
+    }
+
+    fn parent(id: u32) -> Option<u32> {
+        stat(id).map(|(_, parent)| parent).filter(|parent| *parent > 1)
+    }
+
+    fn has_ended(id: u32) -> bool {
+        stat(id).is_none_or(|(state, _)| matches!(state.as_str(), "Z" | "X" | "x"))
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::linux::tool_sessions;
+
+    fn session(environment: &[&str]) -> Option<String> {
+        tool_sessions(environment.join("\0").as_bytes()).next()
+    }
+
+    /// As the hosts give it.
+    #[test]
+    fn what_a_tool_call_started_is_told_from_hooks_and_servers() {
+        let claude = "CLAUDE_CODE_SESSION_ID=s-1";
+        let tool = ["HOME=/home/user", "AI_AGENT=claude-code_2-1-325_agent", "CLAUDECODE=1", claude];
+        assert_eq!(session(&tool).as_deref(), Some("s-1"));
+        let server = ["AI_AGENT=claude-code_2-1-325_harness", "CLAUDECODE=1", "CLAUDE_PROJECT_DIR=/repo", claude];
+        assert_eq!(session(&server), None);
+        // A version without the variable.
+        assert_eq!(session(&["CLAUDECODE=1", claude]).as_deref(), Some("s-1"));
+        assert_eq!(session(&["CLAUDECODE=1", "CLAUDE_PROJECT_DIR=/repo", claude]), None);
+        let codex = ["CODEX_THREAD_ID=t-2", "CODEX_SESSION_ID=t-1", "CODEX_TOOL_CALL_ID=call_1"];
+        assert_eq!(session(&codex).as_deref(), Some("t-1"));
+        assert_eq!(session(&["CODEX_HOME=/home/user/.codex"]), None);
+        assert_eq!(session(&["HOME=/home/user", "EDITOR=vim"]), None);
+    }
+}
