@@ -100,6 +100,7 @@ fn event() -> impl Strategy<Value = Event> {
             via: if user { Via::User } else { Via::Local },
             session: SessionId::new(ME),
             agent: agent.map(|n| Agent { id: AgentId::new(format!("a{n}")), agent_type: "worker".into() }),
+            role: None,
             cwd: "/repo".into(),
             turn: None,
             unasked: false,

@@ -1,6 +1,6 @@
 use steadfast_hosts::encode;
 use steadfast_model::{Answer, EventName, Ruling};
-use steadfast_store::{Place, gate_before, log_line};
+use steadfast_store::{Later, Place, SessionFiles, gate_before, gate_waiting, log_line};
 
 use crate::call::Call;
 use crate::supervise::Surroundings;
@@ -13,7 +13,11 @@ pub fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<String>
     let place = directories.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;
     log_line(&place, around.now, &format!("{} {} {}: {why}", call.host, call.via, call.event));
     let event = EventName::parse(&call.event).filter(|event| event.is_before_tool())?;
-    let gate = gate_before(&place, around.session.as_ref(), around.now)?;
+    // One whose start is not known counts as later than the draft that waits.
+    let started_at = around.session.as_ref().and_then(|session| SessionFiles::of(&place, session).peek());
+    let later = Later { started_at: started_at.map_or(around.now, |state| state.started_at), known: None };
+    let gate =
+        gate_before(&place, around.session.as_ref(), around.now).or_else(|| gate_waiting(&place, later, around.now))?;
     let reason = format!("{} (steadfast could not look at this call: {why})", gate.reason);
     encode(call.host, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
 }

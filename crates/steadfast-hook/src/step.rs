@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use steadfast_engine::{Decision, Heard, decide};
 use steadfast_hosts::install::Homes;
-use steadfast_model::{Answer, Effect, Event, EventKind, Fact, Facts, Millis, Needs, Record, SessionId, State};
+use steadfast_model::{
+    Answer, Change, Effect, Event, EventKind, Fact, Facts, GateScope, Millis, Needs, Record, SessionId, State,
+};
 use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
 use steadfast_store::{
     ConfigFiles, Glance, GrantError, Place, SessionError, SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim,
@@ -179,6 +181,7 @@ impl Step<'_> {
             }
         }
         restoring.tell(&mut decision.answer);
+        self.tell_owner(&event, &decision);
         if matches!(event.kind, EventKind::Stop(_) | EventKind::SessionEnd { .. }) {
             drop_claims_of(place, &event.session, event.at);
         }
@@ -193,6 +196,27 @@ impl Step<'_> {
             decision.answer = list::told(&event, noticed, decision.answer);
         }
         Ok(decision)
+    }
+
+    /// A human answered here what another session had proposed: that one must not close the gate again from memory.
+    fn tell_owner(&self, event: &Event, decision: &Decision) {
+        let opening = decision.changes.iter().find_map(|change| match change {
+            Change::GateOpened(opening) => Some(opening),
+            _ => None,
+        });
+        let owner = decision.effects.iter().find_map(|effect| match effect {
+            Effect::OpenGate { scope: GateScope::Session(owner) }
+            | Effect::Approve { scope: GateScope::Session(owner), .. } => Some(owner),
+            _ => None,
+        });
+        let (Some(opening), Some(owner)) = (opening, owner.filter(|owner| **owner != event.session)) else { return };
+        let known = SessionFiles::of(self.place, owner).peek();
+        let Some(known) = known.filter(|state| state.gate.is_some()) else { return };
+        let kind = EventKind::GateOpened(opening.clone());
+        let told = Event::plain(owner.clone(), known.host, event.cwd.clone(), event.at, kind);
+        if let Err(error) = self.take(told) {
+            log_line(self.place, event.at, &format!("session {owner} was not told that its gate is open: {error}"));
+        }
     }
 
     /// Before a stop looks at the plan, the ledger has what the journal has of the host's list.

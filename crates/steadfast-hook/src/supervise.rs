@@ -152,7 +152,10 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
 /// Whether it matters for this event who sits before the host. Rare enough to look.
 fn is_for_humans(event: &Event) -> bool {
     match &event.kind {
-        EventKind::Prompt { text, .. } => text.trim_start().starts_with("approve plan "),
+        EventKind::Prompt { text, .. } => {
+            let text = text.trim_start();
+            text.starts_with("approve plan ") || text.starts_with("reject plan ")
+        }
         EventKind::PreTool(call) | EventKind::PostTool(ToolResult { call, .. }) => {
             matches!(call.action, Action::Ask | Action::LeavePlan)
         }

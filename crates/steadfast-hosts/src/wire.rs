@@ -83,6 +83,7 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
         via,
         session,
         agent: agent(&input),
+        role: role(&input),
         cwd: Input::text(input.cwd).map_or_else(|| around.cwd.clone(), |cwd| cut(&cwd, bound::PATH)),
         turn: named(input.prompt_id).or_else(|| named(input.turn_id)),
         planning: mode.as_deref() == Some("plan"),
@@ -194,6 +195,11 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
 
 fn agent(input: &Input<'_>) -> Option<Agent> {
     Some(Agent { id: AgentId::new(named(input.agent_id)?), agent_type: named(input.agent_type).unwrap_or_default() })
+}
+
+/// What the main thread was started as: a type without a subagent.
+fn role(input: &Input<'_>) -> Option<String> {
+    named(input.agent_type).filter(|role| !role.is_empty() && input.agent_id.is_none())
 }
 
 fn call(host: Host, input: &Input<'_>) -> Result<ToolCall, WireError> {

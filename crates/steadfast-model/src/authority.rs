@@ -11,7 +11,7 @@ pub enum Authority {
 }
 
 /// Every command by its words. A flag that only a human may set has a row of its own.
-pub const COMMANDS: [(&str, Authority); 88] = [
+pub const COMMANDS: [(&str, Authority); 89] = [
     ("init", Authority::Human),
     ("uninstall", Authority::Human),
     ("off", Authority::Human),
@@ -27,6 +27,7 @@ pub const COMMANDS: [(&str, Authority); 88] = [
     ("plan approve", Authority::Human),
     ("plan reject", Authority::Human),
     ("plan unlock", Authority::Human),
+    ("plan take", Authority::Human),
     ("plan release", Authority::Human),
     ("goal set", Authority::Human),
     ("goal forbid", Authority::Human),

@@ -15,6 +15,9 @@ pub struct Event {
     /// The subagent it happened in; the main thread has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Agent>,
+    /// The agent type that the main thread itself was started as (`claude --agent planner`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     pub cwd: String,
     /// What the host calls this turn: a prompt id, a turn id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,6 +64,7 @@ impl Event {
             via: Via::Local,
             session,
             agent: None,
+            role: None,
             cwd: cwd.into(),
             turn: None,
             planning: false,

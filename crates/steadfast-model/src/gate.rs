@@ -22,6 +22,9 @@ pub struct Gate {
     /// What waits for the human's yes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<DraftLine>,
+    /// How long its draft waits for the human, also when the session that proposed it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
     /// From then on it is open. Only a checkout's gate has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
@@ -38,6 +41,7 @@ impl Gate {
             root: String::new(),
             protected: Vec::new(),
             draft: None,
+            waiting: None,
             expires_at: None,
         }
     }
@@ -45,6 +49,15 @@ impl Gate {
     pub fn has_expired(&self, now: Millis) -> bool {
         self.expires_at.is_some_and(|at| now >= at)
     }
+}
+
+/// A draft that was proposed and not answered. It stands before every session of the checkout that starts later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    pub since: Millis,
+    /// None: until it is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Millis>,
 }
 
 /// Whom a gate stands before.
@@ -55,6 +68,13 @@ pub enum GateScope {
     Session(SessionId),
     /// Every session in this checkout.
     Worktree(String),
+}
+
+impl GateScope {
+    /// Whether it was closed in another session than this.
+    pub fn is_anothers(&self, session: &SessionId) -> bool {
+        matches!(self, Self::Session(owner) if owner != session)
+    }
 }
 
 /// What closed a gate.

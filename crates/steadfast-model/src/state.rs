@@ -212,6 +212,8 @@ pub enum Change {
     CallClosed(ToolUseId),
     /// Whether something runs that a tool call had started.
     Running(bool),
+    /// A call makes another checkout of the repository, at this path.
+    Copied(String),
     /// Whether something of the agent's may have changed what is sealed as a tree without anybody having looked since.
     TreeUnseen(bool),
     /// Whether something may be left of what was to be put back.
@@ -405,6 +407,7 @@ impl State {
             Change::CallOpened { .. }
             | Change::CallClosed(_)
             | Change::Running(_)
+            | Change::Copied(_)
             | Change::TreeUnseen(_)
             | Change::Unmended(_)
             | Change::Asked { .. }

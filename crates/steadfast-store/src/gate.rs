@@ -69,6 +69,27 @@ pub fn gate_before(place: &Place, session: Option<&SessionId>, now: Millis) -> O
     })
 }
 
+/// A session as far as a draft of another one stands before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Later<'a> {
+    pub started_at: Millis,
+    /// The gate that it knows already.
+    pub known: Option<&'a GateScope>,
+}
+
+/// The gate of another session whose draft waits for the human in this checkout. It stands before every session that
+/// started after the proposal; one that ran already is not disturbed.
+pub fn gate_waiting(place: &Place, session: Later<'_>, now: Millis) -> Option<Gate> {
+    let mut worktree = None;
+    gates(place).into_iter().find(|gate| {
+        let Some(waiting) = gate.waiting.filter(|_| gate.draft.is_some()) else { return false };
+        matches!(gate.scope, GateScope::Session(_))
+            && waiting.until.is_none_or(|until| now < until)
+            && (session.started_at >= waiting.since || session.known == Some(&gate.scope))
+            && *worktree.get_or_insert_with(|| place.worktree()) == gate.root
+    })
+}
+
 /// All gates that are closed in this repository. A marker that cannot be read stands before everybody.
 pub fn gates(place: &Place) -> Vec<Gate> {
     let mut gates: Vec<Gate> = Vec::new();

@@ -17,10 +17,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use steadfast_model::{Gate, GateScope};
+use steadfast_model::{Gate, GateScope, Millis};
 
 use crate::gate::gate_of;
 use crate::place::Place;
+use crate::put::{Access, put};
 use look::{from_root, record};
 use table::{Clock, Entry, Kind, Lock, SealFolder, Table};
 use tree::Over;
@@ -236,6 +237,30 @@ pub fn sealed(place: &Place, scope: &GateScope) -> Option<Sealed> {
 /// From now on what lies at this path is what is sealed: a human changed it, or said yes to it.
 pub fn reseal(place: &Place, scope: &GateScope, root: &Path, path: &str) -> io::Result<()> {
     Held::take(place, scope).reseal(root, path)
+}
+
+/// Puts the version of a path that was moved aside last into its place, and seals that: a human says that it is their own.
+/// What stood there is kept. None where no other version is known.
+pub fn take_kept(
+    place: &Place,
+    scope: &GateScope,
+    root: &Path,
+    path: &str,
+    now: Millis,
+) -> io::Result<Option<PathBuf>> {
+    let held = Held::take(place, scope);
+    let (Some(table), Some(path)) = (held.seal.table(), from_root(root, path)) else { return Ok(None) };
+    let Some(kept) = table.kept.get(&path).filter(|kept| kept.is_file()) else { return Ok(None) };
+    let Some(target) = target_of(root, &path) else { return Ok(None) };
+    let at = root.join(target.path);
+    let (bytes, mode) = (fs::read(kept)?, mode(&fs::metadata(kept)?));
+    copy_aside(place, &at, now)?;
+    if let Some(folder) = at.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    put(&at, &bytes, Access::Mode(mode))?;
+    held.reseal(root, &path)?;
+    Ok(Some(at))
 }
 
 /// A seal in one's hands: as long as it is held, nobody else puts anything back. What is not sealed is held as well.

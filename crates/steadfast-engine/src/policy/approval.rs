@@ -15,7 +15,7 @@ pub(super) use write::may_do_anything;
 
 use steadfast_model::{
     Action, Change, Direction, Effect, Event, EventKind, Fact, Facts, Gate, GateScope, GateState, Mode, Needs, Opening,
-    PolicyName, PromptOrigin, Rules, State, ToolCall, ToolResult, Trigger, Verdict,
+    PolicyName, PromptOrigin, Rules, StartSource, State, ToolCall, ToolResult, Trigger, Verdict,
 };
 
 use super::{Judgement, Policy};
@@ -89,6 +89,11 @@ impl Policy for Approval {
                 ..Judgement::default()
             };
         }
+        let is_anothers = |gate: &GateState| gate.scope.is_anothers(&event.session);
+        if facts.gate.is_none() && state.gate.as_ref().is_some_and(is_anothers) {
+            // The draft of another session was answered elsewhere, or has waited long enough.
+            return Judgement { changes: vec![Change::GateOpened(Opening::Unlocked)], ..Judgement::default() };
+        }
         match Closed::before(state, event, facts) {
             Some(closed) => closed.judge(),
             None => triggered(state, event)
@@ -105,7 +110,16 @@ fn opened(state: &State, opening: &Opening) -> Judgement {
 /// The gate that this event closes, if it does.
 fn triggered(state: &State, event: &Event) -> Option<Gate> {
     // Asked for every call: the triggers are looked at only where one can be meant.
-    let possible = event.planning || matches!(event.kind, EventKind::Command { .. } | EventKind::SubagentStart);
+    let starts = |source: &StartSource| !matches!(source, StartSource::Resume | StartSource::Compact);
+    let possible = match &event.kind {
+        EventKind::Command { .. } | EventKind::SubagentStart => true,
+        EventKind::SessionStart { source } => event.role.is_some() && starts(source),
+        // A subagent whose start was not told.
+        EventKind::PreTool(_) => {
+            event.planning || event.agent.as_ref().is_some_and(|agent| !state.subagents.contains(&agent.id))
+        }
+        _ => event.planning,
+    };
     if !possible {
         return None;
     }
@@ -118,9 +132,12 @@ fn triggered(state: &State, event: &Event) -> Option<Gate> {
             let plain = name.trim_start_matches('/');
             plain == wanted || plain.rsplit(':').next() == Some(wanted)
         }
-        (Trigger::Agent(role), EventKind::SubagentStart) => event.agent.as_ref().is_some_and(|agent| {
-            agent.agent_type == *role || agent.agent_type.rsplit(':').next() == Some(role.as_str())
-        }),
+        (Trigger::Agent(role), EventKind::SubagentStart | EventKind::PreTool(_)) => {
+            event.agent.as_ref().is_some_and(|agent| is_named(&agent.agent_type, role))
+        }
+        (Trigger::Agent(role), EventKind::SessionStart { .. }) => {
+            event.role.as_ref().is_some_and(|own| is_named(own, role))
+        }
         _ => false,
     })?;
     Some(Gate {
@@ -129,6 +146,11 @@ fn triggered(state: &State, event: &Event) -> Option<Gate> {
         protected: rules.protected().map(str::to_owned).collect(),
         ..Gate::new(GateScope::Session(event.session.clone()), text::CLOSED, event.at)
     })
+}
+
+/// As it is spelled, or without its plugin.
+fn is_named(agent_type: &str, role: &str) -> bool {
+    agent_type == role || agent_type.rsplit(':').next() == Some(role)
 }
 
 /// A closed gate and an event before it.
@@ -168,6 +190,7 @@ impl<'a> Closed<'a> {
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } if self.event.agent.is_none() => {
                 self.spoken(text)
             }
+            EventKind::SessionStart { .. } if self.planner().is_some() => self.subagent(),
             EventKind::SessionStart { .. } => Judgement::of(Verdict::Context(text::closed(&self.gate))),
             EventKind::SubagentStart => self.subagent(),
             EventKind::Command { .. } if self.known.is_none() => {
@@ -177,6 +200,11 @@ impl<'a> Closed<'a> {
             EventKind::SubagentStop(_) => self.subagent_ends(),
             _ => Judgement::default(),
         };
+        let heard = matches!(self.event.kind, EventKind::SessionStart { .. } | EventKind::Prompt { .. });
+        if self.known.is_none() && heard && self.gate.scope.is_anothers(&self.event.session) {
+            let waits = text::waits(&self.gate);
+            judgement.note = Some(judgement.note.map_or_else(|| waits.clone(), |note| format!("{waits} {note}")));
+        }
         if self.known.is_none() && self.state.gate.is_none() {
             judgement.changes.insert(0, Change::GateClosed(self.remembered()));
         }
@@ -200,9 +228,12 @@ impl<'a> Closed<'a> {
         Judgement::of(Verdict::Context(told))
     }
 
-    /// The planner's name, if it is one that acts. The main thread, which has no agent type, never is.
+    /// The planner's name, if it is one that acts: a subagent, or a main thread that was started as one.
     fn planner(&self) -> Option<&str> {
-        let agent_type = self.event.agent.as_ref()?.agent_type.as_str();
+        let agent_type = match &self.event.agent {
+            Some(agent) => agent.agent_type.as_str(),
+            None => self.event.role.as_deref()?,
+        };
         self.state.rules.approval.is_planner(agent_type).then_some(agent_type)
     }
 }

@@ -342,6 +342,7 @@ impl Story {
             via: Via::Local,
             session: self.session.clone().unwrap_or_else(|| SessionId::new("unnamed")),
             agent: agent.cloned(),
+            role: None,
             cwd: self.cwd.clone(),
             turn: self.turn.clone(),
             unasked: false,

@@ -24,6 +24,9 @@ pub struct GateState {
     /// At the last look at the process table, something ran that a tool call had started.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub running: bool,
+    /// Checkouts of the same repository that the session made since: what is protected here is protected there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<String>,
     /// A call that may have done anything is back, and since then nobody saw all that is sealed as a tree.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unseen: bool,
@@ -60,6 +63,7 @@ impl GateState {
             agent_calls: Vec::new(),
             background: false,
             running: false,
+            copies: Vec::new(),
             unseen: false,
             unmended: false,
             asked: None,
@@ -96,6 +100,13 @@ impl GateState {
             Change::CallClosed(call) => {
                 self.calls.retain(|open| open != call);
                 self.agent_calls.retain(|open| open.call != *call);
+            }
+            Change::Copied(root) => {
+                self.copies.retain(|known| known != root);
+                if self.copies.len() >= HELD {
+                    self.copies.remove(0);
+                }
+                self.copies.push(root.clone());
             }
             Change::Running(running) => self.running = *running,
             Change::TreeUnseen(unseen) => self.unseen = *unseen,

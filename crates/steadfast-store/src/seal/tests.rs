@@ -54,7 +54,7 @@ impl World {
 
     fn breaks(&self) -> Vec<(String, SealChange)> {
         let breaks = seal_breaks(&self.place, &self.gate.scope, self.root());
-        breaks.into_iter().map(|SealBreak { path, what }| (path, what)).collect()
+        breaks.into_iter().map(|SealBreak { path, what, .. }| (path, what)).collect()
     }
 
     fn restore(&self, path: &str) -> Restored {

@@ -2,9 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use steadfast_model::{DraftLine, Gate, Plan, Trigger};
+use steadfast_model::{DraftLine, Gate, Millis, Plan, Trigger, Waiting};
 use steadfast_store::{Draft, Format, draft, drafts, keep_draft, text_hash, without_marker};
 
+use super::gate::HOUR_MS;
 use super::{DraftName, PlanError, Standing, TaskList, plan};
 use crate::error::WorkError;
 use crate::spec_file;
@@ -84,9 +85,17 @@ impl TaskList {
         let own = if closed { vec![scope] } else { own };
         for gate in own {
             let protected = if gate.protected.is_empty() { self.protected()? } else { gate.protected.clone() };
-            self.close(&Gate { draft: Some(draft.line()), protected, ..gate })?;
+            let waiting = Some(self.waiting(draft)?);
+            self.close(&Gate { draft: Some(draft.line()), protected, waiting, ..gate })?;
         }
         Ok(closed)
+    }
+
+    /// From its proposal on, as long as the settings say.
+    fn waiting(&self, draft: &Draft) -> Result<Waiting, WorkError> {
+        let hours = i64::from(self.repository.config.load()?.rules().approval.expires_hours);
+        let until = (hours > 0).then(|| Millis(draft.proposed_at.0.saturating_add(hours.saturating_mul(HOUR_MS))));
+        Ok(Waiting { since: draft.proposed_at, until })
     }
 
     fn protected(&self) -> Result<Vec<String>, WorkError> {

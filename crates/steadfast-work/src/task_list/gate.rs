@@ -23,7 +23,7 @@ use crate::text::one_line;
 /// What an agent is told at a closed gate, unless somebody says more.
 const CLOSED: &str = "The plan is not approved.";
 
-const HOUR_MS: i64 = 60 * 60 * 1_000;
+pub(super) const HOUR_MS: i64 = 60 * 60 * 1_000;
 
 /// How long a command waits for the lock of a session whose cache is gone.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -107,7 +107,10 @@ impl Standing {
 
     fn is_before(&self, session: &SessionId) -> bool {
         match &self.gate.scope {
-            GateScope::Session(owner) => owner == session,
+            // One that started later than the draft that waits remembers the gate as its own.
+            GateScope::Session(owner) => {
+                owner == session || self.sessions.iter().any(|state| state.session == *session)
+            }
             GateScope::Worktree(_) => true,
         }
     }

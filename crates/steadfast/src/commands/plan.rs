@@ -51,6 +51,14 @@ pub(super) enum Plan {
     Reject(gate::Reject),
     /// Opens the plan gates of this checkout. Nothing is approved by that.
     Unlock,
+    /// Takes the version of a protected file that was moved aside while the plan gate was closed: it is your own work.
+    ///
+    /// The gate stays closed, and nothing is approved by that.
+    Take {
+        /// The file, from the root of the checkout.
+        #[arg(value_name = "FILE")]
+        file: String,
+    },
     /// Lists the plans of this worktree, the plan in force first.
     ///
     /// Sessions, `status` and the task commands work on the plan in force: of the plans with open tasks, the one that was
@@ -116,6 +124,7 @@ impl Plan {
             Self::Approve(command) => command.run(),
             Self::Reject(command) => command.run(),
             Self::Unlock => gate::unlock(),
+            Self::Take { file } => gate::take(&file),
             Self::List { output } => list::show(&looked("plan list")?, output),
             Self::Use { id } => list::put_in_force(&mut here::task_list("plan use")?, &PlanId::new(id)),
             Self::Show { draft: true, output } => draft::show(&here::task_list("plan show")?, output.json),

@@ -17,19 +17,40 @@ use super::{Closed, text};
 impl Closed<'_> {
     /// The human speaks.
     pub(super) fn spoken(&self, said: &str) -> Judgement {
-        let Some(wanted) = approval(said) else { return self.nearly_spoken(said) };
-        let refused = |why: &str| Judgement::of(Verdict::Note(format!("Nothing is approved: {why}")));
+        let (wanted, rejects) = match (answer(said, "approve plan "), answer(said, "reject plan ")) {
+            (Some(wanted), _) => (wanted, false),
+            (None, Some(wanted)) => (wanted, true),
+            (None, None) => return self.nearly_spoken(said),
+        };
+        let what = if rejects { "rejected" } else { "approved" };
+        let refused = |why: &str| Judgement::of(Verdict::Note(format!("Nothing is {what}: {why}")));
         let Some(draft) = &self.gate.draft else { return refused("no plan is drafted.") };
         if wanted != draft.short() {
-            return refused(&format!("the draft is {}, not {wanted}. {}", draft.short(), self.what_approves(draft)));
+            let then = match rejects {
+                false => self.what_approves(draft),
+                true => format!("To reject it, type: reject plan {}", draft.short()),
+            };
+            return refused(&format!("the draft is {}, not {wanted}. {then}", draft.short()));
         }
         if !self.is_attended() {
-            return refused(
-                "it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it.",
-            );
+            return refused(match rejects {
+                false => {
+                    "it is not known that a human sits before this session. `steadfast plan approve` in a terminal does it."
+                }
+                true => {
+                    "it is not known that a human sits before this session. `steadfast plan reject` in a terminal does it."
+                }
+            });
         }
         if self.state.rules.approval.profile == Profile::Hardened {
-            return refused("in the hardened profile only `steadfast plan approve` in a terminal does it.");
+            return refused(match rejects {
+                false => "in the hardened profile only `steadfast plan approve` in a terminal does it.",
+                true => "in the hardened profile only `steadfast plan reject` in a terminal does it.",
+            });
+        }
+        if rejects {
+            let told = Verdict::Context(text::REJECTED.to_owned());
+            return Judgement { note: Some(text::REJECTED.to_owned()), ..self.open(Opening::Rejected, told) };
         }
         self.approve(draft, Channel::Prompt)
     }
@@ -186,9 +207,9 @@ impl Closed<'_> {
     }
 }
 
-/// The hash in a message that is an approval and nothing else.
-fn approval(said: &str) -> Option<&str> {
-    let wanted = said.trim().strip_prefix("approve plan ")?;
+/// The hash in a message that is an answer and nothing else.
+fn answer<'a>(said: &'a str, words: &str) -> Option<&'a str> {
+    let wanted = said.trim().strip_prefix(words)?;
     let is_short = wanted.len() == DraftLine::SHORT && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_short.then_some(wanted)
 }

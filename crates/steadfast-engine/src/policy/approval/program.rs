@@ -2,6 +2,8 @@
 
 use steadfast_shell::{Argument, Invocation, Reading};
 
+use super::super::target::absolute;
+
 /// Where the system keeps its programs. The same name in another folder is another program.
 const SYSTEM: [&str; 6] = ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/"];
 
@@ -115,4 +117,191 @@ pub(super) fn hands_over(command: &str, reading: &Reading) -> bool {
         let is = |service: &&&str| run.may_run(service) && run.argv.first().and_then(Argument::known).is_some();
         SERVICES.iter().find(is).is_some_and(|service| !CONTAINERS.contains(service) || detached(run))
     })
+}
+
+/// Options of git before its verb that take a word.
+const GIT_OPTIONS: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
+
+/// What git does to a repository or a checkout.
+const GIT_CHANGES: [&str; 27] = [
+    "add",
+    "am",
+    "apply",
+    "bisect",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "commit-tree",
+    "fast-import",
+    "filter-branch",
+    "gc",
+    "init",
+    "merge",
+    "mv",
+    "notes",
+    "pull",
+    "push",
+    "rebase",
+    "replace",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "stash",
+    "switch",
+];
+
+/// Programs that install or publish, and the verbs by which they do.
+const MANAGERS: [(&str, &[&str]); 17] = [
+    ("npm", NODE),
+    ("pnpm", NODE),
+    ("yarn", NODE),
+    ("bun", NODE),
+    ("pip", &["install", "uninstall"]),
+    ("pip3", &["install", "uninstall"]),
+    ("uv", &["add", "remove", "sync", "install", "lock", "init"]),
+    ("poetry", &["add", "remove", "install", "update", "lock", "init"]),
+    ("cargo", &["add", "remove", "install", "uninstall", "publish", "init", "new", "fix", "fmt", "update", "vendor"]),
+    ("go", &["get", "install", "generate", "fmt", "tidy", "vendor", "edit"]),
+    ("gem", &["install", "uninstall", "update"]),
+    ("bundle", &["install", "add", "update", "lock"]),
+    ("composer", &["install", "require", "update", "remove"]),
+    ("apt", &["install", "remove", "upgrade"]),
+    ("apt-get", &["install", "remove", "upgrade"]),
+    ("brew", &["install", "uninstall", "upgrade"]),
+    ("deno", &["add", "remove", "install", "fmt"]),
+];
+
+const NODE: &[&str] = &[
+    "install",
+    "i",
+    "add",
+    "ci",
+    "remove",
+    "rm",
+    "uninstall",
+    "update",
+    "upgrade",
+    "publish",
+    "link",
+    "init",
+    "version",
+    "dedupe",
+    "prune",
+    "set",
+];
+
+/// Verbs of a package manager that only look, or run what the project names.
+const ASKING: [&str; 16] = [
+    "audit", "explain", "help", "info", "list", "ls", "outdated", "run", "search", "show", "test", "tree", "view",
+    "why", "exec", "metadata",
+];
+
+/// Whether a program changes the project or what is installed for certain, whatever files that are.
+pub(super) fn changes_project(run: &Invocation) -> bool {
+    let Some(program) = run.argv.first().and_then(Argument::known) else { return false };
+    let program = program.rsplit('/').next().unwrap_or(program);
+    if program == "git" {
+        let Some((verb, rest)) = git_verb(run) else { return false };
+        let plain = rest.iter().any(|word| !word.starts_with('-'));
+        return match verb {
+            // Without a name they list.
+            "tag" => {
+                plain && !rest.iter().any(|word| matches!(*word, "-l" | "--list" | "-n" | "--contains" | "--points-at"))
+            }
+            "branch" => {
+                let lists = |word: &&str| {
+                    matches!(*word, "-l" | "--list" | "--contains" | "--merged" | "--no-merged" | "--points-at")
+                };
+                plain && !rest.iter().any(|word| lists(&word))
+            }
+            "worktree" => rest.first().is_some_and(|word| *word != "list"),
+            "stash" => !rest.first().is_some_and(|word| matches!(*word, "list" | "show")),
+            "notes" => !rest.first().is_none_or(|word| matches!(*word, "list" | "show")),
+            "bisect" => !rest.first().is_some_and(|word| matches!(*word, "log" | "view" | "visualize")),
+            "apply" => !rest.iter().any(|word| matches!(*word, "--check" | "--stat" | "--numstat" | "--summary")),
+            verb => GIT_CHANGES.contains(&verb),
+        };
+    }
+    let Some((_, verbs)) = MANAGERS.iter().find(|(name, _)| *name == program) else { return false };
+    let words: Vec<&str> =
+        run.arguments().iter().filter_map(Argument::known).take_while(|word| *word != "--").collect();
+    let first = words.iter().find(|word| !word.starts_with(['-', '+']));
+    let asks =
+        first.is_some_and(|word| ASKING.contains(word)) || words.iter().any(|word| matches!(*word, "--help" | "-h"));
+    !asks && (words.iter().any(|word| verbs.contains(word)) || program == "yarn" && first.is_none())
+}
+
+/// The verb of a call to git, and the words behind it.
+fn git_verb(run: &Invocation) -> Option<(&str, Vec<&str>)> {
+    let words: Vec<&str> = run.arguments().iter().map(|argument| argument.known().unwrap_or("*")).collect();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        if GIT_OPTIONS.contains(word) {
+            at += 2;
+        } else if word.starts_with('-') {
+            at += 1;
+        } else {
+            return Some((word, words[at + 1..].to_vec()));
+        }
+    }
+    None
+}
+
+/// Where a call to git makes another checkout of the repository at `root`, as an absolute path.
+pub(super) fn copy_of(run: &Invocation, root: &str, cwd: &str) -> Option<String> {
+    let program = run.argv.first().and_then(Argument::known)?;
+    if program.rsplit('/').next() != Some("git") {
+        return None;
+    }
+    let (verb, rest) = git_verb(run)?;
+    let plain = |words: &[&str], valued: &[&str]| -> Vec<String> {
+        let mut found = Vec::new();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            if valued.contains(word) {
+                words.next();
+            } else if !word.starts_with('-') {
+                found.push((*word).to_owned());
+            }
+        }
+        found
+    };
+    match (verb, rest.split_first()) {
+        ("worktree", Some((&"add", rest))) => {
+            let path = plain(rest, &["-b", "-B", "--reason"]).into_iter().next()?;
+            Some(absolute(&path, cwd))
+        }
+        ("clone", _) => {
+            let valued = [
+                "-b",
+                "--branch",
+                "-o",
+                "--origin",
+                "--depth",
+                "-c",
+                "--config",
+                "--reference",
+                "-j",
+                "--jobs",
+                "-u",
+                "--upload-pack",
+                "--template",
+                "--filter",
+            ];
+            let mut words = plain(&rest, &valued).into_iter();
+            let from = words.next()?;
+            let local = from.strip_prefix("file://").unwrap_or(&from);
+            let is_own = local.contains('*') || {
+                let from = absolute(local, cwd);
+                let from = from.trim_end_matches('/').trim_end_matches("/.git");
+                from == root.trim_end_matches('/')
+            };
+            let named = words.next().or_else(|| local.trim_end_matches('/').rsplit('/').next().map(str::to_owned))?;
+            is_own.then(|| absolute(&named, cwd))
+        }
+        _ => None,
+    }
 }

@@ -30,6 +30,7 @@ impl Closed<'_> {
         {
             let agent = self.event.agent.as_ref().map(|agent| agent.id.clone());
             judgement.changes.push(Change::CallOpened { call: id, background, agent });
+            judgement.changes.extend(self.copies().into_iter().map(Change::Copied));
         }
         judgement
     }

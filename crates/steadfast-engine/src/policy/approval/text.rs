@@ -32,6 +32,17 @@ pub(super) fn closed(gate: &Gate) -> String {
     )
 }
 
+/// For the human of a session that did not propose it.
+pub(super) fn waits(gate: &Gate) -> String {
+    let Some(draft) = &gate.draft else { return closed(gate) };
+    let (short, paths) = (draft.short(), list(&gate.protected));
+    format!(
+        "Plan {short} ({}) waits for your answer: {paths} cannot be written. Type `approve plan {short}` or `reject plan \
+         {short}`.",
+        draft.title
+    )
+}
+
 pub(super) fn planner(scratch: &str) -> String {
     format!(
         "This agent plans: it reads, and writes nothing but {scratch}. `steadfast plan propose FILE` keeps its draft for \

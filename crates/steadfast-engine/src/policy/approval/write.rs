@@ -1,10 +1,10 @@
 //! What a call would write, as far as its input says.
 
-use steadfast_model::{Action, Change, Possible, ToolCall, Verdict};
+use steadfast_model::{Action, Change, EventKind, Possible, ToolCall, Verdict};
 use steadfast_shell::{Certainty, Decision, Effect, Op, Reading, judge};
 
 use super::super::{Judgement, target};
-use super::program::{hands_over, only_looks};
+use super::program::{changes_project, copy_of, hands_over, only_looks};
 use super::{Closed, text};
 use crate::Heard;
 
@@ -95,7 +95,10 @@ impl Closed<'_> {
                 match reading.effects.iter().filter(writes).find(not_free) {
                     Some(Effect { path: Some(path), .. }) => Found::Write(path.clone()),
                     Some(Effect { span, .. }) => Found::Write(cut(command.get(span.clone()).unwrap_or(command))),
-                    None => Found::Nothing,
+                    None => match reading.runs().find(|run| changes_project(run)) {
+                        Some(run) => Found::Write(cut(command.get(run.span.clone()).unwrap_or(command))),
+                        None => Found::Nothing,
+                    },
                 }
             }
             _ => Found::Nothing,
@@ -114,10 +117,29 @@ impl Closed<'_> {
         protected.iter().find(reached).map_or(Found::Nothing, |path| Found::Write(path.clone()))
     }
 
-    /// What the gate protects, as absolute paths. The draft's own path is among it.
+    /// What the gate protects, as absolute paths: here, and in the checkouts that this session made of the repository. The
+    /// draft's own path is among it.
     fn protected_paths(&self) -> Vec<String> {
         let draft = self.gate.draft.iter().map(|draft| draft.path.as_str());
-        self.gate.protected.iter().map(String::as_str).chain(draft).map(|path| self.absolute(path)).collect()
+        let said: Vec<&str> = self.gate.protected.iter().map(String::as_str).chain(draft).collect();
+        let mut roots = self.copies();
+        roots.extend(self.known.iter().flat_map(|known| known.copies.iter().cloned()));
+        let relative = |path: &&&str| !path.starts_with(['/', '~']);
+        let here = said.iter().map(|path| self.absolute(path));
+        let there = roots.iter().flat_map(|root| said.iter().filter(relative).map(|path| target::absolute(path, root)));
+        here.chain(there).collect()
+    }
+
+    /// The checkouts of this repository that a command line makes.
+    pub(super) fn copies(&self) -> Vec<String> {
+        let EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) = &self.event.kind else {
+            return Vec::new();
+        };
+        if !command.contains("worktree") && !command.contains("clone") {
+            return Vec::new();
+        }
+        let copies = self.event.reading().into_iter().flat_map(Reading::runs);
+        copies.filter_map(|run| copy_of(run, &self.gate.root, &self.event.cwd)).collect()
     }
 
     /// A path as a human says it in this checkout.

@@ -1,10 +1,12 @@
 use clap::Args;
 use steadfast_model::{GateScope, Opening};
+use steadfast_store::take_kept;
 use steadfast_work::task_list::{Locked, Standing, short_of};
 
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
+use crate::surroundings;
 
 /// Closes the plan gate.
 #[derive(Debug, Args)]
@@ -66,6 +68,21 @@ pub(super) fn unlock() -> Result<(), CommandError> {
         tell!("the plan gate {} is open; nothing is approved by that", whose(&gate.scope))?;
     }
     Ok(())
+}
+
+pub(super) fn take(file: &str) -> Result<(), CommandError> {
+    let list = here::task_list("plan take")?;
+    let place = list.place();
+    for standing in list.gates() {
+        let taken = take_kept(place, &standing.gate.scope, standing.root(place), file, surroundings::now());
+        let taken = taken.map_err(|error| CommandError::failure(format!("cannot write `{file}`: {error}")))?;
+        if let Some(path) = taken {
+            tell!("{} is as it was moved aside, and sealed so", path.display())?;
+            return tell!("what stood there is kept; the plan gate stays closed");
+        }
+    }
+    Err(CommandError::failure(format!("no other version of `{file}` is kept for a closed plan gate"))
+        .hint("`steadfast why` names what is kept aside; copy it from there"))
 }
 
 fn first_of(paths: &[String]) -> String {
