@@ -85,14 +85,14 @@ impl TaskList {
         let own = if closed { vec![scope] } else { own };
         for gate in own {
             let protected = if gate.protected.is_empty() { self.protected()? } else { gate.protected.clone() };
-            let waiting = Some(self.waiting(draft)?);
+            let waiting = Some(self.term_of(draft)?);
             self.close(&Gate { draft: Some(draft.line()), protected, waiting, ..gate })?;
         }
         Ok(closed)
     }
 
-    /// From its proposal on, as long as the settings say.
-    fn waiting(&self, draft: &Draft) -> Result<Waiting, WorkError> {
+    /// How long a draft waits: from its proposal on, as long as the settings say.
+    fn term_of(&self, draft: &Draft) -> Result<Waiting, WorkError> {
         let hours = i64::from(self.repository.config.load()?.rules().approval.expires_hours);
         let until = (hours > 0).then(|| Millis(draft.proposed_at.0.saturating_add(hours.saturating_mul(HOUR_MS))));
         Ok(Waiting { since: draft.proposed_at, until })

@@ -61,6 +61,7 @@ fn record(sandbox: &Sandbox, verdict: Verdict, mode: Mode, ruling: Ruling) {
         session: SessionId::new("s-9"),
         agent: Some(Agent { id: AgentId::new("a-7"), agent_type: "worker".into() }),
         cwd: "/repo".into(),
+        role: None,
         turn: None,
         planning: false,
         unasked: false,
