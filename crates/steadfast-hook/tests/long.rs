@@ -33,10 +33,13 @@ impl Session {
             project: None,
             session: None,
             attended: Some(attended),
+            peer: None,
+            other_host: None,
             user_state: None,
             user_config: None,
             run_spent: None,
             homes: || None,
+            programs: Vec::new,
             follow: |_, _| Followed::default(),
             task_list: || None,
         };
