@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use steadfast_engine::Decision;
 use steadfast_hosts::install::Homes;
 use steadfast_hosts::{Around, WireError, decode, encode, transcript_path};
-use steadfast_model::{Action, Effect, Event, EventKind, EventName, Millis, SessionId, ToolResult};
+use steadfast_model::{
+    Action, Answer, Effect, Event, EventKind, EventName, Host, Millis, Ruling, SessionId, ToolResult,
+};
 use steadfast_store::{ConfigFiles, Place, SessionFiles};
 
 use crate::call::Call;
@@ -129,7 +131,10 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
     let session = event.session.clone();
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let speaks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop(_));
-    let Decision { answer, effects, .. } = step.take(event).map_err(|error| error.to_string())?;
+    let Decision { mut answer, effects, .. } = step.take(event).map_err(|error| error.to_string())?;
+    if call.host == Host::Codex {
+        name_program(&mut answer, around.programs);
+    }
     let files = SessionFiles::of(&place, &session);
     // A session that was begun before we were called for it had no start.
     if starts || (speaks && sender::noted(&files).is_empty()) {
@@ -163,6 +168,24 @@ fn is_for_humans(event: &Event) -> bool {
     }
 }
 
+/// Where every login shell looks.
+const EVERYWHERE: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
+
+/// Codex runs commands in a login shell, whose `PATH` may lack what its hooks find: an agent that is told to call us is
+/// told where we are.
+fn name_program(answer: &mut Answer, programs: fn() -> Vec<PathBuf>) {
+    let text = match &mut answer.ruling {
+        Ruling::Continue { reason } | Ruling::Deny { reason } => Some(reason),
+        _ => answer.context.as_mut(),
+    };
+    let Some(text) = text.filter(|text| text.contains("`steadfast ")) else { return };
+    let has_our_name = |path: &PathBuf| path.file_name().is_some_and(|name| name == "steadfast");
+    let Some(program) = programs().into_iter().find(has_our_name) else { return };
+    if !EVERYWHERE.iter().any(|folder| program.parent() == Some(Path::new(folder))) {
+        *text += &format!(" If your shell does not find `steadfast`, call `{}`.", program.display());
+    }
+}
+
 /// Where a session is kept. It may wander (`cd` into another repository, out of all of them) and stays what it was: a
 /// place that knows it comes before one that does not.
 fn home_of(event: &Event, around: &Surroundings) -> Option<Place> {
@@ -183,4 +206,30 @@ fn message(panic: &(dyn std::any::Any + Send)) -> &str {
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("no message")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str, programs: fn() -> Vec<PathBuf>) -> String {
+        let mut answer = Answer { ruling: Ruling::Continue { reason: text.into() }, ..Answer::default() };
+        name_program(&mut answer, programs);
+        match answer.ruling {
+            Ruling::Continue { reason } => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_agent_that_is_sent_to_our_commands_is_told_where_they_are() {
+        let elsewhere = || vec![PathBuf::from("/opt/x/steadfast-hook-codex-user"), PathBuf::from("/opt/x/steadfast")];
+        let next = "Run `steadfast task next`.";
+        assert_eq!(
+            told(next, elsewhere),
+            "Run `steadfast task next`. If your shell does not find `steadfast`, call `/opt/x/steadfast`."
+        );
+        assert_eq!(told("Go on.", elsewhere), "Go on.");
+        assert_eq!(told(next, || vec![PathBuf::from("/usr/local/bin/steadfast")]), next);
+    }
 }
