@@ -1,11 +1,11 @@
 //! The same event through two wirings is counted once and answered the same.
 
-use steadfast_model::{Answer, Change, Event, EventKind, Held, LastStop, Seen, State, ToolUseId, fnv};
+use steadfast_model::{Answer, Change, Event, EventKind, Held, LastStop, Seen, State, ToolCall, fnv};
 
 /// The answer already given, if this event has been here before.
 pub(crate) fn answered(state: &State, event: &Event) -> Option<Answer> {
-    if let Some(key) = tool_key(event) {
-        return state.seen.iter().find(|seen| seen.key == key).map(|seen| seen.answer.repeated());
+    if tool_key(event).is_some() {
+        return earlier_call(state, event).map(|seen| seen.answer.repeated());
     }
     let last = earlier_stop(state, event)?;
     Some(last.answer.repeated())
@@ -13,6 +13,10 @@ pub(crate) fn answered(state: &State, event: &Event) -> Option<Answer> {
 
 /// What an answer given again changes.
 pub(crate) fn again(state: &State, event: &Event) -> Vec<Change> {
+    if let Some(seen) = earlier_call(state, event) {
+        let vias = seen.vias.iter().copied().chain([event.via]).collect();
+        return vec![Change::Answered(Seen { vias, ..seen.clone() })];
+    }
     let Some(last) = earlier_stop(state, event) else { return Vec::new() };
     let mut vias = last.vias.clone();
     vias.push(event.via);
@@ -22,7 +26,7 @@ pub(crate) fn again(state: &State, event: &Event) -> Vec<Change> {
 /// What is kept of an answer for the same event coming again.
 pub(crate) fn remember(state: &State, event: &Event, answer: &Answer) -> Option<Change> {
     if let Some(key) = tool_key(event) {
-        return Some(Change::Answered(Seen { key, answer: answer.repeated() }));
+        return Some(Change::Answered(Seen { key, vias: vec![event.via], answer: answer.repeated() }));
     }
     let key = stop_key(event)?;
     // A subagent without a task is never refused: nothing has to be remembered of it.
@@ -30,6 +34,13 @@ pub(crate) fn remember(state: &State, event: &Event, answer: &Answer) -> Option<
         return None;
     }
     Some(answered_stop(event, LastStop { key, vias: vec![event.via], answer: answer.repeated() }))
+}
+
+/// A call that was answered through other wirings, but not yet through this one. A second one through the same wiring is
+/// a new call, even under the same id: some models count theirs anew with every answer.
+fn earlier_call<'a>(state: &'a State, event: &Event) -> Option<&'a Seen> {
+    let key = tool_key(event)?;
+    state.seen.iter().find(|seen| seen.key == key && !seen.vias.contains(&event.via))
 }
 
 /// A stop that was answered through other wirings, but not yet through this one. A second stop through the same
@@ -56,12 +67,15 @@ fn held<'a>(state: &'a State, event: &Event) -> Option<&'a Held> {
 }
 
 fn tool_key(event: &Event) -> Option<u64> {
-    let (phase, id): (u8, &ToolUseId) = match &event.kind {
-        EventKind::PreTool(call) => (1, call.id.as_ref()?),
-        EventKind::PostTool(result) => (2, result.call.id.as_ref()?),
+    let (phase, call): (u8, &ToolCall) = match &event.kind {
+        EventKind::PreTool(call) => (1, call),
+        EventKind::PostTool(result) => (2, &result.call),
         _ => return None,
     };
-    Some(fnv([&[phase][..], id.as_str().as_bytes()]))
+    let id = call.id.as_ref()?.as_str().as_bytes();
+    // Under the same id, another tool or another input is another call.
+    let input = event.input.unwrap_or_default().to_le_bytes();
+    Some(fnv([&[phase][..], id, call.tool.as_bytes(), &input]))
 }
 
 fn stop_key(event: &Event) -> Option<u64> {
@@ -69,4 +83,61 @@ fn stop_key(event: &Event) -> Option<u64> {
     let turn = event.turn.as_deref().unwrap_or_default();
     let message = stopping.last_message.as_deref().unwrap_or_default();
     Some(fnv([turn.as_bytes(), &[u8::from(stopping.again)], message.as_bytes()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use steadfast_model::{Action, Facts, Host, Millis, PromptOrigin, Ruling, SessionId, ToolUseId, Via};
+
+    use super::*;
+    use crate::decide;
+
+    fn before(command: &str, input: u64, via: Via) -> Event {
+        let id = Some(ToolUseId::new("call_0"));
+        let call = ToolCall { id, tool: "Bash".into(), action: Action::shell(command), words: Vec::new() };
+        let event = Event::plain(SessionId::new("s"), Host::Claude, "/repo", Millis(1), EventKind::PreTool(call));
+        Event { input: Some(input), via, ..event }
+    }
+
+    fn go(state: &mut State, event: &Event) -> bool {
+        let decision = decide(state, event, &Facts::default());
+        state.advance(state.sequence + 1, event.at, &decision.changes);
+        matches!(decision.answer.ruling, Ruling::Deny { .. })
+    }
+
+    fn forbidding() -> (State, Event) {
+        let state = State::new(SessionId::new("s"), Host::Claude, Millis(0));
+        let kind = EventKind::prompt("Look around, but don't commit.", PromptOrigin::Human);
+        (state, Event::plain(SessionId::new("s"), Host::Claude, "/repo", Millis(1), kind))
+    }
+
+    #[test]
+    fn another_call_under_the_same_id_is_judged_anew() {
+        let (mut state, forbids) = forbidding();
+        go(&mut state, &forbids);
+        assert!(!go(&mut state, &before("ls", 1, Via::Local)));
+        assert!(go(&mut state, &before("git commit -m x", 2, Via::Local)));
+        // Where the input is not seen in what is kept of it, its number tells.
+        assert!(!go(&mut state, &before("ls", 3, Via::Local)));
+        assert_eq!(state.tool_calls, 3);
+    }
+
+    #[test]
+    fn the_same_call_again_through_the_same_wiring_is_a_new_one() {
+        let (mut state, forbids) = forbidding();
+        let commit = |via| before("git commit -m x", 1, via);
+        assert!(!go(&mut state, &commit(Via::Local)), "nobody said anything yet");
+        go(&mut state, &forbids);
+        assert!(go(&mut state, &commit(Via::Local)));
+    }
+
+    #[test]
+    fn the_same_call_through_another_wiring_is_counted_once() {
+        let (mut state, forbids) = forbidding();
+        go(&mut state, &forbids);
+        for via in [Via::Local, Via::User, Via::Plugin] {
+            assert!(go(&mut state, &before("git commit -m x", 1, via)));
+        }
+        assert_eq!(state.tool_calls, 1);
+    }
 }

@@ -107,6 +107,7 @@ fn event() -> impl Strategy<Value = Event> {
             planning: rare == 0 && matches!(kind, EventKind::Prompt { .. } | EventKind::Stop(_)),
             attended: (rare == 1).then_some(codex),
             cut: false,
+            input: None,
             kind,
         })
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use steadfast_model::{
     Action, Agent, AgentId, Answer, Answered, Background, Event, EventKind, EventName, Host, Millis, Outcome,
-    PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via,
+    PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via, fnv,
 };
 
 use crate::shape::{Can, Input, answered, cut, cut_front, document, list_call, told_item, write};
@@ -90,6 +90,7 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
         unasked: matches!(mode.as_deref(), Some("bypassPermissions" | "auto" | "dontAsk")),
         attended: around.attended,
         cut: is_cut,
+        input: input.tool_input.map(|raw| number(raw.get())),
         kind,
     })
 }
@@ -108,6 +109,15 @@ fn read_limit(kind: &mut EventKind) -> bool {
     let is_longer = text.len() > Event::READ;
     text.truncate(text.floor_char_boundary(Event::READ));
     is_longer
+}
+
+/// A number for a text, eight bytes at a time: contents of files are in it.
+fn number(text: &str) -> u64 {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let seed = fnv([rest]) ^ u64::try_from(text.len()).unwrap_or(u64::MAX);
+    words
+        .iter()
+        .fold(seed, |hash, word| (hash ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
 }
 
 /// Where the host writes the session of an event down, if the payload says so.

@@ -34,6 +34,9 @@ pub struct Event {
     /// Its command or prompt was longer than [`Self::READ`]: nothing is known of the rest.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cut: bool,
+    /// A number for the input of its call as it came: some models give the same id to several calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<u64>,
     pub kind: EventKind,
 }
 
@@ -71,6 +74,7 @@ impl Event {
             unasked: false,
             attended: None,
             cut: false,
+            input: None,
             kind,
         }
     }

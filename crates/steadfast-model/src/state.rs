@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, HostList, ListChange, Millis, NewRules,
-    Opening, PlanView, Rules, SessionId, TakingBack, TaskId, ToolUseId,
+    Opening, PlanView, Rules, SessionId, TakingBack, TaskId, ToolUseId, Via,
 };
 
 pub use binding::{Binding, BindingChange, Leased, Offered, Released, TaskFile};
@@ -155,6 +155,9 @@ pub struct Held {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     pub key: u64,
+    /// The wirings it came through.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vias: Vec<Via>,
     #[serde(default, skip_serializing_if = "Answer::is_pass")]
     pub answer: Answer,
 }
@@ -329,6 +332,7 @@ impl State {
                 self.stop.last = None;
             }
             Change::Answered(seen) => {
+                self.seen.retain(|other| other.key != seen.key);
                 if self.seen.len() >= REMEMBERED {
                     self.seen.remove(0);
                 }

@@ -349,6 +349,7 @@ impl Story {
             planning: self.planning,
             attended: self.attended.then_some(true),
             cut: false,
+            input: None,
             kind,
         }
     }
