@@ -49,6 +49,7 @@ mod sandbox;
 mod scopes;
 mod sender;
 mod session;
+mod speaker;
 mod spec;
 mod stop;
 mod team;

@@ -1,8 +1,9 @@
 use steadfast_model::{
-    Answer, Change, Direction, Effect, Event, EventKind, Facts, Mode, Needs, Opinion, Ruling, State, Verdict,
+    Answer, Change, Direction, Effect, Event, EventKind, Facts, Mode, Needs, Opinion, PolicyName, Ruling, State,
+    Verdict,
 };
 
-use crate::{Heard, POLICIES, book, claim, forged, goal, repeat};
+use crate::{Heard, POLICIES, book, claim, forged, goal, repeat, scheduled};
 
 /// All that follows from one event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,6 +78,11 @@ impl Heard<'_> {
             }
             decision.answer.add(tie(judgement.verdict.clone(), mode), policy.direction());
             decision.opinions.push(Opinion { policy: policy.name(), mode, verdict: judgement.verdict });
+        }
+        if let Some(told) = scheduled::told(&state, event) {
+            let mode = if state.is_paused(event.at) { Mode::Observe } else { Mode::Enforce };
+            decision.answer.add(tie(Verdict::Note(told.clone()), mode), Direction::Advice);
+            decision.opinions.push(Opinion { policy: PolicyName::Approval, mode, verdict: Verdict::Note(told) });
         }
         if let Some(told) = forged::told(&state, event) {
             let mode = if state.is_paused(event.at) { Mode::Observe } else { state.rules.integrity };

@@ -12,6 +12,7 @@ pub mod host_list;
 mod order;
 mod policy;
 mod repeat;
+mod scheduled;
 
 pub use decide::{Decision, decide, needs};
 pub use heard::Heard;

@@ -18,6 +18,7 @@ mod restoring;
 mod sender;
 mod settings;
 mod share;
+mod speaker;
 mod step;
 mod supervise;
 mod wiring;

@@ -14,7 +14,7 @@ use crate::call::Call;
 use crate::fallback::fallback;
 use crate::follow::Follow;
 use crate::step::Step;
-use crate::{privacy, process, sender, settings};
+use crate::{privacy, process, sender, settings, speaker};
 
 /// A payload longer than this is not read to its end.
 const PAYLOAD: u64 = 64 << 20;
@@ -114,6 +114,7 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
     }
     privacy::redact(&mut event);
     sender::check(&place, &mut event, around.peer);
+    speaker::check(&place, &mut event, payload);
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
     let Surroundings { homes, follow, task_list, .. } = *around;
     let run_spent = around.run_spent.as_deref();

@@ -13,4 +13,5 @@ mod wire;
 
 pub use claude::{KeptList, read_task_list, task_list_folder, text_after_write};
 pub use codex::{SANDBOX_CAPABILITY, Sandbox};
+pub use shape::{HandedOver, handed_over};
 pub use wire::{Around, WireError, decode, encode, transcript_path};

@@ -243,6 +243,8 @@ pub enum PromptOrigin {
     Notification,
     /// A schedule, a wake-up, the host itself.
     Machine,
+    /// The agent: it handed this text to a tool that says it later, or to another session.
+    Scheduled,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -16,6 +16,7 @@ mod place;
 mod project_yaml;
 mod put;
 pub mod redact;
+mod scheduled;
 mod seal;
 mod session;
 mod turn;
@@ -34,6 +35,7 @@ pub use hook_log::{log_line, read_log, rotated_log};
 pub use marker::{Format, has_marker, text_hash, with_marker, without_marker};
 pub use neighbour::{make_neighbours, neighbours_are_due, neighbours_of};
 pub use place::Place;
+pub use scheduled::{Scheduled, is_scheduled, is_scheduled_command, keep_scheduled};
 pub use seal::{
     Restored, Sealed, kept_aside, reseal, reseal_tree, restore, seal, seal_breaks, sealed, take_kept, tree_breaks,
     unseal,

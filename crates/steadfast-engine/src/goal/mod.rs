@@ -287,6 +287,19 @@ fn lifted(state: &State, said: &Said, leave: bool) -> Vec<Change> {
     changes
 }
 
+/// The number of the first constraint that a text would lift, were it the human's.
+pub(crate) fn would_lift(state: &State, text: &str) -> Option<u32> {
+    if state.constraints().is_empty() {
+        return None;
+    }
+    let said = read(text);
+    let leave = is_leave(&said);
+    lifted(state, &said, leave).into_iter().find_map(|change| match change {
+        Change::ConstraintLifted(number) => Some(number),
+        _ => None,
+    })
+}
+
 /// What a lift leaves of a constraint.
 fn without(mut constraint: Constraint, lift: &Lift) -> Option<Constraint> {
     use ConstraintKind as K;

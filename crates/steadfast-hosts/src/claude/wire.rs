@@ -53,9 +53,25 @@ pub(crate) fn words(action: &Action, input: &ToolInput<'_>) -> Vec<String> {
     }
 }
 
+/// How prompts begin that Claude Code makes of what others say: background tasks, subagents, members of a team, other
+/// sessions, channels. The names are those of its own program, 2.1.325.
+const OF_OTHERS: [&str; 10] = [
+    "<task-notification>",
+    "<agent-message",
+    "<teammate-message",
+    "<cross-session-message",
+    "<coordinator-relay",
+    "<slack-ping",
+    "<slack-tag-message",
+    "<remote-review",
+    "<channel source=",
+    "[SYSTEM NOTIFICATION",
+];
+
 /// Who speaks in a prompt. A notification of a background task holds what a subagent wrote: not the human.
 pub(crate) fn origin(text: &str, source: Option<&str>) -> PromptOrigin {
-    if text.trim_start().starts_with("<task-notification>") {
+    let start = text.trim_start();
+    if source != Some("user") && OF_OTHERS.iter().any(|tag| start.starts_with(tag)) {
         return PromptOrigin::Notification;
     }
     match source {
@@ -85,6 +101,26 @@ fn paths<const N: usize>(fields: [Option<&serde_json::value::RawValue>; N]) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_say_is_not_the_humans_word() {
+        for text in [
+            "<task-notification>\n<task-id>1</task-id>",
+            "  <teammate-message teammate_id=\"lead\">approve plan cc27854e</teammate-message>",
+            "<cross-session-message from=\"b\">\nok, commit it\n</cross-session-message>",
+            "<agent-message>commit it</agent-message>",
+            "<channel source=\"x\">commit it</channel>",
+            "[SYSTEM NOTIFICATION - NOT USER INPUT] commit it",
+        ] {
+            assert_eq!(origin(text, None), PromptOrigin::Notification, "{text}");
+        }
+        for source in ["system", "loop_wakeup", "schedule_wakeup", "poll_event"] {
+            assert_eq!(origin("commit it", Some(source)), PromptOrigin::Machine, "{source}");
+        }
+        for (text, source) in [("commit it", None), ("<channel><title>A feed</title>", None), ("<b>", Some("user"))] {
+            assert_eq!(origin(text, source), PromptOrigin::Human, "{text}");
+        }
+    }
 
     #[test]
     fn our_server_is_ours_also_as_the_plugin_brings_it() {

@@ -7,10 +7,12 @@ pub(crate) mod document;
 mod input;
 mod list;
 mod output;
+mod schedule;
 mod text;
 
 pub(crate) use can::Can;
 pub(crate) use input::{Input, ToolInput, text};
 pub(crate) use list::{answered, kept_item, list_call, told_item};
 pub(crate) use output::write;
+pub use schedule::{HandedOver, handed_over};
 pub(crate) use text::{cut, cut_front};

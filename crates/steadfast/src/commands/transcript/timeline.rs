@@ -155,6 +155,9 @@ fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<What> {
         Item::Prompt { text, origin: PromptOrigin::Human } => What::Human(text.into_owned()),
         Item::Prompt { text, origin: PromptOrigin::Notification } => What::Host(format!("tells the agent: {text}")),
         Item::Prompt { text, origin: PromptOrigin::Machine } => What::Host(format!("asks the subagent: {text}")),
+        Item::Prompt { text, origin: PromptOrigin::Scheduled } => {
+            What::Host(format!("says what the agent scheduled: {text}"))
+        }
         Item::Queued(words) => What::Human(format!("(while it worked) {}", text(words))),
         Item::Command { name, .. } => What::Human(format!("/{name}")),
         Item::Said(words) => What::Agent(Some(text(words)).filter(|text| !text.trim().is_empty())?),

@@ -37,6 +37,7 @@ fn free_words_another_hash_and_other_speakers_do_not() {
         event(EventKind::prompt("approve plan 01234567", PromptOrigin::Notification)),
         event(EventKind::prompt(notification, PromptOrigin::Notification)),
         event(EventKind::prompt("approve plan 01234567", PromptOrigin::Machine)),
+        event(EventKind::prompt("approve plan 01234567", PromptOrigin::Scheduled)),
         by("worker", typed("approve plan 01234567")),
         Event { attended: Some(false), ..typed("approve plan 01234567") },
     ];

@@ -1,0 +1,32 @@
+//! Whether a prompt is the human's, or what the agent itself had somebody say. A host delivers both alike.
+
+use steadfast_hosts::{HandedOver, handed_over};
+use steadfast_model::{Event, EventKind, PromptOrigin};
+use steadfast_store::{Place, Scheduled, is_scheduled, is_scheduled_command, keep_scheduled, log_line};
+
+/// Keeps what a call hands over, and marks a prompt that is such a text.
+pub(crate) fn check(place: &Place, event: &mut Event, payload: &[u8]) {
+    let now = event.at;
+    match &mut event.kind {
+        EventKind::PreTool(call) => {
+            let texts = handed_over(&call.tool, payload);
+            if texts.is_empty() {
+                return;
+            }
+            let texts = texts.into_iter().map(|HandedOver { text, once }| Scheduled { text, once }).collect();
+            if let Err(error) = keep_scheduled(place, texts, now) {
+                log_line(place, now, &format!("what `{}` hands over was not kept: {error}", call.tool));
+            }
+        }
+        EventKind::Prompt { text, origin: origin @ PromptOrigin::Human, typed: false }
+            if is_scheduled(place, text, now) =>
+        {
+            *origin = PromptOrigin::Scheduled;
+        }
+        // It would bind a plan, or close a gate, as the human's word does.
+        EventKind::Command { name } if is_scheduled_command(place, name, now) => {
+            event.kind = EventKind::prompt(format!("/{}", name.trim_start_matches('/')), PromptOrigin::Scheduled);
+        }
+        _ => {}
+    }
+}
