@@ -36,6 +36,7 @@ mod events;
 mod gate;
 mod headless;
 mod host_list;
+mod housekeeping;
 mod journal;
 mod let_go;
 mod looped;

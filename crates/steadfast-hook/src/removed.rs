@@ -24,7 +24,7 @@ pub(crate) fn remember(place: &Place, file: &mut WatchedFile) {
 }
 
 /// The settings in the checkout that call us, and what git knows of them.
-pub(crate) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs) -> Vec<WiredFile> {
+pub(crate) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, cwd: &str) -> Vec<WiredFile> {
     let Some(table) = needs.wired.then(|| read_wiring(place)).flatten() else { return Vec::new() };
     let ours = table.files.iter().filter(|file| !file.ways.is_empty() && file.path.exists());
     let within = |file: &WatchedFile| Some(file.path.strip_prefix(&place.root).ok()?.to_str()?.to_owned());
@@ -34,14 +34,24 @@ pub(crate) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs) -
     }
     let Some(index) = Index::of(place) else { return Vec::new() };
     let ignored = Ignored::read(place, homes);
+    let root = as_said(&place.root, Path::new(cwd));
     let wired = |within: String| WiredFile {
-        path: place.root.join(&within).to_string_lossy().into_owned(),
+        path: root.join(&within).to_string_lossy().into_owned(),
         tracked: index.has(&within),
         folder_tracked: within.split_once('/').is_some_and(|(folder, _)| index.has_folder(folder)),
         ignored: ignored.has(&within),
         within,
     };
     ours.into_iter().map(wired).collect()
+}
+
+/// The root as the session spells it, which may have come through a link.
+fn as_said(root: &Path, cwd: &Path) -> PathBuf {
+    let within = fs::canonicalize(cwd).ok().and_then(|real| Some(real.strip_prefix(root).ok()?.to_owned()));
+    let Some(within) = within.filter(|within| !cwd.starts_with(root) && cwd.ends_with(within)) else {
+        return root.to_owned();
+    };
+    cwd.ancestors().nth(within.components().count()).unwrap_or(root).to_owned()
 }
 
 /// What the call of an event removed, put back. What was removed before it, or by somebody else between calls, is not

@@ -18,6 +18,10 @@ const TOOL_EVENT: f64 = 1.6;
 const STOP: f64 = 6.0;
 const STOP_AFTER_WORK: f64 = 8.0;
 
+/// The line as `init` installs it and Claude Code runs it: a link, or, in a shared file, a line for the shell.
+const LINK: f64 = 1.8;
+const SHELL_LINE: f64 = 2.6;
+
 /// The files of the checkout in which a stop compares those of its done tasks.
 const FILES: u32 = 100_000;
 
@@ -69,6 +73,7 @@ impl Scene {
         for (name, text) in [("hook.py", include_str!("hook.py")), ("hook.sh", include_str!("hook.sh"))] {
             fs::write(root.join(name), text)?;
         }
+        std::os::unix::fs::symlink(fs::canonicalize(binary)?, scene.link())?;
         scene.close_tasks()?;
         Ok(scene)
     }
@@ -121,11 +126,24 @@ impl Scene {
     /// Runs and prints every row, and names those over their limit. The rounds are numbered from `first`: a call that
     /// was seen before is answered without being judged.
     fn measure(&self, runs: u32, first: u32) -> Result<Vec<&'static str>> {
-        let mut rows = self.rows();
+        let mut rows = self.rows()?;
         in_turn(rows.len(), runs, |row, round| rows[row].run(first + round))?;
         let ratios = print(rows.iter_mut().map(|row| (row.name.to_owned(), &mut row.times)), runs);
         let over = |(row, ratio): (&Row, f64)| row.limit.is_some_and(|limit| ratio > limit).then_some(row.name);
         Ok(rows.iter().zip(ratios).filter_map(over).collect())
+    }
+
+    /// Its name says what the hook is called with.
+    fn link(&self) -> PathBuf {
+        self.repository.path().join(".git/steadfast-hook-claude-local-PreToolUse")
+    }
+
+    /// The line of a shared file, which is that of the plugin.
+    fn shell_line() -> Result<String> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin/hooks/hooks.json");
+        let plugin: serde_json::Value = serde_json::from_slice(&fs::read(file)?)?;
+        let command = plugin["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str();
+        Ok(command.ok_or("the plugin has no hook before a tool")?.to_owned())
     }
 
     fn steadfast(&self, arguments: &[&str]) -> Command {
@@ -134,7 +152,7 @@ impl Scene {
         command
     }
 
-    fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Result<Vec<Row>> {
         let script = |name: &'static str, program: &str, file: &str| {
             let mut row = Row { limit: None, ..self.hook(name, "PreToolUse", "script", "Edit") };
             row.program = program.into();
@@ -162,6 +180,20 @@ impl Scene {
         }
         rows.push(self.hook("Pre Bash, after 10", "PreToolUse", "short", "Bash"));
         rows.push(self.hook("Post Bash, after 10", "PostToolUse", "short", "Bash"));
+        let edit = |name| self.hook(name, "PreToolUse", "short", "Edit");
+        rows.push(Row {
+            limit: Some(LINK),
+            program: self.link(),
+            arguments: Vec::new(),
+            ..edit("Pre Edit, by its link")
+        });
+        rows.push(Row {
+            limit: Some(SHELL_LINE),
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".to_owned(), Self::shell_line()?],
+            path: self.binary.parent().map(Path::to_owned),
+            ..edit("Pre Edit, by a shared line")
+        });
         rows.push(self.hook("Stop, 1,000 tasks", "Stop", "stop", ""));
         let root = self.done.path();
         rows.push(Row {
@@ -175,7 +207,7 @@ impl Scene {
         // A version manager in front of it would take longer than Python itself.
         let python = if Path::new("/usr/bin/python3").exists() { "/usr/bin/python3" } else { "python3" };
         rows.push(script("the same in Python", python, "hook.py"));
-        rows
+        Ok(rows)
     }
 
     fn hook(&self, name: &'static str, event: &'static str, session: &str, tool: &str) -> Row {
@@ -187,6 +219,7 @@ impl Scene {
             payload: payload(self.repository.path(), event, session, tool),
             cwd: self.repository.path().to_owned(),
             refuses: event == "Stop",
+            path: None,
             times: Vec::new(),
         }
     }
@@ -201,6 +234,8 @@ struct Row {
     cwd: PathBuf,
     /// What it has to say to the host.
     refuses: bool,
+    /// A folder that comes first on the `PATH`.
+    path: Option<PathBuf>,
     times: Vec<Duration>,
 }
 
@@ -214,6 +249,7 @@ impl Row {
             payload: String::new(),
             cwd: cwd.to_owned(),
             refuses: false,
+            path: None,
             times: Vec::new(),
         }
     }
@@ -222,8 +258,12 @@ impl Row {
     /// two kilobytes fit its buffer.
     fn run(&mut self, round: u32) -> Result<()> {
         let payload = self.payload.replace("@ROUND@", &format!("{}-{round}", self.name));
+        let mut command = Command::new(&self.program);
+        if let Some(first) = &self.path {
+            command.env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", first.display()));
+        }
         let started = Instant::now();
-        let mut child = Command::new(&self.program)
+        let mut child = command
             .args(&self.arguments)
             .current_dir(&self.cwd)
             .stdin(Stdio::piped())

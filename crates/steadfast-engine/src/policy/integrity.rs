@@ -77,7 +77,10 @@ impl Policy for Integrity {
                 }
                 _ => {}
             },
-            EventKind::PostTool(result) => removed = may_do_anything(event, &result.call.action),
+            EventKind::PostTool(result) => {
+                let refuses = state.rules.integrity == Mode::Enforce && !state.is_paused(event.at);
+                removed = refuses && may_do_anything(event, &result.call.action);
+            }
             _ => {}
         }
         Needs { wiring, budget, wired, removed, programs, ..Needs::default() }

@@ -123,6 +123,17 @@ fn what_a_script_removed_is_back_after_the_call_and_told_to_both() {
 }
 
 #[test]
+fn while_steadfast_is_paused_nothing_is_put_back() {
+    let sandbox = repository();
+    told(&sandbox, "UserPromptSubmit", &json!({"prompt": "hello"}));
+    sandbox.ok(&["pause", "--for", "10m"]);
+    later();
+    fs::write(sandbox.root().join("tidy.sh"), "rm -rf .claude").unwrap();
+    assert_eq!(ran(&sandbox, "sh tidy.sh"), Value::Null);
+    assert!(!sandbox.root().join(SETTINGS).exists());
+}
+
+#[test]
 fn what_was_removed_before_the_call_is_not_put_back() {
     let sandbox = repository();
     later();

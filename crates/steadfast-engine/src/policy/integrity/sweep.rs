@@ -1,4 +1,5 @@
-//! What git sweeps away: `git clean` and `git stash`, as far as it takes the settings that our hooks stand in.
+//! What sweeps files away that it does not name: `git clean`, `git stash` and patterns of the shell, as far as it takes the
+//! settings that our hooks stand in.
 //!
 //! Whether it does depends on what git knows of the file. `git clean -fd` and `git stash -u` leave ignored files where they
 //! are, `-x` and `--all` do not, `-X` takes nothing else.
@@ -40,11 +41,37 @@ struct Sweep<'a> {
 
 /// Whether a command line may hold a sweep, before it is read.
 pub(super) fn may_sweep(command: &str) -> bool {
-    command.contains("git") && (command.contains("clean") || command.contains("stash"))
+    let by_git = command.contains("git") && (command.contains("clean") || command.contains("stash"));
+    by_git || (command.contains(['*', '?', '[']) && (command.contains("rm") || command.contains("mv")))
 }
 
 /// Why a command line is refused that sweeps our settings away, with the spelling that keeps them.
 pub(super) fn refused(reading: &Reading, wired: &[WiredFile]) -> Option<String> {
+    let by_git = by_git(reading, wired);
+    by_git.or_else(|| {
+        wired.iter().find(|file| is_globbed(reading, file)).map(|file| {
+            format!("This removes `{}`, which holds the hooks of Steadfast. Name what shall go instead.", file.path)
+        })
+    })
+}
+
+/// Whether a pattern of the shell stands for it, or for a folder above it. What a variable stands for is not known.
+fn is_globbed(reading: &Reading, file: &WiredFile) -> bool {
+    reading.effects.iter().filter(|effect| matches!(effect.op, Op::Delete | Op::Move)).any(|effect| {
+        let Some(pattern) = effect.path.as_deref().filter(|path| path.contains(['*', '?']) && !path.contains("**"))
+        else {
+            return false;
+        };
+        // A star does not stand for a leading dot.
+        let fits = |(pattern, part): (&str, &str)| {
+            is_name(pattern, part) && !(part.starts_with('.') && pattern.starts_with(['*', '?']))
+        };
+        let (parts, wanted) = (pattern.split('/').count(), file.path.split('/').count());
+        parts <= wanted && pattern.split('/').zip(file.path.split('/')).all(fits)
+    })
+}
+
+fn by_git(reading: &Reading, wired: &[WiredFile]) -> Option<String> {
     sweeps(reading).find_map(|sweep| {
         let lost: Vec<&WiredFile> = wired.iter().filter(|file| sweep.takes_away(file)).collect();
         let first = lost.first()?;
@@ -230,10 +257,7 @@ fn is_below(path: &str, folder: &str) -> bool {
 
 /// `*.json`, `settings.*`, `*`: a pattern without a slash fits the name of the file.
 fn is_name(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        Some((head, tail)) => name.len() >= head.len() + tail.len() && name.starts_with(head) && name.ends_with(tail),
-        None => pattern == name,
-    }
+    Argument::Pattern(pattern.to_owned()).may_be(name)
 }
 
 fn quoted(word: &str) -> String {
@@ -318,6 +342,19 @@ mod tests {
             "rm -rf node_modules dist",
             "git commit -m 'clean up the stash --all'",
         ] {
+            assert_eq!(said(line, &local()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_stands_for_them_is_refused() {
+        for line in
+            ["rm -rf .claude/*", "rm .claude/*.json", "rm -rf .c*", "cd .claude && rm -f settings.*", "mv .cl* /tmp"]
+        {
+            assert!(said(line, &local()).is_some_and(|text| text.contains("Name what shall go")), "{line}");
+        }
+        for line in ["rm -rf *", "rm -rf dist/*", "rm *.json", "rm -rf .claude/*.md", "rm -f $FILE", "rm .c*/agents/*"]
+        {
             assert_eq!(said(line, &local()), None, "{line}");
         }
     }
