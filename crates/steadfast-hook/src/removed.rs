@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use steadfast_hosts::install::Homes;
-use steadfast_model::{Event, EventKind, Millis, Needs, RemovedFile, State, WiredFile};
+use steadfast_model::{Action, Event, EventKind, Millis, Needs, RemovedFile, State, ToolCall, WiredFile};
 use steadfast_store::{FileStamp, Place, WatchedFile, WiringTable, keep_wiring, log_line, read_wiring};
 
 /// Longer settings are not remembered.
@@ -24,7 +24,7 @@ pub(crate) fn remember(place: &Place, file: &mut WatchedFile) {
 }
 
 /// The settings in the checkout that call us, and what git knows of them.
-pub(crate) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, cwd: &str) -> Vec<WiredFile> {
+pub(crate) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, event: &Event) -> Vec<WiredFile> {
     let Some(table) = needs.wired.then(|| read_wiring(place)).flatten() else { return Vec::new() };
     let ours = table.files.iter().filter(|file| !file.ways.is_empty() && file.path.exists());
     let within = |file: &WatchedFile| Some(file.path.strip_prefix(&place.root).ok()?.to_str()?.to_owned());
@@ -32,9 +32,16 @@ pub(crate) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, c
     if ours.is_empty() {
         return Vec::new();
     }
-    let Some(index) = Index::of(place) else { return Vec::new() };
-    let ignored = Ignored::read(place, homes);
-    let root = as_said(&place.root, Path::new(cwd));
+    // An index may be large: it is read where git is to be run, and nowhere else.
+    let is_gits = match &event.kind {
+        EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) => command.contains("git"),
+        _ => true,
+    };
+    let (index, ignored) = match is_gits.then(|| Index::of(place)).flatten() {
+        Some(index) => (index, Ignored::read(place, homes)),
+        None => (Index(Vec::new()), Ignored(Vec::new())),
+    };
+    let root = as_said(&place.root, Path::new(&event.cwd));
     let wired = |within: String| WiredFile {
         path: root.join(&within).to_string_lossy().into_owned(),
         tracked: index.has(&within),

@@ -150,7 +150,7 @@ impl Step<'_> {
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
             checkout: facts::checkout(place, wanted),
             processes: facts::processes(wanted, &event),
-            wired: removed::wired(place, homes, wanted, &event.cwd),
+            wired: removed::wired(place, homes, wanted, &event),
             removed,
             programs: facts::programs(self.programs, homes, wanted),
             keeps_hooks: self.keeps_hooks,

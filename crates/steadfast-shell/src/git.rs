@@ -63,7 +63,12 @@ impl Walk {
                 self.anywhere(Op::Write, first);
             }
             "clean" if !has(&["-n", "--dry-run"]) && !rest.iter().any(|arg| is_dry(&arg.text)) => {
-                match plain.as_slice() {
+                // What follows `-e` is a pattern of what stays.
+                let after_exclude = |at: usize| at.checked_sub(1).is_some_and(|at| is_exclude(&rest[at].text));
+                let paths =
+                    rest.iter().enumerate().filter(|(at, arg)| !arg.text.starts_with('-') && !after_exclude(*at));
+                let paths: Vec<&Arg> = paths.map(|(_, arg)| arg).collect();
+                match paths.as_slice() {
                     [] => self.anywhere(Op::Delete, first),
                     paths => paths.iter().for_each(|arg| self.effect(Op::Delete, arg, "git")),
                 }
@@ -158,4 +163,9 @@ impl Walk {
 /// `-nd`, `-dn`.
 fn is_dry(text: &str) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.contains('n')
+}
+
+/// `-e`, `--exclude`, `-fdxe`.
+fn is_exclude(text: &str) -> bool {
+    text == "--exclude" || (text.starts_with('-') && !text.starts_with("--") && text.ends_with('e'))
 }

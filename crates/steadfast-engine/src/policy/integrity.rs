@@ -12,7 +12,7 @@ use steadfast_model::{
     Action, Change, Direction, Event, EventKind, Fact, Facts, Mode, Needs, PolicyName, RemovedFile, Rules, State,
     Verdict, WiringTold, fnv, human_command,
 };
-use steadfast_shell::{Argument, Context, Decision, Reading, is_plain, judge};
+use steadfast_shell::{Argument, Context, Decision, Op, Reading, is_plain, judge};
 
 use super::approval::may_do_anything;
 use super::{Judgement, Policy, target};
@@ -208,6 +208,9 @@ fn reached(reading: &Reading, least: Decision, gated: bool, keeps_hooks: bool) -
     Some(match found {
         path if CONFIG.contains(&path) => format!("`{path}` is not changed while the plan gate is closed."),
         KEY => key(),
+        path if WIRING.contains(&path) && removes(reading) => format!(
+            "This removes `{path}`, which decides whether Steadfast is called. Name the other files of its folder instead."
+        ),
         path if path.starts_with(".claude") && !gated => format!(
             "`{path}` decides whether Steadfast is called. The Write and Edit tools may change what is not about hooks in \
              it; a human changes the rest, or runs `steadfast pause` in a terminal."
@@ -218,6 +221,10 @@ fn reached(reading: &Reading, least: Decision, gated: bool, keeps_hooks: bool) -
         ),
         path => format!("{path} is Steadfast's own state. `steadfast task` and `steadfast status` show what is in it."),
     })
+}
+
+fn removes(reading: &Reading) -> bool {
+    reading.effects.iter().any(|effect| matches!(effect.op, Op::Delete | Op::Move))
 }
 
 fn is_key(text: &str) -> bool {
@@ -463,6 +470,8 @@ mod tests {
         for gated in [false, true] {
             assert!(pre("git clean -fdx", &facts, gated).is_some());
             assert_eq!(pre("git clean -e /.claude -fdx", &facts, gated), None);
+            assert_eq!(pre("git clean -xdf -e .env -e .claude", &facts, gated), None);
+            assert_eq!(pre("git clean -fdxe .claude", &facts, gated), None);
             assert_eq!(pre("git clean -fdx", &Facts::default(), gated), None, "nothing of ours is in the checkout");
             assert!(pre("git clean -e /.claude -fdx; rm -rf .claude", &facts, gated).is_some());
         }

@@ -42,7 +42,8 @@ struct Sweep<'a> {
 /// Whether a command line may hold a sweep, before it is read.
 pub(super) fn may_sweep(command: &str) -> bool {
     let by_git = command.contains("git") && (command.contains("clean") || command.contains("stash"));
-    by_git || (command.contains(['*', '?', '[']) && (command.contains("rm") || command.contains("mv")))
+    let by_pattern = command.contains(['*', '?', '[']) && (command.contains("rm") || command.contains("mv"));
+    by_git || by_pattern || (command.contains("find") && command.contains("-delete"))
 }
 
 /// Why a command line is refused that sweeps our settings away, with the spelling that keeps them.
@@ -58,6 +59,13 @@ pub(super) fn refused(reading: &Reading, wired: &[WiredFile]) -> Option<String> 
 /// Whether a pattern of the shell stands for it, or for a folder above it. What a variable stands for is not known.
 fn is_globbed(reading: &Reading, file: &WiredFile) -> bool {
     reading.effects.iter().filter(|effect| matches!(effect.op, Op::Delete | Op::Move)).any(|effect| {
+        // `find .claude -delete`
+        if effect.via == "find"
+            && let Some(folder) = effect.path.as_deref().and_then(|path| path.strip_suffix("/**"))
+            && folder.ends_with(file.folder())
+        {
+            return is_below(&file.path, folder);
+        }
         let Some(pattern) = effect.path.as_deref().filter(|path| path.contains(['*', '?']) && !path.contains("**"))
         else {
             return false;
@@ -147,7 +155,10 @@ impl<'a> Sweep<'a> {
         }
         let has = |letter: char, name: &str| letters.contains(letter) || long.contains(&name);
         let takes = match verb {
-            Verb::Clean if has('n', "--dry-run") || !(has('f', "--force") || has('i', "--interactive")) => return None,
+            Verb::Clean if has('n', "--dry-run") => return None,
+            Verb::Clean if !(has('f', "--force") || has('i', "--interactive") || options.iter().any(is_forced)) => {
+                return None;
+            }
             Verb::Clean if letters.contains('x') => Takes::Both,
             Verb::Clean if letters.contains('X') => Takes::Ignored,
             Verb::Clean => Takes::Untracked,
@@ -236,6 +247,11 @@ impl<'a> Sweep<'a> {
     }
 }
 
+/// `-c clean.requireForce=false`
+fn is_forced(option: &&str) -> bool {
+    option.eq_ignore_ascii_case("clean.requireforce=false")
+}
+
 /// `:!path`, `:^path`, `:(exclude)path`.
 fn is_excluding(path: &str) -> bool {
     path.starts_with(":!") || path.starts_with(":^") || (path.starts_with(":(") && path.contains("exclude"))
@@ -299,6 +315,7 @@ mod tests {
             ("cd src && git -C .. clean -ffdx", "git -C .. clean -e /.claude -ffdx"),
             ("sudo git clean --force -dx && npm ci", "git clean -e /.claude --force -dx"),
             ("git clean -fdx -e node_modules", "git clean -e /.claude -fdx -e node_modules"),
+            ("git -c clean.requireForce=false clean -dx", "git -c clean.requireForce=false clean -e /.claude -dx"),
             ("git clean -fX", "git clean -e '!/.claude' -e '!/.claude/**' -fX"),
             ("git clean -fdX -e .claude", "git clean -e '!/.claude' -e '!/.claude/**' -fdX -e .claude"),
             ("git stash --all", "git stash push --all -- . ':(exclude,top).claude'"),
@@ -348,13 +365,26 @@ mod tests {
 
     #[test]
     fn a_pattern_that_stands_for_them_is_refused() {
-        for line in
-            ["rm -rf .claude/*", "rm .claude/*.json", "rm -rf .c*", "cd .claude && rm -f settings.*", "mv .cl* /tmp"]
-        {
+        for line in [
+            "rm -rf .claude/*",
+            "rm .claude/*.json",
+            "rm -rf .c*",
+            "cd .claude && rm -f settings.*",
+            "mv .cl* /tmp",
+            "find .claude -delete",
+        ] {
             assert!(said(line, &local()).is_some_and(|text| text.contains("Name what shall go")), "{line}");
         }
-        for line in ["rm -rf *", "rm -rf dist/*", "rm *.json", "rm -rf .claude/*.md", "rm -f $FILE", "rm .c*/agents/*"]
-        {
+        for line in [
+            "rm -rf *",
+            "rm -rf dist/*",
+            "rm *.json",
+            "rm -rf .claude/*.md",
+            "rm -f $FILE",
+            "rm .c*/agents/*",
+            "find . -name '*.orig' -delete",
+            "find .claude -name '*.md' -delete",
+        ] {
             assert_eq!(said(line, &local()), None, "{line}");
         }
     }
