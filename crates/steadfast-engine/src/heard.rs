@@ -2,9 +2,10 @@ use std::cell::OnceCell;
 use std::ops::Deref;
 
 use steadfast_model::{Action, Event, EventKind, ToolCall};
-use steadfast_shell::{Context, Reading, effects};
+use steadfast_shell::{Certainty, Context, Op, Reading, effects};
 
 use crate::goal::{self, Said};
+use crate::policy;
 
 /// An event as the rules take it. What its command line would do, and what its human says, is read when the first of
 /// them asks, and once: reading costs more than all the judging.
@@ -40,6 +41,33 @@ impl<'e> Heard<'e> {
             reading
         };
         Some(self.reading.get_or_init(read))
+    }
+
+    /// The files that its call would write for certain: absolute paths.
+    pub fn targets(&self) -> Vec<String> {
+        const MOST: usize = 64;
+        let cwd = &self.event.cwd;
+        let paths: Vec<String> = match self.call().map(|call| &call.action) {
+            Some(Action::Write { paths } | Action::Mcp { paths, .. }) => {
+                paths.iter().map(|path| policy::absolute(path, cwd)).collect()
+            }
+            Some(Action::Shell { .. }) => {
+                let effects = self.reading().into_iter().flat_map(|reading| &reading.effects);
+                let writes = effects.filter(|effect| {
+                    matches!(effect.op, Op::Write | Op::Move)
+                        && effect.certainty == Certainty::Certain
+                        && effect.via != "mkdir"
+                });
+                writes.filter_map(|effect| effect.path.clone()).collect()
+            }
+            _ => Vec::new(),
+        };
+        paths.into_iter().take(MOST).collect()
+    }
+
+    /// The commands of git that its call uses and git does not know: aliases, as far as anybody can tell.
+    pub fn unknown_git_words(&self) -> Vec<String> {
+        self.reading().map(policy::unknown_git_words).unwrap_or_default()
     }
 
     /// What the human says of the goal. None: they say nothing.

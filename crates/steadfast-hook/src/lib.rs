@@ -21,6 +21,7 @@ mod share;
 mod speaker;
 mod step;
 mod supervise;
+mod watch;
 mod wiring;
 
 pub use call::{Call, CallError};

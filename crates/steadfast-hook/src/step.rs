@@ -16,7 +16,7 @@ use steadfast_store::{
 
 use crate::follow::{Follow, Followed};
 use crate::restoring::Restoring;
-use crate::{facts, gate, list, removed};
+use crate::{facts, gate, list, removed, watch};
 
 /// How long one event waits for another of the same session.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -154,6 +154,9 @@ impl Step<'_> {
             removed,
             programs: facts::programs(self.programs, homes, wanted),
             keeps_hooks: self.keeps_hooks,
+            new_files: watch::new_files(wanted, &heard),
+            marks: watch::marks(place, wanted, &event.cwd),
+            aliases: watch::aliases(place, wanted, homes, &heard),
         };
         let looked_at = before.sequence;
         let updated = files.update(LOCK_WAIT, glance, fresh, |state| {
@@ -279,6 +282,9 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         removed: world.removed.clone(),
         programs: world.programs.clone(),
         keeps_hooks: world.keeps_hooks,
+        new_files: world.new_files.clone(),
+        marks: world.marks.clone(),
+        aliases: world.aliases.clone(),
     }
 }
 

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AddedBy, Approval, DoneHere, Found, Gate, Leased, LoopView, Millis, PlanId, Rules, RunId, SealBreak, SessionId,
-    TaskFile, TaskId, TaskLine,
+    AddedBy, Approval, DoneHere, Found, Gate, GitAlias, Leased, LoopView, Marks, Millis, PlanId, Rules, RunId,
+    SealBreak, SessionId, TaskFile, TaskId, TaskLine,
 };
 
 /// What has to be known for an event. For most tool events: nothing.
@@ -42,6 +42,12 @@ pub struct Needs {
     pub removed: bool,
     /// Where this program is installed.
     pub programs: bool,
+    /// Which of the files that a call would write are not there yet.
+    pub new_files: bool,
+    /// The history and the manifests, for a constraint that a script can break unseen.
+    pub marks: bool,
+    /// What the aliases of git stand for that a command uses.
+    pub aliases: bool,
 }
 
 impl Needs {
@@ -64,6 +70,9 @@ impl Needs {
             wired: self.wired || other.wired,
             removed: self.removed || other.removed,
             programs: self.programs || other.programs,
+            new_files: self.new_files || other.new_files,
+            marks: self.marks || other.marks,
+            aliases: self.aliases || other.aliases,
         }
     }
 }
@@ -164,6 +173,13 @@ pub struct Facts {
     /// The call writes settings of a host, and leaves what concerns us in them as it is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub keeps_hooks: bool,
+    /// Files that a call would write and that are not there yet: absolute paths.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub new_files: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<Marks>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<GitAlias>,
 }
 
 /// A settings file in the checkout that our hooks stand in, as git knows it.

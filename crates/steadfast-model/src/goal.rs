@@ -71,6 +71,8 @@ pub enum ConstraintKind {
     Rename,
     /// Changing anything in the checkout.
     Write,
+    /// Creating files.
+    Create,
     /// Mixing this with other work. Kept, and not enforced: no single action shows it.
     Separate,
     /// One this version does not know. Kept, and not enforced.
@@ -95,6 +97,7 @@ impl ConstraintKind {
             Self::Delete => "delete",
             Self::Rename => "rename",
             Self::Write => "write",
+            Self::Create => "create",
             Self::Separate => "separate",
             Self::Unknown => "unknown",
         }

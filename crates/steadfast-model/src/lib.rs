@@ -28,6 +28,7 @@ mod state;
 mod task;
 mod tool;
 mod verdict;
+mod watch;
 
 pub use authority::{Authority, COMMANDS, human_command, human_commands};
 pub use check::{Check, StatedCheck};
@@ -71,3 +72,4 @@ pub use state::{
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
 pub use tool::{Action, Answered, Outcome, ToolCall, ToolResult};
 pub use verdict::{Answer, Question, Ruling, Verdict};
+pub use watch::{GitAlias, Marks, Watched};

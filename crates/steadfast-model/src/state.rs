@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, HostList, ListChange, Millis, NewRules,
-    Opening, PlanView, Rules, SessionId, TakingBack, TaskId, ToolUseId, Via,
+    Opening, PlanView, Rules, SessionId, TakingBack, TaskId, ToolUseId, Via, Watched,
 };
 
 pub use binding::{Binding, BindingChange, Leased, Offered, Released, TaskFile};
@@ -109,6 +109,12 @@ pub struct State {
     /// Events that no host sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forged: Option<ForgedSeen>,
+    /// Calls that may break a constraint unseen, with what was seen before them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<Watched>,
+    /// The human was told that what forbids something is understood in English.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told_language: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -266,6 +272,10 @@ pub enum Change {
     Forged(String),
     /// The human was told of all of them.
     ForgedTold,
+    /// A call begins of which it is looked at afterwards what it did.
+    WatchBegun(Watched),
+    WatchEnded(ToolUseId),
+    LanguageTold,
 }
 
 impl State {
@@ -298,6 +308,8 @@ impl State {
             list: None,
             wiring: WiringTold::default(),
             forged: None,
+            watched: Vec::new(),
+            told_language: false,
             ended: None,
             seen: Vec::new(),
         }
@@ -441,6 +453,15 @@ impl State {
             Change::TakingBack(tasks) => self.taking_back.clone_from(tasks),
             Change::Drift(change) => self.drift.apply(change),
             Change::Wrote { at, paths } => self.last_write = Some(LastWrite::after(self.last_write.take(), *at, paths)),
+            Change::WatchBegun(watched) => {
+                self.watched.retain(|other| other.call != watched.call);
+                if self.watched.len() >= Watched::MOST {
+                    self.watched.remove(0);
+                }
+                self.watched.push(watched.clone());
+            }
+            Change::WatchEnded(call) => self.watched.retain(|watched| watched.call != *call),
+            Change::LanguageTold => self.told_language = true,
             Change::List(change) => self.list.get_or_insert_default().apply(change),
             Change::ConstraintLifted(number) => {
                 if let Some(goal) = &mut self.goal {

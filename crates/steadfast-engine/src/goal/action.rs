@@ -69,6 +69,8 @@ fn action(verb: Verb, tail: &[Word]) -> Vec<Action> {
     use ConstraintKind as K;
     let one = |kind: K| vec![(kind, Vec::new())];
     match verb {
+        // `push --force`.
+        Verb::Push if tail.first().is_some_and(is_force) => vec![(K::Push, vec!["--force".to_owned()])],
         Verb::Commit | Verb::Push => {
             let kind = if verb == Verb::Commit { K::Commit } else { K::Push };
             match git_object(tail) {
@@ -76,6 +78,18 @@ fn action(verb: Verb, tail: &[Word]) -> Vec<Action> {
                 Git::To(branches) => vec![(kind, branches)],
                 Git::Particular => Vec::new(),
             }
+        }
+        Verb::Deploy => vec![(K::Run, vec!["deploy".to_owned()])],
+        Verb::Publish => {
+            const THINGS: [&str; 12] = [
+                "package", "packages", "crate", "crates", "gem", "version", "versions", "release", "releases",
+                "library", "module", "image",
+            ];
+            const PLACES: [&str; 6] = ["npm", "pypi", "crates.io", "rubygems", "registry", "dockerhub"];
+            let what = skip(tail, &["a", "an", "any", "the", "this", "new", "another", "to"]);
+            let meant = what.first().is_some_and(|word| word.is_one_of(&THINGS) || word.is_one_of(&PLACES));
+            let all = meant || git_object(tail) != Git::Particular;
+            if all { vec![(K::Run, vec!["publish".to_owned()])] } else { Vec::new() }
         }
         Verb::ForcePush => vec![(K::Push, vec!["--force".to_owned()])],
         Verb::Merge => {
@@ -111,6 +125,7 @@ fn action(verb: Verb, tail: &[Word]) -> Vec<Action> {
             {
                 one(K::Dependencies)
             }
+            None if makes_files(tail) => one(K::Create),
             None => added(tail),
         },
         Verb::Use => used(tail),
@@ -261,6 +276,8 @@ pub(super) fn made(tail: &[Word]) -> Vec<Action> {
     }
     if is_request(first) {
         vec![(K::PullRequest, Vec::new())]
+    } else if makes_files(tail) {
+        vec![(K::Create, Vec::new())]
     } else if first.is_one_of(&["branch", "branches"]) && here(&words[1..]) {
         vec![(K::Branch, Vec::new())]
     } else if first.is_one_of(&["commit", "commits"]) && here(&words[1..]) {
@@ -286,7 +303,10 @@ pub(super) fn changes_to(tail: &[Word]) -> Vec<Action> {
 }
 
 fn used(tail: &[Word]) -> Vec<Action> {
-    let program = skip(tail, &["the", "any"]);
+    let program = skip(tail, &["the", "any", "flag", "option", "flags"]);
+    if let Some(flag) = program.first().and_then(flag) {
+        return vec![(ConstraintKind::Run, vec![flag])];
+    }
     match (dependencies(tail), program) {
         (Some(true), _) => vec![(ConstraintKind::Dependencies, Vec::new())],
         _ if is_network(tail) => vec![(ConstraintKind::Network, Vec::new())],
@@ -306,6 +326,31 @@ fn used(tail: &[Word]) -> Vec<Action> {
         }
         _ => Vec::new(),
     }
+}
+
+/// `new files`, `any files`, `extra files in src/`: all of them, and not a certain one.
+pub(super) fn makes_files(tail: &[Word]) -> bool {
+    let words =
+        skip(tail, &["any", "new", "more", "additional", "extra", "further", "other", "a", "single", "the", "source"]);
+    let new = tail[..tail.len() - words.len()].iter().any(|word| !word.is_one_of(&["the", "a", "source"]));
+    match words {
+        [file, rest @ ..] if file.is_one_of(&["file", "files"]) => {
+            (new || file.is("files")) && (ends(rest.first()) || is_over(rest))
+        }
+        _ => false,
+    }
+}
+
+/// `--force`, as it is typed.
+fn flag(word: &Word) -> Option<String> {
+    let text = word.text.trim_end_matches(['.', ',']);
+    let name = text.strip_prefix("--")?;
+    let plain = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    (plain && matches!(word.kind, Kind::Plain | Kind::Code)).then(|| text.to_owned())
+}
+
+fn is_force(word: &Word) -> bool {
+    word.text == "-f" || word.text.starts_with("--force")
 }
 
 fn is_tool(word: &Word) -> bool {

@@ -188,6 +188,16 @@ pub(super) fn wanted(before: &[Word], word: &Word, rest: &[Word]) -> Vec<Action>
             return named;
         }
     }
+    // `I don't want to write tests by hand` is about who does it.
+    if let Some(own) =
+        after(rest, &["to"]).filter(|own| !own.first().is_some_and(|word| word.is_one_of(&["see", "have"])))
+    {
+        use ConstraintKind as K;
+        let kept = [K::Commit, K::Push, K::Merge, K::PullRequest, K::Branch, K::Dependencies, K::Install, K::Create];
+        let how = own.iter().any(|word| word.is_one_of(&["hand", "manually", "myself", "twice", "alone"]));
+        let done = actions(own).into_iter().filter(|(kind, _)| kept.contains(kind));
+        return if how { Vec::new() } else { done.collect() };
+    }
     match after(rest, &["you", "to"]) {
         Some(rest) => actions(rest),
         None => match rest {

@@ -70,6 +70,11 @@ pub(super) fn only(before: &[Word], rest: &[Word]) -> Vec<Action> {
     if let Some(found) = the_only_one(before, rest) {
         return found;
     }
+    // `it should only touch src/auth when a token expires` is how code shall be.
+    let it = skip(before, &FILLERS).first().is_some_and(|word| word.is_one_of(&["it", "this", "that", "they", "the"]));
+    if it && rest.iter().any(|word| word.is_one_of(&["when", "whenever", "if", "while", "once", "after", "during"])) {
+        return Vec::new();
+    }
     let lead = unwished(skip(before, &FILLERS));
     let lead = after(lead, &["i", "said"]).unwrap_or(lead);
     if rest.first().is_some_and(|word| word.is_one_of(&["there", "here"])) && is_over(&rest[1..]) && lead.is_empty() {

@@ -29,7 +29,70 @@ use super::words::{Kind, Sentence, Word};
 
 pub(super) fn forbidden(sentence: &Sentence, sentence_before: &[Word]) -> Vec<Action> {
     let words = resolved(&sentence.words, sentence_before);
-    if sentence.asks { asked(&words) } else { stated(&words) }
+    let words = own_words(&words);
+    if sentence.asks { asked(words) } else { stated(words) }
+}
+
+/// A sentence up to the text that it speaks of: `add to CONTRIBUTING.md the sentence: do not push to main`.
+fn own_words(words: &[Word]) -> &[Word] {
+    const TEXTS: [&str; 27] = [
+        "sentence",
+        "sentences",
+        "text",
+        "line",
+        "lines",
+        "comment",
+        "message",
+        "warning",
+        "heading",
+        "title",
+        "rule",
+        "paragraph",
+        "wording",
+        "phrase",
+        "string",
+        "label",
+        "docstring",
+        "placeholder",
+        "tooltip",
+        "hint",
+        "banner",
+        "section",
+        "bullet",
+        "reminder",
+        "disclaimer",
+        "notice",
+        "commandment",
+    ];
+    const WRITES: [&str; 22] = [
+        "add",
+        "write",
+        "put",
+        "insert",
+        "append",
+        "include",
+        "change",
+        "set",
+        "print",
+        "show",
+        "display",
+        "replace",
+        "update",
+        "document",
+        "create",
+        "extend",
+        "log",
+        "prepend",
+        "translate",
+        "make",
+        "render",
+        "use",
+    ];
+    let colon = words.iter().position(|word| word.is_break() && word.raw == ":");
+    let Some(colon) = colon else { return words };
+    let before = skip(&words[..colon], &FILLERS);
+    let writes = before.first().is_some_and(|word| word.is_one_of(&WRITES)) || words[0].is("make");
+    if writes && before.iter().any(|word| word.is_one_of(&TEXTS)) { &words[..colon] } else { words }
 }
 
 fn stated(words: &[Word]) -> Vec<Action> {
@@ -92,6 +155,8 @@ fn at_word(words: &[Word], at: usize) -> Vec<Action> {
     match word.text.as_str() {
         "don't" if order && at > 0 && is_over(rest) && rest.len() < 2 => left_out(words, at),
         "never" if order => negated(rest),
+        // `You can't run the tests without docker` says how it is.
+        "can't" if order && is_impossible(rest) => Vec::new(),
         "don't" | "mustn't" | "shouldn't" | "can't" if order => negated(rest),
         "mustn't" | "shouldn't" if is_said(skip(before, &FILLERS), &["we"]) => negated(rest),
         // What we cannot may be a complaint; of these it never is.
@@ -202,6 +267,16 @@ fn at_word(words: &[Word], at: usize) -> Vec<Action> {
             vec![(ConstraintKind::Separate, Vec::new())]
         }
         _ => Vec::new(),
+    }
+}
+
+/// What cannot be done without something, which is not the human's word.
+fn is_impossible(rest: &[Word]) -> bool {
+    const MINE: [&str; 9] = ["me", "my", "asking", "approval", "permission", "review", "confirmation", "consent", "ok"];
+    let clause = rest.iter().position(|word| word.is_break() && word.raw != ",").map_or(rest, |end| &rest[..end]);
+    match clause.iter().position(|word| word.is_one_of(&["without", "unless", "because"])) {
+        Some(at) => !clause[at..].iter().any(|word| word.is_one_of(&MINE) || word.is("i")),
+        None => false,
     }
 }
 

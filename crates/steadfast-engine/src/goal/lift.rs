@@ -9,10 +9,15 @@ use super::order::is_over;
 use super::predicate::touched;
 use super::thing;
 use super::verb::is_verb;
-use super::words::{Sentence, Word};
+use super::words::{Kind, Sentence, Word};
 
 /// What stands before an order and says nothing.
-const FILLERS: [&str; 27] = [
+const FILLERS: [&str; 32] = [
+    "actually",
+    "wait",
+    "no",
+    "well",
+    "do",
     "please",
     "just",
     "also",
@@ -101,6 +106,7 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
         {
             found.push((ConstraintKind::Write, Vec::new()));
         }
+        found.extend(widened(clause, order));
         let granted = granted(order, leave);
         let order = match order {
             // `permission to commit granted`.
@@ -131,6 +137,91 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
     }
     found.dedup();
     found
+}
+
+/// What an order names besides: a place that a fence shuts out, a package that no new dependency may be.
+fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
+    use ConstraintKind as K;
+    const DOES: [&str; 24] = [
+        "do",
+        "make",
+        "fix",
+        "add",
+        "change",
+        "update",
+        "edit",
+        "write",
+        "create",
+        "implement",
+        "rename",
+        "refactor",
+        "remove",
+        "move",
+        "apply",
+        "put",
+        "style",
+        "adjust",
+        "include",
+        "handle",
+        "extend",
+        "port",
+        "migrate",
+        "clean",
+    ];
+    if clause.iter().any(|word| word.text.ends_with("n't") || word.is_one_of(&["no", "not", "never", "only", "like"])) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let first = order.first();
+    // `make the link red in theme.css`, `do src/styles too`.
+    let places = |from: &[Word]| from.iter().filter_map(thing::path).collect::<Vec<_>>();
+    let besides = clause.last().is_some_and(|word| word.is_one_of(&["too", "also"]))
+        || clause.windows(2).any(|pair| pair[0].is("as") && pair[1].is("well"))
+        || clause.first().is_some_and(|word| word.is_one_of(&["also", "now"]));
+    let within = order.iter().position(|word| word.is_one_of(&["in", "into", "under", "inside", "within"]));
+    let named = match within {
+        Some(at) if first.is_some_and(|word| word.is_one_of(&DOES)) => places(&order[at..]),
+        _ if besides || first.is_some_and(|word| word.is_one_of(&["do", "include"])) => places(order),
+        _ => Vec::new(),
+    };
+    if !named.is_empty() {
+        found.push((K::Only, named));
+    }
+    // `touch anything`: no fence is left.
+    let touches = first.is_some_and(|word| word.is_one_of(&["touch", "edit", "change", "modify", "work"]));
+    let all = order
+        .iter()
+        .skip(1)
+        .take(3)
+        .any(|word| word.is_one_of(&["anything", "everything", "whatever", "anywhere", "everywhere"]))
+        || order
+            .windows(2)
+            .take(3)
+            .any(|pair| pair[0].is_one_of(&["any", "all"]) && pair[1].is_one_of(&["file", "files"]));
+    if touches && all && !order.iter().any(|word| thing::path(word).is_some()) {
+        found.extend([(K::Only, Vec::new()), (K::Touch, Vec::new()), (K::Write, Vec::new())]);
+    }
+    // `add lodash`: a name that is no package lets nothing pass.
+    if first.is_some_and(|word| word.is_one_of(&["add", "install", "use"])) {
+        let names =
+            order.iter().skip(1).filter(|word| !word.is_one_of(&["and", "the", "a", "an", "package", "library"]));
+        let packages: Vec<String> = names.map_while(package).take(4).collect();
+        if !packages.is_empty() {
+            found.extend([(K::Dependencies, packages.clone()), (K::Install, packages)]);
+        }
+    }
+    found
+}
+
+/// A name that can be a package's.
+fn package(word: &Word) -> Option<String> {
+    const WORDS: [&str; 16] = [
+        "it", "this", "that", "them", "tests", "test", "new", "some", "more", "any", "what", "these", "those", "to",
+        "in", "for",
+    ];
+    let plain = matches!(word.kind, Kind::Plain | Kind::Code) && !word.is_one_of(&WORDS);
+    let spelled = |byte: u8| byte.is_ascii_alphanumeric() || b"-_@/.".contains(&byte);
+    (plain && word.raw.len() > 1 && word.raw.bytes().all(spelled)).then(|| word.raw.clone())
 }
 
 /// Leave that stands behind what it is given for: `pushing is fine now`, `the tests can be edited`, `with the commit`.

@@ -155,5 +155,19 @@ pub(super) fn with_what_there_is(words: &[Word]) -> Vec<Action> {
         let stuck = existing && from.is_some_and(|word| word.is_one_of(&["to", "with", "only"])) && is_over(rest);
         word.is_one_of(&NOUNS) && (there && with || only || stuck)
     });
+    // `use what is already installed`, `work with whatever's there`.
+    let there = (0..words.len()).any(|at| {
+        let uses = words[..at].iter().any(|word| word.is_one_of(&["use", "using", "with", "to", "only"]));
+        let is =
+            skip(&words[at + 1..], &["is", "we", "you", "already", "have", "got", "currently", "that's", "there's"]);
+        let what = words[at].is_one_of(&["what", "what's", "whatever", "whatever's", "that's"]);
+        what && uses
+            && is.len() < words.len() - at - usize::from(!words[at].text.ends_with("'s"))
+            && is.first().is_some_and(|word| word.is_one_of(&["installed", "available"]))
+            && is_over(&is[1..])
+    });
+    if there {
+        return vec![(ConstraintKind::Dependencies, Vec::new()), (ConstraintKind::Install, Vec::new())];
+    }
     if said { vec![(ConstraintKind::Dependencies, Vec::new())] } else { Vec::new() }
 }

@@ -8,6 +8,7 @@ mod about;
 mod action;
 mod approve;
 mod broken;
+mod correct;
 mod deny;
 mod fence;
 mod forbid;
@@ -75,7 +76,10 @@ pub fn read(text: &str) -> Said {
     if text.trim_start().starts_with(PLAN) {
         return Said { wants_change: true, ..Said::default() };
     }
-    let sentences = sentences(text);
+    if let Some(said) = command(text) {
+        return said;
+    }
+    let sentences = correct::split(sentences(text));
     let mut said = Said { wants_change: turn::wants_change(&sentences), ..Said::default() };
     for (at, sentence) in sentences.iter().enumerate() {
         let before = at.checked_sub(1).map_or(&[][..], |before| &sentences[before].words);
@@ -95,7 +99,10 @@ pub fn read(text: &str) -> Said {
             }
         }
         if !sentence.pasted {
-            said.lifts.extend(lift::allowed(sentence).into_iter().map(|(kind, of)| Lift { kind, of }));
+            let allowed = lift::allowed(sentence).into_iter().map(|(kind, of)| Lift { kind, of });
+            let allowed: Vec<Lift> = allowed.collect();
+            correct::take_back(sentence, &allowed, &mut said.constraints);
+            said.lifts.extend(allowed);
         }
     }
     dedup(&mut said.paths);
@@ -107,10 +114,37 @@ pub fn read(text: &str) -> Said {
     let Said { constraints, lifts, .. } = &mut said;
     let fenced = constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
     lifts.retain(|lift| {
+        // What a fence is widened by in the same breath is what it is about.
         let same = constraints.iter().any(|constraint| constraint.kind == lift.kind);
         !(same || fenced && lift.kind == ConstraintKind::Touch)
     });
     said
+}
+
+/// A command of the host that a human typed: `/commit`, `/commit-push-pr`. It is leave for what it is called by.
+fn command(text: &str) -> Option<Said> {
+    use ConstraintKind as K;
+    let name = text.trim().strip_prefix('/')?.split_whitespace().next()?;
+    if name.contains('/') {
+        return None;
+    }
+    let parts: Vec<&str> = name.split(['-', ':', '_']).collect();
+    if parts.iter().any(|part| matches!(*part, "no" | "not" | "dont" | "never" | "without" | "un" | "review" | "check"))
+    {
+        return None;
+    }
+    let mut lifts: Vec<Lift> = Vec::new();
+    for part in parts {
+        let kinds: &[K] = match part {
+            "commit" => &[K::Commit],
+            "push" => &[K::Push],
+            "pr" => &[K::PullRequest, K::Push],
+            "merge" => &[K::Merge],
+            _ => &[],
+        };
+        lifts.extend(kinds.iter().map(|kind| Lift { kind: *kind, of: Vec::new() }));
+    }
+    (!lifts.is_empty() && text.split_whitespace().nth(1).is_none()).then(|| Said { lifts, ..Said::default() })
 }
 
 /// `Update the README, no code changes` wants something changed. Who wants nothing changed says for how long, or what
@@ -304,8 +338,16 @@ pub(crate) fn would_lift(state: &State, text: &str) -> Option<u32> {
 fn without(mut constraint: Constraint, lift: &Lift) -> Option<Constraint> {
     use ConstraintKind as K;
     match (constraint.kind, lift.kind) {
+        // What is named is allowed, and nothing else of the kind.
+        (K::Dependencies, K::Dependencies) | (K::Install, K::Install) if !lift.of.is_empty() => {
+            constraint.of.extend(lift.of.iter().map(|name| format!("except {name}")));
+        }
+        (K::Only, K::Only | K::Touch) if lift.of.is_empty() && lift.kind == K::Only => return None,
         // A path that may be touched is inside the fence from now on.
-        (K::Only, K::Touch) => constraint.of.extend(lift.of.iter().cloned()),
+        (K::Only, K::Touch | K::Only) => {
+            constraint.of.extend(lift.of.iter().cloned());
+            dedup(&mut constraint.of);
+        }
         // `push it` is not yet `force-push it`.
         (K::Push, K::Push) if lift.of.is_empty() => return (!constraint.of.is_empty()).then_some(constraint),
         (kind, lifted) if kind != lifted => {}

@@ -9,7 +9,7 @@
 use steadfast_model::ConstraintKind;
 
 use super::about::{Git, dependencies, git_object, run_object};
-use super::action::{Action, actions, changes_to, is_request, made};
+use super::action::{Action, actions, changes_to, is_request, made, makes_files};
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
 use super::thing;
@@ -61,6 +61,12 @@ pub(super) fn noun(rest: &[Word]) -> Vec<Action> {
     {
         return vec![(K::Dependencies, Vec::new())];
     }
+    if rest.first().is_some_and(|word| word.text.starts_with("--")) && is_over(&rest[1..]) {
+        return actions(&[vec![Word::of("use")], rest.to_vec()].concat());
+    }
+    if rest.first().is_some_and(|word| word.is_one_of(&["new", "extra", "additional"])) && makes_files(rest) {
+        return vec![(K::Create, Vec::new())];
+    }
     let words = skip(rest, &LIGHT);
     let Some(first) = words.first() else { return Vec::new() };
     let tail = &words[1..];
@@ -88,6 +94,10 @@ pub(super) fn noun(rest: &[Word]) -> Vec<Action> {
         "new" if tail.first().is_some_and(|word| word.is_one_of(&["branch", "branches"])) && ends(tail.get(1)) => {
             K::Branch
         }
+        "deploys" | "deployment" | "deployments" | "deploy" | "deploying" if is_over(tail) || tail[0].is("to") => {
+            return vec![(K::Run, vec!["deploy".to_owned()])];
+        }
+        "publishing" if is_over(tail) => return vec![(K::Run, vec!["publish".to_owned()])],
         "web" if tail.first().is_some_and(|word| word.text.starts_with("search") || word.is("access")) => K::Network,
         "test" if tail.first().is_some_and(|word| word.is("runs")) && is_over(&tail[1..]) => {
             return vec![(K::Run, vec!["tests".to_owned()])];

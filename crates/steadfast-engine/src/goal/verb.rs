@@ -27,6 +27,9 @@ pub(super) enum Verb {
     /// As [`Self::Touch`], of whatever is named.
     TouchAny,
     Write,
+    Deploy,
+    /// A package, a release.
+    Publish,
 }
 
 impl Verb {
@@ -35,7 +38,12 @@ impl Verb {
     }
 }
 
-const VERBS: [(&str, Verb); 70] = [
+const VERBS: [(&str, Verb); 75] = [
+    ("deploy", Verb::Deploy),
+    ("redeploy", Verb::Deploy),
+    ("publish", Verb::Publish),
+    ("release", Verb::Publish),
+    ("pass", Verb::Use),
     ("google", Verb::Search),
     ("browse", Verb::Search),
     ("shuffle", Verb::Rename),

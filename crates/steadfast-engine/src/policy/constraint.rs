@@ -4,19 +4,23 @@
 //! what it does not show is let pass, and noted where there is something to be said.
 
 mod history;
+mod package;
 mod place;
 mod program;
+mod release;
 mod run;
 mod setting;
+mod watch;
 
 use steadfast_model::{
-    Action, Constraint as Forbidden, ConstraintKind, Direction, EventKind, Facts, Mode, Needs, PolicyName, Rules,
-    State, TakingBack, ToolCall, Verdict,
+    Action, Constraint as Forbidden, ConstraintKind, Direction, EventKind, Facts, GitAlias, Mode, Needs, PolicyName,
+    Rules, State, TakingBack, ToolCall, Verdict,
 };
 use steadfast_shell::{Certainty, Op, Reading};
 
+pub(crate) use self::history::unknown_git_words;
+use self::package::{Installs, installs};
 pub(crate) use self::place::{covers, is_free, is_manifest};
-use self::program::Installs;
 use self::run::{Run, runs};
 use super::{Judgement, Policy, target};
 use crate::Heard;
@@ -45,13 +49,29 @@ impl Policy for Constraint {
         rules.constraint
     }
 
-    fn needs(&self, _state: &State, _event: &Heard<'_>) -> Needs {
-        Needs::default()
+    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
+        // Most sessions forbid nothing, and pay nothing.
+        let set = &state.rules.drift;
+        let free = state.constraints().is_empty() && state.must_nots.is_empty() && set.constraints.is_empty();
+        if free && state.watched.is_empty() {
+            return Needs::default();
+        }
+        let all = || state.constraints().iter().chain(&state.must_nots);
+        let creates = all().any(|constraint| constraint.kind == ConstraintKind::Create)
+            || setting::forbidden(set).iter().any(|constraint| constraint.kind == ConstraintKind::Create);
+        let before = matches!(event.kind, EventKind::PreTool(_));
+        Needs {
+            new_files: before && creates,
+            marks: watch::is_needed(state, event),
+            aliases: before && !event.unknown_git_words().is_empty(),
+            ..Needs::default()
+        }
     }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         let call = match &event.kind {
             EventKind::PreTool(call) => call,
+            EventKind::PostTool(result) => return watch::end(state, &result.call, facts),
             EventKind::Prompt { .. } if event.cut && event.said().is_some() => {
                 return Judgement::of(Verdict::Note(LONG_PROMPT.to_owned()));
             }
@@ -65,13 +85,16 @@ impl Policy for Constraint {
                 Judgement::default()
             };
         }
-        let deed = Deed::of(event, call, state.rules.approval.scratch(), &facts.behind_links);
+        let deed = Deed::of(event, call, state.rules.approval.scratch(), facts);
         let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings)).max();
         // What broke a must-not may be written to take it back, and nothing else.
         let deed = deed.without(&state.taking_back);
         let said = state.constraints().iter().map(|constraint| deed.against(constraint, Source::Human));
         let planned = state.must_nots.iter().map(|constraint| deed.against(constraint, Source::Plan));
-        Judgement::of(said.chain(planned).chain(set).max().unwrap_or_default())
+        let verdict = said.chain(planned).chain(set).max().unwrap_or_default();
+        let runs = !matches!(verdict, Verdict::Deny { .. });
+        let changes = watch::begin(event, call, facts).filter(|_| runs).into_iter().collect();
+        Judgement { verdict, changes, ..Judgement::default() }
     }
 }
 
@@ -90,7 +113,10 @@ enum Source {
 struct Deed<'a> {
     call: &'a ToolCall,
     cwd: &'a str,
+    scratch: &'a str,
     runs: Vec<Run>,
+    /// What it would write and is not there yet.
+    new_files: &'a [String],
     /// What it would write for certain, with how.
     writes: Vec<(Op, String)>,
     /// What it may write: patterns.
@@ -113,19 +139,22 @@ enum Finding {
 }
 
 impl<'a> Deed<'a> {
-    fn of(event: &'a Heard<'a>, call: &'a ToolCall, scratch: &str, behind_links: &[String]) -> Self {
+    fn of(event: &'a Heard<'a>, call: &'a ToolCall, scratch: &'a str, facts: &'a Facts) -> Self {
         let cwd = event.cwd.as_str();
+        let behind_links = &facts.behind_links;
         let mut deed = Self {
             call,
             cwd,
+            scratch,
             runs: Vec::new(),
+            new_files: &facts.new_files,
             writes: Vec::new(),
             possible: Vec::new(),
             unread: false,
             cut: event.cut,
         };
         match &call.action {
-            Action::Shell { .. } => event.reading().into_iter().for_each(|reading| deed.take(reading)),
+            Action::Shell { .. } => event.reading().into_iter().for_each(|reading| deed.take(reading, &facts.aliases)),
             Action::Write { paths } => deed.plain(paths.iter().chain(behind_links), cwd),
             Action::Mcp { server, tool, paths } if server != SERVER && !target::only_reads(tool) => {
                 deed.plain(paths.iter().chain(behind_links), cwd);
@@ -147,8 +176,9 @@ impl<'a> Deed<'a> {
         self.writes.extend(paths.map(|path| (Op::Write, target::absolute(path, cwd))));
     }
 
-    fn take(&mut self, reading: &Reading) {
-        self.runs = runs(reading);
+    fn take(&mut self, reading: &Reading, aliases: &[GitAlias]) {
+        self.runs = history::unaliased(runs(reading), aliases);
+        self.runs.retain(|run| !program::only_tells(run));
         self.unread = !reading.parsed;
         for effect in reading.effects.iter().filter(|effect| !matches!(effect.op, Op::Exec | Op::Unknown)) {
             match (&effect.path, effect.certainty) {
@@ -201,28 +231,41 @@ impl<'a> Deed<'a> {
             K::Branch => self.run(history::branches).or(|| self.remote(&["git_create_branch", "create_branch"])),
             K::PullRequest => self.run(history::opens_request).or(|| self.remote(&["create_pull_request"])),
             K::Merge => self.run(history::merges).or(|| self.remote(&["merge_pull_request"])),
-            K::Dependencies => self.run(|run| program::installs(run) == Some(Installs::New)).or(|| {
+            K::Dependencies => self.run(|run| installs(run) == Some(Installs::New) && !is_excepted(run, of)).or(|| {
                 let manifest = self.writes.iter().find(|(_, path)| is_manifest(path));
                 manifest.map_or(Finding::Nothing, |(_, path)| {
                     Finding::Unsure(format!("`{}` is edited: whether that adds one is not known.", self.shown(path)))
                 })
             }),
-            K::Install => self.run(|run| program::installs(run).is_some()),
+            K::Install => self.run(|run| installs(run).is_some() && !is_excepted(run, of)),
             K::Network => {
                 let web = matches!(self.call.tool.as_str(), "WebFetch" | "WebSearch" | "web_search");
                 if web { Finding::Run(self.call.tool.clone()) } else { self.run(program::uses_network) }
             }
             K::Touch => self.write(|_, path| self.is_about(of, path)).or(|| self.may_write(of)),
-            K::Only => self.write(|_, path| !self.is_about(of, path) && !self.is_ours(path)).or(|| self.may_leave(of)),
+            K::Only => {
+                let leaves =
+                    |op, path: &str| !self.is_about(of, path) && !self.is_ours(path) && !self.is_made_again(op, path);
+                self.write(leaves).or(|| self.may_leave(of))
+            }
             K::Run => self.run(|run| of.iter().any(|name| program::is_called(run, name))),
             K::Delete => {
-                self.write(|op, path| op == Op::Delete && self.is_about(of, path)).or(|| self.any(Op::Delete, of))
+                let deletes = |op, path: &str| {
+                    let named = !of.is_empty() && self.is_about(of, path);
+                    op == Op::Delete && (named || of.is_empty() && !self.is_made_again(op, path))
+                };
+                self.write(deletes).or(|| self.any(Op::Delete, of))
             }
             K::Rename => self.write(|op, path| op == Op::Move && self.is_about(of, path)).or(|| self.any(Op::Move, of)),
-            K::Write => self
-                .write(|_, _| true)
-                .or(|| self.any(Op::Delete, of))
-                .or(|| self.run(|run| history::changes_checkout(run) || program::installs(run).is_some())),
+            K::Write => self.write(|op, path| !self.is_made_again(op, path)).or(|| self.any(Op::Delete, of)).or(|| {
+                self.run(|run| {
+                    history::changes_checkout(run) || installs(run).is_some_and(|what| what != Installs::Locked)
+                })
+            }),
+            K::Create => match self.new_files.iter().find(|path| !is_free(path, self.cwd, self.scratch)) {
+                Some(path) => Finding::Write(self.shown(path)),
+                None => Finding::Nothing,
+            },
             K::Separate | K::Unknown => Finding::Nothing,
         }
     }
@@ -243,7 +286,9 @@ impl<'a> Deed<'a> {
 
     /// Where all of a kind is forbidden, a pattern of paths is as good as a path.
     fn any(&self, op: Op, of: &[String]) -> Finding {
-        let pattern = self.possible.iter().find(|(other, path)| op == *other && of.is_empty() && path.starts_with('/'));
+        let pattern = self.possible.iter().find(|(other, path)| {
+            op == *other && of.is_empty() && path.starts_with('/') && !self.is_made_again(op, path)
+        });
         pattern.map_or(Finding::Nothing, |(_, path)| Finding::Write(self.shown(path)))
     }
 
@@ -257,7 +302,9 @@ impl<'a> Deed<'a> {
     /// A pattern of paths whose folder is beside the fence is outside of it; one above it may be.
     fn may_leave(&self, of: &[String]) -> Finding {
         let mut unsure = Finding::Nothing;
-        for (_, pattern) in self.possible.iter().filter(|(_, path)| path.starts_with('/')) {
+        let patterns =
+            self.possible.iter().filter(|(op, path)| path.starts_with('/') && !self.is_made_again(*op, path));
+        for (_, pattern) in patterns {
             let known: Vec<&str> = pattern.split('/').take_while(|part| !part.contains(['*', '?', '['])).collect();
             let folder = known.join("/");
             let inside = self.is_about(of, pattern) || self.is_about(of, &folder);
@@ -305,6 +352,11 @@ impl<'a> Deed<'a> {
         of.is_empty() || of.iter().any(|name| covers(name, path, self.cwd))
     }
 
+    /// Deleting what a build or an installation makes again loses nothing.
+    fn is_made_again(&self, op: Op, path: &str) -> bool {
+        op == Op::Delete && place::is_derived(path, self.cwd)
+    }
+
     /// Our own files and the spec: a fence around the work is not about them.
     fn is_ours(&self, path: &str) -> bool {
         path.strip_prefix(self.cwd).and_then(|rest| rest.strip_prefix('/')).is_some_and(is_ours)
@@ -328,6 +380,20 @@ impl<'a> Deed<'a> {
             _ => Finding::Nothing,
         }
     }
+}
+
+/// Whether all that is installed was allowed by its name.
+fn is_excepted(run: &Run, of: &[String]) -> bool {
+    let allowed = |word: &String| {
+        let name = word.rfind('@').filter(|at| *at > 0).map_or(word.as_str(), |at| &word[..at]);
+        let name = name.split(['=', '<', '>', '~', '[']).next().unwrap_or(name);
+        of.iter().any(|except| except.strip_prefix("except ").is_some_and(|except| except.eq_ignore_ascii_case(name)))
+    };
+    let mut named = program::operands(&run[1..])
+        .skip(1)
+        .filter(|word| !matches!(word.as_str(), "install" | "package" | "add"))
+        .peekable();
+    named.peek().is_some() && named.all(allowed)
 }
 
 impl Finding {

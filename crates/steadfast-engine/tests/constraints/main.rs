@@ -51,7 +51,11 @@ fn found(sentence: &str, meant: &[String]) -> Vec<String> {
     let constraints = said.constraints.iter().map(|found| spell(found.kind.as_str(), &found.of));
     let lifts = said.lifts.iter().map(|lift| format!("allow {}", spell(lift.kind.as_str(), &lift.of)));
     // Every order to make something ends being read to; that is no statement of these sentences.
-    let plain = |one: &String| one != "allow write" || meant.contains(one);
+    // Nor is a name that widens a fence or could be a package: it lets nothing pass that nobody forbade.
+    let beside = ["allow only:", "allow dependencies:", "allow install:"];
+    let plain = |one: &String| {
+        meant.contains(one) || one != "allow write" && !beside.iter().any(|start| one.starts_with(start))
+    };
     constraints.chain(lifts.filter(plain)).collect()
 }
 

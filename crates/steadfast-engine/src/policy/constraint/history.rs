@@ -1,14 +1,16 @@
 //! Commands that write history: commits, pushes, branches, merges, and requests to merge.
 //!
-//! An alias of git that is not on the line, and what `make` or a script would run, are not known here.
+//! What `make` or a script would run is not known here; what it did is seen afterwards (`watch.rs`).
 
-use super::program::{has, operands, starts};
-use super::run::{Run, runs_of};
+use steadfast_model::GitAlias;
+use steadfast_shell::Reading;
+
+use super::program::{asks_help, has, operands, starts};
+use super::run::{Run, runs, runs_of};
 
 /// Options of git with a value, before its command.
 const GIT_VALUES: [&str; 8] =
     ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"];
-const HELP: [&str; 2] = ["--help", "-h"];
 
 /// The command of git that is run, and its arguments. An alias that is set on the line is what it stands for.
 pub(super) fn git(run: &Run) -> Option<(String, Vec<String>)> {
@@ -44,6 +46,55 @@ pub(super) fn git(run: &Run) -> Option<(String, Vec<String>)> {
     }
 }
 
+/// The commands of git, those of its usual companions among them. What is none may be an alias.
+const COMMANDS: &str = include_str!("git.txt");
+
+pub(crate) fn unknown_git_words(reading: &Reading) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for run in runs(reading) {
+        let unknown =
+            git(&run).map(|(verb, _)| verb).filter(|verb| !COMMANDS.split_whitespace().any(|known| known == verb));
+        found.extend(unknown.filter(|verb| !found.contains(verb)));
+    }
+    found
+}
+
+/// The runs, and what those of them stand for that are aliases.
+pub(super) fn unaliased(mut runs: Vec<Run>, aliases: &[GitAlias]) -> Vec<Run> {
+    /// An alias of an alias of an alias.
+    const DEEP: usize = 4;
+    let mut from = 0;
+    for _ in 0..DEEP {
+        let mut more: Vec<Run> = Vec::new();
+        for (run, alias) in runs[from..].iter().filter_map(|run| Some((run, alias_of(run, aliases)?))) {
+            let (_, rest) = git(run).unwrap_or_default();
+            match alias.body.strip_prefix('!') {
+                Some(line) => more.extend(runs_of(line)),
+                None => {
+                    let words = alias.body.split_whitespace().map(|word| word.trim_matches(['\'', '"']).to_owned());
+                    more.push(std::iter::once("git".to_owned()).chain(words).chain(rest).collect());
+                }
+            }
+        }
+        if more.is_empty() {
+            break;
+        }
+        from = runs.len();
+        runs.extend(more);
+    }
+    runs
+}
+
+fn alias_of<'a>(run: &Run, aliases: &'a [GitAlias]) -> Option<&'a GitAlias> {
+    let (verb, _) = git(run)?;
+    aliases.iter().find(|alias| alias.name.eq_ignore_ascii_case(&verb))
+}
+
+/// What was begun before it was forbidden is brought to its end: a rebase or a merge that stands half done helps nobody.
+fn goes_on(rest: &[String]) -> bool {
+    has(rest, &["--continue", "--skip", "--edit-todo", "--show-current-patch"])
+}
+
 fn any(run: &Run, lines: &[&[&str]]) -> bool {
     lines.iter().any(|words| starts(run, words))
 }
@@ -66,15 +117,14 @@ pub(super) fn commits(run: &Run) -> bool {
         &["cz", "c"],
     ];
     if let Some((verb, rest)) = git(run) {
-        let stops = has(&rest, &["--abort", "--quit", "--no-commit"]) || has(&rest, &HELP);
+        let stops = has(&rest, &["--abort", "--quit", "--no-commit"]) || goes_on(&rest) || asks_help(&rest);
         return match verb.as_str() {
-            "commit" => !has(&rest, &["--dry-run"]) && !has(&rest, &HELP),
+            "commit" => !has(&rest, &["--dry-run"]) && !asks_help(&rest),
             "cherry-pick" | "revert" => !stops && !has(&rest, &["-n"]),
             "commit-tree" | "citool" | "am" | "cz" => !stops,
             "gui" => rest.first().is_some_and(|word| word == "citool"),
             // Others may only move a branch forward.
-            "merge" => !stops && has(&rest, &["--no-ff", "--continue"]),
-            "rebase" => has(&rest, &["--continue"]),
+            "merge" => !stops && has(&rest, &["--no-ff"]),
             "subtree" => rest.first().is_some_and(|word| matches!(word.as_str(), "add" | "merge" | "pull")),
             _ => false,
         };
@@ -102,7 +152,7 @@ pub(super) fn pushes(run: &Run) -> Option<Vec<String>> {
     ];
     match git(run) {
         Some((verb, rest)) => match verb.as_str() {
-            "push" if !has(&rest, &["--dry-run", "-n"]) && !has(&rest, &HELP) => Some(rest),
+            "push" if !has(&rest, &["--dry-run", "-n"]) && !asks_help(&rest) => Some(rest),
             "send-pack" => Some(rest),
             "subtree" | "lfs" if rest.first().is_some_and(|word| word == "push") => Some(rest[1..].to_vec()),
             "svn" if rest.first().is_some_and(|word| word == "dcommit") => Some(Vec::new()),
@@ -168,7 +218,7 @@ pub(super) fn branches(run: &Run) -> bool {
     let Some((verb, rest)) = git(run) else { return any(run, &OTHERS) };
     match verb.as_str() {
         "branch" => !has(&rest, &LOOKS) && operands(&rest).next().is_some(),
-        "switch" => !has(&rest, &HELP),
+        "switch" => !asks_help(&rest),
         "checkout" => {
             let branch = |word: &String| matches!(word.as_str(), "main" | "master" | "develop");
             has(&rest, &["-b", "-B", "--orphan", "-", "-t", "--track", "--detach"])
@@ -218,7 +268,7 @@ pub(super) fn merges(run: &Run) -> bool {
     ];
     match git(run) {
         Some((verb, rest)) => match verb.as_str() {
-            "merge" | "rebase" => !has(&rest, &["--abort", "--quit"]) && !has(&rest, &HELP),
+            "merge" | "rebase" => !has(&rest, &["--abort", "--quit"]) && !goes_on(&rest) && !asks_help(&rest),
             // A branch that is named is merged; a bare pull may only move this one forward.
             "pull" => {
                 let rebases = rest.iter().any(|word| word == "-r" || word.starts_with("--rebase"));

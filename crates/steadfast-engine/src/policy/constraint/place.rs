@@ -113,6 +113,45 @@ pub(crate) fn is_free(path: &str, cwd: &str, scratch: &str) -> bool {
         && (TEMPORARY.iter().any(|folder| path.starts_with(folder)) || HOSTS.iter().any(|part| path.contains(part)))
 }
 
+/// What is made again from the sources by a build, a test run or an installation.
+pub(super) fn is_derived(path: &str, cwd: &str) -> bool {
+    const ANYWHERE: [&str; 26] = [
+        "node_modules",
+        "__pycache__",
+        ".cache",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".next",
+        ".nuxt",
+        ".svelte-kit",
+        ".angular",
+        ".turbo",
+        ".parcel-cache",
+        ".vite",
+        ".nyc_output",
+        ".eslintcache",
+        ".tox",
+        ".nox",
+        ".venv",
+        "venv",
+        ".gradle",
+        ".terraform",
+        ".dart_tool",
+        "htmlcov",
+        ".coverage",
+        "bower_components",
+        ".DS_Store",
+    ];
+    // Beside sources they are made; among them they may be sources themselves.
+    const BESIDE: [&str; 4] = ["target", "dist", "build", "coverage"];
+    let Some(inside) = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')) else { return false };
+    let parts: Vec<&str> = inside.split('/').filter(|part| !part.is_empty()).collect();
+    let among = |at: usize| parts[..at].iter().any(|part| matches!(*part, "src" | "lib" | "app" | "source"));
+    parts.iter().enumerate().any(|(at, part)| ANYWHERE.contains(part) || BESIDE.contains(part) && !among(at))
+        || parts.last().is_some_and(|last| last.ends_with(".pyc") || last.ends_with(".tsbuildinfo"))
+}
+
 /// Where dependencies are written down.
 pub(crate) fn is_manifest(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or(path);

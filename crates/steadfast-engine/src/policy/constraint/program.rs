@@ -1,6 +1,8 @@
 //! What a command is, to those who forbid it by what it does.
 
 use super::history::git;
+use super::package::installs;
+use super::release;
 use super::run::Run;
 
 pub(super) fn has(words: &[String], flags: &[&str]) -> bool {
@@ -18,6 +20,30 @@ pub(super) fn starts(run: &Run, words: &[&str]) -> bool {
     words.iter().all(|word| plain.next().is_some_and(|other| other == word))
 }
 
+/// Whether a command only tells something: what it can do, which version it is, what it would run.
+pub(super) fn only_tells(run: &Run) -> bool {
+    const LISTS: [&str; 8] =
+        ["--collect-only", "--co", "--listTests", "--list-tests", "--no-run", "--fixtures", "--markers", "-list"];
+    let own = run.iter().position(|word| word == "--").map_or(run.as_slice(), |end| &run[..end]);
+    let Some((program, arguments)) = own.split_first() else { return false };
+    let help = asks_help(arguments)
+        || arguments.first().is_some_and(|word| word == "help")
+            && matches!(
+                program.as_str(),
+                "git" | "cargo" | "npm" | "pnpm" | "yarn" | "bun" | "gh" | "glab" | "go" | "poetry" | "docker" | "pip"
+            );
+    // `gem install x --version 1` says which one; only at the end it asks for it.
+    let last = arguments.last().is_some_and(|word| matches!(word.as_str(), "--version" | "-V"));
+    let version = last && arguments.len() <= 2 || arguments == ["version"] || arguments == ["-v"];
+    help || version || tests(run) && arguments.iter().any(|word| LISTS.contains(&word.as_str()))
+}
+
+/// Whether a command is asked for its help. Behind an option it may be that option's value: `git commit -m --help`.
+pub(super) fn asks_help(arguments: &[String]) -> bool {
+    let asks = |at: usize| arguments[at] == "--help" && (at == 0 || !arguments[at - 1].starts_with('-'));
+    (0..arguments.len()).any(asks) || arguments.len() <= 2 && arguments.last().is_some_and(|word| word == "-h")
+}
+
 /// How a run is shown in a refusal.
 pub(super) fn shown(run: &Run) -> String {
     match git(run) {
@@ -27,60 +53,6 @@ pub(super) fn shown(run: &Run) -> String {
             line.chars().take(60).collect()
         }
     }
-}
-
-/// What a package manager is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Installs {
-    /// What is not yet a dependency of the project.
-    New,
-    /// What the project already wants, or a tool beside it.
-    Other,
-}
-
-pub(super) fn installs(run: &Run) -> Option<Installs> {
-    let (program, rest) = run.split_first()?;
-    let mut plain = operands(rest);
-    let verb = plain.next().map(String::as_str);
-    let named = plain.next().is_some();
-    let new = |named: bool| Some(if named { Installs::New } else { Installs::Other });
-    match (program.as_str(), verb?) {
-        ("npm" | "pnpm" | "yarn" | "bun", "add" | "install" | "i" | "ci" | "global") => {
-            if has(rest, &["-g", "--global", "global"]) {
-                Some(Installs::Other)
-            } else {
-                new(named && verb != Some("ci"))
-            }
-        }
-        ("cargo", "add")
-        | ("uv" | "poetry" | "pdm" | "bundle" | "rye", "add")
-        | ("go", "get")
-        | ("composer", "require") => new(named),
-        ("dotnet", "add") => rest.iter().any(|word| word == "package").then_some(Installs::New),
-        ("pip" | "pip3" | "pipenv" | "conda" | "mamba", "install") => new(is_package(rest)),
-        ("uv", "pip") => rest.iter().any(|word| word == "install").then(|| new(is_package(&rest[1..])))?,
-        ("cargo" | "gem" | "brew" | "apt" | "apt-get" | "dnf" | "yum" | "pacman" | "snap" | "go", "install")
-        | ("apk", "add")
-        | ("uv", "sync" | "tool")
-        | ("pipx", "install") => Some(Installs::Other),
-        _ => None,
-    }
-}
-
-/// Whether `install` names a package, and not a list of them or the project itself.
-fn is_package(rest: &[String]) -> bool {
-    let mut words = rest.iter().skip_while(|word| *word != "install").skip(1);
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "-r" | "-c" | "-e" | "--requirement" | "--constraint" | "--editable" | "-i" | "--index-url" | "-t"
-            | "-f" => {
-                words.next();
-            }
-            word if word.starts_with('-') || word.starts_with('.') || word.starts_with('/') => {}
-            _ => return true,
-        }
-    }
-    false
 }
 
 pub(super) fn uses_network(run: &Run) -> bool {
@@ -103,10 +75,11 @@ pub(super) fn is_called(run: &Run, name: &str) -> bool {
     let script = |names: &[&str]| {
         let package = ["npm", "pnpm", "yarn", "bun"].contains(&run[0].as_str());
         let mut plain = operands(&run[1..]).skip_while(|word| *word == "run");
-        package
-            && plain
-                .next()
-                .is_some_and(|word| names.iter().any(|name| word == name || word.starts_with(&format!("{name}:"))))
+        let is_it = |word: &String, name: &str| match word.strip_prefix(name) {
+            Some(rest) => rest.is_empty() || rest.strip_prefix(':').is_some_and(|part| !is_beside(part)),
+            None => false,
+        };
+        package && plain.next().is_some_and(|word| names.iter().any(|name| is_it(word, name)))
     };
     let any = |commands: &[&[&str]]| commands.iter().any(|words| starts(run, words));
     let make = |targets: &[&str]| {
@@ -178,8 +151,32 @@ pub(super) fn is_called(run: &Run, name: &str) -> bool {
             }) || any(&[&["alembic", "upgrade"]])
                 || script(&["migrate"])
         }
+        "deploy" => release::deploys(run) || script(&["deploy"]) || make(&["deploy"]),
+        "publish" => release::publishes(run) || script(&["publish", "release"]) || make(&["publish", "release"]),
+        flag if flag.starts_with("--") => release::has_flag(run, flag),
         literal => is_literally(run, literal),
     }
+}
+
+/// Parts of a script's name that say that it does something else: `test:types` runs no test.
+fn is_beside(part: &str) -> bool {
+    const BESIDE: [&str; 14] = [
+        "types",
+        "type",
+        "typecheck",
+        "type-check",
+        "tsc",
+        "lint",
+        "format",
+        "fmt",
+        "prettier",
+        "build",
+        "clean",
+        "setup",
+        "install",
+        "list",
+    ];
+    BESIDE.contains(&part.split([':', '-']).next().unwrap_or(part)) || BESIDE.contains(&part)
 }
 
 fn make_any(run: &Run) -> bool {

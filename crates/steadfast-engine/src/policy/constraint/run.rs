@@ -2,6 +2,8 @@
 
 use steadfast_shell::{Argument, Context, Invocation, Reading, effects};
 
+use super::package;
+
 /// A command: its program by its base name, and its arguments.
 pub(super) type Run = Vec<String>;
 
@@ -11,6 +13,10 @@ pub(super) fn runs(reading: &Reading) -> Vec<Run> {
     for invocation in reading.runs() {
         let mut words = words(invocation);
         while !words.is_empty() {
+            if let Some(program) = words.first_mut() {
+                *program = unversioned(program).to_owned();
+            }
+            words = package::plain(words);
             let launched = launched(&words).map(<[String]>::to_vec).unwrap_or_default();
             runs.push(std::mem::replace(&mut words, launched));
         }
@@ -43,7 +49,8 @@ fn launched(words: &[String]) -> Option<&[String]> {
     let (program, arguments) = words.split_first()?;
     let first = arguments.first().map(String::as_str);
     let skipped = match program.as_str() {
-        "npx" | "bunx" | "direnv" => 0,
+        "npx" | "bunx" | "pnpx" | "direnv" | "corepack" => 0,
+        "npm" if matches!(first, Some("exec" | "x")) => 1,
         "bundle" | "poetry" | "pnpm" | "yarn" if matches!(first, Some("exec" | "dlx")) => 1,
         "poetry" | "uv" | "pipenv" | "hatch" | "pdm" if first == Some("run") => 1,
         name if name.starts_with("python") && first == Some("-m") => 1,
@@ -51,6 +58,11 @@ fn launched(words: &[String]) -> Option<&[String]> {
     };
     let rest = &arguments[skipped..];
     rest.iter().position(|word| !word.starts_with('-')).map(|at| &rest[at..])
+}
+
+/// `pnpm@9` is pnpm, of that version.
+fn unversioned(program: &str) -> &str {
+    program.split_once('@').map_or(program, |(name, _)| if name.is_empty() { program } else { name })
 }
 
 #[cfg(test)]

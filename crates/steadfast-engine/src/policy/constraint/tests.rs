@@ -1,5 +1,6 @@
 mod looped;
 mod settings;
+mod spellings;
 
 use std::fs;
 

@@ -9,10 +9,6 @@ fn those<'a>(lines: &[&'a str], is_it: impl Fn(&Run) -> bool) -> Vec<&'a str> {
 fn what_commits_by_another_name_is_a_commit() {
     let commits_too = [
         "git merge --no-ff feature",
-        "git merge --continue",
-        "git rebase --continue",
-        "git cherry-pick --continue",
-        "GIT_EDITOR=true git -c core.editor=true rebase --continue",
         "git commit-tree HEAD^{tree} -m x",
         "git am < a.patch",
         "git subtree add --prefix=a b main",
@@ -109,7 +105,6 @@ fn requests_and_merges_at_the_remote_are_seen() {
         "gh api -X PUT repos/a/b/pulls/3/merge",
         "gh pr update-branch 3",
         "git merge --no-ff x",
-        "git rebase --continue",
         "git pull --rebase",
         "git pull origin main",
         "hub merge https://example.org/a/b/pull/1",
