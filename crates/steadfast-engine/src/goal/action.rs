@@ -322,7 +322,11 @@ fn used(tail: &[Word]) -> Vec<Action> {
             vec![(ConstraintKind::Run, vec![first.raw.clone()])]
         }
         (_, [first, rest @ ..]) if thing::is_program(first) && ends(rest.first()) => {
-            vec![(ConstraintKind::Run, vec![first.text.clone()])]
+            // `curl or wget`.
+            let listed =
+                program.iter().take_while(|word| thing::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
+            let programs = listed.filter(|word| thing::is_program(word));
+            programs.map(|word| (ConstraintKind::Run, vec![word.text.clone()])).collect()
         }
         _ => Vec::new(),
     }
@@ -335,7 +339,8 @@ pub(super) fn makes_files(tail: &[Word]) -> bool {
     let new = tail[..tail.len() - words.len()].iter().any(|word| !word.is_one_of(&["the", "a", "source"]));
     match words {
         [file, rest @ ..] if file.is_one_of(&["file", "files"]) => {
-            (new || file.is("files")) && (ends(rest.first()) || is_over(rest))
+            (new || file.is("files"))
+                && (ends(rest.first()) || is_over(rest) || rest[0].is_one_of(&["to", "in", "into", "for"]) && new)
         }
         _ => false,
     }

@@ -162,6 +162,13 @@ fn at_word(words: &[Word], at: usize) -> Vec<Action> {
         // What we cannot may be a complaint; of these it never is.
         "can't" if is_said(skip(before, &FILLERS), &["we"]) => {
             use ConstraintKind as K;
+            // `in production`: there, and not here.
+            const THERE: [&str; 9] =
+                ["production", "prod", "staging", "ci", "windows", "docker", "containers", "lambda", "runtime"];
+            let there = |pair: &[Word]| pair[0].is_one_of(&["in", "on", "at"]) && pair[1].is_one_of(&THERE);
+            if rest.windows(2).any(there) {
+                return Vec::new();
+            }
             let kinds = [K::Dependencies, K::Install, K::Touch, K::Only];
             let done = done_or_noun(skip(rest, &["do", "make", "have"]));
             done.into_iter().filter(|(kind, _)| kinds.contains(kind)).collect()
@@ -340,6 +347,24 @@ fn may_go_without(words: &[Word], at: usize) -> bool {
 /// What follows `without`, where somebody is told to do something so.
 fn without(words: &[Word], at: usize) -> Vec<Action> {
     use ConstraintKind as K;
+    const CASES: [&str; 12] = [
+        "case",
+        "cases",
+        "mode",
+        "version",
+        "variant",
+        "scenario",
+        "situation",
+        "environment",
+        "machine",
+        "setup",
+        "path",
+        "users",
+    ];
+    // `tests for the case without network`.
+    if at > 0 && words[at - 1].is_one_of(&CASES) {
+        return Vec::new();
+    }
     let rest = &words[at + 1..];
     // `this has to work without new dependencies` is for whoever makes it work.
     let this = words.first().is_some_and(|word| word.is_one_of(&["this", "it", "that"]));

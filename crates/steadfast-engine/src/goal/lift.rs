@@ -107,6 +107,13 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
             found.push((ConstraintKind::Write, Vec::new()));
         }
         found.extend(widened(clause, order));
+        // `add lodash and uuid`.
+        if let ([word], Some((ConstraintKind::Install, of))) = (clause, found.last())
+            && !of.is_empty()
+            && let Some(name) = package(word)
+        {
+            found.extend([(ConstraintKind::Dependencies, vec![name.clone()]), (ConstraintKind::Install, vec![name])]);
+        }
         let granted = granted(order, leave);
         let order = match order {
             // `permission to commit granted`.
@@ -168,7 +175,11 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
         "migrate",
         "clean",
     ];
-    if clause.iter().any(|word| word.text.ends_with("n't") || word.is_one_of(&["no", "not", "never", "only", "like"])) {
+    if clause.iter().any(|word| word.text.ends_with("n't") || word.is_one_of(&["no", "not", "never", "only"])) {
+        return Vec::new();
+    }
+    // `as in`, `like the one in src/a.ts`: a pattern to follow.
+    if clause.windows(2).any(|pair| !pair[0].is("you") && pair[1].is("like")) {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -200,6 +211,10 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
             .any(|pair| pair[0].is_one_of(&["any", "all"]) && pair[1].is_one_of(&["file", "files"]));
     if touches && all && !order.iter().any(|word| thing::path(word).is_some()) {
         found.extend([(K::Only, Vec::new()), (K::Touch, Vec::new()), (K::Write, Vec::new())]);
+    }
+    if first.is_some_and(|word| word.is_one_of(&["create", "add", "write", "make"])) {
+        let files: Vec<String> = order.iter().filter_map(thing::path).collect();
+        found.extend((!files.is_empty()).then_some((K::Create, files)));
     }
     // `add lodash`: a name that is no package lets nothing pass.
     if first.is_some_and(|word| word.is_one_of(&["add", "install", "use"])) {

@@ -164,7 +164,7 @@ pub(super) fn with_what_there_is(words: &[Word]) -> Vec<Action> {
         what && uses
             && is.len() < words.len() - at - usize::from(!words[at].text.ends_with("'s"))
             && is.first().is_some_and(|word| word.is_one_of(&["installed", "available"]))
-            && is_over(&is[1..])
+            && is_over(skip(&is[1..], &["already", "here"]))
     });
     if there {
         return vec![(ConstraintKind::Dependencies, Vec::new()), (ConstraintKind::Install, Vec::new())];

@@ -110,6 +110,7 @@ pub fn read(text: &str) -> Said {
     said.names.truncate(name::NAMES);
     fence(&mut said);
     keep_to_the_order(&mut said, &sentences);
+    said.constraints = distinct(std::mem::take(&mut said.constraints));
     // Who forbids and allows the same in one breath forbids it.
     let Said { constraints, lifts, .. } = &mut said;
     let fenced = constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
@@ -203,6 +204,17 @@ fn fence(said: &mut Said) {
         }
     }
     said.constraints.retain(|constraint| constraint.kind != ConstraintKind::Only || !constraint.of.is_empty());
+}
+
+/// Each once: a fence may be drawn twice in one sentence.
+fn distinct(constraints: Vec<Constraint>) -> Vec<Constraint> {
+    let mut kept: Vec<Constraint> = Vec::new();
+    for constraint in constraints {
+        if !kept.iter().any(|known| known.kind == constraint.kind && known.of == constraint.of) {
+            kept.push(constraint);
+        }
+    }
+    kept
 }
 
 fn dedup<T: Clone + PartialEq>(all: &mut Vec<T>) {
@@ -339,7 +351,9 @@ fn without(mut constraint: Constraint, lift: &Lift) -> Option<Constraint> {
     use ConstraintKind as K;
     match (constraint.kind, lift.kind) {
         // What is named is allowed, and nothing else of the kind.
-        (K::Dependencies, K::Dependencies) | (K::Install, K::Install) if !lift.of.is_empty() => {
+        (K::Dependencies, K::Dependencies) | (K::Install, K::Install) | (K::Create, K::Create)
+            if !lift.of.is_empty() =>
+        {
             constraint.of.extend(lift.of.iter().map(|name| format!("except {name}")));
         }
         (K::Only, K::Only | K::Touch) if lift.of.is_empty() && lift.kind == K::Only => return None,

@@ -262,10 +262,14 @@ impl<'a> Deed<'a> {
                     history::changes_checkout(run) || installs(run).is_some_and(|what| what != Installs::Locked)
                 })
             }),
-            K::Create => match self.new_files.iter().find(|path| !is_free(path, self.cwd, self.scratch)) {
-                Some(path) => Finding::Write(self.shown(path)),
-                None => Finding::Nothing,
-            },
+            K::Create => {
+                let allowed = |path: &str| {
+                    let mut named = of.iter().filter_map(|except| except.strip_prefix("except "));
+                    named.any(|name| covers(name, path, self.cwd))
+                };
+                let mut new = self.new_files.iter().filter(|path| !is_free(path, self.cwd, self.scratch));
+                new.find(|path| !allowed(path)).map_or(Finding::Nothing, |path| Finding::Write(self.shown(path)))
+            }
             K::Separate | K::Unknown => Finding::Nothing,
         }
     }

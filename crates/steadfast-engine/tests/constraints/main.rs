@@ -52,7 +52,7 @@ fn found(sentence: &str, meant: &[String]) -> Vec<String> {
     let lifts = said.lifts.iter().map(|lift| format!("allow {}", spell(lift.kind.as_str(), &lift.of)));
     // Every order to make something ends being read to; that is no statement of these sentences.
     // Nor is a name that widens a fence or could be a package: it lets nothing pass that nobody forbade.
-    let beside = ["allow only:", "allow dependencies:", "allow install:"];
+    let beside = ["allow only:", "allow dependencies:", "allow install:", "allow create:"];
     let plain = |one: &String| {
         meant.contains(one) || one != "allow write" && !beside.iter().any(|start| one.starts_with(start))
     };
