@@ -189,8 +189,41 @@ impl Beads {
         Ok(())
     }
 
-    /// What waits for something open outside of the epic cannot be begun from in here. `rest` is what is known of that.
-    fn wait_outside(&self, found: &mut Issues, rest: &Issues, patience: Patience) -> Result<(), TrackerError> {
+    /// Of the lines of an exported list those below the epic.
+    pub fn lines_of(&self, text: &str) -> Result<String, TrackerError> {
+        let found = self.of_export(text)?;
+        Ok(found.values().map(|(_, raw)| format!("{}\n", raw.get())).collect())
+    }
+
+    fn of_export(&self, text: &str) -> Result<Issues, TrackerError> {
+        let all = exported::issues(text)?;
+        let Some(epic) = &self.epic else { return Ok(all) };
+        let (mut found, rest) = below(epic, all);
+        if found.is_empty() && !rest.contains_key(epic) {
+            return Err(TrackerError::NoEpic(epic.to_owned()));
+        }
+        self.wait_outside(&mut found, &rest, None)?;
+        Ok(found)
+    }
+
+    fn of_program(&self, patience: Patience) -> Result<Issues, TrackerError> {
+        match &self.epic {
+            None => {
+                let mut found = self.list(None, patience)?;
+                self.name_dependencies(&mut found, patience)?;
+                Ok(found)
+            }
+            Some(epic) => {
+                let (mut found, rest) = self.descendants(epic, patience)?;
+                self.wait_outside(&mut found, &rest, Some(patience))?;
+                Ok(found)
+            }
+        }
+    }
+
+    /// What waits for something open outside of the epic cannot be begun from in here. `rest` is what is known of that;
+    /// with patience the program is asked for more.
+    fn wait_outside(&self, found: &mut Issues, rest: &Issues, patience: Option<Patience>) -> Result<(), TrackerError> {
         let mut outside = BTreeSet::new();
         let is_ready = |issue: &Issue| matches!(issue.status.as_str(), "open" | "");
         for (issue, _) in found.values().filter(|(issue, _)| is_ready(issue)) {
@@ -202,7 +235,7 @@ impl Beads {
             return Ok(());
         }
         let ids: Vec<String> = outside.into_iter().filter(|id| !rest.contains_key(id)).take(OUTSIDE).collect();
-        let shown = match self.show(&ids, patience) {
+        let shown = match patience.map_or_else(|| Ok(Issues::new()), |patience| self.show(&ids, patience)) {
             Ok(shown) => shown,
             // One that was deleted is waited for by nobody.
             Err(TrackerError::Program(ProgramFailed::Failed { .. })) => Issues::new(),
@@ -230,18 +263,14 @@ impl Tracker for Beads {
     }
 
     fn read(&self, patience: Patience) -> Result<String, TrackerError> {
-        let found = match &self.epic {
-            None => {
-                let mut found = self.list(None, patience)?;
-                self.name_dependencies(&mut found, patience)?;
-                found
-            }
-            Some(epic) => {
-                let (mut found, rest) = self.descendants(epic, patience)?;
-                self.wait_outside(&mut found, &rest, patience)?;
-                found
-            }
-        };
+        let found = match self.of_program(patience) {
+            // What it exported last is better than nothing.
+            Err(TrackerError::NoProgram) => match exported::read(&self.root) {
+                Some(text) => self.of_export(&text),
+                None => Err(TrackerError::NoProgram),
+            },
+            found => found,
+        }?;
         let lines: Vec<&str> = found.values().map(|(_, raw)| raw.get()).collect();
         Ok(format!("[{}]", lines.join(",\n")))
     }

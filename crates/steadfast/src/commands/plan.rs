@@ -15,9 +15,9 @@ use serde_json::json;
 use steadfast_model::{PlanId, Status, Task, TaskKind};
 use steadfast_plan::{Code, Compiled};
 use steadfast_store::ledger::{Loaded, PlanRow};
-use steadfast_work::spec_file;
 use steadfast_work::task_list::{LoopState, TakenOver, TaskList, decisions_file, word};
-use steadfast_work::tracker::LOOK;
+use steadfast_work::tracker::{Beads, LOOK};
+use steadfast_work::{WorkError, spec_file};
 
 use crate::error::CommandError;
 use crate::here;
@@ -38,6 +38,9 @@ pub(super) enum Plan {
     Load {
         /// The spec or the list of tasks: Markdown, JSON or JSON lines. [default: what `ledger.source` names]
         file: Option<PathBuf>,
+        /// Load one epic of a beads list only.
+        #[arg(long, value_name = "ID", requires = "file")]
+        epic: Option<String>,
     },
     /// Keeps a draft of a plan for a human to read, and closes the plan gate.
     ///
@@ -117,8 +120,8 @@ pub(super) struct StatusOutput {
 impl Plan {
     pub(super) fn run(self) -> Result<(), CommandError> {
         match self {
-            Self::Load { file: Some(file) } => load(&file),
-            Self::Load { file: None } => load_tracked(),
+            Self::Load { file: Some(file), epic } => load(&file, epic.as_deref()),
+            Self::Load { file: None, .. } => load_tracked(),
             Self::Propose(command) => command.run(),
             Self::Lock(command) => command.run(),
             Self::Approve(command) => command.run(),
@@ -168,10 +171,24 @@ fn load_tracked() -> Result<(), CommandError> {
     tell!("decisions are in {}", decisions_file(&plan.id))
 }
 
-fn load(file: &std::path::Path) -> Result<(), CommandError> {
-    let compiled = spec_file::compile(&environment(), file)?;
+fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> {
     let mut list = here::task_list("plan load")?;
-    let source = spec_file::source(file, &list.place().root);
+    let mut source = spec_file::source(file, &list.place().root);
+    let compiled = match epic {
+        None => spec_file::compile(&environment(), file)?,
+        Some(epic) => {
+            // Another epic of the same file is another plan.
+            source = format!("{source}#{epic}");
+            let lines = Beads::new(&list.place().root, Some(epic)).lines_of(&spec_file::read(file)?);
+            let mut compiled = spec_file::compile_text(
+                &environment(),
+                &lines.map_err(|source| WorkError::Tracker { name: format!("`{}`", file.display()), source })?,
+                file,
+            )?;
+            compiled.plan.feature = epic.to_owned();
+            compiled
+        }
+    };
     let before = list.plans()?.in_force;
     let loaded = list.load(&compiled.plan, &source)?;
     let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());

@@ -1,5 +1,5 @@
-//! `.beads/issues.jsonl`: what the program exports of its database, an issue a line. Only what a list leaves out is taken from
-//! it, and only of issues that are there as they are listed.
+//! `.beads/issues.jsonl`: what the program exports of its database, an issue a line. Where the program is there, only what
+//! its list leaves out is taken from the file, and only of issues that are there as they are listed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,10 +8,32 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Dependency, Issues, TrackerError, with};
+use super::{Dependency, Issue, Issues, TrackerError, with};
 
 /// Where it is, from the root of the checkout.
 const FILE: &str = ".beads/issues.jsonl";
+
+/// The file, where there is one.
+pub(super) fn read(root: &Path) -> Option<String> {
+    fs::read_to_string(root.join(FILE)).ok()
+}
+
+/// The issues of such a file, without those that were deleted.
+pub(super) fn issues(text: &str) -> Result<Issues, TrackerError> {
+    let mut found = Issues::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let unreadable = |error: serde_json::Error| TrackerError::Unreadable {
+            call: FILE.to_owned(),
+            part: format!("line {}: {error}", number + 1),
+        };
+        let issue: Issue = serde_json::from_str(line).map_err(unreadable)?;
+        let raw = RawValue::from_string(line.trim().to_owned()).map_err(unreadable)?;
+        if issue.status != "tombstone" {
+            found.insert(issue.id.clone(), (issue, raw));
+        }
+    }
+    Ok(found)
+}
 
 #[derive(Deserialize)]
 struct Exported<'a> {

@@ -206,3 +206,46 @@ fn a_session_that_came_for_something_else_is_not_held_by_an_epic() {
     beads.sandbox.hook("UserPromptSubmit", "me", json!({"prompt": "What does main.rs do?"}));
     assert_eq!(beads.stop("me", "It starts the program."), serde_json::Value::Null);
 }
+
+#[test]
+fn without_the_program_the_exported_file_is_read() {
+    let beads = Beads::new(&three());
+    std::fs::remove_file(beads.file("bd")).unwrap();
+    let said = beads.said(&["task", "list"]);
+    assert!(said.contains("`bd` and `br` are not on the PATH"), "{said}");
+    std::fs::create_dir(beads.sandbox.root().join(".beads")).unwrap();
+    std::fs::copy(beads.file("issues.jsonl"), beads.sandbox.root().join(".beads/issues.jsonl")).unwrap();
+    assert_eq!(beads.tasks(), ["bd-1.1 pending", "bd-1.2 pending", "bd-1.3 in_progress"]);
+    let ready = beads.sandbox.ok(&["task", "ready"]);
+    assert!(ready.contains("bd-1.1") && !ready.contains("bd-1.2"), "{ready}");
+    // What is done here cannot be told there, and that is said; it is told once the program is back.
+    let said = beads.said(&["task", "done", "bd-1.1", "--force"]);
+    assert!(said.contains("`bd` and `br` are not on the PATH"), "{said}");
+    beads.sandbox.write(".beads/issues.jsonl", "{\"id\": \"bd-1\"}\n{half");
+    let said = beads.said(&["task", "list"]);
+    assert!(said.contains("could not be read") && said.contains("line 2"), "{said}");
+}
+
+#[test]
+fn one_epic_of_a_list_is_loaded_by_itself() {
+    let sandbox = crate::sandbox::Sandbox::new();
+    let mut issues = three();
+    issues.push(issue("bd-9.1", "open", &[("bd-9", "parent-child"), ("bd-1.1", "blocks")]));
+    issues.push(part("bd-9.2", "bd-9", "open"));
+    let lines: String = issues.iter().map(|issue| format!("{issue}\n")).collect();
+    sandbox.write("issues.jsonl", &lines);
+    let loaded = sandbox.ok(&["plan", "load", "issues.jsonl", "--epic", "bd-1"]);
+    assert!(loaded.starts_with("plan bd-1: 3 tasks"), "{loaded}");
+    let listed = sandbox.ok(&["task", "list"]);
+    assert!(listed.contains("bd-1.3") && !listed.contains("bd-9"), "{listed}");
+    // Another epic is another plan; what it waits for outside keeps it from being begun.
+    sandbox.ok(&["plan", "load", "issues.jsonl", "--epic", "bd-9"]);
+    let listed = sandbox.ok(&["task", "list"]);
+    assert!(listed.contains("bd-9.1") && !listed.contains("bd-1.3"), "{listed}");
+    let ready = sandbox.ok(&["task", "ready"]);
+    assert!(ready.contains("bd-9.2") && !ready.contains("bd-9.1"), "{ready}");
+    assert!(sandbox.ok(&["plan", "list"]).contains("bd-1 "));
+    let (code, said) = sandbox.fails(&["plan", "load", "issues.jsonl", "--epic", "bd-7"]);
+    assert!(code == 1 && said.contains("there is no issue `bd-7`"), "{code}: {said}");
+    assert_eq!(sandbox.fails(&["plan", "load", "--epic", "bd-1"]).0, 64);
+}
