@@ -264,14 +264,17 @@ pub fn loop_view(looped: &Loop, reviews: &[Review], counts: Counts, session_ende
 }
 
 /// `PROGRESS.md` of a loop whose tasks are worked on in a session; a run writes its own.
-pub fn loop_progress(looped: &Loop, tasks: &[Task]) -> String {
+pub fn loop_progress(looped: &Loop, reviews: &[Review], tasks: &[Task]) -> String {
     let standing = Standing::of(tasks);
     let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut page = format!("# Loop Progress: {}\n\n**Status:** {}", line(&looped.request), looped.stage.as_str());
     if let Some(wave) = standing.wave {
         page += &format!(" | Wave {wave}");
     }
-    page.push('\n');
+    let (iterations, cost) = (looped.limits.iterations, looped.limits.micro_usd);
+    let of = |limit: Option<String>| limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
+    page += &format!(" | Iteration {}{}", looped.iterations, of(iterations.map(|limit| limit.to_string())));
+    page += &format!(" | Cost: {}{}\n", dollars(looped.micro_usd()), of(cost.map(dollars)));
     for (heading, status, mark) in [
         ("✅ Completed", Status::Done, "x"),
         ("🔄 In Progress", Status::InProgress, " "),
@@ -288,7 +291,12 @@ pub fn loop_progress(looped: &Loop, tasks: &[Task]) -> String {
         }
     }
     let stuck: u32 = tasks.iter().map(|task| task.stuck_count).sum();
-    page + &format!("\n## 📊 Metrics\n- Tasks: {}/{} complete\n- Stuck count: {stuck}\n", standing.done, standing.all)
+    page += &format!("\n## 📊 Metrics\n- Tasks: {}/{} complete\n- Stuck count: {stuck}\n", standing.done, standing.all);
+    page + &format!("- Counsel consulted: {}\n", counted(reviews.len(), "time"))
+}
+
+fn dollars(micro: u64) -> String {
+    format!("${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
 }
 
 fn counted_tasks(standing: Standing) -> String {

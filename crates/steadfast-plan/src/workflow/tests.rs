@@ -189,3 +189,21 @@ fn a_review_that_too_few_answered_is_held_again_and_leaves_nothing_to_fix() {
     let text = resume_text(&looped(Stage::Review), &[unanswered], over);
     assert!(text.contains("thorough round 1: not passed, too few answers"), "{text}");
 }
+
+#[test]
+fn the_page_of_a_loop_has_its_iteration_its_cost_and_its_reviews() {
+    use steadfast_model::{LoopLimits, SessionId};
+    let mut looped = looped(Stage::Executing);
+    let status = |looped: &Loop, reviews: &[Review]| {
+        let page = loop_progress(looped, reviews, &[]);
+        let line = page.lines().nth(2).unwrap_or_default().to_owned();
+        (line, page.lines().last().unwrap_or_default().to_owned())
+    };
+    let expected = "**Status:** executing | Iteration 0 | Cost: $0.00";
+    assert_eq!(status(&looped, &[]), (expected.to_owned(), "- Counsel consulted: 0 times".to_owned()));
+    looped.iterations = 3;
+    looped.spent.insert(SessionId::new("s"), 1_239_000);
+    looped.limits = LoopLimits { iterations: Some(25), micro_usd: Some(10_000_000) };
+    let expected = "**Status:** executing | Iteration 3 of 25 | Cost: $1.23 of $10.00";
+    assert_eq!(status(&looped, &reviews()), (expected.to_owned(), "- Counsel consulted: 3 times".to_owned()));
+}

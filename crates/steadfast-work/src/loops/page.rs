@@ -30,7 +30,7 @@ pub(super) fn write(root: &Path, looped: &Loop, reviews: &[Review], tasks: &[Tas
         put("SHAPE.md", render_shape(&looped.request, shape))?;
     }
     if !tasks.is_empty() {
-        put("PROGRESS.md", loop_progress(looped, tasks))?;
+        put("PROGRESS.md", loop_progress(looped, reviews, tasks))?;
     }
     Ok(())
 }

@@ -410,7 +410,7 @@ fn the_page_of_a_loop_follows_its_tasks() {
     insta::assert_snapshot!(sandbox.page("PROGRESS.md"), @r"
     # Loop Progress: Codes
 
-    **Status:** executing
+    **Status:** executing | Iteration 0 of 25 | Cost: $0.00 of $25.00
 
     ## ✅ Completed
     - [x] 1.0: Decisions of Phase 1: Codes: what it is to reach, and what was decided for it
@@ -421,6 +421,7 @@ fn the_page_of_a_loop_follows_its_tasks() {
     ## 📊 Metrics
     - Tasks: 1/2 complete
     - Stuck count: 0
+    - Counsel consulted: 0 times
     ");
 }
 
