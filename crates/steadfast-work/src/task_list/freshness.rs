@@ -116,6 +116,18 @@ impl TaskList {
         Ok(Rechecked::Reopened { tasks: vec![id], evidence: Box::new(evidence) })
     }
 
+    /// What a check that fails closed as well: tasks with the same command, whose own files did not change.
+    fn closed_by(&self, command: &str) -> Result<Vec<Task>, WorkError> {
+        let tasks = self.all()?;
+        let proofs = self.proofs(&tasks)?;
+        let is_it = |(task, proof): &(Task, Option<Proof>)| {
+            task.status == Status::Done
+                && task.verify.as_ref().and_then(Check::as_command) == Some(command)
+                && proof.as_ref().is_some_and(|p| p.evidence.class == EvidenceClass::Executed && p.branch.is_none())
+        };
+        Ok(tasks.into_iter().zip(proofs).filter(is_it).map(|(task, _)| task).collect())
+    }
+
     fn recheck(&mut self, command: String, tasks: Vec<Task>, asked: &Asked) -> Result<Rechecked, WorkError> {
         let ids = || tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>();
         let Some(first) = tasks.first() else { return Ok(Rechecked::Renewed { what: command, tasks: Vec::new() }) };
@@ -133,10 +145,14 @@ impl TaskList {
                     let how = super::how(&evidence);
                     return Err(TaskError::CheckLost { task: first.id.clone(), how }.into());
                 }
-                for task in &tasks {
+                let mut failed = ids();
+                let also = self.closed_by(&command)?.into_iter().filter(|task| !failed.contains(&task.id));
+                let also: Vec<Task> = also.collect();
+                for task in tasks.iter().chain(&also) {
                     self.reopen_here(task)?;
                 }
-                Rechecked::Reopened { tasks: ids(), evidence: Box::new(evidence) }
+                failed.extend(also.into_iter().map(|task| task.id));
+                Rechecked::Reopened { tasks: failed, evidence: Box::new(evidence) }
             }
         })
     }

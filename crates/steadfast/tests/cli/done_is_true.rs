@@ -235,3 +235,28 @@ fn no_session_ends_as_complete_while_a_task_is_open_stale_or_only_claimed() {
     }
     assert!(ends["held"] > 10 && ends["complete"] > 2 && ends["needs review"] > 1, "{ends:?}");
 }
+
+#[test]
+fn a_check_that_fails_opens_every_task_it_closed_whatever_their_files() {
+    let sandbox = Sandbox::new();
+    for (number, file) in ["a.txt", "b.txt", "c.txt"].iter().enumerate() {
+        sandbox.write(file, "one\n");
+        let check = if number == 2 { "test -f other.txt" } else { "test -f ok.txt" };
+        sandbox.ok(&["task", "add", &format!("Write {file}"), "--file", file, "--verify", check]);
+    }
+    sandbox.write("ok.txt", "");
+    sandbox.write("other.txt", "");
+    for id in ["1", "2", "3"] {
+        sandbox.ok(&["task", "done", id]);
+    }
+    // The check needs what it names no file of; only the file of the first task changes.
+    fs::remove_file(sandbox.root().join("ok.txt")).unwrap();
+    sandbox.write("a.txt", "two\n");
+    let output = sandbox.run(&["task", "check"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let listed: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
+    let statuses: Vec<&str> =
+        listed["tasks"].as_array().unwrap().iter().map(|t| t["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["pending", "pending", "done"], "{said}");
+    assert!(said.contains('1') && said.contains('2'), "{said}");
+}
