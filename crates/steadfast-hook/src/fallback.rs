@@ -1,6 +1,6 @@
 use steadfast_hosts::encode;
 use steadfast_model::{Answer, EventName, Ruling};
-use steadfast_store::{Later, Place, SessionFiles, gate_before, gate_waiting, log_line};
+use steadfast_store::{Later, Place, SessionFiles, gate_before, gate_waiting, has_marker_before, log_line};
 
 use crate::call::Call;
 use crate::supervise::Surroundings;
@@ -19,5 +19,19 @@ pub fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<String>
     let gate =
         gate_before(&place, around.session.as_ref(), around.now).or_else(|| gate_waiting(&place, later, around.now))?;
     let reason = format!("{} (steadfast could not look at this call: {why})", gate.reason);
+    encode(call.host, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
+}
+
+/// What is said before a tool when not even the markers can be read in time: a refusal, where one has the name of a gate
+/// that would stand before this call. Only names are looked at.
+pub fn last_word(call: &Call, around: &Surroundings, why: &str) -> Option<String> {
+    let event = EventName::parse(&call.event).filter(|event| event.is_before_tool())?;
+    let mut directories = around.directories(&around.cwd);
+    let place = directories.find_map(|directory| Place::find(directory, around.user_state.as_deref()))?;
+    if !has_marker_before(&place, around.session.as_ref()) {
+        return None;
+    }
+    let reason =
+        format!("A plan gate is closed, and its marker cannot be read. (steadfast could not look at this call: {why})");
     encode(call.host, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
 }

@@ -27,7 +27,7 @@ mod wiring;
 pub use call::{Call, CallError};
 pub use cost::cost_since;
 pub use facts::is_silent;
-pub use fallback::fallback;
+pub use fallback::{fallback, last_word};
 pub use follow::{Follow, Followed};
 pub use gate::draft_hash;
 pub use process::{HOSTS, Process, is_gone};

@@ -69,6 +69,18 @@ pub fn gate_before(place: &Place, session: Option<&SessionId>, now: Millis) -> O
     })
 }
 
+/// Whether there is a marker of a gate that stands before this session, by its name alone. `session` is unknown where the
+/// event could not be read: then any marker is one.
+pub fn has_marker_before(place: &Place, session: Option<&SessionId>) -> bool {
+    let Some(session) = session else {
+        let files = folders(place).into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+        return files.into_iter().any(|file| file.path().extension().is_none());
+    };
+    let scopes = [GateScope::Session(session.clone()), GateScope::Worktree(place.worktree())];
+    let is_there = |folder: &PathBuf, scope| fs::symlink_metadata(folder.join(scope_name(scope))).is_ok();
+    folders(place).iter().any(|folder| scopes.iter().any(|scope| is_there(folder, scope)))
+}
+
 /// A session as far as a draft of another one stands before it.
 #[derive(Clone, Copy, Debug)]
 pub struct Later<'a> {

@@ -30,7 +30,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use steadfast_hook::{Answered, Call, CallError, fallback};
+use steadfast_hook::{Answered, Call, CallError, fallback, last_word};
 use steadfast_store::redact::redact_json;
 
 /// However long something takes, the host has its answer by then.
@@ -80,7 +80,14 @@ fn hook_too_late(arguments: Vec<OsString>) -> ExitCode {
     match Call::parse(&arguments) {
         Ok(call) => {
             let why = format!("no answer within {} ms", BOUND.as_millis());
-            say(fallback(&call, &surroundings::of_hook(), &why));
+            let around = surroundings::of_hook();
+            if let Some(denial) = last_word(&call, &around, &why) {
+                // Without it the second ring ends the process, and the host goes on.
+                let _ = alarm::set_last_word(denial);
+            }
+            let said = fallback(&call, &around, &why);
+            alarm::off();
+            say(said);
             ExitCode::SUCCESS
         }
         Err(error) => misused(&error),

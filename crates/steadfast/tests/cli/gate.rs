@@ -6,6 +6,7 @@ mod failing;
 mod loading;
 mod proposing;
 mod telling;
+mod timing;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -60,6 +60,7 @@ fn record(sandbox: &Sandbox, verdict: Verdict, mode: Mode, ruling: Ruling) {
         via: Via::Local,
         session: SessionId::new("s-9"),
         agent: Some(Agent { id: AgentId::new("a-7"), agent_type: "worker".into() }),
+        role: None,
         cwd: "/repo".into(),
         role: None,
         turn: None,
