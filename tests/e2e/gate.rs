@@ -197,7 +197,7 @@ fn what_was_written_past_the_reading_is_put_back(program: &Program) {
     }
     assert_eq!(kept(&scene), intruders);
     let told = run.told().join("\n");
-    assert!(told.contains("`PLAN.md` was changed, and put back as it was"), "{told}");
+    assert!(told.contains("`PLAN.md` was changed while") && told.contains("It is put back as it was"), "{told}");
     assert_eq!(standing(&scene), locked());
 }
 

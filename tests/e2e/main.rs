@@ -48,6 +48,7 @@ mod red_team;
 mod run;
 mod sandbox;
 mod scopes;
+mod seal;
 mod sender;
 mod session;
 mod speaker;

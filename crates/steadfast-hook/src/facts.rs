@@ -13,12 +13,12 @@ use steadfast_model::{
     Liveness, Loop, LoopView, Millis, Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, SessionId,
     Stage, State, TaskFile, ToolCall, WiringTold,
 };
-use steadfast_observe::{Repository, TOOL_EVENT};
+use steadfast_observe::{GitCommand, Repository, TOOL_EVENT};
 use steadfast_plan::{Standing, loop_view, resume_text};
 use steadfast_store::ledger::{Ledger, LedgerError, read_slices_of};
 use steadfast_store::{
     Asked, ConfigFiles, Later, Place, SessionFiles, Verifier, approval_of, gate_before, gate_waiting, is_check_running,
-    log_line, neighbours_of, seal_breaks, tree_breaks,
+    log_line, mark_checkouts, neighbours_of, seal_breaks, tree_breaks,
 };
 
 use crate::cost::cost_since;
@@ -310,14 +310,16 @@ pub(crate) fn from_root(place: &Place, root: &str, path: &Path) -> String {
 /// The gate before a session, and what it seals.
 pub(crate) fn gate(place: &Place, needs: Needs, state: &State, event: &Event) -> GateFacts {
     if !needs.gate {
-        return GateFacts::default();
+        // A command closes one: what runs beside it may write behind it.
+        let running = if needs.running { running(place, event) } else { Fact::NotAsked };
+        return GateFacts { running, ..GateFacts::default() };
     }
     let later = Later { started_at: state.started_at, known: state.gate.as_ref().map(|gate| &gate.scope) };
     let gate = gate_before(place, Some(&event.session), event.at).or_else(|| gate_waiting(place, later, event.at));
     let scope = gate.as_ref().map(|gate| &gate.scope).or(state.gate.as_ref().map(|gate| &gate.scope));
     let Some(scope) = scope else { return GateFacts::default() };
-    let seal = if needs.seal { seal_breaks(place, scope, &place.root) } else { Vec::new() };
-    let tree = match (needs.tree, &event.kind) {
+    let mut seal = if needs.seal { seal_breaks(place, scope, &place.root) } else { Vec::new() };
+    let mut tree = match (needs.tree, &event.kind) {
         (false, _) => Fact::NotAsked,
         (true, EventKind::PreTool(_) | EventKind::PostTool(_)) => tree_breaks(place, scope, &place.root, TOOL_EVENT),
         (true, _) => tree_breaks(place, scope, &place.root, TREE),
@@ -328,10 +330,27 @@ pub(crate) fn gate(place: &Place, needs: Needs, state: &State, event: &Event) ->
         }
         _ => Vec::new(),
     };
+    mark_checkouts(place, scope, &place.root, &mut seal, TOOL_EVENT);
+    if let Fact::Known(breaks) = &mut tree {
+        mark_checkouts(place, scope, &place.root, breaks, TOOL_EVENT);
+    }
     let broken = !seal.is_empty() || matches!(&tree, Fact::Known(broken) if !broken.is_empty());
     // A session that sees a gate for the first time asks what was left running before it.
     let running = if needs.running || broken || state.gate.is_none() { running(place, event) } else { Fact::NotAsked };
-    GateFacts { gate, seal, tree, running, behind_links }
+    let uncommitted = match gate.as_ref().filter(|_| needs.uncommitted) {
+        Some(gate) => uncommitted(place, &gate.protected),
+        None => Vec::new(),
+    };
+    GateFacts { gate, seal, tree, running, uncommitted, behind_links }
+}
+
+/// Which of these paths have changes that are not committed. Where git does not answer, none are known.
+fn uncommitted(place: &Place, protected: &[String]) -> Vec<String> {
+    let inside = protected.iter().filter(|path| !path.starts_with(['/', '~']));
+    let args = ["-z", "--no-ext-diff", "--no-renames", "--name-only", "HEAD", "--"];
+    let git = GitCommand::at(&place.root).call("diff").args(args).args(inside);
+    let said = git.answer(TOOL_EVENT).unwrap_or_default();
+    said.split('\0').filter(|path| !path.is_empty()).take(Facts::CHANGED).map(str::to_owned).collect()
 }
 
 /// Whether something runs that a tool call of this session started: of this one, of one that its host had before, or of
@@ -358,6 +377,7 @@ pub(crate) struct GateFacts {
     pub(crate) seal: Vec<SealBreak>,
     pub(crate) tree: Fact<Vec<SealBreak>>,
     pub(crate) running: Fact<bool>,
+    pub(crate) uncommitted: Vec<String>,
     pub(crate) behind_links: Vec<String>,
 }
 

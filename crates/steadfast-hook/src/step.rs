@@ -121,7 +121,8 @@ impl Step<'_> {
         let wanted = heard.needs(&before);
         let changed = facts::changed(place, wanted, &before, &event);
         let wanted = wanted.and(then(&before, &heard, &changed));
-        let facts::GateFacts { gate, seal, tree, running, behind_links } = facts::gate(place, wanted, &before, &event);
+        let facts::GateFacts { gate, seal, tree, running, uncommitted, behind_links } =
+            facts::gate(place, wanted, &before, &event);
         // What an agent of a run works on is its unit's.
         let is_followed = wanted.plan && !tasks_from.is_native() && run_spent.is_none() && Followed::is_due(&event);
         let followed = if is_followed { follow(place, config) } else { Followed::default() };
@@ -140,6 +141,7 @@ impl Step<'_> {
             seal,
             tree,
             running,
+            uncommitted,
             wiring: facts::wiring(place, homes, wanted, &before, event.at),
             behind_links,
             neighbours: facts::neighbours(place, wanted, &before, &heard, &changed),
@@ -268,6 +270,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         seal: world.seal.clone(),
         tree: world.tree.clone(),
         running: world.running.clone(),
+        uncommitted: world.uncommitted.clone(),
         wiring: world.wiring.clone(),
         behind_links: world.behind_links.clone(),
         changed,

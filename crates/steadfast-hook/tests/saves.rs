@@ -71,7 +71,13 @@ impl World {
     }
 
     fn event(&self, kind: EventKind) -> Event {
-        Event::plain(self.session.clone(), Host::Claude, self.place.worktree(), Millis(10), kind)
+        Event::plain(self.session.clone(), Host::Claude, self.place.worktree(), Millis(self.at()), kind)
+    }
+
+    /// The clock of the files.
+    fn at(&self) -> i64 {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        i64::try_from(now.as_millis()).unwrap()
     }
 
     fn step(&self, event: Event) -> Answer {
@@ -413,4 +419,60 @@ fn what_cannot_be_put_back_is_told_as_such_and_never_taken_for_the_humans() {
     for said in [world.stop(), world.prompt()] {
         assert!(!said.note.unwrap().contains("left as it is"));
     }
+}
+
+impl World {
+    /// A branch `old` whose file has another text, from before the gate closed.
+    fn with_another_branch() -> Self {
+        Self::planning(|world| {
+            world.git(&["switch", "--quiet", "--create", "old"]);
+            fs::write(world.path(FILE), "on the old branch\n").unwrap();
+            world.git(&["commit", "--quiet", "--all", "--message=old"]);
+            world.git(&["switch", "--quiet", "main"]);
+            // Objects from the same moment as the gate count as made behind it.
+            let objects =
+                format!("find {}/.git/objects -type f -exec touch -d '1 hour ago' {{}} +", world.dir.path().display());
+            assert!(Command::new("sh").args(["-c", &objects]).status().unwrap().success());
+        })
+    }
+
+    fn is_clean(&self) -> bool {
+        let mut command = Command::new("git");
+        let output =
+            command.current_dir(self.dir.path()).args(["status", "--porcelain", "--", "src"]).output().unwrap();
+        output.stdout.is_empty()
+    }
+}
+
+#[test]
+fn a_branch_that_is_switched_by_the_agent_leaves_no_checkout_between_two_commits() {
+    let world = World::with_another_branch();
+    let switches = [("old", "on the old branch\n"), ("main", "as it was\n"), ("old", "on the old branch\n")];
+    for (number, (branch, text)) in switches.into_iter().enumerate() {
+        let script = format!("./to-{branch}.sh {number}");
+        world.before(&script, Action::shell(script.as_str()));
+        world.git(&["switch", "--quiet", branch]);
+        let said = world.after(&script, Action::shell(script.as_str()));
+        for told in [said.context.unwrap(), said.note.unwrap()] {
+            assert!(told.contains("another commit was checked out") && !told.contains("put back"), "{told}");
+        }
+        assert_eq!((world.now().as_str(), world.is_clean(), world.kept()), (text, true, Vec::new()), "{branch}");
+    }
+    // What the agent writes there is put back to what was checked out.
+    world.before("1", Action::shell("make"));
+    fs::write(world.path(FILE), "intruder\n").unwrap();
+    world.after("1", Action::shell("make"));
+    assert_eq!(world.now(), "on the old branch\n");
+}
+
+#[test]
+fn a_commit_that_was_made_behind_the_gate_brings_nothing_in() {
+    let world = World::with_another_branch();
+    world.before("1", Action::shell("./sneak.sh"));
+    world.git(&["switch", "--quiet", "--create", "sneak"]);
+    fs::write(world.path(FILE), "intruder\n").unwrap();
+    world.git(&["commit", "--quiet", "--all", "--message=sneak"]);
+    let said = world.after("1", Action::shell("./sneak.sh"));
+    assert_eq!((world.now().as_str(), world.kept()), ("as it was\n", vec!["intruder\n".to_owned()]));
+    assert!(said.note.unwrap().contains("It is put back as it was"));
 }

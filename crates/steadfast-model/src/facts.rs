@@ -20,6 +20,8 @@ pub struct Needs {
     pub tree: bool,
     /// Whether something runs that a tool call of the agent started.
     pub running: bool,
+    /// Which protected paths have changes that are not committed: that takes git.
+    pub uncommitted: bool,
     /// Whether the hosts' settings still call us.
     pub wiring: bool,
     /// What a call changed that does not show it: that takes git.
@@ -59,6 +61,7 @@ impl Needs {
             seal: self.seal || other.seal,
             tree: self.tree || other.tree,
             running: self.running || other.running,
+            uncommitted: self.uncommitted || other.uncommitted,
             wiring: self.wiring || other.wiring,
             changed: self.changed || other.changed,
             neighbours: self.neighbours || other.neighbours,
@@ -131,6 +134,9 @@ pub struct Facts {
     /// Whether something runs that a tool call of the agent started. Asked at a closed gate alone.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub running: Fact<bool>,
+    /// Protected paths with changes that are not committed. Asked before a call that puts such changes away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncommitted: Vec<String>,
     /// What of our hooks in the hosts' settings is not as it was; asked where there is something to say, or was.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub wiring: Fact<Vec<String>>,

@@ -39,7 +39,7 @@ pub use neighbour::{make_neighbours, neighbours_are_due, neighbours_of};
 pub use place::Place;
 pub use scheduled::{Scheduled, is_scheduled, is_scheduled_command, keep_scheduled};
 pub use seal::{
-    Restored, Sealed, kept_aside, reseal, reseal_tree, restore, seal, seal_breaks, sealed, take_kept,
+    Restored, Sealed, kept_aside, mark_checkouts, reseal, reseal_tree, restore, seal, seal_breaks, sealed, take_kept,
     tree_breaks, unseal,
 };
 pub use session::{Glance, Keep, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};

@@ -4,6 +4,7 @@
 //! `seals/<scope>/table` says what lay where, `seals/<scope>/<id>` are the copies, `seals/kept/` is what was moved aside.
 //! Of what is too much to be looked at file by file, `seals/<scope>/tree/` has the objects of a tree of git's.
 
+mod checkout;
 mod compare;
 mod kept;
 mod look;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_model::{Gate, GateScope, Millis};
+use steadfast_observe::Repository;
 
 use crate::gate::gate_of;
 use crate::place::Place;
@@ -26,6 +28,7 @@ use look::{from_root, record};
 use table::{Clock, Entry, Kind, Lock, SealFolder, Table};
 use tree::Over;
 
+pub use checkout::mark_checkouts;
 pub use compare::seal_breaks;
 pub(crate) use kept::copy_aside;
 pub use kept::kept_aside;
@@ -78,6 +81,9 @@ pub fn seal(place: &Place, gate: &Gate, budget: Duration) -> io::Result<Sealed> 
     let lock = seal.lock(PATIENCE);
     let mut table = seal.table().filter(|table| is_current(place, gate, table)).unwrap_or_default();
     table.closed_at = Some(gate.closed_at);
+    if table.head.is_none() {
+        table.head = checkout::head_of(&Repository::find(&root));
+    }
     let clock = Clock::read(lock.as_ref());
     let draft = gate.draft.as_ref().map(|draft| &draft.path);
     let (single, several): (Vec<_>, Vec<_>) =

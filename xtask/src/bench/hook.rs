@@ -22,6 +22,9 @@ const STOP_AFTER_WORK: f64 = 8.0;
 const LINK: f64 = 1.8;
 const SHELL_LINE: f64 = 2.6;
 
+/// A tool event at a closed gate, which reads the process table.
+const CLOSED_GATE: f64 = 4.0;
+
 /// The files of the checkout in which a stop compares those of its done tasks.
 const FILES: u32 = 100_000;
 
@@ -70,6 +73,8 @@ impl Scene {
         }
         let mut start = scene.steadfast(&["task", "start", "1"]);
         process::run(start.stdout(Stdio::null()).env("STEADFAST_SIM", "1").env("STEADFAST_SESSION_ID", "stop"))?;
+        let mut lock = scene.steadfast(&["plan", "lock"]);
+        process::run(lock.stdout(Stdio::null()).env("STEADFAST_SIM", "1").env("STEADFAST_SESSION_ID", "gated"))?;
         for (name, text) in [("hook.py", include_str!("hook.py")), ("hook.sh", include_str!("hook.sh"))] {
             fs::write(root.join(name), text)?;
         }
@@ -194,6 +199,9 @@ impl Scene {
             path: self.binary.parent().map(Path::to_owned),
             ..edit("Pre Edit, by a shared line")
         });
+        for (name, event) in [("Pre Bash, gate closed", "PreToolUse"), ("Post Bash, gate closed", "PostToolUse")] {
+            rows.push(Row { limit: Some(CLOSED_GATE), ..self.hook(name, event, "gated", "Bash") });
+        }
         rows.push(self.hook("Stop, 1,000 tasks", "Stop", "stop", ""));
         let root = self.done.path();
         rows.push(Row {

@@ -60,16 +60,17 @@ impl Policy for Approval {
                 known.running || write::may_write(event, &result.call.action).is_some()
             }
             (_, Some(known)) => seal && known.running,
+            (EventKind::GateClosed(_), None) => true,
             (_, None) => triggered(state, event).is_some(),
         };
-        Needs { gate, seal, tree, running, ..Needs::default() }
+        let uncommitted = closed && matches!(event.kind, EventKind::PreTool(_)) && write::stashes(event);
+        Needs { gate, seal, tree, running, uncommitted, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         match &event.kind {
             EventKind::GateClosed(gate) => {
-                // A command closed it: whoever called may have left something running, and nobody has looked.
-                let known = GateState { running: true, ..GateState::of(gate) };
+                let known = GateState { running: facts.running != Fact::Known(false), ..GateState::of(gate) };
                 return Judgement { changes: vec![Change::GateClosed(known)], ..Judgement::default() };
             }
             EventKind::GateOpened(opening) => return opened(state, opening),

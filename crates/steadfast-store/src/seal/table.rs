@@ -20,6 +20,12 @@ use crate::put::{Access, draft_beside, put, put_private, put_unnamed};
 pub(super) struct Table {
     /// When the gate was closed: a table that a gate before this one left behind is told by it.
     pub(super) closed_at: Option<Millis>,
+    /// The commit that was checked out then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) head: Option<String>,
+    /// Another one was checked out since, and what that changed was taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) switched: bool,
     /// By the path from the root of the checkout.
     pub(super) entries: BTreeMap<String, Entry>,
     /// Folders and names with `*` or `?`, all of whose files are sealed: one more in them is a break.

@@ -305,3 +305,18 @@ pub(super) fn copy_of(run: &Invocation, root: &str, cwd: &str) -> Option<String>
         _ => None,
     }
 }
+
+/// Whether a call to git puts away every change that is not committed.
+pub(super) fn stashes_all(run: &Invocation) -> bool {
+    if !run.may_run("git") {
+        return false;
+    }
+    let Some(("stash", rest)) = git_verb(run) else { return false };
+    let (verb, options) = match rest.split_first() {
+        Some((verb, options)) if !verb.starts_with('-') => (*verb, options),
+        _ => ("push", rest.as_slice()),
+    };
+    // `save` takes a message, and no files.
+    let mut words = options.iter().filter(|word| !matches!(**word, "-m" | "--message"));
+    verb == "save" || verb == "push" && !words.any(|word| *word == "--" || word.starts_with("--pathspec"))
+}

@@ -61,6 +61,13 @@ pub(super) fn refused(target: &str, gate: &Gate, again: bool) -> String {
     format!("{CLOSED} {target} cannot be written until a human approves it.{draft}{again}")
 }
 
+pub(super) fn stashed(path: &str) -> String {
+    format!(
+        "{CLOSED} `{path}` has changes that are not committed, and the plan gate protects it: `git stash` would take them \
+         away. `git stash push -- FILE` names the files to put away."
+    )
+}
+
 pub(super) fn planner_refused(target: &str, scratch: &str) -> String {
     format!("A planner reads, and writes nothing but {scratch}: {target} is not written.")
 }

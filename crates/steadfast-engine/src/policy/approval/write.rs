@@ -4,7 +4,7 @@ use steadfast_model::{Action, Change, EventKind, Possible, ToolCall, Verdict};
 use steadfast_shell::{Certainty, Decision, Effect, Op, Reading, judge};
 
 use super::super::{Judgement, target};
-use super::program::{changes_project, copy_of, hands_over, only_looks};
+use super::program::{changes_project, copy_of, hands_over, only_looks, stashes_all};
 use super::{Closed, text};
 use crate::Heard;
 
@@ -19,6 +19,9 @@ impl Closed<'_> {
     pub(super) fn writes(&self, call: &ToolCall) -> Judgement {
         if self.event.cut {
             return Judgement::of(Verdict::Deny { reason: format!("{} {}", text::CLOSED, text::TOO_LONG) });
+        }
+        if let Some(path) = self.facts.uncommitted.first().filter(|_| stashes(self.event)) {
+            return Judgement::of(Verdict::Deny { reason: text::stashed(path) });
         }
         let found = match self.planner() {
             Some(_) => self.planners(&call.action),
@@ -160,6 +163,13 @@ enum Found {
     Write(String),
     /// Possible, and why.
     Maybe(String),
+}
+
+/// Whether a call puts away all changes that are not committed. Put back by the seal, they would be in both places, and
+/// could not be taken out again.
+pub(super) fn stashes(event: &Heard<'_>) -> bool {
+    let EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) = &event.kind else { return false };
+    command.contains("stash") && event.reading().is_some_and(|reading| reading.runs().any(stashes_all))
 }
 
 /// Whether a call may write anything, and whether it hands something to a service. `None`: it only looks. What it leaves

@@ -291,3 +291,22 @@ fn what_is_found_singly_and_in_the_tree_is_told_together() {
     let said = go(&mut state, &post("1", Action::shell("make")), &facts).answer.context.unwrap();
     assert!(said.contains("`.tdd-progress.md` was changed") && said.contains("`src/00` was changed"), "{said}");
 }
+
+#[test]
+fn changes_of_the_human_are_not_stashed_away() {
+    let stashing = |command: &str| {
+        let event = pre("1", Action::shell(command));
+        let asks = Approval.needs(&gated(), &Heard::of(&event)).uncommitted;
+        let facts = Facts { uncommitted: vec!["src/a.rs".into()], ..behind(gate()) };
+        (asks, refusal(&decide(&gated(), &event, &facts)).is_some())
+    };
+    for command in ["git stash", "git stash -u", "git stash push -m wip", "git stash save wip", "git -C . stash --all"]
+    {
+        assert_eq!(stashing(command), (true, true), "{command}");
+    }
+    for command in ["git stash list", "git stash push -- README.md", "git stash pop", "git status", "echo git stash"] {
+        assert_eq!(stashing(command), (false, false), "{command}");
+    }
+    // Where none are, nothing is in the way.
+    assert!(refusal(&decide(&gated(), &pre("1", Action::shell("git stash")), &behind(gate()))).is_none());
+}
