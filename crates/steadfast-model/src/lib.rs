@@ -66,8 +66,8 @@ pub use settings::{
     RunSettings, Settings, Source, Sourced, StopOptions, StopRules, TaskSource, Usd,
 };
 pub use state::{
-    AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, Held, LastStop, LastWrite, Leased, Offered, Release,
-    Released, STATE_VERSION, Seen, State, StopCount, TaskFile, WiringTold,
+    AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, Held, LastStop, LastWrite, Leased, Offered,
+    Release, Released, STATE_VERSION, Seen, State, StopCount, TaskFile, WiringTold,
 };
 pub use task::{AddedBy, Status, Task, TaskKind, TaskLine, TaskType};
 pub use tool::{Action, Answered, Outcome, ToolCall, ToolResult};

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use steadfast_model::{
     Action, Agent, AgentId, Answer, Direction, Event, EventKind, Facts, Host, Millis, Mode, Opinion, PolicyName,
-    Record, Ruling, SessionId, State, ToolCall, Verdict, Via,
+    Record, Ruling, SessionId, State, ToolCall, Verdict,
 };
 
 use crate::sandbox::Sandbox;
@@ -54,22 +54,9 @@ fn record(sandbox: &Sandbox, verdict: Verdict, mode: Mode, ruling: Ruling) {
     let files = sandbox.session("s-9");
     let call =
         ToolCall { id: None, tool: "Bash".into(), action: Action::shell("rm -rf\n\u{1b}build"), words: Vec::new() };
-    let event = Event {
-        at: Millis(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis().try_into().unwrap()),
-        host: Host::Claude,
-        via: Via::Local,
-        session: SessionId::new("s-9"),
-        agent: Some(Agent { id: AgentId::new("a-7"), agent_type: "worker".into() }),
-        role: None,
-        cwd: "/repo".into(),
-        role: None,
-        turn: None,
-        planning: false,
-        unasked: false,
-        attended: None,
-        cut: false,
-        kind: EventKind::PreTool(call),
-    };
+    let at = Millis(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis().try_into().unwrap());
+    let plain = Event::plain(SessionId::new("s-9"), Host::Claude, "/repo", at, EventKind::PreTool(call));
+    let event = Event { agent: Some(Agent { id: AgentId::new("a-7"), agent_type: "worker".into() }), ..plain };
     let fresh = || State::new(SessionId::new("s-9"), Host::Claude, event.at);
     let opinions = vec![Opinion { policy: PolicyName::Completion, mode, verdict }];
     let answer = Answer { ruling, ..Answer::default() };
