@@ -84,7 +84,9 @@ impl Tracker for Slices {
         if !self.is_ours_to_write() {
             return Err(TrackerError::Gated(self.path.clone()));
         }
-        let status = match untold.task.status {
+        // Nobody saw more than the agent's word: a human writes `done`, or the check does.
+        let there = if untold.is_claim() { Status::InProgress } else { untold.task.status };
+        let status = match there {
             Status::Done => "done".to_owned(),
             Status::InProgress => "in-progress".to_owned(),
             Status::Pending => "pending".to_owned(),
@@ -97,6 +99,6 @@ impl Tracker for Slices {
         let written = with_slice_status(&text, untold.task.id.as_str(), &status)
             .ok_or_else(|| self.failed(io::Error::other(format!("it has no slice {}", untold.task.id))))?;
         replace(&self.file(), written.as_bytes()).map_err(|error| self.failed(error))?;
-        Ok(untold.task.status)
+        Ok(there)
     }
 }

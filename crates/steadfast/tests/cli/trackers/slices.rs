@@ -40,6 +40,25 @@ fn slices_are_tasks_and_what_failed_is_not_over() {
 }
 
 #[test]
+fn on_an_agents_word_a_slice_is_not_done_in_the_file() {
+    let sandbox = sandbox();
+    sandbox.ok(&["plan", "load"]);
+    assert!(sandbox.as_agent("me", &["task", "start", "2"]).status.success());
+    sandbox.write("lock.sh", "");
+    let output = sandbox.as_agent("me", &["task", "done", "2"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && said.contains("2 stays in progress there: no check says that it is done"),
+        "{said}"
+    );
+    assert_eq!(file(&sandbox), PLAN.replace("**Status:** fail", "**Status:** in-progress"));
+    // Here it counts as done, and a human's word closes it there.
+    assert_eq!(tasks(&sandbox), ["1 done", "2 done", "3 pending"]);
+    sandbox.ok(&["task", "done", "2", "--force"]);
+    assert_eq!(file(&sandbox), PLAN.replace("**Status:** fail", "**Status:** done"));
+}
+
+#[test]
 fn what_is_written_into_the_file_is_what_holds() {
     let sandbox = sandbox();
     sandbox.ok(&["plan", "load"]);
