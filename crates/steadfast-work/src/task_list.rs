@@ -45,7 +45,7 @@ pub use gate::{Locked, Looked, Standing};
 pub use list::TakenOver;
 pub use plan::{LoopState, Position, freeze};
 pub use stated::StatedEnd;
-pub use unit::{Closed, LoadedUnit, Recheck, Rework, RunTasks};
+pub use unit::{Closed, LoadedUnit, MARKERS, Recheck, Rework, RunTasks};
 pub use using::Plans;
 
 use crate::Environment;

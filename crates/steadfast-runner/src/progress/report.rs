@@ -95,9 +95,12 @@ const UNBLOCKED: usize = 5;
 fn next(look: &Look<'_>) -> String {
     let RunView { run, units, .. } = look.view;
     let mut steps = Vec::new();
-    let blocked: Vec<&TaskId> = units.iter().filter_map(|unit| first_blocked(look, unit)).collect();
-    for task in blocked.iter().take(UNBLOCKED) {
-        steps.push(format!("`steadfast task unblock {task}` when what stopped it is fixed"));
+    let blocked: Vec<(&TaskId, &RunUnit)> =
+        units.iter().filter_map(|unit| Some((first_blocked(look, unit)?, unit))).collect();
+    for (task, unit) in blocked.iter().take(UNBLOCKED) {
+        let place = unit.directory.as_deref().filter(|_| unit.merged.is_none());
+        let place = place.map(|folder| format!("; its worktree is {folder}")).unwrap_or_default();
+        steps.push(format!("`steadfast task unblock {task}` when what stopped it is fixed{place}"));
     }
     if blocked.len() > UNBLOCKED {
         steps.push(format!("{} more tasks are blocked", blocked.len() - UNBLOCKED));

@@ -257,6 +257,23 @@ fn the_report_has_evidence_cost_what_is_left_and_what_to_do() {
 }
 
 #[test]
+fn the_report_names_every_blocked_task_and_where_its_work_is() {
+    let mut view = paused();
+    for unit in view.units.iter_mut().filter(|unit| unit.status == UnitStatus::Waiting) {
+        unit.status = UnitStatus::Blocked;
+        unit.directory = Some(format!("/runs/{}", unit.unit));
+    }
+    let report = report(&view);
+    let named = view.units.iter().filter(|unit| unit.status == UnitStatus::Blocked);
+    assert!(named.clone().count() > 1);
+    for unit in named.filter(|unit| unit.directory.is_some()) {
+        let line =
+            format!("`steadfast task unblock {0}` when what stopped it is fixed; its worktree is /runs/{0}", unit.unit);
+        assert!(report.contains(&line), "{report}");
+    }
+}
+
+#[test]
 fn the_report_of_a_complete_run_ends_with_the_merge() {
     insta::assert_snapshot!(report(&complete()), @r"
     Run r-1a2b3c4d of SPEC.md: complete

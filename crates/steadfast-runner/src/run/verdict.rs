@@ -2,6 +2,7 @@
 
 use steadfast_hosts::stream::AgentEnd;
 use steadfast_model::{Millis, TaskId};
+use steadfast_work::task_list::MARKERS;
 
 use super::message::{Merged, Open, Worked};
 use super::prompt::{Before, Failure};
@@ -126,7 +127,9 @@ pub(crate) fn after_merge(tried: Tried, merged: Merged) -> Option<Next> {
 
 fn again(tried: Tried, before: Before, why: String, stuck: u32) -> Next {
     if stuck >= STUCK {
-        let task = before.failure.map_or(tried.unit, |failure| failure.task);
+        // A conflict is the unit's, not a task of the plan.
+        let failure = before.failure.filter(|failure| !failure.why.contains(MARKERS));
+        let task = failure.map_or(tried.unit, |failure| failure.task);
         return Next::Block { task, why: format!("{STUCK} attempts in a row came to nothing; the last: {why}") };
     }
     Next::Again { why, before, stuck }
@@ -138,7 +141,14 @@ fn failure(open: &Open) -> Failure {
 
 fn why(how: Option<&Departed>, open: Option<&Open>) -> String {
     let end = how.and_then(ending);
-    let open = open.map(|open| format!("task {} is open: {}", open.task, open.why));
+    let open = open.map(|open| match open.why.split_once(MARKERS) {
+        // Its task is not one of the plan, so its id says nothing.
+        Some((_, rest)) => match rest.split_once('`') {
+            Some((files, _)) => format!("the conflict with what landed meanwhile is not settled in {files}"),
+            None => "the conflict with what landed meanwhile is not settled".to_owned(),
+        },
+        None => format!("task {} is open: {}", open.task, open.why),
+    });
     match (end, open) {
         (Some(end), Some(open)) => format!("{end}; {open}"),
         (Some(end), None) => end,
@@ -210,6 +220,18 @@ mod tests {
         assert_eq!((why.as_str(), stuck), ("task 1.1 is open: `make test` exited with 1", 1));
         assert_eq!(before.failure.unwrap().output, "assert");
         assert_eq!((before.summary.as_deref(), before.attempts), (Some("did some"), 1));
+    }
+
+    #[test]
+    fn a_conflict_that_is_not_settled_is_called_that() {
+        let why = format!("`{MARKERS}'shared.txt'` exited with 1");
+        let open = Some(Open { task: TaskId::new("2"), why, output: String::new() });
+        let worked = || Worked { departure: left(finished()), open: open.clone(), ..Worked::default() };
+        let Next::Again { why, .. } = next(0, worked()) else { panic!("not tried again") };
+        assert_eq!(why, "the conflict with what landed meanwhile is not settled in 'shared.txt'");
+        let Next::Block { task, why } = next(2, worked()) else { panic!("not blocked") };
+        assert_eq!(task, tried(0).unit);
+        assert!(!why.contains("task 2"), "{why}");
     }
 
     #[test]

@@ -346,10 +346,13 @@ fn committed(root: &Path) -> Option<String> {
     if is_clean { tree() } else { None }
 }
 
+/// How the check of a conflict begins; its files follow.
+pub const MARKERS: &str = "! grep -nE '^(<<<<<<<|>>>>>>>) ' -- ";
+
 /// A conflict as a task: done when no marker is left.
 fn settling(unit: &RunUnit, files: &[String]) -> NewTask {
     let quoted: Vec<String> = files.iter().map(|file| format!("'{}'", file.replace('\'', "'\\''"))).collect();
-    let command = format!("! grep -nE '^(<<<<<<<|>>>>>>>) ' -- {}", quoted.join(" "));
+    let command = format!("{MARKERS}{}", quoted.join(" "));
     let title = format!("Settle the conflict of {} with what landed meanwhile", unit.unit);
     NewTask {
         kind: TaskKind::Remediation,

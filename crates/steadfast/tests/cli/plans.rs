@@ -496,3 +496,12 @@ fn where_plans_are_approved_an_agents_task_says_that_it_waits() {
     sandbox.ok(&["task", "unblock", "+2"]);
     assert_eq!(sandbox.stands("+2"), is("pending", "-"));
 }
+
+#[test]
+fn the_help_of_plan_load_says_what_its_file_is() {
+    let help = Sandbox::bare().ok(&["plan", "load", "--help"]);
+    assert!(
+        help.contains("[FILE]") && help.contains("The spec or the list of tasks: Markdown, JSON or JSON lines"),
+        "{help}"
+    );
+}

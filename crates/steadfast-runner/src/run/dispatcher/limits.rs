@@ -126,7 +126,11 @@ impl Dispatcher {
         }
         let blocked: Vec<&str> = self.blocked().map(TaskId::as_str).collect();
         let open = self.rows.iter().filter(|row| row.status == UnitStatus::Waiting).count();
-        let waits = if open == 0 { String::new() } else { format!(", and {open} more wait for that") };
+        let waits = match open {
+            0 => String::new(),
+            1 => ", and 1 more unit waits for that".to_owned(),
+            open => format!(", and {open} more units wait for that"),
+        };
         let why = match blocked.as_slice() {
             [one] => format!("unit {one} needs a human{waits}"),
             many => format!("units {} need a human{waits}", many.join(", ")),
