@@ -31,7 +31,10 @@ fn proposing(name: &str) -> Scenario {
 }
 
 fn plan(scene: &Scene) -> String {
-    fs::read_to_string(scene.root().join("PLAN.md")).unwrap()
+    fs::read_to_string(scene.root().join("PLAN.md")).unwrap_or_else(|error| {
+        let log = fs::read_to_string(scene.state().join("hook.log")).unwrap_or_default();
+        panic!("{error}: {log} {:?}", kept(scene))
+    })
 }
 
 fn kept(scene: &Scene) -> Vec<String> {

@@ -17,8 +17,8 @@ use steadfast_observe::{GitCommand, Repository, TOOL_EVENT};
 use steadfast_plan::{Standing, loop_view, resume_text};
 use steadfast_store::ledger::{Ledger, LedgerError, read_slices_of};
 use steadfast_store::{
-    Asked, ConfigFiles, Later, Place, SessionFiles, Verifier, approval_of, gate_before, gate_waiting, is_check_running,
-    log_line, mark_checkouts, neighbours_of, seal_breaks, tree_breaks,
+    Asked, ConfigFiles, Later, Place, SessionFiles, Verifier, approval_of, gate_for, is_check_running, log_line,
+    mark_checkouts, neighbours_of, seal_breaks, tree_breaks,
 };
 
 use crate::cost::cost_since;
@@ -315,7 +315,7 @@ pub(crate) fn gate(place: &Place, needs: Needs, state: &State, event: &Event) ->
         return GateFacts { running, ..GateFacts::default() };
     }
     let later = Later { started_at: state.started_at, known: state.gate.as_ref().map(|gate| &gate.scope) };
-    let gate = gate_before(place, Some(&event.session), event.at).or_else(|| gate_waiting(place, later, event.at));
+    let gate = gate_for(place, Some(&event.session), later, event.at);
     let scope = gate.as_ref().map(|gate| &gate.scope).or(state.gate.as_ref().map(|gate| &gate.scope));
     let Some(scope) = scope else { return GateFacts::default() };
     let mut seal = if needs.seal { seal_breaks(place, scope, &place.root) } else { Vec::new() };

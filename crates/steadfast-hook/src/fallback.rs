@@ -1,6 +1,6 @@
 use steadfast_hosts::encode;
 use steadfast_model::{Answer, EventName, Ruling};
-use steadfast_store::{Later, Place, SessionFiles, gate_before, gate_waiting, has_marker_before, log_line};
+use steadfast_store::{Later, Place, SessionFiles, gate_for, has_marker_before, log_line};
 
 use crate::call::Call;
 use crate::supervise::Surroundings;
@@ -16,8 +16,7 @@ pub fn fallback(call: &Call, around: &Surroundings, why: &str) -> Option<String>
     // One whose start is not known counts as later than the draft that waits.
     let started_at = around.session.as_ref().and_then(|session| SessionFiles::of(&place, session).peek());
     let later = Later { started_at: started_at.map_or(around.now, |state| state.started_at), known: None };
-    let gate =
-        gate_before(&place, around.session.as_ref(), around.now).or_else(|| gate_waiting(&place, later, around.now))?;
+    let gate = gate_for(&place, around.session.as_ref(), later, around.now)?;
     let reason = format!("{} (steadfast could not look at this call: {why})", gate.reason);
     encode(call.host, event, &Answer { ruling: Ruling::Deny { reason }, ..Answer::default() })
 }

@@ -476,3 +476,24 @@ fn a_commit_that_was_made_behind_the_gate_brings_nothing_in() {
     assert_eq!((world.now().as_str(), world.kept()), ("as it was\n", vec!["intruder\n".to_owned()]));
     assert!(said.note.unwrap().contains("It is put back as it was"));
 }
+
+#[test]
+fn a_file_that_was_made_immutable_is_told_as_not_put_back_until_it_is() {
+    let world = World::planning(|_| {});
+    let change = |flag: &str| Command::new("chattr").arg(flag).arg(world.path(FILE)).status();
+    world.before("1", Action::shell("./lock.sh"));
+    fs::write(world.path(FILE), "intruder\n").unwrap();
+    if !change("+i").is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED chattr: not allowed here");
+        return;
+    }
+    let said = world.after("1", Action::shell("./lock.sh"));
+    let later = world.stop();
+    assert!(change("-i").unwrap().success());
+    for told in [said.context, said.note, later.note].map(Option::unwrap) {
+        assert!(told.contains("`src/auth/token.ts` could not be put back: "), "{told}");
+        assert!(!told.contains("is put back") && !told.contains("left as it is"), "{told}");
+    }
+    assert!(world.prompt().note.unwrap().contains("It is put back as it was"));
+    assert_eq!((world.now().as_str(), world.kept()), ("as it was\n", vec!["intruder\n".to_owned()]));
+}

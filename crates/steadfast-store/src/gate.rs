@@ -61,8 +61,12 @@ pub fn gate_of(place: &Place, scope: &GateScope) -> Option<Gate> {
 /// read: then any gate of this checkout stands. A marker that cannot be read is a closed gate; one that has expired
 /// is none.
 pub fn gate_before(place: &Place, session: Option<&SessionId>, now: Millis) -> Option<Gate> {
+    own(&gates(place), place, session, now).cloned()
+}
+
+fn own<'g>(gates: &'g [Gate], place: &Place, session: Option<&SessionId>, now: Millis) -> Option<&'g Gate> {
     let mut worktree = None;
-    gates(place).into_iter().find(|gate| match &gate.scope {
+    gates.iter().find(|gate| match &gate.scope {
         _ if gate.has_expired(now) => false,
         GateScope::Session(owner) => session.is_none_or(|session| session == owner),
         GateScope::Worktree(path) => path.is_empty() || worktree.get_or_insert_with(|| place.worktree()) == path,
@@ -89,17 +93,20 @@ pub struct Later<'a> {
     pub known: Option<&'a GateScope>,
 }
 
-/// The gate of another session whose draft waits for the human in this checkout. It stands before every session that
-/// started after the proposal; one that ran already is not disturbed.
-pub fn gate_waiting(place: &Place, session: Later<'_>, now: Millis) -> Option<Gate> {
+/// The gate that stands before a session: its own, the checkout's, or one of another session whose draft waits for the
+/// human in this checkout. That one stands before every session that started after the proposal; one that ran already is
+/// not disturbed.
+pub fn gate_for(place: &Place, session: Option<&SessionId>, later: Later<'_>, now: Millis) -> Option<Gate> {
+    let gates = gates(place);
     let mut worktree = None;
-    gates(place).into_iter().find(|gate| {
+    let waits = |gate: &&Gate| {
         let Some(waiting) = gate.waiting.filter(|_| gate.draft.is_some()) else { return false };
         matches!(gate.scope, GateScope::Session(_))
             && waiting.until.is_none_or(|until| now < until)
-            && (session.started_at >= waiting.since || session.known == Some(&gate.scope))
+            && (later.started_at >= waiting.since || later.known == Some(&gate.scope))
             && *worktree.get_or_insert_with(|| place.worktree()) == gate.root
-    })
+    };
+    own(&gates, place, session, now).or_else(|| gates.iter().find(waits)).cloned()
 }
 
 /// All gates that are closed in this repository. A marker that cannot be read stands before everybody.

@@ -43,6 +43,11 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
     let lock = seal.lock_existing(super::PATIENCE);
     let (Some(mut table), Some(path)) = (seal.table(), from_root(root, path)) else { return Ok(Restored::NotSealed) };
     let entry = table.entry(&path).cloned();
+    if entry.as_ref().is_some_and(|entry| matches!(compare(root, &path, entry), Standing::Broken(_))) {
+        // A hook can be ended in the middle of it. Whoever looks next must not take the half of it for somebody's work.
+        table.stuck.insert(path.clone());
+        let _ = seal.renew(&table);
+    }
     let restored = match &entry {
         Some(entry) if !matches!(compare(root, &path, entry), Standing::Broken(_)) => Ok(Restored::AsSealed),
         Some(entry) if entry.kind == Kind::Absent => take_away(place, root, &path, now),
@@ -118,6 +123,11 @@ fn put_back(
     now: Millis,
 ) -> io::Result<Option<PathBuf>> {
     let mut kept = None;
+    // Written before anything is moved: waiting for the disk is what takes long, and meanwhile the path must not be empty.
+    let draft = Draft(draft_beside(&root.join(path)));
+    if entry.kind == Kind::File && matches!(look(root, path)?, Found::There(_)) {
+        let _ = write_draft(&draft.0, bytes, Access::Mode(entry.mode));
+    }
     for attempt in 0..TRIES {
         if attempt > 0 {
             std::thread::sleep(Duration::from_millis(1));
@@ -128,7 +138,7 @@ fn put_back(
         if let Some(aside) = clear(place, root, path, now)? {
             kept = Some(aside);
         }
-        match lay(root, path, entry, bytes) {
+        match lay(root, path, entry, bytes, &draft.0) {
             Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory) => {}
             done => return done.map(|()| kept),
         }
@@ -137,7 +147,7 @@ fn put_back(
 }
 
 /// Puts the content at a path where nothing is.
-fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8]) -> io::Result<()> {
+fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: &Path) -> io::Result<()> {
     let at = root.join(path);
     if let Some(folder) = at.parent() {
         // Before anything is made: a link on the way would lead it elsewhere.
@@ -149,11 +159,20 @@ fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8]) -> io::Result<()> {
     if entry.kind == Kind::Link {
         return link(&link_target(bytes), &at);
     }
-    let draft = draft_beside(&at);
-    let laid = write_draft(&draft, bytes, Access::Mode(entry.mode)).and_then(|()| place_new(&draft, &at));
-    let _ = fs::remove_file(&draft);
-    laid?;
+    if fs::symlink_metadata(draft).is_err() {
+        write_draft(draft, bytes, Access::Mode(entry.mode))?;
+    }
+    place_new(draft, &at)?;
     sync_folder(&at)
+}
+
+/// A file that is to get another name, and goes with whoever made it.
+struct Draft(PathBuf);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 /// Gives a file its name, unless somebody has it: a rename would throw away what came there meanwhile.
