@@ -215,7 +215,7 @@ pub(super) fn changes_project(run: &Invocation) -> bool {
                 let lists = |word: &&str| {
                     matches!(*word, "-l" | "--list" | "--contains" | "--merged" | "--no-merged" | "--points-at")
                 };
-                plain && !rest.iter().any(|word| lists(&word))
+                plain && !rest.iter().any(lists)
             }
             "worktree" => rest.first().is_some_and(|word| *word != "list"),
             "stash" => !rest.first().is_some_and(|word| matches!(*word, "list" | "show")),
