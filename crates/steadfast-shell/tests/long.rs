@@ -72,7 +72,7 @@ mod timing {
             std::hint::black_box(read(command));
             start.elapsed()
         };
-        (0..5).map(|_| took()).min().unwrap()
+        (0..5).map(|_| took()).min().unwrap_or_default()
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod correct;
 mod deny;
 mod fence;
 mod forbid;
+pub(crate) mod foreign;
+mod leave;
 mod left;
 mod lift;
 mod look;
@@ -37,6 +39,7 @@ use steadfast_model::{
 use crate::Heard;
 pub(crate) use broken::is_ours;
 pub use broken::{Delta, DeltaOp, broken, can_be_seen};
+pub use leave::leave;
 pub(crate) use order::is_reported;
 pub(crate) use refine::refining;
 pub use refine::{in_tree, keywords};

@@ -13,8 +13,8 @@ mod setting;
 mod watch;
 
 use steadfast_model::{
-    Action, Constraint as Forbidden, ConstraintKind, Direction, EventKind, Facts, GitAlias, Mode, Needs, PolicyName,
-    Rules, State, TakingBack, ToolCall, Verdict,
+    Action, Change, Constraint as Forbidden, ConstraintKind, Direction, EventKind, Facts, GitAlias, Mode, Needs,
+    PolicyName, Rules, State, TakingBack, ToolCall, Verdict,
 };
 use steadfast_shell::{Certainty, Op, Reading};
 
@@ -24,7 +24,7 @@ pub(crate) use self::place::{covers, is_free, is_manifest};
 use self::run::{Run, runs};
 use super::{Judgement, Policy, target};
 use crate::Heard;
-use crate::goal::is_ours;
+use crate::goal::{foreign, is_ours};
 
 /// Our own server has its own authority.
 const SERVER: &str = "steadfast";
@@ -75,6 +75,7 @@ impl Policy for Constraint {
             EventKind::Prompt { .. } if event.cut && event.said().is_some() => {
                 return Judgement::of(Verdict::Note(LONG_PROMPT.to_owned()));
             }
+            EventKind::Prompt { text, .. } if !state.told_language => return unheard(event, text),
             _ => return Judgement::default(),
         };
         let set = setting::forbidden(&state.rules.drift);
@@ -93,9 +94,20 @@ impl Policy for Constraint {
         let planned = state.must_nots.iter().map(|constraint| deed.against(constraint, Source::Plan));
         let verdict = said.chain(planned).chain(set).max().unwrap_or_default();
         let runs = !matches!(verdict, Verdict::Deny { .. });
-        let changes = watch::begin(event, call, facts).filter(|_| runs).into_iter().collect();
+        let changes = watch::begin(call, facts).filter(|_| runs).into_iter().collect();
         Judgement { verdict, changes, ..Judgement::default() }
     }
+}
+
+/// A prompt that seems to forbid something in another language: its human is told once what is understood.
+fn unheard(event: &Heard<'_>, text: &str) -> Judgement {
+    let heard = event.said().is_none_or(|said| !said.constraints.is_empty());
+    let Some(language) = (!heard).then(|| foreign::forbids(text)).flatten() else { return Judgement::default() };
+    let note = format!(
+        "This seems to forbid something in {language}. Steadfast reads what is forbidden in English only, so nothing of it \
+         is enforced. Say it in English (\"don't commit\"), or in a terminal: `steadfast goal forbid commit`."
+    );
+    Judgement { verdict: Verdict::Note(note), changes: vec![Change::LanguageTold], ..Judgement::default() }
 }
 
 /// Who forbids something.

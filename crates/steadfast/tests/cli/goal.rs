@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::run::git;
 use crate::sandbox::Sandbox;
 
 const SESSION: &str = "s-1";
@@ -158,4 +159,63 @@ fn a_secret_in_a_goal_is_not_kept() {
     let journal = std::fs::read_to_string(sandbox.session(SESSION).dir().join("journal")).unwrap();
     let (goal, kept) = (sandbox.goal().to_string(), journal + &sandbox.ok(&["status", "--json"]));
     assert!(goal.contains("[redacted:") && !goal.contains(&token) && !kept.contains(&token), "{goal}");
+}
+
+#[test]
+fn why_says_how_a_constraint_is_lifted_and_both_ways_do() {
+    for allow in ["prompt", "command"] {
+        let sandbox = Sandbox::new();
+        sandbox.prompted("Fix it, but don't commit.");
+        assert!(is_denied(&sandbox.shell_tool("git commit -m x")));
+        let why = sandbox.ok(&["why"]);
+        assert!(why.contains("type to the agent: ok, commit it. Or in a terminal: `steadfast goal allow 1`."), "{why}");
+        if allow == "prompt" {
+            sandbox.prompted("ok, commit it");
+        } else {
+            sandbox.ok(&["goal", "allow", "1"]);
+        }
+        assert!(!is_denied(&sandbox.shell_tool("git commit -m x")), "{allow}");
+    }
+}
+
+#[test]
+fn an_alias_of_git_is_what_it_stands_for() {
+    let sandbox = Sandbox::new();
+    git(&sandbox, &["config", "alias.ci", "commit"]);
+    git(&sandbox, &["config", "alias.up", "!git push"]);
+    sandbox.prompted("Don't commit and don't push.");
+    assert!(is_denied(&sandbox.shell_tool("git ci -m x")));
+    assert!(is_denied(&sandbox.shell_tool("git up")));
+    assert!(!is_denied(&sandbox.shell_tool("git status")));
+}
+
+#[test]
+fn what_a_script_committed_is_told_after_the_call() {
+    let sandbox = Sandbox::new();
+    sandbox.prompted("Don't commit.");
+    let call = json!({"tool_name": "Bash", "tool_use_id": "c-1", "tool_input": {"command": "sh commit.sh"}});
+    assert!(!is_denied(&sandbox.hook("PreToolUse", SESSION, call.clone())));
+    git(&sandbox, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--allow-empty", "-qm", "x"]);
+    let told = sandbox.hook("PostToolUse", SESSION, call);
+    assert!(told.contains("HEAD moved by a commit while `sh commit.sh` ran"), "{told}");
+    assert!(told.contains("systemMessage") && told.contains("additionalContext"), "{told}");
+
+    let call = json!({"tool_name": "Bash", "tool_use_id": "c-2", "tool_input": {"command": "make test"}});
+    sandbox.hook("PreToolUse", SESSION, call.clone());
+    assert!(!sandbox.hook("PostToolUse", SESSION, call).contains("HEAD moved"));
+}
+
+#[test]
+fn new_files_are_refused_and_old_ones_are_not() {
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.root().join("old.txt"), "x").unwrap();
+    sandbox.prompted("Don't create new files.");
+    let write = |file: &str| {
+        let input = json!({"file_path": sandbox.root().join(file)});
+        sandbox.hook("PreToolUse", SESSION, json!({"tool_name": "Write", "tool_use_id": file, "tool_input": input}))
+    };
+    assert!(is_denied(&write("new.txt")));
+    assert!(!is_denied(&write("old.txt")));
+    assert!(is_denied(&sandbox.shell_tool("echo x > other.txt")));
+    assert!(!is_denied(&sandbox.shell_tool("echo x >> old.txt")));
 }

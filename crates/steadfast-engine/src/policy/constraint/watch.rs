@@ -38,8 +38,7 @@ pub(super) fn is_needed(state: &State, event: &Heard<'_>) -> bool {
 }
 
 /// What is kept of the look before a call.
-pub(super) fn begin(event: &Heard<'_>, call: &ToolCall, facts: &Facts) -> Option<Change> {
-    let _ = event;
+pub(super) fn begin(call: &ToolCall, facts: &Facts) -> Option<Change> {
     facts.marks.clone().map(|marks| Change::WatchBegun(Watched { call: id(call), marks }))
 }
 

@@ -1,6 +1,7 @@
 //! The words of an explanation.
 
-use steadfast_model::{Constraint, ConstraintKind, EventKind, Fact, Millis, PlanView, PolicyName, Status, TaskLine};
+use steadfast_engine::goal::leave;
+use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
 use steadfast_work::text::printable;
 
 use super::explanation::{Explanation, LetGo, Told, closed};
@@ -196,10 +197,11 @@ impl Explanation {
             }
             None => {}
         }
-        let mut lines = if self.line.verdict == "continue" { self.about_tasks() } else { Vec::new() };
-        if self.line.policy == PolicyName::Constraint.as_str() {
-            lines.extend(self.lifting());
-        }
+        let mut lines = match (self.line.verdict.as_str(), self.line.policy.as_str()) {
+            ("continue", _) => self.about_tasks(),
+            (_, "constraint") => self.lifting(),
+            _ => Vec::new(),
+        };
         if lines.is_empty() {
             lines.push(format!("`steadfast log --session {}` shows what came before.", self.line.session));
         }
@@ -207,20 +209,23 @@ impl Explanation {
         lines
     }
 
-    /// How a human lifts the constraint that was the reason.
-    fn lifting(&self) -> Option<String> {
-        let state = &self.journal.as_ref()?.state;
-        let is_it = |constraint: &&Constraint| {
+    /// How the constraint is lifted that was the reason.
+    fn lifting(&self) -> Vec<String> {
+        let reason = &self.line.reason;
+        if reason.starts_with("`steadfast.toml` says") {
+            return vec!["It is set in `steadfast.toml`, under `[drift]`; a human changes it there.".to_owned()];
+        }
+        let Some(journal) = &self.journal else { return Vec::new() };
+        let quoted = |constraint: &&Constraint| {
             let said = constraint.said.trim_end_matches(['.', '!', ' ', ';']);
-            !said.is_empty() && self.line.reason.contains(&format!("\"{said}\""))
+            !said.is_empty() && reason.contains(&format!("\"{said}\""))
         };
-        let constraint = state.constraints().iter().find(is_it)?;
-        let say = match constraint.kind {
-            ConstraintKind::Commit => "A human lifts it by telling the session \"ok, commit it\", or with ",
-            ConstraintKind::Push => "A human lifts it by telling the session \"ok, push it\", or with ",
-            _ => "A human lifts it with ",
-        };
-        Some(format!("{say}`steadfast goal allow {}`.", constraint.number))
+        let Some(constraint) = journal.state.constraints().iter().find(quoted) else { return Vec::new() };
+        let command = format!("`steadfast goal allow {}`", constraint.number);
+        vec![match leave(constraint) {
+            Some(said) => format!("To lift it, type to the agent: {said}. Or in a terminal: {command}."),
+            None => format!("To lift it, in a terminal: {command}."),
+        }]
     }
 
     fn about_tasks(&self) -> Vec<String> {
