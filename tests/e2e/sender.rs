@@ -8,9 +8,11 @@ use steadfast_sim::{Action, Scenario, Turn};
 
 use crate::agents::Program;
 use crate::journal::Journal;
+use crate::terminal::{self, Terminal};
 use crate::world::Scene;
 
 on_every_host!(no_event_that_an_agent_made_up_counts);
+on!(what_is_typed_beside_a_subagent_or_in_a_second_window_counts: claude_2_1_325, claude_2_1_197);
 
 const PLAN: &str = "# Sign in\n\n## Phase 1: Codes\n### 1.1 Make codes\n- Files: src/code.txt\n\
                     - Verify: `test -f src/code.txt`\n";
@@ -170,4 +172,29 @@ fn no_event_that_an_agent_made_up_counts(program: &Program) {
     for shown in [scene.steadfast(&["log"]), scene.steadfast(&["status"])] {
         assert!(shown.contains("forged"), "{shown}");
     }
+}
+
+/// A call of a subagent is open when the human types, and the first window is open when the second speaks.
+fn what_is_typed_beside_a_subagent_or_in_a_second_window_counts(program: &Program) {
+    let scene = terminal::scene(program, 0);
+    let scenario = Scenario::new("two windows")
+        .prompt("-")
+        .agent_in_background("general-purpose", "look")
+        .subagent([Turn::doing([Action::shell("sleep 8")]), Turn::saying("seen")])
+        .say("It looks.");
+    let Some(terminal) = Terminal::open(&scene, scenario) else { return };
+    terminal.enter("Look around, don't commit yet.");
+    terminal.until("Stop", 1);
+    terminal.enter("ok, commit it");
+    terminal.until("Stop", 2);
+    let [first] = terminal.sessions().try_into().unwrap();
+    assert!(first.records.iter().any(is_accepted), "the human lifted it");
+
+    let talk = Scenario::new("second window").prompt("Look around, but don't push.").say("I looked.");
+    let run = scene.session(talk).args(["--resume", first.session()]).run();
+    assert_eq!(run.id, first.session());
+    assert_eq!(forged(&run.journal), Vec::<&Forged>::new());
+    let is_added = |change: &Change| matches!(change, Change::ConstraintAdded(_));
+    let added = run.journal.records.iter().flat_map(|record| &record.changes).filter(|change| is_added(change)).count();
+    assert_eq!(added, 2, "both windows were heard");
 }

@@ -71,6 +71,16 @@ pub(crate) fn note(files: &SessionFiles, peer: Option<u32>) {
     let _ = files.note_process(&lines.join("\n"));
 }
 
+/// Whether a human may sit before this sender: a host is above it that no agent started, or there is none to be found and
+/// none at work here either. Anything else is an agent's doing, whatever its environment says.
+pub(crate) fn may_be_attended(place: &Place, peer: Option<u32>) -> bool {
+    let is_at_work = || {
+        let noted = SessionFiles::all(place).into_iter().flat_map(|files| noted(&files));
+        noted.into_iter().any(|noted| noted.is_alive() == Some(true))
+    };
+    Lineage::of(&System, std::process::id(), peer).may_be_attended(is_at_work)
+}
+
 /// The hosts a session was seen in.
 pub(crate) fn noted(files: &SessionFiles) -> Vec<Noted> {
     files.noted_process().unwrap_or_default().lines().filter_map(Noted::parse).collect()

@@ -109,8 +109,9 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
     };
     // Hooks in the user's own settings are called everywhere; they act only where `init` left state.
     let Some(place) = home_of(&event, around) else { return Ok(Answered::default()) };
-    if event.attended.is_none() && is_for_humans(&event) {
-        event.attended = process::is_attended();
+    if is_for_humans(&event) && event.attended != Some(false) {
+        let may_be = sender::may_be_attended(&place, around.peer);
+        event.attended = if may_be { event.attended.or_else(process::is_attended) } else { Some(false) };
     }
     privacy::redact(&mut event);
     sender::check(&place, &mut event, around.peer);

@@ -170,6 +170,14 @@ impl<'p, P: Processes> Lineage<'p, P> {
         (own.is_none() && is_taken && self.is_inside(host)).then_some(ForgedBy::ToolCall)
     }
 
+    /// Whether a human may sit before it. `is_at_work`: a host has a session here.
+    pub(super) fn may_be_attended(&self, is_at_work: impl FnOnce() -> bool) -> bool {
+        match &self.host {
+            Some(host) => !self.is_inside(host),
+            None => !self.known || !is_at_work(),
+        }
+    }
+
     /// Whether what the host started is no hook: a tool's shell, or an MCP server.
     fn is_tools(&self, host: &Process, ways: Ways) -> bool {
         let Some(first) = &self.first else { return false };

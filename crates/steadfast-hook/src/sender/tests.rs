@@ -181,6 +181,24 @@ fn a_second_window_counts_and_one_that_a_tool_call_opened_does_not() {
 }
 
 #[test]
+fn a_human_sits_before_a_host_that_no_agent_started() {
+    for version in VERSIONS {
+        let hook = recorded(version).into_iter().find(Recorded::is_hook).unwrap();
+        let may_be = |one: &Recorded, is_at_work: bool| one.lineage().may_be_attended(|| is_at_work);
+        assert!(may_be(&hook, true), "{version}");
+        // With no host above there is nobody, where a host is at work; else nothing is known.
+        let adopted = hook.clone().adopted();
+        assert_eq!((may_be(&adopted, true), may_be(&adopted, false)), (false, true), "{version}");
+        // A terminal that an agent opened is still the agent's.
+        for mark in ["AI_AGENT=claude-code_2-1-325_agent", "CODEX_THREAD_ID=1"] {
+            let mut inside = hook.clone();
+            inside.rows.last_mut().unwrap().environment.push(mark.to_owned());
+            assert!(!may_be(&inside, true), "{version} {mark}");
+        }
+    }
+}
+
+#[test]
 fn a_tools_child_that_makes_a_session_up_is_known_by_its_host() {
     for version in VERSIONS {
         let all = recorded(version);

@@ -136,13 +136,13 @@ fn why_says_how_a_constraint_is_lifted() {
         serde_json::json!({"tool_name": "Bash", "tool_use_id": "t-1", "tool_input": {"command": "git commit -m x"}});
     assert!(sandbox.hook("PreToolUse", SESSION, commit).contains("deny"));
     let why = sandbox.ok(&["why"]);
-    let lifting = "A human lifts it by telling the session \"ok, commit it\", or with `steadfast goal allow 1`.";
+    let lifting = "To lift it, type to the agent: ok, commit it. Or in a terminal: `steadfast goal allow 1`.";
     assert!(why.contains(lifting), "{why}");
     sandbox.ok(&["goal", "allow", "1"]);
     sandbox.prompted("Don't push.");
     let push = serde_json::json!({"tool_name": "Bash", "tool_use_id": "t-2", "tool_input": {"command": "git push"}});
     assert!(sandbox.hook("PreToolUse", SESSION, push).contains("deny"));
-    assert!(sandbox.ok(&["why"]).contains("\"ok, push it\", or with `steadfast goal allow 2`"));
+    assert!(sandbox.ok(&["why"]).contains("ok, push it. Or in a terminal: `steadfast goal allow 2`"));
     // What it says is heard.
     sandbox.prompted("ok, push it");
     let again = serde_json::json!({"tool_name": "Bash", "tool_use_id": "t-3", "tool_input": {"command": "git push"}});
