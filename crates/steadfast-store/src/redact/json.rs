@@ -8,16 +8,21 @@ use super::redact;
 ///
 /// What is no string is left as it is. In a text that is no JSON, whatever stands between quotes is taken for a string.
 pub fn redact_json(json: &str) -> Cow<'_, str> {
+    let bytes = json.as_bytes();
     let mut clean = String::new();
     let (mut copied, mut at) = (0, 0);
-    while let Some(open) = find(json, at) {
-        let close = close_of(json, open + 1);
-        if let Some(literal) = redacted(&json[open + 1..close]) {
-            clean.push_str(&json[copied..open]);
-            clean.push_str(&literal);
-            copied = (close + 1).min(json.len());
+    while at < bytes.len() {
+        if bytes[at] != b'"' {
+            at += 1;
+            continue;
         }
+        let open = at;
+        let Literal { close, is_plain } = literal(bytes, open + 1);
         at = close + 1;
+        let Some(literal) = (!is_plain).then(|| redacted(&json[open + 1..close])).flatten() else { continue };
+        clean.push_str(&json[copied..open]);
+        clean.push_str(&literal);
+        copied = at.min(json.len());
     }
     if copied == 0 {
         return Cow::Borrowed(json);
@@ -33,18 +38,29 @@ pub fn redact_document(text: &str) -> Cow<'_, str> {
     if is_json { redact_json(text) } else { redact(text) }
 }
 
-fn find(json: &str, from: usize) -> Option<usize> {
-    Some(from + json.as_bytes().get(from..)?.iter().position(|byte| *byte == b'"')?)
+/// A string of the document.
+struct Literal {
+    /// Where it ends: at its quote, or with the text.
+    close: usize,
+    /// One word in lower case: a key or a value of ours, and no secret. Most strings of a journal's line are, and a hook
+    /// waits for this.
+    is_plain: bool,
 }
 
-/// Where the string that begins here ends: at its quote, or with the text.
-fn close_of(json: &str, from: usize) -> usize {
-    let bytes = json.as_bytes();
-    let mut at = from;
+fn literal(bytes: &[u8], from: usize) -> Literal {
+    let (mut at, mut is_plain) = (from, true);
     while at < bytes.len() && bytes[at] != b'"' {
-        at += if bytes[at] == b'\\' { 2 } else { 1 };
+        match bytes[at] {
+            b'a'..=b'z' | b'_' => {}
+            b'\\' => {
+                is_plain = false;
+                at += 1;
+            }
+            _ => is_plain = false,
+        }
+        at += 1;
     }
-    at.min(bytes.len())
+    Literal { close: at.min(bytes.len()), is_plain }
 }
 
 /// The string in quotes, if there is a secret in it.
