@@ -389,3 +389,38 @@ fn a_message_that_approves_nothing_says_why_in_the_log() {
     no plan is drafted.
     "#);
 }
+
+#[test]
+fn what_is_nearly_a_yes_is_answered_on_the_humans_channel() {
+    let sandbox = proposed();
+    let message = |answer: &str| {
+        let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+        answer["systemMessage"].as_str().unwrap_or_default().to_owned()
+    };
+    let short = sandbox.short();
+    for said in
+        ["yes, approved", "ok approve it", &format!("`approve plan {short}`"), &format!("approve plan {short}!")]
+    {
+        let told = message(&sandbox.hook("UserPromptSubmit", "me", json!({"prompt": said})));
+        assert!(told.starts_with("Nothing is approved: "), "{said}: {told}");
+        assert!(told.contains("`steadfast plan approve` in a terminal"), "{said}: {told}");
+    }
+    for said in ["they approved the budget", "how do I approve a plan?"] {
+        let told = message(&sandbox.hook("UserPromptSubmit", "me", json!({"prompt": said})));
+        assert_eq!(told, "", "{said}");
+    }
+    let question =
+        json!({"question": "Ready to build?", "header": "Go", "options": [{"label": "Approve"}, {"label": "Wait"}]});
+    let answered = |id: &str, label: &str| {
+        json!({"tool_name": "AskUserQuestion", "tool_use_id": id, "tool_input": {"questions": [question]},
+            "tool_response": {"answers": {"Ready to build?": label}}})
+    };
+    let told = message(&sandbox.hook("PostToolUse", "me", answered("q-1", "Approve")));
+    assert!(told.starts_with("Nothing is approved: the question was the agent's own"), "{told}");
+    assert_eq!(message(&sandbox.hook("PostToolUse", "me", answered("q-2", "Wait"))), "");
+    assert_eq!(sandbox.gate(), is("required", "locked"));
+    // Its help is for everyone.
+    let call = |command: &str| json!({"tool_name": "Bash", "tool_use_id": command, "tool_input": {"command": command}});
+    assert!(!sandbox.hook("PreToolUse", "me", call("steadfast plan approve --help")).contains("deny"));
+    assert!(sandbox.hook("PreToolUse", "me", call("steadfast plan approve -- --help")).contains("deny"));
+}
