@@ -38,8 +38,7 @@ pub(crate) fn set(bound: Duration, arguments: impl IntoIterator<Item = OsString>
     // SAFETY: zeroes are a `sigaction` without flags, with an empty mask.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
     action.sa_sigaction = ring as extern "C" fn(c_int) as libc::sighandler_t;
-    // Else the signal would stay blocked in what the process becomes.
-    action.sa_flags = libc::SA_NODEFER;
+    // The signal stays blocked in what the process becomes, until that is ready for the second ring.
     // SAFETY: `ring` does only what a handler may do.
     check(unsafe { libc::sigaction(libc::SIGALRM, &raw const action, ptr::null_mut()) })?;
     hear()?;
@@ -71,7 +70,7 @@ extern "C" fn say_last_word(_: c_int) {
 }
 
 /// A host that does not hear the signal itself has left us deaf to it.
-fn hear() -> io::Result<()> {
+pub(crate) fn hear() -> io::Result<()> {
     // SAFETY: zeroes are room for a set, which is made one before it is read.
     unsafe {
         let mut set: libc::sigset_t = mem::zeroed();

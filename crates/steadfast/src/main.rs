@@ -81,10 +81,12 @@ fn hook_too_late(arguments: Vec<OsString>) -> ExitCode {
         Ok(call) => {
             let why = format!("no answer within {} ms", BOUND.as_millis());
             let around = surroundings::of_hook();
-            if let Some(denial) = last_word(&call, &around, &why) {
-                // Without it the second ring ends the process, and the host goes on.
-                let _ = alarm::set_last_word(denial);
-            }
+            // Without one the second ring ends the process, and the host goes on. However busy the machine is, it does not
+            // ring before.
+            let _ = match last_word(&call, &around, &why) {
+                Some(denial) => alarm::set_last_word(denial),
+                None => alarm::hear(),
+            };
             let said = fallback(&call, &around, &why);
             alarm::off();
             say(said);
