@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use steadfast_hook::step;
 use steadfast_model::{
-    Action, Agent, AgentId, Answer, Event, EventKind, Host, Millis, Outcome, PromptOrigin, Ruling, SessionId, Stopping,
-    ToolCall, ToolResult, ToolUseId,
+    Action, Agent, AgentId, Answer, Event, EventKind, GateScope, Host, Millis, Outcome, PromptOrigin, Ruling,
+    SessionId, Stopping, ToolCall, ToolResult, ToolUseId,
 };
-use steadfast_store::{ConfigFiles, Place, kept_aside};
+use steadfast_store::{ConfigFiles, Place, kept_aside, take_kept};
 use steadfast_testkit::skip_optional;
 
 const FILE: &str = "src/auth/token.ts";
@@ -497,4 +497,20 @@ fn a_file_that_was_made_immutable_is_told_as_not_put_back_until_it_is() {
     }
     assert!(world.prompt().note.unwrap().contains("It is put back as it was"));
     assert_eq!((world.now().as_str(), world.kept()), ("as it was\n", vec!["intruder\n".to_owned()]));
+}
+
+#[test]
+fn what_was_moved_aside_is_taken_by_its_human_and_stays() {
+    let world = World::planning(|_| {});
+    let scope = GateScope::Session(world.session.clone());
+    let take = || take_kept(&world.place, &scope, &world.place.root, FILE, Millis(world.at())).unwrap();
+    assert_eq!(take(), None, "nothing was moved aside");
+    world.before("1", Action::shell("make"));
+    world.save();
+    world.after("1", Action::shell("make"));
+    assert_eq!(world.now(), "as it was\n");
+    assert!(take().is_some());
+    world.runs("make again");
+    assert_eq!(world.prompt().note, None);
+    assert_eq!(world.now(), SAVED);
 }

@@ -63,6 +63,9 @@ impl Policy for Approval {
             (EventKind::GateClosed(_), None) => true,
             (_, None) => triggered(state, event).is_some(),
         };
+        // Whether a process has ended is asked together with what it may have left in the tree: else the next look would
+        // find that there, and nobody who did it.
+        let tree = tree || running && state.gate.as_ref().is_some_and(|known| known.running);
         let uncommitted = closed && matches!(event.kind, EventKind::PreTool(_)) && write::stashes(event);
         Needs { gate, seal, tree, running, uncommitted, ..Needs::default() }
     }

@@ -103,6 +103,8 @@ fn the_process_table_is_looked_at_behind_calls_and_while_something_runs() {
     assert!(looks(&gated(), &post("1", Action::shell("make"))));
     assert!(!looks(&gated(), &pre("1", Action::shell("make"))) && looks(&busy, &pre("1", Action::shell("make"))));
     assert!(!looks(&gated(), &post("1", Action::shell("ls"))) && looks(&busy, &post("1", Action::shell("ls"))));
+    // What it may have left in the tree is looked at with it.
+    assert!(Approval.needs(&busy, &Heard::of(&post("1", Action::shell("sleep 4")))).tree);
     // At an open gate nothing waits for it.
     assert!(!looks(&fresh(), &post("1", Action::shell("make"))) && !looks(&fresh(), &typed("go on")));
 }
