@@ -101,7 +101,8 @@ impl Init {
         if let Some(exclude) = &exclude {
             exclude.write_planned(&wanted)?;
         }
-        say_done(&hosts, changes, new)
+        // A link that led nowhere is no change in a file, and still one.
+        say_done(&hosts, changes, new || !plan.is_empty())
     }
 }
 
@@ -171,10 +172,10 @@ fn confirm(changes: usize) -> Result<(), CommandError> {
     }
 }
 
-fn say_done(hosts: &[Host], changes: usize, new: bool) -> Result<(), CommandError> {
+fn say_done(hosts: &[Host], changes: usize, wrote: bool) -> Result<(), CommandError> {
     let names: Vec<_> = hosts.iter().map(|host| setup::full_name(*host)).collect();
     let names = names.join(" and ");
-    match (changes, new) {
+    match (changes, wrote) {
         (0, false) => tell!("{names}: already wired, nothing to change")?,
         _ => tell!("{names}: wired. Running sessions notice after a restart.")?,
     }

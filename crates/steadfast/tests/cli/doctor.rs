@@ -240,8 +240,9 @@ fn a_link_that_leads_nowhere_or_is_gone() {
     ");
     std::os::unix::fs::symlink("/nowhere/steadfast", &link).unwrap();
     assert!(found(&sandbox, "binary-moved").contains("names, leads to `/nowhere/steadfast`, which does not exist"));
-    sandbox.ok(&["init", "--host", "claude", "--yes"]);
+    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("Claude Code: wired."));
     assert_eq!(fs::read_link(&link).unwrap(), sandbox.binary());
+    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("already wired, nothing to change"));
 }
 
 #[test]
