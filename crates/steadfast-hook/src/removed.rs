@@ -72,6 +72,11 @@ pub(crate) fn removed(place: &Place, needs: Needs, state: &State, event: &Event)
         _ => None,
     };
     let began = took.map_or(state.last_at, |took| event.at.before(took)).before(SLACK_MS);
+    // Most calls remove nothing there: three looks at folders are cheaper than the table.
+    let folders = ["", ".claude", ".codex"].map(|folder| place.root.join(folder));
+    if !folders.iter().any(|folder| was_changed_after(folder, began)) {
+        return Vec::new();
+    }
     let Some(mut table) = read_wiring(place) else { return Vec::new() };
     let mut removed = Vec::new();
     for file in &mut table.files {
@@ -107,7 +112,13 @@ fn is_gone(path: &Path) -> bool {
 
 /// Whether the folder that is left of its path changed since.
 fn was_removed_after(path: &Path, began: Millis) -> bool {
-    let changed = path.ancestors().skip(1).find_map(|folder| fs::metadata(folder).ok()?.modified().ok());
+    let left = path.ancestors().skip(1).find(|folder| folder.is_dir());
+    left.is_some_and(|folder| was_changed_after(folder, began))
+}
+
+/// Whether something came into a folder or went out of it since. One that is not there did not change.
+fn was_changed_after(folder: &Path, began: Millis) -> bool {
+    let changed = fs::metadata(folder).and_then(|folder| folder.modified()).ok();
     let changed = changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     changed.is_some_and(|at| i64::try_from(at.as_millis()).unwrap_or(i64::MAX) >= began.0)
 }
