@@ -35,7 +35,10 @@ pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>) {
         return;
     }
     let lineage = Lineage::of(&System, std::process::id(), peer);
-    let living: Vec<_> = noted.into_iter().map(|noted| (noted.is_alive(), noted)).collect();
+    // Whoever is above this process lives.
+    let is_above = |noted: &Noted| lineage.host().is_some_and(|host| noted.is(host));
+    let living: Vec<_> =
+        noted.into_iter().map(|noted| (is_above(&noted).then_some(true).or_else(|| noted.is_alive()), noted)).collect();
     let Some(by) = lineage.forged(&living, |host| Some(session_of(place, host)?.1)) else { return };
     let mut forged = Forged { claimed: event.kind.label().to_owned(), text: text(event), session: None, by };
     // A made-up session is written down where its author works.

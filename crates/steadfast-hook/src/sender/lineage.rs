@@ -140,7 +140,12 @@ impl<'p, P: Processes> Lineage<'p, P> {
     /// How the host started this sender, which is a hook.
     pub(super) fn ways(&self) -> Ways {
         let (Some(host), Some(first)) = (&self.host, &self.first) else { return Ways::default() };
-        Ways { by_socket: self.is_by_socket(), leads: first.session == first.id, inherits: self.inherits(first, host) }
+        let environment = |process: &Process| self.processes.environment(process.id).unwrap_or_default();
+        Ways {
+            by_socket: self.is_by_socket(),
+            leads: first.session == first.id,
+            inherits: inherits(&environment(first), &environment(host)),
+        }
     }
 
     /// The host itself made the socket that the payload came through.
@@ -187,25 +192,17 @@ impl<'p, P: Processes> Lineage<'p, P> {
         if ways.by_socket || self.is_by_socket() {
             return !self.is_by_socket();
         }
-        let hosts = self.processes.environment(host.id).unwrap_or_default();
-        let is_marked = |entry: &String| is_of_tool(entry) && !hosts.contains(entry);
-        let marked = |id: &u32| self.processes.environment(*id).is_some_and(|own| own.iter().any(is_marked));
         // A hook is fed by its host: through a pipe or a socket, never from a file, and a tool's shell from nothing.
         let is_fed = |input: String| input.starts_with("pipe:") || input.starts_with("socket:");
-        self.below.iter().any(marked)
-            || self.processes.input(first.id).is_some_and(|input| !is_fed(input))
-            || (ways.inherits && !self.inherits(first, host))
-    }
-
-    /// Whether a process has the environment of its host. A login shell drops a few variables at most.
-    fn inherits(&self, first: &Process, host: &Process) -> bool {
-        fn name(entry: &str) -> &str {
-            entry.split_once('=').map_or(entry, |(name, _)| name)
+        if self.processes.input(first.id).is_some_and(|input| !is_fed(input)) {
+            return true;
         }
         let hosts = self.processes.environment(host.id).unwrap_or_default();
-        let own = self.processes.environment(first.id).unwrap_or_default();
-        let kept = hosts.iter().filter(|entry| own.iter().any(|other| name(other) == name(entry))).count();
-        !hosts.is_empty() && kept * 4 >= hosts.len() * 3
+        let is_marked = |entry: &String| is_of_tool(entry) && !hosts.contains(entry);
+        self.below
+            .iter()
+            .filter_map(|id| Some((*id, self.processes.environment(*id)?)))
+            .any(|(id, own)| own.iter().any(is_marked) || (ways.inherits && id == first.id && !inherits(&own, &hosts)))
     }
 
     /// Whether a host was itself started by an agent: another one is above it, or its environment is a tool's.
@@ -225,4 +222,13 @@ impl<'p, P: Processes> Lineage<'p, P> {
 fn is_of_tool(entry: &str) -> bool {
     let of_claude = entry.strip_prefix("AI_AGENT=").is_some_and(|agent| agent.ends_with("_agent"));
     of_claude || OF_TOOLS.iter().any(|name| entry.starts_with(name))
+}
+
+/// Whether an environment has what its host's has. A login shell drops a few variables at most.
+fn inherits(own: &[String], hosts: &[String]) -> bool {
+    fn name(entry: &str) -> &str {
+        entry.split_once('=').map_or(entry, |(name, _)| name)
+    }
+    let kept = hosts.iter().filter(|entry| own.iter().any(|other| name(other) == name(entry))).count();
+    !hosts.is_empty() && kept * 4 >= hosts.len() * 3
 }
