@@ -15,6 +15,7 @@ on_every_host!(
     what_must_not_be_touched_is_not_written,
     the_word_a_human_types_lifts_it,
 );
+on!(a_call_under_the_id_of_another_is_judged_by_itself: claude_2_1_325, claude_2_1_197);
 on!(what_a_subagent_says_lifts_nothing: claude_2_1_325, claude_2_1_197);
 
 const COMMIT: &str = "git -c user.name=e2e -c user.email=e2e@localhost commit --quiet --allow-empty -m mine";
@@ -54,6 +55,15 @@ fn a_commit_that_was_forbidden_does_not_happen_however_it_is_spelled(program: &P
     assert_eq!(commits(&scene), 1);
     let told = run.told().join("\n").replace('\\', "");
     assert!(told.contains(reason), "{told}");
+}
+
+/// Some gateways give the same id to every call.
+fn a_call_under_the_id_of_another_is_judged_by_itself(program: &Program) {
+    let scene = Scene::with_tasks(program, 0);
+    let call = |line: &str| Turn::doing([Action::shell(line)]).under("call_0");
+    let scenario = Scenario::new("one id").prompt("Look around, but don't commit anything.");
+    let run = scene.run(scenario.turn(call("ls")).turn(call(COMMIT)).say("Nothing was committed."));
+    assert_eq!((reasons(&run.journal).len(), commits(&scene)), (1, 1));
 }
 
 fn what_must_not_be_touched_is_not_written(program: &Program) {

@@ -43,6 +43,9 @@ pub struct Turn {
     pub prompt: Option<String>,
     #[serde(default, skip_serializing_if = "Usage::is_usual")]
     pub usage: Usage,
+    /// The id of its calls, for a model that gives the same one again. Only Claude Code's model gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
 }
 
 /// The tokens that an answer reports to have taken.

@@ -50,8 +50,9 @@ fn message(request: &Request, turn: &Turn, ids: &Ids) -> Value {
         content.push(json!({"type": "text", "text": text}));
     }
     for call in turn.actions.iter().filter_map(Call::of) {
+        let id = turn.call_id.clone().unwrap_or_else(|| ids.next("toolu"));
         content.push(json!({
-            "type": "tool_use", "id": ids.next("toolu"), "name": call.name, "input": call.input,
+            "type": "tool_use", "id": id, "name": call.name, "input": call.input,
         }));
     }
     let full = turn.actions.contains(&Action::Compact {});

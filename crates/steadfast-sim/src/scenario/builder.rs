@@ -112,6 +112,13 @@ impl Turn {
         Self::default().calling(actions)
     }
 
+    /// Under an id that other calls may have, too.
+    #[must_use]
+    pub fn under(mut self, id: impl Into<String>) -> Self {
+        self.call_id = Some(id.into());
+        self
+    }
+
     #[must_use]
     pub fn calling(mut self, actions: impl IntoIterator<Item = Action>) -> Self {
         self.actions.extend(actions);
