@@ -182,6 +182,10 @@ pub(super) fn run_object(words: &[Word]) -> Option<String> {
     }
     let end = words.iter().position(|word| ends(Some(word)) || word.is_one_of(&["in", "on", "to", "from"]));
     let end = words.iter().position(|word| word.is_one_of(&["commands", "command", "containers"])).or(end);
+    // `git commands that push`: certain ones.
+    if end.and_then(|end| words.get(end + 1)).is_some_and(|word| word.is_one_of(&["that", "which"])) {
+        return None;
+    }
     let line: Vec<&str> = words[..end.unwrap_or(words.len())].iter().map(|word| word.raw.as_str()).collect();
     Some(line.join(" ").to_lowercase())
 }

@@ -79,6 +79,10 @@ fn action(verb: Verb, tail: &[Word]) -> Vec<Action> {
                 Git::Particular => Vec::new(),
             }
         }
+        // `deploy is the name of the flag`.
+        Verb::Deploy if tail.first().is_some_and(|word| word.is_one_of(&["is", "are", "was", "were", "means"])) => {
+            Vec::new()
+        }
         Verb::Deploy => vec![(K::Run, vec!["deploy".to_owned()])],
         Verb::Publish => {
             const THINGS: [&str; 12] = [
@@ -304,8 +308,10 @@ pub(super) fn changes_to(tail: &[Word]) -> Vec<Action> {
 
 fn used(tail: &[Word]) -> Vec<Action> {
     let program = skip(tail, &["the", "any", "flag", "option", "flags"]);
-    if let Some(flag) = program.first().and_then(flag) {
-        return vec![(ConstraintKind::Run, vec![flag])];
+    let listed = program.iter().filter(|word| !word.is_one_of(&["or", "and", "nor"]) && !word.is_break());
+    let flags: Vec<Action> = listed.map_while(flag).map(|flag| (ConstraintKind::Run, vec![flag])).take(4).collect();
+    if !flags.is_empty() {
+        return flags;
     }
     match (dependencies(tail), program) {
         (Some(true), _) => vec![(ConstraintKind::Dependencies, Vec::new())],

@@ -27,7 +27,7 @@ pub(super) fn held(rest: &[Word]) -> Vec<Action> {
         return vec![(ConstraintKind::Write, Vec::new())];
     }
     let done = done_or_noun(what);
-    let run = what.first().is_some_and(|word| word.is("running"));
+    let run = what.first().is_some_and(|word| word.is_one_of(&["running", "deploying", "publishing", "releasing"]));
     if run { done } else { git_only(done) }
 }
 

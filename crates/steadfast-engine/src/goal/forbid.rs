@@ -124,6 +124,9 @@ fn stated(words: &[Word]) -> Vec<Action> {
 
 /// `can you please not push this?` and `leave it to me, ok?` are no questions, and what stands before a colon is none.
 fn asked(words: &[Word]) -> Vec<Action> {
+    // `hey, could you not …?`
+    let from = words.iter().position(|word| !word.is_break() && !word.is_one_of(&FILLERS)).unwrap_or(0);
+    let words = if words[..from].iter().any(Word::is_break) { &words[from..] } else { words };
     if let [first, second, rest @ ..] = words
         && first.is_one_of(&["can", "could", "would", "will"])
         && (second.is("you") || second.is("we") && rest.first().is_some_and(|word| word.is("not")))

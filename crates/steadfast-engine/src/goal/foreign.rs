@@ -86,6 +86,10 @@ impl Language {
             .filter(|word| !word.is_empty())
             .collect();
         let own = self.own(&words);
+        // `no hay`, `es gibt keine`: how it is.
+        if own.iter().any(|word| ["hay", "existe", "existen", "gibt", "нет"].contains(word)) {
+            return false;
+        }
         if own.first().is_none_or(|word| self.about.contains(word)) {
             return false;
         }
@@ -246,9 +250,9 @@ fn chinese(clause: &str) -> bool {
         "写",
         "引入",
     ];
-    const BEFORE: [&str; 26] = [
-        "请", "但", "但是", "先", "你", "也", "都", "千万", "绝对", "暂时", "目前", "现在", "并", "并且", "而且",
-        "同时", "然后", "不过", "还", "还是", "一定", "记住", "务必", "修复", "后", "即可",
+    const BEFORE: [&str; 29] = [
+        "同意", "许可", "之前", "请", "但", "但是", "先", "你", "也", "都", "千万", "绝对", "暂时", "目前", "现在",
+        "并", "并且", "而且", "同时", "然后", "不过", "还", "还是", "一定", "记住", "务必", "修复", "后", "即可",
     ];
     let Some((at, deny)) = DENIES.iter().filter_map(|deny| Some((clause.find(deny)?, *deny))).min() else {
         return false;
