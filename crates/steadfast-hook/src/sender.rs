@@ -62,7 +62,8 @@ fn is_plain(noted: &[Noted], peer: Option<u32>) -> bool {
 /// Keeps which host a session runs in, beside the others that live.
 pub(crate) fn note(files: &SessionFiles, peer: Option<u32>) {
     let lineage = Lineage::of(&System, std::process::id(), peer);
-    let Some(host) = lineage.host() else { return };
+    // A session that a tool call plays elsewhere, a test or a demonstration, is not that host's.
+    let Some(host) = lineage.host().filter(|_| lineage.is_hooks()) else { return };
     let this = Noted { id: host.id, started: host.started, numbering: numbering(), ways: lineage.ways() };
     let mut all = noted(files);
     all.retain(|noted| !noted.is(host) && noted.is_alive() != Some(false));

@@ -175,6 +175,11 @@ impl<'p, P: Processes> Lineage<'p, P> {
         (own.is_none() && is_taken && self.is_inside(host)).then_some(ForgedBy::ToolCall)
     }
 
+    /// Whether the host started it as a hook, as far as can be seen without knowing how it does that.
+    pub(super) fn is_hooks(&self) -> bool {
+        self.host.as_ref().is_some_and(|host| !self.is_tools(host, Ways::default()))
+    }
+
     /// Whether a human may sit before it. `is_at_work`: a host has a session here.
     pub(super) fn may_be_attended(&self, is_at_work: impl FnOnce() -> bool) -> bool {
         match &self.host {

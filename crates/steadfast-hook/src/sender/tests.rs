@@ -131,6 +131,7 @@ fn what_is_noted_of_a_host_is_how_it_starts_its_hooks() {
     for version in VERSIONS {
         let all = recorded(version);
         let Ways { by_socket, leads, inherits } = noted(&all, "print").1.ways;
+        assert!(all.iter().filter(|one| one.is_hook()).all(|one| one.lineage().is_hooks()), "{version}");
         assert_eq!((by_socket, leads, inherits), (version.starts_with("claude"), true, true), "{version}");
     }
 }
@@ -206,7 +207,8 @@ fn a_tools_child_that_makes_a_session_up_is_known_by_its_host() {
         let bash = all.iter().find(|one| one.sender == "bash" && one.mode == "print").unwrap();
         let elsewhere = |above: &Process| (above.id == host.id).then(|| host.clone());
         assert_eq!(bash.lineage().forged(&[], elsewhere), Some(ForgedBy::ToolCall), "{version}");
-        // A repository in which that host has no session is none of its business.
+        // A repository in which that host has no session is none of its business, and does not become it.
+        assert!(!bash.lineage().is_hooks(), "{version}");
         assert_eq!(bash.lineage().forged(&[], nowhere), None, "{version}");
     }
 }
