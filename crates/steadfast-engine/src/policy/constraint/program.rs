@@ -32,9 +32,9 @@ pub(super) fn only_tells(run: &Run) -> bool {
                 program.as_str(),
                 "git" | "cargo" | "npm" | "pnpm" | "yarn" | "bun" | "gh" | "glab" | "go" | "poetry" | "docker" | "pip"
             );
-    // `gem install x --version 1` says which one; only at the end it asks for it.
-    let last = arguments.last().is_some_and(|word| matches!(word.as_str(), "--version" | "-V"));
-    let version = last && arguments.len() <= 2 || arguments == ["version"] || arguments == ["-v"];
+    // `gem install x --version 1` says which one; only at the end it asks for it. `-v` and `-V` may be for more words.
+    let last = arguments.last().is_some_and(|word| word == "--version");
+    let version = last && arguments.len() <= 2 || arguments == ["version"];
     help || version || tests(run) && arguments.iter().any(|word| LISTS.contains(&word.as_str()))
 }
 

@@ -66,6 +66,8 @@ fn what_only_tells_or_goes_on_passes() {
             "npm --prefix web test",
             "cargo +nightly test",
             "pytest -q",
+            "pytest -v",
+            "ctest -V",
             "go -C web test ./...",
         ],
         &[
