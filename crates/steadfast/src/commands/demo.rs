@@ -168,7 +168,8 @@ fn close(
              the human forbade did not happen."
         ),
     )?;
-    let (plan, again) = (script::PLAN, if *restored == 1 { "1 more was put back" } else { "the rest was put back" });
+    let (plan, again) =
+        (script::PLAN, if *restored == 1 { "1 more was taken away again" } else { "the rest was taken away again" });
     timeline.paragraph(
         bold,
         &format!(

@@ -40,7 +40,8 @@ fn the_demo_shows_its_refusals_and_what_they_saved_and_leaves_nothing_behind() {
         "{said}"
     );
     assert!(
-        said.contains("tells the agent: The plan is not approved. `NEXT.md` was created, and taken away"),
+        said.replace("\n                   ", " ")
+            .contains("`NEXT.md` was created while the plan gate is closed. It is taken away"),
         "{said}"
     );
     assert!(said.contains("task `2` stays open: `sh check.sh show` exited with 1"), "{said}");

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use steadfast_model::{
     Action, Change, Counts, Effect, Entry, EventKind, Fact, Millis, PolicyName, Record, Ruling, ToolCall, Verdict,
@@ -23,7 +25,7 @@ pub(super) struct Journal {
     pub(super) forbidden: usize,
     /// How often the agent was told that it leads away.
     pub(super) corrected: usize,
-    /// How many files were put back.
+    /// How many files were taken away again.
     pub(super) restored: usize,
 }
 
@@ -78,6 +80,17 @@ impl Journal {
         }
     }
 
+    /// Whether a file that was not there before is gone again. The journal is written before that is done.
+    fn is_taken_away(&self, path: &str) -> bool {
+        let is_gone = || !self.place.root.join(path).exists();
+        (0..100).any(|_| {
+            is_gone() || {
+                thread::sleep(Duration::from_millis(10));
+                false
+            }
+        })
+    }
+
     fn tell(&mut self, record: &Record, scenes: &mut Vec<(Millis, Scene)>) {
         let at = record.event.at;
         let mut show = |scene| scenes.push((at, scene));
@@ -112,15 +125,26 @@ impl Journal {
             }
             _ => {}
         }
-        self.restored += record.effects.iter().filter(|effect| matches!(effect, Effect::Restore { .. })).count();
+        let broken: Vec<&str> = record.effects.iter().filter_map(restores).collect();
+        let taken_away = broken.iter().filter(|path| self.is_taken_away(path)).count();
+        self.restored += taken_away;
         let corrections = record.opinions.iter().filter(|opinion| opinion.policy == PolicyName::Drift);
         self.corrected += corrections.filter(|opinion| matches!(opinion.verdict, Verdict::Context(_))).count();
         if let Some(text) = &answer.context {
-            show(Scene::Informed { text: text.clone() });
+            let outcome = if taken_away > 0 { " It is taken away again." } else { "" };
+            show(Scene::Informed { text: format!("{text}{outcome}") });
         }
         if let Some(text) = &answer.note {
             show(Scene::Noted { text: text.clone() });
         }
+    }
+}
+
+/// The path that an effect puts back.
+fn restores(effect: &Effect) -> Option<&str> {
+    match effect {
+        Effect::Restore { path, .. } => Some(path),
+        _ => None,
     }
 }
 
