@@ -1,6 +1,6 @@
 //! The same event through two wirings is counted once and answered the same.
 
-use steadfast_model::{Answer, Change, Event, EventKind, Held, LastStop, Seen, State, ToolCall, fnv};
+use steadfast_model::{Answer, Change, Event, EventKind, Held, LastStop, Seen, State, ToolCall, Vias, fnv};
 
 /// The answer already given, if this event has been here before.
 pub(crate) fn answered(state: &State, event: &Event) -> Option<Answer> {
@@ -14,8 +14,7 @@ pub(crate) fn answered(state: &State, event: &Event) -> Option<Answer> {
 /// What an answer given again changes.
 pub(crate) fn again(state: &State, event: &Event) -> Vec<Change> {
     if let Some(seen) = earlier_call(state, event) {
-        let vias = seen.vias.iter().copied().chain([event.via]).collect();
-        return vec![Change::Answered(Seen { vias, ..seen.clone() })];
+        return vec![Change::Answered(Seen { vias: seen.vias.with(event.via), ..seen.clone() })];
     }
     let Some(last) = earlier_stop(state, event) else { return Vec::new() };
     let mut vias = last.vias.clone();
@@ -26,7 +25,7 @@ pub(crate) fn again(state: &State, event: &Event) -> Vec<Change> {
 /// What is kept of an answer for the same event coming again.
 pub(crate) fn remember(state: &State, event: &Event, answer: &Answer) -> Option<Change> {
     if let Some(key) = tool_key(event) {
-        return Some(Change::Answered(Seen { key, vias: vec![event.via], answer: answer.repeated() }));
+        return Some(Change::Answered(Seen { key, vias: Vias::of(event.via), answer: answer.repeated() }));
     }
     let key = stop_key(event)?;
     // A subagent without a task is never refused: nothing has to be remembered of it.
@@ -40,7 +39,7 @@ pub(crate) fn remember(state: &State, event: &Event, answer: &Answer) -> Option<
 /// a new call, even under the same id: some models count theirs anew with every answer.
 fn earlier_call<'a>(state: &'a State, event: &Event) -> Option<&'a Seen> {
     let key = tool_key(event)?;
-    state.seen.iter().find(|seen| seen.key == key && !seen.vias.contains(&event.via))
+    state.seen.iter().find(|seen| seen.key == key && !seen.vias.contains(event.via))
 }
 
 /// A stop that was answered through other wirings, but not yet through this one. A second stop through the same

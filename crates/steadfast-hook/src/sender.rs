@@ -31,7 +31,7 @@ const WINDOWS: usize = 4;
 pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>) {
     let files = SessionFiles::of(place, &event.session);
     let noted = noted(&files);
-    if is_plain(&noted, peer) {
+    if is_plain(&noted, peer) || noted.is_empty() && says_little(&event.kind) {
         return;
     }
     let lineage = Lineage::of(&System, std::process::id(), peer);
@@ -57,6 +57,15 @@ pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>) {
 fn is_plain(noted: &[Noted], peer: Option<u32>) -> bool {
     let parent = parent();
     peer.is_some() && peer == parent && noted.iter().any(|noted| noted.ways.by_socket && Some(noted.id) == peer)
+}
+
+/// A tool event that no human speaks through. In a session of which no host is known it is not worth a look.
+fn says_little(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::PreTool(call) => !matches!(call.action, Action::Ask | Action::LeavePlan),
+        EventKind::PostTool(result) => !matches!(result.call.action, Action::Ask | Action::LeavePlan),
+        _ => false,
+    }
 }
 
 /// Keeps which host a session runs in, beside the others that live.

@@ -29,6 +29,36 @@ pub enum Via {
     Run,
 }
 
+/// The wirings that one event came through. A state has many of these: the usual one is not written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Vias(u8);
+
+impl Vias {
+    pub fn of(via: Via) -> Self {
+        Self(1 << via as u8)
+    }
+
+    #[must_use]
+    pub fn with(self, via: Via) -> Self {
+        Self(self.0 | Self::of(via).0)
+    }
+
+    pub fn contains(self, via: Via) -> bool {
+        self.with(via) == self
+    }
+
+    pub(crate) fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Default for Vias {
+    fn default() -> Self {
+        Self::of(Via::Local)
+    }
+}
+
 /// A name that is none of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {

@@ -48,7 +48,7 @@ pub use gate::{
 };
 pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
 pub use hash::fnv;
-pub use host::{Host, UnknownName, Via};
+pub use host::{Host, UnknownName, Via, Vias};
 pub use host_list::{HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
 pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
 pub use looped::{

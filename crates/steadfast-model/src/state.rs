@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, HostList, ListChange, Millis, NewRules,
-    Opening, PlanView, Rules, SessionId, TakingBack, TaskId, ToolUseId, Via, Watched,
+    Opening, PlanView, Rules, SessionId, TakingBack, TaskId, ToolUseId, Vias, Watched,
 };
 
 pub use binding::{Binding, BindingChange, Leased, Offered, Released, TaskFile};
@@ -162,8 +162,8 @@ pub struct Held {
 pub struct Seen {
     pub key: u64,
     /// The wirings it came through.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub vias: Vec<Via>,
+    #[serde(default, skip_serializing_if = "Vias::is_usual")]
+    pub vias: Vias,
     #[serde(default, skip_serializing_if = "Answer::is_pass")]
     pub answer: Answer,
 }
