@@ -40,6 +40,10 @@ const PROMPT: Duration = Duration::from_millis(250);
 /// What a stop may spend on looking at processes. Four hundred take 6 ms.
 const PROCESSES: Duration = Duration::from_millis(50);
 
+/// What is spent on the same at a closed gate. On a busy machine it takes longer, and a human's save that is not known to be
+/// theirs is moved aside.
+const WRITERS: Duration = Duration::from_millis(300);
+
 /// The plan of this checkout: from the ledger, or, where that cannot be read just now, from its slice. With it, where
 /// nothing is open, how its done tasks stand here.
 pub(crate) fn plan(place: &Place, config: &ConfigFiles, needs: Needs, state: &State, event: &Event) -> PlanFacts {
@@ -364,7 +368,7 @@ fn running(place: &Place, event: &Event) -> Fact<bool> {
         session == event.session
             || files.dir().is_dir() && (is_gone(&files) || host.is_some() && files.noted_process() == host)
     };
-    match steadfast_observe::sessions_at_work(PROCESSES) {
+    match steadfast_observe::sessions_at_work(WRITERS) {
         Fact::Known(sessions) => Fact::Known(sessions.iter().any(is_ours)),
         Fact::Unknown(why) => Fact::Unknown(why),
         Fact::NotAsked => Fact::NotAsked,
