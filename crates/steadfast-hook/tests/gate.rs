@@ -16,6 +16,11 @@ use steadfast_store::{
 
 const PROGRESS: &str = ".tdd-progress.md";
 
+/// No process of another test has this session in its environment: a process of the session counts as the agent's work.
+fn session() -> SessionId {
+    SessionId::new(format!("gate-{}", std::process::id()))
+}
+
 struct Repository {
     dir: tempfile::TempDir,
     place: Place,
@@ -36,7 +41,7 @@ impl Repository {
     }
 
     fn event(&self, at: i64, kind: EventKind) -> Event {
-        Event::plain(SessionId::new("s-1"), Host::Claude, self.place.worktree(), Millis(at), kind)
+        Event::plain(session(), Host::Claude, self.place.worktree(), Millis(at), kind)
     }
 
     fn step(&self, event: Event) -> Answer {
@@ -75,7 +80,7 @@ impl Repository {
     }
 
     fn gate(&self) -> Option<Gate> {
-        gate_before(&self.place, Some(&SessionId::new("s-1")), Millis(50))
+        gate_before(&self.place, Some(&session()), Millis(50))
     }
 }
 
@@ -144,7 +149,7 @@ mod trees {
 
         /// What git was too late for.
         fn is_git_late(&self) -> Option<String> {
-            let session = SessionId::new("s-1");
+            let session = session();
             if sealed(&self.place, &GateScope::Session(session.clone())).is_none_or(|seal| seal.in_tree.is_empty()) {
                 return Some("no tree is sealed".to_owned());
             }
@@ -192,7 +197,8 @@ mod trees {
     fn what_a_human_saved_or_pulled_between_calls_is_theirs() {
         play(|repository| {
             repository.write(LAST, "by hand");
-            assert!(repository.prompt().note.unwrap().contains("left as it is"));
+            let note = repository.prompt().note.unwrap();
+            assert!(note.contains("left as it is"), "{note}");
             repository.runs("make", drop);
             // As a pull leaves it: changed and committed, and more than is renewed one by one.
             for number in 0..80 {
@@ -200,7 +206,8 @@ mod trees {
                 repository.write(&format!("src/new-{number:02}.txt"), "pulled");
             }
             repository.commit();
-            assert!(repository.prompt().note.unwrap().contains("left as it is"));
+            let note = repository.prompt().note.unwrap();
+            assert!(note.contains("left as it is"), "{note}");
             repository.runs("make again", drop);
             assert_eq!((repository.read(LAST).as_deref(), repository.kept()), (Some("pulled"), Vec::new()));
             // And from now on that is what is sealed.
@@ -249,7 +256,8 @@ fn what_a_human_saved_between_calls_is_theirs() {
     let repository = Repository::planning();
     fs::write(repository.dir.path().join(PROGRESS), "by hand").unwrap();
     let said = repository.before("1", Action::shell("make"));
-    assert!(said.note.unwrap().contains("left as it is"));
+    let note = said.note.unwrap();
+    assert!(note.contains("left as it is"), "{note}");
     repository.after("1", Action::shell("make"));
     assert_eq!((repository.progress().as_deref(), repository.kept()), (Some("by hand"), Vec::new()));
     assert!(repository.gate().is_some(), "the gate stays closed");
@@ -271,7 +279,7 @@ fn a_marker_that_was_removed_comes_back_and_a_lost_state_opens_nothing() {
     assert!(matches!(repository.before("1", write()).ruling, Ruling::Deny { .. }));
     assert!(repository.gate().is_some());
 
-    let files = SessionFiles::of(&repository.place, &SessionId::new("s-1"));
+    let files = SessionFiles::of(&repository.place, &session());
     fs::remove_dir_all(files.dir()).unwrap();
     assert!(matches!(repository.before("2", write()).ruling, Ruling::Deny { .. }));
 }
@@ -298,7 +306,7 @@ fn the_planner_that_ends_does_not_open_the_gate() {
     let planner = Agent { id: AgentId::new("a-1"), agent_type: "planner".into() };
     let stopping = steadfast_model::Stopping { again: false, last_message: None, background: None, wakeups: 0 };
     repository.step(Event { agent: Some(planner), ..repository.event(5, EventKind::SubagentStop(stopping)) });
-    assert_eq!(repository.gate().map(|gate| gate.scope), Some(GateScope::Session(SessionId::new("s-1"))));
+    assert_eq!(repository.gate().map(|gate| gate.scope), Some(GateScope::Session(session())));
 }
 
 /// Somebody proposed this through `steadfast plan propose`.
@@ -312,7 +320,7 @@ fn propose(repository: &Repository, text: &str) -> String {
         tasks: 6,
         path: PROGRESS.into(),
         worktree: repository.place.worktree(),
-        session: Some(SessionId::new("s-1")),
+        session: Some(session()),
         proposed_at: Millis(6),
         replaces: None,
     };
