@@ -146,8 +146,9 @@ impl Worker {
             Some(_) | None => 1,
         };
         if attempt > ATTEMPTS {
-            self.last = None;
-            return says(format!("Task {} does not get done, after {ATTEMPTS} attempts.", task.id));
+            let text = format!("Task {} does not get done, after {ATTEMPTS} attempts.", task.id);
+            self.state = State::Settled(text.clone());
+            return says(text);
         }
         self.last = Some((task.id.clone(), attempt));
         let starts = Turn::saying(format!("I start {} {}.", task.id, task.title))

@@ -19,17 +19,21 @@ fn call(sandbox: &Sandbox, row: &str) -> Vec<String> {
     wanted.map(value).chain(flags).map(str::to_owned).collect()
 }
 
-/// Every file of the repository and the home.
+/// Every file of the repository and the home, and where every link leads: many lead to the program.
 fn files(sandbox: &Sandbox) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![sandbox.root(), sandbox.home()];
     while let Some(folder) = folders.pop() {
         for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                found.push((path.clone(), fs::read(path).unwrap()));
-            }
+            let content = match fs::read_link(&path) {
+                Ok(target) => target.into_os_string().into_encoded_bytes(),
+                Err(_) if path.is_dir() => {
+                    folders.push(path);
+                    continue;
+                }
+                Err(_) => fs::read(&path).unwrap(),
+            };
+            found.push((path, content));
         }
     }
     found.sort();

@@ -53,7 +53,8 @@ fn a_journal_that_cannot_be_written() {
 
 /// Prompts enough that the journal is begun anew once it is in the ledger, each with a tool call.
 fn talk_at_length(sandbox: &Sandbox) {
-    let prompt = "Go on. ".repeat(2_400);
+    // One sentence: each is read by itself.
+    let prompt = "on and ".repeat(2_400);
     for number in 0..70 {
         sandbox.hook("UserPromptSubmit", "s-1", json!({"prompt": format!("{number} {prompt}")}));
         let call =
