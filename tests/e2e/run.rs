@@ -272,6 +272,10 @@ fn an_agent_that_did_nothing_closes_nothing(program: &Program) {
     assert_eq!(view.run.state, RunState::Paused, "{}", ended.said);
     let statuses: Vec<Status> = view.tasks.iter().map(|task| task.status).collect();
     assert_eq!(statuses, [Status::Done, Status::Blocked], "{}", ended.said);
+    for dispatch in workshop.dispatches() {
+        let told = workshop.told(&dispatch);
+        assert!(!told.contains("no session works on"), "the tasks are offered to their own agent: {told}");
+    }
     let changed = workshop.git(&["diff", "--name-only", &view.run.base, &view.run.branch]);
     assert_eq!(changed.trim(), "");
 }

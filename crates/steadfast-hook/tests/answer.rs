@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::{self, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_hook::{Call, Followed, Surroundings, answer};
@@ -173,6 +173,21 @@ fn the_session_of_an_unreadable_event_comes_from_the_environment() {
     };
     assert!(denied(of("s-1")));
     assert_eq!(of("s-2"), None, "another session's gate does not stand before this one");
+}
+
+#[test]
+fn an_agent_of_a_run_is_not_offered_the_tasks_it_was_started_for() {
+    let repository = Repository::new().with_tasks(2);
+    let payload = format!("{{\"session_id\":\"s-2\",\"cwd\":{:?},\"source\":\"startup\"}}", repository.root());
+    let start = |run_spent: Option<PathBuf>| {
+        let call = Call { host: Host::Claude, via: Via::Local, event: "SessionStart".into() };
+        // Long enough for the session that has the tasks to count as gone.
+        let now = Millis(24 * 60 * 60 * 1_000);
+        let around = Surroundings { run_spent, now, ..repository.surroundings() };
+        answer(&call, &around, Cursor::new(payload.as_bytes())).said
+    };
+    assert_eq!(start(Some(repository.root().join("spent"))), None);
+    assert!(start(None).is_some_and(|said| said.contains("that no session works on")));
 }
 
 #[test]

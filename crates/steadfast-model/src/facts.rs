@@ -152,6 +152,9 @@ pub struct Facts {
     /// The budget of the run that this session works for is spent: how much of what, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<String>,
+    /// A run started this session. Asked at the start of a session.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_run: bool,
     /// Where in the tree is what the human called by its name.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub found: Fact<Vec<Found>>,

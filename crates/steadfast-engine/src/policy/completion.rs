@@ -426,6 +426,10 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
         if cleared {
             return binding::bind(state, event, plan);
         }
+        // A run tells its agents in their prompt what they are to do.
+        if facts.of_run {
+            return Judgement::default();
+        }
         let verdict = Verdict::Context(text::offer(plan));
         return Judgement { verdict, ..binding::offered(state, plan, facts) };
     }

@@ -156,6 +156,10 @@ fn no_plan(event: &Event) -> PlanView {
 
 /// A new session is told of the loop; one that began with `/clear` stays bound to it.
 pub(super) fn start(event: &Event, source: StartSource, facts: &Facts, mut started: Judgement) -> Judgement {
+    // The experts and spec writers of a loop are no session that could continue it.
+    if facts.of_run {
+        return started;
+    }
     started.aside.clone_from(&facts.looped);
     if let Some(looped) = unfinished(facts) {
         let cleared = looped

@@ -388,6 +388,16 @@ fn a_session_start_puts_its_own_plan_back_and_offers_a_free_one() {
 }
 
 #[test]
+fn an_agent_of_a_run_is_offered_nothing() {
+    let start = event(EventKind::SessionStart { source: StartSource::Startup });
+    let looped = Some("[LOOP RESUME] l-1a2b3c4d".to_owned());
+    let started =
+        |of_run| decide(&fresh(), &start, &Facts { of_run, looped: looped.clone(), ..knowing(plan(None, 2, 1, 0)) });
+    assert_eq!(started(true).answer.context, None);
+    assert!(started(false).answer.context.is_some_and(|text| text.contains("no session works on")));
+}
+
+#[test]
 fn a_cleared_session_inherits_and_a_fork_does_not() {
     let mut ended = plan(Some("session-0"), 2, 1, 0);
     ended.owner_ended = Some(OwnerEnd { reason: "clear".into(), at: Millis(900) });
