@@ -15,6 +15,7 @@ mod error;
 mod git;
 mod git_command;
 mod git_path;
+mod ignored;
 mod location;
 mod neighbour;
 mod object_id;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use steadfast_model::{Fact, Millis, SeenFile, fnv};
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git_path::to_git;
+use crate::ignored::Ignored;
 use crate::recent::last_touched;
 use crate::repository::Repository;
 use crate::sha256::Sha256;
@@ -22,12 +23,16 @@ use crate::stat::{FileKind, kind_of};
 /// its content.
 const RACY_MS: u64 = 50;
 
+/// How the path of a folder ends.
+const FOLDER: &str = "/";
+
 /// From this many files on, a few threads compare them.
 const MANY: usize = 512;
 const THREADS: usize = 4;
 
 impl Repository {
-    /// These files as they are now. A path is meant from the root.
+    /// These files as they are now. A path is meant from the root. One that ends in a slash is a folder, and stands for the
+    /// names in it and below.
     pub fn see<'a>(
         &self,
         paths: impl IntoIterator<Item = &'a str>,
@@ -35,8 +40,20 @@ impl Repository {
         budget: Duration,
     ) -> Fact<Vec<SeenFile>> {
         let deadline = Deadline::after(budget);
-        let see = |root: &Folder<'_>| paths.into_iter().map(|path| see(root, path, now, deadline)).collect();
-        fact(Folder::open(&self.root).and_then(|root| see(&root)))
+        let see = |root: &Folder<'_>| -> Result<Vec<SeenFile>, ObserveError> {
+            let mut seen = Vec::new();
+            for path in paths {
+                seen.push(see(root, path, now, deadline)?);
+                if path.ends_with(FOLDER) {
+                    let below = Names::below(root, path, deadline)?;
+                    seen.extend(
+                        below.iter().map(|folder| see(root, folder, now, deadline)).collect::<Result<Vec<_>, _>>()?,
+                    );
+                }
+            }
+            Ok(seen)
+        };
+        fact(self.open().and_then(|root| see(&root)))
     }
 
     /// Whether each of these files is another than it was. Only files whose size, times or inode differ are read.
@@ -47,7 +64,11 @@ impl Repository {
     ) -> Fact<Vec<bool>> {
         let deadline = Deadline::after(budget);
         let files: Vec<&SeenFile> = files.into_iter().collect();
-        fact(Folder::open(&self.root).and_then(|root| compare(&root, &files, deadline)))
+        fact(self.open().and_then(|root| compare(&root, &files, deadline)))
+    }
+
+    fn open(&self) -> Result<Folder<'_>, ObserveError> {
+        Folder::open(&self.root, self.common_dir())
     }
 
     /// Whether a file was written or moved here after that time, or is gone.
@@ -57,10 +78,9 @@ impl Repository {
 }
 
 fn see(root: &Folder<'_>, path: &str, now: Millis, deadline: Deadline) -> Result<SeenFile, ObserveError> {
-    let full = root.path.join(path);
-    let is_old = last_touched(&full).is_some_and(|at| at < now.before(RACY_MS));
+    let is_old = last_touched(&root.path.join(path)).is_some_and(|at| at < now.before(RACY_MS));
     let stat = if is_old { root.stat(path)?.unwrap_or(0) } else { 0 };
-    Ok(SeenFile { path: path.to_owned(), stat, content: content(&full, deadline)? })
+    Ok(SeenFile { path: path.to_owned(), stat, content: content(root, path, deadline)? })
 }
 
 /// Three thousand calls of the kernel take 4 ms one after the other: many files are divided among threads, and one that
@@ -128,7 +148,7 @@ impl<'a> Now<'a> {
         }
         let content = match self.content {
             Some(content) => content,
-            None => *self.content.insert(content(&self.root.path.join(self.path), self.deadline)?),
+            None => *self.content.insert(content(self.root, self.path, self.deadline)?),
         };
         Ok(content != seen.content)
     }
@@ -147,17 +167,18 @@ fn look(path: &Path) -> Result<Option<Metadata>, ObserveError> {
 #[cfg(unix)]
 struct Folder<'a> {
     path: &'a Path,
+    common_dir: Option<&'a Path>,
     open: std::os::fd::OwnedFd,
 }
 
 #[cfg(unix)]
 impl<'a> Folder<'a> {
-    fn open(path: &'a Path) -> Result<Self, ObserveError> {
+    fn open(path: &'a Path, common_dir: Option<&'a Path>) -> Result<Self, ObserveError> {
         use rustix::fs::{Mode, OFlags};
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let open = rustix::fs::open(path, flags, Mode::empty());
         let open = open.map_err(|error| ObserveError::File { path: path.to_owned(), source: error.into() })?;
-        Ok(Self { path, open })
+        Ok(Self { path, common_dir, open })
     }
 
     /// Identifies size, times and inode of a file. None: it is not there.
@@ -188,12 +209,13 @@ impl<'a> Folder<'a> {
 #[cfg(not(unix))]
 struct Folder<'a> {
     path: &'a Path,
+    common_dir: Option<&'a Path>,
 }
 
 #[cfg(not(unix))]
 impl<'a> Folder<'a> {
-    fn open(path: &'a Path) -> Result<Self, ObserveError> {
-        Ok(Self { path })
+    fn open(path: &'a Path, common_dir: Option<&'a Path>) -> Result<Self, ObserveError> {
+        Ok(Self { path, common_dir })
     }
 
     fn stat(&self, path: &str) -> Result<Option<u64>, ObserveError> {
@@ -201,7 +223,11 @@ impl<'a> Folder<'a> {
     }
 }
 
-fn content(path: &Path, deadline: Deadline) -> Result<u64, ObserveError> {
+fn content(root: &Folder<'_>, path: &str, deadline: Deadline) -> Result<u64, ObserveError> {
+    if path.ends_with(FOLDER) {
+        return Names::of(root, path, deadline)?.identified();
+    }
+    let path = &root.path.join(path);
     let Some(found) = look(path)? else { return Ok(0) };
     let mut hash = Sha256::new();
     match kind_of(path, &found)? {
@@ -224,8 +250,100 @@ fn content(path: &Path, deadline: Deadline) -> Result<u64, ObserveError> {
         // A repository inside the repository, or something that is no file: that it is there is all that is compared.
         FileKind::Folder | FileKind::Special => hash.update(b"folder"),
     }
-    let digits = hash.finish();
-    Ok(u64::from_str_radix(&digits[..16], 16).unwrap_or(1).max(1))
+    Ok(beginning(hash))
+}
+
+fn beginning(hash: Sha256) -> u64 {
+    u64::from_str_radix(&hash.finish()[..16], 16).unwrap_or(1).max(1)
+}
+
+/// What is in a folder, without what git ignores.
+struct Names<'a> {
+    root: &'a Folder<'a>,
+    /// From the root.
+    folder: PathBuf,
+    rules: Ignored,
+    deadline: Deadline,
+}
+
+impl<'a> Names<'a> {
+    fn of(root: &'a Folder<'a>, path: &str, deadline: Deadline) -> Result<Self, ObserveError> {
+        let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
+        let folder: PathBuf = parts.collect();
+        deadline.left()?;
+        Ok(Self { root, rules: Ignored::within(root.path, root.common_dir, &folder), folder, deadline })
+    }
+
+    /// The folders in a folder, and theirs, each with a slash at its end.
+    fn below(root: &'a Folder<'a>, path: &str, deadline: Deadline) -> Result<Vec<String>, ObserveError> {
+        let mut found = Vec::new();
+        let mut left = vec![Self::of(root, path, deadline)?];
+        while let Some(names) = left.pop() {
+            for (name, is_folder) in names.list()? {
+                if is_folder {
+                    let folder = names.inside(&name);
+                    found.push(format!("{}{FOLDER}", folder.folder.to_string_lossy()));
+                    left.push(folder);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn inside(&self, name: &str) -> Self {
+        let folder = self.folder.join(name);
+        let rules = self.rules.below(self.root.path, &folder);
+        Self { root: self.root, folder, rules, deadline: self.deadline }
+    }
+
+    /// Each name, and whether it is a folder of this checkout.
+    fn list(&self) -> Result<Vec<(String, bool)>, ObserveError> {
+        self.deadline.left()?;
+        let path = self.root.path.join(&self.folder);
+        let entries = match fs::read_dir(&path) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Vec::new());
+            }
+            entries => entries.map_err(ObserveError::file(&path))?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(ObserveError::file(&path))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if name == ".git" || self.rules.has(&self.folder, &name, is_folder) {
+                continue;
+            }
+            // A repository inside the repository is one entry.
+            names.push((name, is_folder && !entry.path().join(".git").exists()));
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Whether something is in it: git knows no empty folders.
+    fn has_any(&self) -> Result<bool, ObserveError> {
+        for (name, is_folder) in self.list()? {
+            if !is_folder || self.inside(&name).has_any()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Zero where nothing is in it.
+    fn identified(&self) -> Result<u64, ObserveError> {
+        let mut hash = Sha256::new();
+        let mut any = false;
+        for (name, is_folder) in self.list()? {
+            if !is_folder || self.inside(&name).has_any()? {
+                hash.update(name.as_bytes());
+                hash.update(&[0]);
+                any = true;
+            }
+        }
+        Ok(if any { beginning(hash) } else { 0 })
+    }
 }
 
 #[cfg(test)]
@@ -269,6 +387,41 @@ mod tests {
         fs::remove_file(dir.path().join("a.txt")).unwrap();
         fs::write(dir.path().join("a.txt"), "one").unwrap();
         assert_eq!(changed(&repository, &seen), [false]);
+    }
+
+    #[test]
+    fn a_folder_is_another_when_a_file_came_or_went_below_it() {
+        let (dir, repository) = scene();
+        let at = |path: &str| dir.path().join(path);
+        fs::create_dir_all(at("src/deep")).unwrap();
+        fs::write(at("src/deep/b.txt"), "b").unwrap();
+        fs::write(at(".gitignore"), "*.pyc\n__pycache__/\n").unwrap();
+        let seen = repository.see(["src/"], LATER, BUDGET);
+        let any = || changed(&repository, &seen).contains(&true);
+        fs::create_dir_all(at("src/empty/more")).unwrap();
+        fs::create_dir(at("src/__pycache__")).unwrap();
+        fs::write(at("src/__pycache__/x"), "x").unwrap();
+        fs::write(at("src/deep/c.pyc"), "x").unwrap();
+        fs::write(at("src/deep/b.txt"), "its content is looked at elsewhere").unwrap();
+        assert!(!any(), "nothing that git would see came or went");
+        for new in ["src/new.txt", "src/deep/new.txt", "src/empty/more/new.txt"] {
+            fs::write(at(new), "new").unwrap();
+            assert!(any(), "{new}");
+            fs::remove_file(at(new)).unwrap();
+            assert!(!any(), "{new} is gone again");
+        }
+        fs::rename(at("src/deep/b.txt"), at("src/deep/a.txt")).unwrap();
+        assert!(any());
+    }
+
+    #[test]
+    fn the_root_is_a_folder_too_and_git_itself_is_not_in_it() {
+        let (dir, repository) = scene();
+        let seen = repository.see(["./"], LATER, BUDGET);
+        fs::create_dir(dir.path().join(".git")).unwrap();
+        assert!(!changed(&repository, &seen).contains(&true));
+        fs::write(dir.path().join("new.txt"), "new").unwrap();
+        assert!(changed(&repository, &seen).contains(&true));
     }
 
     #[cfg(unix)]

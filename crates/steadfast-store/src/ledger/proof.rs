@@ -85,6 +85,21 @@ impl Ledger {
         })
     }
 
+    /// Files of done tasks as they are now, where a closer look found that what closed the tasks holds.
+    pub fn see_again(&mut self, plan: &PlanId, seen: &[(TaskId, Vec<SeenFile>)]) -> Result<(), LedgerError> {
+        if seen.is_empty() {
+            return Ok(());
+        }
+        self.write(|transaction, _| {
+            let mut statement =
+                transaction.prepare_cached("UPDATE proof SET files = ?3 WHERE plan = ?1 AND task = ?2")?;
+            for (task, files) in seen {
+                statement.execute(params![plan.as_str(), task.as_str(), SeenFile::encode(files)])?;
+            }
+            Ok(())
+        })
+    }
+
     /// What the last run of a plan did, if there was one.
     pub fn work_of_last_run(&self, plan: &PlanId) -> Result<Option<RunWork>, LedgerError> {
         self.read(|connection| last_run(connection, plan))

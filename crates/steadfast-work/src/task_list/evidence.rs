@@ -77,7 +77,8 @@ impl TaskList {
         } else {
             (true, format!("changed: {}", some(&changed)))
         };
-        let seen = if passed { files::seen(&self.repository.place.root, &ids, self.now()) } else { Vec::new() };
+        let seen =
+            if passed { files::seen(&self.repository.place.root, &task.files, &ids, self.now()) } else { Vec::new() };
         Ok(Evidence { files: ids, seen, ..self.looked(EvidenceClass::Observed, passed, note) })
     }
 
@@ -112,7 +113,7 @@ impl TaskList {
                 let note = format!("{}: {kind}, {width} × {height}, {id}", path.display());
                 let mut evidence = self.looked(EvidenceClass::Artifact, true, note);
                 if let Fact::Known(ids) = files::ids(root, &task.files, files::ONE_TASK) {
-                    evidence.seen = files::seen(root, &ids, self.now());
+                    evidence.seen = files::seen(root, &task.files, &ids, self.now());
                     evidence.files = ids;
                 }
                 evidence

@@ -1,6 +1,6 @@
 //! How the files of a task stand, by the ids git has for them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -33,9 +33,18 @@ pub fn ids(root: &Path, files: &[String], budget: Duration) -> Fact<Ids> {
     }
 }
 
-/// The same files as a stop compares them. None where they cannot be read: the stop says so then.
-pub(super) fn seen(root: &Path, ids: &Ids, now: Millis) -> Vec<SeenFile> {
-    match Checkout::find(root).see(ids.keys().map(String::as_str), now, ONE_TASK) {
+/// The same files as a stop compares them, and the folders that the task names: what is new in one is in no list of files.
+/// None where they cannot be read: the stop says so then.
+pub(super) fn seen(root: &Path, named: &[String], ids: &Ids, now: Millis) -> Vec<SeenFile> {
+    if ids.is_empty() {
+        return Vec::new();
+    }
+    let checkout = Checkout::find(root);
+    let folders: BTreeSet<PathBuf> = named.iter().map(|file| plain(file)).collect();
+    let is_folder = |path: &&PathBuf| fs::symlink_metadata(checkout.root.join(path)).is_ok_and(|found| found.is_dir());
+    let folders: Vec<String> =
+        folders.iter().filter(is_folder).map(|path| format!("{}/", path.to_string_lossy())).collect();
+    match checkout.see(ids.keys().chain(&folders).map(String::as_str), now, ONE_TASK) {
         Fact::Known(seen) => seen,
         Fact::Unknown(_) | Fact::NotAsked => Vec::new(),
     }

@@ -5,8 +5,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use steadfast_model::{
-    Check, CheckEnd, Evidence, EvidenceClass, Fact, Freshness, PlanId, Status, Subject, Task, TaskId, freshness,
+    Check, CheckEnd, Evidence, EvidenceClass, Fact, Freshness, PlanId, SeenFile, Status, Subject, Task, TaskId,
+    freshness,
 };
+use steadfast_observe::Repository as Checkout;
+use steadfast_store::ledger::StoredProof;
 
 use super::elsewhere::Elsewhere;
 use super::{Asked, Closing, TaskError, TaskList, files};
@@ -89,6 +92,8 @@ impl TaskList {
         let began = Instant::now();
         let mut found = Vec::new();
         let mut by_command: BTreeMap<String, Vec<Task>> = BTreeMap::new();
+        let looks_changed = self.looks_changed()?;
+        self.hold_after_all(looks_changed)?;
         for task in self.stale()? {
             self.is_nobodys(&task)?;
             match task.verify.as_ref().and_then(Check::as_command) {
@@ -101,6 +106,41 @@ impl TaskList {
             found.push(self.recheck(command, tasks, &Asked { patience, ..asked.clone() })?);
         }
         Ok(found)
+    }
+
+    /// The done tasks whose files look changed to a stop, which reads less than git does, as their files are now.
+    fn looks_changed(&self) -> Result<Vec<(Task, Vec<SeenFile>)>, WorkError> {
+        let Some(view) = self.view()? else { return Ok(Vec::new()) };
+        let plan = view.id;
+        let proofs = self.ledger.stored_proofs(&plan)?;
+        let root = &self.repository.place.root;
+        let checkout = Checkout::find(root);
+        let is_changed = |proof: &StoredProof| match checkout.changed_since_seen(&proof.files, files::ONE_TASK) {
+            Fact::Known(changed) => changed.contains(&true),
+            Fact::Unknown(_) | Fact::NotAsked => false,
+        };
+        let changed: BTreeSet<TaskId> = proofs.into_iter().filter(is_changed).map(|proof| proof.task).collect();
+        let tasks = self.ledger.tasks(&plan)?.into_iter().filter(|task| changed.contains(&task.id));
+        let seen = |task: Task| {
+            let Fact::Known(ids) = files::ids(root, &task.files, files::ONE_TASK) else { return None };
+            let seen = files::seen(root, &task.files, &ids, self.now());
+            Some((task, seen))
+        };
+        Ok(tasks.filter_map(seen).collect())
+    }
+
+    /// A new name in a folder may be one that only git knows to ignore: where git finds nothing changed, the next stop has to
+    /// find the same.
+    fn hold_after_all(&mut self, looked: Vec<(Task, Vec<SeenFile>)>) -> Result<(), WorkError> {
+        let Some(plan) = looked.first().map(|(task, _)| task.plan.clone()) else { return Ok(()) };
+        let tasks: Vec<Task> = looked.iter().map(|(task, _)| task.clone()).collect();
+        let proofs = self.proofs(&tasks)?;
+        let holds = |((task, seen), proof): ((Task, Vec<SeenFile>), Option<Proof>)| {
+            let is_fresh = proof.is_some_and(|proof| proof.stale == Some(false));
+            (is_fresh && !seen.is_empty()).then_some((task.id, seen))
+        };
+        let hold: Vec<(TaskId, Vec<SeenFile>)> = looked.into_iter().zip(proofs).filter_map(holds).collect();
+        Ok(self.ledger.see_again(&plan, &hold)?)
     }
 
     /// A stale task for which nothing runs.
@@ -229,7 +269,7 @@ impl TaskList {
             renewed.push((
                 task.id,
                 Evidence {
-                    seen: files::seen(root, &ids, passed.at),
+                    seen: files::seen(root, &task.files, &ids, passed.at),
                     files: ids,
                     output_tail: None,
                     note: Some(format!("the same check passed for {checked}")),

@@ -75,7 +75,7 @@ impl TaskList {
             Some(Fact::NotAsked) | None => (None, None),
         };
         let files = after.unwrap_or_default();
-        let seen = if passed { files::seen(&place.root, &files, self.now()) } else { Vec::new() };
+        let seen = if passed { files::seen(&place.root, &task.files, &files, self.now()) } else { Vec::new() };
         let CheckReport { end, seconds, output_tail, note, .. } = report;
         // A status that is swallowed is no evidence, whatever it is.
         let swallowed = passed.then(|| swallowed(command)).flatten();

@@ -18,6 +18,7 @@ mod documents;
 mod done_is_true;
 mod drift;
 mod errors;
+mod folder_tasks;
 mod gate;
 mod goal;
 mod guard;

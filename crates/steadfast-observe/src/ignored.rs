@@ -1,0 +1,198 @@
+//! Which names in a folder git ignores, read from the files that say so: a stop starts no git. The user's own list
+//! (`core.excludesFile`) is not read; what only that names counts as not ignored.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The rules that hold in a folder, the weakest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ignored(Vec<Rule>);
+
+#[derive(Clone, Debug)]
+struct Rule {
+    /// The folder of the file it is in, from the root.
+    base: PathBuf,
+    pattern: String,
+    /// It has a slash in it: it is about the path from `base`, not about a name anywhere below.
+    anchored: bool,
+    folders_only: bool,
+    /// `!pattern`
+    wanted: bool,
+}
+
+impl Ignored {
+    /// The rules for what is in a folder.
+    pub(crate) fn within(root: &Path, common_dir: Option<&Path>, folder: &Path) -> Self {
+        let mut rules = Self::default();
+        if let Some(common) = common_dir {
+            rules.read(&common.join("info/exclude"), Path::new(""));
+        }
+        let mut ancestors: Vec<&Path> = folder.ancestors().collect();
+        ancestors.reverse();
+        for above in ancestors {
+            rules = rules.below(root, above);
+        }
+        rules
+    }
+
+    /// With those of a folder further down.
+    pub(crate) fn below(&self, root: &Path, folder: &Path) -> Self {
+        let mut rules = self.clone();
+        rules.read(&root.join(folder).join(".gitignore"), folder);
+        rules
+    }
+
+    pub(crate) fn has(&self, folder: &Path, name: &str, is_folder: bool) -> bool {
+        let path = folder.join(name);
+        let applies = |rule: &&Rule| {
+            if rule.folders_only && !is_folder {
+                return false;
+            }
+            let within = path.strip_prefix(&rule.base).map(|path| path.to_string_lossy()).unwrap_or_default();
+            matches(rule.pattern.as_bytes(), if rule.anchored { within.as_bytes() } else { name.as_bytes() })
+        };
+        self.0.iter().rev().find(applies).is_some_and(|rule| !rule.wanted)
+    }
+
+    fn read(&mut self, file: &Path, base: &Path) {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        self.0.extend(text.lines().filter_map(|line| Rule::of(line, base)));
+    }
+}
+
+impl Rule {
+    fn of(line: &str, base: &Path) -> Option<Self> {
+        let line = line.trim_end();
+        if line.is_empty() || line.starts_with('#') {
+            return None;
+        }
+        let (wanted, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
+        let (folders_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
+        let anchored = line.contains('/');
+        let pattern = line.strip_prefix('/').unwrap_or(line).to_owned();
+        Some(Self { base: base.to_owned(), pattern, anchored, folders_only, wanted })
+    }
+}
+
+/// More steps than any pattern of use takes; one that takes more matches nothing.
+const STEPS: u32 = 20_000;
+
+/// `*` and `?` stop at a slash, `**` does not.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    matches_within(pattern, text, &mut STEPS.clone())
+}
+
+fn matches_within(pattern: &[u8], text: &[u8], steps: &mut u32) -> bool {
+    let Some(left) = steps.checked_sub(1) else { return false };
+    *steps = left;
+    match pattern {
+        [] => text.is_empty(),
+        [b'*', b'*', b'/', rest @ ..] => {
+            let after_slash = |at: &usize| *at == 0 || text[at - 1] == b'/';
+            (0..text.len()).filter(after_slash).any(|at| matches_within(rest, &text[at..], steps))
+        }
+        [b'*', b'*'] => true,
+        [b'*', rest @ ..] => {
+            let end = text.iter().position(|byte| *byte == b'/').unwrap_or(text.len());
+            (0..=end).any(|at| matches_within(rest, &text[at..], steps))
+        }
+        _ => {
+            let Some((byte, text)) = text.split_first() else { return false };
+            let (is_it, rest) = match pattern {
+                [b'?', rest @ ..] => (*byte != b'/', rest),
+                [b'[', rest @ ..] => match rest.iter().skip(1).position(|byte| *byte == b']') {
+                    Some(end) => (is_one_of(&rest[..=end], *byte), &rest[end + 2..]),
+                    None => (*byte == b'[', rest),
+                },
+                [b'\\', literal, rest @ ..] | [literal, rest @ ..] => (literal == byte, rest),
+                [] => (false, pattern),
+            };
+            is_it && matches_within(rest, text, steps)
+        }
+    }
+}
+
+/// Whether `[set]` has this byte.
+fn is_one_of(set: &[u8], byte: u8) -> bool {
+    let (without, set) = match set {
+        [b'!' | b'^', rest @ ..] => (true, rest),
+        _ => (false, set),
+    };
+    let mut found = false;
+    let mut at = 0;
+    while at < set.len() {
+        if let [first, b'-', last, ..] = set[at..] {
+            found |= (first..=last).contains(&byte);
+            at += 3;
+        } else {
+            found |= set[at] == byte;
+            at += 1;
+        }
+    }
+    found != without
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ignores(rules: &str, path: &str) -> bool {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(".gitignore"), rules).unwrap();
+        let (is_folder, path) = path.strip_suffix('/').map_or((false, path), |path| (true, path));
+        let path = Path::new(path);
+        let folder = path.parent().unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        Ignored::within(dir.path(), None, folder).has(folder, name, is_folder)
+    }
+
+    #[test]
+    fn rules_are_read_as_git_reads_them() {
+        for (rules, path) in [
+            ("*.pyc", "src/a.pyc"),
+            ("__pycache__/", "src/__pycache__/"),
+            ("/build", "build"),
+            ("src/out", "src/out/"),
+            ("src/**/gen", "src/a/b/gen/"),
+            ("**/x", "a/b/x"),
+            ("a/**", "a/b"),
+            ("[Tt]emp?", "temp1"),
+            ("[!a]b", "cb"),
+            ("*\n!keep.txt", "other.txt"),
+            ("# no\n\n\\#yes", "#yes"),
+        ] {
+            assert!(ignores(rules, path), "{rules:?} {path}");
+        }
+        for (rules, path) in [
+            ("*.pyc", "src/a.py"),
+            ("__pycache__/", "src/__pycache__"),
+            ("/build", "src/build"),
+            ("src/out", "lib/src/out"),
+            ("*\n!keep.txt", "keep.txt"),
+            ("src/*", "src/a/b"),
+            ("[!a]b", "ab"),
+        ] {
+            assert!(!ignores(rules, path), "{rules:?} {path}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_takes_too_long_matches_nothing() {
+        let pattern = "*a".repeat(40);
+        assert!(!ignores(&pattern, &"a".repeat(200).replacen('a', "b", 1)));
+        assert!(!ignores(&pattern, &format!("{}b", "a".repeat(200))));
+    }
+
+    #[test]
+    fn a_file_further_down_has_the_last_word() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        fs::create_dir_all(dir.path().join("git/info")).unwrap();
+        fs::write(dir.path().join("git/info/exclude"), "*.swp").unwrap();
+        fs::write(dir.path().join(".gitignore"), "*.log").unwrap();
+        fs::write(dir.path().join("a/.gitignore"), "!b.log\n/here").unwrap();
+        let rules = Ignored::within(dir.path(), Some(&dir.path().join("git")), Path::new("a/b"));
+        let has = |name| rules.has(Path::new("a/b"), name, false);
+        assert_eq!(["a.log", "b.log", "x.swp", "here"].map(has), [true, false, true, false]);
+    }
+}
