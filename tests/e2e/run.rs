@@ -276,6 +276,13 @@ fn an_agent_that_did_nothing_closes_nothing(program: &Program) {
         let told = workshop.told(&dispatch);
         assert!(!told.contains("no session works on"), "the tasks are offered to their own agent: {told}");
     }
+    let of_main: Vec<Dispatch> = workshop.dispatches().into_iter().filter(|one| one.unit.as_str() == "1.1").collect();
+    let stuck = |dispatch: &Dispatch| {
+        let told = workshop.told(dispatch);
+        told.find("Stuck ").map(|at| told[at..].split('.').next().unwrap_or_default().to_owned())
+    };
+    let counted: Vec<Option<String>> = of_main.iter().map(stuck).collect();
+    assert_eq!(counted, [None, Some("Stuck once before".into()), Some("Stuck 2 times before".into())]);
     let changed = workshop.git(&["diff", "--name-only", &view.run.base, &view.run.branch]);
     assert_eq!(changed.trim(), "");
 }

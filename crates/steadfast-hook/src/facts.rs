@@ -229,7 +229,7 @@ fn bound(brief: &mut Brief) {
     taking_back.iter_mut().for_each(|task| task.paths.truncate(SAID / 10));
     let mut texts: Vec<&mut String> = [spec, objective, phase].into_iter().flatten().collect();
     texts.extend(constraints.iter_mut().chain(criteria).chain(must_nots).chain(decisions));
-    if let Some(Current { files, notes, check, stuck_count: _ }) = current {
+    if let Some(Current { files, notes, check, stuck_count: _, counted: _ }) = current {
         files.truncate(SAID / 20);
         texts.extend(files.iter_mut().chain(notes).chain(check));
     }

@@ -361,8 +361,12 @@ pub struct Current {
     /// How it is checked, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// How many attempts came to nothing.
     #[serde(default)]
     pub stuck_count: u32,
+    /// The attempt under way is one of them: its check failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counted: bool,
 }
 
 impl Brief {

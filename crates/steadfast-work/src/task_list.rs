@@ -218,7 +218,8 @@ impl TaskList {
             _ => None,
         };
         let Caller { session, agent, .. } = &self.caller;
-        Started { at: self.now(), files, unseen, tree, session: session.clone(), agent: agent.clone(), loaded: false }
+        let (session, agent) = (session.clone(), agent.clone());
+        Started { at: self.now(), files, unseen, tree, session, agent, ..Started::default() }
     }
 
     pub fn note(&mut self, id: &TaskId, line: &str) -> Result<Task, WorkError> {

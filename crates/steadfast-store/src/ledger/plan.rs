@@ -313,7 +313,8 @@ fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Bri
         Some(line) => Some(task::find(connection, plan, &line.id)?),
         None => None,
     };
-    let mut brief = Brief { spec: source, current: current.as_ref().map(current_of), ..Brief::default() };
+    let told = current.as_ref().map(|task| current_of(connection, task)).transpose()?;
+    let mut brief = Brief { spec: source, current: told, ..Brief::default() };
     if brief.spec.is_none() {
         return Ok((brief, None));
     }
@@ -335,13 +336,14 @@ fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Bri
     Ok((brief, hash))
 }
 
-fn current_of(task: &Task) -> Current {
-    Current {
+fn current_of(connection: &Connection, task: &Task) -> Result<Current, Fault> {
+    Ok(Current {
         files: task.files.clone(),
         notes: task.notes.clone(),
         check: task.verify.as_ref().map(|check| redact(&check.describe()).into_owned()),
         stuck_count: task.stuck_count,
-    }
+        counted: task.stuck_count > 0 && progress::has_failed_since_start(connection, &task.plan, &task.id)?,
+    })
 }
 
 pub(super) fn counts(connection: &Connection, plan: &PlanId) -> Result<Counts, Fault> {

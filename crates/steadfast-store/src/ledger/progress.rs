@@ -28,6 +28,9 @@ pub struct Started {
     /// Who did, where a session did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
+    /// When the last session that had it turned out to be gone: the next attempt began after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
     /// Not started yet: as it was when it came into the plan.
@@ -198,11 +201,29 @@ pub(super) fn give_up(
     let rows = statement.query_map(params![plan.as_str(), task.map(TaskId::as_str), now.0], |row| task_id(row, 0))?;
     let ids: Vec<TaskId> = rows.collect::<Result<_, _>>()?;
     for id in &ids {
-        stuck(transaction, touched, plan, id, now)?;
+        if !has_failed_since_start(transaction, plan, id)? {
+            stuck(transaction, touched, plan, id, now)?;
+        }
+        transaction
+            .prepare_cached(
+                "UPDATE task SET started = json_set(started, '$.given_up', ?3) WHERE plan = ?1 AND id = ?2",
+            )?
+            .execute(params![plan.as_str(), id.as_str(), now.0])?;
         let change = StatusChange { to: Status::Pending, reason: None, fence: None, now };
         status::change(transaction, touched, plan, id, &change)?;
     }
     Ok(ids)
+}
+
+/// Whether a check of a task failed since it was started: the attempt is counted then.
+pub(super) fn has_failed_since_start(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<bool, Fault> {
+    let Some(Started { at, loaded: false, given_up, .. }) = started(connection, plan, id)? else { return Ok(false) };
+    let at = given_up.map_or(at, |given_up| given_up.max(at));
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM evidence WHERE plan = ?1 AND task = ?2 AND passed = 0 AND at >= ?3)",
+        )?
+        .query_row(params![plan.as_str(), id.as_str(), at.0], |row| row.get(0))?)
 }
 
 pub(super) fn stuck(

@@ -219,6 +219,7 @@ impl RunTasks {
             tasks: &unit.tasks,
             worktree: &worktree,
             title: &unit.title,
+            stuck: unit.stuck,
             baseline: &baseline,
             now,
         };

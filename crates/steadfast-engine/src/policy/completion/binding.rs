@@ -234,7 +234,7 @@ fn given_up(plan: &PlanView, leased: &[Leased]) -> PlanView {
     for task in plan.open.iter_mut().filter(is_left) {
         task.status = Status::Pending;
     }
-    if let Some(current) = &mut plan.brief.current {
+    if let Some(current) = plan.brief.current.as_mut().filter(|current| !current.counted) {
         current.stuck_count += 1;
     }
     plan

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Transaction};
-use steadfast_model::{AddedBy, Check, Evidence, Millis, PlanId, RunId, Task, TaskId};
+use steadfast_model::{AddedBy, Check, Evidence, Millis, PlanId, RunId, Status, Task, TaskId};
 
 use super::super::column::{plan_id, text, word};
 use super::super::decision::{self, Decision};
@@ -12,6 +12,7 @@ use super::super::plan::{self, NewPlan};
 use super::super::progress::Baseline;
 use super::super::slice::Touched;
 use super::super::spec;
+use super::super::status::{self, StatusChange};
 use super::super::{Ledger, LedgerError, evidence, task};
 use super::row;
 use crate::ledger::bind::params;
@@ -26,6 +27,8 @@ pub struct UnitLoading<'a> {
     /// Where its agent works.
     pub worktree: &'a str,
     pub title: &'a str,
+    /// How many attempts in a row came to nothing.
+    pub stuck: u32,
     /// How that worktree stands now.
     pub baseline: &'a Baseline,
     pub now: Millis,
@@ -52,12 +55,16 @@ impl Ledger {
                 Place::Present(id) => {
                     // What was decided since it was loaded.
                     decision::add_missing(transaction, &id, &decision::all(transaction, &whole)?)?;
+                    begin_again(transaction, touched, &id, loading)?;
                     touched.plan(&id);
                     return Ok(id);
                 }
                 Place::Free(id) => id,
             };
             put(transaction, &whole, &id, loading)?;
+            if loading.stuck > 0 {
+                begin_again(transaction, touched, &id, loading)?;
+            }
             touched.plan(&id);
             Ok(id)
         })
@@ -86,6 +93,30 @@ impl Ledger {
             put_away(transaction, touched, unit_plan, now)
         })
     }
+}
+
+/// The agent that was at it is gone. It may have run a failing check many times: that was one attempt.
+fn begin_again(
+    transaction: &Transaction<'_>,
+    touched: &mut Touched,
+    id: &PlanId,
+    loading: &UnitLoading<'_>,
+) -> Result<(), Fault> {
+    let open = task::all(transaction, id)?.into_iter().filter(|task| !task.status.is_closed());
+    for (index, task) in open.enumerate() {
+        // An agent that did nothing at all came to nothing at the first.
+        if index > 0 && task.status != Status::InProgress && task.stuck_count == 0 {
+            continue;
+        }
+        transaction
+            .prepare_cached("UPDATE task SET stuck_count = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2")?
+            .execute(params![id.as_str(), task.id.as_str(), loading.stuck, loading.now.0])?;
+        if task.status == Status::InProgress {
+            let change = StatusChange { to: Status::Pending, reason: None, fence: None, now: loading.now };
+            status::change(transaction, touched, id, &task.id, &change)?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn put_away(

@@ -1,6 +1,9 @@
 use std::collections::BTreeMap;
 
+use steadfast_model::{CheckEnd, Evidence};
+
 use super::super::Started;
+use super::specs::passed;
 use super::*;
 
 fn started(now: i64, file: &str) -> Started {
@@ -97,4 +100,25 @@ fn what_a_dead_owner_left_in_progress_is_ready_again_and_counted() {
     let task = ledger.task(&plan, &id("1")).unwrap();
     assert_eq!((task.status, task.stuck_count), (Status::Pending, 1));
     assert_eq!(ledger.task(&plan, &id("2")).unwrap().stuck_count, 0);
+}
+
+#[test]
+fn an_attempt_whose_check_failed_is_not_counted_again_when_its_owner_is_gone() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let plan = two_tasks(&mut ledger);
+    let me = session("me");
+    let failed = Evidence { passed: false, end: CheckEnd::Exited(1), ..passed(3) };
+    ledger.start_task(&plan, &id("1"), &started(2, "x")).unwrap();
+    ledger.record(&plan, &id("1"), &failed).unwrap();
+    let current = |ledger: &Ledger| ledger.plan_view(WORKTREE).unwrap().unwrap().brief.current.unwrap();
+    assert_eq!((current(&ledger).stuck_count, current(&ledger).counted), (1, true));
+    ledger.drain(&me, 1, journal([effect(&me, 4, Effect::GiveUp { plan: plan.clone(), task: None })])).unwrap();
+    let task = ledger.task(&plan, &id("1")).unwrap();
+    assert_eq!((task.status, task.stuck_count), (Status::Pending, 1));
+    // The next one does nothing at all: that is another attempt.
+    ledger.start_task(&plan, &id("1"), &started(5, "x")).unwrap();
+    assert!(!current(&ledger).counted);
+    ledger.give_up(&plan, at(6)).unwrap();
+    assert_eq!(ledger.task(&plan, &id("1")).unwrap().stuck_count, 2);
 }

@@ -7,7 +7,7 @@ use steadfast_model::{
 
 use super::super::{
     Baseline, Claiming, Closed, Closing, Decision, DispatchEnd, Fence, Lease, LeaseError, LedgerError, Loaded, Loading,
-    NewDispatch, Taken, UnitLoading, read_slices,
+    NewDispatch, Started, Taken, UnitLoading, read_slices,
 };
 use super::specs::{load, passed, planned, spec};
 use super::*;
@@ -59,6 +59,10 @@ fn units() -> [RunUnit; 2] {
 }
 
 fn load_unit(ledger: &mut Ledger, baseline: &BTreeMap<String, Option<String>>) -> PlanId {
+    load_stuck_unit(ledger, baseline, 0)
+}
+
+fn load_stuck_unit(ledger: &mut Ledger, baseline: &BTreeMap<String, Option<String>>, stuck: u32) -> PlanId {
     let tasks = [id("1"), id("1a")];
     let baseline = Baseline { files: baseline.clone(), tree: None };
     let loading = UnitLoading {
@@ -67,6 +71,7 @@ fn load_unit(ledger: &mut Ledger, baseline: &BTreeMap<String, Option<String>>) -
         tasks: &tasks,
         worktree: UNIT_WORKTREE,
         title: "one",
+        stuck,
         baseline: &baseline,
         now: at(10),
     };
@@ -366,6 +371,26 @@ fn evidence_under_a_lost_lease_is_not_kept() {
     let error = ledger.record_fenced(&plan, &id("1"), &passed(12), Fence { token: 9 }).unwrap_err();
     assert!(matches!(error, LedgerError::StaleFence { token: 9, .. }), "{error:?}");
     assert_eq!(ledger.evidence_of(&plan, &id("1")).unwrap(), [failed]);
+}
+
+#[test]
+fn the_next_agent_of_a_unit_is_told_of_attempts_and_not_of_every_failed_check() {
+    let (_dir, mut ledger, _) = with_run();
+    let unit = load_unit(&mut ledger, &BTreeMap::new());
+    let started = Started { at: at(11), loaded: false, ..Started::default() };
+    ledger.start_task(&unit, &id("1"), &started).unwrap();
+    let failed = |now| Evidence { passed: false, end: CheckEnd::Exited(1), ..passed(now) };
+    // The agent's own two, and that of the run when the agent had ended.
+    for now in [12, 13, 14] {
+        ledger.record(&unit, &id("1"), &failed(now)).unwrap();
+    }
+    assert_eq!(load_stuck_unit(&mut ledger, &BTreeMap::new(), 1), unit);
+    let tasks = ledger.tasks(&unit).unwrap();
+    let stand: Vec<(Status, u32)> = tasks.iter().map(|task| (task.status, task.stuck_count)).collect();
+    assert_eq!(stand, [(Status::Pending, 1), (Status::Pending, 0)]);
+    ledger.record(&unit, &id("1"), &failed(16)).unwrap();
+    load_stuck_unit(&mut ledger, &BTreeMap::new(), 2);
+    assert_eq!(ledger.task(&unit, &id("1")).unwrap().stuck_count, 2);
 }
 
 #[test]

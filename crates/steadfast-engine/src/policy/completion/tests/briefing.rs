@@ -24,6 +24,7 @@ fn spec() -> PlanView {
             notes: Some("The clock is injected.".into()),
             check: Some("`cargo test -p auth`".into()),
             stuck_count: 2,
+            counted: false,
         }),
     };
     plan
@@ -160,7 +161,7 @@ proptest! {
     ) {
         let mut long = plan(Some(ME), 3, 4, 1);
         long.open.iter_mut().for_each(|task| task.title.clone_from(&title));
-        let current = Some(Current { files, notes, check: phase.clone(), stuck_count: 7 });
+        let current = Some(Current { files, notes, check: phase.clone(), stuck_count: 7, counted: false });
         let spec = Some(spec.unwrap_or_else(|| "SPEC.md".into()));
         let must_nots = constraints.clone();
         let criteria = decisions.clone();
