@@ -25,7 +25,7 @@ usage: cargo xtask CHORE
                        --quick leaves out the real hosts and the fuzz
   bench drift          how well the drift score tells work that was asked for, on real sessions (--wrong lists where it
                        does not, --refine COMMAND measures what that command adds)
-  bench guard          what reading and judging a command costs beside a split at blanks; fails over its limits
+  bench guard          what judging a command costs, fails over its limits; how often it is right [errors] [held-back]
   bench hook           what a hook costs beside an empty process; fails over its limits (--runs N, --binary PATH)
   bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)
   bench observe        what a fact costs beside git's own answer; 1,000, 10,000 and 100,000 files by default (FILES...)

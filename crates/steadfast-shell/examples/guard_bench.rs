@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use steadfast_shell::{Context, effects, is_plain, judge};
 
 const ROUNDS: usize = 20;
-const MEDIAN: Duration = Duration::from_micros(50);
+const MEDIAN: Duration = Duration::from_micros(10);
 const P99: Duration = Duration::from_micros(500);
 /// Of how many commands the time of `bash -n` is taken.
 const BASH: usize = 200;
