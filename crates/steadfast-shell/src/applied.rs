@@ -2,14 +2,18 @@
 
 use crate::effect::{Certainty, Op};
 use crate::expand::Arg;
+use crate::interpreter::is_interpreter;
 use crate::table::{Sorted, Which, row_of};
-use crate::text::{ANY, base_name, is_anything, is_known, resolve};
+use crate::text::{ANY, base_name, is_anything, resolve};
+use crate::unknown::Described;
 use crate::walk::{MAX_LINKS, NO_STDIN, Walk};
 
 impl Walk {
     pub(crate) fn by_table(&mut self, name: &str, first: &Arg, args: &[Arg], stdin: Option<String>) -> Option<String> {
         let Some((row, args)) = row_of(name, args) else {
-            self.named_output(args, name);
+            if !is_interpreter(name) {
+                self.named_output(args, name, Described::No);
+            }
             return None;
         };
         if !row.applies(args) {
@@ -22,6 +26,7 @@ impl Walk {
         if let Some(at) = sorted.command {
             return self.wrapped(name, first, &args[at..], stdin);
         }
+        self.named_output(args, name, Described::Yes);
         for out in &sorted.out {
             if out.text != "-" {
                 self.effect(Op::Write, out, name);
@@ -45,22 +50,6 @@ impl Walk {
             }
         }
         self.remember(name, &sorted, stdin)
-    }
-
-    /// A program that nobody has described, and an option that says it all.
-    fn named_output(&mut self, args: &[Arg], name: &str) {
-        for (at, arg) in args.iter().enumerate() {
-            let (option, value) = match arg.text.split_once('=') {
-                Some((option, value)) => (option, Some(value.to_owned())),
-                None => (arg.text.as_str(), args.get(at + 1).map(|arg| arg.text.clone())),
-            };
-            let writes =
-                matches!(option, "--output" | "--output-file" | "--outfile" | "--out-file" | "--out" | "--log-file");
-            if let Some(value) = value.filter(|value| writes && is_known(value)) {
-                let path = resolve(&value, &self.state.cwd);
-                self.possible(Op::Write, &path, name, &arg.span);
-            }
-        }
     }
 
     /// The operands that a word of the table means.

@@ -53,7 +53,7 @@ fn reason(effect: &Effect, protected: &str, decision: Decision) -> String {
 fn touches(effect: &Effect, protected: &str, reading: &Reading) -> Decision {
     let mentioned = || reading.mentions.iter().any(|word| within(&parts(word), &parts(protected)));
     match (&effect.path, effect.op, effect.certainty) {
-        (_, Op::Unknown, _) => Decision::Allow,
+        (None, Op::Unknown, _) | (_, Op::Unknown, Certainty::Possible) => Decision::Allow,
         (None, _, _) if mentioned() => Decision::Deny,
         (None, _, _) => Decision::Ask,
         (Some(path), op, Certainty::Certain) => {

@@ -34,6 +34,7 @@ mod shell;
 mod table;
 mod text;
 mod tree;
+mod unknown;
 mod walk;
 mod written;
 

@@ -63,6 +63,8 @@ pub(crate) struct Walk {
     depth: usize,
     /// Bytes that were passed on.
     passed: usize,
+    /// While it is a guess that something is run.
+    guess: bool,
 }
 
 impl Walk {
@@ -84,6 +86,7 @@ impl Walk {
             commands: 0,
             depth: 0,
             passed: 0,
+            guess: false,
         }
     }
 
@@ -490,7 +493,16 @@ impl Walk {
         self.add(effect);
     }
 
+    /// What is found meanwhile counts where its path is protected, and nowhere else.
+    pub(crate) fn guessing<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.guess, true);
+        let found = self.apart(walk);
+        self.guess = before;
+        found
+    }
+
     fn told(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> Effect {
+        let op = if self.guess { Op::Unknown } else { op };
         let path = (path != ANY.to_string()).then(|| shown(path));
         Effect { op, path, via: via.to_owned(), certainty, span: self.span(span), copy_of: None }
     }
