@@ -113,7 +113,7 @@ pub struct Drift {
     /// Writing steps in a row that lead away.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub astray: u8,
-    /// Writing steps until the next correction may come: who was told is left to answer it.
+    /// Writing steps until the next level of correction: the agent is given time to answer the last one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub quiet: u8,
     /// Corrections that were ignored, at most three.
@@ -127,6 +127,9 @@ pub struct Drift {
     /// A correction was given, and no step since was on course.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub corrected: bool,
+    /// The level of that correction: the next one is not below it.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub told: Level,
     #[serde(default, skip_serializing_if = "Tally::is_empty")]
     pub tally: Tally,
     /// Tells the last texts apart that the agent was given: none is given twice.
@@ -235,6 +238,9 @@ impl Drift {
                 self.escalation = *escalation;
                 self.course = *course;
                 self.corrected = *corrected;
+                if !self.corrected {
+                    self.told = Level::None;
+                }
                 self.awaited.clone_from(awaited);
                 self.tally.highest = self.tally.highest.max(*escalation);
             }
@@ -243,6 +249,11 @@ impl Drift {
                     self.said.remove(0);
                 }
                 self.said.push(*text);
+            }
+            DriftChange::Halted => {
+                self.tally.halts += 1;
+                self.corrected = true;
+                self.told = Level::Halt;
             }
             DriftChange::SaidUndeclared => self.said_undeclared = true,
             DriftChange::Batch(batch) => self.batch.clone_from(batch),
@@ -268,6 +279,9 @@ impl Drift {
             Level::Correct => self.tally.corrections += 1,
             Level::Intervene => self.tally.interventions += 1,
             Level::Halt => self.tally.halts += 1,
+        }
+        if step.level >= Level::Correct {
+            self.told = step.level;
         }
     }
 }
@@ -299,6 +313,8 @@ pub enum DriftChange {
     },
     /// The agent was given this text.
     Said(u32),
+    /// A call was refused because it leads away.
+    Halted,
     SaidUndeclared,
     Batch(Batch),
 }
@@ -306,6 +322,11 @@ pub enum DriftChange {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
 fn is_zero(value: &u8) -> bool {
     *value == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_none(level: &Level) -> bool {
+    *level == Level::None
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]

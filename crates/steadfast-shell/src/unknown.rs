@@ -57,9 +57,10 @@ impl Walk {
     /// `--fix`, `--in-place`, and `fmt` as the word that says what to do.
     fn in_place(&mut self, args: &[Arg], name: &str) {
         let flag = args.iter().position(|arg| arg.text.starts_with('-') && words("in-place").contains(&&*arg.text));
-        let verb = args.iter().position(|arg| !arg.text.starts_with('-')).filter(|at| {
-            words("formats").contains(&args[*at].text.as_str())
-        });
+        let verb = args
+            .iter()
+            .position(|arg| !arg.text.starts_with('-'))
+            .filter(|at| words("formats").contains(&args[*at].text.as_str()));
         let Some(at) = flag.or(verb) else { return };
         let is_dry = |arg: &Arg| {
             arg.text.starts_with('-') && (arg.text.starts_with("--check") || words("dry").contains(&arg.text.as_str()))
@@ -207,9 +208,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_word_that_is_asked_for_is_in_the_file() {
-        for kind in
-            ["writes", "perhaps", "ends", "reads", "in-place", "dry", "verbs", "formats", "readers"]
-        {
+        for kind in ["writes", "perhaps", "ends", "reads", "in-place", "dry", "verbs", "formats", "readers"] {
             assert!(!words(kind).is_empty(), "{kind}");
         }
     }
@@ -235,9 +234,18 @@ mod tests {
         {
             assert_eq!(of(text, "b"), Some(value), "{text}");
         }
-        for text in
-            ["-i", "-f", "--input", "--output-format", "--log-level", "--save-dev", "-v", "--only", "--log-config", "a=b"]
-        {
+        for text in [
+            "-i",
+            "-f",
+            "--input",
+            "--output-format",
+            "--log-level",
+            "--save-dev",
+            "-v",
+            "--only",
+            "--log-config",
+            "a=b",
+        ] {
             assert_eq!(of(text, "a.txt"), None, "{text}");
         }
         assert_eq!(of("-o", "--verbose"), None);

@@ -118,7 +118,7 @@ impl Scorer for Engine<'_> {
         let step = changes.iter().find_map(step);
         (denied || step.is_some()).then(|| Scored {
             score: if denied { 1.0 } else { step.map_or(10.0, |step| f64::from(step.score.get())) },
-            correction: denied || step.is_some_and(|step| step.level >= Level::Correct),
+            correction: denied || step.is_some_and(|step| step.level >= Level::Correct && step.correction.is_some()),
         })
     }
 }

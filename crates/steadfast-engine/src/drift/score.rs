@@ -25,9 +25,6 @@ const FIRST: u8 = 8;
 /// and only who goes on is stopped.
 const MOST: [u8; 4] = [3, 5, 7, 9];
 
-/// The score, at the least, of a step shortly after a correction: whoever was told is left to answer it.
-const TOLD: u8 = 7;
-
 /// Scores what is written or tried. None: it only reads.
 ///
 /// A step is measured by the path that leads away farthest. Steps astray in a row weigh more, up to three; another kind
@@ -68,8 +65,9 @@ pub fn score(
         if lost > 1 {
             reasons.push(format!("`{path}` {}", standing.as_str()));
         }
-        if standing.is_astray() && standing != Standing::Told {
-            if without.has(Signal::Tangent)
+        if standing.is_astray() {
+            if standing != Standing::Told
+                && without.has(Signal::Tangent)
                 && let Some(work) = tangent(memory, path)
             {
                 lost += 2;
@@ -96,9 +94,6 @@ pub fn score(
     if let Some(repeated) = repeated {
         score = Score::new(score.get().saturating_sub(4));
         reasons.push(format!("the same failed {} times", repeated.times));
-    }
-    if memory.quiet > 0 {
-        score = score.max(Score::new(TOLD));
     }
     Some(Scored { kind, score, reasons, standing: farthest.map(|(_, standing)| standing), repeated })
 }

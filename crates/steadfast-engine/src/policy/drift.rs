@@ -15,8 +15,12 @@ use super::{Judgement, Policy};
 use crate::Heard;
 use crate::drift::{Deed, Scope, Scored, Without, failure, folder, mark, prompted, score, went, wrote};
 
-/// How many writing steps a correction is left to be answered.
-const QUIET: u8 = 6;
+/// How many writing steps the agent is given to answer a correction before it hears the next level. The calls of one
+/// answer of the model are made before any of them is corrected.
+const QUIET: u8 = 3;
+
+/// The same after a halt, above which there is no level.
+const QUIET_AFTER_HALT: u8 = 12;
 
 #[derive(Debug)]
 pub(super) struct Drift;
@@ -166,12 +170,19 @@ fn before(state: &State, event: &Heard<'_>, without: Without<'_>) -> Judgement {
     if level(&state.drift, scored.score) < Level::Halt {
         return Judgement::default();
     }
-    Judgement::of(Verdict::Deny { reason: text::refusal(state, &scored, recovery(state, &[]).as_deref()) })
+    let verdict = Verdict::Deny { reason: text::refusal(state, &scored, recovery(state, &[]).as_deref()) };
+    Judgement { verdict, changes: changes([DriftChange::Halted]), ..Judgement::default() }
 }
 
-/// The level of a score where corrections were ignored before it.
+/// The level of a score. After a correction that was ignored it rises by one, once the agent had time to answer it, and
+/// never falls before a step is on course.
 fn level(memory: &Memory, score: Score) -> Level {
-    score.level().after(memory.escalation.saturating_add(u8::from(memory.corrected)))
+    let level = score.level();
+    if !memory.corrected || level == Level::None {
+        return level.after(memory.escalation);
+    }
+    let told = memory.told.max(Level::Correct);
+    if memory.quiet > 0 { told } else { told.after(1) }
 }
 
 /// The path that would be back on course: of the task at hand, of the work, of the goal.
@@ -322,7 +333,9 @@ impl<'a> After<'a> {
         let level = level(memory, scored.score);
         let corrected = level >= Level::Correct;
         let writes = self.deed.changes_files();
-        let escalation = match (corrected, scored.score >= Score::new(8)) {
+        // The agent was told this much, and has time to answer it.
+        let again = memory.corrected && memory.quiet > 0 && level <= memory.told;
+        let escalation = match (corrected && !again, scored.score >= Score::new(8)) {
             (true, _) => (memory.escalation + u8::from(memory.corrected)).min(Memory::ESCALATION),
             (false, true) => memory.escalation.saturating_sub(1),
             (false, false) => memory.escalation,
@@ -337,15 +350,20 @@ impl<'a> After<'a> {
             _ => Course::Normal,
         };
         let recovery = (level > Level::None).then(|| recovery(self.state, &self.of_task)).flatten();
-        let text = text::correction(self.state, scored, level, recovery.as_deref())
-            .filter(|text| level >= self.state.rules.drift.quiet_below() && !memory.said.contains(&mark(text)));
+        let text = text::correction(self.state, scored, level, recovery.as_deref()).filter(|text| {
+            !again && level >= self.state.rules.drift.quiet_below() && !memory.said.contains(&mark(text))
+        });
         let steered = DriftChange::Steered {
             astray: match scored.standing.filter(|_| writes && memory.at_work) {
                 Some(standing) if standing.is_astray() => memory.astray.saturating_add(1),
                 Some(standing) if standing.is_near() => memory.astray,
                 _ => 0,
             },
-            quiet: if corrected { QUIET } else { memory.quiet.saturating_sub(batch::heard(memory)) },
+            quiet: if corrected && !again {
+                if level == Level::Halt { QUIET_AFTER_HALT } else { QUIET }
+            } else {
+                memory.quiet.saturating_sub(batch::heard(memory))
+            },
             escalation,
             course,
             awaited: if course == Course::Normal { None } else { memory.awaited.clone().or(recovery.clone()) },

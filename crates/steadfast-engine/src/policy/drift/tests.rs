@@ -107,13 +107,84 @@ fn a_document_that_is_read_on_the_way_makes_nothing_belong() {
     assert_eq!(scored(&mut state, &edit("web/menu.ts")), Some((7, Level::Nudge)));
 }
 
+/// The scores and levels of these writes, one after the other.
+fn all_scored<'a>(state: &mut State, paths: impl IntoIterator<Item = &'a str>) -> Vec<(u8, Level)> {
+    paths.into_iter().map(|path| scored(state, &edit(path)).unwrap()).collect()
+}
+
 #[test]
-fn one_step_to_the_side_is_asked_about_two_are_told_and_then_there_is_quiet() {
+fn one_step_to_the_side_is_asked_about_and_the_next_is_corrected() {
     let mut state = at_work();
-    let told: Vec<_> = ["web/menu.ts", "web/menu.ts", "web/footer.ts", "ops/list.yaml", "src/auth/token.rs"]
-        .map(|path| scored(&mut state, &edit(path)).unwrap())
-        .to_vec();
-    assert_eq!(told, [(7, Level::Nudge), (5, Level::Correct), (7, Level::Nudge), (7, Level::Nudge), (10, Level::None)]);
+    let paths = ["web/menu.ts", "web/menu.ts", "web/footer.ts", "ops/list.yaml", "src/auth/token.rs", "web/a.ts"];
+    assert_eq!(
+        all_scored(&mut state, paths),
+        [
+            (7, Level::Nudge),
+            (5, Level::Correct),
+            (5, Level::Correct),
+            (2, Level::Correct),
+            (10, Level::None),
+            (7, Level::Nudge)
+        ]
+    );
+}
+
+#[test]
+fn twenty_stray_writes_in_a_row_climb_to_a_halt_and_never_back() {
+    let scenes: [fn(usize) -> String; 4] = [
+        |n| format!("web{n}/menu{n}.ts"),
+        |n| format!("web/menu{n}.ts"),
+        |_| "web/menu.ts".to_owned(),
+        |n| format!("web/part{}/menu.ts", n % 3),
+    ];
+    for path in scenes {
+        let mut state = at_work();
+        let mut told = Vec::new();
+        let paths: Vec<String> = (0..20).map(path).collect();
+        let mut levels = Vec::new();
+        for path in &paths {
+            let decision = go(&mut state, &edit(path));
+            let step = steps(&decision)[0];
+            levels.push(step.level);
+            told.extend(step.correction.is_some().then_some(step.level));
+        }
+        assert!(levels.is_sorted(), "{paths:?}: {levels:?}");
+        assert_eq!(told[..4], [Level::Nudge, Level::Correct, Level::Intervene, Level::Halt], "{paths:?}: {told:?}");
+        assert_eq!(state.drift.course, Course::Forced, "{paths:?}");
+        assert_eq!(state.drift.tally.tags(state.drift.course), ["had-drift", "needs-review"]);
+    }
+}
+
+#[test]
+fn the_calls_of_one_answer_are_corrected_once() {
+    let mut state = at_work();
+    let said: Vec<_> = (0..4).filter_map(|n| said(&mut state, &edit(&format!("web{n}/menu.ts")))).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+}
+
+#[test]
+fn halted_calls_are_counted_and_what_is_beside_them_is_halted_too() {
+    let mut state = at_work();
+    state.rules.drift_mode = Mode::Enforce;
+    let pre =
+        |path: &str| event(EventKind::PreTool(call("Edit", Action::Write { paths: vec![format!("/repo/{path}")] })));
+    let mut denied = Vec::new();
+    for n in 0..20 {
+        let path = format!("web/menu{}.ts", n % 4);
+        if matches!(go(&mut state, &pre(&path)).answer.ruling, Ruling::Deny { .. }) {
+            denied.push(n);
+        } else {
+            go(&mut state, &edit(&path));
+        }
+    }
+    // From the first on, all of them.
+    assert_eq!(denied, (denied[0]..20).collect::<Vec<_>>());
+    assert!((6..=10).contains(&denied[0]), "{denied:?}");
+    assert_eq!(state.drift.tally.halts as usize, denied.len());
+    assert_eq!(state.drift.tally.tags(state.drift.course), ["had-drift", "needs-review"]);
+    // What belongs to the work is not.
+    assert_eq!(go(&mut state, &pre("src/auth/token.rs")).answer.ruling, Ruling::Pass);
+    assert_eq!(scored(&mut state, &edit("src/auth/token.rs")), Some((10, Level::None)));
 }
 
 #[test]
@@ -341,7 +412,7 @@ fn what_led_away_may_be_taken_away_again() {
     go(&mut state, &edit("web/menu.ts"));
     go(&mut state, &edit("web/footer.ts"));
     state.drift.quiet = 0;
-    assert_eq!(scored(&mut state.clone(), &shell("rm -r ops", Outcome::Ok)), Some((3, Level::Halt)));
+    assert_eq!(scored(&mut state.clone(), &shell("rm -r ops", Outcome::Ok)), Some((3, Level::Intervene)));
     assert_eq!(scored(&mut state, &shell("rm -r web", Outcome::Ok)), Some((10, Level::None)));
     assert_eq!((state.drift.course, state.drift.corrected), (Course::Normal, false));
 }
