@@ -29,6 +29,20 @@ pub struct Task {
     pub updated_at: Millis,
 }
 
+impl Task {
+    /// The line of its notes that what a panel recommends follows.
+    pub const COUNSEL: &'static str = "A panel recommends:";
+
+    /// What panels recommended when it was stuck: the first line of each.
+    pub fn counsel(&self) -> impl Iterator<Item = &str> {
+        let mut lines = self.notes.as_deref().unwrap_or_default().lines();
+        std::iter::from_fn(move || {
+            lines.by_ref().find(|line| *line == Self::COUNSEL)?;
+            Some(lines.next().unwrap_or_default())
+        })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

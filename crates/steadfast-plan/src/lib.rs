@@ -56,7 +56,9 @@ pub use swallow::swallowed;
 pub use synthetic::synthetic_spec;
 pub use unit::{Circle, Unit, UnitState, units};
 pub use wave::{next_wave, waves};
-pub use workflow::{Next, Standing, last_thorough, loop_progress, loop_view, next, resume_text, workflow_state};
+pub use workflow::{
+    Next, Standing, counsel, last_thorough, loop_progress, loop_view, next, resume_text, workflow_state,
+};
 
 /// The largest spec that is read. 100,000 tasks are about 30 MB.
 pub const MAX_BYTES: usize = 64 << 20;

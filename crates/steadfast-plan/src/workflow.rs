@@ -292,7 +292,22 @@ pub fn loop_progress(looped: &Loop, reviews: &[Review], tasks: &[Task]) -> Strin
     }
     let stuck: u32 = tasks.iter().map(|task| task.stuck_count).sum();
     page += &format!("\n## 📊 Metrics\n- Tasks: {}/{} complete\n- Stuck count: {stuck}\n", standing.done, standing.all);
-    page + &format!("- Counsel consulted: {}\n", counted(reviews.len(), "time"))
+    page + &counsel(tasks, reviews.len())
+}
+
+/// How often experts were asked, reviews among them, and what they recommended for tasks that were stuck.
+pub fn counsel(tasks: &[Task], reviews: usize) -> String {
+    /// More is in the notes of the task.
+    const SAID: usize = 160;
+    let panels: Vec<(&Task, &str)> =
+        tasks.iter().flat_map(|task| task.counsel().map(move |said| (task, said))).collect();
+    let mut lines = format!("- Counsel consulted: {}\n", counted(reviews + panels.len(), "time"));
+    for (task, said) in panels {
+        let cut: String = said.chars().take(SAID).collect();
+        let more = if cut.len() < said.len() { "…" } else { "" };
+        lines += &format!("  - {}, stuck: {cut}{more}\n", task.id);
+    }
+    lines
 }
 
 fn dollars(micro: u64) -> String {

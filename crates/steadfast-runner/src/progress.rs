@@ -8,6 +8,7 @@ mod tests;
 use std::collections::{BTreeSet, HashMap};
 
 use steadfast_model::{RunState, RunUnit, RunView, Status, Task, TaskId, UnitStatus};
+use steadfast_plan::counsel;
 
 pub use report::report;
 
@@ -36,7 +37,7 @@ pub fn progress_md(view: &RunView) -> String {
     let (done, all) = look.counts();
     let stuck: u32 = view.units.iter().map(|unit| unit.stuck).sum();
     page += &format!("\n## 📊 Metrics\n- Tasks: {done}/{all} complete\n- Stuck count: {stuck}\n");
-    page
+    page + &counsel(&view.tasks, 0)
 }
 
 /// `wave 2 of 4 · 3 agents · 5 of 12 tasks · $2.50 of $25`

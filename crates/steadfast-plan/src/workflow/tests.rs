@@ -1,4 +1,7 @@
-use steadfast_model::{Autonomy, Finding, FindingSeverity, LoopEnd, LoopId, PlanId, Resolution, RunId, Scores, Shape};
+use steadfast_model::{
+    AddedBy, Autonomy, Finding, FindingSeverity, LoopEnd, LoopId, PlanId, Resolution, RunId, Scores, Shape, TaskId,
+    TaskKind,
+};
 
 use super::*;
 
@@ -116,6 +119,38 @@ fn a_new_session_is_told_where_the_loop_stands() {
     Reviews: none
     Next: `steadfast loop advance shape`
     ");
+}
+
+#[test]
+fn the_page_counts_reviews_and_panels_as_counsel() {
+    let said = "x".repeat(200);
+    let notes = format!("A panel recommends:\ntests: Test both.\nA panel recommends:\n{said}");
+    let stuck = Task {
+        plan: PlanId::new("p"),
+        id: TaskId::new("1.1"),
+        title: "Codes".into(),
+        kind: TaskKind::Main,
+        task_type: None,
+        phase: None,
+        item: None,
+        files: Vec::new(),
+        notes: Some(notes),
+        verify: None,
+        blocked_by: Vec::new(),
+        status: Status::Pending,
+        stuck_count: 2,
+        wave: None,
+        added_by: AddedBy::Human,
+        created_at: Millis(0),
+        updated_at: Millis(0),
+    };
+    let page = loop_progress(&looped(Stage::Executing), &reviews(), &[stuck.clone()]);
+    let at = page.find("- Counsel").unwrap();
+    let short = "x".repeat(160);
+    let id = &stuck.id;
+    let lines =
+        format!("- Counsel consulted: 5 times\n  - {id}, stuck: tests: Test both.\n  - {id}, stuck: {short}…\n");
+    assert_eq!(page[at..], lines);
 }
 
 /// Each stage, and what it needs to be left.

@@ -16,6 +16,9 @@ pub fn report(view: &RunView) -> String {
             let rests_on = view.evidence.get(&task.id).map_or("no evidence".to_owned(), rests_on);
             text += &format!("  {} done: {rests_on}\n", task.id);
         }
+        for Listed { task, .. } in look.listed(unit) {
+            text.extend(task.counsel().map(|said| format!("  {} counsel: {}\n", task.id, one_line(said))));
+        }
     }
     let left: String = look.all().filter_map(|listed| open(&look, &listed)).collect();
     if !left.is_empty() {

@@ -165,6 +165,7 @@ fn the_page_is_what_people_read_while_it_goes_on() {
     ## 📊 Metrics
     - Tasks: 3/7 complete
     - Stuck count: 0
+    - Counsel consulted: 0 times
     ");
 }
 
@@ -191,6 +192,7 @@ fn a_page_of_a_run_that_is_paused_says_why_and_what_is_blocked() {
     ## 📊 Metrics
     - Tasks: 3/7 complete
     - Stuck count: 3
+    - Counsel consulted: 0 times
     ");
 }
 
@@ -213,6 +215,7 @@ fn a_page_of_a_run_that_is_complete_has_nothing_open() {
     ## 📊 Metrics
     - Tasks: 7/7 complete
     - Stuck count: 0
+    - Counsel consulted: 0 times
     ");
 }
 
@@ -301,4 +304,16 @@ fn the_report_of_a_complete_run_ends_with_the_merge() {
     Next:
       `git merge steadfast/r-1a2b3c4d` brings what is done into your branch
     ");
+}
+
+#[test]
+fn what_experts_recommended_for_a_stuck_task_is_on_the_page_and_in_the_report() {
+    let mut view = paused();
+    let notes = "mind the order\nA panel recommends:\ncorrectness: The field is optional.\ntests: Test both.\nlater";
+    view.tasks[3].notes = Some(notes.into());
+    let page = progress_md(&view);
+    let lines = "- Counsel consulted: 1 time\n  - T-003, stuck: correctness: The field is optional.\n";
+    assert!(page.ends_with(lines), "{page}");
+    let report = report(&view);
+    assert!(report.contains("\n  T-003 counsel: correctness: The field is optional.\n"), "{report}");
 }

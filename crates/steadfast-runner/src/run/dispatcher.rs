@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use steadfast_hosts::stream::AgentEvent;
-use steadfast_model::{Millis, PlanId, Process, Run, RunUnit, Spent, Sums, TaskId, UnitStatus};
+use steadfast_model::{Millis, PlanId, Process, Run, RunUnit, Spent, Sums, Task, TaskId, UnitStatus};
 use steadfast_plan::{Unit, units, waves};
 use steadfast_store::ledger::{Lease, Ledger};
 
@@ -250,7 +250,7 @@ impl Dispatcher {
     /// Kept with the task, so that it can be read later.
     fn advised(&mut self, unit: TaskId, advice: Option<String>) -> Result<(), RunError> {
         if let Some(advice) = &advice {
-            let note = format!("A panel recommends:\n{advice}");
+            let note = format!("{}\n{advice}", Task::COUNSEL);
             self.ledger.note_task(&self.run.plan, &unit, &note, self.now())?;
         }
         self.doing(&unit, "starts".to_owned());

@@ -29,29 +29,15 @@ pub(crate) struct Tried {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Its checks passed.
-    Merge {
-        head: String,
-    },
+    Merge { head: String },
     /// With what the next attempt is to know, and how often it failed in a row by now.
-    Again {
-        why: String,
-        before: Before,
-        stuck: u32,
-    },
+    Again { why: String, before: Before, stuck: u32 },
     /// Not before this time; nothing is held against it.
-    Later {
-        why: String,
-        until: Millis,
-        before: Before,
-    },
-    Block {
-        task: TaskId,
-        why: String,
-    },
+    Later { why: String, until: Millis, before: Before },
+    /// With how often it failed in a row, where that is why.
+    Block { task: TaskId, why: String, stuck: Option<u32> },
     /// Something is wrong that is not the unit's.
-    Pause {
-        why: String,
-    },
+    Pause { why: String },
     /// The run is being stopped.
     Stopped,
 }
@@ -66,7 +52,7 @@ pub(crate) fn after_work(tried: Tried, worked: Worked, now: Millis) -> Next {
         return Next::Merge { head };
     }
     if let Some((task, why)) = needs_human {
-        return Next::Block { task, why };
+        return Next::Block { task, why, stuck: None };
     }
     let (how, said) = match departure {
         Some(Departure { how, said, .. }) => (Some(how), said),
@@ -130,7 +116,8 @@ fn again(tried: Tried, before: Before, why: String, stuck: u32) -> Next {
         // A conflict is the unit's, not a task of the plan.
         let failure = before.failure.filter(|failure| !failure.why.contains(MARKERS));
         let task = failure.map_or(tried.unit, |failure| failure.task);
-        return Next::Block { task, why: format!("{STUCK} attempts in a row came to nothing; the last: {why}") };
+        let why = format!("{STUCK} attempts in a row came to nothing; the last: {why}");
+        return Next::Block { task, why, stuck: Some(stuck) };
     }
     Next::Again { why, before, stuck }
 }
@@ -229,7 +216,7 @@ mod tests {
         let worked = || Worked { departure: left(finished()), open: open.clone(), ..Worked::default() };
         let Next::Again { why, .. } = next(0, worked()) else { panic!("not tried again") };
         assert_eq!(why, "the conflict with what landed meanwhile is not settled in 'shared.txt'");
-        let Next::Block { task, why } = next(2, worked()) else { panic!("not blocked") };
+        let Next::Block { task, why, stuck: Some(3) } = next(2, worked()) else { panic!("not blocked") };
         assert_eq!(task, tried(0).unit);
         assert!(!why.contains("task 2"), "{why}");
     }
@@ -237,7 +224,7 @@ mod tests {
     #[test]
     fn the_third_failure_in_a_row_blocks() {
         let worked = Worked { departure: left(Departed::Silent), open: open(), ..Worked::default() };
-        let Next::Block { task, why } = next(2, worked) else { panic!("not blocked") };
+        let Next::Block { task, why, .. } = next(2, worked) else { panic!("not blocked") };
         assert_eq!(task.as_str(), "1.1");
         assert_eq!(
             why,

@@ -129,6 +129,15 @@ impl Ledger {
         self.write(|transaction, touched| give_up(transaction, touched, plan, None, now))
     }
 
+    /// How many attempts at a task came to nothing, where a run counts them.
+    pub fn set_stuck(&mut self, plan: &PlanId, id: &TaskId, stuck: u32, now: Millis) -> Result<(), LedgerError> {
+        self.write(|transaction, touched| {
+            set_stuck(transaction, plan, id, stuck, now)?;
+            touched.plan(plan);
+            Ok(())
+        })
+    }
+
     /// Adds a line to what is known of a task.
     pub fn note_task(&mut self, plan: &PlanId, id: &TaskId, line: &str, now: Millis) -> Result<Task, LedgerError> {
         self.write(|transaction, touched| {
@@ -224,6 +233,19 @@ pub(super) fn has_failed_since_start(connection: &Connection, plan: &PlanId, id:
             "SELECT EXISTS (SELECT 1 FROM evidence WHERE plan = ?1 AND task = ?2 AND passed = 0 AND at >= ?3)",
         )?
         .query_row(params![plan.as_str(), id.as_str(), at.0], |row| row.get(0))?)
+}
+
+pub(super) fn set_stuck(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    id: &TaskId,
+    stuck: u32,
+    now: Millis,
+) -> Result<(), Fault> {
+    transaction
+        .prepare_cached("UPDATE task SET stuck_count = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2")?
+        .execute(params![plan.as_str(), id.as_str(), stuck, now.0])?;
+    Ok(())
 }
 
 pub(super) fn stuck(

@@ -127,6 +127,7 @@ impl Dispatcher {
             Next::Merge { head } => self.merge(unit, head)?,
             Next::Again { why, before, stuck } => {
                 self.wait(unit, &why, &before, Some(stuck))?;
+                self.ledger.set_stuck(&self.run.plan, unit, stuck, self.now())?;
                 self.news.push(News::Again { unit: unit.clone(), why });
             }
             Next::Later { why, until, before } => {
@@ -134,7 +135,13 @@ impl Dispatcher {
                 self.later.insert(unit.clone(), until);
                 self.news.push(News::Waits { unit: unit.clone(), why });
             }
-            Next::Block { task, why } => self.block(unit, &task, why)?,
+            Next::Block { task, why, stuck } => {
+                if let Some(stuck) = stuck {
+                    self.change(unit, |row| row.stuck = stuck)?;
+                    self.ledger.set_stuck(&self.run.plan, unit, stuck, self.now())?;
+                }
+                self.block(unit, &task, why)?;
+            }
             Next::Pause { why } => {
                 self.put_unit_back(unit)?;
                 self.pausing = Some(Pausing::Now(why));

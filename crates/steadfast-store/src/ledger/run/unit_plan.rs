@@ -9,7 +9,7 @@ use super::super::column::{plan_id, text, word};
 use super::super::decision::{self, Decision};
 use super::super::error::Fault;
 use super::super::plan::{self, NewPlan};
-use super::super::progress::Baseline;
+use super::super::progress::{self, Baseline};
 use super::super::slice::Touched;
 use super::super::spec;
 use super::super::status::{self, StatusChange};
@@ -108,9 +108,7 @@ fn begin_again(
         if index > 0 && task.status != Status::InProgress && task.stuck_count == 0 {
             continue;
         }
-        transaction
-            .prepare_cached("UPDATE task SET stuck_count = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2")?
-            .execute(params![id.as_str(), task.id.as_str(), loading.stuck, loading.now.0])?;
+        progress::set_stuck(transaction, id, &task.id, loading.stuck, loading.now)?;
         if task.status == Status::InProgress {
             let change = StatusChange { to: Status::Pending, reason: None, fence: None, now: loading.now };
             status::change(transaction, touched, id, &task.id, &change)?;
