@@ -13,7 +13,7 @@
 
 mod lineage;
 
-use steadfast_model::{Action, Event, EventKind, Forged, SessionId, ToolCall};
+use steadfast_model::{Action, Event, EventKind, Forged, PlanId, SessionId, StartSource, ToolCall};
 use steadfast_store::{Place, SessionFiles};
 
 pub(crate) use lineage::Noted;
@@ -105,6 +105,28 @@ fn session_of(place: &Place, host: &Process) -> Option<(SessionId, Noted)> {
         let noted = noted(&files).into_iter().find(|noted| noted.is(host))?;
         Some((files.session().clone(), noted))
     })
+}
+
+/// `/clear` ends a session and starts the next within moments.
+const CLEARED_MS: i64 = 60_000;
+
+/// The plans of the session that `/clear` has just ended for this one to begin, in the same host where hosts are known.
+pub(crate) fn inherited(place: &Place, event: &Event, peer: Option<u32>) -> Vec<PlanId> {
+    if !matches!(event.kind, EventKind::SessionStart { source: StartSource::Clear }) {
+        return Vec::new();
+    }
+    let lineage = Lineage::of(&System, std::process::id(), peer);
+    let is_host = |files: &SessionFiles| {
+        let noted = noted(files);
+        noted.is_empty() || lineage.host().is_none_or(|host| noted.iter().any(|noted| noted.is(host)))
+    };
+    let cleared = |files: SessionFiles| {
+        let state = files.peek().filter(|state| state.ended.as_deref() == Some("clear"))?;
+        let is_new = event.at.since(state.last_at).abs() < CLEARED_MS && state.session != event.session;
+        (is_new && is_host(&files)).then_some(state)
+    };
+    let last = SessionFiles::all(place).into_iter().filter_map(cleared).max_by_key(|state| state.last_at);
+    last.map(|state| state.binding.plans).unwrap_or_default()
 }
 
 /// What a forged event said, as far as it is shown.

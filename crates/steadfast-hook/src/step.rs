@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use steadfast_engine::{Decision, Heard, decide};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
-    Answer, Change, Effect, Event, EventKind, Fact, Facts, GateScope, Millis, Needs, Record, SessionId, State,
+    Answer, Change, Effect, Event, EventKind, Fact, Facts, GateScope, Millis, Needs, PlanId, Record, SessionId, State,
 };
 use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
 use steadfast_store::{
@@ -64,6 +64,7 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
         task_list: || None,
         programs: Vec::new,
         keeps_hooks: false,
+        inherited: &[],
     };
     let decision = step.take(event)?;
     Ok(decision.answer)
@@ -86,6 +87,8 @@ pub(crate) struct Step<'a> {
     pub(crate) programs: fn() -> Vec<PathBuf>,
     /// The call writes settings of a host, and leaves what concerns us in them as it is.
     pub(crate) keeps_hooks: bool,
+    /// The plans of the session that this one follows after `/clear`.
+    pub(crate) inherited: &'a [PlanId],
 }
 
 impl Step<'_> {
@@ -150,6 +153,7 @@ impl Step<'_> {
             unfinished,
             changed,
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
+            inherited: self.inherited.to_vec(),
             of_run: run_spent.is_some() && matches!(event.kind, EventKind::SessionStart { .. }),
             checkout: facts::checkout(place, wanted),
             processes: facts::processes(wanted, &event),
@@ -277,6 +281,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         changed,
         neighbours: if wanted.neighbours { world.neighbours.clone() } else { Vec::new() },
         spent: world.spent.clone(),
+        inherited: world.inherited.clone(),
         of_run: world.of_run,
         found: if wanted.found { world.found.clone() } else { Fact::NotAsked },
         looped: world.looped.clone(),

@@ -120,6 +120,7 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
     let Surroundings { homes, follow, task_list, .. } = *around;
     let run_spent = around.run_spent.as_deref();
     let keeps_hooks = settings::leaves_us(&event, payload);
+    let inherited = sender::inherited(&place, &event, around.peer);
     let step = Step {
         place: &place,
         config: &config,
@@ -129,6 +130,7 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
         task_list,
         programs: around.programs,
         keeps_hooks,
+        inherited: &inherited,
     };
     let session = event.session.clone();
     let starts = matches!(event.kind, EventKind::SessionStart { .. });

@@ -152,6 +152,10 @@ pub struct Facts {
     /// The budget of the run that this session works for is spent: how much of what, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<String>,
+    /// The plans that a session was bound to which `/clear` has just ended in the same host. Asked at the start of the
+    /// session that follows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inherited: Vec<PlanId>,
     /// A run started this session. Asked at the start of a session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_run: bool,

@@ -88,7 +88,8 @@ impl Policy for Completion {
                 told.map(|text| Judgement::of(Verdict::Context(text))).unwrap_or_default()
             }
             EventKind::SessionStart { source } => {
-                let started = looped::start(event, *source, facts, start(state, event, *source, facts));
+                let started = binding::inherit(state, facts, start(state, event, *source, facts));
+                let started = looped::start(event, *source, facts, started);
                 told(started, facts, Verdict::Context)
             }
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => {
@@ -415,6 +416,9 @@ fn start(state: &State, event: &Event, source: StartSource, facts: &Facts) -> Ju
     }
     if state.is_bound(plan) {
         return Judgement::of(Verdict::Context(brief::owners(plan, &state.rules.stop, event.host)));
+    }
+    if facts.inherited.contains(&plan.id) {
+        return binding::bind(state, event, plan);
     }
     if plan.owner.is_none() || plan.owner_ended.is_some() {
         let cleared = source == StartSource::Clear

@@ -54,6 +54,31 @@ fn a_session_resumed_beside_the_window_that_made_a_checkpoint_is_held_too() {
 }
 
 #[test]
+fn a_cleared_session_beside_the_owner_stays_bound() {
+    let sandbox = decided();
+    for session in ["owner", "second"] {
+        sandbox.starts(session);
+        sandbox.prompts(session, "do the tasks");
+    }
+    let clear = |from: &str, to: &str| {
+        sandbox.hook("SessionEnd", from, json!({"reason": "clear"}));
+        sandbox.hook("SessionStart", to, json!({"source": "clear"}))
+    };
+    let told = clear("second", "third");
+    assert!(told.contains("tasks are open"), "{told}");
+    let held = sandbox.stops_with("third", "Let me know!");
+    assert!(held.contains("\"block\"") && held.contains("1.1 Greet people"), "{held}");
+    clear("third", "fourth");
+    assert!(sandbox.stop_is_refused("fourth"), "it is inherited again");
+    sandbox.prompts("fourth", "Stop here, leave the rest.");
+    clear("fourth", "fifth");
+    assert!(!sandbox.stop_is_refused("fifth"), "a session that was released leaves nothing");
+    sandbox.hook("SessionEnd", "owner", json!({"reason": "prompt_input_exit"}));
+    sandbox.starts("new");
+    assert!(!sandbox.stop_is_refused("new"), "another window is not bound by it");
+}
+
+#[test]
 fn what_one_session_has_started_is_not_taken_by_another() {
     let sandbox = decided();
     for session in ["one", "two"] {

@@ -88,6 +88,18 @@ pub(super) fn bind(state: &State, event: &Event, plan: &PlanView) -> Judgement {
     }
 }
 
+/// A session that begins with `/clear` is bound to what the one before it was bound to.
+pub(super) fn inherit(state: &State, facts: &Facts, mut started: Judgement) -> Judgement {
+    for plan in facts.inherited.iter().filter(|plan| !state.binding.plans.contains(plan)) {
+        let bound = Change::Binding(BindingChange::Bound(plan.clone()));
+        if !started.changes.contains(&bound) {
+            // The plan in force, if it is one of them, stays the last.
+            started.changes.insert(0, bound);
+        }
+    }
+    started
+}
+
 /// The ledger's owner is the session that took it last, unless a living one has it: that one keeps it, and both are bound.
 fn take(event: &Event, plan: &PlanView) -> Effect {
     let silent = plan.owner_ended.as_ref().is_some_and(|end| end.reason == OwnerEnd::SILENT);

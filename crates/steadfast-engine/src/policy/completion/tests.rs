@@ -398,6 +398,20 @@ fn an_agent_of_a_run_is_offered_nothing() {
 }
 
 #[test]
+fn a_cleared_session_that_is_not_the_owner_stays_bound() {
+    let facts = Facts {
+        inherited: vec![PlanId::new("other"), PlanId::new("list")],
+        ..knowing(plan(Some("session-2"), 2, 1, 0))
+    };
+    let mut state = fresh();
+    let started = go(&mut state, &event(EventKind::SessionStart { source: StartSource::Clear }), &facts);
+    assert!(started.answer.context.is_some_and(|text| text.contains("2 of 3 tasks are open")));
+    assert_eq!(state.binding.plans, [PlanId::new("other"), PlanId::new("list")]);
+    let held = go(&mut state, &stopping(), &knowing(plan(Some("session-2"), 2, 1, 0)));
+    assert!(matches!(held.answer.ruling, steadfast_model::Ruling::Continue { .. }), "{:?}", held.answer);
+}
+
+#[test]
 fn a_cleared_session_inherits_and_a_fork_does_not() {
     let mut ended = plan(Some("session-0"), 2, 1, 0);
     ended.owner_ended = Some(OwnerEnd { reason: "clear".into(), at: Millis(900) });
