@@ -26,6 +26,7 @@ macro_rules! on_every_host {
 }
 
 mod agents;
+mod attacks;
 mod authority;
 mod binding;
 mod constraint;
