@@ -90,9 +90,9 @@ fn alias_of<'a>(run: &Run, aliases: &'a [GitAlias]) -> Option<&'a GitAlias> {
     aliases.iter().find(|alias| alias.name.eq_ignore_ascii_case(&verb))
 }
 
-/// What was begun before it was forbidden is brought to its end: a rebase or a merge that stands half done helps nobody.
-fn goes_on(rest: &[String]) -> bool {
-    has(rest, &["--continue", "--skip", "--edit-todo", "--show-current-patch"])
+/// A rebase that was begun before it was forbidden is brought to its end: it makes commits anew that were there already.
+fn ends_rebase(verb: &str, rest: &[String]) -> bool {
+    verb == "rebase" && has(rest, &["--continue", "--skip", "--edit-todo", "--show-current-patch"])
 }
 
 fn any(run: &Run, lines: &[&[&str]]) -> bool {
@@ -117,14 +117,16 @@ pub(super) fn commits(run: &Run) -> bool {
         &["cz", "c"],
     ];
     if let Some((verb, rest)) = git(run) {
-        let stops = has(&rest, &["--abort", "--quit", "--no-commit"]) || goes_on(&rest) || asks_help(&rest);
+        let shows = rest.iter().any(|word| word.starts_with("--show-current-patch"));
+        let stops = has(&rest, &["--abort", "--quit", "--no-commit"]) || shows || asks_help(&rest);
         return match verb.as_str() {
             "commit" => !has(&rest, &["--dry-run"]) && !asks_help(&rest),
+            // `--continue` commits what was begun, and `--skip` goes on to the next commit.
             "cherry-pick" | "revert" => !stops && !has(&rest, &["-n"]),
             "commit-tree" | "citool" | "am" | "cz" => !stops,
             "gui" => rest.first().is_some_and(|word| word == "citool"),
             // Others may only move a branch forward.
-            "merge" => !stops && has(&rest, &["--no-ff"]),
+            "merge" => !stops && has(&rest, &["--no-ff", "--continue"]),
             "subtree" => rest.first().is_some_and(|word| matches!(word.as_str(), "add" | "merge" | "pull")),
             _ => false,
         };
@@ -268,7 +270,9 @@ pub(super) fn merges(run: &Run) -> bool {
     ];
     match git(run) {
         Some((verb, rest)) => match verb.as_str() {
-            "merge" | "rebase" => !has(&rest, &["--abort", "--quit"]) && !goes_on(&rest) && !asks_help(&rest),
+            "merge" | "rebase" => {
+                !has(&rest, &["--abort", "--quit"]) && !ends_rebase(&verb, &rest) && !asks_help(&rest)
+            }
             // A branch that is named is merged; a bare pull may only move this one forward.
             "pull" => {
                 let rebases = rest.iter().any(|word| word == "-r" || word.starts_with("--rebase"));

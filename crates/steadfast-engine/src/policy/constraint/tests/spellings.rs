@@ -42,12 +42,18 @@ fn no_new_dependencies_whatever_stands_before_the_verb() {
 fn what_only_tells_or_goes_on_passes() {
     shells(
         "Don't commit.",
-        &["git commit -m --help", "git commit -am x", "git merge --no-ff x"],
         &[
-            "git rebase --continue",
+            "git commit -m --help",
+            "git commit -am x",
+            "git merge --no-ff x",
             "git merge --continue",
             "git cherry-pick --continue",
+            "git add -A && GIT_EDITOR=true git revert --continue",
+        ],
+        &[
+            "git rebase --continue",
             "git rebase --skip",
+            "git cherry-pick --abort",
             "git commit --help",
             "git help commit",
             "git commit -h",
@@ -55,7 +61,7 @@ fn what_only_tells_or_goes_on_passes() {
     );
     shells(
         "Don't merge anything.",
-        &["git merge x", "git rebase main"],
+        &["git merge x", "git rebase main", "git merge --continue"],
         &["git rebase --continue", "git merge --abort"],
     );
     shells(
