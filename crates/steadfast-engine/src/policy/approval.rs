@@ -66,8 +66,11 @@ impl Policy for Approval {
         // Whether a process has ended is asked together with what it may have left in the tree: else the next look would
         // find that there, and nobody who did it.
         let tree = tree || running && state.gate.as_ref().is_some_and(|known| known.running);
-        let uncommitted = closed && matches!(event.kind, EventKind::PreTool(_)) && write::stashes(event);
-        Needs { gate, seal, tree, running, uncommitted, ..Needs::default() }
+        let before = closed && matches!(event.kind, EventKind::PreTool(_));
+        let aliases = before && !event.unknown_git_words().is_empty();
+        // What an alias stands for is not known yet: it may stash.
+        let uncommitted = before && (aliases || write::stashes(event));
+        Needs { gate, seal, tree, running, uncommitted, aliases, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {

@@ -18,7 +18,7 @@ use steadfast_model::{
 };
 use steadfast_shell::{Certainty, Op, Reading};
 
-pub(crate) use self::history::unknown_git_words;
+pub(crate) use self::history::{AliasLine, alias_lines, unknown_git_words};
 use self::package::{Installs, installs};
 pub(crate) use self::place::{covers, is_free, is_manifest};
 use self::run::{Run, runs};

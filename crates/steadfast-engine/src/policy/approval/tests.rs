@@ -1,7 +1,7 @@
 use steadfast_model::{
-    Agent, AgentId, Answer, Answered, ApprovalRules, Channel, DraftLine, Fact, Host, Millis, Outcome, Possible,
-    Profile, Question, Ruling, SealBreak, SealCause, SealChange, SessionId, StartSource, Stopping, ToolResult,
-    ToolUseId,
+    Agent, AgentId, Answer, Answered, ApprovalRules, Channel, DraftLine, Fact, GitAlias, Host, Millis, Outcome,
+    Possible, Profile, Question, Ruling, SealBreak, SealCause, SealChange, SessionId, StartSource, Stopping,
+    ToolResult, ToolUseId,
 };
 
 use super::*;

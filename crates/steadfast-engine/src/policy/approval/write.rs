@@ -1,8 +1,9 @@
 //! What a call would write, as far as its input says.
 
 use steadfast_model::{Action, Change, EventKind, Possible, ToolCall, Verdict};
-use steadfast_shell::{Certainty, Decision, Effect, Op, Reading, judge};
+use steadfast_shell::{Certainty, Context, Decision, Effect, Op, Reading, effects, judge};
 
+use super::super::constraint::{AliasLine, alias_lines};
 use super::super::{Judgement, target};
 use super::program::{changes_project, copy_of, hands_over, only_looks, stashes_all};
 use super::{Closed, text};
@@ -20,7 +21,8 @@ impl Closed<'_> {
         if self.event.cut {
             return Judgement::of(Verdict::Deny { reason: format!("{} {}", text::CLOSED, text::TOO_LONG) });
         }
-        if let Some(path) = self.facts.uncommitted.first().filter(|_| stashes(self.event)) {
+        let stashes = || stashes(self.event) || self.aliased().iter().flat_map(Reading::runs).any(stashes_all);
+        if let Some(path) = self.facts.uncommitted.first().filter(|_| stashes()) {
             return Judgement::of(Verdict::Deny { reason: text::stashed(path) });
         }
         let found = match self.planner() {
@@ -60,19 +62,33 @@ impl Closed<'_> {
             }
             Action::Shell { .. } => {
                 let Some(reading) = self.event.reading() else { return Found::Nothing };
-                let verdict = judge(reading, &protected);
-                match verdict.decision {
-                    Decision::Allow => Found::Nothing,
-                    Decision::Ask => Found::Maybe(verdict.reason),
-                    Decision::Deny => {
-                        let denied =
-                            |path: &&String| judge(reading, std::slice::from_ref(path)).decision == Decision::Deny;
-                        protected.iter().find(denied).map_or(Found::Nothing, |path| Found::Write(path.clone()))
+                let mut found = Found::Nothing;
+                for reading in std::iter::once(reading).chain(&self.aliased()) {
+                    let verdict = judge(reading, &protected);
+                    match verdict.decision {
+                        Decision::Allow => {}
+                        Decision::Ask => found = Found::Maybe(verdict.reason),
+                        Decision::Deny => {
+                            let denied =
+                                |path: &&String| judge(reading, std::slice::from_ref(path)).decision == Decision::Deny;
+                            return protected.iter().find(denied).map_or(found, |path| Found::Write(path.clone()));
+                        }
                     }
                 }
+                found
             }
             _ => Found::Nothing,
         }
+    }
+
+    /// What the git aliases of a command line would do.
+    fn aliased(&self) -> Vec<Reading> {
+        let Some(reading) = self.event.reading().filter(|_| !self.facts.aliases.is_empty()) else { return Vec::new() };
+        let read = |alias: AliasLine| {
+            let cwd = if alias.at_top { &self.gate.root } else { &self.event.cwd };
+            effects(&alias.line, &Context { cwd: cwd.clone(), home: "~".to_owned() })
+        };
+        alias_lines(reading, &self.facts.aliases).into_iter().map(read).collect()
     }
 
     /// A planner writes nothing but its scratch folder.
@@ -95,6 +111,14 @@ impl Closed<'_> {
                 }
                 let writes = |effect: &&Effect| effect.op != Op::Unknown;
                 let not_free = |effect: &&Effect| !effect.path.as_deref().is_some_and(free);
+                let changes = |reading: &Reading| {
+                    !reading.parsed
+                        || reading.effects.iter().filter(writes).any(|effect| not_free(&effect))
+                        || reading.runs().any(changes_project)
+                };
+                if self.aliased().iter().any(changes) {
+                    return Found::Write(cut(command));
+                }
                 match reading.effects.iter().filter(writes).find(not_free) {
                     Some(Effect { path: Some(path), .. }) => Found::Write(path.clone()),
                     Some(Effect { span, .. }) => Found::Write(cut(command.get(span.clone()).unwrap_or(command))),
@@ -138,10 +162,11 @@ impl Closed<'_> {
         let EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) = &self.event.kind else {
             return Vec::new();
         };
-        if !command.contains("worktree") && !command.contains("clone") {
+        let aliased = self.aliased();
+        if aliased.is_empty() && !command.contains("worktree") && !command.contains("clone") {
             return Vec::new();
         }
-        let copies = self.event.reading().into_iter().flat_map(Reading::runs);
+        let copies = self.event.reading().into_iter().chain(&aliased).flat_map(Reading::runs);
         copies.filter_map(|run| copy_of(run, &self.gate.root, &self.event.cwd)).collect()
     }
 

@@ -59,12 +59,55 @@ pub(crate) fn unknown_git_words(reading: &Reading) -> Vec<String> {
     found
 }
 
+/// An alias of an alias of an alias.
+const DEEP: usize = 4;
+
+/// More commands than that are not looked at for aliases again: an alias may use itself many times.
+const MOST: usize = 1_024;
+
+/// A command line that an alias stands for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AliasLine {
+    pub(crate) line: String,
+    /// It is a line of the shell, which git runs at the top of the checkout.
+    pub(crate) at_top: bool,
+}
+
+/// The command lines that the aliases of a line stand for, with the arguments that they get.
+pub(crate) fn alias_lines(reading: &Reading, aliases: &[GitAlias]) -> Vec<AliasLine> {
+    let mut lines: Vec<AliasLine> = Vec::new();
+    let mut runs = runs(reading);
+    for _ in 0..DEEP {
+        let more: Vec<AliasLine> = runs.iter().filter_map(|run| alias_line(run, aliases)).collect();
+        if more.is_empty() || more.len() + lines.len() > MOST {
+            break;
+        }
+        runs = more.iter().flat_map(|more| runs_of(&more.line)).collect();
+        lines.extend(more);
+    }
+    lines
+}
+
+fn alias_line(run: &Run, aliases: &[GitAlias]) -> Option<AliasLine> {
+    let alias = alias_of(run, aliases)?;
+    let (_, rest) = git(run)?;
+    let quoted = |words: &[String]| -> String {
+        words.iter().map(|word| format!(" '{}'", word.replace('\'', r"'\''"))).collect()
+    };
+    let options = run.get(1..run.len().checked_sub(rest.len() + 1)?)?;
+    Some(match alias.body.strip_prefix('!') {
+        Some(line) => AliasLine { line: format!("{line}{}", quoted(&rest)), at_top: true },
+        None => AliasLine { line: format!("git{} {}{}", quoted(options), alias.body, quoted(&rest)), at_top: false },
+    })
+}
+
 /// The runs, and what those of them stand for that are aliases.
 pub(super) fn unaliased(mut runs: Vec<Run>, aliases: &[GitAlias]) -> Vec<Run> {
-    /// An alias of an alias of an alias.
-    const DEEP: usize = 4;
     let mut from = 0;
     for _ in 0..DEEP {
+        if runs.len() > MOST {
+            break;
+        }
         let mut more: Vec<Run> = Vec::new();
         for (run, alias) in runs[from..].iter().filter_map(|run| Some((run, alias_of(run, aliases)?))) {
             let (_, rest) = git(run).unwrap_or_default();

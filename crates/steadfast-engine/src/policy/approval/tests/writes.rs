@@ -54,6 +54,55 @@ fn what_is_not_protected_is_left_alone() {
     }
 }
 
+/// An alias of git's configuration, at a gate without any constraint.
+#[test]
+fn an_alias_is_what_it_stands_for() {
+    let aliases = || {
+        let alias = |name: &str, body: &str| GitAlias { name: name.into(), body: body.into() };
+        vec![
+            alias("undo", "checkout HEAD~1 --"),
+            alias("back", "undo"),
+            alias("take", "restore --source=HEAD~1"),
+            alias("gen", "!cat > src/gen.rs"),
+            alias("put", "!f() { cp x \"$1\"; }; f"),
+            alias("st", "status --short"),
+            alias("wip", "stash push"),
+            alias("ci", "commit"),
+            alias("loop", "!git loop; git loop; git loop; git loop; git loop; git loop; git loop; git loop"),
+            alias("wt", "worktree add"),
+        ]
+    };
+    let facts = || Facts { aliases: aliases(), ..behind(gate()) };
+    let refused = |state: &State, line: &str, facts: &Facts| {
+        refusal(&decide(state, &pre("1", Action::shell(line)), facts)).is_some()
+    };
+    for line in [
+        "git undo PLAN.md",
+        "git back PLAN.md",
+        "git -C src take a.rs",
+        "cd docs && git gen",
+        "git put PLAN.md",
+        "git st && git undo src/a.rs",
+        "git wt ../x && cd ../x && echo x > PLAN.md",
+    ] {
+        let needs = crate::needs(&gated(), &pre("1", Action::shell(line)));
+        assert!(needs.aliases, "{line}");
+        assert!(refused(&gated(), line, &facts()), "{line}");
+    }
+    for line in ["git st", "git undo README.md", "git ci -m x", "git loop", "git put docs/x.md", "git wip"] {
+        assert!(!refused(&gated(), line, &facts()), "{line}");
+    }
+    // What is not committed is not stashed away, whatever that is called.
+    let uncommitted = Facts { uncommitted: vec!["PLAN.md".into()], ..facts() };
+    assert!(crate::needs(&gated(), &pre("1", Action::shell("git wip"))).uncommitted);
+    assert!(refused(&gated(), "git wip", &uncommitted) && !refused(&gated(), "git st", &uncommitted));
+    // No gate is closed: nobody is asked.
+    assert!(!crate::needs(&fresh(), &pre("1", Action::shell("git undo PLAN.md"))).aliases);
+    // A planner commits by no name.
+    let commits = by("planner", pre("1", Action::shell("git ci -m x")));
+    assert!(refusal(&decide(&gated(), &commits, &facts())).is_some());
+}
+
 #[test]
 fn a_link_to_it_is_it() {
     let facts = Facts { behind_links: vec!["/repo/.tdd-progress.md".into()], ..behind(gate()) };
