@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use steadfast_model::{DraftLine, Gate, GateScope, Millis, Profile, ToolUseId};
+use steadfast_model::{DraftLine, Gate, GateScope, Millis, Profile, ToolUseId, Waiting};
 use steadfast_plan::{Options, compile, hash};
 use steadfast_store::{
     ConfigFiles, Draft, Format, GrantError, Place, Yes, close_gate, draft, gate_of, grant, keep_draft, log_line,
@@ -36,7 +36,14 @@ pub(crate) fn open(place: &Place, scope: &GateScope) -> io::Result<()> {
 }
 
 /// Keeps the text that plan mode is left with as the draft of a gate.
-pub(crate) fn keep(place: &Place, scope: &GateScope, call: &ToolUseId, text: &str, now: Millis) -> io::Result<()> {
+pub(crate) fn keep(
+    place: &Place,
+    scope: &GateScope,
+    call: &ToolUseId,
+    text: &str,
+    waiting: Option<Waiting>,
+    now: Millis,
+) -> io::Result<()> {
     let Some(gate) = gate_of(place, scope) else {
         return Err(io::Error::new(io::ErrorKind::NotFound, "the gate has no marker"));
     };
@@ -57,7 +64,8 @@ pub(crate) fn keep(place: &Place, scope: &GateScope, call: &ToolUseId, text: &st
         hash,
     };
     keep_draft(place, &draft)?;
-    close_gate(place, &Gate { draft: Some(DraftLine { call: Some(call.clone()), ..draft.line() }), ..gate })
+    let line = DraftLine { call: Some(call.clone()), ..draft.line() };
+    close_gate(place, &Gate { draft: Some(line), waiting: waiting.or(gate.waiting), ..gate })
 }
 
 /// A human said yes: record, file and gate.

@@ -345,8 +345,8 @@ fn act(place: &Place, config: &ConfigFiles, event: &Event, effect: &Effect) -> R
         Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
         Effect::CloseGate(closed) => gate::close(place, closed).map_err(StepError::Gate)?,
         Effect::OpenGate { scope } => gate::open(place, scope).map_err(StepError::Gate)?,
-        Effect::KeepDraft { scope, call, text } => {
-            gate::keep(place, scope, call, text, now).map_err(StepError::Gate)?;
+        Effect::KeepDraft { scope, call, text, waiting } => {
+            gate::keep(place, scope, call, text, *waiting, now).map_err(StepError::Gate)?;
         }
         Effect::Approve { scope, hash, channel } => {
             let yes = Yes { scope, hash, channel: *channel, session: Some(session), at: now };

@@ -144,6 +144,34 @@ fn a_lock_without_a_draft_ends_with_its_session() {
     assert!(world.may_write("b", 2_100, "PLAN.md"));
 }
 
+/// What plan mode was to be left with, shown in its dialog and not answered.
+#[test]
+fn a_plan_that_plan_mode_showed_stands_before_the_next_session() {
+    let shown = |attended: Option<bool>| {
+        let world = World::new();
+        world.starts("a", 500);
+        world.close(&Gate { trigger: Trigger::PlanMode, ..world.gate("a") });
+        let id = Some(ToolUseId::new("leave"));
+        let call = ToolCall { id, tool: "ExitPlanMode".into(), action: Action::LeavePlan, words: vec![PLAN.into()] };
+        let kind = EventKind::PreTool(call);
+        let event = Event::plain(SessionId::new("a"), Host::Claude, world.place.worktree(), Millis(1_200), kind);
+        let config = ConfigFiles::of(&world.place, None).beside(Some(world.user.path()));
+        step(&world.place, &config, Event { planning: true, attended, ..event }).unwrap();
+        world
+    };
+    let world = shown(Some(true));
+    let short = &text_hash(PLAN)[..8];
+    assert!(world.starts("b", 2_000).note.unwrap().contains(&format!("`approve plan {short}`")));
+    assert!(!world.may_write("b", 2_200, "PLAN.md") && world.may_write("b", 2_201, "README.md"));
+    world.types("b", 2_300, &format!("reject plan {short}"));
+    assert!(world.may_write("b", 2_400, "PLAN.md"));
+    assert!(shown(Some(true)).may_write("c", 1_200 + 24 * HOUR, "PLAN.md"), "it has waited long enough");
+    // Where no human was shown it, it ends with its session.
+    let world = shown(Some(false));
+    assert_eq!(world.starts("b", 2_000).note, None);
+    assert!(world.may_write("b", 2_200, "PLAN.md"));
+}
+
 #[test]
 fn a_draft_that_waited_long_enough_stands_before_no_later_session() {
     let world = World::new();

@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AgentId, Channel, Gate, GateScope, Host, ListItem, LoopId, Millis, Mode, PlanId, SessionId, TaskId, ToolUseId,
+    Waiting,
 };
 
 /// What is done after a decision is journalled. Idempotent: it may be done twice, by whoever comes next.
@@ -66,6 +67,9 @@ pub enum Effect {
         scope: GateScope,
         call: ToolUseId,
         text: String,
+        /// How long it waits for its human, where one was shown it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waiting: Option<Waiting>,
     },
     /// The human said yes: the signed record, then the draft at its path, then the gate opens.
     Approve {

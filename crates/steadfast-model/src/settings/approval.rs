@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::Trigger;
+use crate::{Millis, Trigger, Waiting};
 
 /// When a plan needs a human's yes, and what is not written before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,6 +117,14 @@ impl Default for ApprovalRules {
 }
 
 impl ApprovalRules {
+    /// How long a draft waits for its human that was proposed then.
+    pub fn waiting(&self, since: Millis) -> Waiting {
+        const HOUR: i64 = 60 * 60 * 1_000;
+        let hours = i64::from(self.expires_hours);
+        let until = (hours > 0).then(|| Millis(since.0.saturating_add(hours.saturating_mul(HOUR))));
+        Waiting { since, until }
+    }
+
     pub const PROTECTED: &str = ".tdd-progress.md";
     pub const TRIGGERS: [&str; 7] = [
         "plan-mode",

@@ -2,10 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use steadfast_model::{DraftLine, Gate, Millis, Plan, Trigger, Waiting};
+use steadfast_model::{DraftLine, Gate, Plan, Trigger, Waiting};
 use steadfast_store::{Draft, Format, draft, drafts, keep_draft, text_hash, without_marker};
 
-use super::gate::HOUR_MS;
 use super::{DraftName, PlanError, Standing, TaskList, plan};
 use crate::error::WorkError;
 use crate::spec_file;
@@ -93,9 +92,7 @@ impl TaskList {
 
     /// How long a draft waits: from its proposal on, as long as the settings say.
     fn term_of(&self, draft: &Draft) -> Result<Waiting, WorkError> {
-        let hours = i64::from(self.repository.config.load()?.rules().approval.expires_hours);
-        let until = (hours > 0).then(|| Millis(draft.proposed_at.0.saturating_add(hours.saturating_mul(HOUR_MS))));
-        Ok(Waiting { since: draft.proposed_at, until })
+        Ok(self.repository.config.load()?.rules().approval.waiting(draft.proposed_at))
     }
 
     fn protected(&self) -> Result<Vec<String>, WorkError> {

@@ -155,7 +155,14 @@ impl Closed<'_> {
         let (Some(id), Some(plan), None) = (&call.id, call.words.first(), &self.event.agent) else {
             return Judgement::default();
         };
-        let keep = Effect::KeepDraft { scope: self.gate.scope.clone(), call: id.clone(), text: plan.to_owned() };
+        // Without the host's dialog no human saw it: then it is a draft of this session alone.
+        let is_shown = !self.event.unasked && self.is_attended();
+        let keep = Effect::KeepDraft {
+            scope: self.gate.scope.clone(),
+            call: id.clone(),
+            text: plan.to_owned(),
+            waiting: is_shown.then(|| self.state.rules.approval.waiting(self.event.at)),
+        };
         Judgement { effects: vec![keep], ..Judgement::default() }
     }
 

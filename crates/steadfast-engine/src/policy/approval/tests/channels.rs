@@ -156,14 +156,26 @@ fn leaving_gate() -> Gate {
 #[test]
 fn leaving_plan_mode_in_its_dialog_approves_what_it_was_left_with() {
     let mut state = gated();
-    let before = go(&mut state, &Event { planning: true, ..before(leaving("x")) }, &behind(gate()));
-    assert_eq!(
-        before.effects,
-        [Effect::KeepDraft { scope: gate().scope, call: ToolUseId::new("x"), text: "# Sign in\n".into() }]
-    );
+    let leaves = Event { planning: true, ..before(leaving("x")) };
+    let before = go(&mut state, &leaves, &behind(gate()));
+    let waiting = Some(state.rules.approval.waiting(leaves.at));
+    let (call, text) = (ToolUseId::new("x"), "# Sign in\n".to_owned());
+    assert_eq!(before.effects, [Effect::KeepDraft { scope: gate().scope, call, text, waiting }]);
     go(&mut state, &dialog(), &behind(leaving_gate()));
     let after = go(&mut state, &left("x"), &behind(leaving_gate()));
     assert_eq!(approved(&after), Some(Channel::PlanMode));
+}
+
+#[test]
+fn a_plan_that_no_human_was_shown_waits_for_nobody() {
+    let waits = |event: Event| {
+        let effects = go(&mut gated(), &event, &behind(gate())).effects;
+        effects.iter().any(|effect| matches!(effect, Effect::KeepDraft { waiting: Some(_), .. }))
+    };
+    let leaves = Event { planning: true, ..before(leaving("x")) };
+    assert!(waits(leaves.clone()));
+    assert!(!waits(Event { unasked: true, ..leaves.clone() }), "permissions bypassed");
+    assert!(!waits(Event { attended: Some(false), ..leaves }), "nobody there");
 }
 
 #[test]
