@@ -206,6 +206,30 @@ fn what_a_script_committed_is_told_after_the_call() {
 }
 
 #[test]
+fn what_a_script_pushed_is_told_after_the_call_and_a_fetch_is_not() {
+    let sandbox = Sandbox::new();
+    let commit =
+        || git(&sandbox, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--allow-empty", "-qm", "x"]);
+    commit();
+    git(&sandbox, &["init", "--quiet", "--bare", ".git/theirs"]);
+    git(&sandbox, &["remote", "add", "origin", ".git/theirs"]);
+    git(&sandbox, &["push", "--quiet", "origin", "HEAD:refs/heads/main"]);
+    commit();
+    sandbox.prompted("Don't push.");
+    let during = |id: &str, command: &str, words: &[&str]| {
+        let call = json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": command}});
+        assert!(!is_denied(&sandbox.hook("PreToolUse", SESSION, call.clone())), "{command}");
+        git(&sandbox, words);
+        sandbox.hook("PostToolUse", SESSION, call)
+    };
+    let told = during("p-1", "sh push.sh", &["push", "--quiet", "origin", "HEAD:refs/heads/main"]);
+    assert!(told.contains("a branch of a remote was pushed while `sh push.sh` ran"), "{told}");
+    assert!(told.contains("systemMessage") && told.contains("additionalContext"), "{told}");
+    let told = during("p-2", "make fetch", &["fetch", "--quiet", "origin"]);
+    assert!(!told.contains("was pushed"), "{told}");
+}
+
+#[test]
 fn new_files_are_refused_and_old_ones_are_not() {
     let sandbox = Sandbox::new();
     std::fs::write(sandbox.root().join("old.txt"), "x").unwrap();
