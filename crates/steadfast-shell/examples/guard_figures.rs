@@ -6,7 +6,8 @@
 //! - **leave one source out**: the same rows, where each program that no other source names has a name that no table has.
 //!   What is left is what the general rules see;
 //! - **strangers**: commands through unusual programs (`tests/strangers`). Two thirds were looked at while the rules were
-//!   written. One third, chosen by a hash, is judged with `held-back` and was judged once;
+//!   written. One third, chosen by a hash, is judged with `held-back` and was judged once. `programs unknown`: the same,
+//!   where each program that is neither an interpreter nor met in everyday commands has a name that no table has;
 //! - **everyday**: commands that agents really ran, and harmless ones with `src/` and `tests/` protected.
 //!
 //! `errors` lists what is wrong, ten of each kind; never of the third that is held back.
@@ -48,7 +49,8 @@ fn main() {
         Ok(text) => corpora(&text, &mut table),
         Err(error) => eprintln!("SKIPPED: {}: {error}", place.join("protected_writes.tsv").display()),
     }
-    strangers(&mut table, has("held-back"));
+    let everyday = std::fs::read_to_string(place.join("benign_commands.tsv")).unwrap_or_default();
+    strangers(&mut table, has("held-back"), &everyday);
     let protected = ["src/", "tests/"].map(str::to_owned).to_vec();
     let harmless = lines(include_str!("../tests/strangers/harmless.txt")).map(|command| Case {
         command: command.to_owned(),
@@ -56,8 +58,8 @@ fn main() {
         expected: Expected::Allowed,
     });
     table.row("harmless, `src/` and `tests/` protected", &harmless.collect::<Vec<_>>(), true);
-    if let Ok(text) = std::fs::read_to_string(place.join("benign_commands.tsv")) {
-        let everyday = text.lines().skip(1).filter_map(|line| line.split('\t').nth(4)).map(|command| Case {
+    if !everyday.is_empty() {
+        let everyday = everyday.lines().skip(1).filter_map(|line| line.split('\t').nth(4)).map(|command| Case {
             command: plain(command),
             protected: GUARDED.map(str::to_owned).to_vec(),
             expected: Expected::Allowed,
@@ -104,7 +106,7 @@ fn corpora(text: &str, table: &mut Table) {
     }
 }
 
-fn strangers(table: &mut Table, held_back: bool) {
+fn strangers(table: &mut Table, held_back: bool, everyday: &str) {
     let sets = [
         (include_str!("../tests/strangers/writes.txt"), Expected::Denied),
         (include_str!("../tests/strangers/reads.txt"), Expected::Allowed),
@@ -120,9 +122,33 @@ fn strangers(table: &mut Table, held_back: bool) {
             if is_held_back(line) { held.push(case) } else { seen.push(case) }
         }
     }
+    let known: Vec<Case> = everyday
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split('\t').nth(4))
+        .map(|command| Case { command: plain(command), protected: Vec::new(), expected: Expected::Allowed })
+        .collect();
+    let mut known = programs(&known);
+    let interpreters = lines(include_str!("../src/interpreters.txt")).filter_map(|line| line.split(" | ").next());
+    known.extend(interpreters.flat_map(|names| names.split(' ')).map(str::to_owned));
+    let base = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned();
+    let unknown = |cases: &[Case]| -> Vec<Case> {
+        let names = programs(cases).into_iter().filter(|name| !known.contains(name) && !known.contains(&base(name)));
+        let names: Vec<String> = names.collect();
+        cases
+            .iter()
+            .map(|case| Case {
+                command: names.iter().fold(case.command.clone(), |command, name| renamed(&command, name)),
+                protected: case.protected.clone(),
+                expected: case.expected,
+            })
+            .collect()
+    };
     table.row("strangers, looked at", &seen, true);
+    table.row("strangers, looked at, programs unknown", &unknown(&seen), false);
     if held_back {
         table.row("strangers, held back", &held, false);
+        table.row("strangers, held back, programs unknown", &unknown(&held), false);
     }
 }
 

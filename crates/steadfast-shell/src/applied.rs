@@ -2,7 +2,7 @@
 
 use crate::effect::{Certainty, Op};
 use crate::expand::Arg;
-use crate::interpreter::is_interpreter;
+use crate::interpreter::{Kind, interpreter};
 use crate::table::{Sorted, Which, row_of};
 use crate::text::{ANY, base_name, is_anything, resolve};
 use crate::unknown::Described;
@@ -11,8 +11,9 @@ use crate::walk::{MAX_LINKS, NO_STDIN, Walk};
 impl Walk {
     pub(crate) fn by_table(&mut self, name: &str, first: &Arg, args: &[Arg], stdin: Option<String>) -> Option<String> {
         let Some((row, args)) = row_of(name, args) else {
-            if !is_interpreter(name) {
-                self.named_output(args, name, Described::No);
+            match interpreter(name).map(|interpreter| interpreter.kind) {
+                None | Some(Kind::Lines) => self.named_output(args, name, Described::No),
+                Some(Kind::Code(_) | Kind::Shell) => {}
             }
             return None;
         };
@@ -23,14 +24,15 @@ impl Walk {
         for code in &sorted.shell {
             self.shell_text(&code.text, code, name);
         }
-        if let Some(at) = sorted.command {
-            return self.wrapped(name, first, &args[at..], stdin);
-        }
-        self.named_output(args, name, Described::Yes);
+        // What stands behind a wrapper's command is not its own.
+        self.named_output(&args[..sorted.command.unwrap_or(args.len())], name, Described::Yes);
         for out in &sorted.out {
             if out.text != "-" {
                 self.effect(Op::Write, out, name);
             }
+        }
+        if let Some(at) = sorted.command {
+            return self.wrapped(name, first, &args[at..], stdin);
         }
         for arg in &sorted.operands {
             if let Some(path) = row.key.and_then(|key| arg.text.strip_prefix(key)).and_then(|t| t.strip_prefix('=')) {

@@ -1,18 +1,28 @@
 //! Code given to an interpreter: a path in a string and a writing call is a write. No grammar, only tokens, so one
-//! reading serves Python, JavaScript, Ruby and Perl.
+//! reading serves Python, JavaScript, Ruby and Perl, and a looser one (`loose`) all others.
+
+mod loose;
+mod tokens;
+mod words;
 
 use std::collections::HashMap;
 
+use self::tokens::{Given, Token, tokens};
+use self::words::{Deed, deed};
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::text::{ANY, resolve};
 use crate::walk::{NO_STDIN, Walk};
 
-#[derive(Clone, Debug, PartialEq)]
-enum Token {
-    Name(String),
-    Text(String),
-    Mark(char),
+/// How code is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// Calls have parentheses.
+    Script,
+    /// And need none.
+    Bare,
+    /// Nothing is known but that a name says what a call does.
+    Words,
 }
 
 /// Calls whose first argument is changed.
@@ -90,26 +100,42 @@ const SHELLS: &[&str] = &[
 
 impl Walk {
     /// Finds the writing calls in `code`, which `arg` gives to `via`.
-    pub(crate) fn code(&mut self, code: &str, arg: &Arg, via: &str) {
+    pub(crate) fn code(&mut self, code: &str, arg: &Arg, args: &[&str], via: &str, family: Family) {
         if !self.enter() {
             return;
         }
-        self.calls(code, arg, via);
+        self.calls(code, arg, args, via, family);
         self.leave();
     }
 
-    fn calls(&mut self, code: &str, arg: &Arg, via: &str) {
-        let tokens = tokens(code);
+    fn calls(&mut self, code: &str, arg: &Arg, args_given: &[&str], via: &str, family: Family) {
+        let bare = family == Family::Bare;
+        let home = self.context.home.clone();
+        let tokens = tokens(code, Given { home: &home, args: args_given, bare });
         let mut names: HashMap<&str, &str> = HashMap::new();
+        let mut collections: Vec<&str> = Vec::new();
         for window in tokens.windows(5) {
             if let [Token::Name(name), Token::Mark('='), Token::Text(text), ..]
-            | [Token::Name(name), Token::Mark('='), Token::Name(_), Token::Mark('('), Token::Text(text)] = window
+            | [Token::Name(name), Token::Mark('<'), Token::Mark('-'), Token::Text(text), ..] = window
             {
                 names.insert(name, text);
             }
+            // What a call gives back that reads a file is not the file.
+            if let [Token::Name(name), Token::Mark('='), Token::Name(call), Token::Mark('('), Token::Text(text)] =
+                window
+                && !matches!(deed(call), Some(Deed::Reads | Deed::Opens))
+            {
+                names.insert(name, text);
+            }
+            if let [Token::Name(name), Token::Mark('='), Token::Mark('[' | '{'), ..] = window {
+                collections.push(name);
+            }
+        }
+        if family == Family::Words {
+            return self.loose(&tokens, &names, arg, via);
         }
         let mut unresolved = false;
-        let bare = via.starts_with("perl") || via.starts_with("ruby");
+        let mut read: Vec<String> = Vec::new();
         if bare {
             for text in code.split('`').skip(1).step_by(2) {
                 self.script(text, &arg.span);
@@ -141,7 +167,10 @@ impl Walk {
                         Some((n, _)) if n > 0 => {
                             hits.push((Op::Write, text(0).or_else(|| receiver(&tokens, at, &names))));
                         }
+                        // `os.open(path, os.O_WRONLY)`
+                        _ if args.iter().skip(1).flatten().any(is_flag) => hits.push((Op::Write, text(0))),
                         _ => {
+                            read.extend(text(0));
                             if let Some(Token::Text(mode)) = args.first().and_then(|arg| arg.last())
                                 && is_mode(mode)
                                 && let Some(path) = receiver(&tokens, at, &names)
@@ -160,7 +189,7 @@ impl Walk {
                 }
                 "exec" | "eval" => {
                     if let Some(inner) = text(0).filter(|inner| inner.len() < code.len()) {
-                        self.code(&inner, arg, via);
+                        self.code(&inner, arg, args_given, via, family);
                     }
                 }
                 name if MOVES.contains(&name) => match args.len() {
@@ -176,6 +205,8 @@ impl Walk {
                 }
                 "write" | "binwrite" | "delete" if on_files(&tokens, at) => hits.push((Op::Write, text(0))),
                 "write_text" | "write_bytes" => hits.push((Op::Write, None)),
+                // `list.remove(…)`
+                "remove" | "unlink" if on_any(&tokens, at, &collections) => {}
                 name if FIRST.contains(&name) && !args.is_empty() => hits.push((Op::Write, text(0))),
                 name if SHELLS.contains(&name) => {
                     let mut words = texts(args.first().into_iter().flatten());
@@ -204,6 +235,13 @@ impl Walk {
                         }
                     }
                 }
+                name if is_compound(name) && deed(name) == Some(Deed::Writes) => {
+                    hits.extend(text(0).filter(|path| is_path(path)).map(|path| (Op::Write, Some(path))));
+                }
+                name if deed(name) == Some(Deed::Reads) => {
+                    read.extend((0..args.len()).filter_map(text));
+                    read.extend(receiver(&tokens, at, &names));
+                }
                 _ => {}
             }
             for (op, path) in hits {
@@ -218,9 +256,11 @@ impl Walk {
             for token in &tokens {
                 if let Token::Text(text) = token
                     && is_path(text)
+                    && !read.contains(text)
                 {
                     let path = resolve(text, &self.state.cwd);
                     self.possible(Op::Write, &path, via, &arg.span);
+                    self.push(Op::Unknown, &path, via, &arg.span);
                 }
             }
         }
@@ -232,6 +272,29 @@ fn is_mode(text: &str) -> bool {
         && text.len() <= 3
         && text.contains(['w', 'a', 'x', '+', '>'])
         && text.bytes().all(|b| b"rwaxbt+>".contains(&b))
+}
+
+/// Names that only a call about files has: of two words, or a known one.
+fn is_compound(name: &str) -> bool {
+    name.contains('_') || name.bytes().skip(1).any(|b| b.is_ascii_uppercase()) || matches!(name, "savetxt" | "savefig")
+}
+
+fn is_flag(token: &Token) -> bool {
+    matches!(token, Token::Name(name) if name.starts_with("O_") && words::is_mode(name))
+}
+
+/// Whether it is a method of one of the names.
+fn on_any(tokens: &[Token], at: usize, names: &[&str]) -> bool {
+    matches!(tokens.get(..at), Some([.., Token::Name(name), Token::Mark('.')]) if names.contains(&name.as_str()))
+}
+
+/// What a shell is given: one text, or words that are quoted for it.
+fn script_of(words: &[&str]) -> Option<String> {
+    match words {
+        [] => None,
+        [one] => Some((*one).to_owned()),
+        many => Some(many.iter().map(|word| format!("'{}' ", word.replace('\'', "'\\''"))).collect()),
+    }
 }
 
 fn is_path(text: &str) -> bool {
@@ -302,52 +365,4 @@ fn arguments(tokens: &[Token], open: usize) -> Vec<Vec<Token>> {
     }
     args.retain(|arg| !arg.is_empty());
     args
-}
-
-fn tokens(code: &str) -> Vec<Token> {
-    let mut tokens = Vec::new();
-    let mut chars = code.chars().peekable();
-    let mut format = false;
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' | '"' | '`' => {
-                let mut text = String::new();
-                while let Some(next) = chars.next() {
-                    match next {
-                        '\\' => text.extend(chars.next()),
-                        '{' if format || (c == '`' && text.ends_with('$')) => {
-                            chars.by_ref().take_while(|c| *c != '}').for_each(drop);
-                            text = text.trim_end_matches('$').to_owned();
-                            text.push(ANY);
-                        }
-                        next if next == c => break,
-                        next => text.push(next),
-                    }
-                }
-                if format
-                    || matches!(tokens.last(), Some(Token::Name(name)) if matches!(name.as_str(), "b" | "r" | "u"))
-                {
-                    tokens.pop();
-                }
-                tokens.push(Token::Text(text));
-            }
-            c if c.is_alphanumeric() || c == '_' => {
-                let mut name = String::from(c);
-                while let Some(next) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
-                    name.push(next);
-                }
-                format = matches!(name.as_str(), "f" | "rf" | "fr") && matches!(chars.peek(), Some('\'' | '"'));
-                tokens.push(Token::Name(name));
-                continue;
-            }
-            // A backslash and `n` between statements, as some write it in one line.
-            '\\' => {
-                chars.next_if_eq(&'n');
-            }
-            c if c.is_whitespace() => {}
-            c => tokens.push(Token::Mark(c)),
-        }
-        format = false;
-    }
-    tokens
 }

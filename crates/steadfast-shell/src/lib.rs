@@ -19,6 +19,7 @@ mod editor;
 mod effect;
 mod expand;
 mod find;
+mod foreign;
 mod git;
 mod interpreter;
 mod invocation;

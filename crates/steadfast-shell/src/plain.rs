@@ -53,7 +53,9 @@ fn hides(command: &str) -> bool {
         let name = word.rsplit('/').next().unwrap_or(word);
         let next = words.peek().copied().unwrap_or_default();
         let reaches = reaches_far(name) || (name == "cd" && next == "-");
-        let runs_code = is_interpreter(name) && (next.is_empty() || (next.starts_with('-') && next != "-m"));
+        let gives_code =
+            next.is_empty() || (next.starts_with('-') && next != "-m") || matches!(next, "eval" | "/c" | "/C");
+        let runs_code = gives_code && is_interpreter(name);
         if reaches || runs_code {
             return true;
         }

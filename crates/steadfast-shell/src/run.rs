@@ -37,7 +37,7 @@ impl Walk {
                 return self.shell_text(&text.join(" "), first, "eval");
             }
             "source" | "." => return self.source(rest, stdin),
-            "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "rbash" | "fish" => {
+            "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "rbash" => {
                 return self.shell(name, first, rest, stdin);
             }
             "at" | "batch" => {
@@ -71,6 +71,7 @@ impl Walk {
                 self.download(rest, name);
             }
             "vi" | "vim" | "nvim" | "ex" | "view" | "ed" | "red" => self.editor(name, rest, stdin.as_deref()),
+            "socat" => self.socat(rest),
             _ if is_interpreter(name) => self.interpreter(name, first, rest, stdin.as_deref()),
             // Whoever it is may write what it is given.
             _ if !is_known(&first.text) => {

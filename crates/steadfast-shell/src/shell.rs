@@ -62,7 +62,7 @@ impl Walk {
         let interpreter = text.lines().next().and_then(|line| line.strip_prefix("#!")).unwrap_or_default();
         let name = interpreter.rsplit(['/', ' ']).next().unwrap_or_default();
         if !matches!(name, "" | "sh" | "bash" | "dash" | "zsh" | "ksh") {
-            self.code(text, first, name);
+            self.code_of(name, text, first, &[]);
             return None;
         }
         let positional = texts(args);

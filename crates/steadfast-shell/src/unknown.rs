@@ -63,7 +63,9 @@ impl Walk {
             .filter(|at| words("formats").contains(&args[*at].text.as_str()));
         let Some(at) = flag.or(verb) else { return };
         let is_dry = |arg: &Arg| {
-            arg.text.starts_with('-') && (arg.text.starts_with("--check") || words("dry").contains(&arg.text.as_str()))
+            arg.text.starts_with('-')
+                && (["--check", "--verify"].iter().any(|start| arg.text.starts_with(start))
+                    || words("dry").contains(&arg.text.as_str()))
         };
         if args.iter().any(is_dry) {
             return;
@@ -90,11 +92,6 @@ impl Walk {
         self.guessing(|walk| walk.run(&args[at..], NO_STDIN));
         self.runs.truncate(runs);
     }
-}
-
-/// Whether the program only reads, whatever its options are.
-pub(crate) fn is_reader(name: &str) -> bool {
-    words("readers").contains(&name)
 }
 
 /// The value that an argument has written: its own, or the next argument.
@@ -136,7 +133,8 @@ fn written<'a>(text: &'a str, next: Option<&'a str>, described: Described) -> Op
     }
     match says_output(option.trim_start_matches('-')) {
         Said::Writes => next,
-        Said::Perhaps => next.filter(|next| next.contains('.') && !next.contains("://")),
+        // `-dump file`: a word behind one dash is a flag.
+        Said::Perhaps => next.filter(|next| option.starts_with('-') && next.contains('.') && !next.contains("://")),
         Said::Nothing => None,
     }
 }

@@ -1,0 +1,138 @@
+//! Code in a language of which nothing is known but that a name says what a call does.
+
+use std::collections::HashMap;
+
+use super::tokens::Token;
+use super::words::{Deed, deed, is_mode};
+use super::{is_path, script_of};
+use crate::effect::Op;
+use crate::expand::Arg;
+use crate::walk::Walk;
+
+/// How far a text may stand before the method that is called on it.
+const RECEIVER: usize = 6;
+
+impl Walk {
+    /// The paths that are written, by the names of the calls they stand in.
+    pub(super) fn loose(&mut self, tokens: &[Token], names: &HashMap<&str, &str>, arg: &Arg, via: &str) {
+        let text = |token: &Token| match token {
+            Token::Text(text) => Some(text.clone()),
+            Token::Name(name) => names.get(name.as_str()).map(|text| (*text).to_owned()),
+            Token::Mark(_) => None,
+        };
+        let mut read: Vec<String> = Vec::new();
+        let mut unresolved = false;
+        for (at, token) in tokens.iter().enumerate() {
+            let Token::Name(name) = token else {
+                // `new File("path").text = …`
+                if let Token::Mark('=') = token
+                    && let [.., Token::Text(path), Token::Mark(')'), Token::Mark('.'), Token::Name(_)] = &tokens[..at]
+                    && !matches!(tokens.get(at + 1), Some(Token::Mark('=' | '~')))
+                {
+                    self.found(Op::Write, path, arg, via);
+                }
+                continue;
+            };
+            let Some(deed) = deed(name) else { continue };
+            let inside = extent(tokens, at);
+            let mut paths: Vec<String> = inside.iter().filter_map(text).collect();
+            match deed {
+                Deed::Reads => {
+                    read.extend(paths);
+                    continue;
+                }
+                Deed::Runs => {
+                    let words: Vec<&str> = paths.iter().map(String::as_str).collect();
+                    if let Some(script) = script_of(&words) {
+                        self.script(&script, &arg.span);
+                    }
+                    continue;
+                }
+                Deed::Prints => {
+                    let target = inside.windows(3).find_map(|window| match window {
+                        [Token::Name(name), Token::Mark('='), Token::Text(path)] if name == "file" => Some(path),
+                        _ => None,
+                    });
+                    if let Some(path) = target {
+                        self.found(Op::Write, path, arg, via);
+                    }
+                    continue;
+                }
+                Deed::Opens => {
+                    let writes = inside.iter().any(|token| match token {
+                        Token::Name(word) | Token::Text(word) => is_mode(word),
+                        Token::Mark(c) => *c == '>',
+                    });
+                    if !writes {
+                        read.extend(paths);
+                        continue;
+                    }
+                    paths.retain(|path| !is_mode(path));
+                }
+                Deed::Copies => {
+                    let target = paths.iter().rposition(|path| is_path(path));
+                    paths = match target {
+                        Some(at) if at > 0 => vec![paths.swap_remove(at)],
+                        _ => Vec::new(),
+                    };
+                }
+                Deed::Writes | Deed::Moves => paths.extend(receiver(&tokens[..at])),
+            }
+            unresolved |= paths.is_empty() && deed != Deed::Copies;
+            for path in paths {
+                self.found(if deed == Deed::Moves { Op::Move } else { Op::Write }, &path, arg, via);
+            }
+        }
+        if unresolved {
+            for path in tokens.iter().filter_map(text).filter(|path| !read.contains(path)) {
+                self.guessing(|walk| walk.found(Op::Write, &path, arg, via));
+            }
+        }
+    }
+
+    /// A text that need not be a path counts where such a path is protected, and nowhere else.
+    fn found(&mut self, op: Op, text: &str, arg: &Arg, via: &str) {
+        let target = Arg { text: text.trim_start_matches(['>', ' ']).to_owned(), span: arg.span.clone() };
+        if is_path(text) {
+            self.effect(op, &target, via);
+        } else if !text.is_empty() && text.len() < 300 {
+            self.effect(Op::Unknown, &target, via);
+        }
+    }
+}
+
+/// What belongs to the call: its parentheses, or the rest of the statement it stands in.
+fn extent(tokens: &[Token], at: usize) -> &[Token] {
+    let rest = &tokens[at + 1..];
+    let is_call = matches!(rest.first(), Some(Token::Mark('(')));
+    let mut depth = 0;
+    for (n, token) in rest.iter().enumerate() {
+        match token {
+            Token::Mark('(' | '[' | '{') => depth += 1,
+            Token::Mark(')' | ']' | '}') => {
+                depth -= 1;
+                if depth < 0 || (is_call && depth == 0) {
+                    return &rest[..n];
+                }
+            }
+            Token::Mark(';' | '\n') if depth == 0 => return &rest[..n],
+            _ => {}
+        }
+    }
+    rest
+}
+
+/// The text that a method is called on: `"path".IO.unlink`.
+fn receiver(before: &[Token]) -> Option<String> {
+    if !matches!(before.last(), Some(Token::Mark('.' | ':' | '>'))) {
+        return None;
+    }
+    for token in before.iter().rev().take(RECEIVER) {
+        match token {
+            Token::Text(text) => return Some(text.clone()),
+            Token::Mark(';' | ',' | '\n' | '{' | '=') => return None,
+            _ => {}
+        }
+    }
+    None
+}

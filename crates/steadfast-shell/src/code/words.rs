@@ -1,0 +1,105 @@
+//! What a call does, by the words in its name.
+
+use std::sync::OnceLock;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deed {
+    Writes,
+    /// The last path is written.
+    Copies,
+    Moves,
+    Opens,
+    Prints,
+    Runs,
+    Reads,
+}
+
+/// `None`: nothing is known of it.
+pub(super) fn deed(name: &str) -> Option<Deed> {
+    let lower = name.to_ascii_lowercase();
+    if matches!(lower.as_str(), "open" | "fopen" | "openfile" | "file_open" | "fileopen") {
+        return Some(Deed::Opens);
+    }
+    if matches!(lower.as_str(), "cat" | "print" | "dput" | "message") {
+        return Some(Deed::Prints);
+    }
+    let kinds = [
+        ("writes", Deed::Writes),
+        ("copies", Deed::Copies),
+        ("moves", Deed::Moves),
+        ("shells", Deed::Runs),
+        ("reads", Deed::Reads),
+    ];
+    if let Some((_, deed)) = kinds.iter().find(|(kind, _)| has(kind, &lower)) {
+        return Some(*deed);
+    }
+    let mut found = None;
+    for part in parts(name) {
+        let part = lower[part].trim_end_matches(|c: char| c.is_ascii_digit());
+        match kinds.iter().find(|(kind, _)| *kind != "shells" && has(kind, part)) {
+            Some((_, Deed::Reads)) => found = found.or(Some(Deed::Reads)),
+            Some((_, deed)) if found != Some(Deed::Writes) => found = Some(*deed),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether a word beside a path says that it is opened for writing.
+pub(super) fn is_mode(word: &str) -> bool {
+    has("modes", &word.to_ascii_lowercase())
+}
+
+fn has(kind: &str, word: &str) -> bool {
+    type Kind = (&'static str, Vec<&'static str>);
+    static KINDS: OnceLock<Vec<Kind>> = OnceLock::new();
+    let kinds = KINDS.get_or_init(|| {
+        let lines = include_str!("words.txt").lines().filter(|line| !line.starts_with('#'));
+        let columns = lines.filter_map(|line| line.split_once(" | "));
+        columns.map(|(kind, words)| (kind, words.split(' ').collect())).collect()
+    });
+    kinds.iter().any(|(name, words)| *name == kind && words.contains(&word))
+}
+
+/// The places of the parts of a name: `writeLines`, `open_out`, `WriteAllText`.
+fn parts(name: &str) -> Vec<std::ops::Range<usize>> {
+    let bytes = name.as_bytes();
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for at in 1..=bytes.len() {
+        let ends = at == bytes.len()
+            || bytes[at] == b'_'
+            || (bytes[at].is_ascii_uppercase() && bytes[at - 1].is_ascii_lowercase());
+        if ends {
+            parts.push(from..at);
+            from = if bytes.get(at) == Some(&b'_') { at + 1 } else { at };
+        }
+    }
+    parts.retain(|part| part.start < part.end && name.is_char_boundary(part.start) && name.is_char_boundary(part.end));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_told_by_its_name() {
+        for (name, expected) in [
+            ("writeLines", Some(Deed::Writes)),
+            ("saveRDS", Some(Deed::Writes)),
+            ("WriteAllText", Some(Deed::Writes)),
+            ("remove", Some(Deed::Writes)),
+            ("removeFile", Some(Deed::Writes)),
+            ("readLines", Some(Deed::Reads)),
+            ("ReadAllText", Some(Deed::Reads)),
+            ("copyFile", Some(Deed::Copies)),
+            ("rename", Some(Deed::Moves)),
+            ("open", Some(Deed::Opens)),
+            ("sqrt", None),
+            ("_", None),
+        ] {
+            assert_eq!(deed(name), expected, "{name}");
+        }
+    }
+}
