@@ -17,15 +17,15 @@ impl Walk {
             }
             return None;
         };
+        let sorted = row.sort(args);
+        // What stands behind a wrapper's command is not its own.
+        self.named_output(&args[..sorted.command.unwrap_or(args.len())], name, Described::Yes);
         if !row.applies(args) {
             return None;
         }
-        let sorted = row.sort(args);
         for code in &sorted.shell {
             self.shell_text(&code.text, code, name);
         }
-        // What stands behind a wrapper's command is not its own.
-        self.named_output(&args[..sorted.command.unwrap_or(args.len())], name, Described::Yes);
         for out in &sorted.out {
             if out.text != "-" {
                 self.effect(Op::Write, out, name);

@@ -17,14 +17,18 @@ enum Found {
 impl Walk {
     pub(crate) fn awk(&mut self, args: &[Arg]) {
         let mut names: HashMap<String, String> = HashMap::new();
-        let mut program = None;
+        let (mut program, mut in_place) = (None, false);
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
             let text = arg.text.as_str();
             let assignment = match text {
                 "-v" | "--assign" => rest.next().map(|arg| arg.text.as_str()),
-                "-F" | "-i" | "--include" => {
+                "-F" => {
                     rest.next();
+                    None
+                }
+                "-i" | "--include" => {
+                    in_place |= rest.next().is_some_and(|library| library.text == "inplace");
                     None
                 }
                 "-f" | "--file" => {
@@ -44,7 +48,12 @@ impl Walk {
                     program = Some(arg.clone());
                     None
                 }
-                _ => Some(text),
+                _ => {
+                    if in_place {
+                        self.effect(Op::Write, arg, "awk");
+                    }
+                    Some(text)
+                }
             };
             if let Some((name, value)) = assignment.and_then(|text| text.split_once('=')) {
                 names.insert(name.to_owned(), value.to_owned());

@@ -36,6 +36,9 @@ impl Op {
     }
 }
 
+/// What an effect comes from that stands for text no shell would take.
+pub(crate) const UNPARSED: &str = "text that could not be parsed";
+
 /// Whether the path is the path, or a pattern of what it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Certainty {
@@ -65,6 +68,8 @@ pub struct Reading {
     pub(crate) runs: Vec<Invocation>,
     /// `false`: bash would refuse it, or it was too deep to read. Never safe then.
     pub parsed: bool,
+    /// The texts that could not be parsed. None: what is missing is not known.
+    pub(crate) unread: Option<Vec<String>>,
     /// Paths named in comments. They may speak against a command whose target is unknown, never for one.
     pub mentions: Vec<String>,
     pub context: Context,

@@ -1,8 +1,10 @@
 //! A reading and the protected paths to a verdict.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::effect::{Certainty, Effect, Op, Reading};
+use crate::effect::{Certainty, Effect, Op, Reading, UNPARSED};
+use crate::text::resolve;
 
 /// From the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,25 +22,48 @@ pub struct Verdict {
     pub span: Option<Range<usize>>,
 }
 
-/// `deny`: a certain write to a protected path. `ask`: a writing effect whose target may be one; unparsed. `allow`:
-/// otherwise, opaque programs included.
+/// `deny`: a certain write to a protected path. `ask`: a writing effect whose target may be one; text that could not be
+/// parsed and names one. `allow`: otherwise, opaque programs included.
 ///
 /// A protected path that is relative is meant wherever it is found (`lib/` in `a/lib/b`), but for folders of temporary
 /// files and for copies of the protected file itself; `*` and `?` stand in it.
 pub fn judge(reading: &Reading, protected: &[String]) -> Verdict {
     let mut verdict = Verdict { decision: Decision::Allow, reason: String::new(), span: None };
-    if !reading.parsed {
+    if !reading.parsed && protected.iter().any(|path| is_spoken_of(path, reading)) {
         verdict = Verdict { decision: Decision::Ask, reason: "the command could not be parsed".to_owned(), span: None };
     }
     for effect in &reading.effects {
         for path in protected {
-            let decision = touches(effect, path, reading);
+            let decision = touches(effect, &settled(path, reading), reading);
             if decision > verdict.decision {
                 verdict = Verdict { decision, reason: reason(effect, path, decision), span: Some(effect.span.clone()) };
             }
         }
     }
     verdict
+}
+
+/// The protected path as a command's paths are settled: without `..`.
+fn settled<'a>(protected: &'a str, reading: &Reading) -> Cow<'a, str> {
+    if !protected.split('/').any(|part| part == "..") {
+        return Cow::Borrowed(protected);
+    }
+    let settled = resolve(&anchored(protected, reading), &reading.context.cwd);
+    let inside =
+        settled.strip_prefix(reading.context.cwd.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+    match inside.filter(|_| !protected.starts_with(['/', '~'])) {
+        Some(inside) => Cow::Owned(inside.to_owned()),
+        None => Cow::Owned(settled),
+    }
+}
+
+/// Whether text that could not be parsed has the last part of the protected path in it.
+fn is_spoken_of(protected: &str, reading: &Reading) -> bool {
+    let Some(texts) = &reading.unread else { return true };
+    let name = protected.trim_end_matches('/').rsplit('/').next().unwrap_or(protected);
+    // What is not a pattern in it.
+    let name = name.split(['*', '?']).max_by_key(|part| part.len()).unwrap_or(name).to_ascii_lowercase();
+    name.is_empty() || texts.iter().any(|text| text.to_ascii_lowercase().contains(&name))
 }
 
 fn reason(effect: &Effect, protected: &str, decision: Decision) -> String {
@@ -54,6 +79,7 @@ fn touches(effect: &Effect, protected: &str, reading: &Reading) -> Decision {
     let mentioned = || reading.mentions.iter().any(|word| within(&parts(word), &parts(protected)));
     match (&effect.path, effect.op, effect.certainty) {
         (None, Op::Unknown, _) | (_, Op::Unknown, Certainty::Possible) => Decision::Allow,
+        (None, Op::Exec, _) if effect.via == UNPARSED && !is_spoken_of(protected, reading) => Decision::Allow,
         (None, _, _) if mentioned() => Decision::Deny,
         (None, _, _) => Decision::Ask,
         (Some(path), op, Certainty::Certain) => {

@@ -6,7 +6,7 @@
 //! example what comes out, and is run.
 //!
 //! Two readings that are never mixed: what was read to the end may allow; words that were found may only speak
-//! against. What could not be parsed is opaque, never safe.
+//! against. What could not be parsed is opaque: it is asked about where it names what is protected.
 
 mod applied;
 mod archive;
@@ -49,11 +49,24 @@ pub fn effects(command: &str, context: &Context) -> Reading {
     let mut walk = walk::Walk::new(context);
     let script = parse::parse(command);
     walk.list(&script.list);
+    // What is too deep to be read may hide anything; what bash refuses hides nothing.
+    let is_unparsed = script.end == parse::End::Cut || !walk.unread.is_empty();
+    let is_deep = !walk.parsed || (is_unparsed && is_deep(command));
     if script.end == parse::End::Cut {
         walk.unread();
+        walk.unread.push(command.to_owned());
     }
     let mentions = mentions(command);
-    Reading { effects: walk.effects, runs: walk.runs, parsed: walk.parsed, mentions, context: context.clone() }
+    let unread = (!is_deep).then_some(walk.unread);
+    Reading { effects: walk.effects, runs: walk.runs, parsed: walk.parsed, unread, mentions, context: context.clone() }
+}
+
+/// Whether there are as many beginnings of something nested in it as no one writes by hand.
+fn is_deep(command: &str) -> bool {
+    const MOST: usize = 48;
+    let words = ["if", "while", "until", "for", "case", "select", "then", "do"];
+    let openings = command.bytes().filter(|byte| b"({[`".contains(byte)).count();
+    openings > MOST || command.split_whitespace().filter(|word| words.contains(word)).count() > MOST
 }
 
 /// The words of comments that look like paths.

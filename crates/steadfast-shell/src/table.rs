@@ -245,7 +245,7 @@ fn value_of<'a>(text: &'a str, options: &[&str]) -> Option<Option<&'a str>> {
             return rest.and_then(|rest| rest.strip_prefix('=')).map(Some);
         }
         if let Some(rest) = rest.filter(|_| option.len() == 2) {
-            return Some(Some(rest));
+            return Some(Some(rest.strip_prefix('=').unwrap_or(rest)));
         }
         // `-sSo path`: the letter ends a bundle.
         let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1)?;

@@ -34,6 +34,7 @@ impl Walk {
         if described == Described::No && !is_reader.unwrap_or(false) {
             self.in_place(args, name);
             self.command_word(args);
+            self.inline(args, name);
         }
     }
 
@@ -79,6 +80,32 @@ impl Walk {
             if is_known(&arg.text) {
                 self.perhaps_written(&arg.text, arg, name);
             }
+        }
+    }
+
+    /// Code for an interpreter that no table knows, a command in one argument, and an address that is loaded into a file.
+    fn inline(&mut self, args: &[Arg], name: &str) {
+        for (at, arg) in args.iter().enumerate() {
+            let before = at.checked_sub(1).map_or("", |before| args[before].text.as_str());
+            let text = arg.text.as_str();
+            if !text.contains([' ', '(']) {
+                let is_loaded = before.contains("://") && at + 1 == args.len() && !before.starts_with('-');
+                if is_loaded && !text.starts_with(['-', '@']) && !text.contains("://") && is_known(text) {
+                    self.guessing(|walk| walk.effect(Op::Write, arg, name));
+                }
+                continue;
+            }
+            let command =
+                text.rsplit_once('=').map_or(text, |(head, tail)| if head.contains(' ') { text } else { tail });
+            let verb = base_name(command.split(' ').next().unwrap_or_default());
+            let is_command = words("verbs").contains(&verb) && !words("texts").contains(&before);
+            let runs = self.runs.len();
+            if words("code").contains(&before) && is_known(text) {
+                self.guessing(|walk| walk.foreign_shell(text, arg, name));
+            } else if is_command {
+                self.guessing(|walk| walk.script(command, &arg.span));
+            }
+            self.runs.truncate(runs);
         }
     }
 
@@ -206,7 +233,9 @@ mod tests {
 
     #[test]
     fn every_kind_of_word_that_is_asked_for_is_in_the_file() {
-        for kind in ["writes", "perhaps", "ends", "reads", "in-place", "dry", "verbs", "formats", "readers"] {
+        for kind in
+            ["writes", "perhaps", "ends", "reads", "in-place", "dry", "verbs", "formats", "readers", "code", "texts"]
+        {
             assert!(!words(kind).is_empty(), "{kind}");
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::effect::{Certainty, Context, Effect, Op};
+use crate::effect::{Certainty, Context, Effect, Op, UNPARSED};
 use crate::expand::Arg;
 use crate::invocation::Invocation;
 use crate::parse::{End, parse};
@@ -47,6 +47,8 @@ pub(crate) struct Walk {
     seen: HashSet<Effect>,
     pub(crate) runs: Vec<Invocation>,
     pub(crate) parsed: bool,
+    /// Texts that could not be parsed.
+    pub(crate) unread: Vec<String>,
     /// Links made on the way: a write to the first is one to the second.
     pub(crate) links: Vec<(String, String)>,
     /// Copies and links made on the way, and what each was made of: who runs the first runs the second.
@@ -77,6 +79,7 @@ impl Walk {
             seen: HashSet::new(),
             runs: Vec::new(),
             parsed: true,
+            unread: Vec::new(),
             links: Vec::new(),
             copies: Vec::new(),
             files: HashMap::new(),
@@ -114,7 +117,8 @@ impl Walk {
         let output = self.list(&script.list);
         self.fixed = before;
         if script.end == End::Cut {
-            self.push(Op::Exec, &ANY.to_string(), "text that could not be parsed", span);
+            self.unread.push(text.to_owned());
+            self.push(Op::Exec, &ANY.to_string(), UNPARSED, span);
             return None;
         }
         output
@@ -454,7 +458,11 @@ impl Walk {
 
     /// An effect on `target`, which becomes what `source` is.
     pub(crate) fn copy(&mut self, op: Op, source: Option<&Arg>, target: &Arg, via: &str) {
-        let path = resolve(&target.text, &self.state.cwd);
+        let path = match target.text.strip_prefix("~/") {
+            // In quotes, or for a program that goes home by itself.
+            Some(rest) => resolve(&format!("{}/{rest}", self.context.home), &self.state.cwd),
+            None => resolve(&target.text, &self.state.cwd),
+        };
         if is_device(&path) {
             return;
         }
