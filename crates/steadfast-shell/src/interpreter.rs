@@ -156,16 +156,21 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
 
 /// The interpreter of that name; digits at its end are a version.
 pub(crate) fn interpreter(name: &str) -> Option<&'static Interpreter> {
-    static TABLE: OnceLock<Vec<Interpreter>> = OnceLock::new();
+    static TABLE: OnceLock<(Vec<Interpreter>, Vec<(&'static str, usize)>)> = OnceLock::new();
     if !is_known(name) {
         return None;
     }
-    let table = TABLE.get_or_init(|| {
+    let (table, index) = TABLE.get_or_init(|| {
         let lines = include_str!("interpreters.txt").lines().filter(|line| !line.starts_with('#'));
-        lines.filter_map(read).collect()
+        let table: Vec<Interpreter> = lines.filter_map(read).collect();
+        let names = table.iter().enumerate().flat_map(|(at, found)| found.names.iter().map(move |name| (*name, at)));
+        let mut index: Vec<_> = names.collect();
+        index.sort_unstable();
+        (table, index)
     });
+    let find = |name: &str| index.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|at| &table[index[at].1]);
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    table.iter().find(|interpreter| interpreter.names.iter().any(|known| *known == name || *known == base))
+    find(name).or_else(|| find(base).filter(|_| base.len() < name.len()))
 }
 
 fn read(line: &'static str) -> Option<Interpreter> {

@@ -83,18 +83,23 @@ pub(crate) fn wraps(name: &str) -> bool {
 }
 
 fn row(name: &str) -> Option<&'static Row> {
-    table().iter().find(|command| command.name == name)?.row()
+    let at = table().binary_search_by(|command| command.name.cmp(name)).ok()?;
+    table()[at].row()
 }
 
 /// Whether a name of two words begins so.
 fn is_first_of_two(name: &str) -> bool {
-    table().iter().any(|command| command.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')))
+    let at = table().partition_point(|command| command.name.bytes().lt(name.bytes().chain([b' '])));
+    table().get(at).and_then(|command| command.name.strip_prefix(name)).is_some_and(|rest| rest.starts_with(' '))
 }
 
 fn table() -> &'static [Command] {
     static TABLE: OnceLock<Vec<Command>> = OnceLock::new();
     TABLE.get_or_init(|| {
-        lines().map(|line| Command { name: line.name, arguments: line.arguments, row: OnceLock::new() }).collect()
+        let commands = lines().map(|line| Command { name: line.name, arguments: line.arguments, row: OnceLock::new() });
+        let mut commands: Vec<Command> = commands.collect();
+        commands.sort_unstable_by_key(|command| command.name);
+        commands
     })
 }
 

@@ -57,7 +57,8 @@ impl Walk {
 
     /// `--fix`, `--in-place`, and `fmt` as the word that says what to do.
     fn in_place(&mut self, args: &[Arg], name: &str) {
-        let flag = args.iter().position(|arg| arg.text.starts_with('-') && words("in-place").contains(&&*arg.text));
+        let flags = words("in-place");
+        let flag = args.iter().position(|arg| arg.text.starts_with('-') && flags.contains(&&*arg.text));
         let verb = args
             .iter()
             .position(|arg| !arg.text.starts_with('-'))
@@ -113,7 +114,12 @@ impl Walk {
     /// that it is that program.
     fn command_word(&mut self, args: &[Arg]) {
         let behind = args.iter().position(|arg| arg.text == "--").map(|at| at + 1);
-        let verb = args.iter().take(VERB_WITHIN).position(|arg| words("verbs").contains(&base_name(&arg.text)));
+        let verbs = words("verbs");
+        let verb = args.iter().take(VERB_WITHIN).position(|arg| {
+            // No verb is longer.
+            let name = base_name(&arg.text);
+            name.len() <= 8 && verbs.contains(&name)
+        });
         let Some(at) = behind.or(verb).filter(|at| *at + 1 < args.len()) else { return };
         let runs = self.runs.len();
         self.guessing(|walk| walk.run(&args[at..], NO_STDIN));
@@ -180,16 +186,17 @@ fn says_output(name: &str) -> Said {
         return Said::Nothing;
     }
     let lower = name.to_ascii_lowercase();
+    let (writes, perhaps) = (words("writes"), words("perhaps"));
     let mut said = Said::Nothing;
     for part in parts(name, &lower) {
-        if words("reads").contains(&part) {
-            return Said::Nothing;
-        }
-        if words("writes").contains(&part) {
+        if writes.contains(&part) {
             said = Said::Writes;
-        } else if said == Said::Nothing && words("perhaps").contains(&part) {
+        } else if said == Said::Nothing && perhaps.contains(&part) {
             said = Said::Perhaps;
         }
+    }
+    if said != Said::Nothing && parts(name, &lower).any(|part| words("reads").contains(&part)) {
+        return Said::Nothing;
     }
     let is_file = lower.ends_with("file") || lower.ends_with("xml") || lower.ends_with("-to");
     let ends = || words("ends").iter().any(|end| lower.len() > end.len() && lower.ends_with(end));
