@@ -156,7 +156,8 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
 
 /// The interpreter of that name; digits at its end are a version.
 pub(crate) fn interpreter(name: &str) -> Option<&'static Interpreter> {
-    static TABLE: OnceLock<(Vec<Interpreter>, Vec<(&'static str, usize)>)> = OnceLock::new();
+    type Index = Vec<(&'static str, usize)>;
+    static TABLE: OnceLock<(Vec<Interpreter>, Index)> = OnceLock::new();
     if !is_known(name) {
         return None;
     }
