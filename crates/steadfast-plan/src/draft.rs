@@ -35,6 +35,8 @@ pub(crate) struct Draft {
     pub(crate) phases: Vec<DraftPhase>,
     /// Phases only group: no decisions come before them, and none waits for another unless it says so.
     pub(crate) only_groups: bool,
+    /// Where lines begin that might be meant as tasks, and are none.
+    pub(crate) unread: Vec<usize>,
     /// All of it.
     pub(crate) span: Span,
 }

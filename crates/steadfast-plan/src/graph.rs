@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use steadfast_model::TaskType;
 
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
+use crate::kind::kind;
 use crate::natural;
 use crate::near::{listed, nearest};
 use crate::problem::{Code, Findings};
@@ -385,15 +386,16 @@ fn known_type(name: &Text, item: Option<u32>, findings: &mut Findings) -> Option
     if matches!(word.as_str(), "none" | "default" | "") {
         return None;
     }
-    let found = TaskType::ALL.into_iter().find(|known| known.as_str() == word);
+    let found = kind(&word);
     // Of a loop the first item speaks for all.
     if found.is_none() && item.unwrap_or(0) == 0 {
         let known = TaskType::ALL.map(TaskType::as_str);
         let help = match nearest(&word, known) {
             Some(near) => format!("`{near}` is one"),
-            None => format!("types are {}; without one the typecheck is the check", listed(known)),
+            None => format!("types are {}", listed(known)),
         };
-        findings.add(Code::UnknownType, &name.span, format!("there is no task type `{}`", name.value), help);
+        let message = format!("there is no task type `{}`: the task has none", name.value);
+        findings.add(Code::UnknownType, &name.span, message, help);
     }
     found
 }

@@ -12,7 +12,7 @@ mod recognise;
 mod slices;
 mod spec_kit;
 mod task_master;
-mod waits;
+pub(crate) mod waits;
 
 use std::collections::HashSet;
 

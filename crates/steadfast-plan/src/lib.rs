@@ -15,6 +15,7 @@ mod graph;
 mod hash;
 mod import;
 mod json;
+mod kind;
 mod lint;
 mod markdown;
 mod natural;
@@ -38,7 +39,7 @@ pub mod schema;
 use steadfast_model::{Plan, Reported, StatedCheck};
 
 use commands::Commands;
-use draft::Draft;
+use draft::{Draft, DraftPhase};
 use graph::Graph;
 use problem::Findings;
 use source::Lines;
@@ -48,6 +49,7 @@ pub use export::{Outgoing, Target, export};
 pub use fit::{Familiarity, fit};
 pub use hash::hash;
 pub use import::{BEADS_NOTE, Format, has_slices, with_slice_status};
+pub use lint::not_read;
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
 pub use score::{Dimension, Mark, Sentence, SpecScore, Stated, THRESHOLD, paths, score, score_plan, stated};
@@ -87,22 +89,29 @@ pub struct Compiled {
     pub format: Format,
     /// How tasks stand that were begun where the list comes from.
     pub reported: Vec<Reported>,
+    /// How many tasks the text has, without generated ones.
+    pub authored: usize,
+    /// The lines that might be meant as tasks, and are none.
+    pub unread: Vec<usize>,
 }
 
 /// The plan of a spec. `name` is its file's: it tells the format where the text does not, and stands in for a title.
 pub fn compile(text: &str, name: &str, options: &Options) -> Result<Compiled, Report> {
     let mut findings = Findings::default();
+    let lines = Lines::of(text);
     let read = import::recognise(text, name, &mut findings).and_then(|format| {
         let draft = import::read(format, text, name, &mut findings)?;
+        let unread = lint::unread(&draft, &lines, &mut findings);
         let (mut plan, reported) = check_and_expand(&draft, options, &mut findings)?;
         plan.checks = checks_of(text, &plan, format);
         lint::stated(&draft, &plan.checks, options, &mut findings);
-        Some((plan, reported, format))
+        let authored = draft.phases.iter().flat_map(DraftPhase::authored).count();
+        Some((plan, reported, format, authored, unread))
     });
-    let problems = findings.into_problems(&Lines::of(text));
+    let problems = findings.into_problems(&lines);
     match read {
-        Some((plan, reported, format)) if !problems.iter().any(Problem::is_error) => {
-            Ok(Compiled { plan, warnings: problems, format, reported })
+        Some((plan, reported, format, authored, unread)) if !problems.iter().any(Problem::is_error) => {
+            Ok(Compiled { plan, warnings: problems, format, reported, authored, unread })
         }
         _ => Err(Report { problems }),
     }

@@ -6,7 +6,9 @@ use crate::Options;
 use crate::commands::Commands;
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
 use crate::graph::Graph;
+use crate::kind::kind;
 use crate::problem::{Code, Findings};
+use crate::source::Lines;
 use crate::swallow::{is_void, swallowed};
 
 /// What a ledger takes, in characters.
@@ -59,6 +61,30 @@ pub(crate) fn graph(graph: &Graph<'_>, findings: &mut Findings) {
     }
 }
 
+/// Says which lines might be meant as tasks, and are none; returns their numbers.
+pub(crate) fn unread(draft: &Draft, lines: &Lines<'_>, findings: &mut Findings) -> Vec<usize> {
+    let mut numbers: Vec<usize> = draft.unread.iter().map(|at| lines.position(*at).0).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if let (Some(first), false) = (draft.unread.iter().min(), numbers.is_empty()) {
+        let help = "a task has a box or an id, `- [ ] 1.2 …`; what belongs to a task is indented below it";
+        findings.add(Code::NotRead, &(*first..first + 1), not_read(&numbers), help);
+    }
+    numbers
+}
+
+/// `lines 12, 40 and 41 were not read as tasks`; of many, the first.
+pub fn not_read(numbers: &[usize]) -> String {
+    const MOST: usize = 12;
+    let shown: Vec<String> = numbers.iter().take(MOST).map(usize::to_string).collect();
+    match (shown.as_slice(), numbers.len().saturating_sub(MOST)) {
+        ([], _) => String::new(),
+        ([one], _) => format!("line {one} was not read as a task"),
+        ([first @ .., last], 0) => format!("lines {} and {last} were not read as tasks", first.join(", ")),
+        (shown, more) => format!("lines {} and {more} more were not read as tasks", shown.join(", ")),
+    }
+}
+
 /// What the words of a spec say has to pass at its end.
 pub(crate) fn stated(draft: &Draft, checks: &[StatedCheck], options: &Options, findings: &mut Findings) {
     if checks.iter().any(|check| (options.holds_secret)(&check.command)) {
@@ -107,8 +133,7 @@ fn one(task: &DraftTask, commands: &Commands, options: &Options, findings: &mut 
 
 /// The checks of such a task look at its files, where it has no command of its own.
 fn looks_at_files(task: &DraftTask) -> bool {
-    let is = |name: &Text, kind: TaskType| name.value.trim().eq_ignore_ascii_case(kind.as_str());
-    task.task_type.as_ref().is_some_and(|name| is(name, TaskType::Ui) || is(name, TaskType::Docs))
+    task.task_type.as_ref().is_some_and(|name| matches!(kind(&name.value), Some(TaskType::Ui | TaskType::Docs)))
 }
 
 /// The default command that would check a task, where there is none and it has none of its own.
@@ -116,7 +141,8 @@ fn lacks<'a>(task: &DraftTask, commands: &Commands) -> Option<&'a str> {
     if task.command.is_some() || task.id.value.is_empty() || looks_at_files(task) {
         return None;
     }
-    let default = if task.task_type.is_some() { "test" } else { "typecheck" };
+    let has_type = task.task_type.as_ref().is_some_and(|name| kind(&name.value).is_some());
+    let default = if has_type { "test" } else { "typecheck" };
     commands.get(default).is_none().then_some(default)
 }
 
@@ -156,7 +182,7 @@ fn alternates(phase: &DraftPhase, findings: &mut Findings) {
         .authored()
         .map(|task| (task.id.as_str(), task.task_type.as_ref().map_or("none", |name| name.value.as_str())))
         .collect();
-    let is_ui = |kind: &str| kind.eq_ignore_ascii_case("ui");
+    let is_ui = |word: &str| kind(word) == Some(TaskType::Ui);
     let flips = kinds.windows(2).filter(|pair| is_ui(pair[0].1) != is_ui(pair[1].1)).count();
     if kinds.len() < tasks || flips < changes {
         return;

@@ -4,48 +4,73 @@
 //! over.
 
 pub(crate) mod after;
+pub(crate) mod check;
 pub(crate) mod fields;
 pub(crate) mod line;
 pub(crate) mod names;
+mod outline;
 mod table;
+pub(crate) mod words;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text, promise};
+use crate::import::waits::{Part, add_parts};
 use crate::problem::{Code, Findings};
 use crate::standing;
 use fields::{Field, field};
-use line::{Line, lines};
-use names::{is_nothing, marked, named_section, normal, numbered, phase_name, plain, tagged};
+use line::{Line, boxed, lines};
+use names::{
+    is_nothing, is_phase, lead_of, marked, named_section, normal, numbered, phase_name, plain, tagged, task_led,
+};
+use outline::is_task_line;
 use table::Columns;
+use words::{PHASE, STEP, holds_tasks, is_imperative, is_quiet};
 
 pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
     let mut reader = Reader {
         draft: Draft { span: 0..text.len().min(1), ..Draft::default() },
         findings,
+        tasks: outline::tasks(text, name),
         section: Section::Head,
+        home: None,
+        is_quiet: false,
         current: None,
+        pending: None,
         columns: None,
         by_id: HashMap::new(),
         paragraph: None,
         explicit: BTreeSet::new(),
         checked: Vec::new(),
-        under_heading: false,
+        heading_level: None,
+        open: Vec::new(),
+        parts: Vec::new(),
+        after_blank: false,
     };
-    for line in lines(text) {
+    let mut all = lines(text);
+    for line in all.by_ref() {
         reader.line(&line);
     }
     reader.close_paragraph();
     reader.say_what_is_checked();
-    let mut draft = reader.draft;
+    reader.say_what_is_not_ended(all.unclosed());
+    reader.name_tasks();
+    let Reader { mut draft, explicit, parts, .. } = reader;
+    let parts: Vec<Part> = parts
+        .into_iter()
+        .map(|(part, whole)| {
+            let id = |(phase, place): Place| draft.phases[phase].tasks[place].id.value.clone();
+            (id(part), id(whole))
+        })
+        .collect();
     // Headings structure a text; only what is called a phase is one without tasks.
-    let explicit = reader.explicit;
     let mut index = 0;
     draft.phases.retain(|phase| {
         index += 1;
         !phase.tasks.is_empty() || explicit.contains(&(index - 1))
     });
     after::resolve(&mut draft, findings);
+    add_parts(&mut draft, &parts);
     if draft.feature.is_empty() {
         draft.feature = stem(name);
     }
@@ -65,25 +90,52 @@ enum Section {
     Phase(usize),
     /// Prose that is nobody's.
     Other,
+    /// Below a heading that says nothing, in no phase.
+    Loose,
 }
+
+/// Phase and place of a task.
+type Place = (usize, usize);
 
 struct Reader<'f> {
     draft: Draft,
     findings: &'f mut Findings,
+    /// Where lines begin that are tasks without a box or an id, and headings that are.
+    tasks: HashSet<usize>,
     section: Section,
-    /// The task that fields belong to: phase and place.
-    current: Option<(usize, usize)>,
+    /// The phase that deeper headings stand in, and its level.
+    home: Option<(usize, usize)>,
+    /// The lists of this section tell, and ask for nothing.
+    is_quiet: bool,
+    /// The task that fields belong to.
+    current: Option<Place>,
+    /// A field whose value stands in the lines below it.
+    pending: Option<Field>,
     columns: Option<Columns>,
     /// Tasks by their ids, and by their titles where they have none.
-    by_id: HashMap<String, (usize, usize)>,
+    by_id: HashMap<String, Place>,
     /// The description as far as it is read.
     paragraph: Option<String>,
     /// Phases that are called so.
     explicit: BTreeSet<usize>,
     /// Tasks with a checked box, and where.
-    checked: Vec<((usize, usize), Span)>,
-    /// The current task is a heading: boxes below it are what is to be seen when it is done.
-    under_heading: bool,
+    checked: Vec<(Place, Span)>,
+    /// The current task is a heading of this level: boxes below it are what is to be seen when it is done.
+    heading_level: Option<usize>,
+    /// The tasks of the list that is read which the next may stand in, each with its indent.
+    open: Vec<(Place, usize)>,
+    /// A task, and the one it stands in.
+    parts: Vec<(Place, Place)>,
+    after_blank: bool,
+}
+
+/// How a task is written, which says what may belong to it.
+#[derive(Clone, Copy)]
+enum Form {
+    Heading(usize),
+    /// A line of a list, with its indent.
+    Item(usize),
+    Line,
 }
 
 impl Reader<'_> {
@@ -93,40 +145,111 @@ impl Reader<'_> {
         }
         match line {
             Line::Blank => self.close_paragraph(),
-            Line::Heading { level: 1, text } if self.draft.feature.is_empty() => {
+            Line::Heading { level: 1, text } if self.draft.feature.is_empty() && !is_phase(text) => {
                 text.as_str().trim_start_matches("SPEC:").trim().clone_into(&mut self.draft.feature);
             }
             Line::Heading { level, text } => self.heading(*level, text),
-            Line::Box { mark, text, .. } => self.checkbox(*mark, text),
-            Line::Bullet { text, indent } => self.bullet(text, *indent),
+            Line::Box { mark, text, indent } => self.checkbox(*mark, text, *indent),
+            Line::Bullet { text, indent } | Line::Ordered { text, indent, .. } => self.item(text, *indent),
             Line::Row { cells } => self.row(cells),
-            Line::Text { text } => self.text(text),
-            Line::Fenced { .. } => {}
+            Line::Text { text, indent } => self.text(text, *indent),
+            Line::Fenced { text } => self.fenced(text),
         }
+        self.after_blank = matches!(line, Line::Blank);
+    }
+
+    fn is_task(&self, text: &Text) -> bool {
+        self.tasks.contains(&text.span.start)
+    }
+
+    /// A line that might be meant as a task, and is none.
+    fn unread(&mut self, text: &Text) {
+        self.draft.unread.push(text.span.start);
     }
 
     fn heading(&mut self, level: usize, text: &Text) {
         self.close_paragraph();
-        self.current = None;
-        if level >= 3
-            && let Some((id, title)) = tagged(text).or_else(|| numbered(text))
+        self.pending = None;
+        self.open.clear();
+        let is_task = self.is_task(text);
+        if let Some(own) = self.heading_level
+            && level > own
+            && self.current.is_some()
+            && !is_task
         {
-            let phase = self.phase(&text.span);
-            self.task(phase, Some(id), title);
-            self.under_heading = true;
-            return;
+            return self.heading_in_task(text);
         }
-        let section = named_section(text.as_str());
-        match section {
-            Some(section) => self.section = section,
-            None if level <= 2 => self.section = Section::Phase(self.begin_phase(text)),
+        self.current = None;
+        self.heading_level = None;
+        if self.home.is_some_and(|(_, home)| level <= home) {
+            self.home = None;
+        }
+        if is_task {
+            return self.task_heading(level, text);
+        }
+        let words = text.as_str();
+        self.is_quiet = is_quiet(words);
+        let named = named_section(words).map(|section| match section {
+            // What a phase is for is not what the spec is for.
+            Section::Description if self.home.is_some() => Section::Other,
+            section => section,
+        });
+        match (named, self.home) {
+            _ if is_phase(text) => self.begin_phase(level, text),
+            (Some(section), _) => self.section = section,
+            (None, None) if level <= 2 || holds_tasks(words) => self.begin_phase(level, text),
             // A deeper heading inside a phase only structures it.
-            None if matches!(self.section, Section::Phase(_)) => {}
-            None => self.section = Section::Other,
+            (None, Some((phase, _))) => {
+                self.section = Section::Phase(phase);
+                if is_imperative(words) && !self.is_quiet {
+                    self.unread(text);
+                }
+            }
+            (None, None) => self.section = Section::Loose,
         }
     }
 
-    fn begin_phase(&mut self, text: &Text) -> usize {
+    fn task_heading(&mut self, level: usize, text: &Text) {
+        let (mark, text) = match boxed(text.as_str()) {
+            Some((mark, rest)) => {
+                let start = text.span.start + (rest.as_ptr() as usize - text.as_str().as_ptr() as usize);
+                (mark, Text::new(rest, start..start + rest.len()))
+            }
+            None => (' ', text.clone()),
+        };
+        let is_phase_as_task = is_phase(&text);
+        if self.home.is_none() && (level <= 2 || is_phase_as_task) {
+            self.section = Section::Head;
+        }
+        let led = || task_led(&text).or_else(|| lead_of(&text, &STEP)).or_else(|| lead_of(&text, &PHASE));
+        let (id, title) = match tagged(&text).or_else(led).or_else(|| numbered(&text)) {
+            Some((id, title)) => (Some(id), title),
+            None => (None, Text::new(plain(text.as_str()), text.span.clone())),
+        };
+        let phase = self.phase(&text.span);
+        self.task(phase, id, title, Form::Heading(level));
+        self.check_mark(mark, &text.span);
+    }
+
+    /// `#### Acceptance criteria` below the heading of a task.
+    fn heading_in_task(&mut self, text: &Text) {
+        self.pending = match named_section(text.as_str()) {
+            Some(Section::Criteria) => Some(Field::Criteria),
+            Some(Section::Commands) => Some(Field::Verify),
+            _ => Field::named(text.as_str()),
+        };
+        if self.pending.is_none() {
+            self.note(text);
+        }
+    }
+
+    fn begin_phase(&mut self, level: usize, text: &Text) {
+        let index = self.new_phase(text);
+        self.section = Section::Phase(index);
+        self.home = Some((index, level));
+    }
+
+    fn new_phase(&mut self, text: &Text) -> usize {
         if let Some((id, name)) = tagged(text)
             && !self.draft.phases.iter().any(|phase| phase.id.value == id.value)
         {
@@ -172,74 +295,185 @@ impl Reader<'_> {
         index
     }
 
-    fn checkbox(&mut self, mark: char, text: &Text) {
+    fn checkbox(&mut self, mark: char, text: &Text, indent: usize) {
         match self.section {
             Section::Constraints | Section::Criteria => return self.listed(text),
-            Section::Head | Section::Description | Section::Commands | Section::Other | Section::Phase(_) => {}
+            Section::Head
+            | Section::Description
+            | Section::Commands
+            | Section::Other
+            | Section::Loose
+            | Section::Phase(_) => {}
+        }
+        if text.as_str().is_empty() {
+            return;
         }
         let numbered = tagged(text).or_else(|| numbered(text));
-        if numbered.is_none() && self.under_heading && self.current.is_some() {
+        // Below the heading of a task `Step 1` and `1.` count what belongs to it.
+        let is_own = numbered.as_ref().is_some_and(|(id, _)| !id.value.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_below = self.heading_level.is_some() && !is_own && task_led(text).is_none();
+        if self.current.is_some() && (is_below || numbered.is_none() && self.pending == Some(Field::Criteria)) {
             return self.set(Field::Criteria, text);
         }
         let (id, title) = match numbered {
             Some((id, title)) => (Some(id), title),
-            None => (None, text.clone()),
+            None => (None, Text::new(plain(text.as_str()), text.span.clone())),
         };
         let phase = self.phase(&text.span);
-        self.task(phase, id, title);
-        if matches!(mark, 'x' | 'X') {
-            self.checked.extend(self.current.map(|place| (place, text.span.clone())));
+        self.task(phase, id, title, Form::Item(indent));
+        self.check_mark(mark, &text.span);
+    }
+
+    fn check_mark(&mut self, mark: char, span: &Span) {
+        if mark != ' ' {
+            self.checked.extend(self.current.map(|place| (place, span.clone())));
         }
     }
 
-    fn bullet(&mut self, text: &Text, indent: usize) {
+    fn item(&mut self, text: &Text, indent: usize) {
+        if self.is_task(text) {
+            let (id, title) = match tagged(text).or_else(|| numbered(text)) {
+                Some((id, title)) => (Some(id), title),
+                None => (None, Text::new(plain(text.as_str()), text.span.clone())),
+            };
+            let phase = self.phase(&text.span);
+            return self.task(phase, id, title, Form::Item(indent));
+        }
         match self.section {
             Section::Constraints | Section::Criteria => self.listed(text),
             Section::Commands => self.command(text),
             Section::Head | Section::Description => self.describe(text.as_str()),
-            Section::Phase(phase) => {
-                if self.field(text) {
-                    return;
-                }
-                // `- 1.2 Title` is a task where it stands by itself; below a task it is a note.
-                let by_itself = indent == 0 || self.current.is_none();
-                match numbered(text).filter(|_| by_itself) {
-                    Some((id, title)) => self.task(phase, Some(id), title),
-                    None => self.note(text),
-                }
-            }
-            Section::Other => {}
+            Section::Phase(phase) => self.item_in_phase(phase, text, indent),
+            Section::Loose if is_imperative(text.as_str()) && !self.is_quiet => self.unread(text),
+            Section::Loose | Section::Other => {}
         }
+    }
+
+    fn item_in_phase(&mut self, phase: usize, text: &Text, indent: usize) {
+        if self.take_pending(text) || self.field(text) {
+            return;
+        }
+        // `- 1.2 Title` is a task where it stands by itself; below a task it is a note.
+        let by_itself = indent == 0 && self.heading_level.is_none() || self.current.is_none();
+        if let Some((id, title)) = numbered(text).filter(|_| by_itself) {
+            return self.task(phase, Some(id), title, Form::Item(indent));
+        }
+        // Beside tasks, and not below one: a box was forgotten, or it is no task.
+        let is_beside = self.open.first().is_some_and(|(_, own)| indent <= *own);
+        let may_be_task = is_imperative(text.as_str()) && !self.is_quiet;
+        if is_beside || self.current.is_none() && may_be_task {
+            self.unread(text);
+        }
+        self.note(text);
     }
 
     fn row(&mut self, cells: &[Text]) {
-        match &self.columns {
-            None => self.columns = Some(Columns::of(cells)),
-            Some(columns) if columns.is_rule(cells) => {}
-            Some(columns) => {
-                let Some(row) = columns.task(cells) else { return };
-                let phase = self.phase(&row.title.span);
-                self.task(phase, row.id, row.title);
-                for (field, text) in row.fields {
-                    self.set(field, &text);
-                }
-                self.current = None;
+        let Some(columns) = self.columns.clone() else {
+            self.columns = Some(Columns::of(cells));
+            return;
+        };
+        let Some(first) = cells.first().filter(|_| !columns.is_rule(cells)) else { return };
+        let is_open = !self.is_quiet && matches!(self.section, Section::Phase(_) | Section::Head | Section::Loose);
+        let may_lack_id = self.is_task(first);
+        let row = columns.row(cells, may_lack_id).filter(|_| is_open || may_lack_id);
+        let Some(row) = row else {
+            if is_open && columns.is_of_tasks(false) {
+                self.unread(first);
             }
+            return;
+        };
+        let phase = self.phase(&row.title.span);
+        self.task(phase, row.id, row.title, Form::Line);
+        for (field, text) in row.fields {
+            self.set(field, &text);
         }
+        self.current = None;
     }
 
-    fn text(&mut self, text: &Text) {
+    fn text(&mut self, text: &Text, indent: usize) {
+        let is_open = matches!(self.section, Section::Phase(_) | Section::Head | Section::Loose);
+        if is_open && is_task_line(text) && self.heading_level.is_none() {
+            let phase = self.phase(&text.span);
+            if let Some((id, title)) = task_led(text) {
+                return self.task(phase, Some(id), title, Form::Line);
+            }
+        }
+        if indent == 0 && self.after_blank {
+            self.open.clear();
+        }
         match self.section {
             Section::Head | Section::Description => self.describe(text.as_str()),
             Section::Phase(_) => {
-                if !self.field(text) {
+                if !self.begin_pending(text) && !self.field(text) {
+                    self.pending = None;
                     self.note(text);
                 }
             }
             Section::Commands => self.command(text),
             Section::Constraints | Section::Criteria => self.listed(text),
-            Section::Other => {}
+            Section::Other | Section::Loose => {}
         }
+    }
+
+    /// `**Files:**`, with the files in the list below.
+    fn begin_pending(&mut self, text: &Text) -> bool {
+        if self.current.is_none() {
+            return false;
+        }
+        let words = text.as_str();
+        let is_name = words.ends_with(':') || words.starts_with("**") && words.trim_end_matches(':').ends_with("**");
+        self.pending = Field::named(words.trim_end_matches("**").trim_end_matches(':')).filter(|_| is_name);
+        self.pending.is_some_and(|field| field != Field::Notes)
+    }
+
+    /// A line of a list below the name of a field.
+    fn take_pending(&mut self, text: &Text) -> bool {
+        match self.pending.filter(|_| self.current.is_some()) {
+            Some(Field::Files) => {
+                let value = text.as_str();
+                // `Create: path`, `path - what it is for`.
+                let (start, path) = match value.split_once(": ") {
+                    Some((word, path)) if word.split(' ').count() == 1 => (value.len() - path.len(), path),
+                    _ => (0, value),
+                };
+                let quoted = path.split('`').nth(1).filter(|_| path.starts_with('`'));
+                let path = quoted.or_else(|| path.split(" - ").next()).unwrap_or(path).trim();
+                let at = text.span.start + start;
+                self.set(Field::Files, &Text::new(path, at..at + path.len()));
+                true
+            }
+            Some(field @ (Field::Criteria | Field::After | Field::Verify)) => {
+                self.set(field, text);
+                true
+            }
+            Some(Field::Type | Field::Status | Field::Notes) | None => false,
+        }
+    }
+
+    /// Code below `Verify:` is the command of the check, a line after the other.
+    fn fenced(&mut self, text: &Text) {
+        let line = text.as_str().trim();
+        if self.pending != Some(Field::Verify) || line.starts_with("```") || line.starts_with("~~~") {
+            return;
+        }
+        let line = line.strip_prefix("$ ").unwrap_or(line);
+        let Some(task) = self.task_now().filter(|_| !line.is_empty() && !line.starts_with('#')) else { return };
+        match &mut task.command {
+            Some(command) if command.value.ends_with('\\') => {
+                command.value.pop();
+                command.value.push_str(line);
+            }
+            Some(command) => {
+                command.value.push_str(" && ");
+                command.value.push_str(line);
+            }
+            None => task.command = Some(Text::new(line, text.span.clone())),
+        }
+    }
+
+    fn task_now(&mut self) -> Option<&mut DraftTask> {
+        let (phase, place) = self.current?;
+        Some(&mut self.draft.phases[phase].tasks[place])
     }
 
     fn listed(&mut self, text: &Text) {
@@ -256,10 +490,18 @@ impl Reader<'_> {
     /// `test: npm test`, with or without backticks and bold.
     fn command(&mut self, text: &Text) {
         let Some((name, command)) = text.as_str().split_once(':') else { return };
-        let name = plain(name).to_lowercase();
-        let command = fields::unquoted(command);
-        if !name.is_empty() && !command.is_empty() {
-            self.draft.commands.push((Text::new(name, text.span.clone()), Text::new(command, text.span.clone())));
+        // A sentence with a colon in it names nothing.
+        if name.contains('`') || name.split_whitespace().count() > 3 {
+            return;
+        }
+        let name = plain(name).trim_end_matches("**").to_lowercase();
+        let start = text.span.end - command.len().min(text.span.len());
+        let value = Text::new(command, start..text.span.end);
+        if name.is_empty() || command.trim().is_empty() {
+            return;
+        }
+        if let Some(command) = check::command(&value, self.findings) {
+            self.draft.commands.push((Text::new(name, text.span.clone()), Text::new(command.value, text.span.clone())));
         }
     }
 
@@ -271,6 +513,14 @@ impl Reader<'_> {
                 let help = "take the task out if it is not to be done again, or write `Status: done` below it";
                 self.findings.add(Code::CheckedBox, &span, message, help);
             }
+        }
+    }
+
+    /// What is never ended is passed over to the end of the text.
+    fn say_what_is_not_ended(&mut self, at: Option<usize>) {
+        if let Some(at) = at {
+            let message = "this code fence or comment is never ended: all that follows is passed over";
+            self.findings.add(Code::UnclosedFence, &(at..at + 1), message, "end it");
         }
     }
 
@@ -304,19 +554,34 @@ impl Reader<'_> {
         }
     }
 
-    /// A task, or more of one that was seen before: by its id, or by its title where one of both has no id.
-    fn task(&mut self, phase: usize, id: Option<Text>, title: Text) {
+    /// A task, or more of one that was seen before: by its id, or in its phase by its title where one of both has no id.
+    fn task(&mut self, phase: usize, id: Option<Text>, title: Text, form: Form) {
+        self.pending = None;
         // A title with its id behind it is an export's, and means what it says.
         let is_export = id.as_ref().is_some_and(|id| id.span.start > title.span.start);
         let (title, task_type) = if is_export { (title, None) } else { marked(title) };
         let key = normal(title.as_str());
+        let by_title = || self.by_id.get(&title_key(phase, &key)).copied();
+        let has_id = |(phase, place): &Place| !self.draft.phases[*phase].tasks[*place].id.value.is_empty();
         let known = match &id {
-            Some(id) => self.by_id.get(&normal(id.as_str())).copied().or_else(|| {
-                // The same title without an id: this is its id.
-                let found = *self.by_id.get(&key)?;
-                self.draft.phases[found.0].tasks[found.1].id.span.is_empty().then_some(found)
-            }),
-            None => self.by_id.get(&key).copied(),
+            Some(id) => {
+                self.by_id.get(&normal(id.as_str())).copied().or_else(|| by_title().filter(|place| !has_id(place)))
+            }
+            None => by_title().filter(has_id),
+        };
+        // A list that counts from 1 again in another phase has tasks of its own.
+        let is_other = |place: &Place| {
+            let first = &self.draft.phases[place.0].tasks[place.1];
+            let is_count = first.id.value.bytes().all(|byte| byte.is_ascii_digit());
+            place.0 != phase && is_count && normal(first.title.as_str()) != key
+        };
+        let (known, id) = match (known.filter(is_other), id) {
+            (Some(_), Some(id)) => {
+                let message = format!("the id `{}` is there before: this is another task", id.as_str());
+                self.findings.add(Code::RenamedId, &id.span, message, "give it an id of its own");
+                (None, None)
+            }
+            (_, id) => (known, id),
         };
         let place = match known {
             Some(place) => {
@@ -333,24 +598,79 @@ impl Reader<'_> {
             }
             None => {
                 let tasks = &mut self.draft.phases[phase].tasks;
-                // Numbered by its place; the empty span says that nobody wrote it.
-                let made =
-                    || Text::new(format!("{}.{}", phase + 1, tasks.len() + 1), title.span.start..title.span.start);
-                let id = id.unwrap_or_else(made);
-                tasks.push(DraftTask::new(id, title.clone()));
-                (phase, self.draft.phases[phase].tasks.len() - 1)
+                // One without an id is numbered when all are known.
+                let id = id.unwrap_or_else(|| Text::new("", title.span.start..title.span.start));
+                tasks.push(DraftTask::new(id, title));
+                (phase, tasks.len() - 1)
             }
         };
         let task = &mut self.draft.phases[place.0].tasks[place.1];
         if task.task_type.is_none() {
             task.task_type = task_type;
         }
-        self.by_id.insert(normal(task.id.as_str()), place);
+        if !task.id.value.is_empty() {
+            self.by_id.insert(normal(task.id.as_str()), place);
+        }
         if !is_export {
-            self.by_id.insert(key, place);
+            self.by_id.insert(title_key(phase, &key), place);
         }
         self.current = Some(place);
-        self.under_heading = false;
+        self.stand(place, form);
+    }
+
+    /// What the next lines may belong to, and what this one is a part of.
+    fn stand(&mut self, place: Place, form: Form) {
+        match form {
+            Form::Heading(level) => {
+                self.heading_level = Some(level);
+                self.open.clear();
+            }
+            Form::Line => {
+                self.heading_level = None;
+                self.open.clear();
+            }
+            Form::Item(indent) => {
+                self.heading_level = None;
+                while self.open.last().is_some_and(|(_, open)| *open >= indent) {
+                    self.open.pop();
+                }
+                self.parts.extend(self.open.last().map(|(whole, _)| (place, *whole)));
+                self.open.push((place, indent));
+            }
+        }
+    }
+
+    /// Gives an id to what has none, now that it is known which are taken: `1.2`, and `1.2.1` for a part of that.
+    fn name_tasks(&mut self) {
+        let whole_of: HashMap<Place, Place> = self.parts.iter().copied().collect();
+        let all = || self.draft.phases.iter().flat_map(|phase| &phase.tasks);
+        let mut taken: HashSet<String> = all().map(|task| task.id.value.clone()).collect();
+        let mut counts: HashMap<String, usize> = HashMap::new();
+        let mut number = 0;
+        for index in 0..self.draft.phases.len() {
+            let phase = &self.draft.phases[index];
+            if phase.tasks.is_empty() && !self.explicit.contains(&index) {
+                continue;
+            }
+            number += 1;
+            let authored = phase.tasks.iter().find_map(|task| task.id.value.split_once('.')).map(|(first, _)| first);
+            let own = phase.id.value.strip_prefix("phase-").filter(|own| own.bytes().all(|byte| byte.is_ascii_digit()));
+            let prefix = authored.or(own).map_or_else(|| number.to_string(), str::to_owned);
+            for place in 0..self.draft.phases[index].tasks.len() {
+                if !self.draft.phases[index].tasks[place].id.value.is_empty() {
+                    continue;
+                }
+                let whole =
+                    whole_of.get(&(index, place)).map(|(phase, place)| &self.draft.phases[*phase].tasks[*place]);
+                let above = whole.map_or_else(|| prefix.clone(), |whole| whole.id.value.clone());
+                let count = counts.entry(above.clone()).or_default();
+                let free = (*count + 1..).find(|number| !taken.contains(&format!("{above}.{number}")));
+                *count = free.unwrap_or(*count + 1);
+                let id = format!("{above}.{count}");
+                taken.insert(id.clone());
+                self.draft.phases[index].tasks[place].id.value = id;
+            }
+        }
     }
 
     fn field(&mut self, text: &Text) -> bool {
@@ -391,7 +711,15 @@ impl Reader<'_> {
                     }
                 }
             }
-            Field::Verify => task.command = Some(Text::new(fields::unquoted(value.as_str()), value.span.clone())),
+            Field::Verify => {
+                let words = self.findings.count();
+                match check::command(value, self.findings) {
+                    Some(command) => task.command = Some(command),
+                    // A sentence says what has to be seen.
+                    None if self.findings.count() > words => task.criteria.push(value.as_str().trim().to_owned()),
+                    None => {}
+                }
+            }
             Field::Criteria => task.criteria.push(value.as_str().trim().to_owned()),
             Field::After => {
                 for name in fields::names(value) {
@@ -430,6 +758,11 @@ impl Reader<'_> {
             None => task.notes = Some(Text::new(line, text.span.clone())),
         }
     }
+}
+
+/// Titles are kept beside the ids, and are no ids.
+fn title_key(phase: usize, title: &str) -> String {
+    format!("{phase}\u{0}{title}")
 }
 
 pub(crate) fn stem(name: &str) -> String {

@@ -70,13 +70,21 @@ codes! {
     /// An id that is needed for a generated task.
     CollidingId Error "colliding-id",
     DuplicatePhase Error "duplicate-phase",
-    UnknownType Error "unknown-type",
     UnknownDependency Error "unknown-dependency",
     CircularDependency Error "circular-dependency",
     UnknownCommand Error "unknown-command",
     CircularCommand Error "circular-command",
     TooLong Error "too-long",
+    /// The command of a check is not known.
+    UnclosedBacktick Error "unclosed-backtick",
+    /// A check in words, which no shell can run.
+    ProseCheck Warning "prose-check",
+    /// A code fence or a comment that hides the rest of the text.
+    UnclosedFence Warning "unclosed-fence",
+    /// Lines that might be meant as tasks, and are none.
+    NotRead Warning "not-read",
     UnknownKey Warning "unknown-key",
+    UnknownType Warning "unknown-type",
     DuplicateKey Warning "duplicate-key",
     EmptyPhase Warning "empty-phase",
     NoCheck Warning "no-check",

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::{Phases, note};
 use crate::draft::{Draft, DraftTask, Text};
-use crate::markdown::fields::{Field, field, names, unquoted};
+use crate::markdown::check;
+use crate::markdown::fields::{Field, field, names};
 use crate::markdown::line::{Line, lines};
 use crate::markdown::names::{is_nothing, numbered, plain};
 use crate::markdown::{after, stem};
@@ -70,7 +71,7 @@ impl Reader<'_> {
                 None => self.draft.criteria.push(text.value.clone()),
             },
             Line::Bullet { text, .. } => self.field_or_note(&format!("- {}", text.as_str()), text),
-            Line::Text { text } => self.field_or_note(text.as_str(), text),
+            Line::Text { text, .. } | Line::Ordered { whole: text, .. } => self.field_or_note(text.as_str(), text),
             Line::Row { cells } => {
                 let row: Vec<&str> = cells.iter().map(Text::as_str).collect();
                 if let Some(first) = cells.first() {
@@ -119,7 +120,7 @@ impl Reader<'_> {
             Some((Field::Files, value)) => task.files.extend(names(&value)),
             Some((Field::Status, value)) => task.standing = standing::in_words(&value, self.findings),
             Some((Field::Verify, value)) if value.as_str().starts_with('`') => {
-                task.command = Some(Text::new(unquoted(value.as_str()), value.span));
+                task.command = check::command(&value, self.findings);
             }
             _ => note(task, line, text),
         }

@@ -7,7 +7,7 @@ use super::{Phases, note};
 use crate::draft::{Draft, DraftTask, Text};
 use crate::markdown::fields::{Field, field, names};
 use crate::markdown::line::{Line, lines};
-use crate::markdown::names::{is_nothing, numbered, plain};
+use crate::markdown::names::{is_nothing, is_phase, numbered, plain};
 use crate::markdown::{after, stem};
 use crate::problem::{Code, Findings};
 use crate::standing;
@@ -38,6 +38,9 @@ struct Reader {
     /// Phase and place of the boxes that the next may stand in, each with its indent.
     open: Vec<(usize, usize, usize)>,
     is_described: bool,
+    /// The boxes of a list are read, and no paragraph came since.
+    in_list: bool,
+    after_blank: bool,
 }
 
 /// What is not yet known of a task when its box is read.
@@ -55,16 +58,29 @@ impl Reader {
                 self.draft.feature = plain(text.as_str());
             }
             Line::Heading { level: 1 | 2, text } => self.phase(text),
+            Line::Heading { text, .. } if is_phase(text) => self.phase(text),
             // A deeper heading structures a phase.
             Line::Heading { .. } => self.open.clear(),
             Line::Box { mark, text, indent } => self.task(*mark, text, *indent),
-            Line::Bullet { text, .. } if self.is_field(text) => {}
-            Line::Text { text } if self.is_field(text) => {}
-            Line::Bullet { text, .. } => self.note(&format!("- {}", text.as_str()), text),
-            Line::Text { text } => match self.open.last() {
-                Some(_) => self.note(text.as_str(), text),
-                None => self.describe(text),
-            },
+            Line::Bullet { text, .. } | Line::Text { text, .. } | Line::Ordered { whole: text, .. }
+                if self.is_field(text) => {}
+            Line::Bullet { text, indent } => {
+                self.beside(text, *indent);
+                self.note(&format!("- {}", text.as_str()), text);
+            }
+            Line::Ordered { whole: text, indent, .. } => {
+                self.beside(text, *indent);
+                self.note(text.as_str(), text);
+            }
+            Line::Text { text, indent } => {
+                if *indent == 0 && self.after_blank {
+                    self.in_list = false;
+                }
+                match self.open.last() {
+                    Some(_) => self.note(text.as_str(), text),
+                    None => self.describe(text),
+                }
+            }
             Line::Fenced { text } => self.note(text.as_str(), text),
             Line::Row { cells } => {
                 let row: Vec<&str> = cells.iter().map(Text::as_str).collect();
@@ -72,6 +88,14 @@ impl Reader {
                     self.note(&format!("| {} |", row.join(" | ")), first);
                 }
             }
+        }
+        self.after_blank = matches!(line, Line::Blank);
+    }
+
+    /// Beside boxes, and not below one: its box was forgotten, or it is no task.
+    fn beside(&mut self, text: &Text, indent: usize) {
+        if self.in_list && self.open.first().is_some_and(|(.., own)| indent <= *own) {
+            self.draft.unread.push(text.span.start);
         }
     }
 
@@ -106,6 +130,7 @@ impl Reader {
         self.draft.phases[phase].tasks.push(task);
         self.boxes[phase].push(Place { part_of: self.open.last().map(|(_, place, _)| *place), has_id });
         self.open.push((phase, place, indent));
+        self.in_list = true;
     }
 
     fn current(&mut self) -> Option<&mut DraftTask> {

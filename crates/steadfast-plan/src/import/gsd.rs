@@ -44,7 +44,7 @@ pub(super) fn read(text: &str, name: &str) -> Draft {
 fn around(text: &str, inside: &[Span], draft: &mut Draft) {
     let mut is_objective = false;
     for line in lines(text) {
-        let (Line::Heading { text: at, .. } | Line::Box { text: at, .. } | Line::Text { text: at }) = &line else {
+        let (Line::Heading { text: at, .. } | Line::Box { text: at, .. } | Line::Text { text: at, .. }) = &line else {
             continue;
         };
         if inside.iter().any(|span| span.contains(&at.span.start)) {
@@ -54,7 +54,7 @@ fn around(text: &str, inside: &[Span], draft: &mut Draft) {
             Line::Heading { level: 1, text } if draft.feature.is_empty() => draft.feature = plain(text.as_str()),
             Line::Heading { text, .. } => is_objective = text.as_str().eq_ignore_ascii_case("objective"),
             Line::Box { text, .. } => draft.criteria.push(text.value.clone()),
-            Line::Text { text } if is_objective && draft.description.is_none() => {
+            Line::Text { text, .. } if is_objective && draft.description.is_none() => {
                 draft.description = Some(text.value.clone());
             }
             _ => {}

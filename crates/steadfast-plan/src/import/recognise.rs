@@ -167,7 +167,7 @@ impl Signs {
                     *(if is_kit { &mut self.kit } else { &mut self.numbered }) += 1;
                 }
             }
-            Line::Bullet { text, .. } | Line::Text { text } => {
+            Line::Bullet { text, .. } | Line::Text { text, .. } | Line::Ordered { whole: text, .. } => {
                 self.tags += usize::from(text.as_str().starts_with("<task ") || text.as_str().starts_with("<task>"));
                 self.names += usize::from(text.as_str().starts_with("<name>"));
                 match field(text).filter(|_| self.in_task) {

@@ -93,7 +93,7 @@ fn slices(text: &str) -> Vec<Slice> {
 impl Slice {
     fn take(&mut self, line: &Line, deeper: bool) {
         let text = match line {
-            Line::Bullet { text, .. } | Line::Text { text } => text,
+            Line::Bullet { text, .. } | Line::Text { text, .. } | Line::Ordered { whole: text, .. } => text,
             Line::Box { text, .. } | Line::Heading { text, .. } | Line::Fenced { text } => {
                 self.notes.push(text.clone());
                 return;

@@ -8,10 +8,10 @@ use crate::draft::{Draft, Text};
 const STEPS: usize = 5_000_000;
 
 /// A part, and what it is a part of.
-pub(super) type Part = (String, String);
+pub(crate) type Part = (String, String);
 
 /// Adds what follows from the parts. What would make a circle is left out: nobody wrote it down.
-pub(super) fn add_parts(draft: &mut Draft, parts: &[Part]) {
+pub(crate) fn add_parts(draft: &mut Draft, parts: &[Part]) {
     let mut waits = Waits::of(draft);
     let derived = waits.derive(parts);
     if derived.is_empty() {

@@ -17,10 +17,38 @@ impl Field {
         let word = word.trim().trim_matches(['*', '_', '`', ':']).trim().to_lowercase();
         Some(match word.as_str() {
             "type" | "kind" => Self::Type,
-            "file" | "files" | "paths" | "path" => Self::Files,
-            "verify" | "verification" | "check" | "test" | "command" | "verified by" => Self::Verify,
-            "success criteria" | "criteria" | "acceptance" | "acceptance criteria" | "done when" => Self::Criteria,
-            "depends on" | "depends" | "depends_on" | "after" | "blocked by" | "dependencies" | "deps" => Self::After,
+            "file" | "files" | "paths" | "path" | "dateien" | "datei" | "fichiers" | "archivos" => Self::Files,
+            "verify"
+            | "verification"
+            | "check"
+            | "test"
+            | "command"
+            | "verified by"
+            | "verify with"
+            | "verify by"
+            | "verification command"
+            | "test command"
+            | "validation"
+            | "validate"
+            | "how to verify"
+            | "prüfung"
+            | "prüfen"
+            | "vérification"
+            | "vérifier"
+            | "verificación" => Self::Verify,
+            "success criteria"
+            | "criteria"
+            | "acceptance"
+            | "acceptance criteria"
+            | "done when"
+            | "definition of done"
+            | "fertig wenn"
+            | "akzeptanzkriterien"
+            | "critères d'acceptation" => Self::Criteria,
+            "depends on" | "depends" | "depends_on" | "after" | "blocked by" | "dependencies" | "deps"
+            | "dependency" | "requires" | "hängt ab von" | "abhängig von" | "dépend de" | "depende de" => {
+                Self::After
+            }
             "status" => Self::Status,
             "note" | "notes" => Self::Notes,
             _ => return None,

@@ -1,18 +1,34 @@
 //! What the words of a heading, a box or a cell say.
 
 use super::Section;
+use super::line::boxed;
+use super::words::{PHASE, STEP, TASK, bare, is_thing, led};
 use crate::draft::Text;
 
 pub(crate) fn is_nothing(name: &str) -> bool {
-    matches!(name.to_lowercase().as_str(), "none" | "-" | "–" | "—" | "nothing" | "n/a")
+    matches!(name.to_lowercase().as_str(), "none" | "-" | "–" | "—" | "nothing" | "n/a" | "keine" | "aucun" | "aucune")
 }
 
 /// What a heading says about the lines below it.
 pub(super) fn named_section(heading: &str) -> Option<Section> {
-    let words = plain(heading).to_lowercase();
-    let words = words.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ' ');
-    let is = |names: &[&str]| names.contains(&words);
-    if is(&["objective", "goal", "goals", "overview", "summary", "description", "purpose", "what"]) {
+    let words = bare(heading);
+    let is = |names: &[&str]| names.contains(&words.as_str());
+    if is(&[
+        "objective",
+        "objectives",
+        "goal",
+        "goals",
+        "overview",
+        "summary",
+        "description",
+        "purpose",
+        "what",
+        "ziel",
+        "ziele",
+        "objectif",
+        "objectifs",
+        "objetivo",
+    ]) {
         Some(Section::Description)
     } else if is(&[
         "constraints",
@@ -21,11 +37,28 @@ pub(super) fn named_section(heading: &str) -> Option<Section> {
         "must nots",
         "non-goals",
         "non goals",
+        "nongoals",
         "out of scope",
         "do not",
+        "nicht-ziele",
+        "nichtziele",
+        "rahmenbedingungen",
+        "contraintes",
+        "hors périmètre",
+        "restricciones",
     ]) {
         Some(Section::Constraints)
-    } else if is(&["success criteria", "acceptance criteria", "acceptance", "definition of done", "done when"]) {
+    } else if is(&[
+        "success criteria",
+        "acceptance criteria",
+        "acceptance",
+        "definition of done",
+        "done when",
+        "abnahmekriterien",
+        "akzeptanzkriterien",
+        "critères d'acceptation",
+        "criterios de aceptación",
+    ]) {
         Some(Section::Criteria)
     } else if is(&["verification commands", "verification", "commands", "checks"]) {
         Some(Section::Commands)
@@ -45,6 +78,13 @@ pub(super) fn named_section(heading: &str) -> Option<Section> {
         "motivation",
         "dependencies",
         "table of contents",
+        "hintergrund",
+        "risiken",
+        "offene fragen",
+        "contexte",
+        "risques",
+        "contexto",
+        "riesgos",
     ]) {
         Some(Section::Other)
     } else {
@@ -55,43 +95,99 @@ pub(super) fn named_section(heading: &str) -> Option<Section> {
 /// `Phase 1: Codes`, `1. Codes`, `Codes`: what it is called, and the id of one that has a number.
 pub(crate) fn phase_name(heading: &Text) -> (Option<String>, String) {
     let text = plain(heading.as_str());
+    let text = boxed(&text).map_or(text.as_str(), |(_, rest)| rest).to_owned();
+    if let Some((number, _)) = led(&text, &PHASE).or_else(|| led(&text, &STEP)) {
+        let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+        return ((!digits.is_empty()).then(|| format!("phase-{digits}")), text);
+    }
     let lower = text.to_lowercase();
-    let rest =
-        lower.strip_prefix("phase").or_else(|| lower.strip_prefix("milestone")).or_else(|| lower.strip_prefix("stage"));
-    let number = rest.unwrap_or(&lower).trim_start();
+    let number = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
     let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
-    let is_number = !digits.is_empty() && (rest.is_some() || number[digits.len()..].starts_with(['.', ')', ':', ' ']));
+    let is_number = !digits.is_empty() && number[digits.len()..].starts_with(['.', ')', ':', ' ']);
     (is_number.then(|| format!("phase-{digits}")), text)
 }
 
-/// `1.1 Title`, `1.1: Title`, `**1.1** Title`, `Task 1.1 – Title`, `T12 Title`.
+/// `Phase 2: …`, at whatever level.
+pub(crate) fn is_phase(heading: &Text) -> bool {
+    led(&bare_start(heading.as_str()), &PHASE).is_some()
+}
+
+/// Without the box before it.
+fn bare_start(text: &str) -> String {
+    boxed(text).map_or(text, |(_, rest)| rest).to_owned()
+}
+
+/// `Task 1: Title`, the title perhaps missing, and nothing before it but emphasis.
+pub(super) fn task_led(text: &Text) -> Option<(Text, Text)> {
+    lead_of(text, &TASK)
+}
+
+/// `Step 1: Title`, `Phase 1: Title` as a task.
+pub(super) fn lead_of(text: &Text, words: &[&str]) -> Option<(Text, Text)> {
+    let whole = text.as_str();
+    let (id, rest) = led(whole, words)?;
+    let title = rest.trim_start_matches(['*', '_', '`', ']', ':', ')', '.', '-', '–', '—', '|', ' ']);
+    let within = |part: &str, value: String| {
+        let start = text.span.start + (part.as_ptr() as usize - whole.as_ptr() as usize);
+        Text::new(value, start..start + part.trim_end().len())
+    };
+    let titled = plain(title);
+    let title = if titled.is_empty() { within(whole, plain(whole)) } else { within(title, closed(&titled)) };
+    Some((within(id, id.to_owned()), title))
+}
+
+/// What was opened before the id is closed behind the title.
+fn closed(title: &str) -> String {
+    let title = if title.matches("**").count() % 2 == 1 { title.trim_end_matches("**").trim_end() } else { title };
+    title.to_owned()
+}
+
+/// `1.1 Title`, `1.1: Title`, `**1.1** Title`, `Task 1.1 – Title`, `T12 Title`, `SHOP-12: Title`.
 pub(crate) fn numbered(text: &Text) -> Option<(Text, Text)> {
     let whole = text.as_str();
     let start = whole.len() - whole.trim_start_matches(['*', '_', '`', ' ', '[']).len();
+    let is_wrapped = whole[..start].contains(['*', '`', '[']);
     let body = &whole[start..];
-    let skip = ["Task ", "task ", "Step ", "step "].into_iter().find(|word| body.starts_with(word)).map_or(0, str::len);
+    let skip = match led(body, &TASK).or_else(|| led(body, &STEP)) {
+        Some((id, _)) => id.as_ptr() as usize - body.as_ptr() as usize,
+        None => 0,
+    };
     let body = &body[skip..];
     let end = body.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '-')).unwrap_or(body.len());
     let id = body[..end].trim_end_matches(['.', '-']);
     let digits = id.chars().filter(char::is_ascii_digit).count();
-    let is_id = digits > 0
-        && (id.starts_with(|c: char| c.is_ascii_digit())
-            && (id.contains('.') || skip > 0 || body[end..].starts_with([':', ')']) || body[..end].ends_with('.'))
-            || id.len() <= 6
-                && id.starts_with(|c: char| c.is_ascii_uppercase())
-                && id[1..].trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '.'));
-    if !is_id {
+    let rest = &body[end..];
+    let is_set_apart = is_wrapped && rest.starts_with(['*', '`', ']', ':']) || rest.starts_with([':', ')', ']']);
+    let is_numeric = id.starts_with(|c: char| c.is_ascii_digit())
+        && (id.contains('.') || skip > 0 || rest.starts_with([':', ')']) || body[..end].ends_with('.'));
+    let is_lettered = id.len() <= 6
+        && id.starts_with(|c: char| c.is_ascii_uppercase())
+        && id[1..].trim_start_matches('-').chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_ticket = || {
+        let is_dash = rest.trim_start().starts_with(['-', '–', '—', '|']);
+        id.len() <= 20
+            && (is_set_apart || is_dash)
+            && id.split_once('-').is_some_and(|(project, number)| {
+                project.starts_with(|c: char| c.is_ascii_uppercase())
+                    && project.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+                    && number.starts_with(|c: char| c.is_ascii_digit())
+                    && number.chars().all(|c| c.is_ascii_digit() || c == '.')
+            })
+    };
+    if digits == 0 || is_thing(id) || !(is_numeric || is_lettered || skip > 0 || is_ticket()) {
         return None;
     }
-    let rest = &body[end..];
     let title = rest.trim_start_matches(['*', '_', '`', ']', ':', ')', '.', '-', '–', '—', '|', ' ']);
+    // A backtick that opens the title is its own.
+    let opens = rest.len() - title.len();
+    let title = if opens > 0 && rest[..opens].ends_with(" `") { &rest[opens - 1..] } else { title };
     if title.trim().is_empty() {
         return None;
     }
     let at = text.span.start;
     let id_at = at + start + skip;
     let title_at = at + whole.len() - title.len();
-    let title = Text::new(plain(title), title_at..title_at + title.trim_end().len());
+    let title = Text::new(closed(&plain(title)), title_at..title_at + title.trim_end().len());
     Some((Text::new(id, id_at..id_at + id.len()), title))
 }
 
@@ -125,10 +221,41 @@ pub(crate) fn marked(title: Text) -> (Text, Option<Text>) {
     (title, None)
 }
 
-/// Without emphasis and backticks around words.
+/// Without emphasis, and without backticks around all of it. Code keeps its own.
 pub(crate) fn plain(text: &str) -> String {
-    let text = text.replace("**", "").replace("__", "");
-    text.trim().trim_matches(['`', '*', '_']).trim().to_owned()
+    let mut text = without_bold(text.trim());
+    loop {
+        let inner = ["`", "__", "*", "_"].iter().find_map(|mark| {
+            let inner = text.strip_prefix(mark)?.strip_suffix(mark)?;
+            (!inner.contains(mark) && !inner.is_empty()).then(|| inner.trim().to_owned())
+        });
+        match inner {
+            Some(inner) => text = inner,
+            None => return text,
+        }
+    }
+}
+
+/// Without pairs of `**`, save in code.
+fn without_bold(text: &str) -> String {
+    if !text.contains("**") {
+        return text.to_owned();
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    let mut bold = Vec::new();
+    for (index, part) in text.split('`').enumerate() {
+        if index % 2 == 0 {
+            bold.extend(part.match_indices("**").map(|(at, _)| part.as_ptr() as usize - text.as_ptr() as usize + at));
+        }
+    }
+    let mut last = 0;
+    let pairs = bold.len() / 2 * 2;
+    for at in &bold[..pairs] {
+        parts.push(&text[last.min(*at)..*at]);
+        last = at + 2;
+    }
+    parts.push(&text[last..]);
+    parts.concat().trim().to_owned()
 }
 
 pub(super) fn normal(text: &str) -> String {

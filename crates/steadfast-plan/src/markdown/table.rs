@@ -3,9 +3,12 @@ use super::names::{numbered, plain};
 use crate::draft::Text;
 
 /// What the columns of a table are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Columns {
     id: Option<usize>,
+    /// Columns that are called so hold tasks, or their numbers.
+    tasks: Vec<usize>,
+    /// One that may hold anything: `Description`.
     title: Option<usize>,
     fields: Vec<(usize, Field)>,
 }
@@ -19,33 +22,65 @@ pub(super) struct Row {
 impl Columns {
     /// By its first row. A table without a column for tasks is about something else.
     pub(super) fn of(header: &[Text]) -> Self {
-        let mut columns = Self { id: None, title: None, fields: Vec::new() };
+        let mut columns = Self { id: None, tasks: Vec::new(), title: None, fields: Vec::new() };
         for (index, cell) in header.iter().enumerate() {
             let name = plain(cell.as_str()).to_lowercase();
             match name.as_str() {
-                "id" | "#" | "no" | "no." | "nr" | "number" => columns.id = Some(index),
-                "task" | "title" | "description" | "what" | "todo" => columns.title = columns.title.or(Some(index)),
+                "id" | "#" | "no" | "no." | "nr" | "nr." | "number" | "key" | "ticket" | "task id" | "task #"
+                | "n°" => {
+                    columns.id = Some(index);
+                }
+                "task" | "todo" | "to do" | "step" | "work item" | "action" | "action item" | "story"
+                | "user story" | "aufgabe" | "schritt" | "tâche" | "étape" | "tarea" | "task name" | "work" => {
+                    columns.tasks.push(index);
+                }
+                "title" | "description" | "what" | "summary" | "item" | "subject" | "name" | "beschreibung"
+                | "titel" | "titre" => columns.title = columns.title.or(Some(index)),
                 name => columns.fields.extend(Field::named(name).map(|field| (index, field))),
             }
         }
         columns
     }
 
+    /// Whether its rows may be tasks without an id: a column is called so, or the first column is the title of something.
+    pub(super) fn is_of_tasks(&self, in_tasks: bool) -> bool {
+        let first = usize::from(self.id == Some(0));
+        !self.tasks.is_empty() || in_tasks && self.title == Some(first)
+    }
+
     pub(super) fn is_rule(&self, cells: &[Text]) -> bool {
         cells.iter().all(|cell| cell.as_str().chars().all(|c| matches!(c, '-' | ':' | ' ')))
     }
 
-    pub(super) fn task(&self, cells: &[Text]) -> Option<Row> {
+    /// A row that is a task. `may_lack_id`: the table is one of tasks, whatever its rows say.
+    pub(super) fn row(&self, cells: &[Text], may_lack_id: bool) -> Option<Row> {
         let cell = |index: usize| cells.get(index).filter(|cell| !cell.as_str().is_empty());
-        let id = self.id.and_then(cell).map(|cell| Text::new(plain(cell.as_str()), cell.span.clone()));
-        let title = self.title.and_then(cell)?;
+        let clean = |cell: &Text| Text::new(plain(cell.as_str()), cell.span.clone());
+        let mut id = self.id.and_then(cell).map(clean);
+        // `| Task | Description |` with `| 1.1 | Make codes |`.
+        let mut title = None;
+        for cell in self.tasks.iter().copied().chain(self.title).filter_map(cell) {
+            let is_number = is_id(&plain(cell.as_str()));
+            if !is_number || title.is_none() && id.is_some() {
+                title = Some(cell);
+                break;
+            }
+            id = id.or_else(|| Some(clean(cell)));
+        }
+        let title = title?;
         let (id, title) = match (id, numbered(title)) {
             (None, Some((id, title))) => (Some(id), title),
-            (id, _) => (id, Text::new(plain(title.as_str()), title.span.clone())),
+            (id, _) => (id, clean(title)),
         };
-        // A table of tasks has numbers in it; any other is about something else.
-        let id = id.filter(|id| id.as_str().contains(|c: char| c.is_ascii_digit()) && !id.as_str().contains(' '))?;
+        let id = id.filter(|id| is_id(id.as_str()));
+        if id.is_none() && !may_lack_id || title.as_str().is_empty() {
+            return None;
+        }
         let fields = self.fields.iter().filter_map(|(index, field)| Some((*field, cell(*index)?.clone()))).collect();
-        Some(Row { id: Some(id), title, fields })
+        Some(Row { id, title, fields })
     }
+}
+
+fn is_id(id: &str) -> bool {
+    id.contains(|c: char| c.is_ascii_digit()) && !id.contains(char::is_whitespace) && id.len() <= 40
 }

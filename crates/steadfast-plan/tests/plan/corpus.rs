@@ -72,10 +72,10 @@ fn every_file_is_read_and_says_what_it_is() {
     insta::assert_snapshot!(sums, @r#"
     a breakdown into tasks: [11, 187, 0, 0, 0, 538]
     a checklist: [2, 50, 26, 0, 0, 0]
-    a spec in Markdown: [6, 46, 4, 0, 0, 47]
+    a spec in Markdown: [16, 109, 8, 0, 0, 117]
     the issues of beads: [5, 1822, 1674, 13, 1, 1538]
     the tasks of an OpenSpec change: [14, 206, 174, 0, 0, 0]
-    {"no-tasks"}: [36, 0, 0, 0, 0, 0]
+    {"no-tasks"}: [26, 0, 0, 0, 0, 0]
     "#);
 }
 

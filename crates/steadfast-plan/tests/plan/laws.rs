@@ -84,6 +84,9 @@ proptest! {
             "# T", "## Phase 1", "## 2. Two", "### 1.1 A", "### Task 1.2: B", "- [ ] 1.1 A", "- [x] C", "- Type: ui",
             "- Verify: `x`", "**Depends on**: 1.1, Phase 1", "| ID | Task | Type |", "|---|---|---|", "| 1.3 | D | docs |",
             "```", "````md", "<!--", "-->", "- Files: a, b", "words", "", "Depends on: All previous tasks", "## Constraints",
+            "Title\n===", "Part\n---", "---", "## Task 1: E", "## Step 2: F", "### Create it", "1. Write it", "2) [ ] G",
+            "  - [ ] H", "- [] I", "\t- [x] J", "**Task 3: K**", "| Task |\n|---|\n| L |", "## Tasks", "### [ ] M", "**Files:**",
+            "#### Acceptance criteria", "Verify: `x", "Verify: all is well", "- Create N", "1.1. O", "é | `|\n-|-", "- [ ] UTF-8: P",
         ]),
         0..30,
     )) {
@@ -156,5 +159,49 @@ mod timing {
             of_many = of_many.min(takes(&many, 15_000));
         }
         assert!(of_many < of_few * 30, "{of_few:?}, {of_many:?}");
+    }
+
+    /// Whatever is repeated, in one line or in many.
+    #[test]
+    fn text_of_any_kind_is_read_in_linear_time() {
+        let pieces = [
+            "`",
+            "|",
+            "#",
+            "- ",
+            "[",
+            "**",
+            "__",
+            "<!--",
+            "-->",
+            "1. ",
+            "---\n",
+            "x\n---\n",
+            "- [ ] a\n",
+            "  - [ ] a\n",
+            "1. a\n",
+            "| a | `\n",
+            "### 1. a\n",
+            "Task 1: a\n",
+            "## Phase 1\n",
+            "**Files:**\n- a\n",
+            "Verify: `a\n",
+            "a | b\n",
+            "`` ` ",
+            "\\|",
+        ];
+        for piece in pieces {
+            let takes = |times: usize| {
+                let text = piece.repeat(times);
+                let rounds = (0..3).map(|_| {
+                    let started = Instant::now();
+                    let _ = compile(&text, "SPEC.md", &Options::default());
+                    started.elapsed()
+                });
+                rounds.min().unwrap_or(Duration::MAX).max(Duration::from_millis(2))
+            };
+            let (few, many) = (takes(2_000), takes(20_000));
+            assert!(many < few * 40, "{piece:?}: {few:?}, {many:?}");
+        }
     }
 }

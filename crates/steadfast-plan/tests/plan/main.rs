@@ -9,6 +9,7 @@ mod lists;
 mod markdown;
 mod round_trip;
 mod scores;
+mod styles;
 mod waves;
 
 use steadfast_model::Plan;

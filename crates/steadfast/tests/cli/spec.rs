@@ -148,7 +148,7 @@ fn what_does_not_compile_has_no_plan_and_every_error_is_said() {
       |       ^^^
       = help: give it a verification command, or the spec a `verification_commands.test`
 
-    SPEC.md:7:11: error[unknown-type]: there is no task type `backnd`
+    SPEC.md:7:11: warning[unknown-type]: there is no task type `backnd`: the task has none
       |
     7 |   - type: backnd
       |           ^^^^^^
@@ -186,7 +186,7 @@ fn lint_fails_with_errors_and_not_with_warnings() {
       |       ^^^
       = help: give it a verification command, or the spec a `verification_commands.test`
 
-    SPEC.md:7:11: error[unknown-type]: there is no task type `backnd`
+    SPEC.md:7:11: warning[unknown-type]: there is no task type `backnd`: the task has none
       |
     7 |   - type: backnd
       |           ^^^^^^

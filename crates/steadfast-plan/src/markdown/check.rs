@@ -1,0 +1,223 @@
+//! The command of a check as people write it: bare, in backticks, in a sentence.
+
+use crate::draft::Text;
+use crate::problem::{Code, Findings};
+
+/// What the words behind `Verify:` are.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stated {
+    Command(String),
+    /// A sentence, which no shell can run.
+    Words,
+    /// A backtick without its pair, by its place.
+    Unclosed(usize),
+}
+
+/// The command of a check. `None`: it is none, which is said.
+pub(crate) fn command(value: &Text, findings: &mut Findings) -> Option<Text> {
+    match stated(value.as_str()) {
+        Stated::Command(command) => Some(Text::new(command, value.span.clone())),
+        Stated::Unclosed(at) => {
+            let at = value.span.start + at;
+            let message = "this backtick is not closed, so the command of the check is not known";
+            findings.add(Code::UnclosedBacktick, &(at..at + 1), message, "write the command between two: `make test`");
+            None
+        }
+        Stated::Words => {
+            let message = "this check is a sentence, not a command: it is read as what has to be seen";
+            let help = "write a command that fails until the task is done: Verify: `make test`";
+            findings.add(Code::ProseCheck, &value.span, message, help);
+            None
+        }
+    }
+}
+
+pub(crate) fn stated(text: &str) -> Stated {
+    let start = text.len() - text.trim_start().trim_start_matches("**").trim_start().len();
+    let body = text[start..].trim_end();
+    let spans = match spans(body) {
+        Ok(spans) => spans,
+        Err(at) => return Stated::Unclosed(start + at),
+    };
+    let Some(first) = spans.first() else {
+        return if is_sentence(body) { Stated::Words } else { Stated::Command(body.to_owned()) };
+    };
+    let before = body[..first.whole.start].trim();
+    let is_lead = before.is_empty() || before.ends_with(':') || is_lead(before);
+    match is_lead {
+        true if is_about_a_file(body, first) => Stated::Words,
+        true => joined(body, &spans),
+        false if is_sentence(body) || is_sentence(before) => Stated::Words,
+        // A shell has backticks, too.
+        false => Stated::Command(body.to_owned()),
+    }
+}
+
+/// `` `src/a.rs` exists ``.
+fn is_about_a_file(body: &str, first: &CodeSpan) -> bool {
+    let code = body[first.inner.clone()].trim();
+    let is_path = !code.contains(' ') && !code.starts_with('.') && code.contains(['.', '/']);
+    let next = body[first.whole.end..].split_whitespace().next().unwrap_or_default();
+    is_path && ["exists", "exist", "is", "has", "contains", "returns", "shows", "renders", "are"].contains(&next)
+}
+
+/// The first command, and those that `and` joins to it. What else stands behind it is a remark.
+fn joined(text: &str, spans: &[CodeSpan]) -> Stated {
+    let mut commands: Vec<&str> = Vec::new();
+    let mut end = None;
+    for span in spans {
+        let between = end.map(|end: usize| text[end..span.whole.start].trim().trim_matches(',').trim().to_lowercase());
+        let is_joined = between.is_none_or(|between| {
+            matches!(between.as_str(), "" | "and" | "&&" | "then" | "and then" | ";" | "+" | "und" | "et")
+        });
+        if !is_joined {
+            break;
+        }
+        commands.push(text[span.inner.clone()].trim());
+        end = Some(span.whole.end);
+    }
+    commands.retain(|command| !command.is_empty());
+    if commands.is_empty() { Stated::Words } else { Stated::Command(commands.join(" && ")) }
+}
+
+/// A part in backticks, with them and without.
+struct CodeSpan {
+    whole: std::ops::Range<usize>,
+    inner: std::ops::Range<usize>,
+}
+
+/// The parts in backticks. `Err`: where one is not closed.
+fn spans(text: &str) -> Result<Vec<CodeSpan>, usize> {
+    let bytes = text.as_bytes();
+    let run = |from: usize| bytes[from..].iter().take_while(|byte| **byte == b'`').count();
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while let Some(open) = text[at..].find('`').map(|place| at + place) {
+        let ticks = run(open);
+        let mut from = open + ticks;
+        let close = loop {
+            let Some(place) = text[from..].find('`').map(|place| from + place) else { return Err(open) };
+            let found = run(place);
+            if found == ticks {
+                break place;
+            }
+            from = place + found;
+        };
+        spans.push(CodeSpan { whole: open..close + ticks, inner: open + ticks..close });
+        at = close + ticks;
+    }
+    Ok(spans)
+}
+
+/// `Run`, `Run the command`: what stands before a command.
+fn is_lead(words: &str) -> bool {
+    let words = words.to_lowercase();
+    let known = ["run", "running", "execute", "command", "with", "via", "by", "using", "the", "cmd", "$", "führe"];
+    words.split_whitespace().all(|word| known.contains(&word))
+}
+
+/// Words that no command begins with.
+const OPENINGS: [&str; 22] = [
+    "a",
+    "all",
+    "an",
+    "both",
+    "each",
+    "every",
+    "everything",
+    "it",
+    "its",
+    "manual",
+    "manually",
+    "no",
+    "nothing",
+    "one",
+    "same",
+    "that",
+    "the",
+    "there",
+    "they",
+    "this",
+    "user",
+    "users",
+];
+
+/// Words that end a sentence about a result.
+const RESULTS: [&str; 12] = [
+    "correctly",
+    "fail",
+    "fails",
+    "green",
+    "pass",
+    "passes",
+    "passing",
+    "succeed",
+    "succeeds",
+    "work",
+    "works",
+    "working",
+];
+
+fn is_sentence(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (Some(first), Some(last)) = (words.first(), words.last()) else { return false };
+    let is_shell =
+        text.contains(['|', '&', '>', '<', '$', '=', '/', '\\', '"']) || words.iter().any(|word| word.starts_with('-'));
+    let mut characters = first.chars();
+    let is_capital = characters.next().is_some_and(char::is_uppercase) && characters.all(char::is_lowercase);
+    let last = last.trim_end_matches(['.', '!']).to_lowercase();
+    let is_result = RESULTS.contains(&last.as_str()) && words.len() > 1;
+    let is_opening = OPENINGS.contains(&first.to_lowercase().as_str()) && words.len() > 1;
+    !is_shell && (is_result || is_opening || is_capital && words.len() > 2)
+        || is_opening && words.len() > 3
+        || is_capital && words.len() > 3 && text.ends_with('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_read_from_the_ways_to_write_it() {
+        for (text, command) in [
+            ("`make test`", "make test"),
+            ("make test", "make test"),
+            ("`make test`, quickly", "make test"),
+            ("** `make`", "make"),
+            ("run `make test`", "make test"),
+            ("Run: `make test` and look", "make test"),
+            ("`a` and `b`", "a && b"),
+            ("`a`, `b`", "a && b"),
+            ("``echo `date` ``", "echo `date`"),
+            ("test `wc -l < a` = 3", "test `wc -l < a` = 3"),
+            ("Rscript run.R", "Rscript run.R"),
+            ("./run", "./run"),
+            ("tests pass: `make test`", "make test"),
+            ("`make test` passes", "make test"),
+        ] {
+            assert_eq!(stated(text), Stated::Command(command.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_is_no_command() {
+        for text in [
+            "all tests pass",
+            "The page loads within a second.",
+            "Open the page and see it",
+            "tests pass",
+            "manual review",
+            "The output of `ls` is empty",
+            "`src/a.rs` exists",
+        ] {
+            assert_eq!(stated(text), Stated::Words, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_backtick_needs_its_pair() {
+        assert_eq!(stated("`test -f a"), Stated::Unclosed(0));
+        assert_eq!(stated("**  test -f a`"), Stated::Unclosed(13));
+        assert_eq!(stated("`a` and `b"), Stated::Unclosed(8));
+    }
+}

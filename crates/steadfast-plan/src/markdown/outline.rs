@@ -1,0 +1,512 @@
+//! Which lines of a spec are tasks: headings, and what says so neither by a box nor by an id.
+//!
+//! What says so wins: where a section has a box or an id in it, nothing else in it is a task. Below `Tasks` or `Phase 1`
+//! the items of a list are tasks, or the headings where these are what is asked for. Elsewhere, and only where the text has
+//! no other tasks, a list is one of tasks if each of its items begins with a verb. A text that only tells has none.
+
+use std::collections::HashSet;
+
+use super::fields::{Field, field};
+use super::line::{Line, boxed, lines};
+use super::names::{is_phase, named_section, numbered, tagged, task_led};
+use super::table::Columns;
+use super::words::{STEP, TASK, bare, holds_tasks, is_imperative, is_quiet, is_telling, led};
+use crate::draft::Text;
+
+/// Where the lines begin that are tasks without a box or an id, and headings that are.
+pub(super) fn tasks(text: &str, name: &str) -> HashSet<usize> {
+    let path = name.to_ascii_lowercase();
+    let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = file.split('.').next().unwrap_or_default();
+    let mut reader = Reader { zones: vec![Zone::new(Kind::Head, Head::default())], ..Reader::default() };
+    for line in lines(text) {
+        reader.line(&line);
+    }
+    let mut tasks = marked_headings(&mut reader.zones);
+    if !reader.is_export && !TELLING.contains(&stem) {
+        add_unmarked(&reader.zones, &mut tasks);
+    }
+    tasks
+}
+
+/// Files that tell, whatever their lists begin with.
+const TELLING: [&str; 11] = [
+    "authors",
+    "changelog",
+    "changes",
+    "code_of_conduct",
+    "contributing",
+    "history",
+    "license",
+    "news",
+    "readme",
+    "releases",
+    "security",
+];
+
+/// Names of what a list says about its phase: `- Duration: a week`.
+const LABELS: [&str; 26] = [
+    "assignee",
+    "deadline",
+    "deliverable",
+    "deliverables",
+    "duration",
+    "due",
+    "effort",
+    "estimate",
+    "exit criteria",
+    "focus",
+    "goal",
+    "goals",
+    "milestone",
+    "objective",
+    "outcome",
+    "owner",
+    "priority",
+    "rationale",
+    "risk",
+    "risks",
+    "scope",
+    "timeline",
+    "when",
+    "why",
+    "ziel",
+    "objectif",
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Before the first section.
+    Head,
+    /// Named as one that holds tasks.
+    Tasks,
+    Phase,
+    /// `Step 1: …`.
+    Step,
+    Unknown,
+    /// Named as one that has none.
+    Quiet,
+}
+
+/// How much a heading says that it is a task.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Mark {
+    #[default]
+    None,
+    /// `1. Title`, `Step 1: Title`: parts of a text are counted, too.
+    Counted,
+    /// `1.1 Title`.
+    Dotted,
+    /// `Task 1: Title`, `[ ] Title`, `Title {#id}`.
+    Sure,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Head {
+    at: usize,
+    level: usize,
+    mark: Mark,
+    is_imperative: bool,
+    /// A check, files or the like stand below it.
+    has_fields: bool,
+}
+
+impl Head {
+    fn of(level: usize, text: &Text) -> Self {
+        let words = text.as_str();
+        let title = numbered(text).map_or_else(|| words.to_owned(), |(_, title)| title.value);
+        let is_imperative = is_imperative(boxed(&title).map_or(title.as_str(), |(_, rest)| rest));
+        Self { at: text.span.start, level, mark: mark_of(level, text), is_imperative, has_fields: false }
+    }
+
+    fn is_numbered(&self) -> bool {
+        matches!(self.mark, Mark::Counted | Mark::Dotted)
+    }
+}
+
+fn mark_of(level: usize, text: &Text) -> Mark {
+    if is_phase(text) || level < 2 {
+        return Mark::None;
+    }
+    if task_led(text).is_some() || level >= 3 && (tagged(text).is_some() || boxed(text.as_str()).is_some()) {
+        return Mark::Sure;
+    }
+    let is_step = led(text.as_str(), &STEP).is_some();
+    match numbered(text) {
+        Some((id, _)) if !is_step && !id.value.bytes().all(|byte| byte.is_ascii_digit()) => Mark::Dotted,
+        Some(_) if level >= 3 => Mark::Counted,
+        _ => Mark::None,
+    }
+}
+
+/// A section and what is in it.
+struct Zone {
+    kind: Kind,
+    head: Head,
+    /// It has a number of its own: `3. Protocol`.
+    is_counted: bool,
+    /// `Implementation` has tasks where its headings are counted; its lists tell as often as they ask.
+    is_implementation: bool,
+    /// Tasks that say so are in it.
+    is_explicit: bool,
+    parts: Vec<Part>,
+}
+
+/// What is below one heading of a section.
+#[derive(Default)]
+struct Part {
+    head: Option<Head>,
+    kind: Option<Kind>,
+    ordered: Vec<Item>,
+    bullets: Vec<Item>,
+    rows: Vec<Item>,
+}
+
+#[derive(Clone, Copy)]
+struct Item {
+    at: usize,
+    is_imperative: bool,
+    /// It says how something is.
+    is_telling: bool,
+}
+
+impl Zone {
+    fn new(kind: Kind, head: Head) -> Self {
+        Self {
+            kind,
+            head,
+            is_counted: false,
+            is_implementation: false,
+            is_explicit: false,
+            parts: vec![Part::default()],
+        }
+    }
+
+    /// The parts whose lists count: those that are named for it, else all that are not named for something else.
+    fn open_parts(&self) -> impl Iterator<Item = &Part> {
+        let is_named = self.is_named();
+        self.parts.iter().filter(move |part| match part.kind {
+            Some(Kind::Tasks) => true,
+            Some(_) => false,
+            None => !is_named,
+        })
+    }
+
+    /// A heading inside of it is one of tasks.
+    fn is_named(&self) -> bool {
+        self.parts.iter().any(|part| part.kind == Some(Kind::Tasks))
+    }
+
+    fn heads(&self) -> impl Iterator<Item = &Head> {
+        self.parts.iter().filter(|part| part.kind.is_none()).filter_map(|part| part.head.as_ref())
+    }
+
+    fn items(&self) -> impl Iterator<Item = &Item> {
+        self.open_parts().flat_map(Part::items)
+    }
+}
+
+impl Part {
+    /// The list that holds the tasks, if one does.
+    fn items(&self) -> &[Item] {
+        [&self.rows, &self.ordered, &self.bullets]
+            .into_iter()
+            .find(|items| !items.is_empty())
+            .map_or(&[], |items| items)
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    zones: Vec<Zone>,
+    columns: Option<Columns>,
+    /// How far the list is indented that is read.
+    base: Option<usize>,
+    after_blank: bool,
+    is_export: bool,
+    has_title: bool,
+}
+
+impl Reader {
+    fn line(&mut self, line: &Line) {
+        if !matches!(line, Line::Row { .. }) {
+            self.columns = None;
+        }
+        match line {
+            Line::Blank => {}
+            Line::Heading { level, text } => self.heading(*level, text),
+            Line::Box { indent, .. } => {
+                self.base.get_or_insert(*indent);
+                self.explicit();
+            }
+            Line::Bullet { text, indent } => self.item(text, *indent, false),
+            Line::Ordered { text, indent, .. } => self.item(text, *indent, true),
+            Line::Row { cells } => self.row(cells),
+            Line::Text { text, indent } => {
+                if *indent == 0 && self.after_blank {
+                    self.base = None;
+                }
+                self.see_field(text);
+                if is_task_line(text) {
+                    self.explicit();
+                }
+            }
+            Line::Fenced { .. } => {}
+        }
+        self.after_blank = matches!(line, Line::Blank);
+    }
+
+    fn zone(&mut self) -> Option<&mut Zone> {
+        self.zones.last_mut()
+    }
+
+    fn part(&mut self) -> Option<&mut Part> {
+        self.zone()?.parts.last_mut()
+    }
+
+    /// A task that says so. What stands below `Acceptance criteria` inside of a phase is none.
+    fn explicit(&mut self) {
+        if let Some(zone) = self.zone()
+            && zone.parts.last().is_none_or(|part| part.kind != Some(Kind::Quiet))
+        {
+            zone.is_explicit = true;
+        }
+    }
+
+    fn see_field(&mut self, text: &Text) {
+        if !matches!(field(text), Some((Field::Verify | Field::Files | Field::After | Field::Status | Field::Type, _)))
+        {
+            return;
+        }
+        let Some(zone) = self.zone() else { return };
+        match zone.parts.last_mut().and_then(|part| part.head.as_mut()) {
+            Some(head) => head.has_fields = true,
+            None => zone.head.has_fields = true,
+        }
+    }
+
+    fn heading(&mut self, level: usize, text: &Text) {
+        self.base = None;
+        self.is_export |= tagged(text).is_some();
+        let words = text.as_str();
+        if level == 1 && !self.has_title && !is_phase(text) {
+            self.has_title = true;
+            if let Some(zone) = self.zone().filter(|_| holds_tasks(words)) {
+                zone.kind = Kind::Tasks;
+            }
+            return;
+        }
+        let head = Head::of(level, text);
+        let above = self.zone().map_or(0, |zone| zone.head.level);
+        let is_below = level > above && above > 0;
+        let kind = kind_of(text);
+        let begins = match kind {
+            Kind::Phase => true,
+            Kind::Tasks => !is_below,
+            _ => level <= 2 && !(is_below && head.mark != Mark::None),
+        };
+        if begins || !is_below && above > 0 {
+            let is_counted = words.starts_with(|c: char| c.is_ascii_digit());
+            let is_implementation = bare(words) == "implementation";
+            self.zones.push(Zone { is_counted, is_implementation, ..Zone::new(kind, head) });
+        } else {
+            let kind = matches!(kind, Kind::Tasks | Kind::Quiet).then_some(kind);
+            if let Some(zone) = self.zone() {
+                zone.parts.push(Part { head: Some(head), kind, ..Part::default() });
+            }
+        }
+    }
+
+    fn item(&mut self, text: &Text, indent: usize, is_ordered: bool) {
+        self.see_field(text);
+        let base = *self.base.get_or_insert(indent);
+        if indent > base + 1 {
+            return;
+        }
+        let is_quiet = self.zone().is_none_or(|zone| zone.kind == Kind::Quiet);
+        let is_below_task = self.part().and_then(|part| part.head).is_some_and(|head| head.mark != Mark::None);
+        if !is_quiet && !is_below_task && numbered(text).is_some() {
+            return self.explicit();
+        }
+        if is_label(text) {
+            return;
+        }
+        let item = Item::of(text.span.start, text.as_str());
+        if let Some(part) = self.part() {
+            (if is_ordered { &mut part.ordered } else { &mut part.bullets }).push(item);
+        }
+    }
+
+    fn row(&mut self, cells: &[Text]) {
+        let Some(columns) = self.columns.clone() else {
+            self.columns = Some(Columns::of(cells));
+            return;
+        };
+        let kind = self.zone().map_or(Kind::Head, |zone| zone.kind);
+        if columns.is_rule(cells) || kind == Kind::Quiet {
+            return;
+        }
+        if columns.row(cells, false).is_some() {
+            return self.explicit();
+        }
+        let in_tasks = matches!(kind, Kind::Tasks | Kind::Phase | Kind::Step);
+        if !columns.is_of_tasks(in_tasks) {
+            return;
+        }
+        if let (Some(row), Some(first)) = (columns.row(cells, true), cells.first()) {
+            let item = Item::of(first.span.start, row.title.as_str());
+            if let Some(part) = self.part() {
+                part.rows.push(item);
+            }
+        }
+    }
+}
+
+impl Item {
+    fn of(at: usize, words: &str) -> Self {
+        let is_imperative = is_imperative(words);
+        Self { at, is_imperative, is_telling: !is_imperative && is_telling(words) }
+    }
+}
+
+fn kind_of(text: &Text) -> Kind {
+    let words = text.as_str();
+    if is_phase(text) {
+        return Kind::Phase;
+    }
+    if named_section(words).is_some() || is_quiet(words) {
+        return Kind::Quiet;
+    }
+    if holds_tasks(words) {
+        return Kind::Tasks;
+    }
+    if led(boxed(words).map_or(words, |(_, rest)| rest), &STEP).is_some() { Kind::Step } else { Kind::Unknown }
+}
+
+/// `Task 1: Title` as a line, in bold or not.
+pub(super) fn is_task_line(text: &Text) -> bool {
+    let words = text.as_str();
+    let is_led = led(words, &TASK).is_some_and(|(_, rest)| rest.trim_start_matches(['*', '_']).starts_with([':', ')']));
+    let is_bold = words.starts_with("**") && words.trim_end_matches(':').ends_with("**");
+    !words.starts_with('>') && (is_led || is_bold && task_led(text).is_some())
+}
+
+fn is_label(text: &Text) -> bool {
+    let name = text.as_str().split(':').next().unwrap_or_default().trim_matches(['*', '_', ' ']).to_lowercase();
+    text.as_str().contains(':') && (field(text).is_some() || LABELS.contains(&name.as_str()))
+}
+
+fn most(heads: &[Head]) -> bool {
+    heads.iter().filter(|head| head.is_imperative).count() * 2 > heads.len()
+}
+
+/// Headings that say that they are tasks. A number alone says so where other things do, too: parts of a text have numbers.
+fn marked_headings(zones: &mut [Zone]) -> HashSet<usize> {
+    let mut tasks = HashSet::new();
+    let all = || zones.iter().flat_map(|zone| zone.heads().chain([&zone.head]));
+    let has_fields = all().any(|head| head.is_numbered() && head.has_fields);
+    let has_sure = all().any(|head| head.mark == Mark::Sure);
+    let sections: Vec<Head> =
+        zones.iter().filter(|zone| zone.kind != Kind::Quiet).map(|zone| zone.head).filter(Head::is_numbered).collect();
+    let are_sections_tasks = has_fields || most(&sections);
+    let is_elsewhere =
+        has_sure || zones.iter().any(|zone| zone.kind != Kind::Quiet && (zone.is_explicit || zone.kind == Kind::Tasks));
+    for zone in zones {
+        let sure: Vec<Head> =
+            zone.heads().chain([&zone.head]).filter(|head| head.mark == Mark::Sure).copied().collect();
+        let own = zone.head;
+        let mut found: Vec<usize> = sure.iter().map(|head| head.at).collect();
+        if zone.kind != Kind::Quiet {
+            // `#### 1. …` below `### Task 1` is a step of it.
+            let is_step = |head: &Head| head.mark == Mark::Counted && sure.iter().any(|task| task.level < head.level);
+            let heads: Vec<Head> = zone.heads().filter(|head| head.is_numbered() && !is_step(head)).copied().collect();
+            let is_named = matches!(zone.kind, Kind::Tasks | Kind::Phase | Kind::Step)
+                || zone.is_named()
+                || zone.is_implementation;
+            let is_free = !zone.is_counted && heads.iter().all(|head| head.mark == Mark::Dotted);
+            if has_fields || is_named || is_free || most(&heads) && !is_elsewhere {
+                found.extend(heads.iter().map(|head| head.at));
+            }
+            if own.is_numbered() && are_sections_tasks {
+                found.push(own.at);
+            }
+        }
+        zone.is_explicit |= !found.is_empty();
+        tasks.extend(found);
+    }
+    tasks
+}
+
+fn add_unmarked(zones: &[Zone], tasks: &mut HashSet<usize>) {
+    let has_explicit = zones.iter().any(|zone| zone.is_explicit && zone.kind != Kind::Quiet);
+    let steps = || zones.iter().filter(|zone| zone.kind == Kind::Step);
+    let are_steps_phases = steps().any(|zone| zone.is_explicit);
+    // Lists that mostly tell how something will be are no lists of tasks.
+    let items = || zones.iter().filter(|zone| zone.kind == Kind::Phase).flat_map(Zone::items);
+    let is_told = items().filter(|item| item.is_telling).count() * 2 > items().count();
+    if !has_explicit {
+        tasks.extend(steps().map(|zone| zone.head.at));
+    }
+    for zone in zones.iter().filter(|zone| !zone.is_explicit && zone.head.level > 0) {
+        let is_open = match zone.kind {
+            Kind::Tasks => true,
+            Kind::Phase => !is_told,
+            Kind::Step => are_steps_phases,
+            // A section of its own below an unknown one: `## Backend`, `### Tasks`.
+            Kind::Unknown => zone.is_named(),
+            Kind::Head | Kind::Quiet => false,
+        };
+        if is_open {
+            below(zone, tasks);
+        }
+    }
+    if has_explicit || !tasks.is_empty() {
+        return;
+    }
+    let phases: Vec<&Zone> = zones.iter().filter(|zone| zone.kind == Kind::Phase).collect();
+    if phases.len() > 1 {
+        tasks.extend(phases.iter().map(|zone| zone.head.at));
+        return;
+    }
+    match zones.first() {
+        Some(head) if head.kind == Kind::Tasks => below(head, tasks),
+        _ => loose(zones, tasks),
+    }
+}
+
+/// The tasks of a section that is named for them: its headings where these are what is asked for, else its lists.
+fn below(zone: &Zone, tasks: &mut HashSet<usize>) {
+    let heads: Vec<Head> = zone.heads().copied().collect();
+    let has_lists = zone.items().next().is_some();
+    if !heads.is_empty() && !zone.is_named() && (most(&heads) || !has_lists) {
+        // Deeper headings are parts of these.
+        let top = heads.iter().map(|head| head.level).min().unwrap_or_default();
+        tasks.extend(heads.iter().filter(|head| head.level == top).map(|head| head.at));
+        return;
+    }
+    tasks.extend(zone.items().map(|item| item.at));
+}
+
+/// The tasks of a text that names no section for them: lists of which each item is asked for, and headings alike.
+fn loose(zones: &[Zone], tasks: &mut HashSet<usize>) {
+    let is_asked = |part: &&Part| !part.items().is_empty() && part.items().iter().all(|item| item.is_imperative);
+    let open = || zones.iter().filter(|zone| matches!(zone.kind, Kind::Head | Kind::Unknown));
+    let sections: Vec<Head> = open().map(|zone| zone.head).filter(|head| head.level > 0).collect();
+    let are_sections_asked = most(&sections);
+    let (mut lists, mut heads) = (Vec::new(), Vec::new());
+    for zone in open() {
+        let own: Vec<usize> = zone.open_parts().filter(is_asked).flat_map(Part::items).map(|item| item.at).collect();
+        let inside: Vec<Head> = zone.heads().copied().collect();
+        if !own.is_empty() {
+            lists.extend(own);
+        } else if zone.head.is_imperative && are_sections_asked {
+            heads.push(zone.head.at);
+        } else if most(&inside) {
+            heads.extend(inside.iter().filter(|head| head.is_imperative).map(|head| head.at));
+        }
+    }
+    if heads.len() > 1 || !lists.is_empty() {
+        tasks.extend(heads);
+    }
+    tasks.extend(lists);
+}

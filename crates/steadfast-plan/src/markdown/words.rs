@@ -1,0 +1,263 @@
+//! The vocabulary of specs: what begins a task, a phase, or a section that has none.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::names::plain;
+
+static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let lines = include_str!("verbs.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
+
+/// `Task 1: …`: always a task.
+pub(super) const TASK: [&str; 14] = [
+    "task",
+    "user story",
+    "story",
+    "ticket",
+    "issue",
+    "work item",
+    "subtask",
+    "todo",
+    "aufgabe",
+    "tâche",
+    "tarea",
+    "action item",
+    "deliverable",
+    "slice",
+];
+
+/// `Step 1: …`: a task, or a phase where tasks stand below it.
+pub(super) const STEP: [&str; 6] = ["step", "part", "schritt", "étape", "etape", "paso"];
+
+/// `Phase 1: …`.
+pub(crate) const PHASE: [&str; 11] =
+    ["phase", "milestone", "stage", "sprint", "epic", "iteration", "week", "day", "wave", "meilenstein", "fase"];
+
+/// Headings of sections in which every item of a list is a task.
+const TASKS: [&str; 43] = [
+    "action items",
+    "action plan",
+    "actions",
+    "aufgaben",
+    "backlog",
+    "development plan",
+    "execution plan",
+    "implementation checklist",
+    "implementation plan",
+    "implementation steps",
+    "implementation tasks",
+    "next steps",
+    "nächste schritte",
+    "plan",
+    "plan of action",
+    "plan of work",
+    "plan d'action",
+    "plan de travail",
+    "remaining work",
+    "roadmap",
+    "rollout plan",
+    "schritte",
+    "steps",
+    "stories",
+    "task breakdown",
+    "task list",
+    "tareas",
+    "tasks",
+    "the plan",
+    "to do",
+    "to-do",
+    "to-dos",
+    "todo",
+    "todo list",
+    "todos",
+    "tâches",
+    "umsetzung",
+    "user stories",
+    "what to do",
+    "work",
+    "work breakdown",
+    "work items",
+    "work plan",
+];
+
+/// Headings of sections whose lists tell, and ask for nothing.
+const QUIET: [&str; 62] = [
+    "about",
+    "added",
+    "alternatives",
+    "alternatives considered",
+    "anti-patterns to avoid",
+    "api",
+    "api reference",
+    "assumptions",
+    "attendees",
+    "authors",
+    "benefits",
+    "changed",
+    "configuration",
+    "consequences",
+    "contents",
+    "contributing",
+    "contributors",
+    "credits",
+    "current state",
+    "data model",
+    "decision",
+    "decisions",
+    "deprecated",
+    "development",
+    "discussion",
+    "drawbacks",
+    "examples",
+    "faq",
+    "features",
+    "fixed",
+    "functional requirements",
+    "getting started",
+    "glossary",
+    "how it works",
+    "installation",
+    "installing",
+    "license",
+    "limitations",
+    "non-functional requirements",
+    "options",
+    "philosophy",
+    "prerequisites",
+    "principles",
+    "problem",
+    "problem statement",
+    "quick start",
+    "quickstart",
+    "rationale",
+    "related work",
+    "relevant files",
+    "removed",
+    "requirements",
+    "resources",
+    "security",
+    "setup",
+    "stakeholders",
+    "tech stack",
+    "terminology",
+    "trade-offs",
+    "troubleshooting",
+    "usage",
+    "use cases",
+];
+
+/// Ids that are the name of a thing: `S3 uploads`, `P0`, `UTF-8: …`.
+const THINGS: [&str; 29] = [
+    "S3", "H1", "H2", "H3", "R2", "C4", "K8", "B2", "G1", "X11", "P0", "P1", "P2", "P3", "P4", "V0", "V1", "V2", "V3",
+    "V4", "UTF-8", "UTF-16", "SHA-1", "SHA-256", "SHA-512", "ISO-8601", "RFC-3339", "AES-256", "BASE-64",
+];
+
+pub(super) fn is_thing(id: &str) -> bool {
+    THINGS.contains(&id)
+}
+
+/// Words of a heading without its number, emphasis, emoji and box, in lower case.
+pub(super) fn bare(heading: &str) -> String {
+    let words = plain(heading).to_lowercase();
+    let words = words.trim_start_matches("[ ]").trim_start_matches("[x]");
+    let words = words.trim_start_matches(|c: char| !c.is_alphabetic());
+    words.trim_end_matches(|c: char| !c.is_alphanumeric()).to_owned()
+}
+
+/// Whether a section is named as one that holds tasks.
+pub(super) fn holds_tasks(heading: &str) -> bool {
+    let words = bare(heading);
+    let last = words.rsplit(": ").next().unwrap_or(&words);
+    TASKS.contains(&words.as_str())
+        || TASKS.contains(&last) && !words.starts_with("phase")
+        || words.ends_with(" tasks") && words.split(' ').count() <= 4
+        || words.ends_with(" implementation plan")
+}
+
+/// Whether a section is named as one that only tells. A version of a program is one, too.
+pub(super) fn is_quiet(heading: &str) -> bool {
+    let words = bare(heading);
+    let version = plain(heading).trim_start_matches(['[', 'v', 'V']).split([' ', ']']).next().map(str::to_owned);
+    let is_version = version.is_some_and(|version| {
+        version.matches('.').count() >= 2
+            && version.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
+    });
+    QUIET.contains(&words.as_str()) || words == "unreleased" || is_version || words.starts_with("why ")
+}
+
+/// Whether a title says what to build or change: it begins with a verb, or ends with one as in German.
+pub(super) fn is_imperative(title: &str) -> bool {
+    let words = plain(title).to_lowercase();
+    let mut words = words.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-'));
+    // Emoji, `[P]` and the like stand before it.
+    let first = words.find(|word| word.chars().count() > 1 && word.chars().any(char::is_alphabetic));
+    let Some(first) = first else { return false };
+    VERBS.contains(first) || words.next_back().is_some_and(|last| last.ends_with("en") && VERBS.contains(last))
+}
+
+/// Whether a line says how something is: `Prints a notice`, `The old flag works`.
+pub(super) fn is_telling(line: &str) -> bool {
+    let words = plain(line).to_lowercase();
+    let first = words.split_whitespace().next().unwrap_or_default();
+    let is_third = first.strip_suffix('s').is_some_and(|stem| {
+        let shorter = stem.strip_suffix('e').unwrap_or(stem);
+        [stem, shorter]
+            .iter()
+            .any(|stem| VERBS.contains(stem) || ["work", "contain", "point", "need", "use"].contains(stem))
+    });
+    is_third
+        || ["the", "it", "this", "these", "a", "an", "no", "all", "we", "is", "has", "are", "users"].contains(&first)
+}
+
+/// What begins with one of these words and a number: the number, and what follows it. `Phase 1: Codes` → `1`, `Codes`.
+pub(crate) fn led<'t>(text: &'t str, words: &[&str]) -> Option<(&'t str, &'t str)> {
+    let body = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let rest = words.iter().find_map(|word| {
+        let start = body.get(..word.len())?;
+        // `to_lowercase` may change the length; these words are as long in capitals.
+        (start.to_lowercase() == *word).then(|| &body[word.len()..])
+    })?;
+    let number = rest.strip_prefix([' ', '\u{a0}'])?.trim_start_matches(['#', ' ']);
+    let end = number.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))).unwrap_or(number.len());
+    let id = number[..end].trim_end_matches(['.', '-']);
+    let is_number = id.starts_with(|c: char| c.is_ascii_digit())
+        || id.chars().count() <= 2 && id.starts_with(|c: char| c.is_ascii_uppercase());
+    (is_number && !id.is_empty()).then(|| (id, &number[id.len()..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_are_known_by_their_names() {
+        for heading in ["Tasks", "## 3. Work plan", "📋 Tasks", "Implementation Plan:", "Aufgaben", "Backend tasks"] {
+            assert!(holds_tasks(heading), "{heading}");
+        }
+        for heading in ["Installation", "[1.2.0] - 2025-01-01", "v2.0.1", "Why now", "Unreleased", "2.1.0"] {
+            assert!(is_quiet(heading) && !holds_tasks(heading), "{heading}");
+        }
+        assert!(!is_quiet("Login form") && !holds_tasks("Login form"));
+    }
+
+    #[test]
+    fn a_title_that_asks_for_something_begins_with_a_verb() {
+        for title in ["Create parser", "**Add** the table", "🚀 Deploy it", "Tabelle anlegen", "Écrire les tests"] {
+            assert!(is_imperative(title), "{title}");
+        }
+        for title in ["The client sends a batch", "Clone the repository", "Kim", "Fast", ""] {
+            assert!(!is_imperative(title), "{title}");
+        }
+    }
+
+    #[test]
+    fn a_word_with_a_number_leads() {
+        assert_eq!(led("Phase 1: Codes", &PHASE), Some(("1", ": Codes")));
+        assert_eq!(led("**Task 1.2** – Parser", &TASK), Some(("1.2", "** – Parser")));
+        assert_eq!(led("Tâche 3 : écrire", &TASK), Some(("3", " : écrire")));
+        assert_eq!(led("Tasks", &TASK), None);
+        assert_eq!(led("Task force", &TASK), None);
+    }
+}
