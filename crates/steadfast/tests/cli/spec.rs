@@ -213,7 +213,8 @@ fn lint_fails_with_errors_and_not_with_warnings() {
     ");
     let clean = GREETING.replace("- [ ] 1.3 Tidy up\n", "");
     fs::write(sandbox.root().join("SPEC.md"), clean).unwrap();
-    assert_eq!(sandbox.ok(&["spec", "lint", "SPEC.md"]), "SPEC.md: nothing is wrong with it\n");
+    let said = sandbox.ok(&["spec", "lint", "SPEC.md"]);
+    assert!(said.starts_with("SPEC.md: OK (") && said.lines().count() == 1, "{said}");
 }
 
 #[test]
@@ -228,7 +229,7 @@ fn the_json_of_lint_has_the_keys_it_promises() {
     assert_eq!(keys, ["code", "column", "help", "line", "message", "severity"]);
     let found: Vec<_> =
         problems.iter().map(|problem| (&problem["severity"], &problem["code"], &problem["line"])).collect();
-    assert!(found.contains(&(&json!("error"), &json!("unknown-type"), &json!(7))), "{found:?}");
+    assert!(found.contains(&(&json!("warning"), &json!("unknown-type"), &json!(7))), "{found:?}");
     assert!(found.contains(&(&json!("error"), &json!("unknown-dependency"), &json!(8))), "{found:?}");
     fs::write(sandbox.root().join("SPEC.md"), GREETING).unwrap();
     let report = json_of(sandbox.ok(&["spec", "lint", "SPEC.md", "--json"]).as_bytes());
@@ -292,4 +293,16 @@ fn nothing_in_a_spec_is_obeyed_by_a_terminal() {
     fs::write(sandbox.root().join("SPEC.md"), "# A\u{1b}[2J\n## Phase 1\n- [ ] 1.1 \u{1b}]0;title\u{7} here\n")
         .unwrap();
     assert!(!sandbox.ok(&["spec", "compile", "SPEC.md"]).contains('\u{1b}'));
+}
+
+#[test]
+fn what_was_understood_is_said_with_the_lines_that_were_not() {
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.root().join("SPEC.md"), "# F\n\n## Phase 1\n\n- [ ] 1.1 Make a\n- Make b\n- [ ] 1.2 Make c\n")
+        .unwrap();
+    let said = sandbox.ok(&["spec", "lint", "SPEC.md"]);
+    assert!(
+        said.contains("SPEC.md: 2 tasks in 1 phase, 3 with generated ones; line 6 was not read as a task"),
+        "{said}"
+    );
 }
