@@ -114,6 +114,12 @@ fn all_that_can_be_wrong_is_said_with_what_to_do() {
             "{\"id\": \"a-1\", \"title\": \"A\", \"status\": \"odd\"}\n{\"id\": \"a-2\", \"status\": \"tombstone\"}\n{}\n"
                 .to_owned(),
         ),
+        (
+            "SPEC.md",
+            "# F\n\n## Phase 1: P\n\n- [ ] 1.1 One\n  - verify: `make`\n  - verify: `make\n- Write two\n- [ ] 1.3 Three\n  \
+             - verify: `make`\n  - verify: all is well\n\n```\n"
+                .to_owned(),
+        ),
     ];
     let mut codes = BTreeSet::new();
     let mut all = Vec::new();
