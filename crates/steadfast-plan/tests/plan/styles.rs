@@ -145,3 +145,10 @@ fn specs_are_read_as_their_authors_meant_them() {
     let (all, right, others, silent) = measure("styles", |_| true);
     assert!(all == 60 && right >= 57 && silent == 0, "{right} of {all}, {silent} silent\n{}", others.join("\n"));
 }
+
+/// Written after the rules.
+#[test]
+fn later_specs_are_read_as_their_authors_meant_them() {
+    let (all, right, others, silent) = measure("later", |_| true);
+    assert!(all == 20 && right == 20 && silent == 0, "{right} of {all}, {silent} silent\n{}", others.join("\n"));
+}
