@@ -6,6 +6,7 @@ mod errors;
 mod expansion;
 mod laws;
 mod lists;
+mod makespan;
 mod markdown;
 mod round_trip;
 mod scores;

@@ -26,12 +26,12 @@ fn task(id: &str, kind: TaskKind, files: &[&str], after: &[&str]) -> Task {
     }
 }
 
-fn main_task(id: &str, files: &[&str], after: &[&str]) -> Task {
+pub(crate) fn main_task(id: &str, files: &[&str], after: &[&str]) -> Task {
     task(id, TaskKind::Main, files, after)
 }
 
 /// As the ledger has it: the way people count, which is not the way a chain is worked on.
-fn of_spec(text: &str) -> Vec<Task> {
+pub(crate) fn of_spec(text: &str) -> Vec<Task> {
     let plan = super::plan(text);
     let mut tasks: Vec<Task> = plan
         .tasks
