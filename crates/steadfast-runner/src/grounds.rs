@@ -24,6 +24,10 @@ use remains::{git_dir, remove_dir};
 const CHECKOUT: Duration = Duration::from_secs(600);
 const QUICK: Duration = Duration::from_secs(60);
 
+/// Held while a worktree is made or forgotten: git looks at all of them then, and takes one that is half there for a
+/// broken one.
+static MAKING: Mutex<()> = Mutex::new(());
+
 #[derive(Clone, Debug)]
 pub struct Grounds {
     /// The checkout the run was started in.
@@ -35,9 +39,6 @@ pub struct Grounds {
     run: String,
     /// Whose commits these are, where the user did not say who they are.
     identity: Identity,
-    /// Held while a worktree is made or forgotten: git looks at all of them then, and takes one that is half there for a
-    /// broken one.
-    making: Arc<Mutex<()>>,
     /// What is to land was laid out by this process before, so its worktree is whole.
     laid_out: Arc<AtomicBool>,
 }
@@ -70,7 +71,7 @@ impl Grounds {
         // Where git does not answer, nothing else here will come far.
         let common = common.answer(QUICK).map_or_else(|_| checkout.join(".git"), PathBuf::from);
         let (checkout, folder, run) = (checkout.to_owned(), folder.to_owned(), run.to_owned());
-        Self { checkout, common, folder, run, identity, making: Arc::default(), laid_out: Arc::default() }
+        Self { checkout, common, folder, run, identity, laid_out: Arc::default() }
     }
 
     /// What the run leaves: a branch of its own.
@@ -127,8 +128,8 @@ impl Grounds {
         Ok(())
     }
 
-    fn alone(&self) -> MutexGuard<'_, ()> {
-        self.making.lock().unwrap_or_else(PoisonError::into_inner)
+    fn alone(&self) -> MutexGuard<'static, ()> {
+        MAKING.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All that changed in a unit's worktree becomes a commit of its branch.

@@ -1,6 +1,7 @@
 //! A loop without a human at hand: from a request or a spec, by its stages, to a result that was reviewed and gated. What
 //! each stage came to is in the ledger before the next begins, so it can be left anywhere and taken up again.
 
+mod beside;
 mod decompose;
 mod execute;
 mod judge;
@@ -26,7 +27,7 @@ use crate::launch::{launcher, prices};
 use crate::lifecycle;
 use crate::preflight::{Ready, agent_and_folder, preflight};
 use crate::review::{Judged, Reviewer, Subject, matter};
-use crate::run::{Audience, Outcome, is_alive};
+use crate::run::{Audience, Outcome, Until, is_alive};
 
 pub use execute::said;
 pub use judge::ROUNDS;
@@ -39,8 +40,8 @@ pub trait Console {
     /// Asks a human who is there. None: nobody is, or nothing was answered.
     fn ask(&self, question: &str) -> Option<String>;
 
-    /// Shows a run while it goes on.
-    fn watch(&self, run: &Run) -> Box<dyn Watch + '_>;
+    /// Shows a run while it goes on, and says first when it will pause by itself.
+    fn watch(&self, run: &Run, until: Until) -> Box<dyn Watch + '_>;
 }
 
 /// What a human sees of a run.
@@ -169,6 +170,7 @@ impl LoopRun<'_> {
             subject: Subject::Branch { grounds: self.grounds(row), base: row.base.clone() },
             mark: row.id.to_string(),
             stop: &self.stop,
+            beside: 0,
         })
     }
 }
@@ -291,17 +293,10 @@ fn drive(
 }
 
 /// How far a loop goes between two pauses.
-fn pauses(autonomy: Option<Autonomy>) -> Pauses {
+fn until(autonomy: Option<Autonomy>) -> Until {
     match autonomy {
-        Some(Autonomy::Tool) => Pauses::Never,
-        Some(Autonomy::ToolReview) => Pauses::EachWave,
-        Some(Autonomy::Colleague | Autonomy::Blocked) | None => Pauses::EachUnit,
+        Some(Autonomy::Tool) => Until::Gate,
+        Some(Autonomy::ToolReview) => Until::Wave,
+        Some(Autonomy::Colleague | Autonomy::Blocked) | None => Until::Unit,
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pauses {
-    Never,
-    EachWave,
-    EachUnit,
 }

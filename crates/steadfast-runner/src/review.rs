@@ -21,7 +21,7 @@ use crate::run::Launcher;
 
 use crate::error::RunError;
 
-pub use experts::{Held, Look, line};
+pub use experts::{Held, Look, Part, Stretch, line};
 pub use gate::{Against, GateLook, Judged, still_objects};
 pub use remedy::{add_remedies, add_remedy, changed_file, close_remedies, objected};
 pub use session::SessionReview;
@@ -50,6 +50,8 @@ pub struct Reviewer<'a> {
     /// By which the processes of experts are found.
     pub mark: String,
     pub stop: &'a AtomicBool,
+    /// Agents that spend of the same budget meanwhile.
+    pub beside: u32,
 }
 
 impl fmt::Debug for Reviewer<'_> {
@@ -99,6 +101,7 @@ impl Reviewer<'_> {
         if left == Some(0) {
             return Err(RunError::BudgetSpent { run: run.clone(), what: what.to_owned() });
         }
+        let left = left.map(|left| left / (u64::from(self.beside) + 1));
         let number = ledger.begin_aside(run, what, self.host, self.repository.environment.now())?;
         let mut last = Spent::default();
         let said = ask(

@@ -1,47 +1,61 @@
-use steadfast_model::{Loop, ReviewKind, Run, RunState, RunUnit, Stage, Task, UnitStatus};
+use steadfast_model::{Loop, Run, RunState, Stage};
 
-use super::{LoopRun, Pauses, Watch, pauses};
+use super::{LoopRun, Watch, until};
 use crate::error::RunError;
 use crate::lifecycle::{self, Leg};
-use crate::review::{Held, Look};
+use crate::review::Held;
 use crate::run::{Outcome, Until};
 
 impl LoopRun<'_> {
-    /// Waves of units, each wave with a quick look of experts behind it.
+    /// Units by their dependencies, each wave with a quick look of experts. Where the loop pauses, they look before that.
     pub(super) fn execute(&self, looped: &Loop) -> Result<(), RunError> {
-        let mut row = self.run_of(looped)?;
-        let pauses = pauses(looped.autonomy());
-        if pauses == Pauses::EachUnit {
-            row.limits.parallel = 1;
-        }
-        let mut watch = self.console.watch(&row);
+        let row = self.run_of(looped)?;
+        let until = until(looped.autonomy());
+        let mut watch = self.console.watch(&row, until);
         loop {
-            let until = match pauses {
-                Pauses::Never | Pauses::EachWave => Until::Wave,
-                Pauses::EachUnit => Until::Unit,
-            };
+            let before = self.landed_tree(&row)?;
             let counsel = self.how.panel.value.then(|| Self::matter(looped));
-            let this = Leg { settings: &self.settings, ready: &self.ready, stop: &self.stop, counsel, until };
-            let outcome = lifecycle::go(self.repository, &row, this, &mut *watch);
+            let leg = Leg { settings: &self.settings, ready: &self.ready, stop: &self.stop, counsel, until };
+            let outcome = match until {
+                Until::End | Until::Gate => self.go_with_reviews(looped, &row, leg, &mut *watch),
+                Until::Wave | Until::Unit => lifecycle::go(self.repository, &row, leg, &mut *watch),
+            };
             let outcome = outcome.inspect_err(|_| watch.clear())?;
             if let Outcome::Paused(why) = &outcome {
                 watch.finish(&self.ledger()?, &outcome);
                 return Err(RunError::Paused { run: row.id, why: why.clone() });
             }
-            let reviewed = self.light_reviews(looped, &row, &mut *watch)?;
+            let reviewed = match until {
+                Until::Wave | Until::Unit if self.how.light_reviews.value => {
+                    self.light(looped, &row)?.hold(&mut |line| {
+                        watch.clear();
+                        self.say(&line);
+                    })?
+                }
+                _ => None,
+            };
             // What only a claim closed, its gate speaks of.
             if matches!(outcome, Outcome::Complete | Outcome::NeedsReview(_)) {
+                self.grounds(&row).clear()?;
                 return self.advance(Stage::Executing, Stage::Review);
             }
-            let why = match pauses {
-                Pauses::Never => None,
-                Pauses::EachWave => reviewed.map(|wave| format!("wave {wave} was reviewed")),
-                Pauses::EachUnit => Some("a unit has landed".to_owned()),
-            };
-            if let Some(why) = why {
+            // Without a difference there is nothing to look at.
+            if self.landed_tree(&row)? != before {
+                let why = match (until, reviewed) {
+                    (Until::Unit, _) => "a unit has landed".to_owned(),
+                    (_, Some(wave)) => format!("wave {wave} was reviewed"),
+                    (_, None) => "a wave has landed".to_owned(),
+                };
                 self.pause(&row, &why, &mut *watch)?;
             }
         }
+    }
+
+    /// The tree of all that landed; of the base, where the branch is not made yet.
+    fn landed_tree(&self, row: &Run) -> Result<String, RunError> {
+        let grounds = self.grounds(row);
+        let commit = grounds.tip()?.unwrap_or_else(|| row.base.clone());
+        Ok(grounds.tree_of(&commit)?)
     }
 
     /// A human who is there is asked; else the run waits for `resume`.
@@ -56,57 +70,6 @@ impl LoopRun<'_> {
         watch.finish(&ledger, &Outcome::Paused(why.to_owned()));
         Err(RunError::Paused { run: row.id.clone(), why: why.to_owned() })
     }
-
-    /// Of each wave that is over and that nobody looked at yet. The last of them.
-    fn light_reviews(&self, looped: &Loop, row: &Run, watch: &mut dyn Watch) -> Result<Option<u32>, RunError> {
-        if !self.how.light_reviews.value {
-            return Ok(None);
-        }
-        let ledger = self.ledger()?;
-        let (units, tasks, reviews) =
-            (ledger.units(&row.id)?, ledger.tasks(&row.plan)?, ledger.reviews_of(&looped.id)?);
-        drop(ledger);
-        let grounds = self.grounds(row);
-        let landed = grounds.landed(&row.base)?;
-        let mut last = None;
-        for wave in waves_over(&units) {
-            let kind = ReviewKind::Light { wave };
-            if reviews.iter().any(|review| review.kind == kind) {
-                continue;
-            }
-            let of_wave: Vec<&RunUnit> = units.iter().filter(|unit| unit.wave == wave).collect();
-            let commits: Vec<&String> = landed
-                .iter()
-                .filter(|(unit, _)| of_wave.iter().any(|row| row.unit.as_str() == unit))
-                .map(|(_, commit)| commit)
-                .collect();
-            let (Some(newest), Some(oldest)) = (commits.first(), commits.last()) else { continue };
-            let from = grounds.parent(oldest)?;
-            let tasks: Vec<Task> =
-                tasks.iter().filter(|task| of_wave.iter().any(|unit| unit.tasks.contains(&task.id))).cloned().collect();
-            let look = Look { kind, from: &from, to: Some(newest), tasks: &tasks, earlier: &[] };
-            let held = self.reviewer(looped, row)?.review(&looped.id, &look)?;
-            watch.clear();
-            self.say(&format!("wave {wave}: {}", said(&held)));
-            self.written()?;
-            last = Some(wave);
-        }
-        Ok(last)
-    }
-}
-
-/// In their order: those in which nothing waits or is worked on.
-fn waves_over(units: &[RunUnit]) -> Vec<u32> {
-    let mut waves: Vec<u32> = units.iter().map(|unit| unit.wave).collect();
-    waves.sort_unstable();
-    waves.dedup();
-    waves.retain(|wave| {
-        units
-            .iter()
-            .filter(|unit| unit.wave == *wave)
-            .all(|unit| matches!(unit.status, UnitStatus::Done | UnitStatus::Blocked))
-    });
-    waves
 }
 
 /// `3 experts, score 8: 1 blocker, 2 warnings`

@@ -22,22 +22,33 @@ pub struct Held {
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
     pub kind: ReviewKind,
-    pub from: &'a str,
-    /// None: all there is.
-    pub to: Option<&'a str>,
+    pub part: Part<'a>,
     pub tasks: &'a [Task],
     /// Blockers of an earlier round that are said to be mended.
     pub earlier: &'a [Finding],
 }
 
+/// Which part of a branch or checkout.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'a> {
+    /// All since this commit.
+    Since(&'a str),
+    /// From one commit to another, several times, the newest first: units of one wave between those of others.
+    Stretches(&'a [Stretch]),
+}
+
+/// What landed in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// The commit before it.
+    pub from: String,
+    pub to: String,
+}
+
 impl Reviewer<'_> {
     /// Asks experts, and keeps what they said with the loop.
     pub fn review(&self, looped: &steadfast_model::LoopId, look: &Look<'_>) -> Result<Held, RunError> {
-        let tip = match look.to {
-            Some(commit) => Tip::of(commit),
-            None => self.subject.tip()?,
-        };
-        let change = self.subject.change(look.from, &tip)?;
+        let (tip, change) = self.changed(look.part)?;
         let (purpose, name) = match look.kind {
             ReviewKind::Light { wave } => (Purpose::Light, format!("review-wave-{wave}")),
             ReviewKind::Thorough { round } => (Purpose::Thorough, format!("review-{round}")),
@@ -62,6 +73,26 @@ impl Reviewer<'_> {
         let review = self.repository.ledger_as_it_is()?.add_review(looped, &new)?;
         let dropped = held.opinions.iter().map(|(_, opinion)| opinion.dropped).sum();
         Ok(Held { review, experts, silent, dropped })
+    }
+
+    /// The newest commit of a part, and what differs in it.
+    fn changed(&self, part: Part<'_>) -> Result<(Tip, Change), RunError> {
+        match part {
+            Part::Stretches([first, rest @ ..]) => {
+                let tip = Tip::of(&first.to);
+                let mut change = self.subject.change(&first.from, &tip)?;
+                for Stretch { from, to } in rest {
+                    change.files.extend(self.subject.change(from, &Tip::of(to))?.files);
+                }
+                Ok((tip, change))
+            }
+            Part::Stretches([]) => Ok((self.subject.tip()?, Change::default())),
+            Part::Since(from) => {
+                let tip = self.subject.tip()?;
+                let change = self.subject.change(from, &tip)?;
+                Ok((tip, change))
+            }
+        }
     }
 
     fn sit(

@@ -64,6 +64,7 @@ impl<'a> SessionReview<'a> {
             subject: self.subject(),
             mark: self.looped.id.to_string(),
             stop: &self.stop,
+            beside: 0,
         })
     }
 

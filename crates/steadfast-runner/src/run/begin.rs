@@ -52,9 +52,11 @@ pub struct Begin {
 pub enum Until {
     #[default]
     End,
+    /// The same in a loop, whose gate looks at the result.
+    Gate,
     /// To the end of the next wave.
     Wave,
-    /// Until one unit has landed.
+    /// Until one unit has landed; one at a time.
     Unit,
 }
 

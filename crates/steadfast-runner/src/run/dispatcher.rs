@@ -1,12 +1,13 @@
 //! The dispatcher: the only one who knows how the run stands, and who writes it down.
 
 mod after;
+mod decide;
 mod limits;
 mod start;
 mod stated;
 mod verify;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,8 +16,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use steadfast_hosts::stream::AgentEvent;
-use steadfast_model::{Millis, PlanId, Process, Run, RunUnit, Spent, Sums, Task, TaskId, UnitStatus};
-use steadfast_plan::{Unit, units, waves};
+use steadfast_model::{Millis, PlanId, Process, Run, RunUnit, Spent, Sums, Task, TaskId};
+use steadfast_plan::{Schedule, Unit, units, waves};
 use steadfast_store::ledger::{Lease, Ledger};
 
 pub(super) use limits::put_back;
@@ -55,8 +56,14 @@ pub(crate) struct Dispatcher {
     /// Where each of them is.
     places: HashMap<TaskId, usize>,
     waves: u32,
-    /// Those that are worked on together.
+    /// Which of them starts next.
+    schedule: Schedule,
+    /// Decisions of phases that no agent has to make, as far as they are not written yet.
+    decisions: Vec<usize>,
+    /// Where a run pauses after each wave: the units of this one.
     wave: Vec<usize>,
+    /// Waves of which a unit was started.
+    begun: BTreeSet<u32>,
     pub(super) until: Until,
     /// It went as far as it was to go.
     reached: bool,
@@ -69,6 +76,8 @@ pub(crate) struct Dispatcher {
     later: HashMap<TaskId, Millis>,
     /// What the dispatches that have ended took.
     pub(super) before: Sums,
+    /// What was spent besides units, as far as it is in `before`.
+    pub(super) asides: Sums,
     pausing: Option<Pausing>,
     pub(super) news: Vec<News>,
     began: Instant,
@@ -117,8 +126,12 @@ impl Dispatcher {
         (tell, messages, arrive): Lines,
     ) -> Result<Self, RunError> {
         let now = Instant::now();
+        let tasks = ledger.tasks(&run.plan)?;
+        let units = units(&tasks)?;
         let mut dispatcher = Self {
-            units: units(&ledger.tasks(&run.plan)?)?,
+            schedule: Schedule::of(&units),
+            decisions: decide::without_agent(&units, &tasks),
+            units,
             run,
             ledger,
             shop,
@@ -133,6 +146,7 @@ impl Dispatcher {
             places: HashMap::new(),
             waves: 0,
             wave: Vec::new(),
+            begun: BTreeSet::new(),
             until: Until::End,
             reached: false,
             live: BTreeMap::new(),
@@ -141,6 +155,7 @@ impl Dispatcher {
             sweep: None,
             later: HashMap::new(),
             before: Sums::default(),
+            asides: Sums::default(),
             pausing: None,
             news: Vec::new(),
             began: now,
@@ -331,10 +346,6 @@ impl Dispatcher {
 
     fn row(&self, unit: &TaskId) -> Option<&RunUnit> {
         self.places.get(unit).map(|place| &self.rows[*place])
-    }
-
-    fn is_closed(&self, index: usize) -> bool {
-        matches!(self.rows[index].status, UnitStatus::Done | UnitStatus::Blocked)
     }
 
     pub(super) fn now(&self) -> Millis {

@@ -21,6 +21,12 @@ pub enum News {
     Reopened {
         tasks: Vec<TaskId>,
     },
+    /// The decisions of a phase were written down without an agent: these, in a few words.
+    Decided {
+        unit: TaskId,
+        said: String,
+    },
+    /// The first unit of a wave starts.
     Wave {
         number: u32,
         units: Vec<TaskId>,
@@ -58,6 +64,11 @@ pub enum News {
     Blocked {
         unit: TaskId,
         why: String,
+    },
+    /// A human stopped it, and it ends when what runs has ended. Nothing more starts.
+    Stopping {
+        /// The units that are ended or land. Empty: the last checks of the run.
+        units: Vec<TaskId>,
     },
     /// Nothing happened, but time went by.
     Tick,

@@ -30,6 +30,7 @@ impl Dispatcher {
             self.settle(index)?;
         }
         self.before = self.ledger.sums(&self.run.id)?;
+        self.asides = self.ledger.asides(&self.run.id)?;
         self.ledger.set_run_state(&self.run.id, RunState::Running, None, now)?;
         self.run = self.ledger.run(&self.run.id)?;
         if self.before.iterations > 0 {

@@ -1,10 +1,11 @@
 //! The decisions file of a plan: `.steadfast/decisions/<plan>.md`, for people and agents to read and to write in.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use steadfast_model::{AddedBy, PlanId, PlanView, Task};
+use steadfast_model::{AddedBy, PlanId, PlanView, Status, Task, TaskKind};
 use steadfast_store::ledger::{Decision, Head, PlanRow};
 use steadfast_store::log_line;
 use steadfast_store::redact::redact;
@@ -88,7 +89,11 @@ impl TaskList {
         if let Some(present) = &present {
             self.take_in(plan, present)?;
         }
-        let known = known(plan, view, self.ledger.decisions(&plan.id)?, self.last_done(&plan.id)?.as_ref());
+        let decided = self.ledger.tasks(&plan.id)?.into_iter();
+        let decided = decided.filter(|task| task.kind == TaskKind::Decision && task.status == Status::Done);
+        let decided: BTreeSet<String> = decided.filter_map(|task| task.phase).collect();
+        let last = self.last_done(&plan.id)?;
+        let known = known(plan, view, self.ledger.decisions(&plan.id)?, last.as_ref(), &decided);
         let text = document::render(present.as_deref(), &known);
         if present.as_ref() != Some(&text) {
             write(&path, &text).map_err(|source| DecisionError::NotWritten { path, source })?;
@@ -218,7 +223,14 @@ fn stated(plan: &PlanRow) -> Known {
     Known { feature, objective, constraints, criteria, ..Known::default() }
 }
 
-fn known(plan: &PlanRow, view: &PlanView, decisions: Vec<Decision>, last: Option<&Task>) -> Known {
+/// `decided`: the phases whose decision task is done.
+fn known(
+    plan: &PlanRow,
+    view: &PlanView,
+    decisions: Vec<Decision>,
+    last: Option<&Task>,
+    decided: &BTreeSet<String>,
+) -> Known {
     let named = |task: &steadfast_model::TaskLine| format!("{} {}", task.id, task.title);
     let mut state = vec![format!("Phase: {}", view.brief.phase.as_deref().unwrap_or("-"))];
     state.push(format!("Last completed: {}", last.map_or("-".into(), |task| format!("{} {}", task.id, task.title))));
@@ -227,6 +239,7 @@ fn known(plan: &PlanRow, view: &PlanView, decisions: Vec<Decision>, last: Option
     let of_phase = |phase: &steadfast_model::Phase| KnownPhase {
         name: label(phase).to_owned(),
         decisions: decisions.iter().filter(|decision| decision.phase.as_ref() == Some(&phase.id)).map(said).collect(),
+        is_decided: decided.contains(&phase.id),
     };
     Known { phases: plan.head.phases.iter().map(of_phase).collect(), state, ..stated(plan) }
 }

@@ -17,7 +17,12 @@ pub(super) struct KnownPhase {
     pub(super) name: String,
     /// `what: why`, the oldest first.
     pub(super) decisions: Vec<String>,
+    /// Its decision task is done.
+    pub(super) is_decided: bool,
 }
+
+/// What stands under the heading of a phase that was begun without a decision. The first decision takes its place.
+const NOTHING: &str = "- [nothing decided]";
 
 const STATE: &str = "Current State";
 
@@ -54,6 +59,9 @@ pub(super) fn render(present: Option<&str>, known: &Known) -> String {
         let present = sections[place].bullets();
         let missing = phase.decisions.iter().filter(|decision| !present.contains(*decision));
         let lines: Vec<String> = missing.map(|decision| format!("- {decision}")).collect();
+        if phase.is_decided && lines.is_empty() && sections[place].is_empty() {
+            sections[place].append(vec![NOTHING.to_owned()]);
+        }
         sections[place].append(lines);
     }
     let state = Section::new(STATE, known.state.clone());
@@ -128,6 +136,10 @@ impl Section {
         self.title.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(title))
     }
 
+    fn is_empty(&self) -> bool {
+        self.lines.iter().all(|line| line.trim().is_empty())
+    }
+
     fn bullets(&self) -> Vec<String> {
         let bullet = |line: &String| {
             let text = line.trim_start().strip_prefix(['-', '*'])?.strip_prefix(' ')?.trim();
@@ -160,7 +172,7 @@ mod tests {
     fn a_numbered_phase_has_its_name_after_the_word_and_an_old_heading_is_known() {
         assert_eq!(heading("Phase 1: Letters"), "Phase 1 Decisions: Letters");
         assert_eq!(heading("Letters"), "Letters Decisions");
-        let phase = KnownPhase { name: "Phase 1: Letters".into(), decisions: vec!["new: so".into()] };
+        let phase = KnownPhase { name: "Phase 1: Letters".into(), decisions: vec!["new: so".into()], is_decided: true };
         let old = "## Phase 1: Letters Decisions\n- old: so\n";
         let text = render(Some(old), &Known { phases: vec![phase], ..Known::default() });
         assert_eq!(bullets(&text, "Phase 1: Letters"), ["old: so", "new: so"]);
@@ -171,6 +183,7 @@ mod tests {
         let phase = |name: &str, decisions: &[&str]| KnownPhase {
             name: name.into(),
             decisions: decisions.iter().map(|line| (*line).to_owned()).collect(),
+            is_decided: false,
         };
         Known {
             feature: "Login".into(),
@@ -207,6 +220,24 @@ mod tests {
         assert!(text.starts_with("# Execution Context: Sign in\n\n## Objective\nPeople can sign in.\n\n"), "{text}");
         assert!(text.contains("## Key Constraints\n- The schema stays, said Ann.\n\n"), "{text}");
         assert!(text.ends_with("## Notes\nmine\n"), "{text}");
+    }
+
+    #[test]
+    fn a_phase_that_was_begun_without_a_decision_says_so_until_there_is_one() {
+        let phase = |decisions: &[&str]| Known {
+            phases: vec![KnownPhase {
+                name: "Phase 1".into(),
+                decisions: decisions.iter().map(|line| (*line).to_owned()).collect(),
+                is_decided: true,
+            }],
+            ..Known::default()
+        };
+        let text = render(None, &phase(&[]));
+        assert!(text.contains("## Phase 1 Decisions\n- [nothing decided]\n"), "{text}");
+        assert!(bullets(&text, "Phase 1").is_empty() && render(Some(&text), &phase(&[])) == text);
+        let later = render(Some(&text), &phase(&["tabs: they are kept"]));
+        assert!(later.contains("## Phase 1 Decisions\n- tabs: they are kept\n"), "{later}");
+        assert!(!later.contains("nothing decided"), "{later}");
     }
 
     #[test]

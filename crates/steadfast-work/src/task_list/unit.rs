@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use steadfast_model::{
-    AddedBy, Check, CheckEnd, Evidence, Fact, Millis, PlanId, RunId, RunUnit, Status, Subject, Task, TaskId, TaskKind,
+    AddedBy, Check, CheckEnd, Evidence, EvidenceClass, Fact, Millis, PlanId, RunId, RunUnit, Status, Subject, Task,
+    TaskId, TaskKind,
 };
 use steadfast_observe::GitCommand;
 use steadfast_store::Place;
@@ -145,6 +146,25 @@ impl RunTasks {
                 !last.passed || last.subject() != Subject::Nothing && last.tree.as_deref() != Some(tree)
             };
             Ok(evidence.iter().any(|(task, last)| done.contains(task) && is_other(last)))
+        })
+    }
+
+    /// Closes the decisions of a phase without an agent: what was decided for it so far is all there is. In a few words.
+    pub fn write_decisions(&self, plan: &PlanId, task: &TaskId) -> Result<String, WorkError> {
+        self.at(&self.root, |list| {
+            // What stands in the file counts as much as what the ledger has.
+            list.render_decisions_of(plan);
+            let phase = list.ledger().task(plan, task)?.phase;
+            let decisions = list.ledger().decisions(plan)?;
+            let said = match decisions.iter().filter(|decision| decision.phase == phase).count() {
+                0 => "nothing decided".to_owned(),
+                1 => "1 decision".to_owned(),
+                count => format!("{count} decisions"),
+            };
+            let evidence = Evidence::looked(EvidenceClass::Observed, true, said.clone(), self.now());
+            list.ledger_mut().record(plan, task, &evidence)?;
+            list.render_decisions_of(plan);
+            Ok(said)
         })
     }
 

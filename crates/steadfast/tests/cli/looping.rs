@@ -93,7 +93,7 @@ fn from_a_spec_to_the_card() {
     let (looped, reviews) = last(&sandbox);
     assert_eq!((looped.stage, looped.ended), (Stage::Complete, Some(LoopEnd::Complete)));
     let light = reviews.iter().filter(|review| matches!(review.kind, ReviewKind::Light { .. })).count();
-    assert_eq!((light, thorough(&reviews)), (3, vec![(1, true)]));
+    assert_eq!((light, thorough(&reviews)), (2, vec![(1, true)]));
     let folder = sandbox.root().join(".steadfast/loops").join(looped.id.as_str());
     let state: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(folder.join("workflow-state.json")).unwrap()).unwrap();

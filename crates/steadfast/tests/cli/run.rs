@@ -73,7 +73,8 @@ fn complete(sandbox: &Sandbox, run: &Run) -> String {
     landed.sort_unstable();
     let ledger = ledger(sandbox).unwrap();
     let units = ledger.units(&run.id).unwrap();
-    let wanted: BTreeSet<&str> = units.iter().map(|unit| unit.unit.as_str()).collect();
+    // The decisions of the phase are the runner's to write down, and nothing of them is merged.
+    let wanted: BTreeSet<&str> = units.iter().map(|unit| unit.unit.as_str()).filter(|unit| *unit != "1.0").collect();
     assert_eq!(landed, wanted.into_iter().collect::<Vec<_>>());
     for task in ledger.tasks(&run.plan).unwrap() {
         let proofs = ledger.evidence_of(&run.plan, &task.id).unwrap();

@@ -1,5 +1,6 @@
 //! What a run may use up, its heartbeat, and its end.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,7 +34,9 @@ impl Dispatcher {
             return Err(format!("{} of {tokens} tokens are used", sums.tokens));
         }
         let running: Vec<Reserved> = self.agents_of_budget().map(Live::reserved).collect();
-        let free = (limits.parallel.max(1) as usize).saturating_sub(running.len());
+        // In a loop experts look at each wave meanwhile, and take a share as an agent does.
+        let experts = usize::from(self.until == Until::Gate);
+        let free = (limits.parallel.max(1) as usize).saturating_sub(running.len()) + experts;
         Ok(Budget { limit: limits.micro_usd }.share(self.before.micro_usd, &running, free))
     }
 
@@ -68,6 +71,7 @@ impl Dispatcher {
         if self.stop.load(Ordering::Relaxed) && !matches!(self.pausing, Some(Pausing::Now(_))) {
             self.pausing = Some(Pausing::Now("a human stopped it".to_owned()));
             self.halt.store(true, Ordering::Relaxed);
+            self.news.push(News::Stopping { units: self.live.keys().cloned().collect() });
         }
         let wall = self.run.limits.wall_ms.map(Duration::from_millis);
         if self.pausing.is_none() && wall.is_some_and(|wall| self.began.elapsed() >= wall) {
@@ -84,6 +88,9 @@ impl Dispatcher {
         self.looked = Instant::now();
         self.news.push(News::Tick);
         self.ledger.catch_up();
+        if self.until == Until::Gate {
+            self.count_asides()?;
+        }
         for live in self.live.values_mut().filter(|live| live.unsaved) {
             live.unsaved = false;
             self.ledger.spend(&self.run.id, live.dispatch, live.spent, live.turns)?;
@@ -92,6 +99,16 @@ impl Dispatcher {
             self.beaten = Instant::now();
             self.beat()?;
         }
+        Ok(())
+    }
+
+    /// Adds what experts spent since this was asked last: they look at waves while units run.
+    pub(in crate::run) fn count_asides(&mut self) -> Result<(), RunError> {
+        let all = self.ledger.asides(&self.run.id)?;
+        let Self { before, asides, .. } = self;
+        before.micro_usd = before.micro_usd.saturating_add(all.micro_usd.saturating_sub(asides.micro_usd));
+        before.tokens = before.tokens.saturating_add(all.tokens.saturating_sub(asides.tokens));
+        *asides = all;
         Ok(())
     }
 
@@ -110,6 +127,10 @@ impl Dispatcher {
 
     /// Nothing runs: whether that is the end, for now or for good.
     pub(super) fn outcome(&mut self) -> Result<Option<Outcome>, RunError> {
+        // Whatever was to pause it: nothing is left that could be paused.
+        if self.rows.iter().all(|row| row.status == UnitStatus::Done) {
+            return self.all_done();
+        }
         if let Some(Pausing::Drain(why) | Pausing::Now(why)) = self.pausing.take() {
             return self.pause(why).map(Some);
         }
@@ -117,10 +138,7 @@ impl Dispatcher {
             self.wait_for_threads();
             return Ok(Some(Outcome::Reached));
         }
-        if self.rows.iter().all(|row| row.status == UnitStatus::Done) {
-            return self.all_done();
-        }
-        if self.wave.iter().any(|index| !self.is_closed(*index)) {
+        if self.is_more_to_do() {
             // A rate limit is waited for.
             return Ok(None);
         }
@@ -142,19 +160,30 @@ impl Dispatcher {
     /// to look at. A loop asks its gate instead.
     fn all_done(&mut self) -> Result<Option<Outcome>, RunError> {
         self.wait_for_threads();
+        // A human who stopped it before has the last checks, unless they are stopped, too: then this process ends.
+        let stop = match self.pausing.take() {
+            Some(_) => Arc::default(),
+            None => Arc::clone(&self.stop),
+        };
         let mut claimed = TaskLines::default();
         if self.until == Until::End {
-            match self.verify_tip()? {
+            match self.verify_tip(&stop)? {
                 Verified::Holds => {}
                 Verified::Reopened => return Ok(None),
-                Verified::Stopped => return self.pause("a human stopped it".to_owned()).map(Some),
+                Verified::Stopped => {
+                    let why = "a human stopped its last checks; every task is done";
+                    return self.pause(why.to_owned()).map(Some);
+                }
             }
             claimed = self.ledger.claimed(&self.run.plan)?;
         }
-        if let Some(why) = self.stated_checks_fail()? {
+        if let Some(why) = self.stated_checks_fail(&stop)? {
             return self.pause(why).map(Some);
         }
-        self.shop.grounds.clear()?;
+        // A loop is looked at by experts, who may not have ended.
+        if self.until == Until::End {
+            self.shop.grounds.clear()?;
+        }
         let (state, outcome) = if claimed.is_empty() {
             (RunState::Complete, Outcome::Complete)
         } else {

@@ -1,4 +1,4 @@
-//! What begins: the next wave, the next unit of it.
+//! What begins: the next unit, or the next wave where a human looks at each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,22 +20,14 @@ use crate::error::RunError;
 pub(super) const LEASE_MS: u64 = 60_000;
 
 impl Dispatcher {
+    /// Starts units while there are places: what a unit waits for has landed, and the longest chain goes first.
     pub(super) fn start_what_can(&mut self) -> Result<(), RunError> {
-        if self.wave.iter().all(|index| self.is_closed(*index)) {
-            if self.until == Until::Wave && !self.wave.is_empty() && self.is_more_to_do() {
-                self.reached = true;
-                return Ok(());
-            }
-            self.next_wave();
+        self.write_decisions()?;
+        if self.until == Until::Wave && !self.is_in_wave() {
+            return Ok(());
         }
-        for index in self.wave.clone() {
-            if self.pausing.is_some() || self.agents() >= self.run.limits.parallel.max(1) as usize {
-                break;
-            }
-            let RunUnit { unit, status, .. } = &self.rows[index];
-            if *status != UnitStatus::Waiting || self.waits(unit) || self.live.contains_key(unit) {
-                continue;
-            }
+        while self.pausing.is_none() && self.is_place_free() {
+            let Some(index) = self.schedule.next(&self.units, &|place| self.standing(place)) else { break };
             match self.may_start() {
                 Ok(Share::Unlimited) => self.start(index, None)?,
                 Ok(Share::MicroUsd(share)) => self.start(index, Some(share))?,
@@ -48,25 +40,54 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn what_is_next(&self) -> Vec<usize> {
-        let state = |id: &TaskId| match self.row(id).map(|row| row.status) {
-            Some(UnitStatus::Done) => UnitState::Done,
-            Some(UnitStatus::Blocked) => UnitState::Blocked,
-            Some(UnitStatus::Running | UnitStatus::Merging) => UnitState::Running,
-            Some(UnitStatus::Waiting) | None => UnitState::Waiting,
-        };
-        next_wave(&self.units, &state)
+    /// Where a human looks at each unit, one is worked on at a time until it has landed.
+    fn is_place_free(&self) -> bool {
+        match self.until {
+            Until::Unit => self.live.is_empty(),
+            Until::End | Until::Gate | Until::Wave => self.agents() < self.run.limits.parallel.max(1) as usize,
+        }
     }
 
+    /// As the ledger has it. What may not start yet is not waiting.
+    fn standing(&self, index: usize) -> UnitState {
+        let row = &self.rows[index];
+        match state(row.status) {
+            UnitState::Waiting if self.is_held_back(index, &row.unit) => UnitState::Blocked,
+            state => state,
+        }
+    }
+
+    fn is_held_back(&self, index: usize, unit: &TaskId) -> bool {
+        self.waits(unit) || self.live.contains_key(unit) || self.until == Until::Wave && !self.wave.contains(&index)
+    }
+
+    /// Whether a unit waits for nothing but a place or a while.
     pub(super) fn is_more_to_do(&self) -> bool {
-        !self.what_is_next().is_empty()
+        self.schedule.next(&self.units, &|place| state(self.rows[place].status)).is_some()
     }
 
-    fn next_wave(&mut self) {
-        self.wave = self.what_is_next();
-        let number = self.wave.iter().map(|index| self.rows[*index].wave).min();
-        if let Some(number) = number {
-            let units = self.wave.iter().map(|index| self.rows[*index].unit.clone()).collect();
+    /// Whether a unit of this wave is to be worked on. Of the next one: not before whoever asked for waves saw this one.
+    fn is_in_wave(&mut self) -> bool {
+        if self.wave.iter().any(|index| !self.is_closed(*index)) {
+            return true;
+        }
+        if !self.wave.is_empty() && self.is_more_to_do() {
+            self.reached = true;
+            return false;
+        }
+        self.wave = next_wave(&self.units, &|id| self.row(id).map_or(UnitState::Waiting, |row| state(row.status)));
+        true
+    }
+
+    fn is_closed(&self, index: usize) -> bool {
+        matches!(self.rows[index].status, UnitStatus::Done | UnitStatus::Blocked)
+    }
+
+    /// The first unit of a wave begins it.
+    fn tell_wave(&mut self, number: u32) {
+        if self.begun.insert(number) {
+            let open = |row: &&RunUnit| row.wave == number && row.status != UnitStatus::Done;
+            let units = self.rows.iter().filter(open).map(|row| row.unit.clone()).collect();
             self.news.push(News::Wave { number, units });
         }
     }
@@ -110,6 +131,7 @@ impl Dispatcher {
             self.ledger.set_status(&self.run.plan, &unit, to)?;
         }
         let row = self.rows[index].clone();
+        self.tell_wave(row.wave);
         self.news.push(News::Started { unit: unit.clone(), attempt: row.attempts });
         let before: Before =
             row.last_failure.as_deref().and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
@@ -156,6 +178,15 @@ impl Dispatcher {
         }
         let holder = self.run.id.to_string();
         Ok(self.ledger.acquire_leases(&self.run.plan, &open, &holder, LEASE_MS, now)?)
+    }
+}
+
+pub(super) fn state(status: UnitStatus) -> UnitState {
+    match status {
+        UnitStatus::Done => UnitState::Done,
+        UnitStatus::Blocked => UnitState::Blocked,
+        UnitStatus::Running | UnitStatus::Merging => UnitState::Running,
+        UnitStatus::Waiting => UnitState::Waiting,
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the human's own words say has to pass at the end of a run.
 
+use std::sync::atomic::AtomicBool;
+
 use steadfast_work::task_list::StatedEnd;
 
 use super::super::begin::Until;
@@ -9,7 +11,7 @@ use crate::error::RunError;
 impl Dispatcher {
     /// Runs each stated check on what landed. Why the run is not complete; `None`: nothing is in the way. The gate of a
     /// loop does this itself.
-    pub(super) fn stated_checks_fail(&self) -> Result<Option<String>, RunError> {
+    pub(super) fn stated_checks_fail(&self, stop: &AtomicBool) -> Result<Option<String>, RunError> {
         const NAME: &str = "stated";
         let checks = self.ledger.stated_checks(&self.run.plan)?;
         if self.until != Until::End || checks.is_empty() {
@@ -22,7 +24,7 @@ impl Dispatcher {
         let folder = grounds.exhibit(NAME, &tip)?;
         let mut failed = Vec::new();
         for check in &checks {
-            match self.shop.tasks.check_stated(&folder, check, &work, &self.stop)? {
+            match self.shop.tasks.check_stated(&folder, check, &work, stop)? {
                 StatedEnd::Passed => {}
                 StatedEnd::Failed { how, .. } => failed.push(format!("you said \"{}\": {how}", check.said)),
                 StatedEnd::Changed { difference } => failed.push(format!(

@@ -1,6 +1,8 @@
 //! Done belongs to a tree: what the plan calls done is checked on the tree a run begins with and on the one it ends with.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use steadfast_model::{Millis, PlanId, Status, Subject, TaskId, UnitStatus};
 use steadfast_store::ledger::{Ledger, StatusChange};
@@ -34,7 +36,8 @@ impl Dispatcher {
         let (plan, base) = (self.run.plan.clone(), self.run.base.clone());
         let elsewhere = self.shop.tasks.done_elsewhere(self.shop.grounds.checkout(), &plan, &self.run.id)?;
         let mut open: Vec<TaskId> = Vec::new();
-        if let DoneOn::Not(failed) = self.done_on(&base)? {
+        let stop = Arc::clone(&self.stop);
+        if let DoneOn::Not(failed) = self.done_on(&base, &stop)? {
             open.extend(failed.into_iter().map(|NotHeld { task, .. }| task));
         }
         for task in elsewhere {
@@ -55,9 +58,9 @@ impl Dispatcher {
     }
 
     /// After the last unit landed: each distinct check that is about another tree runs once more.
-    pub(super) fn verify_tip(&mut self) -> Result<Verified, RunError> {
+    pub(super) fn verify_tip(&mut self, stop: &AtomicBool) -> Result<Verified, RunError> {
         let Some(tip) = self.shop.grounds.tip()? else { return Ok(Verified::Holds) };
-        let failed = match self.done_on(&tip)? {
+        let failed = match self.done_on(&tip, stop)? {
             DoneOn::All => return Ok(Verified::Holds),
             DoneOn::Stopped => return Ok(Verified::Stopped),
             DoneOn::Not(failed) => failed,
@@ -82,7 +85,7 @@ impl Dispatcher {
         Ok(Verified::Reopened)
     }
 
-    fn done_on(&mut self, commit: &str) -> Result<DoneOn, RunError> {
+    fn done_on(&mut self, commit: &str, stop: &AtomicBool) -> Result<DoneOn, RunError> {
         let grounds = &self.shop.grounds;
         let (plan, checkout) = (&self.run.plan, grounds.checkout());
         let tree = grounds.tree_of(commit)?;
@@ -90,7 +93,7 @@ impl Dispatcher {
             return Ok(DoneOn::All);
         }
         let folder: PathBuf = grounds.exhibit(NAME, commit)?;
-        let held = self.shop.tasks.done_on(&folder, plan, &self.stop);
+        let held = self.shop.tasks.done_on(&folder, plan, stop);
         self.shop.tasks.leave(&folder);
         grounds.put_away(NAME)?;
         Ok(held?)

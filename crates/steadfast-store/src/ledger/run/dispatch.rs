@@ -110,6 +110,14 @@ impl Ledger {
         self.read(|connection| of_run(connection, run))
     }
 
+    /// What was spent besides units.
+    pub fn asides(&self, run: &RunId) -> Result<Sums, LedgerError> {
+        self.read(|connection| {
+            let query = format!("SELECT {SUMS} FROM dispatch WHERE run = ?1 AND unit LIKE '@%'");
+            Ok(connection.prepare_cached(&query)?.query_row([run.as_str()], |row| sums(row, 0))?)
+        })
+    }
+
     /// The same of each unit that was dispatched.
     pub fn unit_sums(&self, run: &RunId) -> Result<BTreeMap<TaskId, Sums>, LedgerError> {
         self.read(|connection| of_units(connection, run))

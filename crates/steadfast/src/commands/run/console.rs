@@ -2,7 +2,7 @@ use std::cell::RefCell;
 
 use steadfast_model::{Run, RunSettings};
 use steadfast_runner::loop_run::{Console, Watch};
-use steadfast_runner::run::{Audience, News, Outcome, Snapshot};
+use steadfast_runner::run::{Audience, News, Outcome, Snapshot, Until};
 use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
 
@@ -39,8 +39,8 @@ impl Console for Terminal<'_> {
         ask(question)
     }
 
-    fn watch(&self, run: &Run) -> Box<dyn Watch + '_> {
-        Box::new(Shown { display: Display::new(run, self.place, self.settings), terminal: self })
+    fn watch(&self, run: &Run, until: Until) -> Box<dyn Watch + '_> {
+        Box::new(Shown { display: Display::new(run, self.place, self.settings, until), terminal: self })
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_model::{Run, RunId, RunSettings, RunUnit, RunView};
 use steadfast_runner::progress::{progress_md, report, status_line};
-use steadfast_runner::run::{Activity, Audience, News, Outcome, Snapshot};
+use steadfast_runner::run::{Activity, Audience, News, Outcome, Snapshot, Until};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::redact::redact;
 use steadfast_store::{Place, log_line};
@@ -42,9 +42,14 @@ pub(super) struct Display {
 }
 
 impl Display {
-    pub(super) fn new(run: &Run, place: &Place, settings: &RunSettings) -> Self {
+    pub(super) fn new(run: &Run, place: &Place, settings: &RunSettings, until: Until) -> Self {
         let name = setup::full_name(run.host);
-        note!("run {} of {} with {name}, on branch {}; Ctrl-C pauses it", run.id, run.spec, run.branch);
+        let pauses = match until {
+            Until::End | Until::Gate => "it does not pause between units",
+            Until::Wave => "it pauses after each wave that changed something",
+            Until::Unit => "one unit at a time, and it pauses after each that changed something",
+        };
+        note!("run {} of {} with {name}, on branch {}; {pauses}; Ctrl-C pauses it", run.id, run.spec, run.branch);
         Self {
             place: place.clone(),
             run: run.id.clone(),
@@ -145,6 +150,14 @@ fn agent(unit: &RunUnit, activity: &Activity) -> String {
     format!("  {:<6} {}: {doing}{turns}{cost}", unit.unit.as_str(), unit.title)
 }
 
+/// `unit 1.1 has`, `units 1.1, 1.2 have`
+fn has(units: &[&str]) -> String {
+    match units {
+        [unit] => format!("unit {unit} has"),
+        units => format!("units {} have", units.join(", ")),
+    }
+}
+
 fn line(news: &News, now: &Snapshot<'_>) -> Option<String> {
     let titled = |id: &steadfast_model::TaskId| {
         let title = now.units.iter().find(|unit| unit.unit == *id).map(|unit| unit.title.as_str());
@@ -160,6 +173,14 @@ fn line(news: &News, now: &Snapshot<'_>) -> Option<String> {
             format!(
                 "goes on where it was: {landed} merged but not written down, {ended} processes left behind and ended"
             )
+        }
+        News::Decided { unit, said } => format!("{unit}: {said}, written down without an agent"),
+        News::Stopping { units } if units.is_empty() => {
+            "stopping: its last checks come to their end; Ctrl-C again ends it at once".to_owned()
+        }
+        News::Stopping { units } => {
+            let units: Vec<&str> = units.iter().map(steadfast_model::TaskId::as_str).collect();
+            format!("stopping: waits until {} ended; Ctrl-C again ends it at once", has(&units))
         }
         News::Wave { number, units } => {
             let units: Vec<&str> = units.iter().map(steadfast_model::TaskId::as_str).collect();

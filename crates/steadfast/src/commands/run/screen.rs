@@ -12,15 +12,14 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn wipe(&mut self) {
         if self.lines > 0 {
-            // Up, and all below is cleared.
-            let _ = write!(stderr(), "\u{1b}[{}A\u{1b}[J", self.lines);
+            let _ = write!(stderr(), "{}", over(self.lines));
             self.lines = 0;
         }
     }
 
     pub(super) fn draw(&mut self, lines: &[String]) {
         let (columns, rows) = size();
-        let mut text = if self.lines > 0 { format!("\u{1b}[{}A\u{1b}[J", self.lines) } else { String::new() };
+        let mut text = if self.lines > 0 { over(self.lines) } else { String::new() };
         // What does not fit would be scrolled away, and could not be drawn over.
         let lines = &lines[..lines.len().min(rows.saturating_sub(1))];
         for line in lines {
@@ -31,6 +30,12 @@ impl Screen {
         let mut out = stderr();
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
+}
+
+/// To the first column of the first of so many lines, and all from there is cleared. The terminal shows `^C` where the
+/// cursor is: without the first column, what is drawn next would begin behind it.
+fn over(lines: usize) -> String {
+    format!("\r\u{1b}[{lines}A\u{1b}[J")
 }
 
 fn size() -> (usize, usize) {
