@@ -157,9 +157,6 @@ fn assert_order(workshop: &Workshop, view: &RunView, dispatches: &[Dispatch]) {
             assert!(over(before).unwrap() <= began(&unit.unit).unwrap(), "{} and {before}", unit.unit);
             assert!(place(before).unwrap() < place(&unit.unit).unwrap(), "{} and {before}: {landed:?}", unit.unit);
         }
-        for other in view.units.iter().filter(|other| other.wave < unit.wave) {
-            assert!(over(&other.unit).unwrap() <= began(&unit.unit).unwrap(), "{} and {}", unit.unit, other.unit);
-        }
     }
 }
 
@@ -182,13 +179,12 @@ fn a_spent_budget_pauses_the_run_and_a_larger_one_completes_it(program: &Program
         [busy(name).using(dear), writes.using(dear)]
     };
     let cast = Cast::several()
-        .part(cue("1.0"), [hands.decides().using(dear)])
         .part(cue("1.1"), part("one", "1.1"))
         .part(cue("1.2"), part("two", "1.2"))
         .part(cue("1.3"), part("three", "1.3"));
     let workshop = Workshop::new(program, settings(program), THREE, cast);
-    // The decisions take four answers; for each of three agents there are three and a bit.
-    let budget = 4 * call + 3 * (3 * call + call / 9);
+    // For each of three agents there are three answers and a bit; the decisions take none.
+    let budget = 3 * (3 * call + call / 9);
     let ended = workshop.run(&["run", "SPEC.json", "--parallel", "3", "--from-head", "--budget", &usd(budget)]);
     let timeline = workshop.timeline();
     assert_eq!(ended.code, Some(3), "{}\n{timeline}", ended.said);
@@ -216,14 +212,13 @@ fn an_interrupted_run_is_paused_without_agents_and_resumed(program: &Program) {
         [hands.hangs(), hands.writes(&[task], &format!("{name}.txt"), &format!("{name}\n"))]
     };
     let cast = Cast::several()
-        .part(cue("1.0"), [hands.decides()])
         .part(cue("1.1"), part("one", "1.1"))
         .part(cue("1.2"), part("two", "1.2"))
         .part(cue("1.3"), part("three", "1.3"));
     let workshop = Workshop::new(program, settings(program), THREE, cast);
     let mut runner = workshop.start(&["run", "SPEC.json", "--parallel", "3", "--from-head"]);
-    // Four for the decisions, and two of each of the others: they hang now.
-    runner.until(|workshop| workshop.calls() >= 4 + 3 * 2);
+    // Two of each: they hang now.
+    runner.until(|workshop| workshop.calls() >= 3 * 2);
     runner.interrupt();
     let ended = runner.finish();
     let timeline = workshop.timeline();
@@ -239,7 +234,7 @@ fn an_interrupted_run_is_paused_without_agents_and_resumed(program: &Program) {
     assert_eq!(ended.code, Some(0), "{}\n{timeline}", ended.said);
     let view = workshop.view();
     assert_eq!((view.run.state, statuses(&view)), (RunState::Complete, vec![UnitStatus::Done; 4]), "{timeline}");
-    assert_eq!(view.units.iter().map(|unit| unit.attempts).collect::<Vec<_>>(), [1, 2, 2, 2], "{timeline}");
+    assert_eq!(view.units.iter().map(|unit| unit.attempts).collect::<Vec<_>>(), [0, 2, 2, 2], "{timeline}");
     workshop.assert_only_the_branch_is_left();
 }
 
@@ -264,7 +259,7 @@ fn an_agent_that_did_nothing_closes_nothing(program: &Program) {
     let hands = Hands(program.host());
     let idle = || Scenario::new("idle").say("I looked at it and did nothing.");
     let claims = || hands.session("claims").turn(hands.close("1.1")).say("It is done.");
-    let cast = Cast::several().part(cue("1.0"), [hands.decides()]).part(cue("1.1"), [idle(), claims(), idle()]);
+    let cast = Cast::several().part(cue("1.1"), [idle(), claims(), idle()]);
     let workshop = Workshop::new(program, settings(program), UNCHECKED, cast);
     let ended = workshop.run(&["run", "SPEC.json", "--from-head"]);
     assert_eq!(ended.code, Some(3), "{}", ended.said);

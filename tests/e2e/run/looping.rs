@@ -57,7 +57,6 @@ pub(super) fn a_request_comes_to_its_card(program: &Program) {
         .part("An earlier round blocked it", [quick()])
         .part("This is the last look", [says("blocker", blocker.to_string()), quick()])
         .part(EXPERT, [quick()])
-        .part(cue("1.0"), [hands.decides()])
         .part(cue("1.1"), [hands.writes(&["1.1"], "one.txt", "one\n")])
         .part(cue("1.2"), [wrong, right])
         .part(cue("+1"), [mended]);
@@ -124,7 +123,6 @@ pub(super) fn what_the_human_said_has_to_pass_and_what_must_not_be_is_taken_back
     let cast = Cast::several()
         .part("You turn a request into a spec", [says("spec", spec.to_string())])
         .part(EXPERT, [content()])
-        .part(cue("1.0"), [hands.decides()])
         .part(cue("1.1"), [wrong.say("Done.")])
         .part(cue("+1"), [right.turn(hands.close("+1")).say("It greets now.")])
         .part(cue("+2"), [back.say("It is as it was.")]);

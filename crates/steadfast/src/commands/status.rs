@@ -1,16 +1,17 @@
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hook::is_gone;
 use steadfast_model::{
-    Counts, Course, DraftLine, Fact, ForgedSeen, LoopView, Millis, PlanView, Release, RunState, RunView, State,
-    Status as TaskStatus, Tally, TaskId,
+    Counts, Course, DraftLine, Fact, ForgedSeen, LoopView, Millis, PlanView, Release, RunState, RunView, SessionId,
+    State, Status as TaskStatus, Tally, TaskId,
 };
 use steadfast_observe::{Branch, Point, Repository as Checkout};
 use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;
-use steadfast_store::ledger::{SessionRow, SessionState};
+use steadfast_store::ledger::{Ledger, SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
 use steadfast_work::loops::Loops;
 use steadfast_work::task_list::{Position, TaskList, short_of, word};
@@ -62,13 +63,19 @@ impl Status {
         let summary = report::summary(&list)?;
         let all = SessionFiles::all(place);
         let work = ledger.session_states()?;
+        let ended = ended_by_runs(list.ledger(), list.worktree())?;
         let sessions: Vec<Seen> = ledger
             .sessions()?
             .into_iter()
             .map(|row| {
                 let files = SessionFiles::of(place, &row.id);
                 let work = work.iter().find(|work| *work.session() == row.id).cloned();
-                Seen { work, state: files.peek(), gone: row.ended.is_none() && is_gone(&files), row }
+                Seen {
+                    work,
+                    state: files.peek(),
+                    gone: row.ended.is_none() && (ended.contains(&row.id) || is_gone(&files)),
+                    row,
+                }
             })
             .collect();
         let checkout = Checkout::find(&place.root);
@@ -133,6 +140,16 @@ impl Status {
         tell!("")?;
         show_sessions(&sessions, all.len().saturating_sub(sessions.len()))
     }
+}
+
+/// Sessions of agents that a run saw end, or ended: no hook of theirs may have told.
+fn ended_by_runs(ledger: &Ledger, worktree: &str) -> Result<BTreeSet<SessionId>, CommandError> {
+    let mut ended = BTreeSet::new();
+    for run in ledger.runs_of(worktree)? {
+        let over = ledger.dispatches(&run.id)?.into_iter().filter(|dispatch| dispatch.ended_at.is_some());
+        ended.extend(over.filter_map(|dispatch| dispatch.session));
+    }
+    Ok(ended)
 }
 
 /// A run that nobody goes on with.

@@ -23,8 +23,9 @@ impl From<RunError> for CommandError {
             E::NotReady(error) => error.into(),
             E::NotClear(begun) => not_clear(&begun, std::io::stdin().is_terminal()),
             E::Halted { .. } => said.hint("what was done is kept; mend that, and `steadfast resume` goes on"),
-            E::Paused { .. } => {
-                said.hint("`steadfast resume` goes on where it is; `steadfast progress` shows how it stands")
+            E::Paused { why, .. } => {
+                let command = resume_after(&why);
+                said.hint(format!("`{command}` goes on where it is; `steadfast progress` shows how it stands"))
             }
             E::NeedsReview { branch, .. } => said
                 .hint(format!("the work is on {branch}"))
@@ -98,5 +99,28 @@ impl From<NotReady> for CommandError {
                 .hint("make room there, or see to its permissions; `run.worktrees` names another folder for worktrees"),
             E::NearlyFull(_) => said.hint("make room there: worktrees and the ledger need it"),
         }
+    }
+}
+
+/// What is used up has to be given again, or switched off with `none`.
+fn resume_after(why: &str) -> &'static str {
+    if why.starts_with("the budget is spent") {
+        "steadfast resume --budget USD"
+    } else if why.ends_with(" iterations are used") {
+        "steadfast resume --max-iterations N"
+    } else {
+        "steadfast resume"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resume_after;
+
+    #[test]
+    fn the_hint_of_a_limit_names_its_flag() {
+        assert_eq!(resume_after("the budget is spent: $7.00 of $7.00"), "steadfast resume --budget USD");
+        assert_eq!(resume_after("25 of 25 iterations are used"), "steadfast resume --max-iterations N");
+        assert_eq!(resume_after("a human stopped it"), "steadfast resume");
     }
 }
