@@ -142,6 +142,25 @@ fn a_unit_that_does_not_get_done_waits_for_a_human_and_the_others_go_on() {
 }
 
 #[test]
+fn a_unit_that_waits_for_a_human_stops_only_what_depends_on_it_and_decisions_take_no_agent() {
+    let sandbox = with_spec(&[
+        ("1", &[], vec![task("1.1", "test -e ../../../../../../never")]),
+        ("2", &[], vec![task("2.1", "test -s 2.1.txt")]),
+        ("3", &["2"], vec![task("3.1", "test -s 3.1.txt")]),
+        ("4", &["1"], vec![task("4.1", "true")]),
+    ]);
+    let output = sandbox.run(&["run", "SPEC.json", "--host", "sim"]);
+    assert_eq!(output.status.code(), Some(3));
+    let progress = progress(&sandbox);
+    let stands: Vec<(String, String)> = units(&progress).into_iter().filter(|(id, _)| id.ends_with(".1")).collect();
+    let expected = [("1.1", "blocked"), ("2.1", "done"), ("3.1", "done"), ("4.1", "waiting")];
+    assert_eq!(stands, expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("3.0: nothing decided, written down without an agent"), "{said}");
+    assert!(!said.contains("3.0 Decisions"), "{said}");
+}
+
+#[test]
 fn an_interrupt_pauses_and_a_resume_goes_on() {
     let sandbox =
         with_spec(&[("1", &[], vec![task("1.1", "test -e go || sleep 600"), task("1.2", "test -s 1.2.txt")])]);
@@ -169,6 +188,8 @@ fn an_interrupt_pauses_and_a_resume_goes_on() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("is paused: a human stopped it"), "{said}");
+    assert!(said.contains("it does not pause between units; Ctrl-C pauses it"), "{said}");
+    assert!(said.contains("stopping: waits until unit 1.1 has ended; Ctrl-C again ends it at once"), "{said}");
     assert!(left_behind(&sandbox).is_empty(), "{:?}", left_behind(&sandbox));
 
     let folder =
