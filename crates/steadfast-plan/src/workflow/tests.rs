@@ -144,7 +144,7 @@ fn the_page_counts_reviews_and_panels_as_counsel() {
         created_at: Millis(0),
         updated_at: Millis(0),
     };
-    let page = loop_progress(&looped(Stage::Executing), &reviews(), &[stuck.clone()]);
+    let page = loop_progress(&looped(Stage::Executing), &reviews(), std::slice::from_ref(&stuck));
     let at = page.find("- Counsel").unwrap();
     let short = "x".repeat(160);
     let id = &stuck.id;
