@@ -50,8 +50,8 @@ impl LoopRun<'_> {
                 watch.clear();
                 self.say(&line);
             }
-            // A panic is no answer.
-            let reviewed: Result<(), RunError> = reviewing.join().unwrap_or(Ok(()));
+            let reviewed: Result<(), RunError> =
+                reviewing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             match outcome? {
                 Outcome::Paused(why) => Ok(Outcome::Paused(why)),
                 outcome => reviewed.map(|()| outcome),
