@@ -210,7 +210,7 @@ fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> 
         tell!("has to pass at the end: `{}`", check.command)?;
     }
     warn(&compiled, &source);
-    note!("{source} was read as {}", super::spec::understood(&compiled));
+    note!("`{source}` was read as {}", super::spec::understood(&compiled));
     match compiled.plan.tasks.iter().filter(|task| task.verify.is_none()).count() {
         0 => {}
         1 => note!("1 task has no check: it closes on the agent's word, as `claimed`"),

@@ -43,6 +43,7 @@ fn a_list_is_loaded_with_its_statuses_and_what_was_done_is_claimed() {
     ");
     insta::assert_snapshot!(noted, @r"
     `.beads/issues.jsonl` is the issues of beads
+    `.beads/issues.jsonl` was read as 4 tasks in 1 phase
     4 tasks have no check: they close on the agent's word, as `claimed`
     ");
     assert_eq!(

@@ -146,7 +146,7 @@ fn what_does_not_compile_has_no_plan_and_every_error_is_said() {
       |
     6 | - [ ] 1.2 Greet others
       |       ^^^
-      = help: give it a verification command, or the spec a `verification_commands.test`
+      = help: give it a verification command, or the spec a `verification_commands.typecheck`
 
     SPEC.md:7:11: warning[unknown-type]: there is no task type `backnd`: the task has none
       |
@@ -184,7 +184,7 @@ fn lint_fails_with_errors_and_not_with_warnings() {
       |
     6 | - [ ] 1.2 Greet others
       |       ^^^
-      = help: give it a verification command, or the spec a `verification_commands.test`
+      = help: give it a verification command, or the spec a `verification_commands.typecheck`
 
     SPEC.md:7:11: warning[unknown-type]: there is no task type `backnd`: the task has none
       |
@@ -199,7 +199,7 @@ fn lint_fails_with_errors_and_not_with_warnings() {
       = help: `1.2` is there
     ");
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
-    error: 2 errors and 2 warnings in `SPEC.md`
+    error: 1 error and 3 warnings in `SPEC.md`
 
     hint: each says above what to do
     ");
@@ -247,7 +247,7 @@ fn a_spec_is_read_from_standard_input() {
     let linted = piped(&sandbox, &["spec", "lint", "-"], WRONG);
     assert_eq!(linted.status.code(), Some(1));
     insta::assert_snapshot!(String::from_utf8(linted.stderr).unwrap(), @r"
-    error: 2 errors and 2 warnings in `-`
+    error: 1 error and 3 warnings in `-`
 
     hint: each says above what to do
     ");
