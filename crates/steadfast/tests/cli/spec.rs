@@ -210,6 +210,8 @@ fn lint_fails_with_errors_and_not_with_warnings() {
     18 | - [ ] 1.3 Tidy up
        |       ^^^
        = help: give it a verification command, or the spec a `verification_commands.typecheck`
+
+    SPEC.md: 3 tasks in 1 phase, 7 with generated ones
     ");
     let clean = GREETING.replace("- [ ] 1.3 Tidy up\n", "");
     fs::write(sandbox.root().join("SPEC.md"), clean).unwrap();
