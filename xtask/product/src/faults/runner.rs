@@ -264,9 +264,10 @@ fn everything_once(scene: &Scene, run: &Run, undisturbed: &Undisturbed) -> Resul
     if landed.len() != once.len() || once != wanted {
         return Err(format!("landed: {landed:?}; wanted, each once: {wanted:?}").into());
     }
+    // Once, and again on the final tree where another unit changed its files.
     for task in ledger.tasks(&run.plan)? {
         let passed = ledger.evidence_of(&run.plan, &task.id)?.iter().filter(|evidence| evidence.passed).count();
-        if task.status != Status::Done || passed != 1 {
+        if task.status != Status::Done || !(1..=2).contains(&passed) {
             return Err(format!("task {} is {} with {passed} proofs", task.id, task.status.as_str()).into());
         }
     }
