@@ -1,0 +1,95 @@
+//! The fields of a task and of a phase, with their values.
+
+use super::fields::{Field, field};
+use super::names::{is_nothing, plain};
+use super::{Reader, Section, check, fields};
+use crate::draft::Text;
+use crate::standing;
+
+impl Reader<'_> {
+    pub(super) fn field(&mut self, text: &Text) -> bool {
+        if self.current.is_none() {
+            return self.phase_field(text);
+        }
+        match field(text) {
+            Some((field, value)) => {
+                self.set(field, &value);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// `Depends on: phase-1` below the heading of a phase.
+    pub(super) fn phase_field(&mut self, text: &Text) -> bool {
+        let Section::Phase(index) = self.section else { return false };
+        match field(text) {
+            Some((Field::After, value)) => {
+                let names = fields::names(&value).into_iter().filter(|name| !is_nothing(&name.value));
+                self.draft.phases[index].after = Some(names.collect());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn set(&mut self, field: Field, value: &Text) {
+        let Some((phase, place)) = self.current else { return };
+        let task = &mut self.draft.phases[phase].tasks[place];
+        match field {
+            Field::Type => task.task_type = Some(Text::new(plain(value.as_str()), value.span.clone())),
+            Field::Files => {
+                for file in fields::names(value) {
+                    if !task.files.iter().any(|known| known.value == file.value) {
+                        task.files.push(file);
+                    }
+                }
+            }
+            Field::Verify => {
+                let words = self.findings.count();
+                match check::command(value, self.findings) {
+                    Some(command) => task.command = Some(command),
+                    // A sentence says what has to be seen.
+                    None if self.findings.count() > words => task.criteria.push(value.as_str().trim().to_owned()),
+                    None => {}
+                }
+            }
+            Field::Criteria => task.criteria.push(value.as_str().trim().to_owned()),
+            Field::After => {
+                for name in fields::names(value) {
+                    if !is_nothing(&name.value) && !task.after.iter().any(|known| known.value == name.value) {
+                        task.after.push(name);
+                    }
+                }
+            }
+            Field::Status => {
+                let before = self.findings.count();
+                task.standing = standing::in_words(value, self.findings);
+                if self.findings.count() > before {
+                    let line = Text::new(format!("status: {}", value.as_str()), value.span.clone());
+                    self.note(&line);
+                }
+            }
+            Field::Notes => self.note(value),
+        }
+    }
+
+    pub(super) fn note(&mut self, text: &Text) {
+        let Some((phase, place)) = self.current else { return };
+        let line = text.as_str().trim();
+        // A quotation is a note word for word, its empty lines among them.
+        let quoted = line.strip_prefix('>').map(|rest| rest.strip_prefix(' ').unwrap_or(rest));
+        if line.is_empty() {
+            return;
+        }
+        let line = quoted.unwrap_or(line);
+        let task = &mut self.draft.phases[phase].tasks[place];
+        match &mut task.notes {
+            Some(notes) => {
+                notes.value.push('\n');
+                notes.value.push_str(line);
+            }
+            None => task.notes = Some(Text::new(line, text.span.clone())),
+        }
+    }
+}
