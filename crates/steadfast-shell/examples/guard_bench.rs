@@ -15,6 +15,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use steadfast_shell::{Context, effects, is_plain, judge};
+use steadfast_testkit::unescaped;
 
 const ROUNDS: usize = 20;
 const MEDIAN: Duration = Duration::from_micros(10);
@@ -33,7 +34,8 @@ fn main() -> ExitCode {
         eprintln!("SKIPPED: {} is not there; STEADFAST_CORPORA names another folder", file.display());
         return ExitCode::SUCCESS;
     };
-    let commands: Vec<String> = text.lines().skip(1).filter_map(|line| line.split('\t').nth(4)).map(plain).collect();
+    let commands: Vec<String> =
+        text.lines().skip(1).filter_map(|line| line.split('\t').nth(4)).map(unescaped).collect();
     let protected = [".claude/", ".git/hooks/", ".steadfast/", "SPEC.md", ".tdd-progress.md"].map(str::to_owned);
     let names = [".claude", "hooks", ".steadfast", "SPEC.md", ".tdd-progress.md", "steadfast"];
     let context = Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() };
@@ -104,20 +106,4 @@ fn bash(commands: &[String]) -> Option<Duration> {
     }
     times.sort();
     times.get(times.len() / 2).copied()
-}
-
-fn plain(text: &str) -> String {
-    let mut out = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (c, if c == '\\' { chars.next() } else { None }) {
-            ('\\', Some('n')) => out.push('\n'),
-            ('\\', Some('t')) => out.push('\t'),
-            ('\\', Some('r')) => out.push('\r'),
-            ('\\', Some('\\') | None) => out.push('\\'),
-            ('\\', Some(other)) => out.extend(['\\', other]),
-            (c, _) => out.push(c),
-        }
-    }
-    out
 }

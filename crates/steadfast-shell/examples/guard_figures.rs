@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use steadfast_shell::{Context, Decision, effects, judge};
+use steadfast_testkit::unescaped;
 
 const ERRORS: usize = 10;
 const GUARDED: [&str; 5] = [".claude/", ".git/hooks/", ".steadfast/", "SPEC.md", ".tdd-progress.md"];
@@ -61,11 +62,13 @@ fn main() {
     table.row("harmless, `src/` and `tests/` protected", &harmless.collect::<Vec<_>>(), true);
     if !everyday.is_empty() {
         let everyday = everyday.lines().skip(1).filter_map(|line| line.split('\t').nth(4)).map(|command| Case {
-            command: plain(command),
+            command: unescaped(command),
             protected: GUARDED.map(str::to_owned).to_vec(),
             expected: Expected::Allowed,
         });
-        table.row("everyday commands", &everyday.collect::<Vec<_>>(), true);
+        let everyday: Vec<Case> = everyday.collect();
+        table.row("everyday commands", &everyday, true);
+        table.handed_over("everyday commands, our state and the wiring", &everyday);
     }
     for line in &table.listed {
         println!("{line}");
@@ -79,7 +82,7 @@ fn corpora(text: &str, table: &mut Table, known: &BTreeSet<String>) {
         let [command, protected, expected, source, ..] = columns.as_slice() else { continue };
         let source = ["autonomous-dev", "cupcake"].into_iter().find(|name| source.contains(name));
         sources.entry(source.unwrap_or("issue cases")).or_default().push(Case {
-            command: plain(command),
+            command: unescaped(command),
             protected: protected.split('|').map(str::to_owned).collect(),
             expected: match *expected {
                 "deny" => Expected::Denied,
@@ -101,27 +104,36 @@ fn corpora(text: &str, table: &mut Table, known: &BTreeSet<String>) {
 }
 
 fn strangers(table: &mut Table, held_back: bool, known: &BTreeSet<String>) {
-    let sets = [
-        (include_str!("../tests/strangers/writes.txt"), Expected::Denied),
-        (include_str!("../tests/strangers/reads.txt"), Expected::Allowed),
-    ];
     let (mut seen, mut held) = (Vec::new(), Vec::new());
-    for (text, expected) in sets {
-        for (at, line) in lines(text).enumerate() {
-            let case = Case {
-                command: line.replace("%P", PATHS[at % PATHS.len()]),
-                protected: GUARDED.map(str::to_owned).to_vec(),
-                expected,
-            };
-            if is_held_back(line) { held.push(case) } else { seen.push(case) }
-        }
+    let sets = [include_str!("../tests/strangers/writes.txt"), include_str!("../tests/strangers/reads.txt")];
+    for (line, case) in cases(sets) {
+        if is_held_back(line) { held.push(case) } else { seen.push(case) }
     }
     table.row("strangers, looked at", &seen, true);
-    table.row("strangers, looked at, programs unknown", &unknown(&seen, &programs(&seen), known).1, false);
+    table.row("strangers, looked at, programs unknown", &unknown(&seen, &programs(&seen), known).1, true);
     if held_back {
         table.row("strangers, held back", &held, false);
         table.row("strangers, held back, programs unknown", &unknown(&held, &programs(&held), known).1, false);
     }
+    let sets =
+        [include_str!("../tests/strangers/later_writes.txt"), include_str!("../tests/strangers/later_reads.txt")];
+    let later: Vec<Case> = cases(sets).into_iter().map(|(_, case)| case).collect();
+    table.row("strangers, written after the rules", &later, true);
+    let sets = [include_str!("../tests/strangers/last_writes.txt"), include_str!("../tests/strangers/last_reads.txt")];
+    let last: Vec<Case> = cases(sets).into_iter().map(|(_, case)| case).collect();
+    table.row("strangers, a second time", &last, true);
+}
+
+/// The lines of a file of writes and of one of reads.
+fn cases(sets: [&str; 2]) -> Vec<(&str, Case)> {
+    let mut cases = Vec::new();
+    for (text, expected) in sets.into_iter().zip([Expected::Denied, Expected::Allowed]) {
+        for (at, line) in lines(text).enumerate() {
+            let command = line.replace("%P", PATHS[at % PATHS.len()]);
+            cases.push((line, Case { command, protected: GUARDED.map(str::to_owned).to_vec(), expected }));
+        }
+    }
+    cases
 }
 
 struct Table {
@@ -129,7 +141,33 @@ struct Table {
     listed: Vec<String>,
 }
 
+/// What the integrity policy asks about.
+const UNSEALED: [&str; 8] = [
+    ".git/steadfast/",
+    ".git/steadfast.gates/",
+    "steadfast/places/",
+    "steadfast/install/",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/config.toml",
+    ".codex/hooks.json",
+];
+
 impl Table {
+    /// Commands that hand a path to a program of which nothing is known, where no seal watches the path.
+    fn handed_over(&mut self, name: &str, cases: &[Case]) {
+        let context = Context { cwd: "/repo".to_owned(), home: "~".to_owned() };
+        let is_asked = |case: &&Case| effects(&case.command, &context).handed_over(&UNSEALED).is_some();
+        let asked: Vec<&Case> = cases.iter().filter(is_asked).collect();
+        let share = 100.0 * asked.len() as f64 / cases.len().max(1) as f64;
+        println!("| {name} | 0 | 0 (0.0 %) | 0 | {} | {} ({share:.2} %) |", cases.len(), asked.len());
+        if self.errors {
+            self.listed.push(format!("\n{name}: asked about"));
+            self.listed
+                .extend(asked.iter().take(ERRORS).map(|case| format!("  {}", case.command.replace('\n', "\\n"))));
+        }
+    }
+
     fn row(&mut self, name: &str, cases: &[Case], may_list: bool) {
         let context = Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() };
         let (mut writes, mut denied, mut asked, mut harmless, mut disturbed) = (0, 0, 0, 0, 0);
@@ -192,7 +230,7 @@ fn well_known(everyday: &str) -> BTreeSet<String> {
         .lines()
         .skip(1)
         .filter_map(|line| line.split('\t').nth(4))
-        .map(|command| Case { command: plain(command), protected: Vec::new(), expected: Expected::Allowed })
+        .map(|command| Case { command: unescaped(command), protected: Vec::new(), expected: Expected::Allowed })
         .collect();
     let mut known = programs(&cases);
     let interpreters = lines(include_str!("../src/interpreters.txt")).filter_map(|line| line.split(" | ").next());
@@ -205,9 +243,8 @@ fn unknown(cases: &[Case], programs: &BTreeSet<String>, known: &BTreeSet<String>
     let base = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned();
     let names: Vec<&String> =
         programs.iter().filter(|name| !known.contains(*name) && !known.contains(&base(name))).collect();
-    let command = |case: &Case| names.iter().fold(case.command.clone(), |command, name| renamed(&command, name));
     let changed = cases.iter().map(|case| Case {
-        command: command(case),
+        command: renamed(&case.command, &names),
         protected: case.protected.clone(),
         expected: case.expected,
     });
@@ -227,34 +264,23 @@ fn programs(cases: &[Case]) -> BTreeSet<String> {
     names
 }
 
-/// The command with another name for a program, wherever the word stands.
-fn renamed(command: &str, name: &str) -> String {
-    let is_part = |c: char| c.is_alphanumeric() || "_-.".contains(c);
-    let mut out = String::new();
-    let mut rest = command;
-    while let Some(at) = rest.find(name) {
-        let (before, after) = (rest[..at].chars().next_back().or(out.chars().next_back()), &rest[at + name.len()..]);
-        out.push_str(&rest[..at + name.len()]);
-        if !before.is_some_and(is_part) && !after.starts_with(is_part) {
-            out.push_str("-x");
+/// The command with other names for the programs, wherever one is run.
+fn renamed(command: &str, names: &[&String]) -> String {
+    let context = Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() };
+    let mut ends: BTreeSet<usize> = BTreeSet::new();
+    for run in effects(command, &context).runs() {
+        let word = command.get(run.span.clone()).unwrap_or_default();
+        let name = word.rsplit('/').next().unwrap_or_default();
+        // What is run by a text in quotes has the place of that text.
+        if run.argv.first().and_then(|program| program.known()) == Some(word)
+            && names.iter().any(|known| *known == name)
+        {
+            ends.insert(run.span.end);
         }
-        rest = after;
     }
-    out + rest
-}
-
-fn plain(text: &str) -> String {
-    let mut out = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (c, if c == '\\' { chars.next() } else { None }) {
-            ('\\', Some('n')) => out.push('\n'),
-            ('\\', Some('t')) => out.push('\t'),
-            ('\\', Some('r')) => out.push('\r'),
-            ('\\', Some('\\') | None) => out.push('\\'),
-            ('\\', Some(other)) => out.extend(['\\', other]),
-            (c, _) => out.push(c),
-        }
+    let mut out = command.to_owned();
+    for end in ends.into_iter().rev() {
+        out.insert_str(end, "-x");
     }
     out
 }

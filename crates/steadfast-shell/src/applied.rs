@@ -13,7 +13,7 @@ impl Walk {
         let Some((row, args)) = row_of(name, args) else {
             match interpreter(name).map(|interpreter| interpreter.kind) {
                 None | Some(Kind::Lines) => self.named_output(args, name, Described::No),
-                Some(Kind::Code(_) | Kind::Shell) => {}
+                Some(Kind::Code(_) | Kind::Shell) => self.script_output(args, name),
             }
             return None;
         };

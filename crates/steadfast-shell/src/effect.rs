@@ -76,6 +76,24 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// The same with what its effects reach through links: a path, and the place it leads to. `None`: no link is on its way.
+    pub fn through<'l>(&self, links: impl Iterator<Item = (&'l str, &'l str)>) -> Option<Self> {
+        let mut found = Vec::new();
+        for (path, target) in links {
+            for effect in &self.effects {
+                let rest = effect.path.as_deref().and_then(|said| said.strip_prefix(path));
+                if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+                    found.push(Effect { path: Some(format!("{target}{rest}")), ..effect.clone() });
+                }
+            }
+        }
+        (!found.is_empty()).then(|| {
+            let mut reading = self.clone();
+            reading.effects.append(&mut found);
+            reading
+        })
+    }
+
     /// Every command that would run, in the order in which it is met.
     pub fn runs(&self) -> impl Iterator<Item = &Invocation> {
         self.runs.iter()

@@ -154,6 +154,30 @@ impl Walk {
         }
     }
 
+    /// Tcl, where texts need no quotes: `file delete path`, `open path w`, `exec command`.
+    pub(crate) fn tcl(&mut self, code: &str, arg: &Arg, name: &str) {
+        self.code(code, arg, &[], name, Family::Words);
+        for statement in code.split(['\n', ';', '[', ']', '{', '}']) {
+            let words: Vec<&str> = statement.split_whitespace().map(|word| word.trim_matches('"')).collect();
+            let written: &[&str] = match words.as_slice() {
+                ["file", "delete" | "copy" | "rename" | "mkdir" | "link" | "attributes", paths @ ..] => paths,
+                ["open", path, mode, ..] if mode.contains(['w', 'a', '+', 'W', 'A']) => std::slice::from_ref(path),
+                ["exec", ..] => {
+                    self.script(statement.trim_start().trim_start_matches("exec"), &arg.span);
+                    continue;
+                }
+                _ => continue,
+            };
+            // Of a copy the last is written; the first may stay as it is.
+            let copies = words.get(1) == Some(&"copy") && written.len() > 1;
+            for path in written.iter().skip(if copies { written.len() - 1 } else { 0 }) {
+                if !path.starts_with(['-', '$']) {
+                    self.effect(Op::Write, &Arg { text: (*path).to_owned(), span: arg.span.clone() }, name);
+                }
+            }
+        }
+    }
+
     /// Recipes and the functions that write or run.
     fn makefile(&mut self, text: &str, arg: &Arg) {
         for line in text.lines() {

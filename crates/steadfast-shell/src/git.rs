@@ -1,5 +1,7 @@
 //! Git's writing commands.
 
+use std::rc::Rc;
+
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::text::{ANY, resolve};
@@ -8,7 +10,7 @@ use crate::walk::{NO_STDIN, Walk};
 impl Walk {
     pub(crate) fn git(&mut self, first: &Arg, args: &[Arg]) {
         let mut at = 0;
-        let folder = self.state.cwd.clone();
+        let (folder, aliases) = (self.state.cwd.clone(), Rc::clone(&self.state.aliases));
         while let Some(arg) = args.get(at).filter(|arg| arg.text.starts_with('-')) {
             at += 1;
             let value = args.get(at);
@@ -22,9 +24,35 @@ impl Walk {
             }
         }
         if let (Some(verb), rest) = (args.get(at), args.get(at + 1..).unwrap_or_default()) {
+            if let Some(body) = self.alias(&verb.text) {
+                self.aliased(verb, &body, rest);
+            }
+            // A command of git's own is itself, whatever an alias says.
             self.verb(first, verb, rest);
         }
         self.state.cwd = folder;
+        // What `-c` says holds for this command alone.
+        if args.get(at).is_none_or(|verb| verb.text != "config") {
+            self.state.aliases = aliases;
+        }
+    }
+
+    /// What a command of git stands for by an alias that this line made.
+    fn alias(&self, verb: &str) -> Option<String> {
+        if self.state.aliases.is_empty() { None } else { self.state.aliases.get(&alias_key(verb)).cloned() }
+    }
+
+    /// The command line that an alias stands for, with the arguments that it gets.
+    fn aliased(&mut self, verb: &Arg, body: &str, rest: &[Arg]) {
+        let quoted: String = rest.iter().map(|arg| format!(" '{}'", arg.text.replace('\'', r"'\''"))).collect();
+        let line = match body.strip_prefix('!') {
+            Some(line) => format!("{line}{quoted}"),
+            None => format!("git {body}{quoted}"),
+        };
+        // Git does not let an alias use itself.
+        Rc::make_mut(&mut self.state.aliases).remove(&alias_key(&verb.text));
+        self.script(&line, &verb.span);
+        Rc::make_mut(&mut self.state.aliases).insert(alias_key(&verb.text), body.to_owned());
     }
 
     fn verb(&mut self, first: &Arg, verb: &Arg, rest: &[Arg]) {
@@ -101,9 +129,11 @@ impl Walk {
                 }
             }
             "config" if !plain.is_empty() => {
+                self.settings_file(rest);
                 for pair in rest.windows(2) {
-                    let code = pair[1].text.strip_prefix('!').filter(|_| pair[0].text.starts_with("alias."));
-                    if let Some(code) = code {
+                    let Some(name) = pair[0].text.strip_prefix("alias.") else { continue };
+                    Rc::make_mut(&mut self.state.aliases).insert(alias_key(name), pair[1].text.clone());
+                    if let Some(code) = pair[1].text.strip_prefix('!') {
                         self.script(code, &pair[1].span);
                     }
                 }
@@ -125,6 +155,9 @@ impl Walk {
                     self.effect(Op::Write, place, "git");
                 }
             }
+            "bundle" if plain.first().is_some_and(|arg| arg.text == "create") => {
+                plain.get(1).into_iter().for_each(|file| self.effect(Op::Write, file, "git"));
+            }
             "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" => {
                 for (at, arg) in rest.iter().enumerate() {
                     let text = match arg.text.as_str() {
@@ -140,10 +173,40 @@ impl Walk {
         }
     }
 
-    /// `alias.x=!command`.
+    /// `git config -f file name value`: the file is changed, unless something is only asked for.
+    fn settings_file(&mut self, args: &[Arg]) {
+        let mut file = None;
+        let (mut words, mut changes, mut asks) = (0, false, false);
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            match arg.text.as_str() {
+                "-f" | "--file" => file = rest.next().cloned(),
+                "--type" | "--default" | "--comment" | "--value" => {
+                    rest.next();
+                }
+                "--add" | "--unset" | "--unset-all" | "--replace-all" | "--rename-section" | "--remove-section"
+                | "-e" | "--edit" => changes = true,
+                "set" | "unset" | "rename-section" | "remove-section" | "edit" if words == 0 => changes = true,
+                "get" | "list" if words == 0 => asks = true,
+                text if text.starts_with("--get") || matches!(text, "-l" | "--list") => asks = true,
+                text => match text.strip_prefix("--file=") {
+                    Some(path) => file = Some(Arg { text: path.to_owned(), span: arg.span.clone() }),
+                    None => words += usize::from(!text.starts_with('-')),
+                },
+            }
+        }
+        if let Some(file) = file.filter(|_| !asks && (changes || words > 1)) {
+            self.effect(Op::Write, &file, "git");
+        }
+    }
+
+    /// `alias.x=body`, `alias.x=!command`.
     fn setting(&mut self, setting: &Arg) {
-        let code = setting.text.strip_prefix("alias.").and_then(|rest| rest.split_once('=')).map(|(_, value)| value);
-        if let Some(code) = code.and_then(|value| value.strip_prefix('!')) {
+        let Some((name, body)) = setting.text.strip_prefix("alias.").and_then(|rest| rest.split_once('=')) else {
+            return;
+        };
+        Rc::make_mut(&mut self.state.aliases).insert(alias_key(name), body.to_owned());
+        if let Some(code) = body.strip_prefix('!') {
             self.script(code, &setting.span);
         }
     }
@@ -168,4 +231,9 @@ fn is_dry(text: &str) -> bool {
 /// `-e`, `--exclude`, `-fdxe`.
 fn is_exclude(text: &str) -> bool {
     text == "--exclude" || (text.starts_with('-') && !text.starts_with("--") && text.ends_with('e'))
+}
+
+/// Under which an alias of git is kept among those of the shell: no word of a shell has that byte in it.
+fn alias_key(name: &str) -> String {
+    format!("git\0{}", name.to_ascii_lowercase())
 }

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::code::Family;
+use crate::data::{before_bar, count_lines, count_words, cut, is_less, lines};
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::text::{is_known, resolve};
@@ -11,7 +12,6 @@ use crate::walk::Walk;
 /// A line of `interpreters.txt`.
 #[derive(Debug)]
 pub(crate) struct Interpreter {
-    names: Vec<&'static str>,
     /// Options whose value is code, and words before it.
     options: Vec<&'static str>,
     pub(crate) kind: Kind,
@@ -70,6 +70,7 @@ impl Walk {
     /// Code in the language of the interpreter.
     pub(crate) fn code_of(&mut self, name: &str, code: &str, arg: &Arg, args: &[&str]) {
         match interpreter(name).map(|interpreter| interpreter.kind) {
+            Some(Kind::Code(Family::Words)) if is_tcl(name) => self.tcl(code, arg, name),
             Some(Kind::Code(family)) => self.code(code, arg, args, name, family),
             Some(Kind::Shell) => self.foreign_shell(code, arg, name),
             Some(Kind::Lines) => self.command_lines(code, arg, name),
@@ -142,6 +143,10 @@ fn is_letter(option: &str, letter: char) -> bool {
     option.strip_prefix('-').is_some_and(|rest| rest.chars().eq([letter]))
 }
 
+fn is_tcl(name: &str) -> bool {
+    ["tclsh", "wish", "expect", "jimsh", "tclkit"].iter().any(|tcl| name.starts_with(tcl))
+}
+
 /// `-i`, `-pi`, `-i.bak` of Perl and Ruby.
 fn is_in_place(text: &str) -> bool {
     text.strip_prefix('-').is_some_and(|letters| {
@@ -154,29 +159,57 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
     interpreter(name).is_some()
 }
 
+const TEXT: &str = include_str!("interpreters.txt");
+const COUNT: usize = count_lines(TEXT);
+const LINES: [&str; COUNT] = lines(TEXT);
+const NAMES: usize = {
+    let (mut at, mut count) = (0, 0);
+    while at < COUNT {
+        count += count_words(before_bar(LINES[at]));
+        at += 1;
+    }
+    count
+};
+/// Every name and the number of its line, sorted.
+static INDEX: [(&str, usize); NAMES] = {
+    let mut index = [("", 0); NAMES];
+    let (mut line, mut count) = (0, 0);
+    while line < COUNT {
+        let names = before_bar(LINES[line]);
+        let (mut from, mut at) = (0, 0);
+        while at <= names.len() {
+            if at == names.len() || names.as_bytes()[at] == b' ' {
+                let name = cut(names, from, at);
+                let mut place = count;
+                while place > 0 && is_less(name, index[place - 1].0) {
+                    index[place] = index[place - 1];
+                    place -= 1;
+                }
+                index[place] = (name, line);
+                count += 1;
+                from = at + 1;
+            }
+            at += 1;
+        }
+        line += 1;
+    }
+    index
+};
+
 /// The interpreter of that name; digits at its end are a version.
 pub(crate) fn interpreter(name: &str) -> Option<&'static Interpreter> {
-    type Index = Vec<(&'static str, usize)>;
-    static TABLE: OnceLock<(Vec<Interpreter>, Index)> = OnceLock::new();
+    static READ: [OnceLock<Option<Interpreter>>; COUNT] = [const { OnceLock::new() }; COUNT];
     if !is_known(name) {
         return None;
     }
-    let (table, index) = TABLE.get_or_init(|| {
-        let lines = include_str!("interpreters.txt").lines().filter(|line| !line.starts_with('#'));
-        let table: Vec<Interpreter> = lines.filter_map(read).collect();
-        let names = table.iter().enumerate().flat_map(|(at, found)| found.names.iter().map(move |name| (*name, at)));
-        let mut index: Vec<_> = names.collect();
-        index.sort_unstable();
-        (table, index)
-    });
-    let find = |name: &str| index.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|at| &table[index[at].1]);
+    let find = |name: &str| INDEX.binary_search_by(|(known, _)| (*known).cmp(name)).ok().map(|at| INDEX[at].1);
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    find(name).or_else(|| find(base).filter(|_| base.len() < name.len()))
+    let at = find(name).or_else(|| find(base).filter(|_| base.len() < name.len()))?;
+    READ[at].get_or_init(|| read(LINES[at])).as_ref()
 }
 
 fn read(line: &'static str) -> Option<Interpreter> {
-    let mut columns = line.split(" | ");
-    let names = columns.next()?.split(' ').collect();
+    let mut columns = line.split(" | ").skip(1);
     let options = columns.next()?.split(' ').collect();
     let kind = match columns.next()? {
         "script" => Kind::Code(Family::Script),
@@ -186,7 +219,7 @@ fn read(line: &'static str) -> Option<Interpreter> {
         "shell" => Kind::Shell,
         _ => return None,
     };
-    Some(Interpreter { names, options, kind })
+    Some(Interpreter { options, kind })
 }
 
 #[cfg(test)]
@@ -195,8 +228,7 @@ mod tests {
 
     #[test]
     fn every_line_is_read() {
-        let lines = include_str!("interpreters.txt").lines().filter(|line| !line.starts_with('#'));
-        for line in lines {
+        for line in LINES {
             assert!(read(line).is_some(), "{line}");
         }
     }

@@ -32,15 +32,44 @@ pub fn judge(reading: &Reading, protected: &[String]) -> Verdict {
     if !reading.parsed && protected.iter().any(|path| is_spoken_of(path, reading)) {
         verdict = Verdict { decision: Decision::Ask, reason: "the command could not be parsed".to_owned(), span: None };
     }
+    if reading.effects.is_empty() {
+        return verdict;
+    }
+    let texts: Vec<(Cow<'_, str>, String)> = protected
+        .iter()
+        .map(|path| settled(path, reading))
+        .map(|path| {
+            let anchored = anchored(&path, reading);
+            (path, anchored)
+        })
+        .collect();
+    let places: Vec<Place<'_>> = texts.iter().map(|(said, anchored)| Place::of(said, anchored)).collect();
     for effect in &reading.effects {
-        for path in protected {
-            let decision = touches(effect, &settled(path, reading), reading);
+        let path = effect.path.as_deref().map(parts).unwrap_or_default();
+        for (place, said) in places.iter().zip(protected) {
+            let decision = touches(effect, &path, place, reading);
             if decision > verdict.decision {
-                verdict = Verdict { decision, reason: reason(effect, path, decision), span: Some(effect.span.clone()) };
+                verdict = Verdict { decision, reason: reason(effect, said, decision), span: Some(effect.span.clone()) };
             }
         }
     }
     verdict
+}
+
+/// A protected path, taken apart once for all effects.
+struct Place<'a> {
+    said: &'a str,
+    /// It is meant wherever it is found.
+    relative: bool,
+    parts: Vec<&'a str>,
+    /// The parts of it as an absolute path.
+    anchored: Vec<&'a str>,
+}
+
+impl<'a> Place<'a> {
+    fn of(said: &'a str, anchored: &'a str) -> Self {
+        Self { said, relative: !said.starts_with(['/', '~']), parts: parts(said), anchored: parts(anchored) }
+    }
 }
 
 /// The protected path as a command's paths are settled: without `..`.
@@ -75,48 +104,42 @@ fn reason(effect: &Effect, protected: &str, decision: Decision) -> String {
     }
 }
 
-fn touches(effect: &Effect, protected: &str, reading: &Reading) -> Decision {
-    let mentioned = || reading.mentions.iter().any(|word| within(&parts(word), &parts(protected)));
+fn touches(effect: &Effect, path: &[&str], place: &Place<'_>, reading: &Reading) -> Decision {
+    let mentioned = || reading.mentions.iter().any(|word| within(&parts(word), &place.parts));
+    let anchored = place.anchored.as_slice();
     match (&effect.path, effect.op, effect.certainty) {
         (None, Op::Unknown, _) | (_, Op::Unknown, Certainty::Possible) => Decision::Allow,
-        (None, Op::Exec, _) if effect.via == UNPARSED && !is_spoken_of(protected, reading) => Decision::Allow,
+        (None, Op::Exec, _) if effect.via == UNPARSED && !is_spoken_of(place.said, reading) => Decision::Allow,
         (None, _, _) if mentioned() => Decision::Deny,
         (None, _, _) => Decision::Ask,
-        (Some(path), op, Certainty::Certain) => {
-            let anchored = anchored(protected, reading);
-            let (path, place) = (parts(path), parts(&anchored));
-            let inside = if protected.starts_with(['/', '~']) {
-                starts(&path, &place)
-            } else {
-                within(&path, &parts(protected))
-            };
+        (Some(_), op, Certainty::Certain) => {
+            let inside = if place.relative { within(path, &place.parts) } else { starts(path, anchored) };
             // Neither a copy of the protected file nor what has its name in a folder for temporary files is the file.
-            let another = !starts(&path, &place)
-                && !protected.starts_with(['/', '~'])
-                && (effect.copy_of.as_deref().is_some_and(|from| starts(&parts(from), &place))
-                    || is_temporary(&path, reading));
-            let inside = inside && !another;
+            let is_another = || {
+                place.relative
+                    && !starts(path, anchored)
+                    && (effect.copy_of.as_deref().is_some_and(|from| starts(&parts(from), anchored))
+                        || is_temporary(path, reading))
+            };
             // Who removes a folder removes what is in it.
-            let above = matches!(op, Op::Delete | Op::Move) && starts(&place, &path);
-            if inside || above {
+            let above = matches!(op, Op::Delete | Op::Move) && starts(anchored, path);
+            if inside && !is_another() || above {
                 Decision::Deny
-            } else if folded(&path, &place) {
+            } else if folded(path, anchored) {
                 Decision::Ask
             } else {
                 Decision::Allow
             }
         }
-        (Some(path), op, Certainty::Possible) => {
-            let anchored = anchored(protected, reading);
-            let (pattern, place) = (parts(path), parts(&anchored));
+        (Some(text), op, Certainty::Possible) => {
             let above = matches!(op, Op::Delete | Op::Move);
-            let known = pattern.iter().take_while(|part| !part.contains(['*', '?'])).count();
-            if known < pattern.len() && starts(&pattern[..known], &place) {
+            let known = path.iter().take_while(|part| !part.contains(['*', '?'])).count();
+            if known < path.len() && starts(&path[..known], anchored) {
                 // Whatever it is, it is inside.
                 Decision::Deny
-            } else if !reaches(&pattern, &place, above) || is_by_ending(&pattern, &place) {
+            } else if !reaches(path, anchored, above) || is_by_ending(path, anchored) {
                 Decision::Allow
-            } else if path.ends_with("**") && mentioned() {
+            } else if text.ends_with("**") && mentioned() {
                 Decision::Deny
             } else {
                 Decision::Ask
@@ -184,6 +207,12 @@ fn anchored(protected: &str, reading: &Reading) -> String {
     } else {
         format!("{}/{protected}", reading.context.cwd)
     }
+}
+
+/// Whether a path is the protected one or inside it. A relative one is meant wherever it is found.
+pub(crate) fn is_named(path: &str, protected: &str) -> bool {
+    let (path, place) = (parts(path), parts(protected));
+    if protected.starts_with('/') { starts(&path, &place) } else { within(&path, &place) }
 }
 
 fn parts(path: &str) -> Vec<&str> {

@@ -132,7 +132,12 @@ impl Walk {
     fn ssh(&mut self, args: &[Arg]) -> Option<String> {
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
-            if matches!(arg.text.as_str(), "-i" | "-p" | "-l" | "-o" | "-F" | "-J" | "-L" | "-R" | "-D" | "-b" | "-c") {
+            if arg.text == "-E" {
+                rest.next().into_iter().for_each(|log| self.effect(Op::Write, log, "ssh"));
+            } else if matches!(
+                arg.text.as_str(),
+                "-i" | "-p" | "-l" | "-o" | "-F" | "-J" | "-L" | "-R" | "-D" | "-b" | "-c"
+            ) {
                 rest.next();
             } else if !arg.text.starts_with('-') {
                 let host = arg.text.rsplit('@').next().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use crate::data::{before_bar, behind_bar, count_lines, is_less, lines};
 use crate::effect::Op;
 use crate::expand::Arg;
 
@@ -52,18 +53,29 @@ pub(crate) struct Sorted<'a> {
     pub(crate) symbolic: bool,
 }
 
-/// A command, whose row is read when it is asked for: a hook lives for one command line.
-#[derive(Debug)]
-struct Command {
-    name: &'static str,
-    arguments: &'static str,
-    row: OnceLock<Option<Row>>,
-}
+/// The names of the commands and what else stands in their lines, sorted.
+static LINES: [(&str, &str); COUNT] = sorted();
+/// Their rows, read when they are asked for: a hook lives for one command line.
+static ROWS: [OnceLock<Option<Row>>; COUNT] = [const { OnceLock::new() }; COUNT];
 
-impl Command {
-    fn row(&'static self) -> Option<&'static Row> {
-        self.row.get_or_init(|| read(self.arguments)).as_ref()
+const TEXT: &str = include_str!("commands.txt");
+const COUNT: usize = count_lines(TEXT);
+
+const fn sorted() -> [(&'static str, &'static str); COUNT] {
+    let lines = lines::<COUNT>(TEXT);
+    let mut sorted = [("", ""); COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        let (name, rest) = (before_bar(lines[at]), behind_bar(lines[at]));
+        let mut place = at;
+        while place > 0 && is_less(name, sorted[place - 1].0) {
+            sorted[place] = sorted[place - 1];
+            place -= 1;
+        }
+        sorted[place] = (name, rest);
+        at += 1;
     }
+    sorted
 }
 
 /// The row of a command and the arguments behind its name, which may be two words: `uv run`.
@@ -77,55 +89,25 @@ pub(crate) fn row_of<'a>(name: &str, args: &'a [Arg]) -> Option<(&'static Row, &
     row(name).map(|row| (row, args))
 }
 
+/// Whether the table has the command, alone or with a second word.
+pub(crate) fn row_of_name(name: &str) -> bool {
+    is_first_of_two(name) || row(name).is_some()
+}
+
 /// Whether the command runs another.
 pub(crate) fn wraps(name: &str) -> bool {
     is_first_of_two(name) || row(name).is_some_and(|row| row.exec.is_some())
 }
 
 fn row(name: &str) -> Option<&'static Row> {
-    let at = table().binary_search_by(|command| command.name.cmp(name)).ok()?;
-    table()[at].row()
+    let at = LINES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    ROWS[at].get_or_init(|| read(LINES[at].1.split(" | ").next()?)).as_ref()
 }
 
 /// Whether a name of two words begins so.
 fn is_first_of_two(name: &str) -> bool {
-    let at = table().partition_point(|command| command.name.bytes().lt(name.bytes().chain([b' '])));
-    table().get(at).and_then(|command| command.name.strip_prefix(name)).is_some_and(|rest| rest.starts_with(' '))
-}
-
-fn table() -> &'static [Command] {
-    static TABLE: OnceLock<Vec<Command>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let commands = lines().map(|line| Command { name: line.name, arguments: line.arguments, row: OnceLock::new() });
-        let mut commands: Vec<Command> = commands.collect();
-        commands.sort_unstable_by_key(|command| command.name);
-        commands
-    })
-}
-
-/// A line of the file.
-#[derive(Debug)]
-struct Line {
-    name: &'static str,
-    arguments: &'static str,
-    #[cfg(test)]
-    examples: [&'static str; 2],
-}
-
-fn lines() -> impl Iterator<Item = Line> {
-    include_str!("commands.txt").lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
-        // A bar stands between two columns, and in none: it is found faster than a bar between blanks.
-        let mut columns = line.split('|').map(str::trim);
-        Some(Line {
-            name: columns.next()?,
-            arguments: columns.next()?,
-            #[cfg(test)]
-            examples: {
-                let mut columns = line.split(" | ").skip(2).map(str::trim);
-                [columns.next()?, columns.next()?]
-            },
-        })
-    })
+    let at = LINES.partition_point(|(known, _)| known.bytes().lt(name.bytes().chain([b' '])));
+    LINES.get(at).and_then(|(known, _)| known.strip_prefix(name)).is_some_and(|rest| rest.starts_with(' '))
 }
 
 fn read(arguments: &'static str) -> Option<Row> {
@@ -284,22 +266,23 @@ mod tests {
 
     #[test]
     fn every_line_is_read_and_its_examples_hold() {
-        let count = include_str!("commands.txt").lines().filter(|line| !line.starts_with('#')).count();
-        let names: std::collections::BTreeSet<_> = table().iter().map(|command| command.name).collect();
-        assert_eq!(names.len(), count);
-        assert!(table().iter().all(|command| command.row().is_some()));
+        let names: std::collections::BTreeSet<_> = LINES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names.len(), COUNT);
+        assert!(names.into_iter().all(|name| row(name).is_some()));
         let context = Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() };
         let protected = ["protected/file.txt".to_owned()];
         let mut wrong = Vec::new();
-        for line in lines() {
-            for (examples, expected) in line.examples.iter().zip([Decision::Deny, Decision::Allow]) {
+        for (name, line) in LINES {
+            let examples: Vec<&str> = line.split(" | ").skip(1).map(str::trim).collect();
+            assert_eq!(examples.len(), 2, "{line}");
+            for (examples, expected) in examples.iter().zip([Decision::Deny, Decision::Allow]) {
                 for example in examples.split(" ;; ") {
                     let command = with_path(example);
                     let decision = judge(&effects(&command, &context), &protected).decision;
                     // A command whose files are not in its text can only be asked about.
                     let right = decision == expected || (expected == Decision::Deny && decision == Decision::Ask);
                     if !right {
-                        wrong.push(format!("{}: {decision:?} for `{command}`", line.name));
+                        wrong.push(format!("{name}: {decision:?} for `{command}`"));
                     }
                 }
             }

@@ -1,8 +1,11 @@
 //! Programs that no table knows. What they write is told by the names of their options, which many programs share; a
 //! path that is only mentioned may be read as well, and says nothing.
 
-use std::sync::OnceLock;
+mod operand;
 
+use std::borrow::Cow;
+
+use crate::data::{bits_of, count_tagged, has, line_of, tagged, words_of};
 use crate::effect::Op;
 use crate::expand::Arg;
 use crate::text::{base_name, is_known};
@@ -10,6 +13,33 @@ use crate::walk::{NO_STDIN, Walk};
 
 /// How far behind the program's name a verb may stand: `aws s3 cp`, `faketime now touch`.
 const VERB_WITHIN: usize = 6;
+
+const TEXT: &str = include_str!("options.txt");
+const KINDS: [&str; 6] = [
+    line_of(TEXT, "writes"),
+    line_of(TEXT, "perhaps"),
+    line_of(TEXT, "reads"),
+    line_of(TEXT, "makers"),
+    line_of(TEXT, "sources"),
+    line_of(TEXT, "kept"),
+];
+const WRITES: u8 = 1;
+const PERHAPS: u8 = 2;
+const READS: u8 = 4;
+const MAKERS: u8 = 8;
+const SOURCES: u8 = 16;
+const KEPT: u8 = 32;
+/// The words in names of options, with what they say.
+static NAMED: [(&str, u8); count_tagged(&KINDS)] = tagged(&KINDS);
+static ENDS: &[&str] = words_of!(TEXT, "ends");
+static PLACES: &[&str] = words_of!(TEXT, "places");
+static IN_PLACE: &[&str] = words_of!(TEXT, "in-place");
+static DRY: &[&str] = words_of!(TEXT, "dry");
+static VERBS: &[&str] = words_of!(TEXT, "verbs");
+static FORMATS: &[&str] = words_of!(TEXT, "formats");
+static READERS: &[&str] = words_of!(TEXT, "readers");
+static CODE: &[&str] = words_of!(TEXT, "code");
+static TEXTS: &[&str] = words_of!(TEXT, "texts");
 
 /// Whether the table knows the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,20 +51,50 @@ pub(crate) enum Described {
 impl Walk {
     /// What the names of a program's options say. Short options mean something else in a program that is described.
     pub(crate) fn named_output(&mut self, args: &[Arg], name: &str, described: Described) {
-        let mut is_reader = None;
+        if args.is_empty() {
+            return;
+        }
+        let mut reads = None;
         for (at, arg) in args.iter().enumerate() {
             let Some(value) = written(&arg.text, args.get(at + 1).map(|next| next.text.as_str()), described) else {
                 continue;
             };
-            if *is_reader.get_or_insert_with(|| words("readers").contains(&name)) {
+            // Where an address is tried, it is a list of words.
+            if arg.text.starts_with("-w") && args.iter().any(|arg| arg.text.contains("://")) {
+                continue;
+            }
+            if *reads.get_or_insert_with(|| is_reader(name)) {
                 return;
             }
             self.output(value, arg, name);
         }
-        if described == Described::No && !is_reader.unwrap_or(false) {
+        if described == Described::Yes {
+            // Code in the value of an option: `rsync -e 'sh -c …'`.
+            let is_elsewhere = matches!(name, "docker" | "podman" | "ssh");
+            if args.iter().any(|arg| arg.text.contains(' '))
+                && !is_elsewhere
+                && !reads.unwrap_or_else(|| is_reader(name))
+            {
+                self.inline(args, name, described);
+            }
+        } else if !reads.unwrap_or_else(|| is_reader(name)) {
             self.in_place(args, name);
+            self.addresses(args, name);
             self.command_word(args);
-            self.inline(args, name);
+            self.inline(args, name, described);
+            self.operands_by_shape(args, name);
+        }
+    }
+
+    /// What a script is told to write, by the names of its options; of the interpreter's own only `-o` is that.
+    pub(crate) fn script_output(&mut self, args: &[Arg], name: &str) {
+        let script = args.iter().position(|arg| !arg.text.starts_with('-')).unwrap_or(args.len());
+        for (at, arg) in args.iter().enumerate() {
+            let next = args.get(at + 1).map(|next| next.text.as_str());
+            let is_own = at < script && arg.text != "-o";
+            if !is_own && let Some(value) = written(&arg.text, next, Described::No) {
+                self.output(value, arg, name);
+            }
         }
     }
 
@@ -55,19 +115,60 @@ impl Walk {
         self.effect(op, &Arg { text: text.to_owned(), span: arg.span.clone() }, name);
     }
 
+    /// `--format junit:path`, `CREATE:path`, `OPEN:path,creat`, `EXEC:command`: a word, a colon, and what it is about.
+    fn addresses(&mut self, args: &[Arg], name: &str) {
+        for (at, arg) in args.iter().enumerate() {
+            let text = arg.text.as_str();
+            let before = at.checked_sub(1).map_or("", |before| args[before].text.as_str());
+            let of_report = text.split_once('=').filter(|_| is_report(before) && before.starts_with('-'));
+            if let Some((key, path)) = of_report
+                && ["file", "File", "path", "dir", "output", "Output"].iter().any(|end| key.ends_with(end))
+            {
+                self.guessed_write(&Arg { text: path.to_owned(), span: arg.span.clone() }, name);
+            }
+            let Some((kind, rest)) = text.split_once(':').filter(|_| is_known(text)) else { continue };
+            let option = kind.split_once('=').map_or(before, |(option, _)| option);
+            let is_report = option.starts_with('-') && is_report(option);
+            let (path, options) = rest.split_once(',').unwrap_or((rest, ""));
+            let creates = ["creat", "append", "trunc", "wronly"].iter().any(|word| options.contains(word));
+            match kind.to_ascii_lowercase().as_str() {
+                "create" | "creat" => {}
+                "open" | "file" | "gopen" if creates => {}
+                "exec" | "system" | "shell" => {
+                    let runs = self.runs.len();
+                    self.guessing(|walk| walk.script(rest, &arg.span));
+                    self.runs.truncate(runs);
+                    continue;
+                }
+                _ if is_report && is_like_file(path) => {}
+                _ => continue,
+            }
+            self.guessed_write(&Arg { text: path.to_owned(), span: arg.span.clone() }, name);
+        }
+    }
+
+    /// A variable whose name says output, before a command: `GIT_TRACE=path git status`.
+    pub(crate) fn named_variable(&mut self, name: &str, value: &str, arg: &Arg) {
+        let said = says_output(name);
+        if said == Said::Writes || said == Said::Perhaps && is_like_file(value) {
+            let target = Arg { text: value.to_owned(), span: arg.span.clone() };
+            if is_known(value) && !value.is_empty() {
+                self.guessed_write(&target, name);
+            }
+        }
+    }
+
     /// `--fix`, `--in-place`, and `fmt` as the word that says what to do.
     fn in_place(&mut self, args: &[Arg], name: &str) {
-        let flags = words("in-place");
-        let flag = args.iter().position(|arg| arg.text.starts_with('-') && flags.contains(&&*arg.text));
-        let verb = args
-            .iter()
-            .position(|arg| !arg.text.starts_with('-'))
-            .filter(|at| words("formats").contains(&args[*at].text.as_str()));
+        // The second is an extension's name: `-i inplace`.
+        let flag = args.iter().position(|arg| {
+            arg.text.starts_with('-') && has(IN_PLACE, &arg.text) || matches!(&*arg.text, "inplace" | "in-place")
+        });
+        let verb = args.iter().position(|arg| !arg.text.starts_with('-')).filter(|at| has(FORMATS, &args[*at].text));
         let Some(at) = flag.or(verb) else { return };
         let is_dry = |arg: &Arg| {
             arg.text.starts_with('-')
-                && (["--check", "--verify"].iter().any(|start| arg.text.starts_with(start))
-                    || words("dry").contains(&arg.text.as_str()))
+                && (["--check", "--verify"].iter().any(|start| arg.text.starts_with(start)) || has(DRY, &arg.text))
         };
         if args.iter().any(is_dry) {
             return;
@@ -85,23 +186,31 @@ impl Walk {
     }
 
     /// Code for an interpreter that no table knows, a command in one argument, and an address that is loaded into a file.
-    fn inline(&mut self, args: &[Arg], name: &str) {
+    fn inline(&mut self, args: &[Arg], name: &str, described: Described) {
         for (at, arg) in args.iter().enumerate() {
             let before = at.checked_sub(1).map_or("", |before| args[before].text.as_str());
             let text = arg.text.as_str();
+            let is_value = before.starts_with('-') || text.starts_with('-');
+            if described == Described::Yes && !(is_value && text.contains(' ')) {
+                continue;
+            }
             if !text.contains([' ', '(']) {
                 let is_loaded = before.contains("://") && at + 1 == args.len() && !before.starts_with('-');
                 if is_loaded && !text.starts_with(['-', '@']) && !text.contains("://") && is_known(text) {
-                    self.guessing(|walk| walk.effect(Op::Write, arg, name));
+                    self.guessed_write(arg, name);
                 }
+                continue;
+            }
+            if has(TEXTS, before) {
                 continue;
             }
             let command =
                 text.rsplit_once('=').map_or(text, |(head, tail)| if head.contains(' ') { text } else { tail });
             let verb = base_name(command.split(' ').next().unwrap_or_default());
-            let is_command = words("verbs").contains(&verb) && !words("texts").contains(&before);
+            let redirects = is_value && (text.contains(" > ") || text.contains(" >> "));
+            let is_command = has(VERBS, verb) || redirects;
             let runs = self.runs.len();
-            if words("code").contains(&before) && is_known(text) {
+            if described == Described::No && has(CODE, before) && is_known(text) {
                 self.guessing(|walk| walk.foreign_shell(text, arg, name));
             } else if is_command {
                 self.guessing(|walk| walk.script(command, &arg.span));
@@ -114,11 +223,10 @@ impl Walk {
     /// that it is that program.
     fn command_word(&mut self, args: &[Arg]) {
         let behind = args.iter().position(|arg| arg.text == "--").map(|at| at + 1);
-        let verbs = words("verbs");
         let verb = args.iter().take(VERB_WITHIN).position(|arg| {
             // No verb is longer.
             let name = base_name(&arg.text);
-            name.len() <= 8 && verbs.contains(&name)
+            name.len() <= 8 && has(VERBS, name)
         });
         let Some(at) = behind.or(verb).filter(|at| *at + 1 < args.len()) else { return };
         let runs = self.runs.len();
@@ -127,10 +235,22 @@ impl Walk {
     }
 }
 
+/// Whether a program writes nothing, whatever its options are.
+pub(crate) fn is_reader(name: &str) -> bool {
+    has(READERS, name)
+}
+
 /// The value that an argument has written: its own, or the next argument.
 fn written<'a>(text: &'a str, next: Option<&'a str>, described: Described) -> Option<&'a str> {
     let next = next.filter(|next| !next.starts_with('-'));
     let Some(option) = text.strip_prefix('-') else {
+        // `/out:path`
+        if let Some((name, value)) = text.strip_prefix('/').and_then(|rest| rest.split_once(':'))
+            && !name.contains('/')
+            && says_output(name) == Said::Writes
+        {
+            return Some(value);
+        }
         // `of=path`, `output=path`: a name that is all letters.
         let (name, value) = text.split_once('=').filter(|_| described == Described::No)?;
         let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
@@ -139,11 +259,18 @@ fn written<'a>(text: &'a str, next: Option<&'a str>, described: Described) -> Op
     if let Some((name, value)) = option.split_once('=') {
         let name = name.trim_start_matches('-');
         let writes = match name {
-            "o" | "O" | "w" => described == Described::No,
+            "o" | "O" | "w" | "of" => described == Described::No,
             // `-Dkey=value`, `-Pkey=value`
             name => says_output(name.strip_prefix(['D', 'P', 'X']).unwrap_or(name)) != Said::Nothing,
         };
         return writes.then_some(value);
+    }
+    // `-out:path`
+    if let Some((name, value)) = option.split_once(':')
+        && described == Described::No
+        && says_output(name.trim_start_matches('-')) == Said::Writes
+    {
+        return Some(value);
     }
     match option {
         "o" | "O" | "w" => return next.filter(|_| described == Described::No),
@@ -166,8 +293,10 @@ fn written<'a>(text: &'a str, next: Option<&'a str>, described: Described) -> Op
     }
     match says_output(option.trim_start_matches('-')) {
         Said::Writes => next,
-        // `-dump file`: a word behind one dash is a flag.
-        Said::Perhaps => next.filter(|next| option.starts_with('-') && next.contains('.') && !next.contains("://")),
+        // `-dump file`: a word behind one dash is a flag, `-outjars file` is none.
+        Said::Perhaps => {
+            next.filter(|next| (option.starts_with('-') || option.starts_with("out")) && is_like_file(next))
+        }
         Said::Nothing => None,
     }
 }
@@ -185,22 +314,67 @@ fn says_output(name: &str) -> Said {
     if name.len() < 3 || name.len() > 48 {
         return Said::Nothing;
     }
-    let lower = name.to_ascii_lowercase();
-    let (writes, perhaps) = (words("writes"), words("perhaps"));
-    let mut said = Said::Nothing;
+    let lower = lower(name);
+    let (mut bits, mut first) = (0, None);
     for part in parts(name, &lower) {
-        if writes.contains(&part) {
-            said = Said::Writes;
-        } else if said == Said::Nothing && perhaps.contains(&part) {
-            said = Said::Perhaps;
+        let mut new = bits_of(&NAMED, part);
+        // `junitfile`, `reportdir`
+        if new == 0
+            && let Some(whole) = ["file", "dir", "path"].iter().find_map(|end| part.strip_suffix(end))
+            && bits_of(&NAMED, whole) & (WRITES | PERHAPS | KEPT) != 0
+        {
+            new = WRITES;
         }
+        // `-outjars`
+        let is_out = part.starts_with("out") && !matches!(part, "outline" | "outer" | "outside" | "outdated");
+        if is_out && new == 0 {
+            new = PERHAPS;
+        }
+        first.get_or_insert(new);
+        bits |= new;
     }
-    if said != Said::Nothing && parts(name, &lower).any(|part| words("reads").contains(&part)) {
-        return Said::Nothing;
+    if bits & (WRITES | PERHAPS) != 0 && bits & READS != 0 {
+        // `--write-config file` writes it, `--log-config file` does not.
+        let makes = first.is_some_and(|first| first & MAKERS != 0) && bits & SOURCES == 0;
+        return if makes { Said::Perhaps } else { Said::Nothing };
     }
-    let is_file = lower.ends_with("file") || lower.ends_with("xml") || lower.ends_with("-to");
-    let ends = || words("ends").iter().any(|end| lower.len() > end.len() && lower.ends_with(end));
-    if said == Said::Nothing && ends() || said == Said::Perhaps && is_file { Said::Writes } else { said }
+    if bits & WRITES != 0 {
+        return Said::Writes;
+    }
+    let is_file = || PLACES.iter().any(|end| lower.ends_with(end));
+    let ends = || ENDS.iter().any(|end| lower.len() > end.len() && lower.ends_with(end));
+    match bits & PERHAPS != 0 {
+        true if is_file() || ends() => Said::Writes,
+        true => Said::Perhaps,
+        false if bits & READS == 0 && bits & KEPT != 0 && is_file() => Said::Writes,
+        false if ends() => Said::Writes,
+        false => Said::Nothing,
+    }
+}
+
+fn lower(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|b| b.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+/// Whether an option is about how a report is written.
+fn is_report(option: &str) -> bool {
+    const WORDS: [&str; 5] = ["format", "formatter", "reporter", "report", "reports"];
+    let lower = lower(option);
+    parts(option, &lower).any(|part| WORDS.contains(&part))
+}
+
+/// Whether the name of an option says that its value is read.
+fn says_input(option: &str) -> bool {
+    let lower = lower(option);
+    parts(option, &lower).any(|part| bits_of(&NAMED, part) & READS != 0)
+}
+
+fn is_like_file(text: &str) -> bool {
+    text.contains(['.', '/']) && !text.contains("://") && !text.starts_with('@')
 }
 
 /// The parts of a name: `-sOutputFile`, `junit-xml`, `descriptor_set_out`.
@@ -222,30 +396,9 @@ fn parts<'a>(name: &'a str, lower: &'a str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// The words of a kind in the file.
-fn words(kind: &'static str) -> &'static [&'static str] {
-    type Kind = (&'static str, Vec<&'static str>);
-    static KINDS: OnceLock<Vec<Kind>> = OnceLock::new();
-    let kinds = KINDS.get_or_init(|| {
-        let lines = include_str!("options.txt").lines().filter(|line| !line.starts_with('#'));
-        let columns = lines.filter_map(|line| line.split_once(" | "));
-        columns.map(|(kind, words)| (kind, words.split(' ').collect())).collect()
-    });
-    kinds.iter().find(|(name, _)| *name == kind).map_or(&[], |(_, words)| words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_kind_of_word_that_is_asked_for_is_in_the_file() {
-        for kind in
-            ["writes", "perhaps", "ends", "reads", "in-place", "dry", "verbs", "formats", "readers", "code", "texts"]
-        {
-            assert!(!words(kind).is_empty(), "{kind}");
-        }
-    }
 
     #[test]
     fn an_option_is_told_by_its_name() {

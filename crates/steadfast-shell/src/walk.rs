@@ -1,14 +1,16 @@
 //! The walk over a command line: folders, variables and functions as they come, effects as they are found.
 
+mod effects;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::effect::{Certainty, Context, Effect, Op, UNPARSED};
+use crate::effect::{Context, Effect, Op, UNPARSED};
 use crate::expand::Arg;
 use crate::invocation::Invocation;
 use crate::parse::{End, parse};
-use crate::text::{ANY, SPLIT, is_device, is_known, resolve, shown};
+use crate::text::{ANY, SPLIT, is_device, is_known, resolve};
 use crate::tree::{Assign, Command, Item, List, Mode, Pipeline, Redirect, Value, Word};
 
 /// The most simple commands that are walked, loops unrolled.
@@ -364,6 +366,11 @@ impl Walk {
         if args.is_empty() {
             return Some(String::new());
         }
+        for assign in assigns {
+            if let (Value::One(_), Some(value)) = (&assign.value, self.state.vars.get(&assign.name).cloned()) {
+                self.named_variable(&assign.name, &value, &args[0]);
+            }
+        }
         let stdin = self.passed_on();
         let output = self.named(&args, stdin);
         // What stands before a command is known to that command alone.
@@ -451,77 +458,4 @@ impl Walk {
     pub(crate) fn leave(&mut self) {
         self.depth -= 1;
     }
-
-    pub(crate) fn effect(&mut self, op: Op, target: &Arg, via: &str) {
-        self.copy(op, None, target, via);
-    }
-
-    /// An effect on `target`, which becomes what `source` is.
-    pub(crate) fn copy(&mut self, op: Op, source: Option<&Arg>, target: &Arg, via: &str) {
-        let path = match target.text.strip_prefix("~/") {
-            // In quotes, or for a program that goes home by itself.
-            Some(rest) => resolve(&format!("{}/{rest}", self.context.home), &self.state.cwd),
-            None => resolve(&target.text, &self.state.cwd),
-        };
-        if is_device(&path) {
-            return;
-        }
-        let copy_of = source.map(|source| resolve(&source.text, &self.state.cwd)).filter(|path| is_known(path));
-        let effect = self.told(op, &path, via, certainty(&path), &target.span);
-        self.add(Effect { copy_of, ..effect });
-        let through: Vec<String> = self
-            .links
-            .iter()
-            .filter_map(|(link, target)| {
-                let rest = path.strip_prefix(link.as_str())?;
-                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
-            })
-            .collect();
-        for target_path in through {
-            self.push(op, &target_path, via, &target.span);
-        }
-    }
-
-    /// Where a path leads through a link that was made on the way.
-    pub(crate) fn through(&self, path: &str) -> Option<String> {
-        self.links.iter().rev().find_map(|(link, target)| {
-            let rest = path.strip_prefix(link.as_str())?;
-            (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
-        })
-    }
-
-    /// A path that is read from the text, and may be another.
-    pub(crate) fn possible(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
-        let effect = self.told(op, path, via, Certainty::Possible, span);
-        self.add(effect);
-    }
-
-    pub(crate) fn push(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
-        let effect = self.told(op, path, via, certainty(path), span);
-        self.add(effect);
-    }
-
-    /// What is found meanwhile counts where its path is protected, and nowhere else.
-    pub(crate) fn guessing<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
-        let before = std::mem::replace(&mut self.guess, true);
-        let found = self.apart(walk);
-        self.guess = before;
-        found
-    }
-
-    fn told(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> Effect {
-        let op = if self.guess { Op::Unknown } else { op };
-        let path = (path != ANY.to_string()).then(|| shown(path));
-        Effect { op, path, via: via.to_owned(), certainty, span: self.span(span), copy_of: None }
-    }
-
-    fn add(&mut self, effect: Effect) {
-        if self.seen.insert(effect.clone()) {
-            self.effects.push(effect);
-        }
-    }
-}
-
-fn certainty(path: &str) -> Certainty {
-    if is_known(path) { Certainty::Certain } else { Certainty::Possible }
 }

@@ -5,28 +5,12 @@
 use std::time::Instant;
 
 use steadfast_shell::{Context, Decision, effects, is_plain, judge};
-use steadfast_testkit::corpus;
+use steadfast_testkit::{corpus, unescaped};
 
 /// `None` after a skip: the corpus is not there.
 fn rows(name: &str) -> Option<Vec<Vec<String>>> {
     let text = std::fs::read_to_string(corpus(name)?).unwrap();
     Some(text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect())
-}
-
-fn plain(text: &str) -> String {
-    let mut out = String::new();
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (c, if c == '\\' { chars.next() } else { None }) {
-            ('\\', Some('n')) => out.push('\n'),
-            ('\\', Some('t')) => out.push('\t'),
-            ('\\', Some('r')) => out.push('\r'),
-            ('\\', Some('\\') | None) => out.push('\\'),
-            ('\\', Some(other)) => out.extend(['\\', other]),
-            (c, _) => out.push(c),
-        }
-    }
-    out
 }
 
 fn context() -> Context {
@@ -39,7 +23,7 @@ fn writes_to_protected_paths_are_seen_and_reads_are_not() {
     let mut wrong = Vec::new();
     for row in rows {
         let protected: Vec<String> = row[1].split('|').map(str::to_owned).collect();
-        let decision = judge(&effects(&plain(&row[0]), &context()), &protected).decision;
+        let decision = judge(&effects(&unescaped(&row[0]), &context()), &protected).decision;
         let right = match row[2].as_str() {
             "deny" => decision == Decision::Deny,
             "allow" => decision == Decision::Allow,
@@ -60,7 +44,7 @@ fn ordinary_commands_are_left_alone() {
     let (mut disturbed, mut times) = (Vec::new(), Vec::new());
     let (mut uses, mut disturbed_uses) = (0, 0);
     for row in rows {
-        let command = plain(&row[4]);
+        let command = unescaped(&row[4]);
         let count: usize = row[0].parse().unwrap();
         uses += count;
         let start = Instant::now();
@@ -93,7 +77,7 @@ fn a_plain_command_is_allowed_when_it_is_read() {
         let Some(rows) = rows(file) else { continue };
         let mut plain_ones = 0;
         for row in &rows {
-            let command = plain(&row[column]);
+            let command = unescaped(&row[column]);
             if !is_plain(&command, &context(), &names) {
                 continue;
             }
@@ -114,7 +98,7 @@ fn what_bash_parses_is_parsed_and_what_it_refuses_is_never_allowed() {
     let Some(rows) = rows("nl2bash.tsv") else { return };
     let mut wrong = Vec::new();
     for row in rows {
-        let reading = effects(&plain(&row[0]), &context());
+        let reading = effects(&unescaped(&row[0]), &context());
         // `w`: bash warns, and runs it.
         if reading.parsed != (row[2] != "0") {
             wrong.push(format!("parsed: {}, bash: {}: {}", reading.parsed, row[2], row[0]));

@@ -45,3 +45,20 @@ pub fn unpacked_corpus(name: &str) -> Option<TempDir> {
         }
     }
 }
+
+/// A field of a table with its escapes undone: `\n`, `\t`, `\r`, `\\`.
+pub fn unescaped(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, if c == '\\' { chars.next() } else { None }) {
+            ('\\', Some('n')) => out.push('\n'),
+            ('\\', Some('t')) => out.push('\t'),
+            ('\\', Some('r')) => out.push('\r'),
+            ('\\', Some('\\') | None) => out.push('\\'),
+            ('\\', Some(other)) => out.extend(['\\', other]),
+            (c, _) => out.push(c),
+        }
+    }
+    out
+}

@@ -4,6 +4,6 @@ mod corpus;
 mod skip;
 mod wait;
 
-pub use corpus::{corpus, unpacked_corpus};
+pub use corpus::{corpus, unescaped, unpacked_corpus};
 pub use skip::{SKIPS, skip, skip_optional};
 pub use wait::{PATIENCE, wait_for};

@@ -33,7 +33,7 @@ impl Walk {
                 }
                 continue;
             };
-            let Some(deed) = deed(name) else { continue };
+            let Some(deed) = deed_at(tokens, at, name) else { continue };
             let inside = extent(tokens, at);
             let mut paths: Vec<String> = inside.iter().filter_map(text).collect();
             match deed {
@@ -99,6 +99,17 @@ impl Walk {
             self.effect(Op::Unknown, &target, via);
         }
     }
+}
+
+/// What a name says, with the words beside it: `set print 'path'` of gnuplot, `(with-temp-file "path" …)` of Emacs.
+fn deed_at(tokens: &[Token], at: usize, name: &str) -> Option<Deed> {
+    let is = |at: Option<usize>, word: &str| matches!(at.and_then(|at| tokens.get(at)), Some(Token::Name(name)) if name == word);
+    let writes = match name {
+        "print" | "table" | "log" => is(at.checked_sub(1), "set"),
+        "temp" => is(at.checked_sub(2), "with") && is(Some(at + 2), "file"),
+        _ => false,
+    };
+    if writes { Some(Deed::Writes) } else { deed(name) }
 }
 
 /// What belongs to the call: its parentheses, or the rest of the statement it stands in.

@@ -1,6 +1,14 @@
 //! What a call does, by the words in its name.
 
-use std::sync::OnceLock;
+use crate::data::{has, words_of};
+
+const TEXT: &str = include_str!("words.txt");
+static WRITES: &[&str] = words_of!(TEXT, "writes");
+static COPIES: &[&str] = words_of!(TEXT, "copies");
+static MOVES: &[&str] = words_of!(TEXT, "moves");
+static READS: &[&str] = words_of!(TEXT, "reads");
+static SHELLS: &[&str] = words_of!(TEXT, "shells");
+static MODES: &[&str] = words_of!(TEXT, "modes");
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
@@ -24,11 +32,11 @@ pub(super) fn deed(name: &str) -> Option<Deed> {
         return Some(Deed::Prints);
     }
     let kinds = [
-        ("writes", Deed::Writes),
-        ("copies", Deed::Copies),
-        ("moves", Deed::Moves),
-        ("shells", Deed::Runs),
-        ("reads", Deed::Reads),
+        (WRITES, Deed::Writes),
+        (COPIES, Deed::Copies),
+        (MOVES, Deed::Moves),
+        (SHELLS, Deed::Runs),
+        (READS, Deed::Reads),
     ];
     if let Some((_, deed)) = kinds.iter().find(|(kind, _)| has(kind, &lower)) {
         return Some(*deed);
@@ -36,29 +44,22 @@ pub(super) fn deed(name: &str) -> Option<Deed> {
     let mut found = None;
     for part in parts(name) {
         let part = lower[part].trim_end_matches(|c: char| c.is_ascii_digit());
-        match kinds.iter().find(|(kind, _)| *kind != "shells" && has(kind, part)) {
+        match kinds.iter().find(|(kind, deed)| *deed != Deed::Runs && has(kind, part)) {
             Some((_, Deed::Reads)) => found = found.or(Some(Deed::Reads)),
             Some((_, deed)) if found != Some(Deed::Writes) => found = Some(*deed),
             _ => {}
         }
     }
-    found
+    // `file_set_contents`, `setText`.
+    let is_content = |word: &str| matches!(word, "contents" | "content" | "text" | "bytes");
+    let sets =
+        parts(name).windows(2).any(|pair| &lower[pair[0].clone()] == "set" && is_content(&lower[pair[1].clone()]));
+    if sets { Some(Deed::Writes) } else { found }
 }
 
 /// Whether a word beside a path says that it is opened for writing.
 pub(super) fn is_mode(word: &str) -> bool {
-    has("modes", &word.to_ascii_lowercase())
-}
-
-fn has(kind: &str, word: &str) -> bool {
-    type Kind = (&'static str, Vec<&'static str>);
-    static KINDS: OnceLock<Vec<Kind>> = OnceLock::new();
-    let kinds = KINDS.get_or_init(|| {
-        let lines = include_str!("words.txt").lines().filter(|line| !line.starts_with('#'));
-        let columns = lines.filter_map(|line| line.split_once(" | "));
-        columns.map(|(kind, words)| (kind, words.split(' ').collect())).collect()
-    });
-    kinds.iter().any(|(name, words)| *name == kind && words.contains(&word))
+    has(MODES, &word.to_ascii_lowercase())
 }
 
 /// The places of the parts of a name: `writeLines`, `open_out`, `WriteAllText`.

@@ -1,0 +1,100 @@
+//! Effects as the walk finds them: each once, with what is reached through a link that was made on the way.
+
+use std::ops::Range;
+
+use super::Walk;
+use crate::effect::{Certainty, Effect, Op};
+use crate::expand::Arg;
+use crate::text::{ANY, is_device, is_known, resolve, shown};
+
+impl Walk {
+    pub(crate) fn effect(&mut self, op: Op, target: &Arg, via: &str) {
+        self.copy(op, None, target, via);
+    }
+
+    /// An effect on `target`, which becomes what `source` is.
+    pub(crate) fn copy(&mut self, op: Op, source: Option<&Arg>, target: &Arg, via: &str) {
+        let path = match target.text.strip_prefix("~/") {
+            // In quotes, or for a program that goes home by itself.
+            Some(rest) => resolve(&format!("{}/{rest}", self.context.home), &self.state.cwd),
+            None => resolve(&target.text, &self.state.cwd),
+        };
+        if is_device(&path) {
+            return;
+        }
+        let copy_of = source.map(|source| resolve(&source.text, &self.state.cwd)).filter(|path| is_known(path));
+        let effect = self.told(op, &path, via, certainty(&path), &target.span);
+        self.add(Effect { copy_of, ..effect });
+        let through: Vec<String> = self
+            .links
+            .iter()
+            .filter_map(|(link, target)| {
+                let rest = path.strip_prefix(link.as_str())?;
+                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
+            })
+            .collect();
+        for target_path in through {
+            self.push(op, &target_path, via, &target.span);
+        }
+    }
+
+    /// Where a path leads through a link that was made on the way.
+    pub(crate) fn through(&self, path: &str) -> Option<String> {
+        self.links.iter().rev().find_map(|(link, target)| {
+            let rest = path.strip_prefix(link.as_str())?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| format!("{target}{rest}"))
+        })
+    }
+
+    /// A path that is read from the text, and may be another.
+    pub(crate) fn possible(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
+        let effect = self.told(op, path, via, Certainty::Possible, span);
+        self.add(effect);
+    }
+
+    pub(crate) fn push(&mut self, op: Op, path: &str, via: &str, span: &Range<usize>) {
+        let effect = self.told(op, path, via, certainty(path), span);
+        self.add(effect);
+    }
+
+    /// What is found meanwhile counts where its path is protected, and nowhere else.
+    pub(crate) fn guessing<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.guess, true);
+        let found = self.apart(walk);
+        self.guess = before;
+        found
+    }
+
+    /// A write that is a guess, by itself.
+    pub(crate) fn guessed_write(&mut self, target: &Arg, via: &str) {
+        let before = std::mem::replace(&mut self.guess, true);
+        self.effect(Op::Write, target, via);
+        self.guess = before;
+    }
+
+    fn told(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> Effect {
+        let op = if self.guess { Op::Unknown } else { op };
+        let path = (path != ANY.to_string()).then(|| shown(path));
+        Effect { op, path, via: via.to_owned(), certainty, span: self.span(span), copy_of: None }
+    }
+
+    fn add(&mut self, effect: Effect) {
+        // A few are compared faster than they are hashed.
+        const FEW: usize = 16;
+        let is_new = if self.effects.len() < FEW {
+            !self.effects.contains(&effect)
+        } else {
+            if self.seen.is_empty() {
+                self.seen.extend(self.effects.iter().cloned());
+            }
+            self.seen.insert(effect.clone())
+        };
+        if is_new {
+            self.effects.push(effect);
+        }
+    }
+}
+
+fn certainty(path: &str) -> Certainty {
+    if is_known(path) { Certainty::Certain } else { Certainty::Possible }
+}
