@@ -58,6 +58,12 @@ impl Agent {
         self.manifest().name
     }
 
+    /// There is a later version of the same host.
+    #[must_use]
+    pub fn is_older(self) -> bool {
+        matches!(self, Self::Claude2_1_197)
+    }
+
     fn manifest(self) -> Manifest {
         match self {
             Self::Claude2_1_325 => manifest!("claude-2.1.325"),

@@ -21,14 +21,17 @@ use xtask::{Result, process};
 const HELP: &str = "\
 usage: cargo xtask CHORE
 
-  test [--quick]       formatting, lints, generated files, boundaries, all tests, a short fuzz, the instruction count;
-                       --quick leaves out the real hosts and the fuzz
-  bench drift          how well the drift score tells work that was asked for, on real sessions (--wrong lists where it
+  test [--quick | --older-hosts]
+                       formatting, lints, generated files, boundaries, all tests, a short fuzz, the instruction count;
+                       --quick leaves out the real hosts and the fuzz; --older-hosts adds the older versions of hosts,
+                       as `.ci/run` does
+  bench drift          how well the drift score tells work that was asked for, on real sessions (--worst lists where it
                        does not, --refine COMMAND measures what that command adds)
   bench guard          what judging a command costs, fails over its limits; how often it is right [errors] [held-back]
   bench hook           what a hook costs beside an empty process; fails over its limits (--runs N, --binary PATH)
   bench ledger         what the ledger's commands cost, with 1,000, 10,000 and 100,000 tasks (--runs N, --binary PATH)
   bench observe        what a fact costs beside git's own answer; 1,000, 10,000 and 100,000 files by default (FILES...)
+  bench makespan [SETS] how long real runs of 16 units take beside the least they could (--scale FACTOR, --binary PATH)
   bench runner [UNITS] what a run costs besides its agents, with 10, 100 and 1,000 units of 2 s (--binary PATH)
   bench transcript     what reading sessions costs beside decoding their lines, jq and Python
   generate [--check]   writes what is generated, or says what is out of date
@@ -46,7 +49,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        ["test"] => test::test(test::Extent::Everything),
+        ["test"] => test::test(test::Extent::Usual),
+        ["test", "--older-hosts"] => test::test(test::Extent::OlderHosts),
         ["test", "--quick"] => test::test(test::Extent::Quick),
         ["bench", "drift", rest @ ..] => bench::drift(rest),
         ["bench", "guard", rest @ ..] => bench::guard(rest),
@@ -61,7 +65,7 @@ fn main() -> ExitCode {
         ["fuzz", seconds] => {
             seconds.parse().map_err(Into::into).and_then(|seconds| fuzz::fuzz(seconds, fuzz::Build::Optimised))
         }
-        ["bench", "runner", ..] | ["generate" | "picture" | "faults", ..] => {
+        ["bench", "makespan" | "runner", ..] | ["generate" | "picture" | "faults", ..] => {
             run(cargo(["run", "--quiet", "--package", "xtask-product", "--"]).args(words))
         }
         ["soak"] => soak::soak(2_000),

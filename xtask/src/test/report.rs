@@ -23,6 +23,7 @@ pub(crate) struct Stage {
     passed: usize,
     failed: Vec<TestId>,
     flaky: Vec<FlakyTest>,
+    note: Option<String>,
 }
 
 /// A test, with the words of `cargo test` that select its binary.
@@ -55,6 +56,11 @@ impl Stage {
         self.flaky.push(FlakyTest { test, attempts });
     }
 
+    /// More to say in its line of the table.
+    pub(crate) fn note(&mut self, note: String) {
+        self.note = Some(note);
+    }
+
     fn is_failed(&self) -> bool {
         self.failure.is_some() || !self.failed.is_empty()
     }
@@ -73,6 +79,9 @@ impl Stage {
         }
         if self.apart {
             line += ", not part of the total";
+        }
+        if let Some(note) = &self.note {
+            line += &format!(", {note}");
         }
         line
     }

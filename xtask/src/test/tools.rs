@@ -26,18 +26,15 @@ const TOOLS: [Tool; 6] = [
 
 /// Installs what is missing. What cannot be installed is a skip, and in CI a failure.
 pub(super) fn install(extent: Extent, skips: &Path) -> Result<()> {
-    let everything = extent == Extent::Everything;
     let mut missing = Vec::new();
-    for tool in TOOLS.iter().filter(|tool| everything || tool.in_quick) {
+    for tool in TOOLS.iter().filter(|tool| extent != Extent::Quick || tool.in_quick) {
         if let Err(why) = tool::provide(tool.program, tool.package) {
             missing.push((tool.part, why));
         }
     }
-    if everything {
-        for agent in Agent::ALL {
-            if let Err(error) = agents::install(agent) {
-                missing.push((agent.name(), error.to_string()));
-            }
+    for agent in Agent::ALL.into_iter().filter(|agent| extent.has(*agent)) {
+        if let Err(error) = agents::install(agent) {
+            missing.push((agent.name(), error.to_string()));
         }
     }
     for (part, why) in &missing {
