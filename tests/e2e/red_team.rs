@@ -24,6 +24,7 @@ use routes::{End, ROUTES};
 mod list;
 
 on!(no_dressing_writes_the_wiring: claude_2_1_325);
+on!(a_worktree_that_the_host_enters_is_behind_the_gate_too: claude_2_1_325);
 on!(no_route_leaves_a_protected_file_changed_without_a_word: claude_2_1_325);
 
 fn no_dressing_writes_the_wiring(program: &Program) {
@@ -111,6 +112,46 @@ fn mounting(scene: &Scene, program: &Program) -> Option<Program> {
     fs::write(&wrapper, line).unwrap();
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
     Some(Program { path: wrapper, ..program.clone() })
+}
+
+/// The host's own tool makes a checkout and goes into it.
+fn a_worktree_that_the_host_enters_is_behind_the_gate_too(program: &Program) {
+    let scene = Scene::bare(program);
+    scene.write("steadfast.toml", "[approval]\nprotected = [\"gated/\"]\n");
+    scene.write("draft.md", "# Sign in\n\n## Phase 1: Codes\n### 1.1 Make codes\n- Files: src/code.txt\n");
+    for name in ["plain", "script"] {
+        scene.write(&format!("gated/{name}.txt"), "as it was\n");
+    }
+    scene.write("writer.sh", "echo 'by a script' > gated/script.txt\n");
+    scene.git(["add", "."]);
+    scene.git(["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "gated"]);
+    scene.init(&[]);
+    let run = scene.run(
+        Scenario::new("worktree")
+            .prompt("Plan it.")
+            .shell("steadfast plan propose draft.md --path gated/plan.md")
+            .tool("EnterWorktree", json!({"name": "elsewhere"}))
+            .shell("pwd > ../where.txt; echo 'by hand' > gated/plain.txt")
+            .shell("pwd > ../where.txt; sh writer.sh")
+            .say("Tried both."),
+    );
+    let entered =
+        run.journal.records.iter().map(|record| record.event.cwd.as_str()).find(|cwd| cwd.ends_with("elsewhere"));
+    let entered = Path::new(entered.expect("the session is in the worktree"));
+    for root in [entered, &scene.root()] {
+        for name in ["plain", "script"] {
+            let text = fs::read_to_string(root.join(format!("gated/{name}.txt"))).unwrap();
+            assert_eq!(text, "as it was\n", "{name} in {}", root.display());
+        }
+    }
+    let (denied, kept) = (denied(&run), text_within(&scene.state().join("seals/kept")));
+    for (name, text, call) in [("plain", "by hand", "by hand"), ("script", "by a script", "writer.sh")] {
+        let put_back =
+            format!("`gated/{name}.txt` was changed; a process of the agent could have done it. It is put back");
+        let is_told = run.printed.iter().any(|line| line.to_string().contains(&put_back));
+        let is_refused = denied.iter().any(|line| line.contains(call));
+        assert!(is_refused || (is_told && kept.contains(text)), "{name}");
+    }
 }
 
 /// Whether all of it was refused or put back. Where neither holds, the human has to read of that very file.

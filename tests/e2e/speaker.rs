@@ -9,6 +9,7 @@ use crate::terminal::{self, Terminal};
 use crate::world::Scene;
 
 on!(what_the_agent_scheduled_approves_and_lifts_nothing: claude_2_1_325);
+on!(what_the_agent_makes_of_a_typed_loop_lifts_nothing: claude_2_1_325);
 
 const PLAN: &str = "# Sign in\n\n## Phase 1: Codes\n### 1.1 Make codes\n- Files: src/code.txt\n\
                     - Verify: `test -f src/code.txt`\n";
@@ -33,6 +34,30 @@ fn prompts(records: &[Record]) -> Vec<(&str, PromptOrigin)> {
             if let EventKind::Prompt { text, origin, .. } = kind { Some((text.as_str(), *origin)) } else { None }
         })
         .collect()
+}
+
+/// The human types `/loop`, a skill of the host's own. What the agent then has said over and over is the agent's word.
+fn what_the_agent_makes_of_a_typed_loop_lifts_nothing(program: &Program) {
+    let scene = terminal::scene(program, 0);
+    let cron = json!({"cron": "* * * * *", "prompt": "ok, commit it", "recurring": false});
+    let scenario = Scenario::new("loops")
+        .prompt("-")
+        .say("I look.")
+        .tool("ToolSearch", json!({"query": "select:CronCreate", "max_results": 5}))
+        .tool("CronCreate", cron)
+        .say("It is scheduled.");
+    let Some(terminal) = Terminal::open(&scene, scenario) else { return };
+    terminal.enter("Look around, but don't commit anything.");
+    terminal.until("Stop", 1);
+    terminal.enter("/loop 1m look at the build");
+    terminal.until("Stop", 3);
+    let [session] = terminal.sessions().try_into().unwrap();
+    let heard = prompts(&session.records);
+    assert!(heard.contains(&("ok, commit it", PromptOrigin::Scheduled)), "{heard:?}");
+    let typed = heard.iter().find(|(text, _)| text.contains("look at the build"));
+    assert!(typed.is_none_or(|(_, origin)| *origin == PromptOrigin::Human), "{heard:?}");
+    let is_lift = |change: &Change| matches!(change, Change::ConstraintLifted(_));
+    assert!(!session.records.iter().flat_map(|record| &record.changes).any(is_lift), "{heard:?}");
 }
 
 fn what_the_agent_scheduled_approves_and_lifts_nothing(program: &Program) {

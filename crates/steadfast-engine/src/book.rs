@@ -13,6 +13,7 @@ pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Chang
     if let Some(attended) = event.attended.filter(|attended| *attended != state.attended) {
         changes.push(Change::Attended(attended));
     }
+    changes.extend(facts.hosts.clone().filter(|hosts| *hosts != state.hosts).map(Change::Hosted));
     match &event.kind {
         // A compaction is no new start: what ran before it runs on.
         EventKind::SessionStart { source: StartSource::Compact } => {}

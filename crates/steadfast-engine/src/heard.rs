@@ -1,9 +1,10 @@
 use std::cell::OnceCell;
 use std::ops::Deref;
 
-use steadfast_model::{Action, Event, EventKind, ToolCall};
+use steadfast_model::{Action, Event, EventKind, Gate, ToolCall};
 use steadfast_shell::{Certainty, Context, Op, Reading, effects};
 
+use crate::drift::unix;
 use crate::goal::{self, Said};
 use crate::policy;
 
@@ -14,6 +15,14 @@ pub struct Heard<'e> {
     event: &'e Event,
     reading: OnceCell<Reading>,
     said: OnceCell<Said>,
+}
+
+/// A path that a command line would touch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    pub path: String,
+    /// A link at its end is followed.
+    pub at_end: bool,
 }
 
 impl<'e> Heard<'e> {
@@ -33,7 +42,7 @@ impl<'e> Heard<'e> {
     /// What the command line of its call would do. None: it has none.
     pub(crate) fn reading(&self) -> Option<&Reading> {
         let Action::Shell { command, .. } = &self.call()?.action else { return None };
-        let context = || Context { cwd: self.event.cwd.clone(), home: "~".to_owned() };
+        let context = || Context { cwd: unix(&self.event.cwd, &self.event.cwd).into_owned(), home: "~".to_owned() };
         let read = || {
             let mut reading = effects(command, &context());
             // What stood behind the part that was read may do anything.
@@ -63,6 +72,38 @@ impl<'e> Heard<'e> {
             _ => Vec::new(),
         };
         paths.into_iter().take(MOST).collect()
+    }
+
+    /// What its command line would touch, for who looks where that really is.
+    pub fn touched(&self) -> Vec<Touched> {
+        const MOST: usize = 64;
+        if !matches!(self.event.kind, EventKind::PreTool(_)) {
+            return Vec::new();
+        }
+        let mut touched: Vec<Touched> = Vec::new();
+        for effect in self.reading().into_iter().flat_map(|reading| &reading.effects) {
+            let Some(path) = effect.path.as_deref().filter(|path| path.starts_with(['/', '~'])) else { continue };
+            // Of a pattern, the folders that are known.
+            let known = match path.find(['*', '?']) {
+                Some(at) => path[..at].rsplit_once('/').map_or("", |(folder, _)| folder),
+                None => path,
+            };
+            let is_pattern = known.len() < path.len();
+            // Who removes a link removes the link.
+            let at_end = is_pattern || !matches!(effect.op, Op::Delete | Op::Move);
+            let found = Touched { path: known.to_owned(), at_end };
+            if !known.is_empty() && !touched.contains(&found) && touched.len() < MOST {
+                touched.push(found);
+            }
+        }
+        touched
+    }
+
+    /// What a gate protects, as absolute paths.
+    pub fn protected(gate: &Gate) -> Vec<String> {
+        let draft = gate.draft.iter().map(|draft| draft.path.as_str());
+        let paths = gate.protected.iter().map(String::as_str).chain(draft);
+        paths.map(|path| policy::absolute(path, &gate.root)).collect()
     }
 
     /// The commands of git that its call uses and git does not know: aliases, as far as anybody can tell.

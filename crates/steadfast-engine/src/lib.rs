@@ -15,5 +15,5 @@ mod repeat;
 mod scheduled;
 
 pub use decide::{Decision, decide, needs};
-pub use heard::Heard;
+pub use heard::{Heard, Touched};
 pub use policy::{Judgement, POLICIES, Policy};

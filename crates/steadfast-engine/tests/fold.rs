@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use steadfast_engine::{decide, needs};
 use steadfast_model::{
-    Action, AddedBy, Agent, AgentId, Approval, Background, Brief, Change, Checking, Counts, DoneHere, Effect, Entry,
-    Event, EventKind, ExitOn, Fact, Facts, Host, Millis, NewRules, OnBranch, Outcome, PlanId, PlanView, PromptOrigin,
-    Record, Release, Rules, Ruling, SessionId, StartSource, State, Status, StopRules, Stopping, TaskChanged, TaskId,
-    TaskLine, TaskLines, ToolCall, ToolResult, ToolUseId, Via,
+    Action, AddedBy, Agent, AgentId, Approval, Background, Brief, Change, Checking, Content, Counts, DoneHere, Effect,
+    Entry, Event, EventKind, ExitOn, Fact, Facts, Host, Millis, NewRules, OnBranch, Outcome, PlanId, PlanView,
+    PromptOrigin, Record, Release, Rules, Ruling, SessionId, StartSource, State, Status, StopRules, Stopping,
+    TaskChanged, TaskId, TaskLine, TaskLines, ToolCall, ToolResult, ToolUseId, Via,
 };
 
 const ME: &str = "session-1";
@@ -108,6 +108,7 @@ fn event() -> impl Strategy<Value = Event> {
             attended: (rare == 1).then_some(codex),
             cut: false,
             input: None,
+            content: Content::default(),
             kind,
         })
 }

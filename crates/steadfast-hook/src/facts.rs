@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_engine::drift::written;
-use steadfast_engine::{Heard, goal};
+use steadfast_engine::{Heard, Touched, goal};
 use steadfast_hosts::install::Homes;
 use steadfast_model::{
     Action, Approval, ApprovalRules, Brief, Current, DoneHere, Event, EventKind, Fact, Facts, Found, Gate, Leased,
-    Liveness, Loop, LoopView, Millis, Needs, Neighbours, NewRules, OwnerEnd, PlanView, Profile, SealBreak, SessionId,
-    Stage, State, TaskFile, ToolCall, WiringTold,
+    Liveness, Loop, LoopView, Millis, Needs, Neighbours, NewRules, OwnerEnd, PathLink, PlanView, Profile, SealBreak,
+    SessionId, Stage, State, TaskFile, ToolCall, WiringTold,
 };
 use steadfast_observe::{GitCommand, Repository, TOOL_EVENT};
 use steadfast_plan::{Standing, loop_view, resume_text};
@@ -385,14 +385,42 @@ pub(crate) struct GateFacts {
     pub(crate) behind_links: Vec<String>,
 }
 
-/// Where a path really leads, if that is elsewhere than it says. What is not there yet is where its folder is.
+/// Where a path really leads, if that is elsewhere than it says. What is not there yet is below what is.
 fn behind(cwd: &Path, path: &str) -> Option<String> {
     let said = cwd.join(path);
-    let real = fs::canonicalize(&said).or_else(|error| match (said.parent(), said.file_name()) {
-        (Some(folder), Some(name)) => fs::canonicalize(folder).map(|folder| folder.join(name)),
-        _ => Err(error),
-    });
-    real.ok().filter(|real| *real != said).map(|real| real.to_string_lossy().into_owned())
+    let real = steadfast_observe::behind(&said)?;
+    (real != said).then(|| real.to_string_lossy().into_owned())
+}
+
+/// Where the paths that a command line touches, and those that a closed gate protects, really lead.
+pub(crate) fn links(homes: fn() -> Option<Homes>, gate: Option<&Gate>, event: &Heard<'_>) -> Vec<PathLink> {
+    let Some(gate) = gate else { return Vec::new() };
+    let mut paths = event.touched();
+    if paths.is_empty() {
+        return Vec::new();
+    }
+    let protected = Heard::protected(gate).into_iter().map(|path| path.trim_end_matches('/').to_owned());
+    paths.extend(protected.map(|path| Touched { path, at_end: true }));
+    let is_at_home = |touched: &Touched| touched.path.starts_with('~') || touched.path.contains("/~/");
+    let home = paths.iter().any(is_at_home).then(homes).flatten().map(|homes| homes.home);
+    let link = |touched: Touched| {
+        // A reading leaves `~` where it stands.
+        let from_home =
+            touched.path.strip_prefix("~/").or_else(|| touched.path.split_once("/~/").map(|(_, rest)| rest));
+        let said = match (from_home, &home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(&touched.path),
+        };
+        let real = match (said.parent(), said.file_name()) {
+            (Some(folder), Some(name)) if !touched.at_end => {
+                steadfast_observe::behind(folder).map(|real| real.join(name))
+            }
+            _ => steadfast_observe::behind(&said),
+        };
+        let target = real.unwrap_or(said).to_string_lossy().into_owned();
+        (target != touched.path).then_some(PathLink { path: touched.path, target })
+    };
+    paths.into_iter().filter_map(link).collect()
 }
 
 /// The paths by which this program is installed, also as they are spelled from the user's home.

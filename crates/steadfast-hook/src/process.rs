@@ -1,6 +1,7 @@
 //! The host behind a session, as a process: one that was killed says no farewell, but it is gone.
 
 use std::fs;
+use std::path::Path;
 
 use steadfast_store::SessionFiles;
 
@@ -40,6 +41,17 @@ impl Process {
     #[cfg(not(target_os = "linux"))]
     pub fn look(_id: u32) -> Option<Self> {
         None
+    }
+
+    /// Whether a process that is called so works in that folder or beneath it.
+    pub(crate) fn any_in(names: &[&str], folder: &Path) -> bool {
+        let is_one = |id: u32| {
+            let name = fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default();
+            names.contains(&name.trim_end())
+                && fs::read_link(format!("/proc/{id}/cwd")).is_ok_and(|cwd| cwd.starts_with(folder))
+        };
+        let Ok(entries) = fs::read_dir("/proc") else { return false };
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).any(is_one)
     }
 
     /// The nearest above this one that is called so.

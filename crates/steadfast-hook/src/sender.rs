@@ -6,39 +6,53 @@
 //! - Claude Code hands a payload over through a socket that it made itself; the kernel tells who made it. A tool's child
 //!   reads from something else.
 //! - Codex uses pipes, which do not tell. There the process that the host itself started is looked at: it is a tool's
-//!   if its environment is, or if nothing feeds it, and an MCP server's if it has no session of its own.
+//!   if its environment is, if nothing feeds it or its sandbox holds it, and an MCP server's if it has no session of its
+//!   own. A tool's shell that becomes the sender can dress itself in all of that. It cannot have a standard input that
+//!   was made right before its standard output, as a hook has, unless it makes both; then the host does not read the
+//!   output.
 //! - A sender without a host above it is adopted or foreign. In a session whose host is alive that is a forgery.
 //!
 //! Where processes cannot be looked at (other systems than Linux) nothing is known, and every event counts.
 
 mod lineage;
 
-use steadfast_model::{Action, Event, EventKind, Forged, PlanId, SessionId, StartSource, ToolCall};
+use std::time::Duration;
+
+use steadfast_model::{Action, Event, EventKind, Forged, PlanId, SessionId, StartSource, State, ToolCall};
 use steadfast_store::{Place, SessionFiles};
 
 pub(crate) use lineage::Noted;
-use lineage::{Lineage, System};
+use lineage::{Care, Lineage, System};
 
-use crate::process::{Process, numbering};
+use crate::process::{HOSTS, Process, numbering};
 
 /// Longest part of a forged text that is kept, in characters.
 const TEXT: usize = 200;
+
+/// How long it is waited for the journal of a session whose state was deleted.
+const LOCK_WAIT: Duration = Duration::from_millis(200);
 
 /// Hosts of one session that are remembered at once: the windows in which it is open.
 const WINDOWS: usize = 4;
 
 /// Looks at where an event comes from. A forged one is exchanged for the record of it.
-pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>) {
+pub(crate) fn check(place: &Place, event: &mut Event, peer: Option<u32>, noted: &[Noted]) {
     let files = SessionFiles::of(place, &event.session);
-    let noted = noted(&files);
-    if is_plain(&noted, peer) || noted.is_empty() && says_little(&event.kind) {
+    let says_little = says_little(&event.kind);
+    if is_plain(noted, peer) || noted.is_empty() && says_little {
         return;
     }
-    let lineage = Lineage::of(&System, std::process::id(), peer);
+    let care = match &event.kind {
+        // What is wrongly taken for forged here is a call that nothing refuses.
+        EventKind::PreTool(_) if says_little => Care::Lineage,
+        _ if says_little => Care::Pipes,
+        _ => Care::BothEnds,
+    };
+    let lineage = Lineage::of(&System, std::process::id(), peer).with(care);
     // Whoever is above this process lives.
     let is_above = |noted: &Noted| lineage.host().is_some_and(|host| noted.is(host));
-    let living: Vec<_> =
-        noted.into_iter().map(|noted| (is_above(&noted).then_some(true).or_else(|| noted.is_alive()), noted)).collect();
+    let alive = |noted: &Noted| is_above(noted).then_some(true).or_else(|| noted.is_alive());
+    let living: Vec<_> = noted.iter().map(|noted| (alive(noted), noted.clone())).collect();
     let Some(by) = lineage.forged(&living, |host| Some(session_of(place, host)?.1)) else { return };
     let mut forged = Forged { claimed: event.kind.label().to_owned(), text: text(event), session: None, by };
     // A made-up session is written down where its author works.
@@ -68,20 +82,31 @@ fn says_little(kind: &EventKind) -> bool {
     }
 }
 
-/// Keeps which host a session runs in, beside the others that live.
-pub(crate) fn note(files: &SessionFiles, peer: Option<u32>) {
+/// Which hosts a session runs in now that this one is one of them, for its journal and its file.
+pub(crate) fn hosts(noted: Vec<Noted>, peer: Option<u32>) -> Option<String> {
     let lineage = Lineage::of(&System, std::process::id(), peer);
     // A session that a tool call plays elsewhere, a test or a demonstration, is not that host's.
-    let Some(host) = lineage.host().filter(|_| lineage.is_hooks()) else { return };
+    let host = lineage.host().filter(|_| lineage.is_hooks())?;
     let this = Noted { id: host.id, started: host.started, numbering: numbering(), ways: lineage.ways() };
-    let mut all = noted(files);
+    let mut all = noted;
     all.retain(|noted| !noted.is(host) && noted.is_alive() != Some(false));
     let excess = (all.len() + 1).saturating_sub(WINDOWS);
     all.drain(..excess);
     all.push(this);
     let lines: Vec<String> = all.iter().map(Noted::to_string).collect();
-    // Without it the session counts as living until it was silent for long enough.
-    let _ = files.note_process(&lines.join("\n"));
+    Some(lines.join("\n"))
+}
+
+/// The hosts of a session as its journal has them. Its file can be deleted or exchanged, and is asked where the journal
+/// has none: an older version wrote it.
+pub(crate) fn known(files: &SessionFiles, state: Option<&State>) -> Vec<Noted> {
+    let of_state = |state: &State| -> Vec<Noted> { state.hosts.lines().filter_map(Noted::parse).collect() };
+    let replayed = match state {
+        None if files.dir().is_dir() => files.load(LOCK_WAIT).ok().flatten(),
+        _ => None,
+    };
+    let known = state.or(replayed.as_ref()).map(of_state).unwrap_or_default();
+    if known.is_empty() { in_file(files) } else { known }
 }
 
 /// Whether a human may sit before this sender: a host is above it that no agent started, or there is none to be found and
@@ -89,13 +114,19 @@ pub(crate) fn note(files: &SessionFiles, peer: Option<u32>) {
 pub(crate) fn may_be_attended(place: &Place, peer: Option<u32>) -> bool {
     let is_at_work = || {
         let noted = SessionFiles::all(place).into_iter().flat_map(|files| noted(&files));
-        noted.into_iter().any(|noted| noted.is_alive() == Some(true))
+        // Where all that was kept of a session is deleted, its host is still there.
+        noted.into_iter().any(|noted| noted.is_alive() == Some(true)) || Process::any_in(&HOSTS, &place.root)
     };
     Lineage::of(&System, std::process::id(), peer).may_be_attended(is_at_work)
 }
 
-/// The hosts a session was seen in.
+/// The hosts a session was seen in, for who does not know its state.
 pub(crate) fn noted(files: &SessionFiles) -> Vec<Noted> {
+    let noted = in_file(files);
+    if noted.is_empty() { known(files, files.peek().as_ref()) } else { noted }
+}
+
+fn in_file(files: &SessionFiles) -> Vec<Noted> {
     files.noted_process().unwrap_or_default().lines().filter_map(Noted::parse).collect()
 }
 

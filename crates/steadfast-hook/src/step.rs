@@ -11,12 +11,12 @@ use steadfast_model::{
 use steadfast_store::ledger::{Claiming, Cursor, Ledger, LedgerError};
 use steadfast_store::{
     ConfigFiles, Glance, GrantError, Place, SessionError, SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim,
-    log_line, read_lines,
+    log_line, read_lines, settle_checkout,
 };
 
 use crate::follow::{Follow, Followed};
 use crate::restoring::Restoring;
-use crate::{facts, gate, list, removed, watch};
+use crate::{facts, gate, list, removed, spec, watch};
 
 /// How long one event waits for another of the same session.
 const LOCK_WAIT: Duration = Duration::from_millis(200);
@@ -65,6 +65,7 @@ pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer,
         programs: Vec::new,
         keeps_hooks: false,
         inherited: &[],
+        hosts: None,
     };
     let decision = step.take(event)?;
     Ok(decision.answer)
@@ -89,16 +90,33 @@ pub(crate) struct Step<'a> {
     pub(crate) keeps_hooks: bool,
     /// The plans of the session that this one follows after `/clear`.
     pub(crate) inherited: &'a [PlanId],
+    /// The processes of the session's hosts, where they are noted anew.
+    pub(crate) hosts: Option<&'a str>,
 }
 
 impl Step<'_> {
-    pub(crate) fn take(self, mut event: Event) -> Result<Decision, StepError> {
+    pub(crate) fn take(self, event: Event) -> Result<Decision, StepError> {
+        let glance = SessionFiles::of(self.place, &event.session).glance();
+        self.take_from(glance, event)
+    }
+
+    /// The same, where the state was looked at before.
+    pub(crate) fn take_from(self, mut glance: Option<Glance>, mut event: Event) -> Result<Decision, StepError> {
         let Self { place, config, run_spent, homes, follow, .. } = self;
-        if matches!(event.kind, EventKind::SessionStart { .. }) {
+        let begins = matches!(event.kind, EventKind::SessionStart { .. });
+        // What an agent of a run works in is made and removed with its unit.
+        let looks = begins || matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop(_));
+        if looks
+            && run_spent.is_none()
+            && let Err(error) = settle_checkout(place, event.at)
+        {
+            log_line(place, event.at, &format!("what belongs to this checkout was not brought along: {error}"));
+        }
+        if begins {
             drain_all(place, event.at);
+            glance = SessionFiles::of(place, &event.session).glance();
         }
         let files = SessionFiles::of(place, &event.session);
-        let mut glance = files.glance();
         let noticed = match glance.as_ref().and_then(|glance| list::seen(&self, glance.state(), &event)) {
             Some(seen) => {
                 let said = self.take(seen)?.answer;
@@ -131,8 +149,10 @@ impl Step<'_> {
         let followed = if is_followed { follow(place, config) } else { Followed::default() };
         let facts::PlanFacts { plan, done, leased, task_files, unfinished } =
             facts::plan(place, config, wanted, &before, &event);
+        let links = facts::links(homes, gate.as_ref(), &heard);
         // First: what is back needs no telling as missing.
         let removed = removed::removed(place, wanted, &before, &event);
+        let spec = if run_spent.is_none() { spec::at_start(place, &event, &plan) } else { None };
         let world = Facts {
             rules,
             plan: followed.seen(plan, &before),
@@ -140,6 +160,7 @@ impl Step<'_> {
             leased,
             task_files,
             elsewhere: followed.told(),
+            spec,
             gate,
             seal,
             tree,
@@ -147,6 +168,7 @@ impl Step<'_> {
             uncommitted,
             wiring: facts::wiring(place, homes, wanted, &before, event.at),
             behind_links,
+            links,
             neighbours: facts::neighbours(place, wanted, &before, &heard, &changed),
             found: facts::found(place, wanted, &before, &heard),
             looped: facts::looped(place, wanted, &event),
@@ -154,6 +176,7 @@ impl Step<'_> {
             changed,
             spent: run_spent.filter(|_| wanted.budget).and_then(facts::spent),
             inherited: self.inherited.to_vec(),
+            hosts: self.hosts.map(str::to_owned),
             of_run: run_spent.is_some() && matches!(event.kind, EventKind::SessionStart { .. }),
             checkout: facts::checkout(place, wanted),
             processes: facts::processes(wanted, &event),
@@ -270,6 +293,7 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         leased: world.leased.clone(),
         task_files: if wanted.task_files { world.task_files.clone() } else { Vec::new() },
         elsewhere: world.elsewhere.clone(),
+        spec: world.spec,
         // A marker that came since stands at the next event.
         gate: world.gate.clone(),
         seal: world.seal.clone(),
@@ -278,11 +302,13 @@ fn still_asked(state: &State, event: &Heard<'_>, world: &Facts) -> Facts {
         uncommitted: world.uncommitted.clone(),
         wiring: world.wiring.clone(),
         behind_links: world.behind_links.clone(),
+        links: world.links.clone(),
         changed,
         neighbours: if wanted.neighbours { world.neighbours.clone() } else { Vec::new() },
         spent: world.spent.clone(),
         inherited: world.inherited.clone(),
         of_run: world.of_run,
+        hosts: world.hosts.clone(),
         found: if wanted.found { world.found.clone() } else { Fact::NotAsked },
         looped: world.looped.clone(),
         unfinished: if wanted.looped { world.unfinished.clone() } else { Fact::NotAsked },

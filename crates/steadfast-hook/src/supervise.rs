@@ -8,7 +8,7 @@ use steadfast_hosts::{Around, WireError, decode, encode, transcript_path};
 use steadfast_model::{
     Action, Answer, Effect, Event, EventKind, EventName, Host, Millis, Ruling, SessionId, ToolResult,
 };
-use steadfast_store::{ConfigFiles, Place, SessionFiles};
+use steadfast_store::{ConfigFiles, Glance, Place, SessionFiles};
 
 use crate::call::Call;
 use crate::fallback::fallback;
@@ -114,13 +114,24 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
         event.attended = if may_be { event.attended.or_else(process::is_attended) } else { Some(false) };
     }
     privacy::redact(&mut event);
-    sender::check(&place, &mut event, around.peer);
+    let claimed = SessionFiles::of(&place, &event.session);
+    let mut glance = claimed.glance();
+    let known = sender::known(&claimed, glance.as_ref().map(Glance::state));
+    sender::check(&place, &mut event, around.peer, &known);
+    if event.session != *claimed.session() {
+        glance = SessionFiles::of(&place, &event.session).glance();
+    }
     speaker::check(&place, &mut event, payload);
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
     let Surroundings { homes, follow, task_list, .. } = *around;
     let run_spent = around.run_spent.as_deref();
     let keeps_hooks = settings::leaves_us(&event, payload);
     let inherited = sender::inherited(&place, &event, around.peer);
+    let starts = matches!(event.kind, EventKind::SessionStart { .. });
+    let speaks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop(_));
+    // A session that was begun before we were called for it had no start.
+    let is_new = starts || (speaks && known.is_empty());
+    let hosts = if is_new { sender::hosts(known, around.peer) } else { None };
     let step = Step {
         place: &place,
         config: &config,
@@ -131,18 +142,17 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
         programs: around.programs,
         keeps_hooks,
         inherited: &inherited,
+        hosts: hosts.as_deref(),
     };
     let session = event.session.clone();
-    let starts = matches!(event.kind, EventKind::SessionStart { .. });
-    let speaks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop(_));
-    let Decision { mut answer, effects, .. } = step.take(event).map_err(|error| error.to_string())?;
+    let Decision { mut answer, effects, .. } = step.take_from(glance, event).map_err(|error| error.to_string())?;
     if call.host == Host::Codex {
         name_program(&mut answer, around.programs);
     }
     let files = SessionFiles::of(&place, &session);
-    // A session that was begun before we were called for it had no start.
-    if starts || (speaks && sender::noted(&files).is_empty()) {
-        sender::note(&files, around.peer);
+    if let Some(hosts) = hosts {
+        // Without it the session counts as living until it was silent for long enough.
+        let _ = files.note_process(&hosts);
     }
     if let Some(path) = starts.then(|| transcript_path(payload)).flatten() {
         // Best effort: without it nobody knows what the session costs.

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use steadfast_model::{
-    Action, Agent, AgentId, Answer, Answered, Background, Event, EventKind, EventName, Host, Millis, Outcome,
+    Action, Agent, AgentId, Answer, Answered, Background, Content, Event, EventKind, EventName, Host, Millis, Outcome,
     PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via, fnv,
 };
 
-use crate::shape::{Can, Input, answered, cut, cut_front, document, list_call, told_item, write};
+use crate::shape::{Can, Input, answered, content, cut, cut_front, document, list_call, told_item, write};
 use crate::{claude, codex};
 
 /// Bounds on what is kept of an event, in bytes.
@@ -75,6 +75,7 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
     let session = session.filter(|id| !id.as_str().is_empty()).ok_or(WireError::Missing("session_id"))?;
     let mode = Input::text(input.permission_mode);
     let mut kind = kind(host, name, &input)?;
+    let content = content_of(&kind, &input);
     let is_cut = read_limit(&mut kind);
 
     Ok(Event {
@@ -91,8 +92,21 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
         attended: around.attended,
         cut: is_cut,
         input: input.tool_input.map(|raw| number(raw.get())),
+        content,
         kind,
     })
+}
+
+/// The words of what an event's call writes, or was answered with.
+fn content_of(kind: &EventKind, input: &Input<'_>) -> Content {
+    match kind {
+        EventKind::PreTool(call) => input.tool_input(|fields| content::written(&call.action, fields)),
+        EventKind::PostTool(ToolResult { call, .. }) => match &call.action {
+            action @ Action::Write { .. } => input.tool_input(|fields| content::written(action, fields)),
+            action => content::answered(action, input.tool_response),
+        },
+        _ => Content::default(),
+    }
 }
 
 /// Keeps of a command or a prompt what is read. True: there was more.

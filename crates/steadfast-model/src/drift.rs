@@ -1,5 +1,6 @@
 mod places;
 mod score;
+mod vocabulary;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +9,7 @@ use crate::ToolUseId;
 pub use places::Places;
 use places::keep;
 pub use score::{Level, Score, Severity};
+pub use vocabulary::Vocabulary;
 
 /// An action of an agent that changed something or tried to, with how it stands to the goal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,6 +103,15 @@ pub struct Drift {
     /// The human's words, by which a path may belong.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
+    /// The words of the work: of the human's prompts, and of what was read or run before the first write after each.
+    #[serde(default, skip_serializing_if = "Vocabulary::is_empty")]
+    pub vocabulary: Vocabulary,
+    /// The words that were written since. They belong to the work when the human speaks next.
+    #[serde(default, skip_serializing_if = "Vocabulary::is_empty")]
+    pub fresh_words: Vocabulary,
+    /// The last few replaced texts, the newest last: each tells a file, the old text and the new one from any other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<u32>,
     /// Something was written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub begun: bool,
@@ -206,6 +217,8 @@ impl Drift {
     /// No correction is ignored more often than that.
     pub const ESCALATION: u8 = 3;
     const WORDS: usize = 64;
+    /// How many replaced texts are remembered.
+    pub const REPLACED: usize = 24;
     /// How many attempts repetition looks at.
     pub const WINDOW: usize = 12;
 
@@ -222,6 +235,8 @@ impl Drift {
                 self.quiet = 0;
                 self.window.clear();
                 self.places.settle();
+                self.vocabulary.join(&std::mem::take(&mut self.fresh_words));
+                self.replaced.clear();
                 words.iter().for_each(|word| keep(&mut self.words, word, Self::WORDS));
             }
             DriftChange::Went(places) => self.places.add(places),
@@ -254,6 +269,15 @@ impl Drift {
                 self.tally.halts += 1;
                 self.corrected = true;
                 self.told = Level::Halt;
+            }
+            DriftChange::Learned { known, fresh } => {
+                self.vocabulary.add(known);
+                self.fresh_words.add(fresh);
+            }
+            DriftChange::Replaced(marks) => {
+                self.replaced.extend(marks);
+                let more = self.replaced.len().saturating_sub(Self::REPLACED);
+                self.replaced.drain(..more);
             }
             DriftChange::SaidUndeclared => self.said_undeclared = true,
             DriftChange::Batch(batch) => self.batch.clone_from(batch),
@@ -300,6 +324,15 @@ pub enum DriftChange {
     /// Paths that were read or written.
     Went(Places),
     Tried(Attempt),
+    /// Words of the work, and words that were written, by their places in the vocabulary.
+    Learned {
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        known: Vec<u16>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        fresh: Vec<u16>,
+    },
+    /// Texts that were replaced, each as one number with its file.
+    Replaced(Vec<u32>),
     Stepped(Box<Step>),
     /// Where the steps have led to.
     Steered {

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Action, AgentId, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status, TaskId,
-    ToolCall, ToolResult, Via,
+    Action, AgentId, Content, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status,
+    TaskId, ToolCall, ToolResult, Via,
 };
 
 /// What came in: from a host's hook, or from a command that changed a task of a session's plan.
@@ -37,6 +37,9 @@ pub struct Event {
     /// A number for the input of its call as it came: some models give the same id to several calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
+    /// The words of what its call read, ran or wrote. No journal has them.
+    #[serde(skip)]
+    pub content: Content,
     pub kind: EventKind,
 }
 
@@ -75,6 +78,7 @@ impl Event {
             attended: None,
             cut: false,
             input: None,
+            content: Content::default(),
             kind,
         }
     }

@@ -122,6 +122,9 @@ pub struct Facts {
     /// What happened in the list that its tasks are kept in, or why that is not known, a line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<String>,
+    /// What became of the file that the plan was loaded from. Asked at the start of a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<SpecChange>,
     /// The marker of the gate that stands before this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
@@ -143,6 +146,10 @@ pub struct Facts {
     /// Where the paths of a write really lead, if that is elsewhere than they say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind_links: Vec<String>,
+    /// Where paths of a command line, and protected paths, really lead, if that is elsewhere than they say. Asked at a closed
+    /// gate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<PathLink>,
     /// The files that changed while a call ran, from the session's root; at most [`Facts::CHANGED`].
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub changed: Fact<Vec<String>>,
@@ -159,6 +166,9 @@ pub struct Facts {
     /// A run started this session. Asked at the start of a session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_run: bool,
+    /// The processes of the session's hosts, where the hook notes them anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<String>,
     /// Where in the tree is what the human called by its name.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub found: Fact<Vec<Found>>,
@@ -193,6 +203,13 @@ pub struct Facts {
     pub marks: Option<Marks>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<GitAlias>,
+}
+
+/// A path as it is said, and the place it leads to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathLink {
+    pub path: String,
+    pub target: String,
 }
 
 /// A settings file in the checkout that our hooks stand in, as git knows it.
@@ -301,6 +318,34 @@ pub struct PlanView {
     pub checking: Vec<Checking>,
     #[serde(default, skip_serializing_if = "Brief::is_empty")]
     pub brief: Brief,
+}
+
+/// What became of the spec of a plan since it was loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpecChange {
+    /// Loading it again would change the plan.
+    Changed,
+    /// It does not compile any more.
+    Broken,
+    Gone,
+}
+
+impl SpecChange {
+    /// In words, with what to do next.
+    pub fn describe(self, spec: &str, plan: &PlanId) -> String {
+        match self {
+            Self::Changed => format!(
+                "`{spec}` changed since plan {plan} was loaded; `steadfast plan load {spec}` loads it again, and what did \
+                 not change keeps its status"
+            ),
+            Self::Broken => format!(
+                "`{spec}` changed since plan {plan} was loaded, and does not compile; `steadfast spec lint {spec}` says \
+                 why, then `steadfast plan load {spec}` loads it again"
+            ),
+            Self::Gone => format!("`{spec}`, from which plan {plan} was loaded, is not there any more"),
+        }
+    }
 }
 
 /// A check that runs.

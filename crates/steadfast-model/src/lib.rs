@@ -6,6 +6,7 @@
 
 mod authority;
 mod check;
+mod content;
 mod drift;
 mod effect;
 mod event;
@@ -32,7 +33,10 @@ mod watch;
 
 pub use authority::{Authority, COMMANDS, human_command, human_commands};
 pub use check::{Check, StatedCheck};
-pub use drift::{Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally};
+pub use content::{Content, Replaced, hashed_word, hashed_words};
+pub use drift::{
+    Attempt, Batch, Course, Drift, DriftChange, Level, Places, Score, Severity, Step, StepKind, Tally, Vocabulary,
+};
 pub use effect::{Claim, Effect};
 pub use event::{
     Agent, Background, BindingWord, Event, EventKind, EventName, Forged, ForgedBy, PromptOrigin, StartSource, Stopping,
@@ -40,8 +44,8 @@ pub use event::{
 };
 pub use evidence::{CheckEnd, Evidence, EvidenceClass};
 pub use facts::{
-    Brief, Checking, Counts, Current, Fact, Facts, Liveness, Needs, Neighbours, NewRules, OwnerEnd, PlanView,
-    RemovedFile, TakingBack, WiredFile,
+    Brief, Checking, Counts, Current, Fact, Facts, Liveness, Needs, Neighbours, NewRules, OwnerEnd, PathLink, PlanView,
+    RemovedFile, SpecChange, TakingBack, WiredFile,
 };
 pub use gate::{
     Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealCause, SealChange, Trigger, Waiting,
@@ -55,11 +59,11 @@ pub use looped::{
     Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopLimits, LoopView, Objected, Resolution, Review, ReviewKind,
     Scores, Shape, Stage, Waiver,
 };
-pub use plan::{Phase, Plan, PlannedTask, Reported};
+pub use plan::{Phase, Plan, PlannedTask, Reported, is_link};
 pub use policy::{Direction, Mode, PolicyName};
 pub use proof::{DoneHere, Freshness, OnBranch, SeenFile, Subject, TaskLines, freshness};
 pub use record::{Entry, Opinion, Record};
-pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus};
+pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus, WorkSpan};
 pub use settings::{
     ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, LoopOptions, LoopSettings,
     ModeOptions, NoPeriod, Options, Period, Permissions, Possible, Price, PrivacyOptions, Profile, Rules, RunOptions,

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Check, StatedCheck, Status, TaskId, TaskKind, TaskType};
@@ -21,6 +23,9 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promise: Option<String>,
     pub phases: Vec<Phase>,
+    /// How long its author thinks tasks take, in milliseconds. Not part of what is approved.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub estimates: BTreeMap<TaskId, u64>,
     /// In the order they are worked on; what a task waits for is in here, too.
     pub tasks: Vec<PlannedTask>,
 }
@@ -32,6 +37,23 @@ pub struct Phase {
     /// A loop phase does its tasks once for each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
+}
+
+impl Plan {
+    /// The check that an author gave a task, where a generated one runs it: that one, and its command.
+    pub fn check_behind(&self, task: &PlannedTask) -> Option<(&TaskId, &str)> {
+        if task.kind != TaskKind::Main || task.verify.as_ref().and_then(Check::as_command).is_some() {
+            return None;
+        }
+        let link = |other: &&PlannedTask| other.kind == TaskKind::Post && is_link(&other.id, &task.id);
+        let link = self.tasks.iter().find(link)?;
+        Some((&link.id, link.verify.as_ref()?.as_command()?))
+    }
+}
+
+/// `1.2a` and `1.2b` are links of `1.2`.
+pub fn is_link(link: &TaskId, main: &TaskId) -> bool {
+    matches!(link.as_str().strip_prefix(main.as_str()), Some("a" | "b"))
 }
 
 /// A task before it is in a ledger.

@@ -234,6 +234,11 @@ pub struct Dispatch {
     pub summary: Option<String>,
 }
 
+impl Dispatch {
+    /// How one ended whose agent came to its own end.
+    pub const FINISHED: &'static str = "finished";
+}
+
 /// What dispatches took together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
@@ -262,4 +267,23 @@ pub struct RunView {
     pub sums: Sums,
     /// Of each unit that was dispatched.
     pub unit_sums: BTreeMap<TaskId, Sums>,
+    /// When agents worked, in the order they began.
+    pub spans: Vec<WorkSpan>,
+}
+
+/// When an agent worked on a unit, or an expert beside the units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkSpan {
+    /// A name that begins with `@` is no unit.
+    pub unit: TaskId,
+    pub started_at: Millis,
+    /// None: it goes on, or its runner was killed.
+    pub ended_at: Option<Millis>,
+}
+
+impl WorkSpan {
+    /// A review, or a spec.
+    pub fn is_aside(&self) -> bool {
+        self.unit.as_str().starts_with('@')
+    }
 }

@@ -4,6 +4,7 @@
 mod approval;
 mod drift;
 mod ledger;
+mod limit;
 mod looped;
 mod period;
 mod run;

@@ -106,6 +106,9 @@ pub struct State {
     /// What was said of a changed wiring.
     #[serde(default, skip_serializing_if = "WiringTold::is_nothing")]
     pub wiring: WiringTold,
+    /// The processes of its hosts, one a line, as the hook noted them. Here too, since a file beside it can be deleted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hosts: String,
     /// Events that no host sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forged: Option<ForgedSeen>,
@@ -268,6 +271,8 @@ pub enum Change {
     /// What was said of a changed wiring.
     WiringTold(WiringTold),
     List(ListChange),
+    /// The processes of its hosts, as the hook noted them.
+    Hosted(String),
     /// An event came that no host sent. In words.
     Forged(String),
     /// The human was told of all of them.
@@ -307,6 +312,7 @@ impl State {
             last_write: None,
             list: None,
             wiring: WiringTold::default(),
+            hosts: String::new(),
             forged: None,
             watched: Vec::new(),
             told_language: false,
@@ -370,6 +376,7 @@ impl State {
             }
             Change::Paused(until) => self.paused_until = *until,
             Change::WiringTold(told) => self.wiring = *told,
+            Change::Hosted(hosts) => self.hosts.clone_from(hosts),
             Change::Forged(last) => {
                 let forged = self.forged.get_or_insert_default();
                 forged.count = forged.count.saturating_add(1);

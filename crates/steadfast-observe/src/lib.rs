@@ -44,6 +44,7 @@ pub use branch::Branch;
 pub use change::{Change, ChangeKind, Point};
 pub use deadline::TOOL_EVENT;
 pub use git_command::{GitCommand, GitFailed};
+pub use location::behind;
 pub use neighbour::NeighbourTable;
 pub use object_id::{NotAnId, ObjectId};
 pub use private_index::TreeId;

@@ -10,7 +10,7 @@ const MOST_LINKS: u8 = 40;
 
 /// The place behind a path, which need not exist: what does not is put below what does. `None` where links go round in
 /// a circle or the way cannot be looked at.
-pub(crate) fn behind(path: &Path) -> Option<PathBuf> {
+pub fn behind(path: &Path) -> Option<PathBuf> {
     follow(path, MOST_LINKS)
 }
 

@@ -69,6 +69,8 @@ pub(crate) struct DraftTask {
     pub(crate) command: Option<Text>,
     pub(crate) criteria: Vec<String>,
     pub(crate) after: Vec<Text>,
+    /// How long it takes, in milliseconds.
+    pub(crate) estimate: Option<u64>,
     /// How its author says that it stands, where that is said.
     pub(crate) standing: Option<Standing>,
 }
@@ -101,6 +103,7 @@ impl DraftTask {
             command: None,
             criteria: Vec::new(),
             after: Vec::new(),
+            estimate: None,
             standing: None,
         }
     }

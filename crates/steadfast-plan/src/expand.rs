@@ -7,6 +7,7 @@ use steadfast_model::{Check, Phase, Plan, PlannedTask, Reported, Status, TaskId,
 use crate::Options;
 use crate::commands::Commands;
 use crate::draft::{DraftPhase, DraftTask};
+use crate::estimate;
 use crate::graph::{Graph, Node, Stage};
 use crate::natural;
 
@@ -47,6 +48,11 @@ pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, opti
         checks: Vec::new(),
         promise: draft.promise.clone(),
         phases: phases.collect(),
+        estimates: graph
+            .tasks
+            .iter()
+            .filter_map(|node| Some((TaskId::new(&node.id), estimate::of(node.draft)?)))
+            .collect(),
         tasks,
     }
 }
@@ -162,8 +168,7 @@ fn links(
         let skills: Vec<String> = options.ui_skills.iter().map(|name| format!("/{name}")).collect();
         let text = format!("Run {} for: {title}", skills.join(" and "));
         let check = Check::Skills { names: options.ui_skills.clone() };
-        let check = (!options.ui_skills.is_empty()).then_some(check);
-        tasks.push(link(before, TaskKind::Pre, text, check, std::mem::take(&mut waits)));
+        tasks.push(link(before, TaskKind::Pre, text, Some(check), std::mem::take(&mut waits)));
         waits = vec![TaskId::new(before)];
     }
     let main = match (task_type, &own) {

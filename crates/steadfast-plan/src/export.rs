@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use steadfast_model::{Check, Phase, Plan, PlannedTask, Reported, Status, TaskKind, TaskType};
 
+use crate::estimate;
+
 /// What a plan is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -98,6 +100,11 @@ impl<'a> List<'a> {
             Some((task.phase.as_deref()?, before.collect()))
         });
         Self { plan, decides, phases: phases.collect(), tasks }
+    }
+
+    /// How long its author thinks a task takes.
+    fn estimate(&self, item: &Item<'_>) -> Option<String> {
+        self.plan.estimates.get(&item.task.id).map(|length| estimate::text(*length))
     }
 
     /// The phases with their tasks; what stands in none comes last.

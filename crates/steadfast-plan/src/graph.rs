@@ -1,8 +1,9 @@
 //! A draft as a graph: loops unrolled, ids and dependencies resolved.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
-use steadfast_model::TaskType;
+use steadfast_model::{TaskId, TaskType};
 
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
 use crate::kind::kind;
@@ -41,13 +42,16 @@ pub(crate) struct Node<'d> {
     pub(crate) phase: usize,
     pub(crate) item: Option<u32>,
     pub(crate) task_type: Option<TaskType>,
+    /// Whether work on an interface has a task before it: there is a skill for it.
+    pub(crate) has_skills: bool,
     /// Tasks it waits for.
     pub(crate) after: Vec<usize>,
 }
 
 impl Node<'_> {
     pub(crate) fn links(&self) -> Links {
-        Links::of(&self.id, self.task_type)
+        let links = Links::of(&self.id, self.task_type);
+        if self.has_skills { links } else { Links { before: None, ..links } }
     }
 }
 
@@ -80,9 +84,10 @@ impl Links {
 }
 
 impl<'d> Graph<'d> {
-    pub(crate) fn of(draft: &'d Draft, findings: &mut Findings) -> Option<Self> {
+    pub(crate) fn of(draft: &'d Draft, has_skills: bool, findings: &mut Findings) -> Option<Self> {
         let mut graph = Self { draft, phases: Vec::new(), tasks: Vec::new() };
         graph.unroll(findings)?;
+        graph.tasks.iter_mut().for_each(|task| task.has_skills = has_skills);
         graph.name_openings();
         graph.unique(findings);
         graph.phase_order(findings);
@@ -180,7 +185,8 @@ impl<'d> Graph<'d> {
             }
         }
         for node in &self.tasks {
-            for link in node.links().all().filter(|link| *link != node.id) {
+            // Also where it is not generated today: a skill may be installed tomorrow.
+            for link in Links::of(&node.id, node.task_type).all().filter(|link| *link != node.id) {
                 generated.insert(link.to_owned(), "a generated task");
             }
         }
@@ -285,6 +291,12 @@ impl<'d> Graph<'d> {
         Some(order)
     }
 
+    /// Where the check of each task stands in the text; of one without, its id.
+    pub(crate) fn places(&self) -> BTreeMap<TaskId, Range<usize>> {
+        let place = |task: &DraftTask| task.command.as_ref().map_or(task.id.span.clone(), |text| text.span.clone());
+        self.tasks.iter().map(|node| (TaskId::new(&node.id), place(node.draft))).collect()
+    }
+
     /// Tasks that nobody in their phase waits for.
     pub(crate) fn sinks(&self, phase: usize) -> Vec<usize> {
         let waited: BTreeSet<usize> =
@@ -378,7 +390,7 @@ enum Step {
 
 fn node<'d>(id: String, task: &'d DraftTask, phase: usize, item: Option<u32>, findings: &mut Findings) -> Node<'d> {
     let task_type = task.task_type.as_ref().and_then(|name| known_type(name, item, findings));
-    Node { id, draft: task, phase, item, task_type, after: Vec::new() }
+    Node { id, draft: task, phase, item, task_type, has_skills: true, after: Vec::new() }
 }
 
 fn known_type(name: &Text, item: Option<u32>, findings: &mut Findings) -> Option<TaskType> {

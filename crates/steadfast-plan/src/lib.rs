@@ -8,6 +8,7 @@
 mod card;
 mod commands;
 mod draft;
+mod estimate;
 mod expand;
 mod export;
 mod fit;
@@ -37,7 +38,10 @@ mod workflow;
 #[cfg(any(test, feature = "schema"))]
 pub mod schema;
 
-use steadfast_model::{Plan, Reported, StatedCheck};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use steadfast_model::{Check, Plan, Reported, StatedCheck, Status, TaskId};
 
 use commands::Commands;
 use draft::{Draft, DraftPhase};
@@ -53,7 +57,7 @@ pub use import::{BEADS_NOTE, Format, has_slices, with_slice_status};
 pub use lint::not_read;
 pub use problem::{Code, Problem, Report, Severity};
 pub use render::render;
-pub use schedule::Schedule;
+pub use schedule::{Lengths, Moment, Schedule};
 pub use score::{Dimension, Mark, Sentence, SpecScore, Stated, THRESHOLD, paths, score, score_plan, stated};
 pub use shape::{render_shape, shape};
 pub use swallow::swallowed;
@@ -70,8 +74,10 @@ pub const MAX_BYTES: usize = 64 << 20;
 /// What the configuration says about expansion.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Skills to be used before ui work.
+    /// Skills to be used before ui work. Without any, nothing is generated before it.
     pub ui_skills: Vec<String>,
+    /// Skills that would be used before ui work as well, and are not installed.
+    pub missing_skills: Vec<String>,
     /// Whether there is a secret in a text. Redaction is not this crate's.
     pub holds_secret: fn(&str) -> bool,
 }
@@ -79,7 +85,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let ui_skills = ["frontend-design", "vercel-design-guidelines"].map(str::to_owned).to_vec();
-        Self { ui_skills, holds_secret: |_| false }
+        Self { ui_skills, missing_skills: Vec::new(), holds_secret: |_| false }
     }
 }
 
@@ -95,6 +101,40 @@ pub struct Compiled {
     pub authored: usize,
     /// The lines that might be meant as tasks, and are none.
     pub unread: Vec<usize>,
+    /// Phases that wait for the one before them, and share no file with any before them.
+    pub apart: Vec<String>,
+    /// Where the check of an authored task stands, or its id.
+    places: BTreeMap<TaskId, Range<usize>>,
+}
+
+impl Compiled {
+    /// The commands of its open tasks, each once, with the tasks that it is the check of.
+    pub fn commands(&self) -> Vec<(&str, Vec<&TaskId>)> {
+        let done: BTreeSet<&TaskId> =
+            self.reported.iter().filter(|one| one.status == Status::Done).map(|one| &one.task).collect();
+        let mut commands: Vec<(&str, Vec<&TaskId>)> = Vec::new();
+        for task in self.plan.tasks.iter().filter(|task| !done.contains(&task.id)) {
+            let Some(command) = task.verify.as_ref().and_then(Check::as_command) else { continue };
+            match commands.iter_mut().find(|(known, _)| *known == command) {
+                Some((_, tasks)) => tasks.push(&task.id),
+                None => commands.push((command, vec![&task.id])),
+            }
+        }
+        commands
+    }
+
+    /// That a command passed before any work was done, as lint says it.
+    pub fn passes_already(&self, text: &str, command: &str, tasks: &[&TaskId]) -> Option<Problem> {
+        let span = tasks.iter().find_map(|task| {
+            let bare = TaskId::new(task.as_str().trim_end_matches(|c: char| c.is_ascii_lowercase()));
+            self.places.get(*task).or_else(|| self.places.get(&bare))
+        })?;
+        let named: Vec<String> = tasks.iter().map(|task| format!("`{task}`")).collect();
+        let message = format!("the check of {} passes before any work is done: `{command}`", named.join(", "));
+        let mut findings = Findings::default();
+        findings.add(Code::PassesAlready, span, message, "check something that only this work makes true");
+        findings.into_problems(&Lines::of(text)).pop()
+    }
 }
 
 /// The plan of a spec. `name` is its file's: it tells the format where the text does not, and stands in for a title.
@@ -104,16 +144,16 @@ pub fn compile(text: &str, name: &str, options: &Options) -> Result<Compiled, Re
     let read = import::recognise(text, name, &mut findings).and_then(|format| {
         let draft = import::read(format, text, name, &mut findings)?;
         let unread = lint::unread(&draft, &lines, &mut findings);
-        let (mut plan, reported) = check_and_expand(&draft, options, &mut findings)?;
+        let Expanded { mut plan, reported, apart, places } = check_and_expand(&draft, options, &mut findings)?;
         plan.checks = checks_of(text, &plan, format);
         lint::stated(&draft, &plan.checks, options, &mut findings);
         let authored = draft.phases.iter().flat_map(DraftPhase::authored).count();
-        Some((plan, reported, format, authored, unread))
+        Some((plan, reported, format, authored, unread, apart, places))
     });
     let problems = findings.into_problems(&lines);
     match read {
-        Some((plan, reported, format, authored, unread)) if !problems.iter().any(Problem::is_error) => {
-            Ok(Compiled { plan, warnings: problems, format, reported, authored, unread })
+        Some((plan, reported, format, authored, unread, apart, places)) if !problems.iter().any(Problem::is_error) => {
+            Ok(Compiled { plan, warnings: problems, format, reported, authored, unread, apart, places })
         }
         _ => Err(Report { problems }),
     }
@@ -142,11 +182,24 @@ pub fn lint(text: &str, name: &str, options: &Options) -> Report {
     }
 }
 
-fn check_and_expand(draft: &Draft, options: &Options, findings: &mut Findings) -> Option<(Plan, Vec<Reported>)> {
+/// What a graph comes to.
+struct Expanded {
+    plan: Plan,
+    reported: Vec<Reported>,
+    apart: Vec<String>,
+    places: BTreeMap<TaskId, Range<usize>>,
+}
+
+fn check_and_expand(draft: &Draft, options: &Options, findings: &mut Findings) -> Option<Expanded> {
     let commands = Commands::of(draft, findings);
     lint::draft(draft, &commands, options, findings);
-    let graph = Graph::of(draft, findings)?;
-    lint::graph(&graph, findings);
+    let graph = Graph::of(draft, !options.ui_skills.is_empty(), findings)?;
+    lint::graph(&graph, options, findings);
     let order = graph.order(findings)?;
-    (!findings.has_error()).then(|| (expand::plan(&graph, &order, &commands, options), expand::reported(&graph)))
+    (!findings.has_error()).then(|| Expanded {
+        plan: expand::plan(&graph, &order, &commands, options),
+        reported: expand::reported(&graph),
+        apart: lint::apart(&graph),
+        places: graph.places(),
+    })
 }

@@ -1,11 +1,13 @@
 //! What is wrong with a spec beside its spelling.
 
+use std::collections::BTreeSet;
+
 use steadfast_model::{StatedCheck, TaskType};
 
 use crate::Options;
 use crate::commands::Commands;
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
-use crate::graph::Graph;
+use crate::graph::{Graph, Stage};
 use crate::kind::kind;
 use crate::problem::{Code, Findings};
 use crate::source::Lines;
@@ -49,7 +51,8 @@ pub(crate) fn draft(draft: &Draft, commands: &Commands, options: &Options, findi
     }
 }
 
-pub(crate) fn graph(graph: &Graph<'_>, findings: &mut Findings) {
+pub(crate) fn graph(graph: &Graph<'_>, options: &Options, findings: &mut Findings) {
+    skills(graph, options, findings);
     let chain = |node: &crate::graph::Node<'_>| {
         1 + usize::from(node.links().before.is_some()) + usize::from(node.links().after.is_some())
     };
@@ -59,6 +62,74 @@ pub(crate) fn graph(graph: &Graph<'_>, findings: &mut Findings) {
         let message = format!("there are {count} tasks");
         findings.add(Code::ManyTasks, &graph.draft.span, message, "several specs are easier to see through");
     }
+}
+
+/// Says which skills are left out of the plan because nobody installed them, once, at the first task that would use them.
+fn skills(graph: &Graph<'_>, options: &Options, findings: &mut Findings) {
+    let missing = &options.missing_skills;
+    let mut tasks = graph.tasks.iter().filter(|task| task.task_type == Some(TaskType::Ui));
+    let (Some(first), Some(example)) = (tasks.next(), missing.first()) else { return };
+    let what = match (options.ui_skills.is_empty(), 1 + tasks.count()) {
+        (false, _) => "the tasks before ui work do not ask for it".to_owned(),
+        (true, 1) => format!("`{}a` is left out", first.id),
+        (true, count) => format!("the task before each of {count} ui tasks is left out (`{}a` and so on)", first.id),
+    };
+    let named: Vec<String> = missing.iter().map(|name| format!("`/{name}`")).collect();
+    let message = format!("not installed: {}; {what}", named.join(", "));
+    let help = format!(
+        "put it into `.claude/skills/{example}/SKILL.md` (Codex: `.agents/skills`) or install its plugin, and load the \
+         spec again; `ledger.ui_skills` names the skills"
+    );
+    let span = first.draft.task_type.as_ref().map_or(&first.draft.id.span, |name| &name.span);
+    findings.add(Code::SkillNotInstalled, span, message, help);
+}
+
+/// The phases that wait for the one before them only because that is what phases do: every task there and before names its
+/// files, none is shared, and none waits for a task of an earlier phase. A hint, no problem: the order may still be meant.
+pub(crate) fn apart(graph: &Graph<'_>) -> Vec<String> {
+    // The files of earlier phases, and the folders that these are in.
+    let (mut files, mut folders): (BTreeSet<&str>, BTreeSet<&str>) = Default::default();
+    let mut has_pattern = false;
+    let mut apart = Vec::new();
+    if graph.draft.only_groups {
+        return apart;
+    }
+    for (index, stage) in graph.phases.iter().enumerate() {
+        let Some(own) = files_of(stage) else { return apart };
+        let waits = index > 0 && stage.draft.after.is_none();
+        let crosses = stage.tasks.iter().flat_map(|task| &graph.tasks[*task].after);
+        let crosses = crosses.into_iter().any(|before| graph.tasks[*before].phase != index);
+        // What a pattern stands for is not known here.
+        has_pattern |= own.iter().any(|file| file.contains(['*', '?']));
+        let is_shared = |file: &&str| {
+            folders.contains(file) || files.contains(file) || above(file).any(|folder| files.contains(folder))
+        };
+        if waits && !crosses && !has_pattern && !own.iter().any(is_shared) {
+            apart.push(stage.draft.name.clone());
+        }
+        for file in own {
+            files.insert(file);
+            folders.extend(above(file));
+        }
+    }
+    apart
+}
+
+/// The folders that a path is in.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at])
+}
+
+/// What the tasks of a phase write. None: one does not say.
+fn files_of<'d>(stage: &Stage<'d>) -> Option<Vec<&'d str>> {
+    let mut files = Vec::new();
+    for task in stage.draft.authored() {
+        if task.files.is_empty() {
+            return None;
+        }
+        files.extend(task.files.iter().map(|file| file.as_str().trim_end_matches('/')));
+    }
+    (!files.is_empty()).then_some(files)
 }
 
 /// Says which lines might be meant as tasks, and are none; returns their numbers.

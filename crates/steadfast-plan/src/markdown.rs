@@ -445,7 +445,7 @@ impl Reader<'_> {
                 self.set(field, text);
                 true
             }
-            Some(Field::Type | Field::Status | Field::Notes) | None => false,
+            Some(Field::Type | Field::Status | Field::Estimate | Field::Notes) | None => false,
         }
     }
 

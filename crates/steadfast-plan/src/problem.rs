@@ -103,8 +103,13 @@ codes! {
     /// Nobody can tell whose list of tasks it is.
     UnknownFormat Error "unknown-format",
     UnknownStatus Warning "unknown-status",
+    UnreadEstimate Warning "unread-estimate",
     /// Something of a list that is no work: deleted, a template.
     LeftOut Warning "left-out",
+    /// What would be used before work on an interface is not installed.
+    SkillNotInstalled Warning "skill-not-installed",
+    /// It proves nothing about the work. Only where checks are run.
+    PassesAlready Warning "passes-already",
     /// A second task with the id of another one.
     RenamedId Warning "renamed-id",
 }

@@ -1,80 +1,150 @@
-//! Which unit starts next: what it waits for has landed, its files meet those of no unit that runs, and the longest
-//! chain of work waits behind it.
+//! Which unit starts next: what it waits for has landed, and its files meet those of no running unit. Of several, the
+//! one that ends the plan soonest by what is known of the lengths.
+
+mod graph;
+mod length;
+mod simulate;
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
-
-use steadfast_model::TaskId;
+use std::fmt;
 
 use crate::reach::Reached;
 use crate::unit::{Unit, UnitState};
 
+pub use length::Lengths;
+
+use graph::Graph;
+use simulate::Simulation;
+
+/// Above this many units the longest chain goes first without a simulation: trying all orders for 128 units takes about
+/// two milliseconds, and grows with the square.
+const SIMULATED: usize = 128;
+
+/// How many orders are compared.
+const ORDERS: u64 = 64;
+
 /// The order in which the units of a plan start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// For each unit the places of those it waits for.
-    after: Vec<Vec<usize>>,
-    /// All units, the most urgent first.
-    order: Vec<usize>,
+    graph: Graph,
+    /// How long each unit is expected to take, in any measure.
+    lengths: Vec<u64>,
+    /// All units by urgency, in several orders. The first has the longest chain first.
+    orders: Vec<Vec<usize>>,
+}
+
+/// A run at a moment when a place is free.
+#[derive(Clone, Copy)]
+pub struct Moment<'a> {
+    pub state: &'a dyn Fn(usize) -> UnitState,
+    /// How long the agent of a running unit has been working, in the measure of the lengths. None: the unit only lands,
+    /// and no place is taken.
+    pub worked: &'a dyn Fn(usize) -> Option<u64>,
+    /// How many agents may work at once.
+    pub places: usize,
+}
+
+impl fmt::Debug for Moment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Moment").field("places", &self.places).finish_non_exhaustive()
+    }
 }
 
 impl Schedule {
-    /// How long a unit takes is not known before: each task of it counts the same.
-    pub fn of(units: &[Unit]) -> Self {
-        Self::weighed(units, &units.iter().map(|unit| unit.tasks.len() as u64).collect::<Vec<_>>())
+    /// With how long each unit is expected to take.
+    pub fn of(units: &[Unit], lengths: Vec<u64>) -> Self {
+        let mut schedule = Self { graph: Graph::of(units, SIMULATED), lengths: Vec::new(), orders: Vec::new() };
+        schedule.expect(lengths);
+        schedule
     }
 
-    /// With a weight for each unit: how long it is expected to take, in any measure.
-    pub fn weighed(units: &[Unit], weights: &[u64]) -> Self {
-        let places: HashMap<&TaskId, usize> = units.iter().enumerate().map(|(place, unit)| (&unit.id, place)).collect();
-        let after: Vec<Vec<usize>> =
-            units.iter().map(|unit| unit.after.iter().filter_map(|id| places.get(id).copied()).collect()).collect();
-        let mut followers: Vec<Vec<usize>> = vec![Vec::new(); units.len()];
-        for (place, causes) in after.iter().enumerate() {
-            causes.iter().for_each(|cause| followers[*cause].push(place));
-        }
-        let chains = chains(&after, &followers, weights);
-        let mut order: Vec<usize> = (0..units.len()).collect();
-        // Of equal chains the one that more units wait for, then as the plan has them.
-        order.sort_by_key(|place| (Reverse(chains[*place]), Reverse(followers[*place].len()), *place));
-        Self { after, order }
+    /// What is expected changed.
+    pub fn expect(&mut self, lengths: Vec<u64>) {
+        // The order of equals is the plan's, so without a difference in length nothing is to be compared.
+        let orders = if self.graph.is_small { ORDERS } else { 1 };
+        self.orders = (0..orders).map(|number| self.order(&varied(&lengths, number))).collect();
+        self.orders.dedup();
+        self.lengths = lengths;
+    }
+
+    /// The longest chain first; of equal chains the one that more units wait for, then as the plan has them.
+    fn order(&self, lengths: &[u64]) -> Vec<usize> {
+        let chains = self.graph.chains(lengths);
+        let mut order: Vec<usize> = (0..lengths.len()).collect();
+        order.sort_by_key(|place| (Reverse(chains[*place]), Reverse(self.graph.followers[*place].len()), *place));
+        order
     }
 
     /// Whether all that a unit waits for is done.
     pub fn is_free(&self, place: usize, state: &dyn Fn(usize) -> UnitState) -> bool {
-        self.after[place].iter().all(|cause| state(*cause) == UnitState::Done)
+        self.graph.after[place].iter().all(|cause| state(*cause) == UnitState::Done)
     }
 
-    /// The unit to start now. A unit that names no files meets nobody's.
-    pub fn next(&self, units: &[Unit], state: &dyn Fn(usize) -> UnitState) -> Option<usize> {
-        let mut ready = self
-            .order
-            .iter()
-            .copied()
-            .filter(|place| state(*place) == UnitState::Waiting && self.is_free(*place, state));
-        let first = ready.next()?;
+    /// Whether a unit could start if a place were free. A unit that names no files meets nobody's.
+    pub fn is_any_ready(&self, units: &[Unit], state: &dyn Fn(usize) -> UnitState) -> bool {
+        !self.ready(units, state).is_empty()
+    }
+
+    fn ready(&self, units: &[Unit], state: &dyn Fn(usize) -> UnitState) -> Vec<usize> {
+        let order = self.orders.first().map(Vec::as_slice).unwrap_or_default();
+        let waiting = order.iter().copied().filter(|place| state(*place) == UnitState::Waiting);
+        let mut ready: Vec<usize> = waiting.filter(|place| self.is_free(*place, state)).collect();
+        if ready.is_empty() {
+            return ready;
+        }
         let mut reached = Reached::default();
-        for place in self.order.iter().filter(|place| state(**place) == UnitState::Running) {
+        for place in order.iter().filter(|place| state(**place) == UnitState::Running) {
             reached.add(&units[*place].files);
         }
-        std::iter::once(first).chain(ready).find(|place| !reached.meets(&units[*place].files))
+        // Of two whose files meet, the plan's first goes first: what they come to does not depend on what was measured.
+        let mut in_plan = ready.clone();
+        in_plan.sort_unstable();
+        let mut held = vec![false; units.len()];
+        for place in in_plan {
+            held[place] = reached.meets(&units[place].files);
+            reached.add(&units[place].files);
+        }
+        ready.retain(|place| !held[*place]);
+        ready
+    }
+
+    /// The unit to start now: the first one of the order that ends soonest if all lengths are as expected.
+    pub fn next(&self, units: &[Unit], moment: Moment<'_>) -> Option<usize> {
+        let ready = self.ready(units, moment.state);
+        let first = *ready.first()?;
+        if ready.len() == 1 || self.orders.len() == 1 {
+            return Some(first);
+        }
+        let simulation = Simulation::of(&self.graph, &self.lengths, moment);
+        // Of equals the first, so the longest chain decides where the rest does not matter.
+        let best = self.orders.iter().min_by_key(|order| simulation.end(order))?;
+        best.iter().copied().find(|place| ready.contains(place))
     }
 }
 
-/// The weight of the heaviest chain that begins with each unit.
-fn chains(after: &[Vec<usize>], followers: &[Vec<usize>], weights: &[u64]) -> Vec<u64> {
-    let mut open: Vec<usize> = followers.iter().map(Vec::len).collect();
-    let mut chains: Vec<u64> = weights.to_vec();
-    let mut last: Vec<usize> = (0..after.len()).filter(|place| open[*place] == 0).collect();
-    // From the ends of the plan to its beginnings: a plan has no circle.
-    while let Some(place) = last.pop() {
-        for cause in &after[place] {
-            chains[*cause] = chains[*cause].max(weights[*cause].saturating_add(chains[place]));
-            open[*cause] -= 1;
-            if open[*cause] == 0 {
-                last.push(*cause);
-            }
-        }
-    }
-    chains
+/// The lengths that an order is made of: the first as they are, the others each a bit longer or shorter, which tries other
+/// orders of what is nearly equal. The same every time, so what was the best order stays one of them.
+fn varied(lengths: &[u64], number: u64) -> Vec<u64> {
+    // A quarter of the orders each: nearly as expected, up to half, up to three times.
+    let spread = match number % 4 {
+        _ if number == 0 => 0,
+        0 | 1 => 25,
+        2 => 50,
+        _ => 200,
+    };
+    let mut random = number;
+    let vary = |length: &u64| {
+        random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let percent = 100 + mixed(random) % (spread + 1);
+        // Small numbers need room for their variations.
+        length.saturating_mul(percent)
+    };
+    lengths.iter().map(vary).collect()
+}
+
+/// The mixer of splitmix64.
+fn mixed(random: u64) -> u64 {
+    let mixed = (random ^ (random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }

@@ -82,9 +82,18 @@ pub struct SpecTask {
     verification: Option<SpecVerification>,
     /// Tasks or phases that come before it.
     depends_on: Option<Lines>,
+    /// How long it takes: `20 min`, `1.5 h`, or a number of minutes. A run starts longer chains of work first.
+    estimate: Option<SpecEstimate>,
     /// How it stands where it comes from: `pending`, `in_progress`, `done` or `blocked`, perhaps with a reason behind a
     /// colon. What is done there is `claimed` here.
     status: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SpecEstimate {
+    Minutes(f64),
+    Text(String),
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

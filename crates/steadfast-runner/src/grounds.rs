@@ -4,12 +4,13 @@ mod exhibit;
 mod merge;
 mod name;
 mod remains;
+mod submodule;
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use steadfast_check::MARK;
@@ -19,10 +20,15 @@ pub use exhibit::difference;
 pub use merge::{Candidate, Landing, Merge};
 use name::plain;
 use remains::{git_dir, remove_dir};
+use submodule::Before;
+pub use submodule::{Submodule, has_commit, has_content, submodules};
 
 /// A checkout of a very large repository takes a while.
 const CHECKOUT: Duration = Duration::from_secs(600);
 const QUICK: Duration = Duration::from_secs(60);
+
+/// Where rendered files go in a checkout.
+const OWN: &str = ".steadfast";
 
 /// Held while a worktree is made or forgotten: git looks at all of them then, and takes one that is half there for a
 /// broken one.
@@ -41,6 +47,8 @@ pub struct Grounds {
     identity: Identity,
     /// What is to land was laid out by this process before, so its worktree is whole.
     laid_out: Arc<AtomicBool>,
+    /// What the submodules of the run are, once that was asked.
+    modules: Arc<OnceLock<Vec<Submodule>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +79,7 @@ impl Grounds {
         // Where git does not answer, nothing else here will come far.
         let common = common.answer(QUICK).map_or_else(|_| checkout.join(".git"), PathBuf::from);
         let (checkout, folder, run) = (checkout.to_owned(), folder.to_owned(), run.to_owned());
-        Self { checkout, common, folder, run, identity, laid_out: Arc::default() }
+        Self { checkout, common, folder, run, identity, laid_out: Arc::default(), modules: Arc::default() }
     }
 
     /// What the run leaves: a branch of its own.
@@ -106,26 +114,28 @@ impl Grounds {
         let (folder, branch) = (self.unit_folder(unit), self.unit_branch(unit));
         if self.is_whole(&folder) {
             self.undo_half_a_merge(&folder)?;
+            self.fill(&folder, Before::Keep)?;
             return Ok(folder);
         }
         self.make_room(&folder)?;
         let add = || self.git().call("worktree").args(["add", "--quiet", "--force"]);
-        let made = self.make(add().args(["-b", &branch]).args([&folder]).args([&self.branch()]));
+        let made = self.make(&folder, add().args(["-b", &branch]).args([&folder]).args([&self.branch()]));
         if let Err(error) = made {
             // An earlier attempt left its branch.
             if self.commit_of(&reference(&branch))?.is_none() {
                 return Err(error);
             }
             self.make_room(&folder)?;
-            self.make(add().args([&folder]).args([&branch]))?;
+            self.make(&folder, add().args([&folder]).args([&branch]))?;
         }
         Ok(folder)
     }
 
-    fn make(&self, worktree: GitCommand) -> Result<(), GroundsError> {
-        let _alone = self.alone();
+    fn make(&self, folder: &Path, worktree: GitCommand) -> Result<(), GroundsError> {
+        let alone = self.alone();
         worktree.answer(CHECKOUT)?;
-        Ok(())
+        drop(alone);
+        self.fill(folder, Before::Reset)
     }
 
     fn alone(&self) -> MutexGuard<'static, ()> {
@@ -135,7 +145,13 @@ impl Grounds {
     /// All that changed in a unit's worktree becomes a commit of its branch.
     pub fn save(&self, unit: &str, message: &str) -> Result<(), GroundsError> {
         let folder = self.unit_folder(unit);
-        self.in_worktree(&folder).call("add").args(["--all"]).answer(CHECKOUT)?;
+        // Whoever was killed while it made our own folder left nothing that says so: what is in there is no work.
+        let own = folder.join(OWN);
+        if own.is_dir() {
+            steadfast_work::file::ignore_all(&own).map_err(file(&own))?;
+        }
+        let others = self.but_submodules()?;
+        self.in_worktree(&folder).call("add").args(["--all"]).args(others).answer(CHECKOUT)?;
         let commit = self.in_worktree(&folder).call("commit");
         // 1: nothing changed, or nothing that git keeps.
         commit.args(["--quiet", "--no-verify", "--message", message]).outcome(&[0, 1], CHECKOUT)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_model::{Host, Limits, Millis, PlanId, Run, RunId, RunSettings, RunState};
+use steadfast_model::{Host, Limits, Millis, PlanId, Run, RunId, RunSettings, RunState, RunView, UnitStatus};
 use steadfast_work::task_list::RunTasks;
 use steadfast_work::{Repository, TaskList};
 
@@ -133,6 +133,18 @@ pub fn give_up(repository: &Repository, row: &Run, settings: &RunSettings) -> Re
     }
     ledger.set_run_state(&row.id, RunState::Stopped, Some("a human gave it up"), now)?;
     Ok(())
+}
+
+/// As it really is: where the process of a run is gone, its agents end too, and no unit is at work.
+pub fn as_it_is(mut view: RunView) -> RunView {
+    let runs = view.run.state == RunState::Running && view.run.runner.is_some_and(is_alive);
+    for unit in view.units.iter_mut().filter(|unit| !runs && !unit.agent.is_some_and(is_alive)) {
+        if matches!(unit.status, UnitStatus::Running | UnitStatus::Merging) {
+            unit.status = UnitStatus::Waiting;
+            unit.note = Some("interrupted: the process of the run is gone".to_owned());
+        }
+    }
+    view
 }
 
 /// The named run, or the newest of this worktree that is not over.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use steadfast_model::{Host, RunSettings};
 use steadfast_observe::{GitCommand, GitFailed};
 
+use crate::grounds::{GroundsError, Submodule, has_commit, has_content, submodules};
 use steadfast_work::disk::{self, LEAST_FREE, Room};
 use steadfast_work::{Cause, Environment, Repository};
 
@@ -24,8 +25,8 @@ pub enum NotReady {
     Detached,
     #[error("git cannot merge without a checkout: {0}")]
     OldGit(GitFailed),
-    #[error("this repository has submodules, and worktrees have no content for them")]
-    Submodules,
+    #[error("the submodule `{path}` lacks the commit {commit:.12} that HEAD names")]
+    SubmoduleCommit { path: String, commit: String },
     /// With the first of them.
     #[error("{} not committed: {}", files(*count), first.join(", "))]
     NotCommitted { count: usize, first: Vec<String> },
@@ -101,9 +102,8 @@ pub fn preflight(
     if let Err(error) = merges {
         return Err(NotReady::OldGit(error));
     }
-    let modules = git().call("ls-files").args(["--stage"]).answer(QUICK).map_err(NotReady::Git)?;
-    if modules.lines().any(|line| line.starts_with("160000 ")) {
-        return Err(NotReady::Submodules);
+    if let Some(Submodule { path, commit }) = lacking(root, &base)? {
+        return Err(NotReady::SubmoduleCommit { path, commit });
     }
     let status = git().call("status").args(["--porcelain", "--untracked-files=normal"]).answer(QUICK);
     let status = status.map_err(NotReady::Git)?;
@@ -117,6 +117,17 @@ pub fn preflight(
         return Err(NotReady::NotCommitted { count: changed.len(), first });
     }
     agent_and_folder(repository, settings, host, &base)
+}
+
+/// A submodule that worktrees would have no content for, though the checkout has some. One that is empty there is empty in
+/// every worktree.
+fn lacking(root: &Path, base: &str) -> Result<Option<Submodule>, NotReady> {
+    let modules = match submodules(GitCommand::at(root), base) {
+        Ok(modules) => modules,
+        Err(GroundsError::Git(error)) => return Err(NotReady::Git(error)),
+        Err(_) => return Ok(None),
+    };
+    Ok(modules.into_iter().find(|module| has_content(root, module) && !has_commit(root, module)))
 }
 
 /// What has to hold for a run that goes on, too.

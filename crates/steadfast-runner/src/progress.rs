@@ -1,11 +1,12 @@
 //! How a run stands, as text: `PROGRESS.md`, one line for a terminal, and the report at its end. Pure.
 
 mod amount;
+mod idle;
 mod report;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use steadfast_model::{RunState, RunUnit, RunView, Status, Task, TaskId, UnitStatus};
 use steadfast_plan::counsel;
@@ -19,44 +20,43 @@ pub fn progress_md(view: &RunView) -> String {
     let look = Look::at(view);
     let sections = Sections::of(&look);
     let mut page = format!("# Loop Progress: {}\n\n**Status:** {}\n", one_line(&view.title), status(&look));
-    sections.done.put(&mut page, "✅ Completed", Named::Range, |_| String::new());
-    sections.at_work.put(&mut page, "🔄 In Progress", Named::Range, |listed| match listed.unit.status {
+    sections.done.put(&mut page, "✅ Completed", |_| String::new());
+    sections.at_work.put(&mut page, "🔄 In Progress", |listed| match listed.unit.status {
         UnitStatus::Running | UnitStatus::Merging => " (assigned to subagent)".to_owned(),
         UnitStatus::Waiting | UnitStatus::Done | UnitStatus::Blocked => String::new(),
     });
-    sections.pending.put(&mut page, "⏳ Pending", Named::Onwards, |listed| {
-        match look.waits_for(listed.task).as_slice() {
-            [] => String::new(),
-            open => format!(" (blocked by {})", open.join(", ")),
-        }
+    sections.pending.put(&mut page, "⏳ Pending", |listed| match look.waits_for(listed.task).as_slice() {
+        [] => String::new(),
+        open => format!(" (blocked by {})", open.join(", ")),
     });
-    sections.blocked.put(&mut page, "🚫 Blocked", Named::Range, |listed| match look.why_blocked(listed) {
+    sections.blocked.put(&mut page, "🚫 Blocked", |listed| match look.why_blocked(listed) {
         Some(why) => format!(" ({})", one_line(why)),
         None => String::new(),
     });
     let (done, all) = look.counts();
     let stuck: u32 = view.units.iter().map(|unit| unit.stuck).sum();
     page += &format!("\n## 📊 Metrics\n- Tasks: {done}/{all} complete\n- Stuck count: {stuck}\n");
+    if let Some(idle) = idle::idle_now(view) {
+        page += &format!("- Idle places: {idle}\n");
+    }
     page + &counsel(&view.tasks, 0)
 }
 
-/// `wave 2 of 4 · 3 agents · 5 of 12 tasks · $2.50 of $25`
+/// `4 of 9 units landed · 3 agents · 5 of 12 tasks · $2.50 of $25`
 pub fn status_line(view: &RunView) -> String {
     let look = Look::at(view);
-    let (wave, waves) = look.wave();
     let (done, all) = look.counts();
     let agents = view.units.iter().filter(|unit| unit.status == UnitStatus::Running).count();
     let begins = match view.run.state {
-        RunState::Running => format!("wave {wave} of {waves} · {agents} {}", plural(agents, "agent")),
+        RunState::Running => format!("{} · {agents} {}", look.landed(), plural(agents, "agent")),
         state => look.stated(state.as_str()),
     };
     format!("{begins} · {done} of {all} tasks · {}", look.spent(" of "))
 }
 
 fn status(look: &Look<'_>) -> String {
-    let (wave, waves) = look.wave();
     let iteration = look.view.sums.iterations;
-    let status = format!("Wave {wave} of {waves} | Iteration {iteration} | Cost: {}", look.spent("/"));
+    let status = format!("{} | Iteration {iteration} | Cost: {}", look.landed(), look.spent("/"));
     let state = match look.view.run.state {
         RunState::Running => return status,
         RunState::Paused => "Paused",
@@ -100,12 +100,10 @@ impl<'a> Look<'a> {
         (done, self.all().count())
     }
 
-    /// The wave that is worked on, and how many there are.
-    fn wave(&self) -> (u32, u32) {
+    fn landed(&self) -> String {
         let units = &self.view.units;
-        let all = units.iter().map(|unit| unit.wave).max().unwrap_or(0);
-        let open = units.iter().filter(|unit| !is_closed(unit)).map(|unit| unit.wave).min();
-        (open.unwrap_or(all), all)
+        let landed = units.iter().filter(|unit| unit.status == UnitStatus::Done).count();
+        format!("{landed} of {} units landed", units.len())
     }
 
     /// The state of a run, and why, where that is known.
@@ -163,24 +161,14 @@ struct Sections<'a> {
     blocked: Section<'a>,
 }
 
-/// How the waves of a section are named.
-enum Named {
-    Range,
-    /// By the first of them.
-    Onwards,
-}
-
 impl<'a> Sections<'a> {
     fn of(look: &Look<'a>) -> Self {
-        let (now, _) = look.wave();
-        let is_running = look.view.run.state == RunState::Running;
         let mut sections = Self::default();
         for listed in look.all() {
             let section = match (listed.task.status, listed.unit.status) {
                 (Status::Done, _) => &mut sections.done,
                 (Status::Blocked, _) | (_, UnitStatus::Blocked) => &mut sections.blocked,
                 (_, UnitStatus::Running | UnitStatus::Merging) => &mut sections.at_work,
-                _ if listed.unit.wave == now && is_running => &mut sections.at_work,
                 _ => &mut sections.pending,
             };
             section.0.push(listed);
@@ -191,15 +179,11 @@ impl<'a> Sections<'a> {
 
 impl<'a> Section<'a> {
     /// A section without tasks is none.
-    fn put(&self, page: &mut String, title: &str, named: Named, more: impl Fn(&Listed<'a>) -> String) {
-        let waves: BTreeSet<u32> = self.0.iter().map(|listed| listed.unit.wave).collect();
-        let (Some(first), Some(last)) = (waves.first(), waves.last()) else { return };
-        let waves = match named {
-            _ if first == last => format!("Wave {first}"),
-            Named::Range => format!("Wave {first}-{last}"),
-            Named::Onwards => format!("Wave {first}+"),
-        };
-        *page += &format!("\n## {title} ({waves})\n");
+    fn put(&self, page: &mut String, title: &str, more: impl Fn(&Listed<'a>) -> String) {
+        if self.0.is_empty() {
+            return;
+        }
+        *page += &format!("\n## {title}\n");
         for listed in &self.0 {
             let Task { id, title, status, .. } = listed.task;
             let mark = if *status == Status::Done { "x" } else { " " };

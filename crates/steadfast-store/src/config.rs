@@ -207,13 +207,40 @@ mod tests {
         );
         assert_eq!(
             wrong("budget_usd = -1"),
-            "/steadfast.toml:2:14: invalid value: integer `-1`, expected an amount of US dollars like `25` or `2.5`"
+            "/steadfast.toml:2:14: invalid value: integer `-1`, expected an amount of US dollars like `25` or `2.5`, or `none` for no \
+             limit"
+        );
+        assert_eq!(
+            wrong("iterations = \"many\""),
+            "/steadfast.toml:2:14: invalid value: string \"many\", expected a number from 1 on, or `none` for no limit"
         );
         assert_eq!(wrong("parallel = 0"), "/steadfast.toml:2:12: invalid value: integer `0`, expected a nonzero u32");
         assert_eq!(
             wrong("host = \"vim\""),
             "/steadfast.toml:2:8: unknown variant `vim`, expected one of `claude`, `codex`, `sim`"
         );
+    }
+
+    #[test]
+    fn none_lifts_every_limit_of_a_run_and_is_no_price() {
+        let keys = ["iterations", "budget_usd", "tokens", "wall_time", "unit_time", "silence"];
+        let lines: String = keys.iter().map(|key| format!("{key} = \"none\"\n")).collect();
+        let (_dir, files) = project(&format!("[run]\n{lines}"));
+        let settings = files.load().unwrap();
+        let limits = Limits { parallel: 3, iterations: Limits::NO_LIMIT, ..Limits::default() };
+        assert_eq!((settings.run.limits(), settings.run.limits().iterations()), (limits, None));
+        assert!(settings.lines().iter().any(|(key, value, _)| *key == "run.iterations" && value == "\"none\""));
+        for wrong in [
+            "iterations = 0",
+            "iterations = 4294967296",
+            "budget_usd = \"all\"",
+            "tokens = -1",
+            "wall_time = \"0\"",
+            "[run.prices.m]\ninput = \"none\"\noutput = 1",
+        ] {
+            let (_dir, files) = project(&format!("[run]\n{wrong}\n"));
+            assert!(files.load().is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -36,7 +36,9 @@ fn append(state: &Path, at: Millis, text: &str) {
     if fs::metadata(&path).is_ok_and(|file| file.len() > BOUND) {
         let _ = rename(&path, &state.join(ROTATED));
     }
-    let line = format!("{at} {}\n", cut(&redact(text), LINE).replace(['\n', '\r'], " "));
+    // A secret that begins in the line is known by less than what is read behind it.
+    let text = cut(text, 4 * LINE);
+    let line = format!("{at} {}\n", cut(&redact(&text), LINE).replace(['\n', '\r'], " "));
     if let Ok(mut file) = private_options().append(true).create(true).open(path) {
         let _ = file.write_all(line.as_bytes());
     }

@@ -2,6 +2,7 @@
 
 mod approval;
 mod check_lock;
+mod checkout;
 mod claim;
 mod config;
 mod digest;
@@ -27,6 +28,7 @@ pub use approval::{
     approval_record, grant, grant_signed, valid_approval, write_approval,
 };
 pub use check_lock::{forget_check, is_check_running, lock_check};
+pub use checkout::{MoveError, Moved, settle_checkout};
 pub use claim::{claim_of_call, drop_claim, drop_claims_of, find_claim, leave_claim, stale_claims};
 pub use config::{CONFIG_FILE, ConfigError, ConfigFiles, parse_options};
 pub use draft::{Draft, draft, drafts, keep_draft};

@@ -57,11 +57,24 @@ fn in_git(cwd: &Path) -> Option<Place> {
     })
 }
 
+/// The folder behind a `.git` file.
+fn behind(root: &Path, file: &Path) -> Option<PathBuf> {
+    let text = fs::read_to_string(file).ok()?;
+    Some(root.join(text.strip_prefix("gitdir:")?.trim()))
+}
+
+/// The name and the folder that git has for a linked worktree. None of a repository's own checkout.
+pub(crate) fn linked_name(root: &Path) -> Option<(String, PathBuf)> {
+    let folder = behind(root, &root.join(".git"))?;
+    let folder = fs::canonicalize(&folder).unwrap_or(folder);
+    let name = folder.file_name()?.to_string_lossy().into_owned();
+    folder.join("commondir").is_file().then_some((name, folder))
+}
+
 /// The common directory behind a `.git` file: a worktree's points to the main repository by a `commondir` file, a
 /// submodule's is its own.
 fn linked(root: &Path, file: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(file).ok()?;
-    let own = root.join(text.strip_prefix("gitdir:")?.trim());
+    let own = behind(root, file)?;
     match fs::read_to_string(own.join("commondir")) {
         Ok(common) => {
             let common = own.join(common.trim());

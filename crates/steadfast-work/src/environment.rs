@@ -1,6 +1,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use steadfast_hosts::install::Homes;
 use steadfast_model::{Millis, SessionId};
 
 /// To an agent of a run: the file that is there once the run has spent its budget.
@@ -15,6 +16,8 @@ pub struct Environment {
     pub clock: fn() -> Millis,
     pub cwd: PathBuf,
     pub home: Option<PathBuf>,
+    /// Where the hosts keep what is the user's, skills among it.
+    pub homes: Option<Homes>,
     /// Where programs are looked for.
     pub path: Option<OsString>,
     /// Where state is kept that belongs to no repository.

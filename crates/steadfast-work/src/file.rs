@@ -25,3 +25,33 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     draft.persist(&path).map_err(|error| error.error)?;
     Ok(())
 }
+
+/// Keeps a folder of rendered files out of everybody's commits. An empty file was left by a process that was killed.
+pub fn ignore_all(folder: &Path) -> io::Result<()> {
+    let ignore = folder.join(".gitignore");
+    if fs::metadata(&ignore).is_ok_and(|file| file.len() > 0) {
+        return Ok(());
+    }
+    fs::create_dir_all(folder)?;
+    replace(&ignore, b"*\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_was_half_made_is_ignored_all_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let (folder, ignore) = (dir.path().join("f"), dir.path().join("f/.gitignore"));
+        ignore_all(&folder).unwrap();
+        assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
+        fs::write(&ignore, "").unwrap();
+        ignore_all(&folder).unwrap();
+        assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
+        // What somebody wrote there is theirs.
+        fs::write(&ignore, "!decisions\n").unwrap();
+        ignore_all(&folder).unwrap();
+        assert_eq!(fs::read_to_string(&ignore).unwrap(), "!decisions\n");
+    }
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 use steadfast_hook::drain;
 use steadfast_model::{Claim, ToolUseId};
 use steadfast_store::ledger::{Ledger, LedgerError};
-use steadfast_store::{ConfigFiles, Place, SessionFiles, claim_of_call, find_claim, log_line};
+use steadfast_store::{ConfigFiles, Moved, Place, SessionFiles, claim_of_call, find_claim, log_line, settle_checkout};
 
 use crate::Environment;
 use crate::error::chain;
@@ -85,6 +85,7 @@ impl Repository {
 
     /// The ledger, with every journal in it. A journal that cannot be drained is not lost, and no reason to stop.
     pub fn ledger(&self) -> Result<Ledger, LedgerError> {
+        self.settle();
         let mut ledger = match self.open_ledger() {
             // A sandbox may keep `.git` read-only: what only looks still works.
             Err(error @ LedgerError::ReadOnly { .. }) => {
@@ -100,6 +101,22 @@ impl Repository {
             }
         }
         Ok(ledger)
+    }
+
+    /// Brings along what belongs to a checkout that was moved or copied. Where nothing can be written, nothing is.
+    pub(crate) fn settle(&self) -> Option<Moved> {
+        // The worktree of a unit is made and removed with it.
+        if self.environment.in_run {
+            return None;
+        }
+        match settle_checkout(&self.place, self.environment.now()) {
+            Ok(moved) => moved,
+            Err(error) => {
+                let line = format!("what belongs to this checkout was not brought along: {}", chain(&error));
+                log_line(&self.place, self.environment.now(), &line);
+                None
+            }
+        }
     }
 
     /// The ledger without what journals still hold.

@@ -4,7 +4,12 @@ use std::fs::File;
 use std::io::{Read, stdin};
 use std::path::Path;
 
+use steadfast_hook::spec_change;
+use steadfast_hosts::install::Homes;
+use steadfast_hosts::is_skill_installed;
+use steadfast_model::Host;
 use steadfast_plan::{Compiled, MAX_BYTES, Options, render};
+use steadfast_store::ledger::PlanRow;
 use steadfast_store::redact::contains_secret;
 use steadfast_store::without_marker;
 
@@ -61,13 +66,30 @@ pub fn source(file: &Path, root: &Path) -> String {
     real.strip_prefix(root).unwrap_or(&real).to_string_lossy().into_owned()
 }
 
+/// What became of the spec of a plan since it was loaded, in words with the next step. `None`: nothing, or nobody can tell.
+pub fn changed(root: &Path, plan: &PlanRow) -> Option<String> {
+    spec_change(root, plan).map(|change| change.describe(plan.source.as_deref().unwrap_or_default(), &plan.id))
+}
+
 /// What the configuration says of expansion; outside of a repository that is set up, the default.
 pub fn options(environment: &Environment) -> Result<Options, WorkError> {
-    let options = Options { holds_secret: contains_secret, ..Options::default() };
     match Repository::find(environment.clone()) {
-        Ok(repository) => Ok(Options { ui_skills: repository.config.load()?.ledger_ui_skills.value, ..options }),
-        Err(_) => Ok(options),
+        Ok(repository) => {
+            let skills = repository.config.load()?.ledger_ui_skills.value;
+            Ok(with_skills(skills, &repository.place.root, environment.homes.as_ref()))
+        }
+        Err(_) => Ok(with_skills(Options::default().ui_skills, &environment.cwd, environment.homes.as_ref())),
     }
+}
+
+/// Skills that no host has here are left out of a plan: nobody could close the task that asks for them.
+pub(crate) fn with_skills(names: Vec<String>, root: &Path, homes: Option<&Homes>) -> Options {
+    let is_installed = |name: &String| {
+        let has = |host| homes.is_some_and(|homes| is_skill_installed(host, name, root, homes));
+        Host::ALL.into_iter().any(has)
+    };
+    let (ui_skills, missing_skills) = names.into_iter().partition(is_installed);
+    Options { ui_skills, missing_skills, holds_secret: contains_secret }
 }
 
 /// Its plan; a spec with errors is refused with all of them.

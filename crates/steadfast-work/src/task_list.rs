@@ -32,7 +32,7 @@ use steadfast_model::{
     TaskChanged, TaskId, TaskLine, ToolUseId,
 };
 use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, Started, StatusChange};
-use steadfast_store::{Place, SessionFiles, log_line};
+use steadfast_store::{Moved, Place, SessionFiles, log_line};
 
 pub use approval::key as approval_key;
 pub use closing::{Asked, Closing, PATIENCE, SLICE};
@@ -72,9 +72,15 @@ impl TaskList {
     /// The list of the worktree this process runs in. `words` are how the command was called.
     pub fn here(environment: Environment, words: &str) -> Result<Self, WorkError> {
         let repository = Repository::find(environment)?;
+        let moved = repository.settle();
         let ledger = repository.ledger()?;
         let caller = Caller::of(Some(&repository.place), &repository.environment, words);
-        Ok(Self::of(repository, ledger, caller, None))
+        let mut list = Self::of(repository, ledger, caller, None);
+        list.said.extend(moved.map(|Moved { from, copied }| match copied {
+            false => format!("this checkout was at `{from}`: its plans, gates and drafts came along"),
+            true => format!("this checkout is a copy of `{from}`: it has plans, gates and drafts of its own now"),
+        }));
+        Ok(list)
     }
 
     /// The list that a tool call over MCP is about.

@@ -5,8 +5,12 @@ mod draft;
 mod rechecked;
 mod summary;
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
-use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, PlanView, Status, Task, TaskType};
+use steadfast_model::{
+    Check, CheckEnd, Evidence, EvidenceClass, PlanView, Status, Task, TaskId, TaskKind, TaskType, is_link,
+};
 use steadfast_store::ledger::Changed;
 use steadfast_store::redact::contains_secret;
 use steadfast_work::TaskList;
@@ -95,7 +99,9 @@ fn left(list: &TaskList, task: &Task) -> Result<String, CommandError> {
 pub(crate) fn details(list: &TaskList, task: &Task) -> Result<Vec<String>, CommandError> {
     let mut lines = Vec::new();
     if let Some(check) = &task.verify {
-        lines.push(format!("done when: {}", check.describe()));
+        let own = check_behind(&list.ledger().tasks(&task.plan)?, task);
+        let own = own.map(|(link, command)| format!(", and `{command}` exits with 0 ({link})")).unwrap_or_default();
+        lines.push(format!("done when: {}{own}", check.describe()));
         lines.extend(check.criteria().map(|criteria| format!("to be seen: {criteria}")));
     }
     for note in task.notes.iter().flat_map(|notes| notes.lines()) {
@@ -118,10 +124,33 @@ pub(crate) fn details(list: &TaskList, task: &Task) -> Result<Vec<String>, Comma
     Ok(lines)
 }
 
+/// The check that an author gave a task, where a generated one runs it: that one, and its command.
+fn check_behind(tasks: &[Task], task: &Task) -> Option<(TaskId, String)> {
+    if task.kind != TaskKind::Main || task.verify.as_ref().and_then(Check::as_command).is_some() {
+        return None;
+    }
+    let link = tasks.iter().find(|other| other.kind == TaskKind::Post && is_link(&other.id, &task.id))?;
+    Some((link.id.clone(), link.verify.as_ref()?.as_command()?.to_owned()))
+}
+
 /// Tasks in the shape that `task list --json` and the MCP tools share.
 pub(crate) fn tasks_json(list: &TaskList, tasks: &[Task]) -> Result<Value, CommandError> {
     let mut shown = Vec::with_capacity(tasks.len());
+    // What is shown may be a part of the plan, and the link not in it.
+    let links: BTreeMap<TaskId, Task> = match tasks.first() {
+        Some(first) => list.ledger().tasks(&first.plan)?,
+        None => Vec::new(),
+    }
+    .into_iter()
+    .filter(|task| task.kind == TaskKind::Post)
+    .map(|task| (task.id.clone(), task))
+    .collect();
     for (task, proof) in tasks.iter().zip(list.proofs(tasks)?) {
+        let near: Vec<Task> = ["a", "b"]
+            .iter()
+            .filter_map(|link| links.get(&TaskId::new(format!("{}{link}", task.id))).cloned())
+            .collect();
+        let own = check_behind(&near, task);
         shown.push(json!({
             "id": task.id,
             "title": task.title,
@@ -131,7 +160,8 @@ pub(crate) fn tasks_json(list: &TaskList, tasks: &[Task]) -> Result<Value, Comma
             "status": task.status,
             "files": task.files,
             "notes": task.notes,
-            "verify": task.verify.as_ref().and_then(Check::as_command),
+            "verify": task.verify.as_ref().and_then(Check::as_command).or(own.as_ref().map(|(_, command)| command.as_str())),
+            "verified_by": own.as_ref().map(|(link, _)| link),
             "check": task.verify.as_ref().map(Check::as_str),
             "blocked_by": task.blocked_by,
             "stuck_count": task.stuck_count,

@@ -23,6 +23,7 @@ pub(crate) fn environment() -> Environment {
         clock: now,
         cwd: cwd(),
         home: home(),
+        homes: homes(),
         path: path_variable(),
         user_state: user_state(),
         user_config: user_config(),
@@ -51,7 +52,7 @@ pub(crate) fn of_hook() -> Surroundings {
         run_spent: path(RUN_SPENT),
         homes,
         programs,
-        follow: |place, config| steadfast_work::tracker::in_hook(place, config, now()),
+        follow: |place, config| steadfast_work::tracker::in_hook(place, config, homes().as_ref(), now()),
         task_list: || text("CLAUDE_CODE_TASK_LIST_ID"),
     }
 }

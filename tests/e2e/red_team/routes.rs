@@ -43,7 +43,7 @@ git config user.name a; git config user.email a@b"#;
 pub(super) const ROUTES: &[Route] = &[
     route("hard link", "", &["ln GATED NAME.link", "echo TEXT > NAME.link"], PutBack),
     route("old hard link", "ln GATED NAME.link", &["echo TEXT > NAME.link"], PutBack),
-    route("link elsewhere", "", &["ln -s \"$PWD/GATED\" ../NAME.link", "echo TEXT > ../NAME.link"], PutBack),
+    route("link elsewhere", "", &["ln -s \"$PWD/GATED\" ../NAME.link", "echo TEXT > ../NAME.link"], Refused),
     route(
         "python rename",
         "printf 'import os\\nopen(\"NAME.new\",\"w\").write(\"TEXT\\\\n\")\\nos.rename(\"NAME.new\",\"GATED\")\\n' > NAME.py",
@@ -57,6 +57,8 @@ pub(super) const ROUTES: &[Route] = &[
         &["sh NAME.sh", "echo 'git restore --source=NAME GATED' > NAME-2.sh", "sh NAME-2.sh"],
         PutBack,
     ),
+    // Before the others that commit: it would bring all of theirs at once.
+    route("reset", COMMIT, &["sh NAME.sh", "git reset --quiet --hard NAME"], PutBack),
     route("merge", COMMIT, &["sh NAME.sh", "git merge --quiet NAME"], PutBack),
     route("cherry pick", COMMIT, &["sh NAME.sh", "git cherry-pick NAME"], PutBack),
     route(
@@ -163,6 +165,43 @@ pub(super) const ROUTES: &[Route] = &[
         &["sh NAME.sh", "sleep 2"],
         PutBack,
     ),
+    route(
+        "stash pop",
+        "echo TEXT > GATED; git -c user.name=a -c user.email=a@b stash push --quiet GATED",
+        &["git stash pop --quiet"],
+        PutBack,
+    ),
+    route("cwd of the parent", "echo 'echo TEXT > /proc/$PPID/cwd/GATED' > NAME.sh", &["sh NAME.sh"], PutBack),
+    route(
+        "smudge filter",
+        "printf '#!/bin/sh\\ncat\\necho TEXT > GATED\\n' > NAME.sh; chmod +x NAME.sh; echo x > NAME.x; \
+         echo 'NAME.x filter=NAME' >> .git/info/attributes; git add NAME.x; \
+         git -c user.name=a -c user.email=a@b commit --quiet -m NAME NAME.x; git config filter.NAME.smudge ./NAME.sh",
+        &["rm NAME.x && git checkout -- NAME.x"],
+        PutBack,
+    ),
+    route(
+        "fsmonitor",
+        "printf '#!/bin/sh\\necho TEXT > GATED\\n' > NAME.sh; chmod +x NAME.sh",
+        &["git -c core.fsmonitor=./NAME.sh status"],
+        PutBack,
+    ),
+    route(
+        "external diff",
+        "printf '#!/bin/sh\\necho TEXT > GATED\\n' > NAME.sh; chmod +x NAME.sh; echo x > NAME.x; git add NAME.x; \
+         git -c user.name=a -c user.email=a@b commit --quiet -m NAME NAME.x",
+        &["echo y > NAME.x", "git -c diff.external=./NAME.sh diff NAME.x"],
+        PutBack,
+    ),
+    route(
+        "converter of a diff",
+        "printf '#!/bin/sh\\necho TEXT > GATED\\n' > NAME.sh; chmod +x NAME.sh; echo x > NAME.x; git add NAME.x; \
+         git -c user.name=a -c user.email=a@b commit --quiet -m NAME NAME.x; echo 'NAME.x diff=NAME' >> .git/info/attributes; git config diff.NAME.textconv ./NAME.sh",
+        &["echo y > NAME.x", "git diff NAME.x"],
+        PutBack,
+    ),
+    route("alias", "echo 'echo TEXT > GATED' > NAME.sh; git config alias.NAME '!sh NAME.sh'", &["git NAME"], PutBack),
+    route("alias on the line", "echo TEXT > NAME.x", &["git -c alias.NAME='!cp NAME.x GATED' NAME"], Refused),
     route(
         "mounted folder",
         "mkdir NAME; echo 'mount --bind gated NAME && echo TEXT > NAME/NAME.txt' > NAME.sh",

@@ -93,12 +93,12 @@ fn measure(binary: &Path, units: u32, agents: u32) -> Result<Line> {
 }
 
 /// A repository with a home of its own.
-struct Scene {
+pub(crate) struct Scene {
     folder: PathBuf,
 }
 
 impl Scene {
-    fn new(folder: &Path, binary: &Path) -> Result<Self> {
+    pub(crate) fn new(folder: &Path, binary: &Path) -> Result<Self> {
         let scene = Self { folder: folder.to_owned() };
         fs::create_dir_all(folder.join("home"))?;
         fs::create_dir_all(folder.join("bin"))?;
@@ -107,7 +107,7 @@ impl Scene {
         Ok(scene)
     }
 
-    fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.folder.join("repo")
     }
 
@@ -139,6 +139,18 @@ impl Scene {
         write!(spec, "]}}]}}")?;
         spec.flush()?;
         commit(&self.root())
+    }
+
+    /// Works a spec off, with so many agents at once.
+    pub(crate) fn work(&self, spec: &str, agents: usize) -> Result<()> {
+        process::run(self.command(&["init", "--host", "claude", "--yes"]).stderr(Stdio::null()))?;
+        let agents = agents.to_string();
+        let log = self.folder.join("log");
+        let mut run = self.command(&["run", spec, "--host", "sim", "--parallel", &agents, "--from-head"]);
+        if !run.stderr(File::create(&log)?).status()?.success() {
+            return Err(format!("the run failed: {}", fs::read_to_string(&log)?).into());
+        }
+        Ok(())
     }
 
     /// How long it took, and what it used.
@@ -184,7 +196,7 @@ fn repository(root: &Path) -> Result<()> {
     commit(root)
 }
 
-fn commit(root: &Path) -> Result<()> {
+pub(crate) fn commit(root: &Path) -> Result<()> {
     let git = || {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=U", "-c", "user.email=u@u"]).current_dir(root);

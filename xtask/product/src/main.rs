@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "chores talk")]
 #![expect(clippy::disallowed_methods, reason = "chores run programs and read the environment")]
 
+mod bench_makespan;
 mod bench_runner;
 mod faults;
 mod generate;
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
+        ["bench", "makespan", rest @ ..] => bench_makespan::makespan(rest),
         ["bench", "runner", rest @ ..] => bench_runner::runner(rest),
         ["generate"] => generate::generate(generate::Doing::Write),
         ["generate", "--check"] => generate::generate(generate::Doing::Check),

@@ -10,10 +10,15 @@ const ARCHIVES: [&str; 2] = ["transcripts.tar.zst", "drift.tar.zst"];
 const INDEX: &str = "transcripts.index.tsv";
 
 /// `cargo xtask bench drift`: how well the drift score tells work that was asked for from work that was not, beside
-/// yardsticks; with `--refine COMMAND` also how well it does with that command in `drift.refine`. There is nothing to measure without real sessions. The measuring is an example of the crate it measures.
+/// yardsticks, and with each repository left out once (`--folds`: that alone); `--worst` lists the worst errors of each
+/// kind; with `--refine COMMAND` also how well it does with that command in `drift.refine`. There is nothing to measure without real sessions. The measuring is an example of the crate it measures.
 pub(crate) fn drift(arguments: &[&str]) -> Result<()> {
-    if !matches!(arguments, [] | ["--wrong"] | ["--refine", _]) {
-        return Err(format!("`{}` is unexpected, expected `--wrong` or `--refine COMMAND`", arguments.join(" ")).into());
+    if !matches!(arguments, [] | ["--folds" | "--worst"] | ["--refine", _]) {
+        return Err(format!(
+            "`{}` is unexpected, expected `--folds`, `--worst` or `--refine COMMAND`",
+            arguments.join(" ")
+        )
+        .into());
     }
     let corpora = corpora();
     if let Some(missing) = ARCHIVES.iter().chain([&INDEX]).find(|name| !corpora.join(name).exists()) {

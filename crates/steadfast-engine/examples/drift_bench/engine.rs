@@ -1,4 +1,4 @@
-use steadfast_engine::drift::{Signal, Without, follow, written};
+use steadfast_engine::drift::{Fit, Signal, Without, follow, written};
 use steadfast_engine::{Heard, decide};
 use steadfast_model::{
     Change, DriftChange, Effect, Event, EventKind, Fact, Facts, Level, Neighbours, Opinion, PolicyName, State, Step,
@@ -10,7 +10,7 @@ use crate::scorer::{Scored, Scorer, Start};
 use crate::world::World;
 
 /// What can be switched off.
-pub(crate) const SIGNALS: [&str; 12] = [
+pub(crate) const SIGNALS: [&str; 13] = [
     "named",
     "words",
     "companions",
@@ -23,9 +23,10 @@ pub(crate) const SIGNALS: [&str; 12] = [
     "streak",
     "tangent",
     "repetition",
+    "content",
 ];
 
-const ALL: [Signal; 12] = [
+const ALL: [Signal; 13] = [
     Signal::Named,
     Signal::Words,
     Signal::Companions,
@@ -38,6 +39,7 @@ const ALL: [Signal; 12] = [
     Signal::Streak,
     Signal::Tangent,
     Signal::Repetition,
+    Signal::Content,
 ];
 
 /// Other sessions that wrote both files, before that says anything. There are fewer of them than commits.
@@ -47,6 +49,7 @@ const OFTEN: usize = 2;
 pub(crate) struct Engine<'a> {
     world: World<'a>,
     without: Vec<Signal>,
+    fit: Fit,
     state: Option<State>,
     sequence: u64,
     /// Whether the command is asked that is measured.
@@ -57,7 +60,7 @@ impl<'a> Engine<'a> {
     pub(crate) fn new(start: &Start<'a>) -> Self {
         let off = SIGNALS.iter().zip(ALL).filter(|(name, _)| !start.uses(name));
         let without = off.map(|(_, signal)| signal).collect();
-        Self { world: start.world, without, state: None, sequence: 0, refines: false }
+        Self { world: start.world, without, fit: start.variant.fit, state: None, sequence: 0, refines: false }
     }
 
     pub(crate) fn refined(self) -> Self {
@@ -106,9 +109,9 @@ impl Scorer for Engine<'_> {
         let facts = self.facts(&state, &heard);
         let decision = heard.decide(&state, &facts);
         let mut changes = decision.changes;
-        if !self.without.is_empty() {
+        if !self.without.is_empty() || self.fit != Fit::default() {
             changes.retain(|change| !matches!(change, Change::Drift(_)));
-            changes.extend(follow(&state, &heard, &facts, Without(&self.without)).changes);
+            changes.extend(follow(&state, &heard, &facts, Without { signals: &self.without, fit: self.fit }).changes);
         }
         self.sequence += 1;
         state.advance(self.sequence, event.at, &changes);

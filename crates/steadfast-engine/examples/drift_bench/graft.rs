@@ -8,7 +8,7 @@ use crate::corpus::Corpus;
 use crate::kind::Kind;
 use crate::mask::ROOT;
 use crate::measure::{Dice, Share, area, median};
-use crate::scorer::{Start, Step, steps};
+use crate::scorer::{Start, Step, Variant, steps};
 use crate::session::{Half, Session};
 use crate::world::World;
 
@@ -31,14 +31,18 @@ pub(crate) enum From {
 
 /// A session that goes on as another one did, with nobody who asked for it.
 pub(crate) struct Graft<'c> {
-    base: &'c Session,
-    donor: &'c Session,
+    pub(crate) base: &'c Session,
+    pub(crate) donor: &'c Session,
     pub(crate) from: From,
 }
 
 /// The cases, always the same ones. A session and its partner are of the same half.
 pub(crate) fn grafts(corpus: &Corpus) -> Vec<Graft<'_>> {
-    let long: Vec<&Session> = corpus.sessions.iter().filter(|session| session.writes().len() >= 2 * WRITES).collect();
+    grafts_of(corpus, WRITES)
+}
+
+pub(crate) fn grafts_of(corpus: &Corpus, writes: usize) -> Vec<Graft<'_>> {
+    let long: Vec<&Session> = corpus.sessions.iter().filter(|session| session.writes().len() >= 2 * writes).collect();
     let mut dice = Dice(SEED);
     let mut grafts = Vec::new();
     for base in &long {
@@ -74,11 +78,11 @@ impl Graft<'_> {
         tail.iter().filter(|event| is_work(&event.kind)).map(moved).collect()
     }
 
-    pub(crate) fn run(&self, corpus: &Corpus, kind: &Kind, without: &[&str]) -> Told {
+    pub(crate) fn run(&self, corpus: &Corpus, kind: &Kind, variant: Variant<'_>) -> Told {
         let both = [self.base, self.donor];
         let (tree, others) = (corpus.tree(&both), corpus.others(&both));
         let world = World { tree: &tree, others: &others };
-        let mut scorer = (kind.make)(&Start { root: ROOT, world, without });
+        let mut scorer = (kind.make)(&Start { root: ROOT, world, variant });
         let (cut, tail) = (cut(self.base), self.tail());
         let all = steps(&mut *scorer, self.base.events[..cut].iter().chain(&tail));
         let after: Vec<Step> = all.into_iter().filter(|step| step.at >= cut).collect();
@@ -121,7 +125,7 @@ pub(crate) struct Told {
     half: Half,
     pub(crate) mean: f64,
     /// The number of the writing action that was the first to be corrected.
-    first: Option<usize>,
+    pub(crate) first: Option<usize>,
 }
 
 /// Behind the write in the middle.
@@ -162,8 +166,8 @@ pub(crate) struct Against {
     pub(crate) corrected: Share,
 }
 
-pub(crate) fn grafted(corpus: &Corpus, grafts: &[Graft<'_>], kind: &Kind, without: &[&str]) -> Grafted {
-    let told: Vec<Told> = grafts.iter().map(|graft| graft.run(corpus, kind, without)).collect();
+pub(crate) fn grafted(corpus: &Corpus, grafts: &[Graft<'_>], kind: &Kind, variant: Variant<'_>) -> Grafted {
+    let told: Vec<Told> = grafts.iter().map(|graft| graft.run(corpus, kind, variant)).collect();
     let of = |from: From, half: Half| told.iter().filter(move |told| told.from == from && told.half == half);
     let against = |from: From, half: Half| {
         let means = |from| of(from, half).map(|told| told.mean).collect::<Vec<f64>>();

@@ -2,7 +2,8 @@
 //!
 //! `cargo xtask bench drift` runs it with the folder of the transcripts, the folder of the labels and the index. Every
 //! case is run at one threshold, the scorer's own: [`quiet`] sessions, [`graft`]s, [`refusal`]s, [`plan`]s. Half of the
-//! sessions are there to tune with, the other half is held back; both are shown. What a scorer has to be is in
+//! sessions are there to tune with, the other half is held back; both are shown. [`folds`] leaves out one repository at a
+//! time. What a scorer has to be is in
 //! [`scorer`]; the scorers that are compared, and the signals that are switched off one by one, are in [`kind`].
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the table is the result")]
 
@@ -11,6 +12,7 @@ mod corpus;
 mod document;
 mod engine;
 mod folder;
+mod folds;
 mod graft;
 mod kind;
 mod mask;
@@ -52,9 +54,13 @@ fn main() -> ExitCode {
         }
     };
     match more.as_slice() {
-        [] => report::print(&corpus, &KINDS),
+        [] => {
+            report::print(&corpus, &KINDS);
+            KINDS.iter().rev().take(1).for_each(|kind| folds::print(&corpus, kind));
+        }
+        ["--folds"] => KINDS.iter().rev().take(1).for_each(|kind| folds::print(&corpus, kind)),
         // The last is ours; those before are yardsticks.
-        ["--wrong"] => KINDS.iter().rev().take(1).for_each(|kind| wrong::print(&corpus, &grafts(&corpus), kind)),
+        ["--worst"] => KINDS.iter().rev().take(1).for_each(|kind| wrong::print(&corpus, &grafts(&corpus), kind)),
         ["--refine", command] => {
             refiner::measure((*command).to_owned());
             report::print(&corpus, &REFINED);
@@ -67,4 +73,4 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-const USAGE: &str = "usage: drift_bench TRANSCRIPTS LABELS INDEX [--wrong | --refine COMMAND]";
+const USAGE: &str = "usage: drift_bench TRANSCRIPTS LABELS INDEX [--folds | --worst | --refine COMMAND]";

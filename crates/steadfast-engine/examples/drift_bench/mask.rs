@@ -1,3 +1,5 @@
+use steadfast_model::hashed_words;
+
 /// What stands for the folder of every session.
 pub(crate) const ROOT: &str = "/repo";
 const NAME: &str = "project";
@@ -10,6 +12,8 @@ const ENDINGS: [&str; 3] = ["io", "hub", "hq"];
 pub(crate) struct Mask {
     root: String,
     names: Vec<String>,
+    /// The words of the names, which contents have as numbers.
+    words: Vec<u32>,
 }
 
 impl Mask {
@@ -27,7 +31,13 @@ impl Mask {
         names.retain(|name| name.len() > 4);
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
         names.dedup();
-        Self { root: root.to_owned(), names }
+        let words = hashed_words(&format!("{owner} {name} {folder} {}", names.join(" ")));
+        Self { root: root.to_owned(), names, words }
+    }
+
+    /// Whether a word is of a name.
+    pub(crate) fn hides(&self, word: u32) -> bool {
+        self.words.contains(&word)
     }
 
     pub(crate) fn apply(&self, text: &str) -> String {

@@ -10,7 +10,7 @@ use crate::corpus::{Corpus, Table};
 use crate::kind::Kind;
 use crate::mask::ROOT;
 use crate::measure::Share;
-use crate::scorer::{Start, steps};
+use crate::scorer::{Start, Variant, steps};
 use crate::session::Half;
 use crate::world::{Footprint, World};
 
@@ -115,7 +115,7 @@ impl Hits {
     }
 }
 
-pub(crate) fn planned(corpus: &Corpus, kind: &Kind, without: &[&str]) -> Planned {
+pub(crate) fn planned(corpus: &Corpus, kind: &Kind, variant: Variant<'_>) -> Planned {
     let files = |plan: &Plan| plan.declared.iter().chain(&plan.actual).cloned().collect::<Vec<_>>();
     let tree: BTreeSet<String> = corpus.plans.iter().flat_map(files).collect();
     let mut planned = Planned::default();
@@ -123,7 +123,7 @@ pub(crate) fn planned(corpus: &Corpus, kind: &Kind, without: &[&str]) -> Planned
         let others: Vec<&Footprint> =
             corpus.plans.iter().enumerate().filter(|(n, _)| *n != number).map(|(_, plan)| &plan.footprint).collect();
         let world = World { tree: &tree, others: &others };
-        let mut scorer = (kind.make)(&Start { root: ROOT, world, without });
+        let mut scorer = (kind.make)(&Start { root: ROOT, world, variant });
         let steps = steps(&mut *scorer, &plan.events());
         let half = plan.half.column();
         for (file, step) in plan.actual.iter().zip(steps) {

@@ -4,7 +4,7 @@ use crate::corpus::Corpus;
 use crate::kind::Kind;
 use crate::mask::ROOT;
 use crate::measure::Share;
-use crate::scorer::{Start, timed};
+use crate::scorer::{Start, Variant, timed};
 use crate::session::Session;
 use crate::world::World;
 
@@ -22,13 +22,13 @@ pub(crate) fn quiet_sessions(corpus: &Corpus) -> impl Iterator<Item = &Session> 
     corpus.sessions.iter().filter(|session| !session.pushback)
 }
 
-pub(crate) fn quiet(corpus: &Corpus, kind: &Kind, without: &[&str]) -> Quiet {
+pub(crate) fn quiet(corpus: &Corpus, kind: &Kind, variant: Variant<'_>) -> Quiet {
     let mut times = Vec::new();
     let (mut corrected, mut sessions) = ([Share::default(); 2], [Share::default(); 2]);
     for session in quiet_sessions(corpus) {
         let (tree, others) = (corpus.tree(&[session]), corpus.others(&[session]));
         let world = World { tree: &tree, others: &others };
-        let mut scorer = (kind.make)(&Start { root: ROOT, world, without });
+        let mut scorer = (kind.make)(&Start { root: ROOT, world, variant });
         let steps = timed(&mut *scorer, &session.events, &mut times);
         let half = session.half.column();
         for step in &steps {

@@ -9,7 +9,7 @@ use crate::corpus::{Corpus, Result, Table};
 use crate::kind::Kind;
 use crate::mask::ROOT;
 use crate::measure::Share;
-use crate::scorer::{Start, steps};
+use crate::scorer::{Start, Variant, steps};
 use crate::session::Session;
 use crate::world::World;
 
@@ -68,7 +68,7 @@ pub(crate) struct Refused {
     pub(crate) accepted: [Share; 2],
 }
 
-pub(crate) fn refused(corpus: &Corpus, kind: &Kind, without: &[&str]) -> Refused {
+pub(crate) fn refused(corpus: &Corpus, kind: &Kind, variant: Variant<'_>) -> Refused {
     let mut refused = Refused { named: Default::default(), other: Default::default(), accepted: Default::default() };
     let mut seen = HashSet::new();
     for refusal in &corpus.refusals {
@@ -76,7 +76,7 @@ pub(crate) fn refused(corpus: &Corpus, kind: &Kind, without: &[&str]) -> Refused
         let half = session.half.column();
         let (tree, others) = (corpus.tree(&[session]), corpus.others(&[session]));
         let world = World { tree: &tree, others: &others };
-        let scorer = || (kind.make)(&Start { root: ROOT, world, without });
+        let scorer = || (kind.make)(&Start { root: ROOT, world, variant });
         if let Some(events) = until(&session.events, &refusal.call) {
             let steps = steps(&mut *scorer(), &events);
             let counted = if refusal.counts { &mut refused.named } else { &mut refused.other };

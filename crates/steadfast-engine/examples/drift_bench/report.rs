@@ -7,6 +7,7 @@ use crate::measure::Share;
 use crate::plan::{Hits, Planned, listed, planned};
 use crate::quiet::{Quiet, quiet, quiet_sessions};
 use crate::refusal::{Refused, refused};
+use crate::scorer::Variant;
 
 /// What one scorer does in all cases.
 struct Row {
@@ -18,13 +19,13 @@ struct Row {
 }
 
 impl Row {
-    fn of(corpus: &Corpus, grafts: &[Graft<'_>], name: String, kind: &Kind, without: &[&str]) -> Self {
+    fn of(corpus: &Corpus, grafts: &[Graft<'_>], name: String, kind: &Kind, variant: Variant<'_>) -> Self {
         Self {
             name,
-            quiet: quiet(corpus, kind, without),
-            grafted: grafted(corpus, grafts, kind, without),
-            refused: refused(corpus, kind, without),
-            planned: planned(corpus, kind, without),
+            quiet: quiet(corpus, kind, variant),
+            grafted: grafted(corpus, grafts, kind, variant),
+            refused: refused(corpus, kind, variant),
+            planned: planned(corpus, kind, variant),
         }
     }
 }
@@ -33,7 +34,8 @@ pub(crate) fn print(corpus: &Corpus, kinds: &[Kind]) {
     let began = Instant::now();
     let grafts = grafts(corpus);
     println!("{}\n", counted(corpus, &grafts));
-    let whole: Vec<Row> = kinds.iter().map(|kind| Row::of(corpus, &grafts, kind.name.to_owned(), kind, &[])).collect();
+    let whole: Vec<Row> =
+        kinds.iter().map(|kind| Row::of(corpus, &grafts, kind.name.to_owned(), kind, Variant::default())).collect();
     println!("Everything at one threshold; tune / held.\n");
     quiet_table(&whole);
     graft_table(&grafts, &whole);
@@ -41,9 +43,11 @@ pub(crate) fn print(corpus: &Corpus, kinds: &[Kind]) {
     plan_table(corpus, &whole);
     for kind in kinds.iter().filter(|kind| !kind.signals.is_empty()) {
         println!("{}, without one signal each:\n", kind.name);
-        let all = Row::of(corpus, &grafts, "all signals".to_owned(), kind, &[]);
-        let without =
-            kind.signals.iter().map(|signal| Row::of(corpus, &grafts, format!("without {signal}"), kind, &[*signal]));
+        let all = Row::of(corpus, &grafts, "all signals".to_owned(), kind, Variant::default());
+        let without = kind.signals.iter().map(|signal| {
+            let variant = Variant { without: &[*signal], ..Variant::default() };
+            Row::of(corpus, &grafts, format!("without {signal}"), kind, variant)
+        });
         ablation_table(&std::iter::once(all).chain(without).collect::<Vec<_>>());
     }
     println!("{:.0} s", began.elapsed().as_secs_f64());

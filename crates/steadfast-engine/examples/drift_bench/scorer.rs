@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use steadfast_engine::drift::Fit;
 use steadfast_model::{Action, Event, EventKind, Outcome};
 
 use crate::world::World;
@@ -19,8 +20,15 @@ pub(crate) struct Start<'a> {
     /// The session's folder; every path of a file in it begins so.
     pub(crate) root: &'a str,
     pub(crate) world: World<'a>,
+    pub(crate) variant: Variant<'a>,
+}
+
+/// A scorer that is not as it comes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Variant<'a> {
     /// Signals that are switched off, by name.
     pub(crate) without: &'a [&'a str],
+    pub(crate) fit: Fit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +41,7 @@ pub(crate) struct Scored {
 
 impl Start<'_> {
     pub(crate) fn uses(&self, signal: &str) -> bool {
-        !self.without.contains(&signal)
+        !self.variant.without.contains(&signal)
     }
 }
 

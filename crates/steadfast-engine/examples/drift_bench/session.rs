@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use steadfast_hosts::transcript::{SessionEvents, Transcript};
-use steadfast_model::{Event, EventKind, fnv};
+use steadfast_model::{Content, Event, EventKind, fnv};
 
 use crate::action::{inside, read, written};
 use crate::mask::{Mask, ROOT};
@@ -90,5 +90,9 @@ impl Footprint {
 
 fn masked(event: &Event, mask: &Mask) -> Option<Event> {
     let text = serde_json::to_string(event).ok()?;
-    serde_json::from_str(&mask.apply(&text)).ok()
+    let told: Event = serde_json::from_str(&mask.apply(&text)).ok()?;
+    let words = event.content.words().iter().copied().filter(|word| !mask.hides(*word));
+    let mut content = Content::of_words(words.collect());
+    content.edits.clone_from(&event.content.edits);
+    Some(Event { content, ..told })
 }

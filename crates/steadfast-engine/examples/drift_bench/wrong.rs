@@ -7,11 +7,11 @@ use crate::graft::{From, Graft};
 use crate::kind::Kind;
 use crate::mask::ROOT;
 use crate::quiet::quiet_sessions;
-use crate::scorer::{Start, steps};
+use crate::scorer::{Start, Variant, steps};
 use crate::world::World;
 
 /// Of each list.
-const SHOWN: usize = 15;
+const SHOWN: usize = 10;
 /// Corrections of one session.
 const EACH: usize = 3;
 
@@ -22,7 +22,7 @@ pub(crate) fn print(corpus: &Corpus, grafts: &[Graft<'_>], kind: &Kind) {
         .map(|session| {
             let (tree, others) = (corpus.tree(&[session]), corpus.others(&[session]));
             let world = World { tree: &tree, others: &others };
-            let mut scorer = (kind.make)(&Start { root: ROOT, world, without: &[] });
+            let mut scorer = (kind.make)(&Start { root: ROOT, world, variant: Variant::default() });
             let steps = steps(&mut *scorer, &session.events);
             let corrected: Vec<usize> = steps.iter().filter(|s| s.is_corrected()).map(|s| s.at).collect();
             let on = corrected.iter().take(EACH).map(|at| format!("  {at}: {}\n", target(&session.events[*at])));
@@ -35,7 +35,7 @@ pub(crate) fn print(corpus: &Corpus, grafts: &[Graft<'_>], kind: &Kind) {
     quiet.sort_by_key(|(corrected, _)| Reverse(*corrected));
     quiet.iter().take(SHOWN).for_each(|(_, line)| println!("{line}"));
 
-    let mut told: Vec<_> = grafts.iter().map(|graft| (graft, graft.run(corpus, kind, &[]))).collect();
+    let mut told: Vec<_> = grafts.iter().map(|graft| (graft, graft.run(corpus, kind, Variant::default()))).collect();
     told.sort_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean));
     let line = |graft: &Graft<'_>, mean: f64| println!("{mean:.2}  {graft}");
     println!("{}: untouched sessions with the lowest means\n", kind.name);

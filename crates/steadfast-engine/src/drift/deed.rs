@@ -1,6 +1,9 @@
+use std::borrow::Cow;
+
 use steadfast_model::{Action, EventKind, StepKind, ToolCall, fnv};
 use steadfast_shell::{Argument, Op, Reading};
 
+use super::content;
 use super::opaque::is_opaque;
 use crate::Heard;
 use crate::policy::{absolute, is_free, only_reads};
@@ -17,6 +20,10 @@ pub struct Deed {
     /// Files that are named in what it read.
     pub names: Vec<String>,
     pub command: Option<String>,
+    /// The words of what it writes, as far as it shows that.
+    pub words: Vec<u32>,
+    /// The texts that it replaces, each as one number with its file, there and back.
+    pub replaced: Vec<(u32, u32)>,
     /// It may write what it does not show.
     pub unknown: bool,
 }
@@ -32,6 +39,10 @@ impl Deed {
     pub fn of(event: &Heard<'_>, root: &str, scratch: &str) -> Self {
         let Some(call) = event.call() else { return Self::default() };
         let mut deed = Self::of_call(event, call, root, scratch);
+        if deed.changes_files() {
+            deed.words = content::written(event, &deed);
+            deed.replaced = replaced(event, &deed);
+        }
         if let EventKind::PostTool(result) = &event.kind {
             deed.names = result.names.iter().filter_map(|path| told(&absolute(path, root), root, scratch)).collect();
         }
@@ -39,7 +50,8 @@ impl Deed {
     }
 
     fn of_call(event: &Heard<'_>, call: &ToolCall, root: &str, scratch: &str) -> Self {
-        let inside = |path: &str| told(&absolute(path, &event.cwd), root, scratch);
+        let cwd = unix(&event.cwd, &event.cwd);
+        let inside = |path: &str| told(&absolute(&unix(path, &event.cwd), &cwd), root, scratch);
         let all = |paths: &[String]| paths.iter().take(PATHS).filter_map(|path| inside(path)).collect::<Vec<_>>();
         match &call.action {
             Action::Write { paths } => {
@@ -124,6 +136,32 @@ impl Deed {
     }
 }
 
+/// A path of Windows as its own shell has it: `C:\src\a.rs` is `/c/src/a.rs`. Without a drive it is one of Windows where
+/// the folder it is told from is; elsewhere a backslash is a letter of a name.
+pub(crate) fn unix<'p>(path: &'p str, cwd: &str) -> Cow<'p, str> {
+    let plain = path.strip_prefix(r"\\?\").unwrap_or(path);
+    if let Some((drive, rest)) = drive(plain) {
+        return Cow::Owned(format!("/{}/{}", drive.to_ascii_lowercase(), rest.replace('\\', "/")));
+    }
+    let of_windows = drive(cwd.strip_prefix(r"\\?\").unwrap_or(cwd)).is_some() || cwd.starts_with(r"\\");
+    if of_windows && path.contains('\\') { Cow::Owned(path.replace('\\', "/")) } else { Cow::Borrowed(path) }
+}
+
+/// The letter of a drive, and what is behind it.
+fn drive(path: &str) -> Option<(char, &str)> {
+    let mut chars = path.chars();
+    let letter = chars.next().filter(char::is_ascii_alphabetic)?;
+    let rest = chars.as_str().strip_prefix(':')?;
+    Some((letter, rest.strip_prefix(['/', '\\'])?))
+}
+
+/// What is replaced, and what would put it back.
+fn replaced(event: &Heard<'_>, deed: &Deed) -> Vec<(u32, u32)> {
+    let file = deed.writes.first().map_or("", String::as_str);
+    let number = |old: u32, new: u32| mark(&format!("{file}\0{old}\0{new}"));
+    event.content.edits.iter().map(|edit| (number(edit.old, edit.new), number(edit.new, edit.old))).collect()
+}
+
 /// A path as the score knows it; none where it is nobody's work.
 fn told(path: &str, root: &str, scratch: &str) -> Option<String> {
     let free = is_free(path, root, scratch);
@@ -175,4 +213,22 @@ fn is_file(path: &str) -> bool {
     name.trim_start_matches('.').rsplit_once('.').is_some_and(|(stem, ending)| {
         !stem.is_empty() && ending.len() <= 5 && ending.starts_with(|c: char| c.is_ascii_alphabetic())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_windows_is_told_like_any_other() {
+        let from = r"C:\Users\anna\shop";
+        for path in [r"C:\Users\anna\shop\src\a.rs", "c:/Users/anna/shop/src/a.rs", r"C:\Users\anna/shop\src/a.rs"] {
+            assert_eq!(unix(path, from), "/c/Users/anna/shop/src/a.rs", "{path}");
+        }
+        assert_eq!(unix(r"\\?\C:\x", from), "/c/x");
+        assert_eq!(unix(r"src\a.rs", from), "src/a.rs");
+        assert_eq!(unix("src/a.rs", from), "src/a.rs");
+        assert_eq!(unix(r"odd\name", "/repo"), r"odd\name");
+        assert_eq!(unix("a:b", "/repo"), "a:b");
+    }
 }

@@ -2,22 +2,24 @@
 
 use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, PromptOrigin, Score, State};
 
-use super::deed::Deed;
+use super::content;
+use super::deed::{Deed, unix};
 use super::place::{Scope, Signal, Standing, Without, folder, standing};
-use super::score::Scored;
+use super::score::{Leads, Scored};
 use super::words;
 
 /// What a prompt, or a session's first event, says of the work.
 pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Vec<DriftChange> {
     let mut changes = Vec::new();
     if state.drift.root.is_empty() && !event.cwd.is_empty() {
-        changes.push(DriftChange::Began { root: event.cwd.clone() });
+        changes.push(DriftChange::Began { root: unix(&event.cwd, &event.cwd).into_owned() });
     }
     if let EventKind::Prompt { text, origin: PromptOrigin::Human, .. } = &event.kind
         && event.agent.is_none()
         && without.has(Signal::Prompts)
     {
         changes.push(DriftChange::HumanSpoke { words: words::of_prompt(text) });
+        changes.extend(content::spoken(&state.drift, text).filter(|_| without.has(Signal::Content)));
     }
     changes
 }
@@ -48,17 +50,26 @@ pub(crate) fn went(memory: &Drift, scope: Scope<'_>, deed: &Deed, without: Witho
     (!new.is_empty()).then_some(DriftChange::Went(new))
 }
 
-/// Where a write went, by its score.
-pub(crate) fn wrote(memory: &Drift, deed: &Deed, scored: &Scored) -> Option<DriftChange> {
+/// What a write adds: where it went, by its score, its words, and what it replaced.
+pub(crate) fn wrote(memory: &Drift, deed: &Deed, scored: &Scored) -> impl Iterator<Item = DriftChange> {
+    let belongs = scored.score >= Score::new(7);
+    let words = if belongs { content::wrote(memory, &deed.words) } else { None };
+    let replaced = deed.replaced.iter().map(|(there, _)| *there).collect::<Vec<_>>();
+    let replaced = (!replaced.is_empty()).then_some(DriftChange::Replaced(replaced));
+    [went_to(memory, deed, scored), words, replaced].into_iter().flatten()
+}
+
+fn went_to(memory: &Drift, deed: &Deed, scored: &Scored) -> Option<DriftChange> {
     let mut new = Places::default();
     let first_of_all = !memory.begun;
+    let belongs = scored.leads == Some(Leads::Back) && scored.score >= Score::new(8);
     for path in &deed.writes {
         let folder = folder(path);
-        if first_of_all || scored.score > Score::new(8) {
+        if first_of_all || belongs {
             add(&mut new.folders, &memory.places.folders, folder);
             add(&mut new.worked, &memory.places.worked, folder);
         }
-        if first_of_all || (!memory.at_work && scored.score > Score::new(8)) {
+        if first_of_all || (!memory.at_work && belongs) {
             add(&mut new.known, &memory.places.known, path);
         } else if !memory.at_work {
             add(&mut new.explored, &memory.places.explored, folder);

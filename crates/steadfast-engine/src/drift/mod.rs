@@ -5,6 +5,7 @@
 //! and what is another kind of work altogether count beside it. A step is scored by itself and by a window of fixed
 //! size, never by how many others there were.
 
+mod content;
 mod deed;
 mod memory;
 mod opaque;
@@ -14,15 +15,17 @@ mod score;
 mod tangent;
 mod words;
 
+pub use content::Fit;
 pub use deed::Deed;
 pub use place::{Scope, Signal, Standing, Without, standing};
-pub use repetition::{Repeated, repeated};
-pub use score::{Scored, score};
+pub use repetition::{Repeated, Repetition, repeated, to_and_fro};
+pub use score::{Leads, Scored, score};
 pub use tangent::{Work, tangent};
 
 pub use crate::policy::{follow, written};
 
-pub(crate) use deed::mark;
+pub(crate) use content::explored;
+pub(crate) use deed::{mark, unix};
 pub(crate) use memory::{prompted, went, wrote};
 pub(crate) use place::folder;
 pub(crate) use repetition::failure;

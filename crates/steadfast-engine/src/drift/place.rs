@@ -2,6 +2,7 @@
 
 use steadfast_model::{Drift, Goal, Neighbours};
 
+use super::content::Fit;
 use super::words;
 use crate::policy::covers;
 
@@ -83,9 +84,13 @@ impl Standing {
     }
 }
 
-/// The signals that are left out, to see what they add. None, but in a benchmark.
+/// The signals that are left out, to see what they add, and how texts are judged. A benchmark alone changes these.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Without<'a>(pub &'a [Signal]);
+pub struct Without<'a> {
+    pub signals: &'a [Signal],
+    /// What the words of a text have to be.
+    pub fit: Fit,
+}
 
 /// What a standing and a score are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,13 +117,15 @@ pub enum Signal {
     Streak,
     /// Another kind of work.
     Tangent,
-    /// The same failing again.
+    /// The same failing again, and the same lines changed to and fro.
     Repetition,
+    /// The words of what is written.
+    Content,
 }
 
 impl Without<'_> {
     pub(super) fn has(self, signal: Signal) -> bool {
-        !self.0.contains(&signal)
+        !self.signals.contains(&signal)
     }
 }
 
@@ -172,7 +179,8 @@ pub fn standing(memory: &Drift, scope: Scope<'_>, path: &str, without: Without<'
 
 fn is_named(Scope { goal, always, .. }: Scope<'_>, path: &str) -> bool {
     let mut names = goal.map(|goal| goal.scope.iter()).into_iter().flatten().chain(always);
-    names.any(|name| covers(name, &format!("/{path}"), "/"))
+    // A human on Windows names it so.
+    names.any(|name| covers(&name.replace('\\', "/"), &format!("/{path}"), "/"))
 }
 
 /// Whether history changes a path together with a file of the work. What was written on the way is none: whoever strays

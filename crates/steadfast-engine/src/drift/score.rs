@@ -2,7 +2,7 @@ use steadfast_model::{Attempt, Drift, Score, StepKind};
 
 use super::deed::Deed;
 use super::place::{Scope, Signal, Standing, Without, standing};
-use super::repetition::{Repeated, repeated};
+use super::repetition::{Repeated, Repetition, repeated, to_and_fro};
 use super::tangent::tangent;
 
 /// A step's score, with its reasons.
@@ -12,10 +12,60 @@ pub struct Scored {
     pub score: Score,
     /// Why it is not 10, each in a few words.
     pub reasons: Vec<String>,
-    /// How the path stands that leads away farthest. None: nothing is written.
-    pub standing: Option<Standing>,
+    /// Where it leads. None: nothing is written.
+    pub leads: Option<Leads>,
     /// The same failed before, again and again.
     pub repeated: Option<Repeated>,
+}
+
+/// Where a step leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leads {
+    /// Away from the work.
+    Away,
+    /// Neither away nor back: it is near the work, and nothing says that it is part of it.
+    Near,
+    /// To the work.
+    Back,
+}
+
+impl Leads {
+    /// Where a write leads and what it loses, by its path and by its words. What the human named, and where the agent was
+    /// told not to drift to, is so whatever is written there; what belongs to the work leads away by no word.
+    fn of(standing: Standing, by_words: Option<f32>) -> (Self, u8) {
+        let by_path = match standing {
+            _ if standing.is_astray() => Self::Away,
+            _ if standing.is_near() => Self::Near,
+            _ => Self::Back,
+        };
+        let lost = standing.lost();
+        let Some(by_words) = by_words.filter(|_| !matches!(standing, Standing::Named | Standing::Told)) else {
+            return (by_path, lost);
+        };
+        let both = f32::from(lost) + by_words;
+        if by_path == Self::Back {
+            // Nothing is said of these, so there is room to tell them apart more finely.
+            let leads = if both < NEAR { Self::Back } else { Self::Near };
+            return (leads, points(both + 1.0, 2.0));
+        }
+        let leads = match both {
+            _ if both < NEAR => Self::Back,
+            _ if both < AWAY => Self::Near,
+            _ => Self::Away,
+        };
+        (leads, points(both, 6.0))
+    }
+}
+
+/// From here on a step does not lead back, and from here on it leads away: between what a path loses that is near and
+/// its neighbours.
+const NEAR: f32 = 1.5;
+const AWAY: f32 = 2.5;
+
+/// What is lost, in whole points.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number that is not negative")]
+fn points(lost: f32, most: f32) -> u8 {
+    lost.clamp(0.0, most).round() as u8
 }
 
 /// The score of the first write after the human spoke, at the least: it says where the work is.
@@ -60,12 +110,18 @@ pub fn score(
     let mut lost = 0;
     let mut reasons = Vec::new();
     let farthest = farthest(memory, scope, deed, without);
+    let by_words = without.fit.lost(memory, &deed.words).filter(|_| without.has(Signal::Content));
+    let mut leads = None;
     if let Some((path, standing)) = farthest {
-        lost = standing.lost();
+        let (leads_to, loses) = Leads::of(standing, by_words);
+        (leads, lost) = (Some(leads_to), loses);
         if lost > 1 {
             reasons.push(format!("`{path}` {}", standing.as_str()));
         }
-        if standing.is_astray() {
+        if lost > standing.lost().max(1) {
+            reasons.push("its text has few words of the work".to_owned());
+        }
+        if leads_to == Leads::Away {
             if standing != Standing::Told
                 && without.has(Signal::Tangent)
                 && let Some(work) = tangent(memory, path)
@@ -90,12 +146,16 @@ pub fn score(
         score = score.max(Score::new(FIRST));
     }
     let tried = tried.filter(|_| without.has(Signal::Repetition));
-    let repeated = tried.and_then(|attempt| repeated(&memory.window, attempt));
+    let undone = to_and_fro(&memory.replaced, &deed.replaced).filter(|_| without.has(Signal::Repetition));
+    let repeated = tried.and_then(|attempt| repeated(&memory.window, attempt)).or(undone);
     if let Some(repeated) = repeated {
         score = Score::new(score.get().saturating_sub(4));
-        reasons.push(format!("the same failed {} times", repeated.times));
+        reasons.push(match repeated.what {
+            Repetition::Failure => format!("the same failed {} times", repeated.times),
+            Repetition::ToAndFro => format!("the same lines changed to and fro {} times", repeated.times),
+        });
     }
-    Some(Scored { kind, score, reasons, standing: farthest.map(|(_, standing)| standing), repeated })
+    Some(Scored { kind, score, reasons, leads, repeated })
 }
 
 fn farthest<'a>(memory: &Drift, scope: Scope<'_>, deed: &'a Deed, without: Without<'_>) -> Option<(&'a str, Standing)> {

@@ -42,7 +42,8 @@ pub(crate) fn of_prompt(text: &str) -> Vec<String> {
 fn is_path(token: &str) -> bool {
     let inner = token.trim_matches(|c: char| !c.is_alphanumeric());
     let ending = inner.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ending)| ending);
-    inner.contains('/') || ending.is_some_and(|ending| ending.len() <= 5 && ending.chars().all(char::is_alphanumeric))
+    inner.contains(['/', '\\'])
+        || ending.is_some_and(|ending| ending.len() <= 5 && ending.chars().all(char::is_alphanumeric))
 }
 
 /// The words of a path that are its own.

@@ -90,7 +90,7 @@ impl Policy for Completion {
             EventKind::SessionStart { source } => {
                 let started = binding::inherit(state, facts, start(state, event, *source, facts));
                 let started = looped::start(event, *source, facts, started);
-                told(started, facts, Verdict::Context)
+                changed_spec(told(started, facts, Verdict::Context), *source, facts)
             }
             EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => {
                 looped::prompt(event, text, facts, binding::prompt(state, event, text, facts))
@@ -127,6 +127,22 @@ fn told(mut judgement: Judgement, facts: &Facts, alone: fn(String) -> Verdict) -
         Verdict::Deny { reason } | Verdict::Ask { reason } | Verdict::Continue { reason } => {
             reason.push_str(&format!("\n{lines}"));
         }
+    }
+    judgement
+}
+
+/// With what became of the spec since it was loaded: to the agent, and to the human once for each beginning.
+fn changed_spec(mut judgement: Judgement, source: StartSource, facts: &Facts) -> Judgement {
+    let (Some(change), Fact::Known(Some(plan))) = (facts.spec, &facts.plan) else { return judgement };
+    let line = change.describe(plan.brief.spec.as_deref().unwrap_or_default(), &plan.id);
+    match &mut judgement.verdict {
+        Verdict::Pass => judgement.verdict = Verdict::Context(line.clone()),
+        Verdict::Context(text) => text.push_str(&format!("\n{line}")),
+        // A start has no other answers.
+        _ => return judgement,
+    }
+    if source != StartSource::Compact {
+        judgement.note = Some(judgement.note.map_or(line.clone(), |note| format!("{note}\n{line}")));
     }
     judgement
 }

@@ -6,6 +6,8 @@
 mod batch;
 mod text;
 
+use std::borrow::Cow;
+
 use steadfast_model::{
     Attempt, Change, Course, Direction, Drift as Memory, DriftChange, Event, EventKind, Fact, Facts, Level, Mode,
     Needs, Neighbours, Outcome, PolicyName, PromptOrigin, Rules, Score, State, Step, StepKind, ToolUseId, Verdict,
@@ -13,14 +15,16 @@ use steadfast_model::{
 
 use super::{Judgement, Policy};
 use crate::Heard;
-use crate::drift::{Deed, Scope, Scored, Without, failure, folder, mark, prompted, score, went, wrote};
+use crate::drift::{
+    Deed, Leads, Scope, Scored, Without, explored, failure, folder, mark, prompted, score, unix, went, wrote,
+};
 
 /// How many writing steps the agent is given to answer a correction before it hears the next level. The calls of one
 /// answer of the model are made before any of them is corrected.
 const QUIET: u8 = 3;
 
 /// The same after a halt, above which there is no level.
-const QUIET_AFTER_HALT: u8 = 12;
+const QUIET_AFTER_HALT: u8 = 24;
 
 #[derive(Debug)]
 pub(super) struct Drift;
@@ -87,12 +91,12 @@ pub fn follow(state: &State, event: &Heard<'_>, facts: &Facts, without: Without<
     }
 }
 
-fn root<'a>(state: &'a State, event: &'a Event) -> &'a str {
-    if state.drift.root.is_empty() { &event.cwd } else { &state.drift.root }
+fn root<'a>(state: &'a State, event: &'a Event) -> Cow<'a, str> {
+    if state.drift.root.is_empty() { unix(&event.cwd, &event.cwd) } else { Cow::Borrowed(&state.drift.root) }
 }
 
 fn deed(state: &State, event: &Heard<'_>) -> Deed {
-    Deed::of(event, root(state, event), state.rules.approval.scratch())
+    Deed::of(event, &root(state, event), state.rules.approval.scratch())
 }
 
 /// What came back with an event.
@@ -113,7 +117,7 @@ fn take_in(deed: &mut Deed, state: &State, event: &Event, changed: &[String]) {
             && !places.fresh.contains(path)
             && !places.told.iter().any(|told| told == folder(path))
     };
-    deed.changed(changed.iter().filter(is_new), root(state, event), state.rules.approval.scratch());
+    deed.changed(changed.iter().filter(is_new), &root(state, event), state.rules.approval.scratch());
 }
 
 /// What an event shows that was written, and what changed besides.
@@ -283,6 +287,7 @@ impl<'a> After<'a> {
         if self.error.is_none() {
             said.extend(went(memory, scope, &self.deed, self.without));
         }
+        said.extend(explored(memory, self.event, &self.deed, self.without));
         let scored = score(memory, scope, &self.deed, attempt, self.without);
         said.extend(attempt.map(DriftChange::Tried));
         let Some(scored) = scored.filter(|scored| self.is_step(scored)) else {
@@ -354,10 +359,10 @@ impl<'a> After<'a> {
             !again && level >= self.state.rules.drift.quiet_below() && !memory.said.contains(&mark(text))
         });
         let steered = DriftChange::Steered {
-            astray: match scored.standing.filter(|_| writes && memory.at_work) {
-                Some(standing) if standing.is_astray() => memory.astray.saturating_add(1),
-                Some(standing) if standing.is_near() => memory.astray,
-                _ => 0,
+            astray: match scored.leads.filter(|_| writes && memory.at_work) {
+                Some(Leads::Away) => memory.astray.saturating_add(1),
+                Some(Leads::Near) => memory.astray,
+                Some(Leads::Back) | None => 0,
             },
             quiet: if corrected && !again {
                 if level == Level::Halt { QUIET_AFTER_HALT } else { QUIET }

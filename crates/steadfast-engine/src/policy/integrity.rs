@@ -12,9 +12,10 @@ use steadfast_model::{
     Action, Change, Direction, Event, EventKind, Fact, Facts, Mode, Needs, PolicyName, RemovedFile, Rules, State,
     Verdict, WiringTold, fnv, human_command,
 };
-use steadfast_shell::{Argument, Context, Decision, Op, Reading, is_plain, judge};
+use steadfast_shell::{Argument, Context, Decision, Op, Reading, effects, is_plain, judge};
 
 use super::approval::may_do_anything;
+use super::constraint::alias_lines;
 use super::{Judgement, Policy, target};
 use crate::Heard;
 
@@ -65,12 +66,14 @@ impl Policy for Integrity {
             _ => false,
         };
         let budget = matches!(event.kind, EventKind::PreTool(_) | EventKind::Stop(_) | EventKind::SubagentStop(_));
-        let (mut wired, mut removed, mut programs) = (false, false, false);
+        let (mut wired, mut removed, mut programs, mut aliases) = (false, false, false, false);
         match &event.kind {
             EventKind::PreTool(call) => match &call.action {
                 Action::Shell { command, .. } => {
-                    wired = sweep::may_sweep(command);
-                    programs = command.contains(PROGRAM);
+                    // What an alias stands for is not known yet: it may be any of these.
+                    aliases = command.contains("git") && !event.unknown_git_words().is_empty();
+                    wired = aliases || sweep::may_sweep(command);
+                    programs = aliases || command.contains(PROGRAM);
                 }
                 Action::Write { paths } | Action::Mcp { paths, .. } => {
                     programs = paths.iter().any(|path| path.contains(PROGRAM));
@@ -83,7 +86,7 @@ impl Policy for Integrity {
             }
             _ => {}
         }
-        Needs { wiring, budget, wired, removed, programs, ..Needs::default() }
+        Needs { wiring, budget, wired, removed, programs, aliases, ..Needs::default() }
     }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
@@ -99,7 +102,9 @@ impl Policy for Integrity {
         }
         let gated = state.gate.is_some() || facts.gate.is_some();
         let refused = match &call.action {
-            Action::Shell { command, .. } => shell(event, command, gated, facts),
+            Action::Shell { command, .. } => {
+                return shell(event, command, gated, facts).map_or_else(Judgement::default, Judgement::of);
+            }
             Action::Write { paths } => written(paths.iter().chain(&facts.behind_links), &event.cwd, gated, facts),
             Action::Mcp { tool, paths, .. } if !target::only_reads(tool) => {
                 written(paths.iter().chain(&facts.behind_links), &event.cwd, gated, facts)
@@ -153,29 +158,59 @@ fn removed(files: &[RemovedFile]) -> Judgement {
     Judgement { verdict: Verdict::Note(text.clone()), aside: Some(text), ..Judgement::default() }
 }
 
-/// What a command line would do that is not an agent's to do.
-fn shell(event: &Heard<'_>, command: &str, gated: bool, facts: &Facts) -> Option<String> {
-    if is_key(command) {
-        return Some(key());
-    }
+/// What a command line would do that is not an agent's to do, also by an alias of git. What no seal watches and a program
+/// is given of which nothing is known is asked about: nothing would put it back.
+fn shell(event: &Heard<'_>, command: &str, gated: bool, facts: &Facts) -> Option<Verdict> {
     let context = Context { cwd: event.cwd.clone(), home: "~".to_owned() };
+    let plainly = line(command, &context, || event.reading(), gated, facts);
+    plainly.or_else(|| {
+        let reading = event.reading().filter(|_| !facts.aliases.is_empty())?;
+        alias_lines(reading, &facts.aliases).into_iter().find_map(|alias| {
+            let read = effects(&alias.line, &context);
+            line(&alias.line, &context, || Some(&read), gated, facts)
+        })
+    })
+}
+
+fn line<'a>(
+    command: &str,
+    context: &Context,
+    reading: impl FnOnce() -> Option<&'a Reading>,
+    gated: bool,
+    facts: &Facts,
+) -> Option<Verdict> {
+    let deny = |reason| Verdict::Deny { reason };
+    if is_key(command) {
+        return Some(deny(key()));
+    }
     let config = gated.then_some(CONFIG).into_iter().flatten();
     let names: Vec<&str> = NAMES.into_iter().chain(config).collect();
     let sweeps = !facts.wired.is_empty() && sweep::may_sweep(command);
-    if !sweeps && is_plain(command, &context, &names) {
+    if !sweeps && facts.links.is_empty() && is_plain(command, context, &names) {
         return None;
     }
-    let mut reading = Cow::Borrowed(event.reading()?);
+    let mut reading = Cow::Borrowed(reading()?);
+    if let Some(through) = reading.through(target::links(facts)) {
+        reading = Cow::Owned(through);
+    }
     if sweeps {
         if let Some(refused) = sweep::refused(&reading, &facts.wired) {
-            return Some(refused);
+            return Some(deny(refused));
         }
         reading.to_mut().effects.retain(|effect| !sweep::is_sweep(effect));
     }
     let reading = &*reading;
     // What only may be ours is refused while a gate is closed, and where the line speaks of it at all.
     let least = if gated && SPOKEN.iter().any(|name| command.contains(name)) { Decision::Ask } else { Decision::Deny };
-    humans_command(reading).or_else(|| program(reading, facts)).or_else(|| reached(reading, least, gated, false))
+    let refused =
+        humans_command(reading).or_else(|| program(reading, facts)).or_else(|| reached(reading, least, gated, false));
+    refused.map(deny).or_else(|| handed_over(reading))
+}
+
+fn handed_over(reading: &Reading) -> Option<Verdict> {
+    let (program, path) = reading.handed_over(&[STATE.as_slice(), WIRING.as_slice()].concat())?;
+    let reason = format!("`{program}` is given `{path}`, and Steadfast does not know whether it writes it.");
+    Some(Verdict::Ask { reason })
 }
 
 /// Ourselves, as installed: without it the hosts let everything through.

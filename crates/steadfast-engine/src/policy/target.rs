@@ -1,5 +1,7 @@
 //! What a call aims at, as far as every policy reads it the same way.
 
+use steadfast_model::Facts;
+
 /// Tools of known servers that only look, by their whole names. No host passes on what a server says of its tools, and a
 /// first word says nothing: `search_replace`, `get_and_update`.
 const READING: [&str; 64] = [
@@ -76,6 +78,11 @@ const READING: [&str; 64] = [
 /// Whether a tool of another server is known to look and do nothing else.
 pub(crate) fn only_reads(tool: &str) -> bool {
     READING.iter().any(|name| tool.eq_ignore_ascii_case(name))
+}
+
+/// Paths and the places they lead to.
+pub(crate) fn links(facts: &Facts) -> impl Iterator<Item = (&str, &str)> {
+    facts.links.iter().map(|link| (link.path.as_str(), link.target.as_str()))
 }
 
 /// A path as an absolute one, without `.` and `..`.

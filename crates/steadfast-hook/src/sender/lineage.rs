@@ -15,8 +15,12 @@ pub(super) trait Processes {
     fn look(&self, id: u32) -> Option<Process>;
     /// As it was when the process was started; what it does to its own later does not show.
     fn environment(&self, id: u32) -> Option<Vec<String>>;
-    /// What its standard input is: `pipe:[7]`, `socket:[8]`, a path.
-    fn input(&self, id: u32) -> Option<String>;
+    /// What its standard input (0), output (1) or error (2) is: `pipe:[7]`, `socket:[8]`, a path.
+    fn stream(&self, id: u32, number: u8) -> Option<String>;
+    /// Whether a file of it is that pipe. None: its files cannot be listed.
+    fn holds(&self, id: u32, pipe: &str) -> Option<bool>;
+    /// Whether it has given up privileges for good, as in a sandbox.
+    fn is_confined(&self, id: u32) -> bool;
 }
 
 /// The system's own table.
@@ -34,9 +38,31 @@ impl Processes for System {
         Some(entries.map(|entry| String::from_utf8_lossy(entry).into_owned()).collect())
     }
 
-    fn input(&self, id: u32) -> Option<String> {
-        Some(std::fs::read_link(format!("/proc/{id}/fd/0")).ok()?.to_string_lossy().into_owned())
+    fn stream(&self, id: u32, number: u8) -> Option<String> {
+        Some(std::fs::read_link(format!("/proc/{id}/fd/{number}")).ok()?.to_string_lossy().into_owned())
     }
+
+    fn holds(&self, id: u32, pipe: &str) -> Option<bool> {
+        let mut files = std::fs::read_dir(format!("/proc/{id}/fd")).ok()?.flatten();
+        Some(files.any(|file| std::fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == pipe)))
+    }
+
+    fn is_confined(&self, id: u32) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let number = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map_or("0", str::trim);
+        number("NoNewPrivs:") != "0" || number("Seccomp:") != "0"
+    }
+}
+
+/// How closely a sender is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Care {
+    /// Its ancestors and what the first below the host is fed by.
+    Lineage,
+    /// Also whether its pipes were made as a hook's are.
+    Pipes,
+    /// Also whether the host reads what it says. That lists all files of the host.
+    BothEnds,
 }
 
 /// The host of a session, as it was noted.
@@ -59,6 +85,9 @@ pub(crate) struct Ways {
     pub(crate) leads: bool,
     /// A hook has the environment of its host.
     pub(crate) inherits: bool,
+    /// The standard output of a hook is a pipe that was made right after the one of its standard input. The numbers of
+    /// pipes go up, so whoever makes a new input for the output it was given does not get that one.
+    pub(crate) together: bool,
 }
 
 impl Noted {
@@ -72,6 +101,7 @@ impl Noted {
                 "socket" => Ways { by_socket: true, ..ways },
                 "leads" => Ways { leads: true, ..ways },
                 "inherits" => Ways { inherits: true, ..ways },
+                "together" => Ways { together: true, ..ways },
                 _ => ways,
             }),
         })
@@ -93,9 +123,9 @@ impl Noted {
 
 impl fmt::Display for Noted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, started, numbering, ways: Ways { by_socket, leads, inherits } } = self;
+        let Self { id, started, numbering, ways: Ways { by_socket, leads, inherits, together } } = self;
         write!(f, "{id} {started} {numbering}")?;
-        let words = [(*by_socket, "socket"), (*leads, "leads"), (*inherits, "inherits")];
+        let words = [(*by_socket, "socket"), (*leads, "leads"), (*inherits, "inherits"), (*together, "together")];
         words.into_iter().filter(|(is_so, _)| *is_so).try_for_each(|(_, word)| write!(f, " {word}"))
     }
 }
@@ -113,11 +143,13 @@ pub(super) struct Lineage<'p, P> {
     peer: Option<u32>,
     /// Whether processes can be looked at.
     known: bool,
+    care: Care,
 }
 
 impl<'p, P: Processes> Lineage<'p, P> {
     pub(super) fn of(processes: &'p P, sender: u32, peer: Option<u32>) -> Self {
-        let mut lineage = Self { processes, below: Vec::new(), first: None, host: None, peer, known: false };
+        let mut lineage =
+            Self { processes, below: Vec::new(), first: None, host: None, peer, known: false, care: Care::Lineage };
         let Some(mut process) = processes.look(sender) else { return lineage };
         lineage.known = true;
         for _ in 0..GENERATIONS {
@@ -133,6 +165,10 @@ impl<'p, P: Processes> Lineage<'p, P> {
         lineage
     }
 
+    pub(super) fn with(self, care: Care) -> Self {
+        Self { care, ..self }
+    }
+
     pub(super) fn host(&self) -> Option<&Process> {
         self.host.as_ref()
     }
@@ -145,6 +181,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
             by_socket: self.is_by_socket(),
             leads: first.session == first.id,
             inherits: inherits(&environment(first), &environment(host)),
+            together: self.is_together(first),
         }
     }
 
@@ -199,7 +236,16 @@ impl<'p, P: Processes> Lineage<'p, P> {
         }
         // A hook is fed by its host: through a pipe or a socket, never from a file, and a tool's shell from nothing.
         let is_fed = |input: String| input.starts_with("pipe:") || input.starts_with("socket:");
-        if self.processes.input(first.id).is_some_and(|input| !is_fed(input)) {
+        if self.processes.stream(first.id, 0).is_some_and(|input| !is_fed(input)) {
+            return true;
+        }
+        if self.processes.is_confined(first.id) && !self.processes.is_confined(host.id) {
+            return true;
+        }
+        if ways.together && self.care >= Care::Pipes && !self.is_together(first) {
+            return true;
+        }
+        if ways.together && self.care >= Care::BothEnds && !self.is_read(first, host) {
             return true;
         }
         let hosts = self.processes.environment(host.id).unwrap_or_default();
@@ -208,6 +254,21 @@ impl<'p, P: Processes> Lineage<'p, P> {
             .iter()
             .filter_map(|id| Some((*id, self.processes.environment(*id)?)))
             .any(|(id, own)| own.iter().any(is_marked) || (ways.inherits && id == first.id && !inherits(&own, &hosts)))
+    }
+
+    /// Whether the output of a process was made right after its input.
+    fn is_together(&self, process: &Process) -> bool {
+        let number = |stream| pipe_number(&self.processes.stream(process.id, stream)?);
+        let (Some(input), Some(output)) = (number(0), number(1)) else { return false };
+        let is_next_lot = input % LOT == 0 && output % LOT == 1;
+        let lot = |number: u64| number.saturating_sub(1) / LOT;
+        is_next_lot || (lot(input) == lot(output) && (1..=NEAR).contains(&output.saturating_sub(input)))
+    }
+
+    /// Whether the host has the other end of what a process says, as far as its files can be listed.
+    fn is_read(&self, process: &Process, host: &Process) -> bool {
+        let output = self.processes.stream(process.id, 1);
+        output.and_then(|pipe| self.processes.holds(host.id, &pipe)).unwrap_or(true)
     }
 
     /// Whether a host was itself started by an agent: another one is above it, or its environment is a tool's.
@@ -222,6 +283,17 @@ impl<'p, P: Processes> Lineage<'p, P> {
         }
         self.processes.environment(host.id).is_some_and(|own| own.iter().any(|entry| is_of_tool(entry)))
     }
+}
+
+/// How many numbers for new files a processor takes at once (`get_next_ino` in the kernel). The last of a lot is followed
+/// by the first of whatever lot is next.
+const LOT: u64 = 1024;
+
+/// How far apart the two pipes of a hook may be: on a busy machine another process makes some in between.
+const NEAR: u64 = 16;
+
+fn pipe_number(stream: &str) -> Option<u64> {
+    stream.strip_prefix("pipe:[")?.strip_suffix(']')?.parse().ok()
 }
 
 fn is_of_tool(entry: &str) -> bool {

@@ -6,8 +6,11 @@ use std::path::Path;
 use serde_json::Value;
 use steadfast_model::ForgedBy;
 
-use super::lineage::{Lineage, Noted, Processes, Ways};
+use super::lineage::{Care, Lineage, Noted, Processes, Ways};
 use crate::process::Process;
+
+/// Codex, whose shells become the sender; with its sandbox and without.
+const BECOMING: &str = "codex-0.166.0-becoming";
 
 const VERSIONS: [&str; 3] = ["claude-2.1.325", "claude-2.1.197", "codex-0.166.0"];
 
@@ -16,7 +19,10 @@ const VERSIONS: [&str; 3] = ["claude-2.1.325", "claude-2.1.197", "codex-0.166.0"
 struct Row {
     process: Process,
     environment: Vec<String>,
-    input: String,
+    streams: [String; 3],
+    /// The pipes among its files, of a host whose files were listed.
+    holds: Option<Vec<String>>,
+    confined: bool,
 }
 
 /// A sender and its ancestors.
@@ -37,8 +43,16 @@ impl Processes for Recorded {
         self.find(id).map(|row| row.environment.clone())
     }
 
-    fn input(&self, id: u32) -> Option<String> {
-        self.find(id).map(|row| row.input.clone())
+    fn stream(&self, id: u32, number: u8) -> Option<String> {
+        self.find(id).map(|row| row.streams[usize::from(number)].clone())
+    }
+
+    fn holds(&self, id: u32, pipe: &str) -> Option<bool> {
+        self.find(id)?.holds.as_ref().map(|pipes| pipes.iter().any(|one| one == pipe))
+    }
+
+    fn is_confined(&self, id: u32) -> bool {
+        self.find(id).is_some_and(|row| row.confined)
     }
 }
 
@@ -85,7 +99,9 @@ fn recorded(version: &str) -> Vec<Recorded> {
             terminal: false,
         },
         environment: link["environment"].as_array().unwrap().iter().map(|e| e.as_str().unwrap().to_owned()).collect(),
-        input: link["input"].as_str().unwrap().to_owned(),
+        streams: ["input", "output", "error"].map(|name| link[name].as_str().unwrap_or_default().to_owned()),
+        holds: link["holds"].as_array().map(|all| all.iter().map(|pipe| pipe.as_str().unwrap().to_owned()).collect()),
+        confined: link["confined"].as_bool().unwrap_or_default(),
     };
     let sender = |line: &str| {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -130,9 +146,59 @@ fn every_hook_of_every_host_counts_and_nothing_else_does() {
 fn what_is_noted_of_a_host_is_how_it_starts_its_hooks() {
     for version in VERSIONS {
         let all = recorded(version);
-        let Ways { by_socket, leads, inherits } = noted(&all, "print").1.ways;
+        let Ways { by_socket, leads, inherits, .. } = noted(&all, "print").1.ways;
         assert!(all.iter().filter(|one| one.is_hook()).all(|one| one.lineage().is_hooks()), "{version}");
         assert_eq!((by_socket, leads, inherits), (version.starts_with("claude"), true, true), "{version}");
+    }
+}
+
+/// A shell of a tool call that becomes the sender, with a hook's environment and pipes of its own.
+#[test]
+fn a_tools_shell_that_becomes_the_sender_is_told_by_its_pipes() {
+    let all = recorded(BECOMING);
+    for one in &all {
+        let (host, forged) = (noted(&all, &one.mode), |care| {
+            one.lineage().with(care).forged(&[noted(&all, &one.mode)], nowhere).is_some()
+        });
+        assert!(host.1.ways.together, "a hook's pipes are made together");
+        let scene = format!("{} {}", one.mode, one.sender);
+        assert_eq!(forged(Care::BothEnds), !one.is_hook(), "{scene}");
+        // Without the files of the host, who makes an output of its own shortly after its input is not told apart.
+        let makes_both = ["bash-exec-own-pipes", "bash-exec-three-pipes"].contains(&one.sender.as_str());
+        let is_hidden = one.mode == "full-access" && makes_both;
+        assert_eq!(forged(Care::Pipes), !one.is_hook() && !is_hidden, "{scene}");
+    }
+    let senders: Vec<&str> = all.iter().map(|one| one.sender.as_str()).collect();
+    for kind in ["bash-exec-pipe", "bash-exec-three-pipes", "bash-exec-terminal", "bash-exec-own-pipes"] {
+        assert!(senders.contains(&kind), "{kind}");
+    }
+}
+
+/// Where the sandbox has no process table of its own, what it takes away for good is still seen.
+#[test]
+fn a_sandbox_that_the_host_is_not_in_is_a_tools() {
+    let all = recorded(BECOMING);
+    let noted = noted(&all, "full-access");
+    let mut hook = all.into_iter().find(|one| one.mode == "full-access" && one.is_hook()).unwrap();
+    hook.rows[0].confined = true;
+    assert_eq!(hook.lineage().forged(std::slice::from_ref(&noted), nowhere), Some(ForgedBy::ToolCall));
+    hook.rows.last_mut().unwrap().confined = true;
+    assert_eq!(hook.lineage().forged(&[noted], nowhere), None, "the host itself is in one");
+}
+
+#[test]
+fn the_last_number_of_a_lot_is_followed_by_the_first_of_another() {
+    let all = recorded(BECOMING);
+    let noted = noted(&all, "full-access");
+    let mut hook = all.into_iter().find(|one| one.mode == "full-access" && one.is_hook()).unwrap();
+    for (input, output, is_forged) in
+        [(7, 8, false), (7, 9, false), (7, 24, true), (8, 7, true), (7, 7, true), (1020, 1026, true)]
+            .into_iter()
+            .chain([(2048, 9217, false), (2048, 9218, true)])
+    {
+        hook.rows[0].streams = [input, output, output + 1].map(|number| format!("pipe:[{number}]"));
+        let forged = hook.lineage().with(Care::Pipes).forged(std::slice::from_ref(&noted), nowhere);
+        assert_eq!(forged.is_some(), is_forged, "{input} {output}");
     }
 }
 
@@ -215,7 +281,7 @@ fn a_tools_child_that_makes_a_session_up_is_known_by_its_host() {
 
 #[test]
 fn a_note_is_read_as_it_was_written() {
-    for ways in [Ways::default(), Ways { by_socket: true, leads: true, inherits: true }] {
+    for ways in [Ways::default(), Ways { by_socket: true, leads: true, inherits: true, together: true }] {
         let noted = Noted { id: 1, started: 2, numbering: "pid:[3]".into(), ways };
         assert_eq!(Noted::parse(&noted.to_string()), Some(noted));
     }

@@ -1,5 +1,7 @@
 //! Documents that a session reads, and the paths they name. Of their text nothing else is kept.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 use steadfast_model::Action;
@@ -56,6 +58,8 @@ fn take(text: &str, most: usize, found: &mut Vec<String>) {
     let around =
         |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | '<' | '>' | ',' | ';' | '|' | '→');
     for word in text.split(around) {
+        // As Windows has it.
+        let word = if word.contains('\\') { Cow::Owned(word.replace('\\', "/")) } else { Cow::Borrowed(word) };
         let word = word.trim_start_matches("./").trim_matches(['*', ':', '.', '!', '?']);
         // `src/a.rs:12` is a line of it.
         let path = word.split_once(':').map_or(word, |(path, _)| path);
@@ -95,7 +99,7 @@ mod tests {
 
     #[test]
     fn paths_are_found_wherever_the_answer_has_its_text() {
-        let text = "1→# Plan\n2→- [ ] `src/a.rs:12`, see ./web/menu.ts (not https://a.b/c.md)\n3→**src/a.rs**, Node.js, and/or";
+        let text = "1→# Plan\n2→- [ ] `src/a.rs:12`, see .\\web\\menu.ts (not https://a.b/c.md)\n3→**src/a.rs**, Node.js, and/or";
         let wanted = ["src/a.rs", "web/menu.ts"];
         assert_eq!(found(&text.into()), wanted);
         assert_eq!(found(&serde_json::json!({"file": {"filePath": "/repo/docs/plan.md", "content": text}})), wanted);

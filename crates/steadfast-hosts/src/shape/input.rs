@@ -79,7 +79,7 @@ pub(crate) struct Input<'a> {
     pub(crate) timestamp: Option<&'a RawValue>,
 }
 
-/// The parts of a tool's input that say what it does. Contents are skipped, not read.
+/// The parts of a tool's input that say what it does. Of contents only the words are read, as numbers.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ToolInput<'a> {
@@ -103,6 +103,16 @@ pub(crate) struct ToolInput<'a> {
     pub(crate) questions: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) plan: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) old_string: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) new_string: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) edits: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) new_source: Option<&'a RawValue>,
 }
 
 /// One line, not long, with something in it that a path has.

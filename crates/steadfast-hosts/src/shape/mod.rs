@@ -3,6 +3,7 @@
 
 mod can;
 mod check;
+pub(crate) mod content;
 pub(crate) mod document;
 mod input;
 mod list;

@@ -23,13 +23,67 @@ pub struct Cost {
     files: BTreeMap<String, Seen>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Seen {
     offset: u64,
     micro_usd: u64,
     /// The last message and its cost: its rows repeat the usage, and an early row may say less.
     message: u64,
     of_message: u64,
+    /// The model of the turn, and the usage of all the session until now: Codex writes sums.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    model: String,
+    #[serde(default, skip_serializing_if = "Sums::is_empty")]
+    sums: Sums,
+}
+
+/// Usage as Codex writes it. What was cached or written to the cache is a part of what went in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Sums {
+    input_tokens: u64,
+    cached_input_tokens: u64,
+    cache_write_input_tokens: u64,
+    output_tokens: u64,
+}
+
+impl Sums {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What was added since. A thread that begins anew has smaller sums.
+    fn since(self, before: Self) -> Usage {
+        let of = |sum: Self| {
+            let (cached, written) = (sum.cached_input_tokens, sum.cache_write_input_tokens);
+            [sum.input_tokens.saturating_sub(cached.saturating_add(written)), cached, written, sum.output_tokens]
+        };
+        let (now, before) = (of(self), of(before));
+        let [input, cached, written, output] = [0, 1, 2, 3].map(|at| now[at].saturating_sub(before[at]));
+        Usage { input, cached, written, output }
+    }
+}
+
+/// A row of Codex's rollout, as far as it is about cost.
+#[derive(Deserialize)]
+struct RolloutRow<'a> {
+    #[serde(borrow)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    payload: Payload<'a>,
+}
+
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
+    info: Option<Info>,
+    thread_token_usage: Option<Sums>,
+}
+
+#[derive(Deserialize)]
+struct Info {
+    total_token_usage: Option<Sums>,
 }
 
 /// A row of Claude Code's, as far as it is about cost.
@@ -94,10 +148,10 @@ impl Cost {
 }
 
 impl Seen {
-    fn read(self, file: &Path, since: Millis, prices: &Prices) -> io::Result<Self> {
+    fn read(&self, file: &Path, since: Millis, prices: &Prices) -> io::Result<Self> {
         let mut file = File::open(file)?;
         // A file that was cut is another one.
-        let mut seen = if file.metadata()?.len() < self.offset { Self::default() } else { self };
+        let mut seen = if file.metadata()?.len() < self.offset { Self::default() } else { self.clone() };
         file.seek(SeekFrom::Start(seen.offset))?;
         let mut bytes = Vec::new();
         file.take(LOOK).read_to_end(&mut bytes)?;
@@ -111,7 +165,9 @@ impl Seen {
     }
 
     fn add(&mut self, line: &[u8], since: Millis, prices: &Prices) {
-        let Ok(Row { timestamp, message }) = serde_json::from_slice::<Row<'_>>(line) else { return };
+        let Ok(Row { timestamp, message }) = serde_json::from_slice::<Row<'_>>(line) else {
+            return self.add_rollout(line, since, prices);
+        };
         if timestamp.and_then(|text| time(&text)).is_some_and(|at| at < since) {
             return;
         }
@@ -128,6 +184,21 @@ impl Seen {
         let counted = if self.message == id { self.of_message } else { 0 };
         self.micro_usd = self.micro_usd.saturating_add(cost.saturating_sub(counted));
         (self.message, self.of_message) = (id, cost.max(counted));
+    }
+
+    fn add_rollout(&mut self, line: &[u8], since: Millis, prices: &Prices) {
+        let Ok(RolloutRow { timestamp, payload }) = serde_json::from_slice::<RolloutRow<'_>>(line) else { return };
+        if let Some(model) = payload.model {
+            self.model = model.into_owned();
+        }
+        let sums = payload.info.and_then(|info| info.total_token_usage).or(payload.thread_token_usage);
+        let Some(sums) = sums else { return };
+        let before = std::mem::replace(&mut self.sums, sums);
+        if timestamp.and_then(|text| time(&text)).is_some_and(|at| at < since) {
+            return;
+        }
+        let cost = prices.of(&self.model).map_or(0, |price| price.micro_usd(sums.since(before)));
+        self.micro_usd = self.micro_usd.saturating_add(cost);
     }
 }
 
@@ -171,6 +242,44 @@ mod tests {
         assert_eq!(look(second.clone()).micro_usd(), 6_000_000);
         let later = second.look(&file, time("2026-11-16T12:03:00.000Z").unwrap(), &Prices::built_in());
         assert_eq!(later.micro_usd(), 3_500_000, "another moment is counted anew");
+    }
+
+    /// Rows as Codex 0.166.0 writes them: sums of the session, told twice, and the model of each turn.
+    #[test]
+    fn a_rollout_of_codex_costs_what_its_sums_grew_by() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("rollout.jsonl");
+        let since = time("2026-11-16T12:00:00.000Z").unwrap();
+        let turn = |at: &str, model: &str| {
+            format!(
+                "{{\"timestamp\":\"2026-11-16T{at}:00.000Z\",\"type\":\"turn_context\",\"payload\":{{\"model\":\"{model}\"}}}}\n"
+            )
+        };
+        let count = |at: &str, input: u64, cached: u64, output: u64| {
+            format!(
+                "{{\"timestamp\":\"2026-11-16T{at}:00.000Z\",\"type\":\"event_msg\",\"payload\":{{\"type\":\"token_count\",\
+                 \"info\":{{\"total_token_usage\":{{\"input_tokens\":{input},\"cached_input_tokens\":{cached},\
+                 \"cache_write_input_tokens\":0,\"output_tokens\":{output},\"total_tokens\":0}}}},\"rate_limits\":null}}}}\n"
+            )
+        };
+        let limits = "{\"timestamp\":\"2026-11-16T12:02:00.000Z\",\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\",\"info\":null}}\n";
+        let rows = [
+            turn("11:58", "gpt-5.5"),
+            count("11:59", 1_000_000, 0, 1_000_000),
+            count("12:01", 1_200_000, 100_000, 1_010_000),
+            count("12:01", 1_200_000, 100_000, 1_010_000),
+            limits.to_owned(),
+        ];
+        fs::write(&file, rows.concat()).unwrap();
+        let look = |cost: Cost| cost.look(&file, since, &Prices::built_in());
+        let first = look(Cost::default());
+        // 100,000 of input at 5 dollars, as many from the cache at 0.5, 10,000 of output at 30.
+        assert_eq!(first.micro_usd(), 500_000 + 50_000 + 300_000);
+        let more = turn("12:03", "nobodys-model") + &count("12:03", 9_200_000, 100_000, 1_010_000);
+        let last = turn("12:04", "gpt-5.5") + &count("12:04", 9_200_000, 100_000, 1_020_000);
+        fs::write(&file, rows.concat() + &more + &last).unwrap();
+        let second = look(Cost::kept(&first.to_text()));
+        assert_eq!(second.micro_usd(), 850_000 + 300_000, "a model without a price costs nothing");
     }
 
     #[test]

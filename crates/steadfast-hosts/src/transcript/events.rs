@@ -2,12 +2,12 @@ use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use steadfast_model::{
-    Action, Agent, AgentId, Background, Event, EventKind, Host, Millis, Outcome, PromptOrigin, SessionId, StartSource,
-    Stopping, ToolCall, ToolResult, Via,
+    Action, Agent, AgentId, Background, Content, Event, EventKind, Host, Millis, Outcome, PromptOrigin, SessionId,
+    StartSource, Stopping, ToolCall, ToolResult, Via,
 };
 
 use super::{Call, CallEnd, CallResult, Delegated, Item, Record, Thread, Transcript, Writer};
-use crate::shape::{cut, cut_front, document};
+use crate::shape::{content, cut, cut_front, document};
 use crate::wire::bound;
 
 /// A session told again, event by event, as the hooks would have told it.
@@ -82,6 +82,8 @@ struct Story {
 #[derive(Debug)]
 struct Made {
     call: ToolCall,
+    /// The words that it writes.
+    content: Content,
     at: Option<Millis>,
     agent: Option<Agent>,
 }
@@ -200,9 +202,10 @@ impl Story {
             return;
         }
         let call = made.tool_call(self.host);
-        told.push_back(self.event(agent, EventKind::PreTool(call.clone())));
+        let content = made.content(&call.action);
+        told.push_back(Event { content: content.clone(), ..self.event(agent, EventKind::PreTool(call.clone())) });
         if let Some(id) = made.id {
-            self.calls.insert(id.into_owned(), Made { call, at, agent: agent.cloned() });
+            self.calls.insert(id.into_owned(), Made { call, content, at, agent: agent.cloned() });
         }
     }
 
@@ -227,7 +230,11 @@ impl Story {
             self.subagent_stop(Thread::UNNAMED, told);
         }
         self.shells.extend(ended.shell.map(Cow::into_owned));
-        let Made { call, at: began, agent } = made;
+        let Made { call, content: written, at: began, agent } = made;
+        let mut content = content::answered(&call.action, answer);
+        if matches!(call.action, Action::Write { .. }) {
+            content = written;
+        }
         let outcome = match ended.end {
             // Codex tells a hook of a result, whatever it is.
             CallEnd::Ok | CallEnd::Exited(_) => Outcome::Ok,
@@ -247,7 +254,7 @@ impl Story {
         };
         let waited = at.zip(began).and_then(|(at, began)| u64::try_from(at.since(began)).ok());
         let result = ToolResult { call, outcome, millis: ended.millis.or(waited), answers: Vec::new(), names };
-        told.push_back(self.event(agent.as_ref(), EventKind::PostTool(result)));
+        told.push_back(Event { content, ..self.event(agent.as_ref(), EventKind::PostTool(result)) });
     }
 
     /// The subagent of that name, which starts where it was not known.
@@ -350,6 +357,7 @@ impl Story {
             attended: self.attended.then_some(true),
             cut: false,
             input: None,
+            content: Content::default(),
             kind,
         }
     }

@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
-use steadfast_model::{Host, Millis, PromptOrigin, ToolCall, ToolUseId};
+use steadfast_model::{Action, Content, Host, Millis, PromptOrigin, ToolCall, ToolUseId};
 
-use crate::shape::{Input, cut};
+use crate::shape::{Input, content, cut};
 use crate::wire::{bound, tool_call};
 use crate::{claude, codex};
 
@@ -141,6 +141,13 @@ impl<'a> Call<'a> {
         let raw = self.raw();
         let input = Input { tool_input: raw.as_deref(), ..Input::default() };
         tool_call(host, cut(&self.tool, bound::NAME), id, &input)
+    }
+
+    /// The words that it writes.
+    pub(crate) fn content(&self, action: &Action) -> Content {
+        let raw = self.raw();
+        let input = Input { tool_input: raw.as_deref(), ..Input::default() };
+        input.tool_input(|fields| content::written(action, fields))
     }
 
     /// Its input, as JSON.

@@ -9,7 +9,8 @@ pub struct LedgerOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check_seconds: Option<u32>,
     /// The skills an agent uses before it works on an interface (tasks of type `ui`), in a plan that is loaded from now
-    /// on. None: such a task has no such part. Default: `frontend-design` and `vercel-design-guidelines`.
+    /// on. None: such a task has no such part. A skill that neither the project, nor the user, nor a plugin has is left
+    /// out, and `spec lint` and `plan load` say so. Default: `frontend-design` and `vercel-design-guidelines`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ui_skills: Option<Vec<String>>,
     /// Where the tasks are kept. `native`: here, in plans that are loaded and tasks that are added. Another one is

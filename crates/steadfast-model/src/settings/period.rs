@@ -4,6 +4,8 @@ use std::str::FromStr;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::limit::NONE;
+
 /// A length of time as people write it: `8h`, `90s`, `1h 30m`. None of it means without end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period {
@@ -85,7 +87,10 @@ impl Serialize for Period {
 
 impl<'de> Deserialize<'de> for Period {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+        match String::deserialize(deserializer)?.as_str() {
+            NONE => Ok(Self::default()),
+            text => text.parse().map_err(D::Error::custom),
+        }
     }
 }
 
@@ -100,7 +105,7 @@ impl schemars::JsonSchema for Period {
             "description": "A length of time.",
             "type": "string",
             "examples": ["90s", "10m", "1h 30m"],
-            "pattern": r"^\s*([0-9]+[dhms]\s*)+$",
+            "pattern": r"^(none|\s*([0-9]+[dhms]\s*)+)$",
         })
     }
 }

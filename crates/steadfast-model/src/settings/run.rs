@@ -3,7 +3,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Period, Source, Sourced, Usd, list, quoted};
+use super::{Period, Source, Sourced, Usd, limit, list, quoted};
 use crate::{Host, Limits};
 
 /// How `steadfast run` works a spec off.
@@ -17,23 +17,26 @@ pub struct RunOptions {
     /// How many agents work at once. Default: `3`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel: Option<NonZeroU32>,
-    /// How often an agent may be sent to a unit, all units together. Default: `25`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How often an agent may be sent to a unit, all units together; `"none"`: as often as it takes. Default: `25`.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "limit::iterations")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "limit::iterations_schema"))]
     pub iterations: Option<NonZeroU32>,
-    /// How many US dollars a run may cost; `0`: as many as it takes. Default: `25`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many US dollars a run may cost; `"none"` or `0`: as many as it takes. Default: `25`.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "Usd::limit")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "limit::budget_schema"))]
     pub budget_usd: Option<Usd>,
-    /// How many tokens a run may take, those from the cache among them; `0`: as many as it takes. For agents whose price
-    /// nobody knows. Default: `0`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many tokens a run may take, those from the cache among them; `"none"` or `0`: as many as it takes. For agents
+    /// whose price nobody knows. Default: `0`.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "limit::tokens")]
+    #[cfg_attr(feature = "schema", schemars(schema_with = "limit::tokens_schema"))]
     pub tokens: Option<u64>,
-    /// How long a run may take, like `8h`; `0s`: as long as it takes. Default: `0s`.
+    /// How long a run may take, like `8h`; `none` or `0s`: as long as it takes. Default: `0s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_time: Option<Period>,
-    /// How long an agent may work on a unit before it is ended; `0s`: as long as it takes. Default: `1h`.
+    /// How long an agent may work on a unit before it is ended; `none` or `0s`: as long as it takes. Default: `1h`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit_time: Option<Period>,
-    /// How long an agent may say nothing before it is ended; `0s`: as long as it likes. Default: `10m`.
+    /// How long an agent may say nothing before it is ended; `none` or `0s`: as long as it likes. Default: `10m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silence: Option<Period>,
     /// A command that is run when a human is needed or all is done, with one line about it as its last argument.
@@ -176,7 +179,7 @@ impl RunSettings {
         let lines = [
             ("run.host", (text(self.host.value.map_or("", Host::as_str)), self.host.source)),
             ("run.parallel", (self.parallel.value.to_string(), self.parallel.source)),
-            ("run.iterations", (self.iterations.value.to_string(), self.iterations.source)),
+            ("run.iterations", (iterations(self.iterations.value), self.iterations.source)),
             ("run.budget_usd", (self.budget_usd.value.to_string(), self.budget_usd.source)),
             ("run.tokens", (self.tokens.value.to_string(), self.tokens.source)),
             ("run.wall_time", period(&self.wall_time)),
@@ -202,6 +205,10 @@ impl RunSettings {
             silence_ms: self.silence.value.limit(),
         }
     }
+}
+
+fn iterations(count: NonZeroU32) -> String {
+    if count.get() == Limits::NO_LIMIT { quoted(limit::NONE) } else { count.to_string() }
 }
 
 /// A table is spelled otherwise in TOML than in JSON; a list of texts is not.

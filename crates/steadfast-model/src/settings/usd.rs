@@ -4,6 +4,8 @@ use std::str::FromStr;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::limit::NONE;
+
 /// An amount of US dollars, in millionths: exact, so that what is added up is the sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Usd {
@@ -58,17 +60,28 @@ impl Serialize for Usd {
 
 impl<'de> Deserialize<'de> for Usd {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Dollars)
+        deserializer.deserialize_any(Dollars { may_be_none: false })
     }
 }
 
-struct Dollars;
+impl Usd {
+    /// An amount, or `none`, which is kept as no amount at all.
+    pub(super) fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
+        deserializer.deserialize_any(Dollars { may_be_none: true }).map(Some)
+    }
+}
+
+struct Dollars {
+    /// A price is never `none`.
+    may_be_none: bool,
+}
 
 impl Visitor<'_> for Dollars {
     type Value = Usd;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an amount of US dollars like `25` or `2.5`")
+        f.write_str("an amount of US dollars like `25` or `2.5`")?;
+        if self.may_be_none { write!(f, ", or `{NONE}` for no limit") } else { Ok(()) }
     }
 
     fn visit_u64<E: de::Error>(self, dollars: u64) -> Result<Usd, E> {
@@ -81,6 +94,13 @@ impl Visitor<'_> for Dollars {
     fn visit_i64<E: de::Error>(self, dollars: i64) -> Result<Usd, E> {
         let unsigned = u64::try_from(dollars).map_err(|_| E::invalid_value(de::Unexpected::Signed(dollars), &self))?;
         self.visit_u64(unsigned)
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Usd, E> {
+        match word {
+            NONE if self.may_be_none => Ok(Usd::default()),
+            _ => Err(E::invalid_type(de::Unexpected::Str(word), &self)),
+        }
     }
 
     fn visit_f64<E: de::Error>(self, dollars: f64) -> Result<Usd, E> {

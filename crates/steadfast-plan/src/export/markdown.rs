@@ -34,12 +34,12 @@ pub(super) fn write(list: &List<'_>) -> String {
             let before = list.phases.get(group.id.as_str()).filter(|before| !before.is_empty());
             let _ = write!(text, "Depends on: {}\n\n", before.map_or("none".to_owned(), |before| before.join(", ")));
         }
-        items.into_iter().for_each(|item| task(&mut text, item));
+        items.into_iter().for_each(|item| task(&mut text, item, list.estimate(item)));
     }
     text
 }
 
-fn task(text: &mut String, item: &Item<'_>) {
+fn task(text: &mut String, item: &Item<'_>, estimate: Option<String>) {
     let of = item.task;
     let mark = match item.status {
         Status::Pending => ' ',
@@ -65,6 +65,9 @@ fn task(text: &mut String, item: &Item<'_>) {
     }
     if !item.after.is_empty() {
         field("Depends on", &item.after.join(", "));
+    }
+    if let Some(estimate) = estimate {
+        field("Estimate", &estimate);
     }
     match (item.status, item.reason) {
         (Status::Pending, _) => {}

@@ -45,6 +45,8 @@ struct Task<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     depends_on: &'a [&'a str],
     #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
 }
 
@@ -65,7 +67,7 @@ pub(super) fn write(list: &List<'_>) -> String {
             id: group.id.clone(),
             name: group.name,
             depends_on: list.decides.then_some(before),
-            tasks: items.iter().map(|item| task(item)).collect(),
+            tasks: items.iter().map(|item| task(item, list.estimate(item))).collect(),
         }
     });
     let spec = Spec {
@@ -80,7 +82,7 @@ pub(super) fn write(list: &List<'_>) -> String {
     serde_json::to_string_pretty(&spec).unwrap_or_default() + "\n"
 }
 
-fn task<'a>(item: &'a Item<'a>) -> Task<'a> {
+fn task<'a>(item: &'a Item<'a>, estimate: Option<String>) -> Task<'a> {
     let of = item.task;
     let checked = item.command.is_some() || item.criteria.is_some();
     Task {
@@ -91,6 +93,7 @@ fn task<'a>(item: &'a Item<'a>) -> Task<'a> {
         notes: of.notes.as_deref(),
         verification: checked.then_some(Verification { command: item.command, success_criteria: item.criteria }),
         depends_on: &item.after,
+        estimate,
         status: match (item.status, item.reason) {
             (Status::Pending, _) => None,
             (status, None) => Some(status.as_str().to_owned()),

@@ -9,6 +9,7 @@ use steadfast_model::Status;
 use super::note;
 use super::waits::{Part, add_parts};
 use crate::draft::{Draft, DraftPhase, DraftTask, Span, Standing, Text};
+use crate::estimate;
 use crate::json::parse;
 use crate::json::reader::{Members, Reader};
 use crate::problem::{Code, Findings};
@@ -113,6 +114,7 @@ impl Issues {
         }
         let title = word("title", reader).unwrap_or_else(|| Text::new(id.value.clone(), span.clone()));
         let mut task = DraftTask::new(id, title);
+        task.estimate = word("estimated_minutes", reader).and_then(|minutes| estimate::length(&minutes.value));
         task.standing = status.and_then(|status| stands(&status, members, reader));
         let ours = members.get("metadata").and_then(Members::of).and_then(|all| all.get("steadfast"));
         if let Some(ours) = ours {

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::waits::{Part, add_parts};
 use super::{Phases, note};
 use crate::draft::{Draft, DraftTask, Text};
+use crate::estimate;
 use crate::markdown::fields::{Field, field, names};
 use crate::markdown::line::{Line, lines};
 use crate::markdown::names::{is_nothing, is_phase, numbered, plain};
@@ -148,6 +149,11 @@ impl Reader {
             Some((Field::Files, value)) => {
                 task.files.extend(names(&value));
                 true
+            }
+            // What cannot be read is a note, as before.
+            Some((Field::Estimate, value)) => {
+                task.estimate = estimate::length(value.as_str());
+                task.estimate.is_some()
             }
             _ => false,
         }

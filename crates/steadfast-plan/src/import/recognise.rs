@@ -172,7 +172,7 @@ impl Signs {
                 self.names += usize::from(text.as_str().starts_with("<name>"));
                 match field(text).filter(|_| self.in_task) {
                     Some((Field::Type | Field::Verify, _)) => self.checks += 1,
-                    Some((Field::Notes, _)) | None => {}
+                    Some((Field::Notes | Field::Estimate, _)) | None => {}
                     Some(_) => self.fields += 1,
                 }
             }

@@ -18,7 +18,8 @@ pub(crate) const CONTEXT: &[&str] = &["constraints", "must_not", "success_criter
 pub(crate) const PHASE: &[&str] = &["id", "name", "depends_on", "tasks", "loop"];
 pub(crate) const EACH: &[&str] = &["items", "tasks"];
 pub(crate) const ITEM: &[&str] = &["id", "name"];
-pub(crate) const TASK: &[&str] = &["id", "task", "type", "files", "notes", "verification", "depends_on", "status"];
+pub(crate) const TASK: &[&str] =
+    &["id", "task", "type", "files", "notes", "verification", "depends_on", "estimate", "status"];
 pub(crate) const VERIFICATION: &[&str] = &["type", "command", "success_criteria"];
 
 /// Other words for a key, as people write them.

@@ -3,6 +3,7 @@ use jsonc_parser::ast::Value;
 use super::keys;
 use super::reader::{Members, Reader, name_span};
 use crate::draft::{Draft, DraftPhase, DraftTask, Each, Text, promise};
+use crate::estimate;
 use crate::standing;
 
 pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> {
@@ -178,6 +179,10 @@ fn read_task(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftTask> {
         Some(Text::new(lines.join("\n"), first))
     });
     task.after = members.get("depends_on").map(|value| reader.texts(value, "`depends_on`")).unwrap_or_default();
+    task.estimate = members
+        .get("estimate")
+        .and_then(|value| reader.word(value))
+        .and_then(|word| estimate::read(&word, reader.findings));
     task.standing = optional(&members, "status", reader).and_then(|word| standing::in_words(&word, reader.findings));
     match members.get("verification") {
         Some(Value::StringLit(literal)) if literal.value.trim().is_empty() => {}

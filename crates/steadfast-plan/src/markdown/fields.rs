@@ -9,6 +9,7 @@ pub(crate) enum Field {
     Criteria,
     After,
     Status,
+    Estimate,
     Notes,
 }
 
@@ -50,6 +51,8 @@ impl Field {
                 Self::After
             }
             "status" => Self::Status,
+            "estimate" | "estimated" | "estimated time" | "estimated effort" | "time estimate" | "estimation"
+            | "duration" | "effort" | "aufwand" | "dauer" | "schätzung" | "durée" | "duración" => Self::Estimate,
             "note" | "notes" => Self::Notes,
             _ => return None,
         })

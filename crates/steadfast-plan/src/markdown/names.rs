@@ -221,6 +221,34 @@ pub(crate) fn marked(title: Text) -> (Text, Option<Text>) {
     (title, None)
 }
 
+/// A check in the same line as its task: ``Title. Verify: `cmd` ``, ``Title (verify: `cmd`)``, ``Title `verify: cmd` ``.
+pub(super) fn checked(title: Text) -> (Text, Option<Text>) {
+    let text = title.as_str();
+    let lower = text.to_ascii_lowercase();
+    let found = ["verify:", "verification:", "verified by:"].iter().find_map(|word| Some((lower.rfind(word)?, word)));
+    let Some((at, word)) = found.filter(|(at, _)| !text[..*at].ends_with(char::is_alphanumeric)) else {
+        return (title, None);
+    };
+    let (before, value) = (&text[..at], text[at + word.len()..].trim_start_matches(['*', ' ']));
+    let is_within_code = before.matches('`').count() % 2 == 1;
+    let command = match is_within_code {
+        true if before.ends_with('`') => value.strip_suffix('`'),
+        true => None,
+        false => {
+            value.trim_end_matches([')', ']', '.', '*', ' ']).strip_prefix('`').and_then(|rest| rest.strip_suffix('`'))
+        }
+    };
+    let ends = if is_within_code { &before[..before.len() - 1] } else { before };
+    let rest = ends.trim_end_matches([' ', '(', '[', '-', '–', '—', ';', ',', '.', '*', '_']);
+    match command.map(str::trim).filter(|command| !command.is_empty() && !command.contains('`') && !rest.is_empty()) {
+        Some(command) => {
+            let check = Text::new(format!("`{command}`"), title.span.clone());
+            (Text::new(rest, title.span.clone()), Some(check))
+        }
+        None => (title, None),
+    }
+}
+
 /// Without emphasis, and without backticks around all of it. Code keeps its own.
 pub(crate) fn plain(text: &str) -> String {
     let mut text = without_bold(text.trim());
@@ -261,4 +289,36 @@ fn without_bold(text: &str) -> String {
 pub(super) fn normal(text: &str) -> String {
     let words = text.to_lowercase();
     words.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_may_stand_in_the_line_of_its_task() {
+        let split = |line: &str| {
+            let (title, check) = checked(Text::new(line, 0..line.len()));
+            (title.value, check.map(|check| check.value))
+        };
+        let both = |title: &str, check: &str| (title.to_owned(), Some(check.to_owned()));
+        for line in [
+            "Sort the rows. Verify: `make sort`",
+            "Sort the rows (verify: `make sort`)",
+            "Sort the rows — **Verify:** `make sort`.",
+            "Sort the rows `verify: make sort`",
+        ] {
+            assert_eq!(split(line), both("Sort the rows", "`make sort`"), "{line}");
+        }
+        // Without backticks, without a title or inside of other code it is a part of the title.
+        for line in [
+            "Sort them. Verify: by hand",
+            "Verify: `make sort`",
+            "Write `a verify: b` down",
+            "Reverify: `x`",
+            "Verify: `",
+        ] {
+            assert_eq!(split(line), (line.to_owned(), None), "{line}");
+        }
+    }
 }

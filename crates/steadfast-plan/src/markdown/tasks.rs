@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::names::{marked, normal};
+use super::fields::Field;
+use super::names::{checked, marked, normal};
 use super::{Form, Place, Reader};
 use crate::draft::{DraftTask, Text};
 use crate::problem::Code;
@@ -13,6 +14,7 @@ impl Reader<'_> {
         self.pending = None;
         // A title with its id behind it is an export's, and means what it says.
         let is_export = id.as_ref().is_some_and(|id| id.span.start > title.span.start);
+        let (title, check) = if is_export { (title, None) } else { checked(title) };
         let (title, task_type) = if is_export { (title, None) } else { marked(title) };
         let key = normal(title.as_str());
         let by_title = || self.by_id.get(&title_key(phase, &key)).copied();
@@ -70,6 +72,9 @@ impl Reader<'_> {
         }
         self.current = Some(place);
         self.stand(place, form);
+        if let Some(check) = check {
+            self.set(Field::Verify, &check);
+        }
     }
 
     /// What the next lines may belong to, and what this one is a part of.

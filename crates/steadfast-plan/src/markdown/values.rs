@@ -4,6 +4,7 @@ use super::fields::{Field, field};
 use super::names::{is_nothing, plain};
 use super::{Reader, Section, check, fields};
 use crate::draft::Text;
+use crate::estimate;
 use crate::standing;
 
 impl Reader<'_> {
@@ -70,6 +71,10 @@ impl Reader<'_> {
                     self.note(&line);
                 }
             }
+            Field::Estimate => match estimate::read(value, self.findings) {
+                Some(length) => task.estimate = Some(length),
+                None => self.note(&Text::new(format!("estimate: {}", value.as_str()), value.span.clone())),
+            },
             Field::Notes => self.note(value),
         }
     }

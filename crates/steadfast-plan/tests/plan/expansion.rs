@@ -1,3 +1,5 @@
+use steadfast_plan::{Options, compile, hash};
+
 use crate::{lines, plan};
 
 #[test]
@@ -111,7 +113,7 @@ fn a_warning_about_many_tasks_counts_them_as_the_plan_does() {
         })
         .collect();
     let text = format!(r#"{{"feature": "F", "phases": [{{"id": "1", "name": "P", "tasks": [{}]}}]}}"#, tasks.join(","));
-    let compiled = steadfast_plan::compile(&text, "SPEC.json", &steadfast_plan::Options::default()).unwrap();
+    let compiled = compile(&text, "SPEC.json", &Options::default()).unwrap();
     let count = compiled.plan.tasks.len();
     let said: Vec<&str> = compiled.warnings.iter().map(|problem| problem.message.as_str()).collect();
     assert!(said.contains(&format!("there are {count} tasks").as_str()), "{count}: {:?}", said.last());
@@ -124,4 +126,34 @@ fn a_check_that_cannot_fail_is_remarked() {
         let said = crate::said(&text, "SPEC.md");
         assert_eq!(said.contains("the check of `1.1` says nothing: it succeeds whatever was done"), remarked, "{said}");
     }
+}
+
+#[test]
+fn without_skills_nothing_comes_before_work_on_an_interface() {
+    let text = r#"{"feature": "Shop", "phases": [{"id": "p1", "name": "Page", "tasks": [
+        {"id": "1.1", "task": "Card", "type": "ui", "files": ["Card.tsx"]},
+        {"id": "1.2", "task": "List", "type": "frontend", "files": ["List.tsx"], "depends_on": ["1.1"]}]}]}"#;
+    let missing_skills = vec!["brand".to_owned(), "look".to_owned()];
+    let options = Options { ui_skills: Vec::new(), missing_skills, ..Options::default() };
+    let compiled = compile(text, "SPEC.json", &options).unwrap();
+    let tasks: Vec<String> = compiled
+        .plan
+        .tasks
+        .iter()
+        .map(|task| {
+            let after: Vec<&str> = task.blocked_by.iter().map(|id| id.as_str()).collect();
+            format!("{} after {}", task.id, after.join(" "))
+        })
+        .collect();
+    assert_eq!(tasks, ["1.0 after ", "1.1 after 1.0", "1.1b after 1.1", "1.2 after 1.1b", "1.2b after 1.2"]);
+    let warned: Vec<&str> = compiled.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!(
+        warned,
+        ["not installed: `/brand`, `/look`; the task before each of 2 ui tasks is left out (`1.1a` and so on)"]
+    );
+    assert_eq!(hash(&compiled.plan), hash(&compile(text, "SPEC.json", &Options::default()).unwrap().plan));
+    // An id that a skill needs tomorrow is not free today.
+    let taken = text.replace("\"1.2\"", "\"1.1a\"");
+    let report = compile(&taken, "SPEC.json", &options).unwrap_err();
+    assert!(report.problems.iter().any(|problem| problem.code.as_str() == "colliding-id"), "{report:?}");
 }

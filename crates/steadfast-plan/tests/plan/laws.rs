@@ -193,15 +193,14 @@ mod timing {
         for piece in pieces {
             let takes = |times: usize| {
                 let text = piece.repeat(times);
-                let rounds = (0..3).map(|_| {
-                    let started = Instant::now();
-                    let _ = compile(&text, "SPEC.md", &Options::default());
-                    started.elapsed()
-                });
-                rounds.min().unwrap_or(Duration::MAX).max(Duration::from_millis(2))
+                let started = Instant::now();
+                let _ = compile(&text, "SPEC.md", &Options::default());
+                started.elapsed()
             };
-            let (few, many) = (takes(2_000), takes(20_000));
-            assert!(many < few * 40, "{piece:?}: {few:?}, {many:?}");
+            let few = (0..3).map(|_| takes(2_000)).min().unwrap_or_default().max(Duration::from_millis(2));
+            // Once is enough, unless something else had the processor.
+            let is_linear = (0..3).any(|_| takes(20_000) < few * 40);
+            assert!(is_linear, "{piece:?}: 2,000 of them take {few:?}");
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod corpus;
 mod errors;
+mod estimates;
 mod expansion;
 mod laws;
 mod lists;

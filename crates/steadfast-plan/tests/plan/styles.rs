@@ -152,3 +152,10 @@ fn later_specs_are_read_as_their_authors_meant_them() {
     let (all, right, others, silent) = measure("later", |_| true);
     assert!(all == 20 && right == 20 && silent == 0, "{right} of {all}, {silent} silent\n{}", others.join("\n"));
 }
+
+/// Written after the rules as well, with other ways to say what a task needs.
+#[test]
+fn third_specs_are_read_as_their_authors_meant_them() {
+    let (all, right, others, silent) = measure("third", |_| true);
+    assert!(all == 20 && right >= 18 && silent == 0, "{right} of {all}, {silent} silent\n{}", others.join("\n"));
+}

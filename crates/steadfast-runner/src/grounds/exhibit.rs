@@ -13,7 +13,7 @@ impl Grounds {
         let folder = self.exhibited(name);
         self.make_room(&folder)?;
         let add = self.git().call("worktree").args(["add", "--quiet", "--force", "--detach"]);
-        self.make(add.args([&folder]).args([commit]))?;
+        self.make(&folder, add.args([&folder]).args([commit]))?;
         Ok(folder)
     }
 

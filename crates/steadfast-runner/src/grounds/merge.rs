@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use super::remains::{git_dir, remove_file};
+use super::submodule::Before;
 use super::{CHECKOUT, Grounds, GroundsError, QUICK, file, reference};
 
 /// The worktree in which what is to land is checked. No unit is called like that: names do not begin with a dot.
@@ -93,11 +94,12 @@ impl Grounds {
             let switch = self.in_worktree(&folder).call("checkout");
             switch.args(["--quiet", "--force", "--detach", &candidate.commit]).answer(CHECKOUT)?;
             self.in_worktree(&folder).call("clean").args(["--quiet", "-d", "--force"]).answer(CHECKOUT)?;
+            self.fill(&folder, Before::Reset)?;
             return Ok(folder);
         }
         self.make_room(&folder)?;
         let add = self.git().call("worktree").args(["add", "--quiet", "--force", "--detach"]);
-        self.make(add.args([&folder]).args([&candidate.commit]))?;
+        self.make(&folder, add.args([&folder]).args([&candidate.commit]))?;
         self.laid_out.store(true, Ordering::Relaxed);
         Ok(folder)
     }

@@ -3,6 +3,7 @@ use steadfast_model::{
 };
 
 use super::amount::{cost, grouped};
+use super::idle::idle;
 use super::{Listed, Look, is_closed, one_line, plural};
 
 /// What a run came to: what is done and on what it rests, what it cost, what is left and why, and what to do next.
@@ -24,22 +25,23 @@ pub fn report(view: &RunView) -> String {
     if !left.is_empty() {
         text += &format!("\nLeft:\n{left}");
     }
+    text += &idle(view).unwrap_or_default();
     text + &next(&look)
 }
 
 fn heading(look: &Look<'_>) -> String {
     let RunView { run, sums, .. } = look.view;
     let (done, all) = look.counts();
-    let (_, waves) = look.wave();
+    let units = look.view.units.len();
     let until = run.ended_at.unwrap_or(run.updated_at).since(run.started_at);
     let lasted = Period { millis: u64::try_from(until).unwrap_or(0) };
     let iterations = sums.iterations;
     format!(
-        "Run {} of {}: {}\n{done} of {all} tasks done, {waves} {}, {iterations} {}, {lasted}, {}\n",
+        "Run {} of {}: {}\n{done} of {all} tasks done, {units} {}, {iterations} {}, {lasted}, {}\n",
         run.id,
         run.spec,
         look.stated(run.state.as_str()),
-        plural(waves as usize, "wave"),
+        plural(units, "unit"),
         plural(iterations as usize, "iteration"),
         look.spent(" of "),
     )

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use steadfast_model::{
-    AddedBy, CheckEnd, Evidence, EvidenceClass, Host, Limits, Millis, PlanId, Run, RunId, Sums, TaskKind,
+    AddedBy, CheckEnd, Evidence, EvidenceClass, Host, Limits, Millis, PlanId, Run, RunId, Sums, TaskKind, WorkSpan,
 };
 
 use super::*;
@@ -109,6 +109,7 @@ fn view() -> RunView {
             (TaskId::new("T-001"), sums(1, 1_000_000)),
             (TaskId::new("T-002"), sums(2, 1_500_000)),
         ]),
+        spans: Vec::new(),
     }
 }
 
@@ -147,18 +148,18 @@ fn the_page_is_what_people_read_while_it_goes_on() {
     insta::assert_snapshot!(progress_md(&view()), @r"
     # Loop Progress: Add validation to auth
 
-    **Status:** Wave 2 of 4 | Iteration 3 | Cost: $2.50/$25
+    **Status:** 2 of 6 units landed | Iteration 3 | Cost: $2.50/$25
 
-    ## ✅ Completed (Wave 1)
+    ## ✅ Completed
     - [x] T-001: Add ValidationError import to auth.ts
     - [x] T-002: Add ValidationError import to api.ts
     - [x] T-002a: Test: Add ValidationError import to api.ts
 
-    ## 🔄 In Progress (Wave 2)
+    ## 🔄 In Progress
     - [ ] T-003: Create validation schema (assigned to subagent)
-    - [ ] T-004: Implement validateToken
 
-    ## ⏳ Pending (Wave 3+)
+    ## ⏳ Pending
+    - [ ] T-004: Implement validateToken
     - [ ] T-005: Implement validateUser (blocked by T-003)
     - [ ] T-006: Write it down (blocked by T-004, T-005)
 
@@ -174,19 +175,19 @@ fn a_page_of_a_run_that_is_paused_says_why_and_what_is_blocked() {
     insta::assert_snapshot!(progress_md(&paused()), @r"
     # Loop Progress: Add validation to auth
 
-    **Status:** Wave 2 of 4 | Iteration 6 | Cost: $25.03/$25 and 3 iterations of unknown price | Paused: the budget is spent
+    **Status:** 2 of 6 units landed | Iteration 6 | Cost: $25.03/$25 and 3 iterations of unknown price | Paused: the budget is spent
 
-    ## ✅ Completed (Wave 1)
+    ## ✅ Completed
     - [x] T-001: Add ValidationError import to auth.ts
     - [x] T-002: Add ValidationError import to api.ts
     - [x] T-002a: Test: Add ValidationError import to api.ts
 
-    ## ⏳ Pending (Wave 2+)
+    ## ⏳ Pending
     - [ ] T-004: Implement validateToken
     - [ ] T-005: Implement validateUser (blocked by T-003)
     - [ ] T-006: Write it down (blocked by T-004, T-005)
 
-    ## 🚫 Blocked (Wave 2)
+    ## 🚫 Blocked
     - [ ] T-003: Create validation schema (its check failed 3 times)
 
     ## 📊 Metrics
@@ -201,9 +202,9 @@ fn a_page_of_a_run_that_is_complete_has_nothing_open() {
     insta::assert_snapshot!(progress_md(&complete()), @r"
     # Loop Progress: Add validation to auth
 
-    **Status:** Wave 4 of 4 | Iteration 3 | Cost: $2.50/$25 | Complete
+    **Status:** 6 of 6 units landed | Iteration 3 | Cost: $2.50/$25 | Complete
 
-    ## ✅ Completed (Wave 1-4)
+    ## ✅ Completed
     - [x] T-001: Add ValidationError import to auth.ts
     - [x] T-002: Add ValidationError import to api.ts
     - [x] T-002a: Test: Add ValidationError import to api.ts
@@ -221,21 +222,24 @@ fn a_page_of_a_run_that_is_complete_has_nothing_open() {
 
 #[test]
 fn one_line_says_how_it_stands() {
-    assert_eq!(status_line(&view()), "wave 2 of 4 · 1 agent · 3 of 7 tasks · $2.50 of $25");
+    assert_eq!(status_line(&view()), "2 of 6 units landed · 1 agent · 3 of 7 tasks · $2.50 of $25");
     let said = "paused: the budget is spent · 3 of 7 tasks · $25.03 of $25 and 3 iterations of unknown price";
     assert_eq!(status_line(&paused()), said);
     assert_eq!(status_line(&complete()), "complete · 7 of 7 tasks · $2.50 of $25");
     let mut tokens = view();
     tokens.run.limits = Limits { tokens: Some(5_000_000), ..Limits::default() };
     tokens.units[3].status = UnitStatus::Running;
-    assert_eq!(status_line(&tokens), "wave 2 of 4 · 2 agents · 3 of 7 tasks · $2.50, 1,000 of 5,000,000 tokens");
+    assert_eq!(
+        status_line(&tokens),
+        "2 of 6 units landed · 2 agents · 3 of 7 tasks · $2.50, 1,000 of 5,000,000 tokens"
+    );
 }
 
 #[test]
 fn the_report_has_evidence_cost_what_is_left_and_what_to_do() {
     insta::assert_snapshot!(report(&paused()), @r"
     Run r-1a2b3c4d of SPEC.md: paused: the budget is spent
-    3 of 7 tasks done, 4 waves, 6 iterations, 1h 2m 3s, $25.03 of $25 and 3 iterations of unknown price
+    3 of 7 tasks done, 6 units, 6 iterations, 1h 2m 3s, $25.03 of $25 and 3 iterations of unknown price
 
     T-001 Add ValidationError import to auth.ts ($1.00, 1 iteration)
       T-001 done: 2 lines in its section (observed)
@@ -280,7 +284,7 @@ fn the_report_names_every_blocked_task_and_where_its_work_is() {
 fn the_report_of_a_complete_run_ends_with_the_merge() {
     insta::assert_snapshot!(report(&complete()), @r"
     Run r-1a2b3c4d of SPEC.md: complete
-    7 of 7 tasks done, 4 waves, 3 iterations, 2h, $2.50 of $25
+    7 of 7 tasks done, 6 units, 3 iterations, 2h, $2.50 of $25
 
     T-001 Add ValidationError import to auth.ts ($1.00, 1 iteration)
       T-001 done: 2 lines in its section (observed)
@@ -316,4 +320,81 @@ fn what_experts_recommended_for_a_stuck_task_is_on_the_page_and_in_the_report() 
     assert!(page.ends_with(lines), "{page}");
     let report = report(&view);
     assert!(report.contains("\n  T-003 counsel: correctness: The field is optional.\n"), "{report}");
+}
+
+const MINUTE: i64 = 60_000;
+
+fn span(unit: &str, from: i64, to: i64) -> WorkSpan {
+    let ended_at = Some(Millis(to * MINUTE));
+    WorkSpan { unit: TaskId::new(unit), started_at: Millis(from * MINUTE), ended_at }
+}
+
+fn landed(view: &mut RunView, place: usize, minute: i64) {
+    view.units[place].updated_at = Millis(minute * MINUTE);
+}
+
+/// 1 and 2 begin, 3 waits for 1, 4 for nothing, 5 for 1 and 3, 6 for 4 and 5.
+fn timed() -> RunView {
+    let mut view = complete();
+    for (place, minute) in [10, 20, 40, 25, 60, 120].into_iter().enumerate() {
+        landed(&mut view, place, minute);
+    }
+    view.spans = [("T-001", 0, 10), ("T-002", 0, 20), ("T-004", 0, 25), ("T-003", 10, 40), ("T-005", 40, 60)]
+        .into_iter()
+        .chain([("T-006", 60, 120)])
+        .map(|(unit, from, to)| span(unit, from, to))
+        .collect();
+    view
+}
+
+#[test]
+fn the_report_says_which_places_stood_idle_how_long_and_why() {
+    let said = |view: &RunView| report(view).split("\n\n").find(|part| part.starts_with("Places")).map(str::to_owned);
+    insta::assert_snapshot!(said(&timed()).unwrap(), @r"
+    Places: 3, in use 45 % of 2h
+      place 2 idle 1h 40m: 15m waiting for T-003; 5m waiting for T-003, T-004; 20m waiting for T-005; 1h with nothing left to start
+      place 3 idle 1h 35m: 15m waiting for T-003; 20m waiting for T-005; 1h with nothing left to start
+    ");
+    // T-003 needs a human from 40 on: what is left of the run waits for that, and then nobody is there.
+    let mut stuck = timed();
+    stuck.run.state = RunState::Paused;
+    stuck.run.ended_at = None;
+    stuck.run.updated_at = Millis(80 * MINUTE);
+    stuck.spans.truncate(4);
+    for (place, status) in [(2, UnitStatus::Blocked), (4, UnitStatus::Waiting), (5, UnitStatus::Waiting)] {
+        stuck.units[place].status = status;
+    }
+    insta::assert_snapshot!(said(&stuck).unwrap(), @r"
+    Places: 3, in use 35 % of 1h 20m
+      place 1 idle 40m: 40m waiting for a human (T-003)
+      place 2 idle 1h: 15m waiting for T-003; 5m waiting for T-003, T-004; 40m waiting for a human (T-003)
+      place 3 idle 55m: 15m waiting for T-003; 40m waiting for a human (T-003)
+    ");
+    // A review that everything waits for, and a time in which no agent worked.
+    let mut reviewed = timed();
+    reviewed.spans.retain(|span| span.unit.as_str() < "T-005");
+    reviewed.spans.push(span("@review", 40, 50));
+    reviewed.spans.extend([span("T-005", 70, 80), span("T-006", 80, 120)]);
+    landed(&mut reviewed, 4, 80);
+    insta::assert_snapshot!(said(&reviewed).unwrap(), @r"
+    Places: 3, in use 37 % of 2h
+      place 1 idle 30m: 10m waiting for a review; 20m with no agent at work (a pause or a rate limit)
+      place 2 idle 1h 40m: 15m waiting for T-003; 5m waiting for T-003, T-004; 10m waiting for T-005; 10m waiting for a review; 20m with no agent at work (a pause or a rate limit); 40m with nothing left to start
+      place 3 idle 1h 35m: 15m waiting for T-003; 10m waiting for T-005; 10m waiting for a review; 20m with no agent at work (a pause or a rate limit); 40m with nothing left to start
+    ");
+}
+
+#[test]
+fn a_run_in_which_nobody_worked_says_nothing_about_places() {
+    assert!(!report(&complete()).contains("Places"));
+}
+
+#[test]
+fn the_page_of_a_run_that_goes_on_says_what_is_idle_now() {
+    let mut view = view();
+    view.spans = vec![span("T-001", 0, 10), WorkSpan { ended_at: None, ..span("T-003", 20, 0) }];
+    view.run.updated_at = Millis(30 * MINUTE);
+    view.units[3].status = UnitStatus::Blocked;
+    let page = progress_md(&view);
+    assert!(page.contains("- Idle places: 2 of 3: waiting for T-003\n"), "{page}");
 }

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use steadfast_hosts::stream::AgentEvent;
 use steadfast_model::{Millis, PlanId, Process, Run, RunUnit, Spent, Sums, Task, TaskId};
-use steadfast_plan::{Schedule, Unit, units, waves};
-use steadfast_store::ledger::{Lease, Ledger};
+use steadfast_plan::{Lengths, Schedule, Unit, units, waves};
+use steadfast_store::ledger::{Lease, Ledger, LedgerError};
 
 pub(super) use limits::put_back;
 
@@ -58,6 +58,8 @@ pub(crate) struct Dispatcher {
     waves: u32,
     /// Which of them starts next.
     schedule: Schedule,
+    /// How long they take, as far as that is known.
+    lengths: Lengths,
     /// Decisions of phases that no agent has to make, as far as they are not written yet.
     decisions: Vec<usize>,
     /// Where a run pauses after each wave: the units of this one.
@@ -88,6 +90,8 @@ pub(crate) struct Dispatcher {
 /// A unit that is worked on, or lands.
 struct Live {
     dispatch: u32,
+    /// When its agent was sent.
+    began: Instant,
     phase: Phase,
     share: Option<u64>,
     spent: Spent,
@@ -128,8 +132,10 @@ impl Dispatcher {
         let now = Instant::now();
         let tasks = ledger.tasks(&run.plan)?;
         let units = units(&tasks)?;
+        let lengths = Lengths::of(&units, &tasks, &ledger.estimates(&run.plan)?);
         let mut dispatcher = Self {
-            schedule: Schedule::of(&units),
+            schedule: Schedule::of(&units, lengths.expected()),
+            lengths,
             decisions: decide::without_agent(&units, &tasks),
             units,
             run,
@@ -163,6 +169,7 @@ impl Dispatcher {
             beaten: now,
         };
         dispatcher.put_units()?;
+        dispatcher.take_times()?;
         dispatcher.recover()?;
         dispatcher.ledger.hold_back(&dispatcher.run.plan);
         Ok(dispatcher)
@@ -182,6 +189,17 @@ impl Dispatcher {
         self.ledger.put_units(&self.run.id, &rows, self.now())?;
         self.rows = self.rows_of_ledger()?;
         self.places = self.rows.iter().enumerate().map(|(place, row)| (row.unit.clone(), place)).collect();
+        Ok(())
+    }
+
+    /// What units took in earlier runs of the same spec, and in this one before it was interrupted.
+    fn take_times(&mut self) -> Result<(), RunError> {
+        for (unit, length) in self.ledger.unit_times(&self.run.id)? {
+            if let Some(place) = self.places.get(&unit) {
+                self.lengths.measure(*place, length);
+            }
+        }
+        self.schedule.expect(self.lengths.expected());
         Ok(())
     }
 
@@ -266,7 +284,11 @@ impl Dispatcher {
     fn advised(&mut self, unit: TaskId, advice: Option<String>) -> Result<(), RunError> {
         if let Some(advice) = &advice {
             let note = format!("{}\n{advice}", Task::COUNSEL);
-            self.ledger.note_task(&self.run.plan, &unit, &note, self.now())?;
+            match self.ledger.note_task(&self.run.plan, &unit, &note, self.now()) {
+                // The agent has it already. What its notes have no room for is no reason to end the run.
+                Ok(_) | Err(LedgerError::TooLong { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         self.doing(&unit, "starts".to_owned());
         self.news.push(News::Advised { unit, advice });

@@ -150,6 +150,10 @@ impl Dispatch<'_> {
     /// Whatever the agent says: its work is committed, and each task is closed by its check.
     fn check(&self, departure: Option<Departure>, loaded: &LoadedUnit, folder: &Path) -> Result<Worked, RunError> {
         let mut worked = Worked { departure, ..Worked::default() };
+        if let (Some(task), Some(why)) = (loaded.tasks.first(), self.changed_submodule()?) {
+            worked.open = Some(Open { task: task.clone(), why, output: String::new() });
+            return Ok(worked);
+        }
         self.save()?;
         for task in &loaded.tasks {
             match self.shop.tasks.close(folder, task, self.stop)? {
@@ -171,6 +175,17 @@ impl Dispatch<'_> {
         // What a check settled belongs to what it checked.
         worked.head = Some(self.commit()?);
         Ok(worked)
+    }
+
+    /// What is said to an agent that changed a submodule: the run's branch would not have what was checked.
+    fn changed_submodule(&self) -> Result<Option<String>, RunError> {
+        let changed = self.shop.grounds.changed_submodules(self.unit.as_str())?;
+        Ok((!changed.is_empty()).then(|| {
+            let names = changed.join(", ");
+            format!(
+                "a run does not change submodules, and this unit changed {names}: put back its commit and its files"
+            )
+        }))
     }
 
     fn save(&self) -> Result<(), RunError> {

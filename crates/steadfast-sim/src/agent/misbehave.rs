@@ -4,11 +4,12 @@
 //! `[sim:hang]` hangs after the task is started. `[sim:crash]` dies when its files are written. `[sim:stop-early]` stops
 //! before it wrote them. `[sim:lie]` does too, and says that all is done. `[sim:fail-twice]` leaves the work out and calls
 //! it done. A number says how many sessions do so: `[sim:hang 2]`. `[sim:also PATH]` is no bad conduct: a file that the
-//! task does not name is written, too.
+//! task does not name is written, too. `[sim:takes 1.5]`: so many seconds go by before the task is done.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Conduct {
@@ -41,6 +42,12 @@ fn asked(title: &str) -> (Conduct, usize) {
 /// Files that are to be written besides.
 pub(super) fn also(title: &str) -> Vec<String> {
     markers(title).filter_map(|marker| marker.strip_prefix("also ")).map(|path| path.trim().to_owned()).collect()
+}
+
+/// How long the work takes, where the title says so.
+pub(super) fn takes(title: &str) -> Option<Duration> {
+    let seconds = markers(title).find_map(|marker| marker.strip_prefix("takes "))?.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 fn markers(title: &str) -> impl Iterator<Item = &str> {
@@ -103,6 +110,8 @@ mod tests {
         ] {
             assert_eq!(asked(title), expected, "{title}");
         }
+        assert_eq!(takes("a [sim:takes 1.5] b"), Some(Duration::from_millis(1_500)));
+        assert_eq!((takes("a [sim:takes long]"), takes("a [sim:takes -1]"), takes("a")), (None, None, None));
         assert_eq!(also("a [sim:also x y.txt] [sim:lie] [sim:also z]"), ["x y.txt", "z"]);
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::misbehave::{Conduct, also, conduct};
+use super::misbehave::{Conduct, also, conduct, takes};
 use crate::scenario::{Action, Turn};
 
 /// A task whose check keeps failing is handed out again and again; an honest agent says so at some point.
@@ -159,11 +159,12 @@ impl Worker {
             .then(|| Turn::doing([self.steadfast("decide 'the plain way' --why 'it is enough'")]));
         let writes = writes.map(|path| Turn::doing([written(&task, &path, cwd)])).chain(decides);
         let writes = writes.map(|turn| (Before::Nothing, turn));
+        let pace = takes(&task.title).unwrap_or(self.pace);
         let (turns, then): (VecDeque<_>, _) = match conduct(&task.id, &task.title, &self.session, cwd) {
-            Conduct::Good => (writes.chain([(Before::Rest(self.pace), done)]).collect(), None),
+            Conduct::Good => (writes.chain([(Before::Rest(pace), done)]).collect(), None),
             Conduct::Hang => ([(Before::Hang, done)].into(), None),
             Conduct::Crash => (writes.chain([(Before::Crash, done)]).collect(), None),
-            Conduct::Fail => ([(Before::Rest(self.pace), done)].into(), Some("I am done.")),
+            Conduct::Fail => ([(Before::Rest(pace), done)].into(), Some("I am done.")),
             Conduct::StopEarly => (VecDeque::new(), Some("I have made good progress. Let me know!")),
             Conduct::Lie => (VecDeque::new(), Some("All tests pass. <promise>ALL TASKS COMPLETE</promise>")),
         };

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Transaction};
 use steadfast_model::{Millis, PlanId, TaskId};
 
 use super::column::task_id;
@@ -12,6 +11,7 @@ use super::order::position;
 use super::slice::Touched;
 use super::{Ledger, LedgerError, plan, run, spec, task};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// What the id of an added task begins with.
 pub(super) const ADDED: char = '+';

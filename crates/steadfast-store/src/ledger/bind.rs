@@ -1,6 +1,6 @@
 //! The one door for what is written into the ledger: a text that is bound to a statement goes without its secrets.
 //!
-//! `params!` of this module takes the place of rusqlite's. What it looks for passes the same door as what it keeps, so a
+//! The values of a statement come as an array or in `params!`, and [`super::connection`] takes nothing else. What it looks for passes the same door as what it keeps, so a
 //! row is found by the text it was kept under.
 
 use std::borrow::Cow;
@@ -16,7 +16,13 @@ pub(in crate::ledger) trait Bind {
 
 /// A value on its way into a statement.
 pub(in crate::ledger) struct Bound<'a, T: Bind + ?Sized> {
-    pub(in crate::ledger) value: &'a T,
+    value: &'a T,
+}
+
+impl<'a, T: Bind + ?Sized> Bound<'a, T> {
+    pub(in crate::ledger) const fn of(value: &'a T) -> Self {
+        Self { value }
+    }
 }
 
 impl<T: Bind + ?Sized> ToSql for Bound<'_, T> {
@@ -27,7 +33,7 @@ impl<T: Bind + ?Sized> ToSql for Bound<'_, T> {
 
 macro_rules! params {
     ($($value:expr),* $(,)?) => {
-        &[$(&$crate::ledger::bind::Bound { value: &$value } as &dyn rusqlite::ToSql),*] as &[&dyn rusqlite::ToSql]
+        $crate::ledger::connection::Values { values: &[$(&$value as &dyn $crate::ledger::bind::Bind),*] }
     };
 }
 

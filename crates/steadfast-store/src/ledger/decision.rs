@@ -1,6 +1,5 @@
 //! What was decided, and why.
 
-use rusqlite::{Connection, Transaction};
 use steadfast_model::{AddedBy, Millis, PlanId};
 
 use super::column::{millis, word};
@@ -8,6 +7,7 @@ use super::error::Fault;
 use super::task::within;
 use super::{Ledger, LedgerError, plan};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 use crate::redact::redact;
 
 /// How long each half of a decision may be, in characters.

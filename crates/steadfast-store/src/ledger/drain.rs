@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{Change, DriftChange, Effect, Entry, Record, SessionId, State};
 
 use super::column::{count, signed};
@@ -16,6 +16,7 @@ use super::slice::Touched;
 use super::{Ledger, LedgerError, history, host_list, looped, plan, progress, share, step};
 use crate::hook_log::log_now;
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 use crate::session::Line;
 
 /// How far a session's journal is in the ledger.
@@ -45,7 +46,7 @@ impl Ledger {
     pub fn drained_bytes(&self) -> Result<BTreeMap<SessionId, u64>, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached("SELECT session, \"offset\" FROM drained")?;
-            let rows = statement.query_map([], |row| Ok((SessionId::new(row.get::<_, String>(0)?), count(row, 1)?)))?;
+            let rows = statement.query_map((), |row| Ok((SessionId::new(row.get::<_, String>(0)?), count(row, 1)?)))?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{CheckEnd, Checking, Evidence, Millis, PlanId, Status, TaskId, fnv};
 
@@ -13,6 +13,7 @@ use super::slice::Touched;
 use super::status::{self, Changed, StatusChange};
 use super::{Ledger, LedgerError, proof, task};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// How many pieces of evidence of one task are kept, the last ones.
 const KEPT: i64 = 20;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{
     AddedBy, Evidence, EvidenceClass, Millis, Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId, TaskKind,
     TaskType,
@@ -20,7 +20,8 @@ use super::plan::NewPlan;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::{Head, Joined, Ledger, LedgerError, added, evidence, plan, proof, reported, run, spec, task};
-use crate::ledger::bind::params;
+use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Transaction};
 
 /// What was read elsewhere, on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -209,7 +210,8 @@ fn put_others_away(
         "SELECT plan.id FROM plan JOIN followed ON followed.plan = plan.id
          WHERE plan.worktree = ?1 AND plan.id <> ?2 AND plan.cleared_at IS NULL",
     )?;
-    let others = statement.query_map([following.worktree, id.as_str()], |row| super::column::plan_id(row, 0))?;
+    let others =
+        statement.query_map(params![AsGiven(following.worktree), id.as_str()], |row| super::column::plan_id(row, 0))?;
     let others: Vec<PlanId> = others.collect::<Result<_, _>>()?;
     for other in others {
         if run::of_plan(transaction, &other)?.is_none() {
@@ -272,6 +274,8 @@ fn finish(
     let Following { plan, hash, digest, added_by, frozen, now, .. } = *following;
     let head = Head {
         hash: Some(hash.to_owned()),
+        // It is read again anyway.
+        text: None,
         description: plan.description.clone(),
         constraints: plan.constraints.clone(),
         criteria: plan.criteria.clone(),
@@ -280,6 +284,7 @@ fn finish(
         must_nots: spec::head(transaction, id)?.must_nots,
         promise: plan.promise.clone(),
         phases: plan.phases.clone(),
+        estimates: plan.estimates.clone(),
     };
     let authored: Option<String> = transaction
         .prepare_cached("SELECT json_extract(head, '$.hash') FROM plan WHERE id = ?1")?

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{Millis, PlanId};
 
 use super::error::Fault;
 use super::{Ledger, LedgerError, plan};
 use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::Transaction;
 
 impl Ledger {
     pub fn frozen(&self, plan: &PlanId, command: &str) -> Result<Option<String>, LedgerError> {
         self.read(|connection| {
             Ok(connection
                 .prepare_cached("SELECT definition FROM frozen WHERE plan = ?1 AND command = ?2")?
-                .query_row([plan.as_str(), command], |row| row.get(0))
+                .query_row(params![plan.as_str(), AsGiven(command)], |row| row.get(0))
                 .optional()?)
         })
     }

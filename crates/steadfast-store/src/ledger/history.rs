@@ -1,4 +1,3 @@
-use rusqlite::Transaction;
 use serde::Serialize;
 use steadfast_model::{AgentId, Facts, Millis, Opinion, PolicyName, Record, SessionId};
 
@@ -7,6 +6,7 @@ use super::error::Fault;
 use super::{Ledger, LedgerError};
 use crate::file::cut;
 use crate::ledger::bind::{Json, params};
+use crate::ledger::connection::Transaction;
 use crate::redact::redact_json;
 
 /// How long a reason is kept, in bytes: longer than any host takes one.

@@ -1,7 +1,7 @@
 //! The items of a host's list as tasks of their session's own plan. From a journal: what was closed here stays closed, and
 //! what has a check is closed by nothing else.
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{AddedBy, Check, ListItem, ListStatus, Millis, PlanId, SessionId, Status, TaskId};
 
 use super::column::exact;
@@ -14,6 +14,7 @@ use super::status::{self, StatusChange};
 use super::task::{self, NewTask};
 use super::{evidence, proof};
 use crate::ledger::bind::params;
+use crate::ledger::connection::Transaction;
 
 /// What such a plan is called.
 const TITLE: &str = "the host's task list";

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use rusqlite::{OptionalExtension, Row};
 use steadfast_model::{Millis, SessionId};
 
 use super::column::{count, json, millis, text, word};
@@ -11,6 +11,7 @@ use super::keyword::keywords;
 use super::task::within;
 use super::{Ledger, LedgerError};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 use crate::redact::redact;
 
 /// How long what was learned may be, in characters. It is read in one breath.

@@ -1,13 +1,14 @@
 //! Who may work on a task for a while. Every lease has a higher token than all before it on that task, so that one who
 //! slept through its end cannot write over its successor.
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{Millis, PlanId, TaskId};
 
 use super::column::{count, millis, signed};
 use super::error::Fault;
 use super::{LeaseError, Ledger, LedgerError, task};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {

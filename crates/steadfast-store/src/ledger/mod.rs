@@ -8,6 +8,7 @@ mod added;
 mod bind;
 mod check;
 mod column;
+mod connection;
 mod decision;
 mod drain;
 mod error;
@@ -47,7 +48,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use connection::{Connection, Transaction};
 
 pub use added::Joined;
 pub use decision::Decision;
@@ -100,7 +101,7 @@ impl Ledger {
     /// Several queries that see the same moment.
     fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, LedgerError> {
         let attempt = || {
-            let transaction = self.connection.unchecked_transaction()?;
+            let transaction = self.connection.reading()?;
             let value = work(&transaction)?;
             transaction.commit()?;
             Ok(value)
@@ -115,7 +116,7 @@ impl Ledger {
     ) -> Result<T, LedgerError> {
         let mut touched = Touched::default();
         let attempt = || {
-            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = self.connection.writing()?;
             let value = work(&transaction, &mut touched)?;
             transaction.commit()?;
             Ok(value)

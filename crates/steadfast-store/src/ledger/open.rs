@@ -31,7 +31,7 @@ impl Ledger {
         let path = state_dir.join("state.db");
         let connection = readable(&path, BUSY).map_err(|fault| fault.at(&path))?;
         Ok(connection.map(|connection| Self {
-            connection,
+            connection: super::connection::Connection::new(connection),
             path,
             state_dir: state_dir.to_owned(),
             busy: BUSY,
@@ -43,7 +43,13 @@ impl Ledger {
     pub fn open_within(state_dir: &Path, busy: Duration) -> Result<Self, LedgerError> {
         let path = state_dir.join("state.db");
         let connection = writable(&path, busy).map_err(|fault| fault.at(&path))?;
-        Ok(Self { connection, path, state_dir: state_dir.to_owned(), busy, held_back: None })
+        Ok(Self {
+            connection: super::connection::Connection::new(connection),
+            path,
+            state_dir: state_dir.to_owned(),
+            busy,
+            held_back: None,
+        })
     }
 }
 

@@ -1,10 +1,11 @@
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{Millis, PlanId, RunId, SessionId};
 
 use super::error::Fault;
 use super::slice::Touched;
 use super::{Ledger, LedgerError, run};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// Whether a living session loses its plan to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

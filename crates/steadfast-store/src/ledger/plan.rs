@@ -1,4 +1,4 @@
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{
     AddedBy, Approval, Brief, Check, Counts, Current, HostList, Millis, OwnerEnd, PlanId, PlanView, RunId, SessionId,
     Status, TakingBack, Task, TaskId, TaskLine,
@@ -9,7 +9,9 @@ use super::error::Fault;
 use super::spec::{self, Head};
 use super::task::READY;
 use super::{Ledger, LedgerError, decision, evidence, looped, progress, run, task};
+use crate::checkout::Moved;
 use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Transaction};
 use crate::redact::redact;
 
 /// A plan as it is put into the ledger.
@@ -43,7 +45,8 @@ impl Ledger {
                     AND EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id)
                  ORDER BY COALESCE(used_at, created_at) DESC, id DESC",
             )?;
-            let rows = statement.query_map([worktree], |row| Ok((plan_id(row, 0)?, row.get(1)?, row.get(2)?)))?;
+            let rows =
+                statement.query_map([AsGiven(worktree)], |row| Ok((plan_id(row, 0)?, row.get(1)?, row.get(2)?)))?;
             let rows: Vec<(PlanId, String, Option<String>)> = rows.collect::<Result<_, _>>()?;
             rows.into_iter()
                 .map(|(id, title, source)| {
@@ -63,6 +66,10 @@ impl Ledger {
         now: Millis,
     ) -> Result<PlanId, LedgerError> {
         self.write(|transaction, touched| {
+            // One that came along with a checkout that was moved has the id of where that was.
+            if let Some(id) = lists(transaction, worktree)?.into_iter().next() {
+                return Ok(id);
+            }
             let mut number = 1;
             loop {
                 let id = list_id(worktree, number);
@@ -76,6 +83,38 @@ impl Ledger {
                     }
                 }
             }
+        })
+    }
+
+    /// A checkout is elsewhere now: what was its own still is. Sessions and runs of the one it was copied from are not.
+    pub fn move_worktree(&mut self, moved: &Moved, to: &str, now: Millis) -> Result<(), LedgerError> {
+        let from = moved.from.as_str();
+        self.write(|transaction, touched| {
+            let mut plans = transaction.prepare_cached("SELECT id FROM plan WHERE worktree = ?1")?;
+            let plans =
+                plans.query_map(params![AsGiven(from)], |row| plan_id(row, 0))?.collect::<Result<Vec<_>, _>>()?;
+            for table in ["plan", "run", "session"] {
+                let sql = format!("UPDATE {table} SET worktree = ?2 WHERE worktree = ?1");
+                transaction.execute(&sql, params![AsGiven(from), AsGiven(to)])?;
+            }
+            // A checkout has one loop that is not finished; one that is there already stays.
+            transaction.execute(
+                "UPDATE OR IGNORE loop SET worktree = ?2 WHERE worktree = ?1",
+                params![AsGiven(from), AsGiven(to)],
+            )?;
+            for plan in &plans {
+                if moved.copied {
+                    transaction.execute(
+                        "UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1",
+                        params![plan.as_str()],
+                    )?;
+                    transaction.execute("UPDATE lease SET holder = NULL WHERE plan = ?1", params![plan.as_str()])?;
+                    transaction.execute("DELETE FROM running WHERE plan = ?1", params![plan.as_str()])?;
+                    run::end_of_copied(transaction, plan, now)?;
+                }
+                touched.plan(plan);
+            }
+            Ok(())
         })
     }
 
@@ -203,7 +242,7 @@ pub(super) fn has_open(connection: &Connection, plan: &PlanId) -> Result<bool, F
 
 pub(super) fn ids(connection: &Connection) -> Result<Vec<PlanId>, Fault> {
     let mut statement = connection.prepare_cached("SELECT id FROM plan ORDER BY id")?;
-    let rows = statement.query_map([], |row| plan_id(row, 0))?;
+    let rows = statement.query_map((), |row| plan_id(row, 0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{AgentId, Millis, PlanId, SessionId, Status, Task, TaskId};
 
@@ -12,6 +12,7 @@ use super::slice::Touched;
 use super::status::{self, Changed, StatusChange};
 use super::{Ledger, LedgerError, task};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// How a task stood when it was last started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

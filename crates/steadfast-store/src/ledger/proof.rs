@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{Evidence, Millis, PlanId, SeenFile, Status, TaskId, TaskLine, TaskLines};
 
 use super::column::{json, millis, task_id};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// What closed a done task, where that can go stale.
 #[derive(Clone, Debug, PartialEq, Eq)]

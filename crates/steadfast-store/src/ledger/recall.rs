@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use rusqlite::Connection;
 use steadfast_model::{Millis, PlanId, SessionId};
 
 use super::column::{millis, plan_id};
@@ -12,6 +11,7 @@ use super::keyword::keywords;
 use super::learning::{self, Learning, LearningStatus};
 use super::step::{self, Key, StepRow, folder};
 use super::{Ledger, LedgerError};
+use crate::ledger::connection::Connection;
 
 /// How many files of a question count.
 const FILES: usize = 20;

@@ -1,6 +1,6 @@
 //! How tasks stood in the list they come from: taken over when it is loaded, as what it is, a claim.
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{Evidence, EvidenceClass, Millis, PlanId, Reported, Status};
 
 use super::error::Fault;
@@ -8,6 +8,7 @@ use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::{Ledger, LedgerError, evidence};
 use crate::ledger::bind::params;
+use crate::ledger::connection::Transaction;
 
 /// What stands in the note of a claim before the reason that was given there.
 pub const REPORTED: &str = " when that was loaded: ";

@@ -1,10 +1,11 @@
-use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use rusqlite::{OptionalExtension, Row};
 use steadfast_model::{Change, EventKind, Fact, Host, Millis, OwnerEnd, PlanId, Record, Ruling, SessionId, State};
 
 use super::column::{count, millis, plan_id, session_id, signed, word};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
 use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Transaction};
 
 /// A session as far as its journal is drained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl Ledger {
         self.read(|connection| {
             let mut statement =
                 connection.prepare_cached(&format!("SELECT {COLUMNS} FROM session ORDER BY last_at DESC, id"))?;
-            let rows = statement.query_map([], from_row)?;
+            let rows = statement.query_map((), from_row)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }

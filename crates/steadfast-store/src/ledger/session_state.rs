@@ -1,6 +1,6 @@
 //! What a session was for and how its work went: the fold of its journal, as far as it is drained.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use rusqlite::{OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 use steadfast_model::{
     Change, Course, DriftChange, EventKind, Goal, Host, Level, Millis, Record, Release, Ruling, Score, SessionId,
@@ -11,6 +11,7 @@ use super::column::{json, millis, session_id, text, word};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
 use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Transaction};
 
 /// How many steps the history of a session's scores goes back.
 const HISTORY: usize = 50;
@@ -68,7 +69,7 @@ impl Ledger {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM session_states ORDER BY updated_at DESC, session_id"
             ))?;
-            let rows = statement.query_map([], from_row)?;
+            let rows = statement.query_map((), from_row)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }

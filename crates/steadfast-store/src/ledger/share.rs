@@ -1,12 +1,12 @@
 //! How several sessions share a plan: who has started what, and which files are whose.
 
-use rusqlite::Transaction;
 use steadfast_model::{Leased, PlanId, PlanView, SessionId, TaskFile};
 
 use super::column::{json, task_id};
 use super::error::Fault;
 use super::{Ledger, LedgerError, plan};
 use crate::ledger::bind::params;
+use crate::ledger::connection::Transaction;
 
 impl Ledger {
     /// The tasks in progress that other sessions have started, whose end was not seen. What was put down at a checkpoint

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, StatedCheck, Status, Task, TaskId};
 
@@ -13,7 +13,8 @@ use super::plan::{self, Beholder, NewPlan};
 use super::progress::{Baseline, Started};
 use super::task::{self, NewTask};
 use super::{Ledger, LedgerError, added, looped, run};
-use crate::ledger::bind::params;
+use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Transaction};
 
 /// A compiled spec on its way into the ledger.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,8 @@ pub struct Loading<'a> {
     pub worktree: &'a str,
     /// The file it was compiled from, as it was named.
     pub source: &'a str,
+    /// Over the text of that file, to know whether it was touched since.
+    pub text: Option<&'a str>,
     pub added_by: AddedBy,
     /// What each command of a check stands for, as JSON.
     pub frozen: &'a BTreeMap<String, String>,
@@ -57,6 +60,9 @@ impl Loaded {
 pub struct Head {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash: Option<String>,
+    /// Over the text it was loaded from; where that is no file of its own, none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -73,6 +79,9 @@ pub struct Head {
     pub promise: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
+    /// How long its author thinks tasks take, in milliseconds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub estimates: BTreeMap<TaskId, u64>,
 }
 
 /// A plan of this worktree, as a listing shows it.
@@ -97,6 +106,10 @@ impl Ledger {
             if let Some(before) = &before
                 && is_same(transaction, before, plan)?
             {
+                let kept = head(transaction, before)?;
+                if kept.estimates != plan.estimates {
+                    put_head(transaction, before, &Head { estimates: plan.estimates.clone(), ..kept })?;
+                }
                 return Ok(Loaded::Same(before.clone()));
             }
             if let Some(before) = &before
@@ -113,6 +126,7 @@ impl Ledger {
             };
             let head = Head {
                 hash: Some(hash.to_owned()),
+                text: loading.text.map(str::to_owned),
                 must_nots,
                 description: plan.description.clone(),
                 constraints: plan.constraints.clone(),
@@ -120,6 +134,7 @@ impl Ledger {
                 checks: plan.checks.clone(),
                 promise: plan.promise.clone(),
                 phases: plan.phases.clone(),
+                estimates: plan.estimates.clone(),
             };
             put_head(transaction, &id, &head)?;
             put_tasks(transaction, &id, &loading)?;
@@ -142,6 +157,11 @@ impl Ledger {
             Some(_) => Ok(head(connection, id)?.checks),
             None => Ok(Vec::new()),
         })
+    }
+
+    /// How long the plan's author thinks tasks take, in milliseconds.
+    pub fn estimates(&self, id: &PlanId) -> Result<BTreeMap<TaskId, u64>, LedgerError> {
+        self.read(|connection| Ok(head(connection, id)?.estimates))
     }
 
     /// The plan of this worktree, with what it is for.
@@ -216,7 +236,7 @@ pub(super) fn of_source(connection: &Connection, worktree: &str, source: &str) -
             "SELECT id FROM plan WHERE worktree = ?1 AND source = ?2 AND cleared_at IS NULL
              ORDER BY created_at DESC, id DESC LIMIT 1",
         )?
-        .query_row([worktree, source], |row| super::column::plan_id(row, 0))
+        .query_row([AsGiven(worktree), AsGiven(source)], |row| super::column::plan_id(row, 0))
         .optional()?)
 }
 
@@ -301,7 +321,18 @@ pub(super) fn at_load(verify: Option<&Check>, named: &[String], baseline: &Basel
 /// Whether the ledger holds what the spec says, statuses and what was added since aside.
 fn is_same(connection: &Connection, id: &PlanId, plan: &Plan) -> Result<bool, Fault> {
     let PlanRow { title, head, .. } = row(connection, id)?;
-    let Head { hash: _, description, constraints, criteria, checks, must_nots: _, promise, phases } = head;
+    let Head {
+        hash: _,
+        text: _,
+        description,
+        constraints,
+        criteria,
+        checks,
+        must_nots: _,
+        promise,
+        phases,
+        estimates: _,
+    } = head;
     let commands = |checks: &[StatedCheck]| checks.iter().map(|check| check.command.clone()).collect::<Vec<_>>();
     let same_head = is_kept_as(&title, &plan.feature)
         && is_kept_as(&description, &plan.description)

@@ -1,4 +1,3 @@
-use rusqlite::Transaction;
 use steadfast_model::{AddedBy, Millis, PlanId, Status, Task, TaskId};
 
 use super::error::Fault;
@@ -6,6 +5,7 @@ use super::lease::{self, Fence};
 use super::slice::Touched;
 use super::{Ledger, LedgerError, proof, task};
 use crate::ledger::bind::params;
+use crate::ledger::connection::Transaction;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusChange {

@@ -1,6 +1,6 @@
 //! The steps of sessions, and the keys by which they are found.
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use rusqlite::{OptionalExtension, Row};
 use steadfast_model::{Level, Millis, SessionId, Step, fnv};
 
 use super::column::{count, json, millis, session_id, text, word};
@@ -8,6 +8,7 @@ use super::error::Fault;
 use super::keyword::keywords;
 use super::{Ledger, LedgerError};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// A step as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]

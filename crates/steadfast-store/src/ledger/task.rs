@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use rusqlite::{OptionalExtension, Row};
 use steadfast_model::{AddedBy, Check, Millis, PlanId, Status, Task, TaskId, TaskKind, TaskType};
 
 use super::column::{exact, json, millis, optional_word, task_id, text, word};
@@ -9,6 +9,7 @@ use super::nearest::nearest;
 use super::order::{leading_number, position};
 use super::{Ledger, LedgerError, added, plan};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// A task as it is put into a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,7 +151,7 @@ impl Ledger {
 
     /// Whether there is any task in any plan.
     pub fn has_tasks(&self) -> Result<bool, LedgerError> {
-        self.read(|connection| Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM task)", [], |row| row.get(0))?))
+        self.read(|connection| Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM task)", (), |row| row.get(0))?))
     }
 
     pub fn blocked(&self, plan: &PlanId) -> Result<Vec<Blocked>, LedgerError> {

@@ -19,11 +19,7 @@ pub fn folder(root: &Path, id: &LoopId) -> PathBuf {
 pub(super) fn write(root: &Path, looped: &Loop, reviews: &[Review], tasks: &[Task]) -> io::Result<()> {
     let folder = folder(root, &looped.id);
     fs::create_dir_all(&folder)?;
-    // Rendered files are nobody's commit.
-    let ignore = root.join(FOLDER).join(".gitignore");
-    if !ignore.exists() {
-        fs::write(ignore, "*\n")?;
-    }
+    file::ignore_all(&root.join(FOLDER))?;
     let put = |name: &str, text: String| file::replace(&folder.join(name), redact_document(&text).as_bytes());
     put("workflow-state.json", workflow_state(looped, reviews))?;
     if let Some(shape) = &looped.shape {

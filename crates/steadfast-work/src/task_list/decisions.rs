@@ -13,6 +13,7 @@ use steadfast_store::redact::redact;
 use super::document::{self, Known, KnownPhase};
 use super::{DecisionError, TaskList};
 use crate::error::{WorkError, chain};
+use crate::file;
 use crate::loops;
 use crate::text::one_line;
 
@@ -266,15 +267,11 @@ fn read(path: &Path) -> io::Result<Option<String>> {
 }
 
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    write_file(path, text)?;
-    // Rendered files are nobody's commit.
+    // Before it: a process that is killed in between leaves nothing that the next `git add` takes.
     if let Some(folder) = path.ancestors().find(|folder| folder.ends_with(FOLDER)) {
-        let ignore = folder.join(".gitignore");
-        if !ignore.exists() {
-            fs::write(ignore, "*\n")?;
-        }
+        file::ignore_all(folder)?;
     }
-    Ok(())
+    write_file(path, text)
 }
 
 /// In one step: a reader sees the old or the new.

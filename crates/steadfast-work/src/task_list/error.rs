@@ -113,6 +113,11 @@ pub enum PlanError {
     NotTheDraft { path: String, short: String },
     #[error("`{path}` is loaded as plan `{plan}` and has changed since: a human loads it again")]
     Changed { path: String, plan: PlanId },
+    #[error(
+        "`{path}` is loaded with {}, whose skills are not installed any more: a human loads it again",
+        quoted(tasks)
+    )]
+    SkillsGone { path: String, tasks: Vec<TaskId> },
     #[error("there are no tasks in {0}")]
     NothingTracked(String),
     #[error("nothing is open in {0}")]
@@ -151,7 +156,7 @@ impl PlanError {
             | Self::NoDraft
             | Self::UnknownDraft { .. } => Cause::NotFound,
             Self::GateClosed { .. } | Self::NotTheDraft { .. } | Self::DraftChanged { .. } => Cause::Refused,
-            Self::Changed { .. } => Cause::NeedsHuman,
+            Self::Changed { .. } | Self::SkillsGone { .. } => Cause::NeedsHuman,
             Self::NothingOpen(_) | Self::AllDone { .. } => Cause::State,
             Self::NoPlace { .. } | Self::NameNotText(_) | Self::SeveralDrafts(_) => Cause::Input,
             Self::NotArchived { .. } | Self::NotKept(_) => Cause::Infrastructure,

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use steadfast_check::artifact::{self, Artifact};
-use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Task, TaskId};
-
+use steadfast_hosts::is_skill_installed;
+use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Host, Task, TaskId};
 use steadfast_store::ledger::Started;
 
 use super::{TaskError, TaskList, decisions, files, skills};
@@ -136,12 +136,24 @@ impl TaskList {
         Ok(match skills::used(&self.repository.place, session, names, since) {
             skills::Seen::All => self.looked(EvidenceClass::Observed, true, format!("used: {}", names.join(", "))),
             skills::Seen::Without(missing) => {
-                let missing: Vec<String> = missing.into_iter().map(|name| format!("/{name}")).collect();
-                self.looked(
-                    EvidenceClass::Observed,
-                    false,
-                    format!("not used since it was started: {}", missing.join(", ")),
-                )
+                // One that went away since the plan was loaded cannot be used: nobody could ever close the task.
+                let environment = &self.repository.environment;
+                let is_here = |name: &String| {
+                    let homes = environment.homes.as_ref();
+                    homes.is_none_or(|homes| is_skill_installed(Host::Claude, name, &self.repository.place.root, homes))
+                };
+                let named =
+                    |names: &[String]| names.iter().map(|name| format!("/{name}")).collect::<Vec<_>>().join(", ");
+                match missing.iter().filter(|name| is_here(name)).cloned().collect::<Vec<_>>().as_slice() {
+                    [] => {
+                        let note = format!("not used, because not installed here: {}", named(&missing));
+                        self.looked(EvidenceClass::Claimed, true, note)
+                    }
+                    unused => {
+                        let note = format!("not used since it was started: {}", named(unused));
+                        self.looked(EvidenceClass::Observed, false, note)
+                    }
+                }
             }
             skills::Seen::CannotTell(why) => self.looked(EvidenceClass::Claimed, true, why),
         })

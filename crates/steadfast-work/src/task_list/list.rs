@@ -68,6 +68,7 @@ impl TaskList {
             checks: row.head.checks,
             promise: row.head.promise,
             phases: row.head.phases,
+            estimates: row.head.estimates,
             tasks: tasks.into_iter().map(planned).collect(),
         };
         let at = self.now().to_string();

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use steadfast_check::definition::define;
-use steadfast_model::{AddedBy, Approval, Check, Counts, Fact, Phase, Plan, PlannedTask, Status, Task};
+use steadfast_hook::text_digest;
+use steadfast_model::{
+    AddedBy, Approval, Check, Counts, Fact, Phase, Plan, PlannedTask, Status, Task, TaskId, TaskKind,
+};
 pub(super) use steadfast_plan::hash;
 use steadfast_store::ledger::{Baseline, Claiming, Loaded, Loading, PlanRow};
 use steadfast_store::{Draft, Place};
@@ -44,6 +47,11 @@ impl TaskList {
         let frozen = freeze(&root, commands)?;
         let baseline = baseline(&self.repository.place, &plan.tasks);
         let before = self.ledger.plan_of(&self.worktree, source)?;
+        let text = text_digest(&root, source);
+        let (gone, new) = match &before {
+            Some(before) => self.prepared(before, plan)?,
+            None => (Vec::new(), Vec::new()),
+        };
         // What was written into its file by hand goes over with the rest.
         self.render_decisions();
         let loaded = self.ledger.load_plan(Loading {
@@ -51,6 +59,7 @@ impl TaskList {
             hash: &hash,
             worktree: &self.worktree,
             source,
+            text: text.as_deref(),
             added_by,
             frozen: &frozen,
             baseline: &baseline,
@@ -58,6 +67,11 @@ impl TaskList {
         })?;
         if let Loaded::Same(plan) = &loaded {
             self.ledger.use_plan(plan, self.caller.by, self.now())?;
+        }
+        for (tasks, why) in
+            [(gone, "left out now, its skill is not installed"), (new, "new, its skill is installed now")]
+        {
+            self.said.extend(tasks.iter().map(|task| format!("{task} is {why}")));
         }
         self.join_list(loaded.plan())?;
         self.take(loaded.plan(), Claiming::EvenIfHeld)?;
@@ -79,6 +93,13 @@ impl TaskList {
             let (name, source_file) = (format!("`{source}`"), Some(source.to_owned()));
             return Err(PlanError::GateClosed { name, source_file }.into());
         }
+        let present = self.ledger.plan_of(&self.worktree, source)?;
+        if let Some(present) = &present {
+            let (gone, _) = self.prepared(present, plan)?;
+            if !gone.is_empty() {
+                return Err(PlanError::SkillsGone { path: source.to_owned(), tasks: gone }.into());
+            }
+        }
         if approved {
             return Ok(());
         }
@@ -90,7 +111,7 @@ impl TaskList {
             let short = short_of(&draft).to_owned();
             return Err(PlanError::NotTheDraft { path: source.to_owned(), short }.into());
         }
-        let Some(present) = self.ledger.plan_of(&self.worktree, source)? else { return Ok(()) };
+        let Some(present) = present else { return Ok(()) };
         if present.head.hash.as_deref() == Some(hash.as_str()) {
             return Ok(());
         }
@@ -99,6 +120,22 @@ impl TaskList {
             return Ok(());
         }
         Err(PlanError::Changed { path: source.to_owned(), plan: present.id }.into())
+    }
+
+    /// Of the same spec: the open tasks about skills that it has no more, and those that are new. Which there are follows
+    /// from what is installed, and not from what was authored or approved.
+    fn prepared(&self, present: &PlanRow, plan: &Plan) -> Result<(Vec<TaskId>, Vec<TaskId>), WorkError> {
+        if present.head.hash.as_deref() != Some(hash(plan).as_str()) {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let tasks = self.ledger.tasks(&present.id)?;
+        let is_pre = |task: &&Task| task.kind == TaskKind::Pre;
+        let before: BTreeSet<&TaskId> = tasks.iter().filter(is_pre).map(|task| &task.id).collect();
+        let now: BTreeSet<&TaskId> =
+            plan.tasks.iter().filter(|task| task.kind == TaskKind::Pre).map(|task| &task.id).collect();
+        let open = tasks.iter().filter(is_pre).filter(|task| !task.status.is_closed()).map(|task| &task.id);
+        let gone = open.filter(|id| !now.contains(id)).cloned().collect();
+        Ok((gone, now.difference(&before).map(|id| (*id).clone()).collect()))
     }
 
     /// The plan of this worktree, a plain list among them.

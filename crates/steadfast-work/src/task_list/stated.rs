@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use steadfast_check::definition::{Definition, Part, State, define};
 use steadfast_check::{CheckReport, CheckRun};
-use steadfast_model::{CheckEnd, Evidence, EvidenceClass, PlanId, StatedCheck};
+use steadfast_model::{CheckEnd, Evidence, EvidenceClass, Millis, PlanId, StatedCheck};
 use steadfast_store::redact::redact;
 
 use super::checking::Run;
 use super::confinement::Confinement;
 use super::supervision::{TAIL, with_own_folder};
-use super::{RunTasks, TaskError, TaskList, how};
+use super::{PlanError, RunTasks, TaskError, TaskList, how};
 use crate::error::WorkError;
 
 /// How a stated check ended.
@@ -70,11 +70,25 @@ impl RunTasks {
         Ok(StatedEnd::Failed { how: how(&evidence), output: evidence.output_tail.unwrap_or_default() })
     }
 
-    /// In a process of its own, which leaves what came of it in a file. None: nobody waited for it.
     fn run_stated(&self, folder: &Path, command: &str, stop: &AtomicBool) -> Result<Option<Evidence>, WorkError> {
+        Alone { state: self.state(), now: self.now(), mark: Some(self.mark()), folder }.run(command, stop)
+    }
+}
+
+/// Where a command is run that is no task's.
+struct Alone<'a> {
+    state: &'a Path,
+    now: Millis,
+    mark: Option<&'a str>,
+    folder: &'a Path,
+}
+
+impl Alone<'_> {
+    /// In a process of its own, which leaves what came of it in a file. None: nobody waited for it.
+    fn run(&self, command: &str, stop: &AtomicBool) -> Result<Option<Evidence>, WorkError> {
         let failed = |source| TaskError::StatedNotStarted { command: command.to_owned(), source };
-        let name = Run::new(&PlanId::new("stated"), &steadfast_model::TaskId::new("stated"), self.now(), None).name;
-        let checks = self.state().join("checks");
+        let name = Run::new(&PlanId::new("stated"), &steadfast_model::TaskId::new("stated"), self.now, None).name;
+        let checks = self.state.join("checks");
         fs::create_dir_all(&checks).map_err(failed)?;
         let report = checks.join(format!("{name}.stated"));
         #[expect(clippy::disallowed_methods, reason = "a check runs in a process of its own")]
@@ -83,12 +97,14 @@ impl RunTasks {
             .args(["supervise", "--stated", command, "--report"])
             .arg(&report)
             .arg("--in")
-            .arg(folder)
+            .arg(self.folder)
             .env(crate::SANDBOX, "")
-            .env(steadfast_check::MARK, self.mark())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
+        if let Some(mark) = self.mark {
+            supervisor.env(steadfast_check::MARK, mark);
+        }
         let mut child = supervisor.spawn().map_err(failed)?;
         let mut pause = Duration::from_millis(1);
         while child.try_wait().map_err(failed)?.is_none() {
@@ -109,6 +125,19 @@ impl RunTasks {
 }
 
 impl TaskList {
+    /// Runs the command of a check that is in no plan yet, with the limits of every check. An agent does not run what a
+    /// spec says while the plan gate is closed.
+    pub fn try_check(&self, command: &str, source: &str) -> Result<Evidence, WorkError> {
+        if self.caller.is_agent() && !self.gates().is_empty() {
+            let (name, source_file) = (format!("`{source}`"), Some(source.to_owned()));
+            return Err(PlanError::GateClosed { name, source_file }.into());
+        }
+        let place = &self.repository.place;
+        let alone = Alone { state: &place.state, now: self.now(), mark: self.mark.as_deref(), folder: &place.root };
+        let lost = || TaskError::StatedLost { command: command.to_owned(), how: "it was stopped".to_owned() };
+        Ok(alone.run(command, &AtomicBool::new(false))?.ok_or_else(lost)?)
+    }
+
     /// Runs a stated check to its end.
     pub fn supervise_stated(&self, command: &str, confinement: &mut Confinement, stop: &AtomicBool) -> Evidence {
         let check = CheckRun {

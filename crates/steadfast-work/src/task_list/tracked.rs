@@ -16,7 +16,8 @@ impl TaskList {
         let Some((tracker, settings)) = self.tracker() else { return };
         let place = &self.repository.place;
         let patience = Patience::of(time);
-        match tracker::follow(place, tracker.as_ref(), &settings, AddedBy::Agent, patience, self.now()) {
+        let surroundings = (&settings, self.repository.environment.homes.as_ref());
+        match tracker::follow(place, tracker.as_ref(), surroundings, AddedBy::Agent, patience, self.now()) {
             Ok(report) => self.said.extend(report.lines()),
             Err(error) => self.said.push(tracker::unread(tracker.as_ref(), &error)),
         }
@@ -31,7 +32,8 @@ impl TaskList {
         let settings = self.repository.config.load()?;
         let place = &self.repository.place;
         let patience = Patience::of(COMMAND);
-        let report = tracker::follow(place, tracker.as_ref(), &settings, self.caller.by, patience, self.now())
+        let surroundings = (&settings, self.repository.environment.homes.as_ref());
+        let report = tracker::follow(place, tracker.as_ref(), surroundings, self.caller.by, patience, self.now())
             .map_err(|source| WorkError::Tracker { name: tracker.name(), source })?;
         let source = tracker.source();
         let Some(plan) = self.ledger.plan_of(&self.worktree, &source)? else {

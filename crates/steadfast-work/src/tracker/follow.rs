@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use steadfast_hook::Followed;
+use steadfast_hosts::install::Homes;
 use steadfast_model::{AddedBy, Check, Millis, PlanId, Settings, Status, fnv};
-use steadfast_plan::{Compiled, Options, hash};
+use steadfast_plan::{Compiled, hash};
 use steadfast_store::ledger::{Following, Happened, Ledger, News};
 use steadfast_store::{ConfigFiles, Place, lock_following};
 
 use super::{HOOK, Patience, Tracker, TrackerError, of};
+use crate::spec_file::with_skills;
 use crate::task_list::freeze;
 
 /// How many changes are told one by one.
@@ -52,7 +54,7 @@ impl Report {
 pub fn follow(
     place: &Place,
     tracker: &dyn Tracker,
-    settings: &Settings,
+    (settings, homes): (&Settings, Option<&Homes>),
     added_by: AddedBy,
     patience: Patience,
     now: Millis,
@@ -72,7 +74,7 @@ pub fn follow(
             Report { plan: Some(plan), ..Report::default() }
         }
         known => {
-            let options = Options { ui_skills: settings.ledger_ui_skills.value.clone(), ..Options::default() };
+            let options = with_skills(settings.ledger_ui_skills.value.clone(), &place.root, homes);
             // Whoever has no time for it does without: what was begun and not ended would be lost.
             patience.left()?;
             let compiled = tracker.compile(&text, &options)?;
@@ -99,7 +101,7 @@ pub fn tell(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: Patie
 }
 
 /// For a stop and the start of a session: within their time, and whatever goes wrong is said.
-pub fn in_hook(place: &Place, config: &ConfigFiles, now: Millis) -> Followed {
+pub fn in_hook(place: &Place, config: &ConfigFiles, homes: Option<&Homes>, now: Millis) -> Followed {
     let patience = Patience::of(HOOK);
     let settings = match config.load() {
         Ok(settings) => settings,
@@ -107,7 +109,7 @@ pub fn in_hook(place: &Place, config: &ConfigFiles, now: Millis) -> Followed {
     };
     let Some(tracker) = of(&settings, place, now) else { return Followed::default() };
     let source = tracker.source();
-    match follow(place, tracker.as_ref(), &settings, AddedBy::Agent, patience, now) {
+    match follow(place, tracker.as_ref(), (&settings, homes), AddedBy::Agent, patience, now) {
         Ok(report) => Followed { source, lines: report.lines(), failed: None },
         Err(error) => Followed { source, lines: Vec::new(), failed: Some(unread(tracker.as_ref(), &error)) },
     }

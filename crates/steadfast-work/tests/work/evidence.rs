@@ -274,6 +274,9 @@ fn skills_are_seen_in_the_journal_of_the_session_and_claimed_where_there_is_none
     event(&scene, "s-1", EventKind::prompt("go on", PromptOrigin::Human));
     let mut list = scene.agent("s-1");
     let unused = (Observed, false, "not used since it was started: /review".to_owned());
+    let absent = (Claimed, true, "not used, because not installed here: /review".to_owned());
+    assert_eq!(with_skill(&scene, &mut list, "s-1", None), absent);
+    scene.install_skill("review");
     assert_eq!(with_skill(&scene, &mut list, "s-1", None), unused);
     assert_eq!(with_skill(&scene, &mut list, "s-1", skill("deploy")), unused);
     assert_eq!(with_skill(&scene, &mut list, "s-1", skill("tools:review")), (Observed, true, "used: review".into()));

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use rusqlite::Connection;
+use steadfast_hosts::install::Homes;
 use steadfast_model::{
     AddedBy, Check, Evidence, EvidenceClass, Host, Limits, Millis, Phase, Plan, PlannedTask, Run, RunId, RunState,
     SessionId, Status, Task, TaskId, TaskKind,
@@ -123,6 +124,7 @@ impl Scene {
             clock,
             cwd: self.root(),
             home: Some(self.beside("home")),
+            homes: Some(Homes { home: self.beside("home"), claude_config_dir: None, codex_home: None, path: None }),
             path: None,
             user_state: Some(self.beside("home/state")),
             user_config: None,
@@ -131,6 +133,13 @@ impl Scene {
             check: None,
             in_run: false,
         }
+    }
+
+    /// A skill of the user.
+    pub(crate) fn install_skill(&self, name: &str) {
+        let folder = self.beside("home/.claude/skills").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("SKILL.md"), "").unwrap();
     }
 
     pub(crate) fn repository(&self) -> Repository {

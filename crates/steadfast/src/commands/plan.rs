@@ -230,6 +230,10 @@ fn warn(compiled: &Compiled, source: &str) {
         let is_news = warning.code != Code::NoCheck && *seen <= OF_EACH;
         if compiled.format.is_spec() || is_news {
             note!("warning: {source}:{}: {}", warning.line, warning.message);
+            // What is missing is of this machine, not of the text, so nobody will lint it.
+            if warning.code == Code::SkillNotInstalled {
+                note!("  {}", warning.help);
+            }
         }
     }
     let more: usize = more.into_values().map(|seen| seen.saturating_sub(OF_EACH)).sum();

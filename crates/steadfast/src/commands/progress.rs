@@ -41,7 +41,7 @@ impl Progress {
         let ledger = repository.ledger()?;
         let mut shown = String::new();
         loop {
-            let view = ledger.run_view(&row.id)?;
+            let view = lifecycle::as_it_is(ledger.run_view(&row.id)?);
             if self.json {
                 return tell!("{}", to_json(&view));
             }

@@ -16,7 +16,7 @@ use steadfast_runner::loop_run::{self, Passed, Wishes};
 use steadfast_runner::preflight::{self, Ready, preflight};
 use steadfast_runner::run::{Outcome, Until};
 use steadfast_runner::source::{RunSource, tell_tracker};
-use steadfast_work::Repository;
+use steadfast_work::{Repository, spec_file};
 
 use crate::error::CommandError;
 use crate::here;
@@ -193,6 +193,10 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     let outcome = outcome.inspect_err(|_| display.wipe())?;
     display.finish(&repository.ledger()?, &outcome)?;
     untold.iter().for_each(|line| note!("{line}"));
+    let plan = repository.ledger()?.plan_row(&row.plan)?;
+    if let Some(line) = spec_file::changed(&repository.place.root, &plan) {
+        tell!("{line}")?;
+    }
     match outcome {
         Outcome::Complete | Outcome::Reached => Ok(()),
         Outcome::NeedsReview(claimed) => {

@@ -7,9 +7,10 @@ use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
 use steadfast_plan::Report;
 use steadfast_plan::{Compiled, Format, Problem, compile as compile_spec, format_of, not_read, render};
 use steadfast_work::spec_file;
-use steadfast_work::task_list::word;
+use steadfast_work::task_list::{short, word};
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, put, put_aside, tell};
 use crate::surroundings::environment;
 
@@ -40,7 +41,8 @@ pub(super) enum Spec {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct CompileOutput {
     /// Print JSON with stable keys: `{feature, tasks: [{id, title, kind, type, phase, files, verify, check,
-    /// blocked_by}], warnings: [{code, message, line}]}`. Tasks of a list that were begun have a `status`, too.
+    /// verified_by,
+    /// blocked_by}], warnings: [{code, message, line}]}`. `verified_by`: the generated task that runs `verify`. Tasks of a list that were begun have a `status`, too.
     #[arg(long)]
     json: bool,
 }
@@ -50,6 +52,9 @@ pub(super) struct LintOutput {
     /// Print JSON with stable keys: `{ok, problems: [{code, severity, line, column, message, help}]}`.
     #[arg(long)]
     json: bool,
+    /// Run the check of every open task in this checkout, and warn about those that pass before any work is done.
+    #[arg(long)]
+    run_checks: bool,
 }
 
 impl Spec {
@@ -74,7 +79,8 @@ fn compile(file: &Path, output: CompileOutput) -> Result<(), CommandError> {
     say_format(compiled.format, &file.to_string_lossy());
     let stands: HashMap<&TaskId, Status> = compiled.reported.iter().map(|one| (&one.task, one.status)).collect();
     if output.json {
-        let tasks: Vec<_> = plan.tasks.iter().map(|task| to_json(task, stands.get(&task.id))).collect();
+        let json = |task: &PlannedTask| to_json(task, plan.check_behind(task), stands.get(&task.id));
+        let tasks: Vec<_> = plan.tasks.iter().map(json).collect();
         let warning = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message, "line": problem.line});
         let warnings: Vec<_> = compiled.warnings.iter().map(warning).collect();
         tell!("{}", json!({"feature": plan.feature, "tasks": tasks, "warnings": warnings}))?;
@@ -84,14 +90,14 @@ fn compile(file: &Path, output: CompileOutput) -> Result<(), CommandError> {
     for phase in &plan.phases {
         tell!("\n{}", phase.name)?;
         for task in plan.tasks.iter().filter(|task| task.phase.as_deref() == Some(&phase.id)) {
-            show(task, stands.get(&task.id))?;
+            show(task, plan.check_behind(task), stands.get(&task.id))?;
         }
     }
     put_aside(format_args!("{}", render(&compiled.warnings, &text, &file.to_string_lossy())));
     Ok(())
 }
 
-fn to_json(task: &PlannedTask, status: Option<&Status>) -> serde_json::Value {
+fn to_json(task: &PlannedTask, own: Option<(&TaskId, &str)>, status: Option<&Status>) -> serde_json::Value {
     let mut shown = json!({
         "id": task.id,
         "title": task.title,
@@ -100,7 +106,8 @@ fn to_json(task: &PlannedTask, status: Option<&Status>) -> serde_json::Value {
         "phase": task.phase,
         "files": task.files,
         "notes": task.notes,
-        "verify": task.verify.as_ref().and_then(Check::as_command),
+        "verify": task.verify.as_ref().and_then(Check::as_command).or(own.map(|(_, command)| command)),
+        "verified_by": own.map(|(link, _)| link),
         "check": task.verify.as_ref().map(Check::as_str),
         "blocked_by": task.blocked_by,
     });
@@ -110,10 +117,13 @@ fn to_json(task: &PlannedTask, status: Option<&Status>) -> serde_json::Value {
     shown
 }
 
-fn show(task: &PlannedTask, status: Option<&Status>) -> Result<(), CommandError> {
+fn show(task: &PlannedTask, own: Option<(&TaskId, &str)>, status: Option<&Status>) -> Result<(), CommandError> {
     let generated = if task.kind == TaskKind::Main { ' ' } else { '+' };
     tell!("{generated} {:<8} {}", task.id.as_str(), task.title)?;
-    let check = task.verify.as_ref().map_or("nothing: it closes on the agent's word".to_owned(), Check::describe);
+    let mut check = task.verify.as_ref().map_or("nothing: it closes on the agent's word".to_owned(), Check::describe);
+    if let Some((link, command)) = own {
+        check.push_str(&format!(", and `{command}` exits with 0 ({link})"));
+    }
     tell!("           done when: {check}")?;
     if let Some(status) = status {
         tell!("           stands: {}", word(*status))?;
@@ -130,7 +140,15 @@ fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
     let name = file.to_string_lossy();
     let known = spec_file::known_as(&environment(), file);
     let (report, understood) = match compile_spec(&text, &known, &spec_file::options(&environment())?) {
-        Ok(compiled) => (Report { problems: compiled.warnings.clone() }, Some(understood(&compiled))),
+        Ok(mut compiled) => {
+            if output.run_checks {
+                let passing = passing(&compiled, &text, &known)?;
+                compiled.warnings.extend(passing);
+                compiled.warnings.sort_by_key(|problem| problem.line);
+            }
+            say_apart(&compiled);
+            (Report { problems: compiled.warnings.clone() }, Some(understood(&compiled)))
+        }
         Err(report) => (report, None),
     };
     if let Some(format) = format_of(&text, &known) {
@@ -163,6 +181,33 @@ fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
         }
     }
     Ok(())
+}
+
+/// The checks that pass before any work is done.
+fn passing(compiled: &Compiled, text: &str, source: &str) -> Result<Vec<Problem>, CommandError> {
+    let list = here::task_list("spec lint")?;
+    let mut passing = Vec::new();
+    for (command, tasks) in compiled.commands() {
+        note!("running the check of {}: `{}`", listed(&tasks), short(command));
+        if list.try_check(command, source)?.passed {
+            passing.extend(compiled.passes_already(text, command, &tasks));
+        }
+    }
+    Ok(passing)
+}
+
+fn listed(tasks: &[&TaskId]) -> String {
+    tasks.iter().map(|task| task.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// That phases need not wait for each other, where nothing says that they have to.
+fn say_apart(compiled: &Compiled) {
+    let [first, more @ ..] = compiled.apart.as_slice() else { return };
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    note!(
+        "`{first}`{more} waits for the phase before it and shares no files with it; `Depends on: none` below its heading \
+         (`\"depends_on\": []`) lets a run begin it at once"
+    );
 }
 
 /// `6 tasks in 2 phases; lines 12, 40 and 41 were not read as tasks`.

@@ -9,11 +9,13 @@ use steadfast_model::{
     State, Status as TaskStatus, Tally, TaskId,
 };
 use steadfast_observe::{Branch, Point, Repository as Checkout};
+use steadfast_runner::lifecycle;
 use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::{Ledger, SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
 use steadfast_work::loops::Loops;
+use steadfast_work::spec_file;
 use steadfast_work::task_list::{Position, TaskList, short_of, word};
 use steadfast_work::tracker::LOOK;
 
@@ -86,10 +88,12 @@ impl Status {
         };
         let position = list.position()?;
         let run = match ledger.runs_of(list.worktree())?.into_iter().find(|run| !run.state.is_over()) {
-            Some(run) => Some(ledger.run_view(&run.id)?),
+            Some(run) => Some(lifecycle::as_it_is(ledger.run_view(&run.id)?)),
             None => None,
         };
+        let spec = position.plan.as_ref().and_then(|plan| spec_file::changed(&place.root, plan));
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
+        needs.splice(0..0, spec);
         needs.splice(0..0, yes_needed(&position));
         needs.splice(0..0, wired::missing(place));
         needs.extend(run.iter().filter_map(run_needed));
@@ -146,8 +150,15 @@ impl Status {
 fn ended_by_runs(ledger: &Ledger, worktree: &str) -> Result<BTreeSet<SessionId>, CommandError> {
     let mut ended = BTreeSet::new();
     for run in ledger.runs_of(worktree)? {
-        let over = ledger.dispatches(&run.id)?.into_iter().filter(|dispatch| dispatch.ended_at.is_some());
-        ended.extend(over.filter_map(|dispatch| dispatch.session));
+        let dispatches = ledger.dispatches(&run.id)?;
+        let (over, open): (Vec<_>, Vec<_>) = dispatches.into_iter().partition(|dispatch| dispatch.ended_at.is_some());
+        ended.extend(over.into_iter().filter_map(|dispatch| dispatch.session));
+        // A runner that was killed wrote down no end, and its agents ended with it.
+        if open.is_empty() || run.runner.is_some_and(is_alive) {
+            continue;
+        }
+        let killed = ledger.units(&run.id)?.into_iter().filter(|unit| !unit.agent.is_some_and(is_alive));
+        ended.extend(killed.filter_map(|unit| unit.session));
     }
     Ok(ended)
 }

@@ -112,8 +112,8 @@ impl Patience {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Output {
-    /// Print JSON with stable keys: `{tasks: [{id, title, kind, type, phase, status, verify, blocked_by, stuck_count,
-    /// tags, evidence}]}`.
+    /// Print JSON with stable keys: `{tasks: [{id, title, kind, type, phase, status, verify, verified_by, blocked_by,
+    /// stuck_count, tags, evidence}]}`. `verified_by`: the generated task that runs `verify`.
     #[arg(long)]
     json: bool,
 }

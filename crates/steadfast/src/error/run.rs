@@ -87,7 +87,10 @@ impl From<NotReady> for CommandError {
             E::NoCommit => said.hint("commit something first: agents begin at the last commit"),
             E::Detached => said.hint("`git switch BRANCH`, or `git switch --create BRANCH` to begin one here"),
             E::OldGit(_) => said.hint("install git 2.38 or newer"),
-            E::Submodules => said.hint("run it in the submodule itself, or in a repository without"),
+            E::SubmoduleCommit { path, .. } => {
+                let hint = format!("`git submodule update --init {path}` gets it");
+                said.hint(hint)
+            }
             E::NotCommitted { .. } => said
                 .hint("commit or stash them: agents begin at the last commit and would not see them")
                 .hint("`--from-head` begins there all the same; your files stay as they are"),

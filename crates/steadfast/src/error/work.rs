@@ -116,6 +116,7 @@ fn plan(said: CommandError, error: &PlanError) -> CommandError {
         E::Changed { path, .. } => {
             said.hint(format!("a human runs `steadfast plan load {path}`; what did not change keeps its status"))
         }
+        E::SkillsGone { path, .. } => said.hint(format!("a human runs `steadfast plan load {path}`, which leaves them out")),
         E::NothingTracked(_) => said.hint("`ledger.epic` names the epic; without it every issue is a task"),
         E::NothingOpen(_) => said.hint("`steadfast task list` shows its tasks"),
         E::NotArchived { .. } => {

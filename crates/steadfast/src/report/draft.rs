@@ -51,7 +51,11 @@ pub(crate) fn rendered(plan: &Plan) -> String {
             if let Some(notes) = task.notes.as_ref().filter(|_| task.kind == TaskKind::Main) {
                 line(format_args!("           notes: {notes}"));
             }
-            if let Some(command) = task.verify.as_ref().and_then(steadfast_model::Check::as_command) {
+            if let Some((link, command)) = plan.check_behind(task) {
+                line(format_args!("           check: {command} ({link})"));
+            } else if let Some(command) = task.verify.as_ref().and_then(steadfast_model::Check::as_command)
+                && task.kind == TaskKind::Main
+            {
                 line(format_args!("           check: {command}"));
             }
         }

@@ -73,7 +73,7 @@ fn docs_are_there_and_written() {
 }
 
 /// So many grey pixels.
-fn png(width: u8, height: u8) -> Vec<u8> {
+pub(crate) fn png(width: u8, height: u8) -> Vec<u8> {
     let part = |name: &[u8; 4], content: &[u8]| {
         let length = u32::try_from(content.len()).unwrap().to_be_bytes();
         [&length[..], name, content, &[0; 4]].concat()

@@ -188,6 +188,26 @@ fn a_human_puts_their_word_in_the_place_of_a_claim() {
     assert_eq!(class(), "forced");
 }
 
+/// A claim that is not stale: nothing of the task's file changed since.
+#[test]
+fn a_human_puts_their_word_in_the_place_of_a_fresh_claim_of_a_loaded_plan() {
+    let sandbox = Sandbox::new();
+    sandbox.write("SPEC.md", "# F\n\n## Phase 1: P\n\n- [ ] 1.1 Write it\n  - files: `a.txt`\n");
+    sandbox.ok(&["plan", "load", "SPEC.md"]);
+    sandbox.ok(&["decide", "Text", "--why", "it is read"]);
+    sandbox.ok(&["task", "done", "1.0"]);
+    let evidence = || {
+        let list: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
+        list["tasks"].as_array().unwrap().iter().find(|task| task["id"] == "1.1").unwrap()["evidence"].clone()
+    };
+    sandbox.as_agent("me", &["task", "start", "1.1"]);
+    sandbox.write("a.txt", "by the agent\n");
+    sandbox.as_agent("me", &["task", "done", "1.1"]);
+    assert_eq!((evidence()["class"].as_str(), evidence()["stale"].as_bool()), (Some("claimed"), Some(false)));
+    sandbox.ok(&["task", "done", "1.1", "--force"]);
+    assert_eq!(evidence()["class"], "forced");
+}
+
 #[test]
 fn only_a_human_closes_a_task_without_its_check() {
     let sandbox = with_check("false");

@@ -5,14 +5,14 @@ mod runs;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::panic::resume_unwind;
+use std::thread;
 
 use serde_json::{Value, json};
 use steadfast_model::{Release, SessionId};
 
 use crate::run::git;
 use crate::sandbox::Sandbox;
-
-const SESSION: &str = "s-1";
 
 /// How many random sequences there are, and how long each is. Another seed is another set of them.
 const SEQUENCES: u64 = 10;
@@ -48,6 +48,8 @@ impl Random {
 
 struct Night {
     sandbox: Sandbox,
+    /// No other test has this session: what runs beside it is looked for by its name.
+    session: String,
     calls: u32,
     claimed: bool,
     /// What the files of 1.1 and 1.2 held when their checks were last seen to pass.
@@ -56,13 +58,14 @@ struct Night {
 }
 
 impl Night {
-    fn begin(claimed: bool) -> Self {
+    fn begin(sequence: u64, claimed: bool) -> Self {
         let sandbox = Sandbox::new();
         sandbox.write("SPEC.md", spec("Files", claimed));
         for name in ["one", "two", "three", "four"] {
             sandbox.write(&format!("{name}.txt"), "bad\n");
         }
-        let night = Self { sandbox, calls: 0, claimed, proven: BTreeMap::new(), story: Vec::new() };
+        let session = format!("done-is-true-{sequence}");
+        let night = Self { sandbox, session, calls: 0, claimed, proven: BTreeMap::new(), story: Vec::new() };
         night.commit();
         git(&night.sandbox, &["checkout", "--quiet", "-b", "other"]);
         night.sandbox.write("two.txt", "good, from elsewhere\n");
@@ -71,7 +74,7 @@ impl Night {
         night.sandbox.ok(&["plan", "load", "SPEC.md"]);
         night.sandbox.ok(&["decide", "Text", "--why", "it is read"]);
         night.sandbox.ok(&["task", "done", "1.0"]);
-        night.sandbox.hook("SessionStart", SESSION, json!({"source": "startup"}));
+        night.sandbox.hook("SessionStart", &night.session, json!({"source": "startup"}));
         night.ask();
         night
     }
@@ -85,7 +88,7 @@ impl Night {
     }
 
     fn ask(&self) {
-        self.sandbox.hook("UserPromptSubmit", SESSION, json!({"prompt": "Run the plan."}));
+        self.sandbox.hook("UserPromptSubmit", &self.session, json!({"prompt": "Run the plan."}));
     }
 
     /// A command of the agent's, with the hooks around it.
@@ -93,13 +96,14 @@ impl Night {
         self.story.push(command.to_owned());
         self.calls += 1;
         let call = json!({"tool_name": "Bash", "tool_use_id": format!("call-{}", self.calls), "tool_input": {"command": command}});
-        self.sandbox.hook("PreToolUse", SESSION, call.clone());
+        self.sandbox.hook("PreToolUse", &self.session, call.clone());
         let mut shell = self.sandbox.command_of("/bin/sh".as_ref());
         // It may fail.
-        let _ = shell.args(["-c", command]).env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", SESSION).output();
+        let _ =
+            shell.args(["-c", command]).env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", &self.session).output();
         let mut back = call;
         back["tool_response"] = json!({"stdout": "", "stderr": "", "interrupted": false});
-        self.sandbox.hook("PostToolUse", SESSION, back);
+        self.sandbox.hook("PostToolUse", &self.session, back);
     }
 
     fn write(&mut self, name: &str, text: &str) {
@@ -108,11 +112,11 @@ impl Night {
         let path = self.sandbox.root().join(format!("{name}.txt"));
         let call = json!({"tool_name": "Write", "tool_use_id": format!("call-{}", self.calls),
             "tool_input": {"file_path": path, "content": text}});
-        self.sandbox.hook("PreToolUse", SESSION, call.clone());
+        self.sandbox.hook("PreToolUse", &self.session, call.clone());
         fs::write(&path, format!("{text}\n")).unwrap();
         let mut back = call;
         back["tool_response"] = json!({"success": true});
-        self.sandbox.hook("PostToolUse", SESSION, back);
+        self.sandbox.hook("PostToolUse", &self.session, back);
     }
 
     fn read(&self, name: &str) -> Option<String> {
@@ -168,9 +172,12 @@ impl Night {
     fn stop(&mut self) -> Option<Release> {
         let stop = json!({"stop_hook_active": false, "background_tasks": [],
             "last_assistant_message": "<promise>ALL TASKS COMPLETE</promise>"});
-        self.sandbox.hook("Stop", SESSION, stop);
-        let released =
-            self.sandbox.session(SessionId::new(SESSION).as_str()).peek().and_then(|state| state.stop.released);
+        self.sandbox.hook("Stop", &self.session, stop);
+        let released = self
+            .sandbox
+            .session(SessionId::new(self.session.as_str()).as_str())
+            .peek()
+            .and_then(|state| state.stop.released);
         self.story.push(format!("stop: {released:?}"));
         released
     }
@@ -197,42 +204,59 @@ impl Night {
     }
 }
 
-#[test]
-fn no_session_ends_as_complete_while_a_task_is_open_stale_or_only_claimed() {
+/// One sequence to its end: how often each of its stops ended as what.
+fn sequence(sequence: u64) -> BTreeMap<&'static str, u32> {
     let mut ends: BTreeMap<&str, u32> = BTreeMap::new();
-    for sequence in 0..SEQUENCES {
-        let mut random = Random(SEED + 1 + sequence * 7_919);
-        let mut night = Night::begin(sequence % 3 == 0);
-        for step in 0..STEPS {
-            night.step(&mut random);
-            let is_last = step + 1 == STEPS;
+    let mut random = Random(SEED + 1 + sequence * 7_919);
+    let mut night = Night::begin(sequence, sequence.is_multiple_of(3));
+    for step in 0..STEPS {
+        night.step(&mut random);
+        let is_last = step + 1 == STEPS;
+        if is_last {
+            // Most sequences would never come to an end by themselves.
+            for (name, id) in [("one", "1.1"), ("two", "1.2"), ("three", "1.3"), ("four", "1.4")] {
+                night.write(name, "good at last");
+                night.shell(&format!("steadfast task done {id}"));
+            }
+            night.remember();
+        }
+        if !is_last && random.below(4) > 0 {
+            continue;
+        }
+        for _ in 0..if is_last { 2 } else { 1 } {
+            let released = night.stop();
+            *ends.entry(released.map_or("held", Release::as_str)).or_default() += 1;
+            if released == Some(Release::Complete) {
+                let story = night.story.join("\n  ");
+                assert!(!night.claimed, "sequence {sequence}: complete with a claimed task\n  {story}");
+                assert_eq!(night.holds(), Ok(()), "sequence {sequence}:\n  {story}");
+            }
+            night.ask();
             if is_last {
-                // Most sequences would never come to an end by themselves.
-                for (name, id) in [("one", "1.1"), ("two", "1.2"), ("three", "1.3"), ("four", "1.4")] {
-                    night.write(name, "good at last");
-                    night.shell(&format!("steadfast task done {id}"));
-                }
+                night.shell("steadfast task check");
                 night.remember();
-            }
-            if !is_last && random.below(4) > 0 {
-                continue;
-            }
-            for _ in 0..if is_last { 2 } else { 1 } {
-                let released = night.stop();
-                *ends.entry(released.map_or("held", Release::as_str)).or_default() += 1;
-                if released == Some(Release::Complete) {
-                    let story = night.story.join("\n  ");
-                    assert!(!night.claimed, "sequence {sequence}: complete with a claimed task\n  {story}");
-                    assert_eq!(night.holds(), Ok(()), "sequence {sequence}:\n  {story}");
-                }
-                night.ask();
-                if is_last {
-                    night.shell("steadfast task check");
-                    night.remember();
-                }
             }
         }
     }
+    ends
+}
+
+/// All sequences at once, each in a repository of its own: most of their time is waiting for processes.
+fn side_by_side(sequences: u64, run: fn(u64) -> BTreeMap<&'static str, u32>) -> BTreeMap<&'static str, u32> {
+    let mut all: BTreeMap<&str, u32> = BTreeMap::new();
+    let ends: Vec<_> = thread::scope(|scope| {
+        let running: Vec<_> = (0..sequences).map(|sequence| scope.spawn(move || run(sequence))).collect();
+        running.into_iter().map(|one| one.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    for (end, count) in ends.into_iter().flatten() {
+        *all.entry(end).or_default() += count;
+    }
+    all
+}
+
+#[test]
+fn no_session_ends_as_complete_while_a_task_is_open_stale_or_only_claimed() {
+    let ends = side_by_side(SEQUENCES, sequence);
     assert!(ends["held"] > 10 && ends["complete"] > 2 && ends["needs review"] > 1, "{ends:?}");
 }
 

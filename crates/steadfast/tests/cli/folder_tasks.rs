@@ -64,3 +64,19 @@ fn what_git_ignores_is_not_new_and_what_only_git_knows_to_ignore_is_settled_by_a
     sandbox.ok(&["task", "check"]);
     assert!(!sandbox.stop_is_refused(SESSION));
 }
+
+/// Refusals need no prompt between them. Three in a row without a call of a tool are the most, whatever was done between,
+/// and a human's word fills the account again.
+#[test]
+fn a_session_that_calls_no_tool_is_refused_three_times_and_then_let_go_until_its_human_speaks() {
+    let sandbox = all_done();
+    let held_and_free = || {
+        sandbox.write("src/new.rs", "bad\n");
+        let held = sandbox.stop_is_refused(SESSION);
+        fs::remove_file(sandbox.root().join("src/new.rs")).unwrap();
+        (held, sandbox.stop_is_refused(SESSION))
+    };
+    assert_eq!([(); 4].map(|()| held_and_free()), [(true, false), (true, false), (true, false), (false, false)]);
+    sandbox.hook("UserPromptSubmit", SESSION, json!({"prompt": "Run the plan."}));
+    assert_eq!(held_and_free(), (true, false));
+}

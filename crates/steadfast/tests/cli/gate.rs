@@ -3,6 +3,7 @@
 mod approving;
 mod doctor;
 mod failing;
+mod links;
 mod loading;
 mod proposing;
 mod telling;

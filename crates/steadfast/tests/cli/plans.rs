@@ -24,7 +24,7 @@ const SPEC: &str = r#"{
 }"#;
 
 fn with_spec() -> Sandbox {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().with_ui_skills();
     sandbox.write("SPEC.json", SPEC);
     sandbox
 }
@@ -369,7 +369,7 @@ fn a_spec_that_changed_keeps_its_decisions_and_what_was_written_beside_them() {
 
 #[test]
 fn the_next_session_is_printed_and_only_for_a_human() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().with_ui_skills();
     insta::assert_snapshot!(sandbox.fails(&["resume", "--print"]).1, @r"
     error: there is nothing to go on with: no task is open in this worktree
 

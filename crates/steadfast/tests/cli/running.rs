@@ -88,7 +88,7 @@ fn a_spec_is_worked_off_and_left_on_a_branch_of_its_own() {
     assert!(said.contains("1 file is not committed: steadfast.toml"), "{said}");
 
     let report = sandbox.ok(&["run", "SPEC.json", "--host", "sim", "--from-head"]);
-    assert!(report.contains("complete\n5 of 5 tasks done, 4 waves, 3 iterations"), "{report}");
+    assert!(report.contains("complete\n5 of 5 tasks done, 5 units, 3 iterations"), "{report}");
     assert!(
         report.contains("2.1 done: `test -s 2.1.txt && test -s 1.1.txt` exited with 0 (executed, tree "),
         "{report}"
@@ -105,7 +105,10 @@ fn a_spec_is_worked_off_and_left_on_a_branch_of_its_own() {
     assert_eq!(git(&sandbox, &["worktree", "list"]).lines().count(), 1);
 
     let page = fs::read_to_string(sandbox.root().join(".steadfast/plans/greetings/PROGRESS.md")).unwrap();
-    assert!(page.starts_with("# Loop Progress: Greetings\n\n**Status:** Wave 4 of 4 | Iteration 3 |"), "{page}");
+    assert!(
+        page.starts_with("# Loop Progress: Greetings\n\n**Status:** 5 of 5 units landed | Iteration 3 |"),
+        "{page}"
+    );
     let told = fs::read_to_string(told).unwrap();
     assert_eq!(told, format!("run {} of SPEC.json is complete\n", progress["run"].as_str().unwrap()));
 

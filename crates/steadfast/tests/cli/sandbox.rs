@@ -49,6 +49,20 @@ impl Sandbox {
         self.dir.path().join("bin/steadfast")
     }
 
+    /// The skills of `ledger.ui_skills`, for the user.
+    pub(crate) fn with_ui_skills(self) -> Self {
+        for name in ["frontend-design", "vercel-design-guidelines"] {
+            self.install_skill(name);
+        }
+        self
+    }
+
+    pub(crate) fn install_skill(&self, name: &str) {
+        let folder = self.home().join(".claude/skills").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("SKILL.md"), format!("---\nname: {name}\ndescription: Shapes\n---\n")).unwrap();
+    }
+
     pub(crate) fn place(&self) -> Place {
         Place::of(&self.root(), None).unwrap()
     }

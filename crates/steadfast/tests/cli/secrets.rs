@@ -10,8 +10,9 @@ use crate::run::git;
 use crate::sandbox::Sandbox;
 
 mod kinds;
+mod others;
 
-use kinds::kinds;
+pub(crate) use kinds::kinds;
 
 /// What the redaction knowingly misses in lower case and unquoted (`redact/tests/misses.rs`) is none of these.
 #[test]
@@ -24,7 +25,7 @@ fn each_of_them_is_one_that_is_known() {
 }
 
 /// Every file below a folder in which one of them stands, with which.
-fn found_in(folder: &Path, secrets: &[String]) -> Vec<String> {
+pub(crate) fn found_in(folder: &Path, secrets: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in walkdir(folder) {
         let bytes = fs::read(&entry).unwrap_or_default();

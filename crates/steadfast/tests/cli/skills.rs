@@ -130,7 +130,7 @@ fn the_examples_lint_clean_and_can_be_loaded() {
         ("json", "SPEC.json", "1.0 1.1 1.1a 1.2 1.2a 2.0 2.1a 2.1 2.1b 2.2 3.0 3.1 3.1a"),
         ("markdown", "SPEC.md", "1.0 1.1 1.1a 1.2"),
     ] {
-        let sandbox = Sandbox::new();
+        let sandbox = Sandbox::new().with_ui_skills();
         let (_, rest) = reference.split_once(&format!("```{language}\n")).unwrap();
         fs::write(sandbox.root().join(file), rest.split_once("```").unwrap().0).unwrap();
         let said = sandbox.ok(&["spec", "lint", file]);

@@ -41,7 +41,7 @@ const WRONG: &str = r"# Greeting
 
 /// A repository that is not set up: a spec can be looked at everywhere.
 fn with(file: &str, text: impl AsRef<[u8]>) -> Sandbox {
-    let sandbox = Sandbox::bare();
+    let sandbox = Sandbox::bare().with_ui_skills();
     fs::write(sandbox.root().join(file), text).unwrap();
     sandbox
 }
@@ -69,7 +69,7 @@ fn a_plan_is_shown_with_what_is_generated_and_warnings_aside() {
     + 1.0      Decisions of Phase 1: Words: what it is to reach, and what was decided for it
                done when: its section of the decisions file is there
       1.1      Greet people
-               done when: its files changed
+               done when: its files changed, and `cargo test` exits with 0 (1.1a)
                after: 1.0
     + 1.1a     Test: Greet people
                done when: `cargo test` exits with 0
@@ -108,7 +108,7 @@ fn the_json_of_a_plan_has_the_keys_it_promises() {
         of("1.1"),
         json!({
             "id": "1.1", "title": "Greet people", "kind": "main", "type": "backend", "phase": "phase-1",
-            "files": ["src/greet.rs"], "notes": null, "verify": null, "check": "changed", "blocked_by": ["1.0"],
+            "files": ["src/greet.rs"], "notes": null, "verify": "cargo test", "verified_by": "1.1a", "check": "changed", "blocked_by": ["1.0"],
         })
     );
     let brief = |id: &str| {
@@ -240,7 +240,7 @@ fn the_json_of_lint_has_the_keys_it_promises() {
 
 #[test]
 fn a_spec_is_read_from_standard_input() {
-    let sandbox = Sandbox::bare();
+    let sandbox = Sandbox::bare().with_ui_skills();
     let counted = piped(&sandbox, &["spec", "count", "-"], GREETING);
     assert_eq!(String::from_utf8(counted.stdout).unwrap(), "7\n");
     let json = r#"{"feature": "F", "phases": [{"id": "1", "tasks": [{"id": "1.1", "task": "T"}]}]}"#;

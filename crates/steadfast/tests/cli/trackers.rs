@@ -8,5 +8,6 @@ mod fake_bd;
 mod native;
 mod real_br;
 mod run;
+mod secrets;
 mod slices;
 mod timing;

@@ -8,6 +8,7 @@ use super::*;
 use crate::{Decision, decide};
 
 mod channels;
+mod links;
 mod planners;
 mod seals;
 mod writes;

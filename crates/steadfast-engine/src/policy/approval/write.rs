@@ -62,6 +62,8 @@ impl Closed<'_> {
             }
             Action::Shell { .. } => {
                 let Some(reading) = self.event.reading() else { return Found::Nothing };
+                let through = reading.through(target::links(self.facts));
+                let reading = through.as_ref().unwrap_or(reading);
                 let mut found = Found::Nothing;
                 for reading in std::iter::once(reading).chain(&self.aliased()) {
                     let verdict = judge(reading, &protected);
@@ -149,12 +151,19 @@ impl Closed<'_> {
     fn protected_paths(&self) -> Vec<String> {
         let draft = self.gate.draft.iter().map(|draft| draft.path.as_str());
         let said: Vec<&str> = self.gate.protected.iter().map(String::as_str).chain(draft).collect();
+        // The same place by its other name.
+        let real = |path: String| {
+            let place = path.trim_end_matches('/');
+            let (_, target) = target::links(self.facts).find(|(said, _)| *said == place)?;
+            Some(format!("{target}{}", &path[place.len()..]))
+        };
         let mut roots = self.copies();
         roots.extend(self.known.iter().flat_map(|known| known.copies.iter().cloned()));
         let relative = |path: &&&str| !path.starts_with(['/', '~']);
         let here = said.iter().map(|path| self.absolute(path));
         let there = roots.iter().flat_map(|root| said.iter().filter(relative).map(|path| target::absolute(path, root)));
-        here.chain(there).collect()
+        let behind: Vec<String> = here.clone().filter_map(real).collect();
+        here.chain(there).chain(behind).collect()
     }
 
     /// The checkouts of this repository that a command line makes.

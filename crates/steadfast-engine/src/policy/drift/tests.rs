@@ -5,6 +5,7 @@ use crate::{Decision, decide, needs};
 
 mod batches;
 mod changed;
+mod content;
 
 const ME: &str = "s";
 

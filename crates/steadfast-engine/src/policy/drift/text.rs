@@ -2,7 +2,7 @@
 
 use steadfast_model::{Course, Drift, Level, Places, State};
 
-use crate::drift::{Deed, Repeated, Scored, folder};
+use crate::drift::{Deed, Repeated, Repetition, Scored, folder};
 
 /// The most of the goal that is repeated, in characters.
 const GOAL: usize = 90;
@@ -46,6 +46,12 @@ pub(super) fn correction(state: &State, scored: &Scored, level: Level, recovery:
 fn circling(state: &State, repeated: Repeated, level: Level) -> String {
     let times = repeated.times;
     let goal = goal(state);
+    if repeated.what == Repetition::ToAndFro {
+        return format!(
+            "The same lines were changed to and fro {times} times. Say what each of the two was to solve, decide, and leave \
+             them, or ask the human.{goal}"
+        );
+    }
     match level {
         Level::None | Level::Nudge | Level::Correct => {
             format!(

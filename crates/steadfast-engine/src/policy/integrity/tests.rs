@@ -9,9 +9,43 @@ fn refused(line: &str) -> Option<String> {
     read(line, false)
 }
 
+fn denied(verdict: Option<Verdict>) -> Option<String> {
+    match verdict {
+        Some(Verdict::Deny { reason }) => Some(reason),
+        _ => None,
+    }
+}
+
+#[test]
+fn what_no_seal_watches_is_asked_about_where_an_unknown_program_is_given_it() {
+    let asked = |line: &str, gated| {
+        let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(line), words: Vec::new() };
+        match shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, &Facts::default()) {
+            Some(Verdict::Ask { reason }) => Some(reason),
+            _ => None,
+        }
+    };
+    assert_eq!(
+        asked("tidy -m .claude/settings.json", false).as_deref(),
+        Some("`tidy` is given `.claude/settings.json`, and Steadfast does not know whether it writes it.")
+    );
+    for line in
+        ["./migrate.sh .git/steadfast/state.db", "python3 fix.py ~/.codex/config.toml", "ttyrec .codex/hooks.json"]
+    {
+        assert!(asked(line, false).is_some(), "{line}");
+    }
+    for line in
+        ["cat .claude/settings.json", "jq .hooks .claude/settings.json", "frob .claude/agents/a.md", "make test"]
+    {
+        assert_eq!(asked(line, false), None, "{line}");
+    }
+    // What is known to write is refused, not asked about.
+    assert_eq!(asked("frob --output .claude/settings.json", false), None);
+}
+
 fn read(line: &str, gated: bool) -> Option<String> {
     let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(line), words: Vec::new() };
-    shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, &Facts::default())
+    denied(shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, &Facts::default()))
 }
 
 #[test]
@@ -202,7 +236,7 @@ fn tool_events_do_not_look_at_the_wiring_unless_a_gate_is_closed() {
 
 fn pre(line: &str, facts: &Facts, gated: bool) -> Option<String> {
     let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(line), words: Vec::new() };
-    shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, facts)
+    denied(shell(&Heard::of(&event(EventKind::PreTool(call))), line, gated, facts))
 }
 
 #[test]
@@ -284,4 +318,53 @@ fn what_a_call_removed_is_told_to_agent_and_human_as_it_came_out() {
     };
     assert!(said(None).contains("This call removed `a`") && said(None).contains("It is back as it was."));
     assert!(said(Some("disk full")).contains("could not be put back (disk full)"));
+}
+
+/// What an alias of git stands for, in its configuration or on the line itself.
+#[test]
+fn an_alias_of_git_is_what_it_stands_for() {
+    let alias = |name: &str, body: &str| steadfast_model::GitAlias { name: name.into(), body: body.into() };
+    let wired = vec![steadfast_model::WiredFile {
+        path: "/repo/.claude/settings.local.json".into(),
+        within: ".claude/settings.local.json".into(),
+        tracked: false,
+        folder_tracked: false,
+        ignored: true,
+    }];
+    let facts = Facts {
+        aliases: vec![
+            alias("nuke", "clean -fdx"),
+            alias("off", "!steadfast pause"),
+            alias("wipe", "!rm -rf .git/steadfast"),
+            alias("again", "nuke"),
+            alias("st", "status --short"),
+        ],
+        wired,
+        ..Facts::default()
+    };
+    let refused = |command: &str| {
+        let call = ToolCall { id: None, tool: "Bash".into(), action: Action::shell(command), words: Vec::new() };
+        let event = event(EventKind::PreTool(call));
+        let heard = Heard::of(&event);
+        (
+            shell(&heard, command, false, &facts).is_some(),
+            Integrity.needs(&State::new(SessionId::new("me"), Host::Claude, Millis(0)), &heard).aliases,
+        )
+    };
+    for command in ["git nuke", "git again", "git off", "cd src && git wipe", "git -C /repo nuke"] {
+        assert_eq!(refused(command), (true, true), "{command}");
+    }
+    for command in [
+        "git -c alias.x='clean -fdx' x",
+        "git -c alias.x='!steadfast pause' x",
+        "git -c alias.X='rm -f .claude/settings.json' x",
+        "git config alias.x 'clean -fdx' && git x",
+        "git config --global alias.x \"!rm -rf .git/steadfast\"; git x",
+    ] {
+        assert!(refused(command).0, "{command}");
+    }
+    for command in ["git st", "git -c alias.x='log --oneline' x", "git -c alias.y='clean -fdx' log", "git status"] {
+        assert!(!refused(command).0, "{command}");
+    }
+    assert!(!refused("git status").1, "git knows it");
 }

@@ -5,7 +5,7 @@ use std::iter;
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use steadfast_model::{Evidence, PlanId, Spent, Status, Sums, TaskId, UnitStatus};
+use steadfast_model::{Dispatch, Evidence, PlanId, Spent, Status, Sums, TaskId, UnitStatus};
 use steadfast_store::ledger::{Closing, DispatchEnd, Lease, StatusChange};
 
 use super::super::begin::Until;
@@ -24,13 +24,17 @@ impl Dispatcher {
         let Some(live) = self.live.get_mut(unit) else { return Ok(()) };
         let mut end = DispatchEnd { turns: live.turns, spent: live.spent, ..DispatchEnd::default() };
         if let Some(departure) = &worked.departure {
-            end.ending = ending(&departure.how).unwrap_or_else(|| "finished".to_owned());
+            end.ending = ending(&departure.how).unwrap_or_else(|| Dispatch::FINISHED.to_owned());
             end.session = departure.session.clone();
             end.summary = departure.said.clone();
         } else {
             end.ending = "no agent was needed".to_owned();
         }
         let (number, over_budget) = (live.dispatch, live.over_budget);
+        let worked_for = live.began.elapsed();
+        if end.ending == Dispatch::FINISHED {
+            self.measured(unit, worked_for);
+        }
         self.ledger.end_dispatch(&self.run.id, number, &end, now)?;
         add(&mut self.before, end.spent);
         let tried = self.tried(unit, over_budget);
@@ -185,7 +189,7 @@ impl Dispatcher {
         })
     }
 
-    fn block(&mut self, unit: &TaskId, task: &TaskId, why: String) -> Result<(), RunError> {
+    pub(super) fn block(&mut self, unit: &TaskId, task: &TaskId, why: String) -> Result<(), RunError> {
         let now = self.now();
         // Settling a conflict is a task of the unit's own plan; the run's plan has the unit.
         let of_run = self.row(unit).is_some_and(|row| row.tasks.contains(task));

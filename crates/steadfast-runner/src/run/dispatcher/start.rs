@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use steadfast_model::{RunUnit, Status, TaskId, UnitStatus};
-use steadfast_plan::{UnitState, next_wave};
+use steadfast_plan::{Moment, UnitState, next_wave};
 use steadfast_store::ledger::{LeaseError, NewDispatch, StatusChange};
 
 use super::super::begin::Until;
@@ -27,7 +28,11 @@ impl Dispatcher {
             return Ok(());
         }
         while self.pausing.is_none() && self.is_place_free() {
-            let Some(index) = self.schedule.next(&self.units, &|place| self.standing(place)) else { break };
+            let Some(index) = self.next() else { break };
+            if let Some(path) = self.shop.grounds.submodule_of(&self.units[index].files)? {
+                self.refuse(index, &path)?;
+                continue;
+            }
             match self.may_start() {
                 Ok(Share::Unlimited) => self.start(index, None)?,
                 Ok(Share::MicroUsd(share)) => self.start(index, Some(share))?,
@@ -48,6 +53,29 @@ impl Dispatcher {
         }
     }
 
+    /// A unit whose files lie in a submodule is a human's: a run lands commits of this repository alone.
+    fn refuse(&mut self, index: usize, submodule: &str) -> Result<(), RunError> {
+        let unit = self.rows[index].unit.clone();
+        let why = format!("it changes the submodule `{submodule}`, and a run does not; run it in the submodule itself");
+        self.block(&unit, &unit, why)
+    }
+
+    fn next(&self) -> Option<usize> {
+        let worked = |place: usize| {
+            let live = self.live.get(&self.units[place].id).filter(|live| live.phase == Phase::Agent)?;
+            Some(millis(live.began.elapsed()))
+        };
+        let places = self.run.limits.parallel.max(1) as usize;
+        self.schedule.next(&self.units, Moment { state: &|place| self.standing(place), worked: &worked, places })
+    }
+
+    /// An agent came to its end after this time: the next of this unit will take as long, and those of others follow.
+    pub(super) fn measured(&mut self, unit: &TaskId, length: Duration) {
+        let Some(place) = self.places.get(unit) else { return };
+        self.lengths.measure(*place, millis(length));
+        self.schedule.expect(self.lengths.expected());
+    }
+
     /// As the ledger has it. What may not start yet is not waiting.
     fn standing(&self, index: usize) -> UnitState {
         let row = &self.rows[index];
@@ -63,7 +91,7 @@ impl Dispatcher {
 
     /// Whether a unit waits for nothing but a place or a while.
     pub(super) fn is_more_to_do(&self) -> bool {
-        self.schedule.next(&self.units, &|place| state(self.rows[place].status)).is_some()
+        self.schedule.is_any_ready(&self.units, &|place| state(self.rows[place].status))
     }
 
     /// Whether a unit of this wave is to be worked on. Of the next one: not before whoever asked for waves saw this one.
@@ -153,6 +181,7 @@ impl Dispatcher {
         self.activity.insert(unit.clone(), Activity { doing: "starts".to_owned(), ..Activity::default() });
         let live = Live {
             dispatch,
+            began: Instant::now(),
             phase: Phase::Agent,
             share,
             spent: steadfast_model::Spent::default(),
@@ -188,6 +217,10 @@ pub(super) fn state(status: UnitStatus) -> UnitState {
         UnitStatus::Running | UnitStatus::Merging => UnitState::Running,
         UnitStatus::Waiting => UnitState::Waiting,
     }
+}
+
+fn millis(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn directory_name(folder: &std::path::Path) -> String {

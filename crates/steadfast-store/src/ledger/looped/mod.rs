@@ -5,7 +5,7 @@ mod review;
 mod row;
 mod session;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{Loop, LoopEnd, LoopId, Millis, Objected, PlanId, RunId, Scores, Shape, Stage, Waiver};
 
 pub use review::NewReview;
@@ -19,6 +19,7 @@ use super::spec::Head;
 use super::task::within;
 use super::{Ledger, LedgerError, plan, spec};
 use crate::ledger::bind::{AsGiven, Json, params};
+use crate::ledger::connection::{Connection, Transaction};
 
 /// How long a request may be, in characters. A spec is a file, not a request.
 const REQUEST: usize = 20_000;
@@ -212,7 +213,7 @@ fn release(transaction: &Transaction<'_>, touched: &mut Touched, looped: &Loop) 
 pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<String>, Fault> {
     let shape: Option<String> = connection
         .prepare_cached("SELECT shape FROM loop WHERE worktree = ?1 AND ended IS NULL AND plan IS NOT NULL")?
-        .query_row([worktree], |row| row.get(0))
+        .query_row([AsGiven(worktree)], |row| row.get(0))
         .optional()?
         .flatten();
     let shape: Option<Shape> = shape.map(|text| json(0, &text)).transpose()?;

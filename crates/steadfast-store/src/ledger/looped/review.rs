@@ -1,4 +1,4 @@
-use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use rusqlite::{OptionalExtension, Row};
 use steadfast_model::{Finding, FindingSeverity, LoopId, Millis, Resolution, Review, ReviewKind};
 
 use super::super::column::{json, millis, text, word};
@@ -6,6 +6,7 @@ use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
 use super::{going, going_again, keep, row};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// A review on its way into the ledger.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,4 @@
-use rusqlite::{Connection, OptionalExtension, Params, Row, Transaction};
+use rusqlite::{OptionalExtension, Row};
 use steadfast_model::{Loop, LoopEnd, LoopId, PlanId, RunId, SessionId, Stage};
 
 use super::super::LedgerError;
@@ -6,6 +6,7 @@ use super::super::column::{json, millis, optional_word, text, word};
 use super::super::error::Fault;
 use super::shape_text;
 use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Parameters, Transaction};
 
 const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base, objections, waived, session, waits, limits, iterations, spent";
 
@@ -17,14 +18,18 @@ pub(super) fn find(connection: &Connection, id: &LoopId) -> Result<Loop, Fault> 
     found.ok_or_else(|| LedgerError::UnknownLoop { id: id.clone() }.into())
 }
 
-pub(super) fn select(connection: &Connection, condition: &str, parameters: impl Params) -> Result<Vec<Loop>, Fault> {
+pub(super) fn select(
+    connection: &Connection,
+    condition: &str,
+    parameters: impl Parameters,
+) -> Result<Vec<Loop>, Fault> {
     let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM loop WHERE {condition}"))?;
     let rows = statement.query_map(parameters, from_row)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn unfinished(connection: &Connection, worktree: &str) -> Result<Option<Loop>, Fault> {
-    Ok(select(connection, "worktree = ?1 AND ended IS NULL", [worktree])?.pop())
+    Ok(select(connection, "worktree = ?1 AND ended IS NULL", [AsGiven(worktree)])?.pop())
 }
 
 pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fault> {

@@ -1,6 +1,6 @@
 //! A loop in a session: who is bound to it, whether it waits for a human, and what it used up.
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{Counts, Loop, LoopId, LoopLimits, Millis, OwnerEnd, SessionId};
 
 use super::super::column::text;
@@ -9,6 +9,7 @@ use super::super::task::within;
 use super::super::{Ledger, LedgerError, plan};
 use super::{WHY, going, row};
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// The unfinished loop of a worktree, with what a stop asks of it.
 #[derive(Clone, Debug)]

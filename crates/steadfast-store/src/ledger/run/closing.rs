@@ -1,6 +1,5 @@
 use std::collections::BTreeMap;
 
-use rusqlite::Transaction;
 use steadfast_model::{Evidence, Millis, PlanId, RunId, Status, TaskId, UnitStatus};
 
 use super::super::decision::{self, Decision};
@@ -10,6 +9,7 @@ use super::super::slice::Touched;
 use super::super::status::{self, StatusChange};
 use super::super::{Ledger, LedgerError, evidence, task};
 use super::{row, unit, unit_plan};
+use crate::ledger::connection::Transaction;
 
 /// A unit that was merged, and all that is to be said of it.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Row, Transaction};
-use steadfast_model::{Dispatch, Host, Millis, RunId, SessionId, Spent, Sums, TaskId};
+use rusqlite::Row;
+use steadfast_model::{Dispatch, Host, Millis, RunId, SessionId, Spent, Sums, TaskId, WorkSpan};
 
 use super::super::column::{count, millis, signed, task_id, word};
 use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
 use super::unit;
 use crate::ledger::bind::params;
+use crate::ledger::connection::{Connection, Transaction};
 
 /// An iteration that begins.
 #[derive(Clone, Copy, Debug)]
@@ -106,6 +107,25 @@ impl Ledger {
         })
     }
 
+    /// How long agents that came to their end worked on each unit, in milliseconds: in this run and in earlier ones of the
+    /// same spec in the same worktree. Of several the last counts. A unit is known by its id and its title.
+    pub fn unit_times(&self, run: &RunId) -> Result<BTreeMap<TaskId, u64>, LedgerError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT here.unit, dispatch.ended_at - dispatch.started_at FROM run_unit AS here
+                 JOIN run AS this ON this.id = here.run
+                 JOIN run AS other ON other.worktree = this.worktree AND other.spec = this.spec
+                 JOIN run_unit AS there ON there.run = other.id AND there.unit = here.unit AND there.title = here.title
+                 JOIN dispatch ON dispatch.run = there.run AND dispatch.unit = there.unit
+                 WHERE here.run = ?1 AND dispatch.ending = ?2 AND dispatch.ended_at >= dispatch.started_at
+                 ORDER BY dispatch.started_at, dispatch.number",
+            )?;
+            let rows = statement
+                .query_map(params![run.as_str(), Dispatch::FINISHED], |row| Ok((task_id(row, 0)?, count(row, 1)?)))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
     pub fn sums(&self, run: &RunId) -> Result<Sums, LedgerError> {
         self.read(|connection| of_run(connection, run))
     }
@@ -134,6 +154,16 @@ pub(super) fn of_units(connection: &Connection, run: &RunId) -> Result<BTreeMap<
     let mut statement =
         connection.prepare_cached(&format!("SELECT unit, {SUMS} FROM dispatch WHERE run = ?1 GROUP BY unit"))?;
     let rows = statement.query_map([run.as_str()], |row| Ok((task_id(row, 0)?, sums(row, 1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn spans(connection: &Connection, run: &RunId) -> Result<Vec<WorkSpan>, Fault> {
+    let mut statement = connection
+        .prepare_cached("SELECT unit, started_at, ended_at FROM dispatch WHERE run = ?1 ORDER BY started_at, number")?;
+    let rows = statement.query_map([run.as_str()], |row| {
+        let ended_at = row.get::<_, Option<i64>>(2)?.map(Millis);
+        Ok(WorkSpan { unit: task_id(row, 0)?, started_at: millis(row, 1)?, ended_at })
+    })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

@@ -7,7 +7,7 @@ mod unit;
 mod unit_plan;
 mod view;
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::OptionalExtension;
 use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState};
 
 pub use closing::{Closed, Closing};
@@ -18,6 +18,7 @@ use super::column::{signed, text};
 use super::error::Fault;
 use super::{Ledger, LedgerError, added, plan};
 use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Transaction};
 
 impl Ledger {
     /// Puts it down as it is given. Its plan is nobody else's until it is over.
@@ -155,6 +156,18 @@ pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<R
 }
 
 /// A plan that is put away is worked off by nobody.
+/// A run goes on where it was started, and not in a copy of that repository.
+pub(super) fn end_of_copied(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
+    transaction
+        .prepare_cached(
+            "UPDATE run SET state = 'stopped', reason = 'the repository was copied while it ran', updated_at = ?2,
+                    ended_at = ?2
+             WHERE plan = ?1 AND ended_at IS NULL",
+        )?
+        .execute(params![plan.as_str(), now.0])?;
+    Ok(())
+}
+
 pub(super) fn end_of_plan(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
     transaction
         .prepare_cached(

@@ -1,9 +1,10 @@
-use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rusqlite::{OptionalExtension, Row};
 use steadfast_model::{Host, Millis, PlanId, Process, Run, RunId, RunState};
 
 use super::super::LedgerError;
 use super::super::column::{count, json, millis, plan_id, word};
 use super::super::error::Fault;
+use crate::ledger::connection::{Connection, Parameters};
 
 const COLUMNS: &str = "id, plan, worktree, spec, host, base, branch, state, reason, limits, started_at, updated_at, ended_at, pid, pid_started";
 
@@ -15,7 +16,7 @@ pub(super) fn find(connection: &Connection, id: &RunId) -> Result<Run, Fault> {
     found.ok_or_else(|| LedgerError::UnknownRun { run: id.clone() }.into())
 }
 
-pub(super) fn select(connection: &Connection, condition: &str, parameters: impl Params) -> Result<Vec<Run>, Fault> {
+pub(super) fn select(connection: &Connection, condition: &str, parameters: impl Parameters) -> Result<Vec<Run>, Fault> {
     let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM run WHERE {condition}"))?;
     let rows = statement.query_map(parameters, from_row)?;
     Ok(rows.collect::<Result<_, _>>()?)

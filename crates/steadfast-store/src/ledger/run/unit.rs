@@ -1,4 +1,4 @@
-use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+use rusqlite::{OptionalExtension, Row};
 use steadfast_model::{Millis, PlanId, RunId, RunUnit, SessionId, TaskId, UnitStatus};
 
 use super::super::column::{json, millis, signed, task_id, text, word};
@@ -6,6 +6,7 @@ use super::super::error::Fault;
 use super::super::{Ledger, LedgerError};
 use super::row;
 use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Transaction};
 
 const COLUMNS: &str = "unit, title, tasks, wave, status, attempts, stuck, branch, directory, plan, pid, pid_started, session, leases, head, merged, note, last_failure, updated_at";
 

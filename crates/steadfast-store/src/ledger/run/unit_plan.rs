@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Connection, Transaction};
 use steadfast_model::{AddedBy, Check, Evidence, Millis, PlanId, RunId, Status, Task, TaskId};
 
 use super::super::column::{plan_id, text, word};
@@ -15,7 +14,8 @@ use super::super::spec;
 use super::super::status::{self, StatusChange};
 use super::super::{Ledger, LedgerError, evidence, task};
 use super::row;
-use crate::ledger::bind::params;
+use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Transaction};
 
 /// A unit on its way into its worktree.
 #[derive(Clone, Copy, Debug)]
@@ -221,7 +221,7 @@ fn put_task(
                  SELECT ?1, command, definition, at FROM frozen WHERE plan = ?2 AND command = ?3
                  ON CONFLICT (plan, command) DO NOTHING",
             )?
-            .execute([id.as_str(), whole.as_str(), command])?;
+            .execute(params![id.as_str(), whole.as_str(), AsGiven(command)])?;
     }
     Ok(())
 }

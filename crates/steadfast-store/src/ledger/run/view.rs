@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
-use rusqlite::Connection;
 use steadfast_model::{PlanId, RunId, RunView, TaskId};
 
 use super::super::column::task_id;
 use super::super::error::Fault;
 use super::super::{Ledger, LedgerError, evidence, task};
 use super::{dispatch, row, unit};
+use crate::ledger::connection::Connection;
 
 impl Ledger {
     /// All of a run that can be shown, as of one moment.
@@ -24,6 +24,7 @@ impl Ledger {
                 blocked: reasons(connection, &run.plan)?,
                 sums: dispatch::of_run(connection, &run.id)?,
                 unit_sums: dispatch::of_units(connection, &run.id)?,
+                spans: dispatch::spans(connection, &run.id)?,
                 run,
             })
         })

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use steadfast_model::{
     Check, CheckEnd, Evidence, Host, Limits, Process, Run, RunId, RunState, RunUnit, RunView, Spent, Sums, TaskKind,
-    UnitStatus,
+    UnitStatus, WorkSpan,
 };
 
 use super::super::{
@@ -195,6 +195,34 @@ fn what_an_iteration_spent_is_replaced_and_iterations_are_added_up() {
     );
     let error = ledger.spend(&run_id(), 9, Spent::default(), 0).unwrap_err();
     assert_eq!(error.to_string(), "there is no iteration 9 in run `r-1`");
+}
+
+#[test]
+fn how_long_units_took_is_known_from_this_run_and_earlier_ones_of_the_same_spec() {
+    let (_dir, mut ledger, plan) = with_run();
+    let work = |ledger: &mut Ledger, run: &RunId, unit: &str, ending: &str, from: i64, to: i64| {
+        let new = NewDispatch { run, unit: &id(unit), host: Host::Claude, session: None };
+        let number = ledger.begin_dispatch(new, at(from)).unwrap();
+        let end = DispatchEnd { ending: ending.into(), ..DispatchEnd::default() };
+        ledger.end_dispatch(run, number, &end, at(to)).unwrap();
+    };
+    work(&mut ledger, &run_id(), "1", "finished", 20, 50);
+    work(&mut ledger, &run_id(), "2", "finished", 20, 25);
+    // One that was ended says nothing about how long the work takes.
+    work(&mut ledger, &run_id(), "2", "the agent died", 30, 90);
+    assert_eq!(ledger.unit_times(&run_id()).unwrap(), BTreeMap::from([(id("1"), 30), (id("2"), 5)]));
+    let next = |name: &str, spec: &str| Run { id: RunId::new(name), spec: spec.to_owned(), ..run(&plan) };
+    ledger.set_run_state(&run_id(), RunState::Complete, None, at(100)).unwrap();
+    for (name, spec) in [("r-2", run(&plan).spec.as_str()), ("r-3", "OTHER.md")] {
+        ledger.create_run(&next(name, spec)).unwrap();
+        let mut units = units();
+        units[1].title = "Another one".into();
+        ledger.put_units(&RunId::new(name), &units, at(101)).unwrap();
+        ledger.set_run_state(&RunId::new(name), RunState::Stopped, None, at(102)).unwrap();
+    }
+    // Unit 2 has another title by now: that is other work.
+    assert_eq!(ledger.unit_times(&RunId::new("r-2")).unwrap(), BTreeMap::from([(id("1"), 30)]));
+    assert_eq!(ledger.unit_times(&RunId::new("r-3")).unwrap(), BTreeMap::new());
 }
 
 #[test]
@@ -403,6 +431,7 @@ fn a_view_has_all_that_is_shown_of_a_run() {
     ledger.begin_dispatch(new, at(8)).unwrap();
     let sums = Sums { iterations: 1, ..Sums::default() };
     let expected = RunView {
+        spans: vec![WorkSpan { unit: id("1"), started_at: at(8), ended_at: None }],
         run: run(&plan),
         title: "Log in!".into(),
         units: ledger.units(&run_id()).unwrap(),
@@ -459,6 +488,7 @@ fn a_plan_that_a_run_works_off_is_not_replaced_and_clearing_it_ends_the_run() {
         hash: "h2",
         worktree: WORKTREE,
         source: "SPEC.md",
+        text: None,
         added_by: AddedBy::Human,
         frozen: &frozen,
         baseline: &baseline,

@@ -39,6 +39,7 @@ pub(super) fn load(ledger: &mut Ledger, plan: &Plan, by: AddedBy, now: i64) -> L
             hash: "h",
             worktree: WORKTREE,
             source: "SPEC.md",
+            text: None,
             added_by: by,
             frozen: &frozen,
             baseline: &baseline,
@@ -94,6 +95,18 @@ fn loading_the_same_again_changes_nothing() {
     let renamed = Plan { feature: "Sign in".into(), ..plan };
     let loaded = load(&mut ledger, &renamed, AddedBy::Human, 4);
     assert_eq!(loaded, Loaded::Replaced { plan: PlanId::new("sign-in"), kept: 1 });
+}
+
+#[test]
+fn another_estimate_is_taken_over_without_a_new_plan() {
+    let dir = dir();
+    let mut ledger = Ledger::open(dir.path()).unwrap();
+    let mut plan = spec(vec![planned("1.1", &[])]);
+    let loaded = load(&mut ledger, &plan, AddedBy::Human, 10).plan().clone();
+    assert_eq!(ledger.estimates(&loaded).unwrap(), BTreeMap::new());
+    plan.estimates.insert(id("1.1"), 60_000);
+    assert_eq!(load(&mut ledger, &plan, AddedBy::Human, 20), Loaded::Same(loaded.clone()));
+    assert_eq!(ledger.estimates(&loaded).unwrap(), plan.estimates);
 }
 
 #[test]
@@ -190,6 +203,7 @@ fn a_plan_is_called_so_that_people_know_it_in_any_script() {
             hash: "h",
             worktree: WORKTREE,
             source: &source,
+            text: None,
             added_by: AddedBy::Human,
             frozen: &BTreeMap::new(),
             baseline: &Baseline::default(),

@@ -7,7 +7,7 @@ use std::process::Command;
 use steadfast_model::{EvidenceClass, LoopEnd, RunState, Status};
 use steadfast_store::ledger::Ledger;
 
-use super::Random;
+use super::{Random, side_by_side};
 use crate::run::git;
 use crate::sandbox::Sandbox;
 
@@ -119,43 +119,47 @@ fn end(sandbox: &Sandbox, looped: bool) -> (&'static str, Option<String>) {
     )
 }
 
-#[test]
-fn no_run_and_no_loop_ends_as_complete_while_a_task_does_not_hold_on_its_branch() {
+/// One plan, run or looped over a few rounds: how often it ended as what.
+fn sequence(sequence: u64) -> BTreeMap<&'static str, u32> {
     let mut ends: BTreeMap<&str, u32> = BTreeMap::new();
-    for sequence in 0..SEQUENCES {
-        let mut random = Random(super::SEED + 31 + sequence * 104_729);
-        random.below(2);
-        let looped = sequence % 2 == 1;
-        let plan = plan(&mut random);
-        let sandbox = Sandbox::new();
-        sandbox.write("SPEC.md", plan.spec.clone());
-        sandbox.set_own("[stop]\nmax_cycles = 2\n[run]\narguments = [\"--max-turns\", \"30\"]\n");
-        commit(&sandbox);
-        for round in 0..ROUNDS {
-            let words: &[&str] = if looped { &["run", "--loop"] } else { &["run"] };
-            let output = sandbox.run(&[words, &["SPEC.md", "--host", "sim"]].concat());
-            let (end, branch) = end(&sandbox, looped);
-            *ends.entry(end).or_default() += 1;
-            let story = format!(
-                "sequence {sequence}, round {round}, loop: {looped}\n{}\n{}{}",
-                plan.spec,
-                String::from_utf8_lossy(&output.stdout),
-                String::from_utf8_lossy(&output.stderr)
-            );
-            let says_so = output.status.success();
-            assert_eq!(says_so, end == "complete", "{story}");
-            let Some(branch) = branch.filter(|_| says_so) else { break };
-            assert!(!plan.has_claims, "complete with claims: {story}");
-            assert_eq!(faults(&sandbox, &plan, &branch), Vec::<String>::new(), "{story}");
-            // A human takes the work, or takes a part of it away again, or leaves it where it is.
-            if random.below(3) > 0 {
-                git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "merge", "--quiet", &branch]);
-            }
-            if random.below(2) == 0 && sandbox.root().join("f1.txt").exists() {
-                git(&sandbox, &["rm", "--quiet", "f1.txt"]);
-                commit(&sandbox);
-            }
+    let mut random = Random(super::SEED + 31 + sequence * 104_729);
+    random.below(2);
+    let looped = sequence % 2 == 1;
+    let plan = plan(&mut random);
+    let sandbox = Sandbox::new();
+    sandbox.write("SPEC.md", plan.spec.clone());
+    sandbox.set_own("[stop]\nmax_cycles = 2\n[run]\narguments = [\"--max-turns\", \"30\"]\n");
+    commit(&sandbox);
+    for round in 0..ROUNDS {
+        let words: &[&str] = if looped { &["run", "--loop"] } else { &["run"] };
+        let output = sandbox.run(&[words, &["SPEC.md", "--host", "sim"]].concat());
+        let (end, branch) = end(&sandbox, looped);
+        *ends.entry(end).or_default() += 1;
+        let story = format!(
+            "sequence {sequence}, round {round}, loop: {looped}\n{}\n{}{}",
+            plan.spec,
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let says_so = output.status.success();
+        assert_eq!(says_so, end == "complete", "{story}");
+        let Some(branch) = branch.filter(|_| says_so) else { break };
+        assert!(!plan.has_claims, "complete with claims: {story}");
+        assert_eq!(faults(&sandbox, &plan, &branch), Vec::<String>::new(), "{story}");
+        // A human takes the work, or takes a part of it away again, or leaves it where it is.
+        if random.below(3) > 0 {
+            git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "merge", "--quiet", &branch]);
+        }
+        if random.below(2) == 0 && sandbox.root().join("f1.txt").exists() {
+            git(&sandbox, &["rm", "--quiet", "f1.txt"]);
+            commit(&sandbox);
         }
     }
+    ends
+}
+
+#[test]
+fn no_run_and_no_loop_ends_as_complete_while_a_task_does_not_hold_on_its_branch() {
+    let ends = side_by_side(SEQUENCES, sequence);
     assert!(ends["complete"] > 2 && ends.len() > 1, "{ends:?}");
 }

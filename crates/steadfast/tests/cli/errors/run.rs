@@ -163,17 +163,17 @@ fn where_head_is_detached() {
 }
 
 #[test]
-fn where_there_are_submodules() {
+fn where_a_submodule_lacks_its_commit() {
     let sandbox = ready();
     let commit_id = git(&sandbox, &["rev-parse", "HEAD"]);
     git(&sandbox, &["update-index", "--add", "--cacheinfo", &format!("160000,{commit_id},below")]);
-    fs::create_dir(sandbox.root().join("below")).unwrap();
+    git(&sandbox, &["init", "--quiet", "below"]);
     git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-m", "Two"]);
-    insta::assert_snapshot!(refused(&sandbox, &RUN), @r"
+    insta::assert_snapshot!(refused(&sandbox, &RUN).replace(&commit_id[..12], "COMMIT"), @r"
     exit 1
-    error: this repository has submodules, and worktrees have no content for them
+    error: the submodule `below` lacks the commit COMMIT that HEAD names
 
-    hint: run it in the submodule itself, or in a repository without
+    hint: `git submodule update --init below` gets it
     ");
 }
 

@@ -120,6 +120,7 @@ fn all_that_can_be_wrong_is_said_with_what_to_do() {
              - verify: `make`\n  - verify: all is well\n\n```\n"
                 .to_owned(),
         ),
+        ("SPEC.md", "# F\n\n## Phase 1: P\n\n- [ ] 1.1 One\n  - verify: `make`\n  - estimate: soon\n".to_owned()),
     ];
     let mut codes = BTreeSet::new();
     let mut all = Vec::new();
@@ -135,6 +136,8 @@ fn all_that_can_be_wrong_is_said_with_what_to_do() {
         }
     }
     insta::assert_snapshot!(all.join("\n"));
-    let known: BTreeSet<String> = Code::ALL.iter().map(|code| code.as_str().to_owned()).collect();
+    // What only running the checks tells is not in a text.
+    let said = Code::ALL.iter().filter(|code| **code != Code::PassesAlready);
+    let known: BTreeSet<String> = said.map(|code| code.as_str().to_owned()).collect();
     assert_eq!(codes, known);
 }

@@ -96,8 +96,9 @@ fn an_alias_is_what_it_stands_for() {
     let uncommitted = Facts { uncommitted: vec!["PLAN.md".into()], ..facts() };
     assert!(crate::needs(&gated(), &pre("1", Action::shell("git wip"))).uncommitted);
     assert!(refused(&gated(), "git wip", &uncommitted) && !refused(&gated(), "git st", &uncommitted));
-    // No gate is closed: nobody is asked.
-    assert!(!crate::needs(&fresh(), &pre("1", Action::shell("git undo PLAN.md"))).aliases);
+    // No gate is closed: what it stands for may still concern our own files.
+    assert!(!crate::needs(&fresh(), &pre("1", Action::shell("git status"))).aliases);
+    assert!(!refused(&fresh(), "git undo PLAN.md", &Facts { aliases: aliases(), ..Facts::default() }));
     // A planner commits by no name.
     let commits = by("planner", pre("1", Action::shell("git ci -m x")));
     assert!(refusal(&decide(&gated(), &commits, &facts())).is_some());

@@ -1,0 +1,67 @@
+//! Whether the file that a plan was loaded from still says what it said then.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use steadfast_model::{Event, EventKind, Fact, PlanView, SpecChange, fnv};
+use steadfast_plan::{MAX_BYTES, Options, compile, hash};
+use steadfast_store::ledger::{Ledger, PlanRow};
+use steadfast_store::{Place, without_marker};
+
+/// A session does not wait for more than this to be read: about 3,000 tasks.
+const AT_START: usize = 1 << 20;
+
+/// Over the text of a spec, to be kept with its plan.
+pub fn text_digest(root: &Path, source: &str) -> Option<String> {
+    read(&root.join(source), MAX_BYTES).map(|text| digest(&text))
+}
+
+/// What became of the spec of a plan since it was loaded. Ticked boxes, spaces and words that are in no task change nothing:
+/// what counts is whether loading it again would change the plan. `None`: nothing, or it is not known.
+pub fn spec_change(root: &Path, plan: &PlanRow) -> Option<SpecChange> {
+    changed(root, plan, MAX_BYTES)
+}
+
+/// The same for a session that begins.
+pub(crate) fn at_start(place: &Place, event: &Event, plan: &Fact<Option<PlanView>>) -> Option<SpecChange> {
+    let Fact::Known(Some(plan)) = plan else { return None };
+    if event.agent.is_some() || !matches!(event.kind, EventKind::SessionStart { .. }) || plan.brief.spec.is_none() {
+        return None;
+    }
+    let ledger = Ledger::open_read_only(&place.state).ok().flatten()?;
+    // One that is gone is on another branch as often as not: `status` says so.
+    changed(&place.root, &ledger.plan_row(&plan.id).ok()?, AT_START).filter(|change| *change != SpecChange::Gone)
+}
+
+fn changed(root: &Path, plan: &PlanRow, most: usize) -> Option<SpecChange> {
+    let (source, kept, before) = (plan.source.as_ref()?, plan.head.text.as_ref()?, plan.head.hash.as_ref()?);
+    let file = root.join(source);
+    if fs::symlink_metadata(&file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return Some(SpecChange::Gone);
+    }
+    let text = read(&file, most)?;
+    if digest(&text) == *kept {
+        return None;
+    }
+    // The line that says when it was approved is no part of it.
+    match compile(&without_marker(&text), source, &Options::default()) {
+        Ok(compiled) => (hash(&compiled.plan) != *before).then_some(SpecChange::Changed),
+        Err(_) => Some(SpecChange::Broken),
+    }
+}
+
+fn digest(text: &str) -> String {
+    format!("{:016x}", fnv([text.as_bytes()]))
+}
+
+/// `None`: no file, or too long to be read.
+fn read(file: &Path, most: usize) -> Option<String> {
+    // Neither a pipe nor a device is waited for.
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(file).ok()?.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+    if bytes.len() > most { None } else { String::from_utf8(bytes).ok() }
+}

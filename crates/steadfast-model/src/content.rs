@@ -1,0 +1,217 @@
+//! The words of a call's text as numbers. The text itself is kept nowhere.
+
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+/// What a call read, ran or wrote, as far as the drift score cares. It lives as long as its event and is never stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content {
+    /// Texts whose words nobody asked for yet.
+    texts: Vec<(String, Escapes)>,
+    words: OnceLock<Vec<u32>>,
+    /// What the call replaced, where it says so.
+    pub edits: Vec<Replaced>,
+}
+
+/// A text that a call replaced by another, as numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    pub old: u32,
+    pub new: u32,
+}
+
+impl Content {
+    /// The most text of one call that is looked at, in bytes.
+    pub const READ: usize = 64 << 10;
+    /// The most words of one call.
+    pub const WORDS: usize = 4_096;
+    /// The most replaced texts of one call.
+    pub const EDITS: usize = 8;
+
+    /// With these words.
+    pub fn of_words(words: Vec<u32>) -> Self {
+        Self { words: OnceLock::from(words), ..Self::default() }
+    }
+
+    /// Adds a text, as far as there is room.
+    pub fn read(&mut self, text: &str) {
+        self.add(text, Escapes::None);
+    }
+
+    /// Adds a text as JSON has it: a line break is `\n` there, and not the letter n.
+    pub fn read_json(&mut self, raw: &str) {
+        self.add(raw, Escapes::Json);
+    }
+
+    fn add(&mut self, text: &str, escapes: Escapes) {
+        let taken: usize = self.texts.iter().map(|(text, _)| text.len()).sum();
+        let end = text.floor_char_boundary(Self::READ.saturating_sub(taken));
+        self.texts.push((text[..end].to_owned(), escapes));
+    }
+
+    /// A hash for each word, in order and each once: of the new text of a write, of the answer of anything else.
+    ///
+    /// Most events are over before anybody asks: hashing takes ten times as long as keeping the text until then.
+    pub fn words(&self) -> &[u32] {
+        self.words.get_or_init(|| {
+            let mut words = Vec::new();
+            for (text, escapes) in &self.texts {
+                each_word(text, *escapes, |word| {
+                    words.push(word);
+                    if words.len() < 4 * Self::WORDS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                });
+            }
+            words.sort_unstable();
+            words.dedup();
+            words.truncate(Self::WORDS);
+            words
+        })
+    }
+}
+
+/// The hashes of the words of a text, in order and each once.
+pub fn hashed_words(text: &str) -> Vec<u32> {
+    let mut content = Content::default();
+    content.read(text);
+    content.words().to_vec()
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Escapes {
+    None,
+    Json,
+}
+
+/// Longer ones are no words: a key, a picture, a line of something packed.
+const LONGEST: usize = 24;
+
+/// A word that is being read, in small letters.
+struct Word {
+    letters: [u8; LONGEST],
+    length: usize,
+    chars: usize,
+}
+
+impl Word {
+    fn push(&mut self, c: char) {
+        self.chars += 1;
+        let end = self.length + c.len_utf8();
+        if let Some(free) = self.letters.get_mut(self.length..end) {
+            c.encode_utf8(free);
+        }
+        self.length = end;
+    }
+
+    /// The hash of what was read, if it is a word: three letters or more, without the plural.
+    fn take(&mut self) -> Option<u32> {
+        let (length, chars) = (std::mem::take(&mut self.length), std::mem::take(&mut self.chars));
+        let word = self.letters.get(..length).filter(|_| chars > 2)?;
+        let stem = match word {
+            [stem @ .., b's'] if stem.len() > 2 && !stem.ends_with(b"s") && !stem.ends_with(b"u") => stem,
+            _ => word,
+        };
+        Some(hashed_word(stem))
+    }
+}
+
+/// Calls `to` with every word of a text: cut where letters end, and where small letters turn into big ones. Scripts
+/// without spaces give every two letters that stand side by side.
+fn each_word(text: &str, escapes: Escapes, mut to: impl FnMut(u32) -> ControlFlow<()>) {
+    let mut word = Word { letters: [0; LONGEST], length: 0, chars: 0 };
+    let mut small = false;
+    let mut before: Option<char> = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        let unspaced = is_unspaced(c);
+        let is_letter = !unspaced && c.is_alphabetic();
+        if (!is_letter || (small && c.is_uppercase()))
+            && let Some(hash) = word.take()
+            && to(hash).is_break()
+        {
+            return;
+        }
+        small = is_letter && c.is_lowercase();
+        if is_letter {
+            if c.is_ascii() { word.push(c.to_ascii_lowercase()) } else { c.to_lowercase().for_each(|c| word.push(c)) }
+        } else if unspaced && let Some(before) = before {
+            let mut pair = [0; 8];
+            let first = before.encode_utf8(&mut pair).len();
+            let both = first + c.encode_utf8(&mut pair[first..]).len();
+            if to(hashed_word(&pair[..both])).is_break() {
+                return;
+            }
+        }
+        before = unspaced.then_some(c);
+        if c == '\\' && escapes == Escapes::Json {
+            // Only the first letter belongs to the escape, but for `\u00e9`.
+            if chars.next() == Some('u') {
+                chars.by_ref().take(4).for_each(drop);
+            }
+        }
+    }
+    if let Some(hash) = word.take() {
+        let _ = to(hash);
+    }
+}
+
+/// Chinese, Japanese and Korean.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{2ffff}')
+}
+
+/// The hash of a word, which is in small letters and without its plural: FNV-1a, 32 bit.
+pub const fn hashed_word(bytes: &[u8]) -> u32 {
+    let mut hash = 0x811c_9dc5_u32;
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    hash
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_the_same_wherever_it_stands() {
+        let words = hashed_words("tokens");
+        assert_eq!(words.len(), 1);
+        for text in ["token", "TOKEN", "a token.", "x2token", "Token_7", "(token)"] {
+            assert_eq!(hashed_words(text), words, "{text}");
+        }
+        let mut two = hashed_words("auth token");
+        two.sort_unstable();
+        assert_eq!(hashed_words("authToken auth_tokens"), two);
+    }
+
+    #[test]
+    fn what_is_no_word_is_passed_over() {
+        assert!(hashed_words(&format!("a of 12 0x {}", "q".repeat(40))).is_empty());
+    }
+
+    #[test]
+    fn a_line_break_in_json_is_no_letter() {
+        let mut content = Content::default();
+        content.read_json(r#""one\ntwo\tthree\u0007four\\five""#);
+        assert_eq!(content.words(), hashed_words("one two three four five"));
+    }
+
+    #[test]
+    fn text_without_spaces_has_words_too() {
+        let long = hashed_words("用户登录令牌");
+        assert_eq!(long.len(), 5);
+        assert!(hashed_words("登录").iter().all(|word| long.contains(word)));
+        assert!(hashed_words("主题").iter().all(|word| !long.contains(word)));
+        assert_eq!(hashed_words("ログイン").len(), 3);
+        assert!(!hashed_words("é à").iter().any(|_| true) && hashed_words("Größe") == hashed_words("größe"));
+    }
+
+    #[test]
+    fn however_long_a_text_is_its_words_are_few() {
+        let many: String =
+            (0..100_000).map(|n| format!("w{} ", ['a', 'b', 'c'][n % 3].to_string().repeat(1 + n % 20))).collect();
+        assert!(hashed_words(&many).len() <= Content::WORDS);
+    }
+}

@@ -1,0 +1,59 @@
+use std::collections::HashMap;
+
+use steadfast_model::TaskId;
+
+use crate::reach::Reached;
+use crate::unit::Unit;
+
+/// What waits for what, and whose files meet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Graph {
+    /// For each unit the places of those it waits for.
+    pub(super) after: Vec<Vec<usize>>,
+    pub(super) followers: Vec<Vec<usize>>,
+    /// For each unit those whose files meet its own. Only of a small plan.
+    pub(super) meets: Vec<Vec<usize>>,
+    pub(super) is_small: bool,
+}
+
+impl Graph {
+    pub(super) fn of(units: &[Unit], small: usize) -> Self {
+        let places: HashMap<&TaskId, usize> = units.iter().enumerate().map(|(place, unit)| (&unit.id, place)).collect();
+        let after: Vec<Vec<usize>> =
+            units.iter().map(|unit| unit.after.iter().filter_map(|id| places.get(id).copied()).collect()).collect();
+        let mut followers: Vec<Vec<usize>> = vec![Vec::new(); units.len()];
+        for (place, causes) in after.iter().enumerate() {
+            causes.iter().for_each(|cause| followers[*cause].push(place));
+        }
+        let is_small = units.len() <= small;
+        let meets = if is_small { meetings(units) } else { Vec::new() };
+        Self { after, followers, meets, is_small }
+    }
+
+    /// The length of the longest chain that begins with each unit.
+    pub(super) fn chains(&self, lengths: &[u64]) -> Vec<u64> {
+        let mut open: Vec<usize> = self.followers.iter().map(Vec::len).collect();
+        let mut chains: Vec<u64> = lengths.to_vec();
+        let mut last: Vec<usize> = (0..self.after.len()).filter(|place| open[*place] == 0).collect();
+        // From the ends of the plan to its beginnings: a plan has no circle.
+        while let Some(place) = last.pop() {
+            for cause in &self.after[place] {
+                chains[*cause] = chains[*cause].max(lengths[*cause].saturating_add(chains[place]));
+                open[*cause] -= 1;
+                if open[*cause] == 0 {
+                    last.push(*cause);
+                }
+            }
+        }
+        chains
+    }
+}
+
+fn meetings(units: &[Unit]) -> Vec<Vec<usize>> {
+    let meets = |left: &Unit| {
+        let mut reached = Reached::default();
+        reached.add(&left.files);
+        (0..units.len()).filter(|place| reached.meets(&units[*place].files)).collect()
+    };
+    units.iter().map(meets).collect()
+}

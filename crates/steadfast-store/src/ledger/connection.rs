@@ -1,0 +1,197 @@
+//! The connection as the rest of the ledger has it: whatever is bound to a statement passes [`super::bind`].
+//!
+//! rusqlite's own connection is not reachable from here on, so there is no second way to keep a text.
+
+use std::ops::Deref;
+
+use rusqlite::{CachedStatement, MappedRows, Params, Result, Row, Rows, params_from_iter};
+
+use super::bind::{Bind, Bound};
+
+#[derive(Debug)]
+pub(in crate::ledger) struct Connection(rusqlite::Connection);
+
+impl Connection {
+    /// Takes in a connection that was opened and migrated.
+    pub(in crate::ledger) fn new(connection: rusqlite::Connection) -> Self {
+        Self(connection)
+    }
+
+    pub(in crate::ledger) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
+        self.0.prepare_cached(sql).map(Statement)
+    }
+
+    pub(in crate::ledger) fn execute(&self, sql: &str, parameters: impl Parameters) -> Result<usize> {
+        parameters.bound(|bound| self.0.execute(sql, params(bound)))
+    }
+
+    pub(in crate::ledger) fn execute_batch(&self, sql: &str) -> Result<()> {
+        self.0.execute_batch(sql)
+    }
+
+    pub(in crate::ledger) fn query_row<T>(
+        &self,
+        sql: &str,
+        parameters: impl Parameters,
+        map: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        parameters.bound(|bound| self.0.query_row(sql, params(bound), map))
+    }
+
+    pub(in crate::ledger) fn last_insert_rowid(&self) -> i64 {
+        self.0.last_insert_rowid()
+    }
+
+    /// For who only reads: all of it from one state of the database.
+    pub(in crate::ledger) fn reading(&self) -> Result<Transaction<'_>> {
+        Transaction::begin(self, "BEGIN DEFERRED")
+    }
+
+    /// With the lock of the one writer.
+    pub(in crate::ledger) fn writing(&mut self) -> Result<Transaction<'_>> {
+        Transaction::begin(self, "BEGIN IMMEDIATE")
+    }
+}
+
+/// Undone when it is dropped before its commit.
+#[derive(Debug)]
+pub(in crate::ledger) struct Transaction<'c> {
+    connection: &'c Connection,
+}
+
+impl<'c> Transaction<'c> {
+    fn begin(connection: &'c Connection, words: &str) -> Result<Self> {
+        connection.0.execute_batch(words)?;
+        Ok(Self { connection })
+    }
+
+    pub(in crate::ledger) fn commit(self) -> Result<()> {
+        // Where this fails, dropping takes it back.
+        self.connection.0.execute_batch("COMMIT")
+    }
+}
+
+impl Deref for Transaction<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if !self.connection.0.is_autocommit() {
+            // SQLite takes back what is not committed in any case.
+            let _ = self.connection.0.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+pub(in crate::ledger) struct Statement<'c>(CachedStatement<'c>);
+
+impl Statement<'_> {
+    pub(in crate::ledger) fn execute(&mut self, parameters: impl Parameters) -> Result<usize> {
+        parameters.bound(|bound| self.0.execute(params(bound)))
+    }
+
+    pub(in crate::ledger) fn exists(&mut self, parameters: impl Parameters) -> Result<bool> {
+        parameters.bound(|bound| self.0.exists(params(bound)))
+    }
+
+    pub(in crate::ledger) fn query(&mut self, parameters: impl Parameters) -> Result<Rows<'_>> {
+        parameters.bound(|bound| self.0.query(params(bound)))
+    }
+
+    pub(in crate::ledger) fn query_row<T>(
+        &mut self,
+        parameters: impl Parameters,
+        map: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> Result<T> {
+        parameters.bound(|bound| self.0.query_row(params(bound), map))
+    }
+
+    pub(in crate::ledger) fn query_map<T, F: FnMut(&Row<'_>) -> Result<T>>(
+        &mut self,
+        parameters: impl Parameters,
+        map: F,
+    ) -> Result<MappedRows<'_, F>> {
+        parameters.bound(|bound| self.0.query_map(params(bound), map))
+    }
+}
+
+/// What is bound to a statement: nothing, values of one type, or `params!`. Each of them passes [`Bind`].
+pub(in crate::ledger) trait Parameters {
+    fn bound<T>(self, with: impl FnOnce(&[&dyn Bind]) -> T) -> T;
+}
+
+impl Parameters for () {
+    fn bound<T>(self, with: impl FnOnce(&[&dyn Bind]) -> T) -> T {
+        with(&[])
+    }
+}
+
+impl<B: Bind, const N: usize> Parameters for [B; N] {
+    fn bound<T>(self, with: impl FnOnce(&[&dyn Bind]) -> T) -> T {
+        with(&self.each_ref().map(|value| value as &dyn Bind))
+    }
+}
+
+/// The values of `params!`.
+#[derive(Clone, Copy)]
+pub(in crate::ledger) struct Values<'a> {
+    pub(in crate::ledger) values: &'a [&'a dyn Bind],
+}
+
+impl Parameters for Values<'_> {
+    fn bound<T>(self, with: impl FnOnce(&[&dyn Bind]) -> T) -> T {
+        with(self.values)
+    }
+}
+
+fn params<'a>(values: &'a [&'a dyn Bind]) -> impl Params + 'a {
+    params_from_iter(values.iter().map(|value| Bound::of(*value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::bind::{AsGiven, params};
+
+    const SECRET: &str = "AKIAIOSFODNN7QRSTUVW";
+
+    /// However its values come, a text goes without its secrets, and is found by the text it was kept under.
+    #[test]
+    fn no_way_to_a_statement_keeps_a_secret() {
+        let connection = Connection::new(rusqlite::Connection::open_in_memory().unwrap());
+        connection.execute_batch("CREATE TABLE kept (text TEXT)").unwrap();
+        let text = format!("the key {SECRET} of it");
+        let insert = "INSERT INTO kept VALUES (?1)";
+        connection.execute(insert, [&text]).unwrap();
+        connection.execute(insert, params![text]).unwrap();
+        connection.prepare_cached(insert).unwrap().execute([Some(text.as_str())]).unwrap();
+        let find = "SELECT count(*) FROM kept WHERE text = ?1";
+        let count = |found: &Row<'_>| found.get::<_, i64>(0);
+        assert_eq!(connection.query_row(find, [&text], count).unwrap(), 3);
+        assert_eq!(connection.query_row(find, [AsGiven(&text)], count).unwrap(), 0);
+        let mut statement = connection.prepare_cached("SELECT text FROM kept").unwrap();
+        let kept: Vec<String> = statement.query_map((), |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert!(kept.iter().all(|kept| kept.contains("[redacted:")), "{kept:?}");
+    }
+
+    #[test]
+    fn what_is_not_committed_is_taken_back() {
+        let mut connection = Connection::new(rusqlite::Connection::open_in_memory().unwrap());
+        connection.execute_batch("CREATE TABLE kept (text TEXT)").unwrap();
+        let write = |connection: &mut Connection, commits: bool| {
+            let transaction = connection.writing().unwrap();
+            transaction.execute("INSERT INTO kept VALUES (?1)", ["x"]).unwrap();
+            if commits {
+                transaction.commit().unwrap();
+            }
+        };
+        write(&mut connection, false);
+        write(&mut connection, true);
+        assert_eq!(connection.query_row("SELECT count(*) FROM kept", (), |row| row.get::<_, i64>(0)).unwrap(), 1);
+    }
+}
