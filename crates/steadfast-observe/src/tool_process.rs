@@ -30,6 +30,12 @@ mod linux {
     /// How far up a process is looked for among its own.
     const GENERATIONS: usize = 32;
 
+    /// How often an empty environment is read, at most.
+    const LOOKS_AT_EMPTY: usize = 50;
+
+    /// So often an environment was empty beside a command line: the process was started without one.
+    const CERTAINLY_EMPTY: usize = 3;
+
     /// The sessions of which a tool call has a process running, each once. This process and those above it do not count.
     #[must_use]
     pub fn sessions_at_work(budget: Duration) -> Fact<Vec<String>> {
@@ -45,11 +51,8 @@ mod linux {
         for entry in fs::read_dir("/proc")? {
             deadline.left()?;
             let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-            environment.clear();
-            let read = fs::File::open(format!("/proc/{id}/environ"))
-                .and_then(|mut file| io::Read::read_to_end(&mut file, &mut environment));
-            // One that has ended meanwhile, or is another user's.
-            if read.is_ok() {
+            // A process that has ended meanwhile, or another user's, cannot be read.
+            if read_environment(id, &mut environment, deadline)? {
                 found.extend(tool_sessions(&environment).map(|session| (id, session)));
             }
         }
@@ -63,6 +66,37 @@ mod linux {
         sessions.sort_unstable();
         sessions.dedup();
         Ok(sessions)
+    }
+
+    /// Reads the environment of a process. `false`: it has ended, or belongs to another user.
+    ///
+    /// While a process replaces its program the kernel shows an empty environment for some 100 µs. An empty one is
+    /// therefore read again.
+    fn read_environment(id: u32, environment: &mut Vec<u8>, deadline: Deadline) -> Result<bool, ObserveError> {
+        let mut empty = 0;
+        for _ in 0..LOOKS_AT_EMPTY {
+            environment.clear();
+            let read = fs::File::open(format!("/proc/{id}/environ"))
+                .and_then(|mut file| io::Read::read_to_end(&mut file, environment));
+            match read {
+                Ok(0) if has_program(id) && empty < CERTAINLY_EMPTY => {
+                    deadline.left()?;
+                    // Between two programs there is no command line either; `env -i` leaves one.
+                    match fs::read(format!("/proc/{id}/cmdline")) {
+                        Ok(line) if !line.is_empty() => empty += 1,
+                        _ => std::thread::sleep(Duration::from_micros(100)),
+                    }
+                }
+                Ok(_) => return Ok(true),
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(false)
+    }
+
+    /// A kernel thread, and a process that has ended, have none.
+    fn has_program(id: u32) -> bool {
+        fs::read_link(format!("/proc/{id}/exe")).is_ok()
     }
 
     /// The sessions whose tool calls have given this environment to a process: one host may run inside another.
@@ -110,7 +144,35 @@ mod linux {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::process::Command;
+    use std::time::Duration;
+
+    use steadfast_model::Fact;
+
     use super::linux::tool_sessions;
+
+    /// A shell that replaces itself all the time, as `setsid`, `nohup` and `env` do once.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the process that is looked for")]
+    fn a_process_that_is_replacing_its_program_is_found() {
+        let session = format!("replacing-{}", std::process::id());
+        let again = "exec sh -c \"$AGAIN\"";
+        let mut shell = Command::new("sh")
+            .args(["-c", again])
+            .env("AGAIN", again)
+            .env("AI_AGENT", "claude-code_2-1-325_agent")
+            .env("CLAUDE_CODE_SESSION_ID", &session)
+            .spawn()
+            .unwrap();
+        let missed = (0..200).filter(|_| {
+            let Fact::Known(sessions) = super::sessions_at_work(Duration::from_secs(5)) else { return true };
+            !sessions.contains(&session)
+        });
+        let missed = missed.count();
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        assert_eq!(missed, 0);
+    }
 
     fn session(environment: &[&str]) -> Option<String> {
         tool_sessions(environment.join("\0").as_bytes()).next()
