@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use steadfast_store::redact::{contains_secret, redact};
+use steadfast_redact::{contains_secret, redact};
 
 fuzz_target!(|text: &str| {
     let once = redact(text);

@@ -9,7 +9,8 @@ use crate::Result;
 use crate::process::{cargo, root};
 
 /// Packages of others that must not be found beneath a crate.
-const FORBIDDEN: [(&str, &[&str]); 11] = [
+const FORBIDDEN: [(&str, &[&str]); 12] = [
+    ("steadfast-redact", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-model", &["serde_json", "rusqlite", "toml", "clap", "tokio"]),
     ("steadfast-engine", &["serde_json", "rusqlite", "toml", "clap", "tokio"]),
     ("steadfast-observe", &["clap", "tokio", "tracing", "log", "rusqlite"]),
@@ -24,24 +25,28 @@ const FORBIDDEN: [(&str, &[&str]); 11] = [
 ];
 
 /// Every crate of the product, and the crates of ours that it may use directly. A crate that is not here fails the check.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("steadfast-model", &[]),
+    ("steadfast-redact", &[]),
     ("steadfast-shell", &[]),
     ("steadfast-engine", &["model", "shell"]),
     ("steadfast-observe", &["model"]),
     ("steadfast-plan", &["model"]),
     ("steadfast-hosts", &["model"]),
-    ("steadfast-store", &["model", "observe"]),
+    ("steadfast-store", &["model", "observe", "redact"]),
     ("steadfast-check", &["model", "observe"]),
-    ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "store"]),
-    ("steadfast-work", &["check", "hook", "hosts", "model", "observe", "plan", "store"]),
-    ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "store", "work"]),
+    ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),
+    ("steadfast-work", &["check", "hook", "hosts", "model", "observe", "plan", "redact", "store"]),
+    ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "work"]),
     ("steadfast-sim", &[]),
     // For tests only: nothing of the product may use it.
     ("steadfast-testkit", &[]),
     (
         "steadfast",
-        &["check", "engine", "hook", "hosts", "model", "observe", "plan", "runner", "shell", "sim", "store", "work"],
+        &[
+            "check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "runner", "shell", "sim",
+            "store", "work",
+        ],
     ),
 ];
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use steadfast_model::{Action, Event, EventKind, GoalWord, ListCall, ListItem, Listed, Outcome, ToolCall};
-use steadfast_store::redact::redact as without_secrets;
+use steadfast_redact::redact as without_secrets;
 
 pub(crate) fn redact(event: &mut Event) {
     match &mut event.kind {

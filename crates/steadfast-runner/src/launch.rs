@@ -6,7 +6,7 @@ use std::path::Path;
 use steadfast_hosts::launch::{self, Headless, headless};
 use steadfast_hosts::price::Prices;
 use steadfast_model::{Host, RunSettings};
-use steadfast_store::redact::redact;
+use steadfast_redact::redact;
 use steadfast_work::{RUN_SPENT, Repository};
 
 use crate::preflight::Ready;

@@ -8,7 +8,7 @@ use steadfast_model::{Claim, Millis, SessionId, ToolUseId};
 
 use crate::file::{create_private_dir, file_name, replace, written_at};
 use crate::place::Place;
-use crate::redact::redact_json;
+use steadfast_redact::redact_json;
 
 /// A call that was refused or killed leaves its claim behind; after this long, by whichever clock, nobody takes it any more.
 const LIFE_MS: u64 = 15 * 60 * 1_000;

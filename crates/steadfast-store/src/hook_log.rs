@@ -7,7 +7,7 @@ use steadfast_model::Millis;
 
 use crate::file::{cut, private_options, rename};
 use crate::place::Place;
-use crate::redact::redact;
+use steadfast_redact::redact;
 
 /// What could not be done in a hook, one line each, for `doctor` and for people.
 const FILE: &str = "hook.log";

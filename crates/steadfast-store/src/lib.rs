@@ -16,7 +16,6 @@ mod neighbour;
 mod place;
 mod project_yaml;
 mod put;
-pub mod redact;
 mod scheduled;
 mod seal;
 mod session;

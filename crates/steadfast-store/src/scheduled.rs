@@ -10,7 +10,7 @@ use steadfast_model::Millis;
 
 use crate::file::replace;
 use crate::place::Place;
-use crate::redact::redact;
+use steadfast_redact::redact;
 
 /// Texts that are kept, the newest.
 const KEPT: usize = 64;

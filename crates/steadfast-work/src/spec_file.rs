@@ -9,8 +9,8 @@ use steadfast_hosts::install::Homes;
 use steadfast_hosts::is_skill_installed;
 use steadfast_model::Host;
 use steadfast_plan::{Compiled, MAX_BYTES, Options, render};
+use steadfast_redact::contains_secret;
 use steadfast_store::ledger::PlanRow;
-use steadfast_store::redact::contains_secret;
 use steadfast_store::without_marker;
 
 use crate::Environment;

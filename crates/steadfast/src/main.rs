@@ -31,7 +31,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use steadfast_hook::{Answered, Call, CallError, fallback, last_word};
-use steadfast_store::redact::redact_json;
+use steadfast_redact::redact_json;
 
 /// However long something takes, the host has its answer by then.
 const BOUND: Duration = Duration::from_millis(950);

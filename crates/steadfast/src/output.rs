@@ -8,7 +8,7 @@ use std::fmt;
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
 
-use steadfast_store::redact::redact_document;
+use steadfast_redact::redact_document;
 
 use crate::error::CommandError;
 

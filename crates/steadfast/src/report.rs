@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use steadfast_model::{
     Check, CheckEnd, Evidence, EvidenceClass, PlanView, Status, Task, TaskId, TaskKind, TaskType, is_link,
 };
+use steadfast_redact::contains_secret;
 use steadfast_store::ledger::Changed;
-use steadfast_store::redact::contains_secret;
 use steadfast_work::TaskList;
 use steadfast_work::task_list::{Closing, Position, Proof, how, short, word};
 

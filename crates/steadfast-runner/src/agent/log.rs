@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use steadfast_store::redact::{redact, redact_document};
+use steadfast_redact::{redact, redact_document};
 
 /// What one agent may write: one that floods its output must not fill the disk.
 const MOST: usize = 64 << 20;

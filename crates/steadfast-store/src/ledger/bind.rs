@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 
-use crate::redact::redact;
+use steadfast_redact::redact;
 
 /// What can be bound.
 pub(in crate::ledger) trait Bind {

@@ -6,7 +6,7 @@ use steadfast_model::{Millis, PlanId, SessionId, StatedCheck, TaskId};
 use thiserror::Error;
 
 use super::bind::Json;
-use crate::redact::redact_json;
+use steadfast_redact::redact_json;
 
 #[derive(Debug, Error)]
 #[error("`{0}` is none of the words that can stand here")]

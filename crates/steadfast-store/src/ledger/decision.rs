@@ -8,7 +8,7 @@ use super::task::within;
 use super::{Ledger, LedgerError, plan};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
-use crate::redact::redact;
+use steadfast_redact::redact;
 
 /// How long each half of a decision may be, in characters.
 const BOUND: usize = 1_000;

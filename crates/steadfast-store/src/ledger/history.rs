@@ -7,7 +7,7 @@ use super::{Ledger, LedgerError};
 use crate::file::cut;
 use crate::ledger::bind::{Json, params};
 use crate::ledger::connection::Transaction;
-use crate::redact::redact_json;
+use steadfast_redact::redact_json;
 
 /// How long a reason is kept, in bytes: longer than any host takes one.
 const REASON: usize = 10_000;

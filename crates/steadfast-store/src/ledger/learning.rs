@@ -12,7 +12,7 @@ use super::task::within;
 use super::{Ledger, LedgerError};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
-use crate::redact::redact;
+use steadfast_redact::redact;
 
 /// How long what was learned may be, in characters. It is read in one breath.
 const TEXT: usize = 500;

@@ -12,7 +12,7 @@ use super::{Ledger, LedgerError, decision, evidence, looped, progress, run, task
 use crate::checkout::Moved;
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
-use crate::redact::redact;
+use steadfast_redact::redact;
 
 /// A plan as it is put into the ledger.
 pub(super) struct NewPlan<'a> {

@@ -14,7 +14,7 @@ use super::error::Source;
 use super::{Ledger, LedgerError, plan};
 use crate::file::{create_private_dir, private_options, replace};
 use crate::hook_log::log_now;
-use crate::redact::{redact, redact_json};
+use steadfast_redact::{redact, redact_json};
 
 /// The ledger has it; the slice is older than it should be.
 #[derive(Debug, Error)]

@@ -14,7 +14,7 @@ use std::path::Path;
 use steadfast_model::{Entry, SessionId, State};
 
 use crate::file::{private_options, rename};
-use crate::redact::redact_json;
+use steadfast_redact::redact_json;
 
 pub(super) const FILE: &str = "journal";
 

@@ -9,7 +9,7 @@ use steadfast_model::Event;
 
 use super::SessionFiles;
 use crate::file::{create_private_dir, replace};
-use crate::redact::redact_json;
+use steadfast_redact::redact_json;
 
 /// How many events this process left: with its id and the time, a name of its own for each.
 static LEFT: AtomicU32 = AtomicU32::new(0);

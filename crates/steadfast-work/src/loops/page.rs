@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_model::{Loop, LoopId, Review, Task};
 use steadfast_plan::{loop_progress, render_shape, workflow_state};
-use steadfast_store::redact::redact_document;
+use steadfast_redact::redact_document;
 
 use crate::file;
 

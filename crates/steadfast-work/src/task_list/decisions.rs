@@ -6,9 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use steadfast_model::{AddedBy, PlanId, PlanView, Status, Task, TaskKind};
+use steadfast_redact::redact;
 use steadfast_store::ledger::{Decision, Head, PlanRow};
 use steadfast_store::log_line;
-use steadfast_store::redact::redact;
 
 use super::document::{self, Known, KnownPhase};
 use super::{DecisionError, TaskList};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use steadfast_check::definition::{Definition, Part, State, define};
 use steadfast_check::{CheckReport, CheckRun};
 use steadfast_model::{CheckEnd, Evidence, EvidenceClass, Millis, PlanId, StatedCheck};
-use steadfast_store::redact::redact;
+use steadfast_redact::redact;
 
 use super::checking::Run;
 use super::confinement::Confinement;

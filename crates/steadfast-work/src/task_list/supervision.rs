@@ -8,8 +8,8 @@ use std::time::Duration;
 use steadfast_check::{CheckReport, CheckRun};
 use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Task};
 use steadfast_plan::swallowed;
+use steadfast_redact::redact;
 use steadfast_store::ledger::Recorded;
-use steadfast_store::redact::redact;
 
 use super::checking::Run;
 use super::confinement::Confinement;

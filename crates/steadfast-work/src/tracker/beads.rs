@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 use steadfast_model::{Evidence, Status};
 use steadfast_observe::{Program, ProgramFailed};
 use steadfast_plan::{BEADS_NOTE as NOTE, Compiled, Options, render};
+use steadfast_redact::redact;
 use steadfast_store::ledger::Untold;
-use steadfast_store::redact::redact;
 
 use super::{Patience, Tracker, TrackerError};
 

@@ -3,8 +3,8 @@ use serde_json::json;
 use steadfast_engine::goal::{self, read};
 use steadfast_hook::step;
 use steadfast_model::{Constraint, Event, EventKind, Goal as Known, GoalWord, SessionId, State};
+use steadfast_redact::redact;
 use steadfast_store::SessionFiles;
-use steadfast_store::redact::redact;
 use steadfast_work::Repository;
 
 use crate::error::CommandError;

@@ -8,7 +8,7 @@ use steadfast_engine::goal::{in_tree, keywords};
 use steadfast_hook::{StepError, step};
 use steadfast_model::{Entry, Event, EventKind, Fact, GoalWord, PromptOrigin, SessionId, State};
 use steadfast_observe::Repository as Checkout;
-use steadfast_store::redact::redact;
+use steadfast_redact::redact;
 use steadfast_store::{ConfigError, SessionFiles, log_line, read_lines};
 use steadfast_work::Repository;
 

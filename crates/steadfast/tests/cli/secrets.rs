@@ -20,7 +20,7 @@ fn each_of_them_is_one_that_is_known() {
     assert_eq!(kinds().len(), 36);
     for (said, secret) in kinds() {
         let text = said.replace("{}", &secret);
-        assert!(!steadfast_store::redact::redact(&text).contains(&secret), "{text}");
+        assert!(!steadfast_redact::redact(&text).contains(&secret), "{text}");
     }
 }
 

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::{Value, json};
 use steadfast_engine::POLICIES;
 use steadfast_model::PolicyName;
-use steadfast_store::redact::redact;
+use steadfast_redact::redact;
 use steadfast_work::text::printable;
 
 use super::report::{Example, Report, Said};

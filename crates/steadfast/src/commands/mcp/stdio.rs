@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use serde_json::Value;
-use steadfast_store::redact::redact_json;
+use steadfast_redact::redact_json;
 
 use super::line::{LIMIT, Line, next_line};
 use super::message::{Request, RpcError, answer, read};

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use steadfast_plan::Target;
-use steadfast_store::redact::redact_document;
+use steadfast_redact::redact_document;
 use steadfast_work::file;
 
 use crate::error::CommandError;

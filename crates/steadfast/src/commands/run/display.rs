@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use steadfast_model::{Run, RunId, RunSettings, RunUnit, RunView};
+use steadfast_redact::redact;
 use steadfast_runner::progress::{progress_md, report, status_line};
 use steadfast_runner::run::{Activity, Audience, News, Outcome, Snapshot, Until};
 use steadfast_store::ledger::Ledger;
-use steadfast_store::redact::redact;
 use steadfast_store::{Place, log_line};
 
 use super::notice::Notice;

@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hosts::transcript::{Transcript, subagent_files};
-use steadfast_store::redact::redact;
+use steadfast_redact::redact;
 use steadfast_work::text::printable;
 
 use super::sessions;

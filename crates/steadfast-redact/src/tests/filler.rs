@@ -1,6 +1,6 @@
 //! Made-up key material: `{36}` in an example becomes 36 random-looking bytes.
 
-use crate::redact::class::Class;
+use crate::class::Class;
 
 /// The bytes of a class from which keys are made, with five of each needed sort in front.
 fn alphabet(class: Class) -> (&'static [u8], &'static [u8]) {

@@ -2,11 +2,11 @@
 
 use Argument::{Attached, Either, Separate};
 
-use super::class::Class;
-use super::scan::Scanner;
+use crate::class::Class;
+use crate::scan::Scanner;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Argument {
+pub(crate) enum Argument {
     /// `-psecret`; `-p secret` means something else.
     Attached,
     /// `-p secret`
@@ -15,17 +15,17 @@ pub(super) enum Argument {
 }
 
 #[derive(Debug)]
-pub(super) struct Command {
-    pub(super) word: &'static str,
-    pub(super) flag: u8,
-    pub(super) argument: Argument,
+pub(crate) struct Command {
+    pub(crate) word: &'static str,
+    pub(crate) flag: u8,
+    pub(crate) argument: Argument,
 }
 
 const fn command(word: &'static str, flag: u8, argument: Argument) -> Command {
     Command { word, flag, argument }
 }
 
-pub(super) const COMMANDS: &[Command] = &[
+pub(crate) const COMMANDS: &[Command] = &[
     command("mysql", b'p', Attached),
     command("mysqldump", b'p', Attached),
     command("mysqladmin", b'p', Attached),
@@ -54,12 +54,12 @@ pub(super) const COMMANDS: &[Command] = &[
 /// How far before a flag its command is looked for; a constant, so that many flags stay linear.
 const REACH: usize = 128;
 
-pub(super) fn uses(flag: u8) -> bool {
+pub(crate) fn uses(flag: u8) -> bool {
     matches!(flag, b'p' | b'P' | b'a' | b'w')
 }
 
 /// The command to which the flag at `at` belongs, if the flag means a password to it.
-pub(super) fn before(scan: &Scanner<'_>, at: usize, flag: u8) -> Option<&'static Command> {
+pub(crate) fn before(scan: &Scanner<'_>, at: usize, flag: u8) -> Option<&'static Command> {
     let reach = &scan.bytes[scan.floor.max(at.saturating_sub(REACH))..at];
     let begin = reach.iter().rposition(|b| matches!(b, b'\n' | b';' | b'|' | b'&' | b'(')).map_or(0, |i| i + 1);
     reach[begin..]

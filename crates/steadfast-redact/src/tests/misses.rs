@@ -1,7 +1,7 @@
 //! Secrets that pass, each with the reason. A line that is caught one day is deleted here.
 
 use super::filler::filled;
-use crate::redact::redact;
+use crate::redact;
 
 /// What is missed, and why catching it would cost more than it saves.
 const MISSES: &[(&str, &str)] = &[

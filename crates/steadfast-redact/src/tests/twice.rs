@@ -1,7 +1,7 @@
 //! Texts in which a second pass once found what the first had left, each with what went wrong.
 
 use super::filler::filled;
-use crate::redact::{contains_secret, redact};
+use crate::{contains_secret, redact};
 
 fn becomes_at_once(text: &str, clean: &str) {
     let (text, clean) = (filled(text), filled(clean));

@@ -1,10 +1,10 @@
 //! Values of the headers that carry credentials.
 
-use super::class::Class;
-use super::name::{Kind, Name};
-use super::placeholder::{is_placeholder, reads_as_words};
-use super::scan::{Finding, Scanner};
-use super::value::{self, Setting, Value};
+use crate::class::Class;
+use crate::name::{Kind, Name};
+use crate::placeholder::{is_placeholder, reads_as_words};
+use crate::scan::{Finding, Scanner};
+use crate::value::{self, Setting, Value};
 
 const SCHEMES: &[&str] = &["bearer", "basic", "token", "apikey", "bot", "negotiate", "digest"];
 const LONGEST_SCHEME: usize = 12;
@@ -15,7 +15,7 @@ const MOST_BLANKS: usize = 4;
 const READ: usize = 512;
 
 /// The credentials of `Authorization: <scheme> <credentials>`, whose value begins at `at`.
-pub(super) fn credentials(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Option<Finding> {
+pub(crate) fn credentials(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Option<Finding> {
     let start = behind_quote(scan, at);
     let scheme = scan.bytes[start..].iter().take(LONGEST_SCHEME + 1).take_while(|b| b.is_ascii_alphabetic()).count();
     let known = SCHEMES.iter().any(|s| scan.bytes[start..start + scheme].eq_ignore_ascii_case(s.as_bytes()));
@@ -38,7 +38,7 @@ pub(super) fn credentials(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Opt
 }
 
 /// The whole of `Cookie: a=b; c=d`, when one of its values may be a session.
-pub(super) fn cookies(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Option<Finding> {
+pub(crate) fn cookies(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Option<Finding> {
     let start = behind_quote(scan, at);
     let end = scan.run_end(Class::Line, start);
     let line = &scan.bytes[start..end.min(start + READ)];

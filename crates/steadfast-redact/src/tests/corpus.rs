@@ -2,7 +2,7 @@
 
 use steadfast_testkit::corpus;
 
-use crate::redact::redact;
+use crate::redact;
 
 /// None of the 4,785 is touched today; one in a thousand is where a new rule has to explain itself.
 const MOST_TOUCHED_PER_MILLE: usize = 1;

@@ -1,13 +1,13 @@
 //! `-----BEGIN … PRIVATE KEY-----` to its `-----END …-----`.
 
-use super::scan::Scanner;
+use crate::scan::Scanner;
 
 const LONGEST_LABEL: usize = 64;
 /// Shorter bodies are talk about keys: `grep -- '-----BEGIN PRIVATE KEY-----' *.pem`.
 const SHORTEST_LINE: usize = 16;
 
 /// The block whose `BEGIN ` is at `begin`; a block that was cut goes on to the end of the text.
-pub(super) fn block(scan: &mut Scanner<'_>, begin: usize) -> Option<(usize, usize)> {
+pub(crate) fn block(scan: &mut Scanner<'_>, begin: usize) -> Option<(usize, usize)> {
     let start = dashes_before(scan, begin)?;
     let header = &scan.bytes[begin..scan.bytes.len().min(begin + LONGEST_LABEL)];
     let label = header.iter().position(|&b| b == b'-')?;

@@ -2,9 +2,9 @@
 
 mod table;
 
-use super::class::Class;
-use super::scan::{Finding, Scanner};
-use super::{placeholder, private_key};
+use crate::class::Class;
+use crate::scan::{Finding, Scanner};
+use crate::{placeholder, private_key};
 pub(super) use table::RULES;
 
 /// Where a rule takes hold. Every anchor begins at the beginning of a word (no letter or digit before it).

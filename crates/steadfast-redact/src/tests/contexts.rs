@@ -1,7 +1,7 @@
 //! Secrets known by what stands around them. `{…}` is filled in as in the table of rules.
 
 use super::filler::filled;
-use crate::redact::{contains_secret, redact};
+use crate::{contains_secret, redact};
 
 fn becomes(text: &str, clean: &str) {
     let text = filled(text);

@@ -25,7 +25,7 @@ const FIRST_WORDS: &[&str] = &[
 ];
 
 /// Whether the value is a reference, a filler or a well-known default.
-pub(super) fn is_placeholder(value: &[u8]) -> bool {
+pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(READ)];
     refers(value) || fills(value) || is_sample(value) || is_word(value)
 }
@@ -48,7 +48,7 @@ fn fills(value: &[u8]) -> bool {
 }
 
 /// `AKIA…EXAMPLE`, `sk-ant-your-key`, `ghp_xxxxabcd`.
-pub(super) fn is_sample(value: &[u8]) -> bool {
+pub(crate) fn is_sample(value: &[u8]) -> bool {
     let holds = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
     holds(b"EXAMPLE") || holds(b"example") || holds(b"xxxx") || holds(b"XXXX") || holds(b"...") || says_yours(value)
 }
@@ -75,7 +75,7 @@ fn begins_as_placeholder(value: &[u8]) -> bool {
 
 /// Whether every part between `-`, `_`, `.`, `/`, `:`, `@` and spaces is a short number, or a word with at most one
 /// short number in it: `db-credentials-v2`, `self.token`, `/run/secrets/db`, `Uint8Array`, but no random text.
-pub(super) fn reads_as_words(value: &[u8]) -> bool {
+pub(crate) fn reads_as_words(value: &[u8]) -> bool {
     let value = &value[..value.len().min(READ)];
     value.split(|b| matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b'@' | b' ')).all(reads_as_word)
 }

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::redact::rule::RULES;
-use crate::redact::{name::NAMES, redact};
+use crate::rule::RULES;
+use crate::{name::NAMES, redact};
 
 /// Ten megabytes; one where nothing is optimised.
 const LARGE: usize = if cfg!(debug_assertions) { 1_000_000 } else { 10_000_000 };

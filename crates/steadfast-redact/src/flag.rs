@@ -1,10 +1,10 @@
 //! Secrets behind flags: `--password x`, `-u user:x`, `mysql -px`.
 
-use super::class::Class;
-use super::name::{self, Kind, Name, Where};
-use super::scan::{Finding, Scanner};
-use super::value::{self, Setting, Value};
-use super::{command, header};
+use crate::class::Class;
+use crate::name::{self, Kind, Name, Where};
+use crate::scan::{Finding, Scanner};
+use crate::value::{self, Setting, Value};
+use crate::{command, header};
 
 const LONGEST_FLAG: usize = 48;
 const LONGEST_USER: usize = 64;
@@ -12,7 +12,7 @@ const MOST_BLANKS: usize = 16;
 static PASSWORD: Name = Name { ending: "", place: Where::Word, kind: Kind::Password, rule: "password" };
 
 /// The secret given to the flag whose letters begin at `at`, right behind `-`.
-pub(super) fn value_of(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
+pub(crate) fn value_of(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let long = scan.before(at - 1) == Some(b'-');
     let dashes = if long { at - 2 } else { at - 1 };
     if scan.before(dashes).is_some_and(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\'' | b'`' | b'[' | b'('))

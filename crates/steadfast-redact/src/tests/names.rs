@@ -1,8 +1,8 @@
 use super::filler::fill;
-use crate::redact::class::Class;
-use crate::redact::command::{Argument, COMMANDS};
-use crate::redact::name::{Kind, NAMES};
-use crate::redact::redact;
+use crate::class::Class;
+use crate::command::{Argument, COMMANDS};
+use crate::name::{Kind, NAMES};
+use crate::redact;
 
 #[test]
 fn every_name_announces_its_value() {

@@ -1,17 +1,17 @@
 //! `name=value` and `name: value` in all their dresses: shell, JSON, YAML, code, query, connection string.
 
-use super::class::Class;
-use super::name::{self, Kind, Name};
-use super::scan::{Finding, Scanner};
-use super::value::{self, Setting};
-use super::{header, url};
+use crate::class::Class;
+use crate::name::{self, Kind, Name};
+use crate::scan::{Finding, Scanner};
+use crate::value::{self, Setting};
+use crate::{header, url};
 
 const LONGEST_NAME: usize = 48;
 const LONGEST_TYPE: usize = 32;
 const MOST_BLANKS: usize = 16;
 
 /// The secret that the `=` or `:` at `at` gives to a name.
-pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
+pub(crate) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let separator = Separator::at(scan, at)?;
     let left = Left::of(scan, at);
     if !separator.equals

@@ -1,5 +1,5 @@
 use super::filler::filled;
-use crate::redact::redact;
+use crate::redact;
 
 fn stays(texts: &[&str]) {
     for text in texts {

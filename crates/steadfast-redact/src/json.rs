@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::redact;
+use crate::redact;
 
 /// The document with every secret in a string or a key replaced; borrowed when there is none.
 ///

@@ -1,16 +1,16 @@
 //! The password in `scheme://user:password@host`.
 
-use super::class::Class;
-use super::name::{Kind, Name, Where};
-use super::scan::{Finding, Scanner};
-use super::value::{self, Setting, Value};
+use crate::class::Class;
+use crate::name::{Kind, Name, Where};
+use crate::scan::{Finding, Scanner};
+use crate::value::{self, Setting, Value};
 
 const LONGEST_USER: usize = 64;
 static PASSWORD: Name = Name { ending: "", place: Where::Word, kind: Kind::Password, rule: "url-password" };
 
 /// The password behind the `:` at `colon`, when that stands in the user part of a URL; `word` is where the name left
 /// of the colon begins.
-pub(super) fn password_after(scan: &mut Scanner<'_>, colon: usize, word: usize) -> Option<Finding> {
+pub(crate) fn password_after(scan: &mut Scanner<'_>, colon: usize, word: usize) -> Option<Finding> {
     if !matches!(scan.before(word), Some(b'/' | b'%' | b'+' | b'~' | b'$' | b'}')) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Sets of bytes, and the runs of bytes within one set.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Alnum,
     Digit,
     Hex,
@@ -32,7 +32,7 @@ pub(super) enum Class {
 const CLASSES: usize = 14;
 
 impl Class {
-    pub(super) const fn holds(self, byte: u8) -> bool {
+    pub(crate) const fn holds(self, byte: u8) -> bool {
         MEMBERS[byte as usize] & (1 << self as u16) != 0
     }
 
@@ -87,21 +87,21 @@ const fn members() -> [u16; 256] {
 ///
 /// Without it `sk-sk-sk-…` costs the square of its length: every `sk-` starts a run that goes on to the end.
 #[derive(Debug)]
-pub(super) struct Runs {
+pub(crate) struct Runs {
     /// By part of the rule, then by class: where the run was entered and where it ends.
     last: [[(usize, usize); CLASSES]; Self::PARTS],
 }
 
 impl Runs {
     /// How many runs a rule may have.
-    pub(super) const PARTS: usize = 3;
+    pub(crate) const PARTS: usize = 3;
 
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { last: [[(0, 0); CLASSES]; Self::PARTS] }
     }
 
     /// Where the run of `class` from `from` ends; `part` is which run of its rule this is.
-    pub(super) fn end(&mut self, bytes: &[u8], part: usize, class: Class, from: usize) -> usize {
+    pub(crate) fn end(&mut self, bytes: &[u8], part: usize, class: Class, from: usize) -> usize {
         let (entered, end) = &mut self.last[part][class as usize];
         if *entered <= from && from < *end {
             return *end;

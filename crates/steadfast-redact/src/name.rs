@@ -4,7 +4,7 @@ use Kind::{Authorization, Cookie, Harmless, Password, Token};
 use Where::{Anywhere, LastWord, Word};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Chosen by people: may be one short word.
     Password,
     /// Made by machines: long, and no word.
@@ -18,7 +18,7 @@ pub(super) enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Where {
+pub(crate) enum Where {
     /// The name may end with it in the middle of a word: `PGPASSWORD`.
     Anywhere,
     /// Only as a word of its own: `DB_PASS`, `dbPass`, not `compass`.
@@ -28,12 +28,12 @@ pub(super) enum Where {
 }
 
 #[derive(Debug)]
-pub(super) struct Name {
+pub(crate) struct Name {
     /// What the name ends with, in lower case, without `_`, `-` and `.`.
-    pub(super) ending: &'static str,
-    pub(super) place: Where,
-    pub(super) kind: Kind,
-    pub(super) rule: &'static str,
+    pub(crate) ending: &'static str,
+    pub(crate) place: Where,
+    pub(crate) kind: Kind,
+    pub(crate) rule: &'static str,
 }
 
 const fn name(ending: &'static str, place: Where, kind: Kind, rule: &'static str) -> Name {
@@ -41,7 +41,7 @@ const fn name(ending: &'static str, place: Where, kind: Kind, rule: &'static str
 }
 
 /// A longer ending goes before a shorter one that it ends with.
-pub(super) const NAMES: &[Name] = &[
+pub(crate) const NAMES: &[Name] = &[
     name("password", Anywhere, Password, "password"),
     name("passwd", Anywhere, Password, "password"),
     name("passphrase", Anywhere, Password, "password"),
@@ -115,19 +115,19 @@ const fn last_letters() -> [u128; 128] {
 }
 
 /// What `identifier` announces; `None` for ordinary names.
-pub(super) fn announced_by(identifier: &[u8]) -> Option<&'static Name> {
+pub(crate) fn announced_by(identifier: &[u8]) -> Option<&'static Name> {
     let named = lookup(without_number(identifier)).or_else(|| lookup(without_number(without_tail(identifier)?)))?;
     (named.kind != Harmless).then_some(named)
 }
 
 /// As [`announced_by`]; between semicolons `Pwd` is a password too.
-pub(super) fn announced_in_connection_string(identifier: &[u8]) -> Option<&'static Name> {
+pub(crate) fn announced_in_connection_string(identifier: &[u8]) -> Option<&'static Name> {
     static PWD: Name = name("pwd", Word, Password, "password");
     if identifier.eq_ignore_ascii_case(b"pwd") { Some(&PWD) } else { announced_by(identifier) }
 }
 
 /// As [`announced_by`], when nothing stands before the ending: `-password`, but not `-pSECRET`.
-pub(super) fn announced_wholly_by(identifier: &[u8]) -> Option<&'static Name> {
+pub(crate) fn announced_wholly_by(identifier: &[u8]) -> Option<&'static Name> {
     let letters = identifier.iter().filter(|&&b| !is_joint(b)).count();
     announced_by(identifier).filter(|name| name.ending.len() == letters)
 }

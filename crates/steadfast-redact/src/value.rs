@@ -1,14 +1,14 @@
 //! The value behind a name: how far it goes, and whether it is a secret.
 
-use super::class::Class;
-use super::name::{Kind, Name};
-use super::placeholder::{is_placeholder, reads_as_words};
-use super::rule;
-use super::scan::{Finding, Scanner};
+use crate::class::Class;
+use crate::name::{Kind, Name};
+use crate::placeholder::{is_placeholder, reads_as_words};
+use crate::rule;
+use crate::scan::{Finding, Scanner};
 
 /// How sure the surroundings are that a value is meant literally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Setting {
+pub(crate) enum Setting {
     /// `password: x`, `token=x`: as often code or prose as a value.
     Bare,
     /// `"password": "x"`, `token = 'x'`.
@@ -18,19 +18,19 @@ pub(super) enum Setting {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Value {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) quoted: bool,
+pub(crate) struct Value {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) quoted: bool,
     /// The last byte that had to be read to know where the value ends.
-    pub(super) last_read: usize,
+    pub(crate) last_read: usize,
 }
 
 /// How much of a value is judged.
 const READ: usize = 128;
 
 /// The value that begins at `at`, quoted or of the class `unquoted`.
-pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize, unquoted: Class) -> Value {
+pub(crate) fn value_at(scan: &mut Scanner<'_>, at: usize, unquoted: Class) -> Value {
     if let Some(value) = quoted_at(scan, at) {
         return value;
     }
@@ -39,7 +39,7 @@ pub(super) fn value_at(scan: &mut Scanner<'_>, at: usize, unquoted: Class) -> Va
 }
 
 /// The end of a run without the backslash that belongs to the quote behind it: `"{\"token\": …\"}"`.
-pub(super) fn before_backslash(scan: &Scanner<'_>, start: usize, end: usize) -> usize {
+pub(crate) fn before_backslash(scan: &Scanner<'_>, start: usize, end: usize) -> usize {
     if end > start && scan.bytes[end - 1] == b'\\' { end - 1 } else { end }
 }
 
@@ -53,12 +53,12 @@ fn opening_quote(scan: &Scanner<'_>, at: usize) -> Option<(u8, bool, usize)> {
     }
 }
 
-pub(super) fn opens_quoted(scan: &Scanner<'_>, at: usize) -> bool {
+pub(crate) fn opens_quoted(scan: &Scanner<'_>, at: usize) -> bool {
     opening_quote(scan, at).is_some()
 }
 
 /// A value in quotes on one line; `b"…"`, `\"…\"` too.
-pub(super) fn quoted_at(scan: &Scanner<'_>, at: usize) -> Option<Value> {
+pub(crate) fn quoted_at(scan: &Scanner<'_>, at: usize) -> Option<Value> {
     let (quote, escaped, start) = opening_quote(scan, at)?;
     let mut end = start;
     loop {
@@ -75,7 +75,7 @@ pub(super) fn quoted_at(scan: &Scanner<'_>, at: usize) -> Option<Value> {
 }
 
 /// The finding, if `value` is what `name` announces. A key that shows its own shape gives the more telling label.
-pub(super) fn judged(scan: &mut Scanner<'_>, value: Value, name: &Name, setting: Setting) -> Option<Finding> {
+pub(crate) fn judged(scan: &mut Scanner<'_>, value: Value, name: &Name, setting: Setting) -> Option<Finding> {
     if value.start >= value.end {
         return None;
     }

@@ -1,7 +1,7 @@
 use super::filler::filled;
-use crate::redact::name::NAMES;
-use crate::redact::redact;
-use crate::redact::rule::RULES;
+use crate::name::NAMES;
+use crate::redact;
+use crate::rule::RULES;
 
 #[test]
 fn every_rule_finds_its_examples_alone_and_in_a_sentence() {

@@ -1,13 +1,13 @@
 //! The one pass over the text.
 
-use super::class::{Class, Runs};
-use super::{assignment, flag, marker, rule};
+use crate::class::{Class, Runs};
+use crate::{assignment, flag, marker, rule};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Finding {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) rule: &'static str,
+pub(crate) struct Finding {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) rule: &'static str,
 }
 
 /// Walks the text and yields findings in order, none overlapping.
@@ -24,11 +24,11 @@ pub(super) struct Finding {
 /// 3. It is looked at before a secret that is found from further left is given out (`pending`). So the text between
 ///    a flag and its value is never skipped.
 #[derive(Debug)]
-pub(super) struct Scanner<'t> {
-    pub(super) bytes: &'t [u8],
-    pub(super) runs: Runs,
+pub(crate) struct Scanner<'t> {
+    pub(crate) bytes: &'t [u8],
+    pub(crate) runs: Runs,
     /// Nothing before this may be looked at: it is already replaced, or was so when the text came in.
-    pub(super) floor: usize,
+    pub(crate) floor: usize,
     at: usize,
     /// Found, but not given out before the text left of it is looked at once more. The last one begins first.
     pending: Vec<Finding>,
@@ -37,21 +37,21 @@ pub(super) struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
+    pub(crate) fn new(text: &'t str) -> Self {
         Self { bytes: text.as_bytes(), runs: Runs::new(), floor: 0, at: 0, pending: Vec::new(), next_marker: None }
     }
 
-    pub(super) fn byte(&self, at: usize) -> Option<u8> {
+    pub(crate) fn byte(&self, at: usize) -> Option<u8> {
         self.bytes.get(at).copied()
     }
 
     /// The byte before `at`, if it may be looked at.
-    pub(super) fn before(&self, at: usize) -> Option<u8> {
+    pub(crate) fn before(&self, at: usize) -> Option<u8> {
         if at > self.floor { self.byte(at - 1) } else { None }
     }
 
     /// Whether nothing from here to `last`, the last byte that was read, is a marker or will be one.
-    pub(super) fn untouched(&mut self, last: usize) -> bool {
+    pub(crate) fn untouched(&mut self, last: usize) -> bool {
         let marker = match self.next_marker {
             Some(marker) if marker >= self.floor => marker,
             _ => marker::first_from(self.bytes, self.floor).unwrap_or(usize::MAX),
@@ -61,16 +61,16 @@ impl<'t> Scanner<'t> {
     }
 
     /// Nothing from here on may be looked at: it is found already.
-    pub(super) fn ceiling(&self) -> usize {
+    pub(crate) fn ceiling(&self) -> usize {
         self.pending.last().map_or(usize::MAX, |finding| finding.start)
     }
 
-    pub(super) fn run_end(&mut self, class: Class, from: usize) -> usize {
+    pub(crate) fn run_end(&mut self, class: Class, from: usize) -> usize {
         self.runs.end(self.bytes, 0, class, from)
     }
 
     /// The first of at most `limit` bytes from `from` that is neither space nor tab.
-    pub(super) fn skip_blanks(&self, from: usize, limit: usize) -> usize {
+    pub(crate) fn skip_blanks(&self, from: usize, limit: usize) -> usize {
         let blanks = self.bytes[from.min(self.bytes.len())..].iter().take(limit);
         from + blanks.take_while(|&&b| b == b' ' || b == b'\t').count()
     }

@@ -3,14 +3,14 @@
 const OPENING: &[u8] = b"[redacted:";
 const LONGEST_RULE: usize = 40;
 
-pub(super) fn write(out: &mut String, rule: &str) {
+pub(crate) fn write(out: &mut String, rule: &str) {
     out.push_str("[redacted:");
     out.push_str(rule);
     out.push(']');
 }
 
 /// Where a whole marker that begins at `at` ends.
-pub(super) fn end_at(bytes: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn end_at(bytes: &[u8], at: usize) -> Option<usize> {
     let rule = bytes.get(at..)?.strip_prefix(OPENING)?;
     let length = rule
         .iter()
@@ -20,7 +20,7 @@ pub(super) fn end_at(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Where the first whole marker at or behind `from` begins.
-pub(super) fn first_from(bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn first_from(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         at += bytes.get(at..)?.iter().position(|&b| b == b'[')?;

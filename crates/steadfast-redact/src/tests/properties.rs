@@ -1,9 +1,9 @@
 use proptest::prelude::*;
 
 use super::filler::fill;
-use crate::redact::name::NAMES;
-use crate::redact::rule::{ANY, Anchor, Part, RULES};
-use crate::redact::{contains_secret, redact};
+use crate::name::NAMES;
+use crate::rule::{ANY, Anchor, Part, RULES};
+use crate::{contains_secret, redact};
 
 /// A key as the rule describes it; `None` for blocks.
 fn key(row: usize, seed: u64) -> Option<String> {
