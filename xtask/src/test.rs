@@ -42,10 +42,10 @@ impl Extent {
 /// Runs every stage, also after one has failed, and prints the table.
 pub(crate) fn test(extent: Extent) -> Result<()> {
     let workplace = Workplace::new()?;
-    let mut report = Report::new(workplace.skips());
+    let mut report = Report::new(&workplace.skips());
     report.stage("tools", |stage| {
         stage.keep_apart();
-        tools::install(extent, workplace.skips())
+        tools::install(extent, &workplace.skips())
     });
     report.stage("formatting", |_| run(&mut cargo(["fmt", "--all", "--check"])));
     report.stage("lints", |_| {

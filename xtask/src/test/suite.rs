@@ -48,7 +48,10 @@ pub(crate) struct Suite {
     binaries: Vec<TestBinary>,
     /// The program under test.
     steadfast: PathBuf,
-    temporary: PathBuf,
+    /// A copy on the file system of `memory`. Each test links to it, as `init` refuses a program in a build folder.
+    copy: PathBuf,
+    disk: PathBuf,
+    memory: PathBuf,
     skips: PathBuf,
 }
 
@@ -83,11 +86,15 @@ impl Suite {
         if !binaries.iter().any(TestBinary::is_real_hosts) {
             return Err(format!("cargo built no tests of `{REAL_HOSTS}`").into());
         }
+        let copy = workplace.memory().join("steadfast");
+        std::fs::copy(steadfast, &copy)?;
         Ok(Self {
             binaries,
             steadfast: steadfast.into(),
-            temporary: workplace.temporary().to_owned(),
-            skips: workplace.skips().to_owned(),
+            copy,
+            disk: workplace.disk().to_owned(),
+            memory: workplace.memory().to_owned(),
+            skips: workplace.skips(),
         })
     }
 
@@ -99,13 +106,14 @@ impl Suite {
     /// Runs the tests of a group.
     pub(crate) fn run(&self, group: Group<'_>, stage: &mut Stage) -> Result<()> {
         let cores = std::thread::available_parallelism().map_or(2, NonZero::get);
-        // A test waits for a process much of its time, and a real host keeps a core busy while it starts.
-        let threads = (cores + 1).to_string();
-        let parallel = ["--test-threads", &threads, "--skip", TIMING];
+        // A real host keeps a core busy while it starts; a test of the command line waits for a quarter of its time.
+        let busy = (cores + 1).to_string();
+        let waiting = (2 * cores).to_string();
+        let parallel = |threads| ["--test-threads", threads, "--skip", TIMING];
         match group {
             Group::UnitAndCli => {
                 let binaries: Vec<_> = self.binaries.iter().filter(|binary| !binary.is_real_hosts()).collect();
-                self.run_two_at_once(&binaries, &parallel, stage)
+                self.run_two_at_once(&binaries, &parallel(&waiting), stage)
             }
             Group::Timing => {
                 for binary in &self.binaries {
@@ -116,7 +124,7 @@ impl Suite {
             Group::RealHosts { left_out } => {
                 // Such a test is named for the program it runs.
                 let left_out: Vec<String> = left_out.iter().map(|name| name.replace(['-', '.'], "_")).collect();
-                let mut words = parallel.to_vec();
+                let mut words = parallel(&busy).to_vec();
                 words.extend(left_out.iter().flat_map(|name| ["--skip", name]));
                 for binary in self.binaries.iter().filter(|binary| binary.is_real_hosts()) {
                     self.run_hosts(binary, &words, stage)?;
@@ -186,14 +194,16 @@ impl Suite {
     /// Runs a binary to its end. Its output is printed if something failed.
     fn start(&self, binary: &TestBinary, words: &[&str]) -> Result<Outcome> {
         let (output, to_output) = pipe()?;
+        let (steadfast, temporary) =
+            if binary.is_real_hosts() { (&self.steadfast, &self.disk) } else { (&self.copy, &self.memory) };
         let mut command = Command::new(&binary.program);
         command
             .args(words)
             .current_dir(&binary.folder)
             .env("CARGO_MANIFEST_DIR", &binary.folder)
-            .env("STEADFAST_BINARY", &self.steadfast)
+            .env("STEADFAST_BINARY", steadfast)
             .env("STEADFAST_SKIPS", &self.skips)
-            .env("TMPDIR", &self.temporary)
+            .env("TMPDIR", temporary)
             .stdin(Stdio::null())
             .stdout(to_output.try_clone()?)
             .stderr(to_output);

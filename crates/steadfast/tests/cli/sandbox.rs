@@ -21,9 +21,10 @@ impl Sandbox {
         for folder in [sandbox.root(), sandbox.home(), sandbox.dir.path().join("bin")] {
             fs::create_dir(folder).unwrap();
         }
-        // A copy costs 40 MB for a debug build; a link to a build folder would be refused by `init`.
-        if fs::hard_link(env!("CARGO_BIN_EXE_steadfast"), sandbox.binary()).is_err() {
-            copy_program(Path::new(env!("CARGO_BIN_EXE_steadfast")), &sandbox.binary());
+        // A copy costs 100 MB for a debug build; a symbolic link to a build folder would be refused by `init`.
+        let tested = program();
+        if fs::hard_link(&tested, sandbox.binary()).is_err() {
+            copy_program(&tested, &sandbox.binary());
         }
         let init = Command::new("git").args(["init", "--quiet"]).arg(sandbox.root()).status().unwrap();
         assert!(init.success());
@@ -231,6 +232,12 @@ pub(crate) fn as_just_now(text: &str) -> String {
 pub(crate) fn write_program(path: &Path, script: &str) {
     let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
     assert!(Command::new("sh").args(["-c", write]).arg(path).arg(script).status().unwrap().success());
+}
+
+/// The program under test: `STEADFAST_BINARY`, or the one that Cargo built.
+#[expect(clippy::disallowed_methods, reason = "what `cargo xtask test` says to a test")]
+fn program() -> PathBuf {
+    std::env::var_os("STEADFAST_BINARY").map_or_else(|| env!("CARGO_BIN_EXE_steadfast").into(), PathBuf::from)
 }
 
 /// A copy that can be executed at once, for the same reason made by another process.
