@@ -2,12 +2,21 @@
 //! whether it was done.
 
 use std::io;
+use std::time::{Duration, Instant};
 
 use steadfast_model::{Answer, GateScope, Millis, Ruling};
-use steadfast_store::{Place, Restored, restore};
+use steadfast_store::{Place, Restored, restore, restore_later};
 
-#[derive(Debug, Default)]
+/// The time for all paths of one event. Each waits for the disk, and the hook is ended 950 ms after it began: what it had
+/// put back until then would be told to nobody.
+const BUDGET: Duration = Duration::from_millis(400);
+
+#[derive(Debug)]
 pub(crate) struct Restoring {
+    began: Instant,
+    budget: Duration,
+    /// Left for the next event.
+    later: Vec<(GateScope, String)>,
     /// The sealed content is back.
     back: Vec<String>,
     /// Nothing was sealed there, and what came is moved aside.
@@ -19,7 +28,27 @@ pub(crate) struct Restoring {
 }
 
 impl Restoring {
+    pub(crate) fn begin() -> Self {
+        Self::within(BUDGET)
+    }
+
+    fn within(budget: Duration) -> Self {
+        Self {
+            began: Instant::now(),
+            budget,
+            later: Vec::new(),
+            back: Vec::new(),
+            taken_away: Vec::new(),
+            failed: Vec::new(),
+            kept: false,
+        }
+    }
+
     pub(crate) fn put_back(&mut self, place: &Place, scope: &GateScope, path: &str, now: Millis) -> io::Result<()> {
+        if self.began.elapsed() > self.budget {
+            self.later.push((scope.clone(), path.to_owned()));
+            return Ok(());
+        }
         let done = restore(place, scope, &place.root, path, now);
         let path = path.to_owned();
         match &done {
@@ -38,6 +67,16 @@ impl Restoring {
             Err(error) => self.failed.push((path, error.to_string())),
         }
         done.map(drop)
+    }
+
+    /// Marks what there was no time for, so that the next event puts it back and takes nothing of it for a human's work.
+    pub(crate) fn finish(&self, place: &Place) -> io::Result<()> {
+        self.later.chunk_by(|(a, _), (b, _)| a == b).filter_map(|paths| Some((&paths.first()?.0, paths))).try_for_each(
+            |(scope, paths)| {
+                let paths: Vec<String> = paths.iter().map(|(_, path)| path.clone()).collect();
+                restore_later(place, scope, &place.root, &paths)
+            },
+        )
     }
 
     /// Adds the outcome to what agent and human are told.
@@ -70,10 +109,15 @@ impl Restoring {
             };
             format!("`{path}`{more} could not be put back: {why}. The plan gate stays closed.")
         });
-        match (done, failed) {
-            (Some(done), Some(failed)) => Some(format!("{done} {failed}")),
-            (done, failed) => done.or(failed),
-        }
+        let later = self.later.first().map(|(_, path)| {
+            let more = match self.later.len() {
+                1 => " follows".to_owned(),
+                count => format!(", and {} more follow", count - 1),
+            };
+            format!("`{path}`{more} at the next event; `steadfast doctor --fix` puts everything back at once.")
+        });
+        let said: Vec<String> = [done, failed, later].into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join(" "))
     }
 }
 
@@ -82,4 +126,27 @@ fn add(text: &mut String, more: &str) {
         text.push(' ');
     }
     text.push_str(more);
+}
+
+#[cfg(test)]
+mod tests {
+    use steadfast_model::SessionId;
+
+    use super::*;
+
+    #[test]
+    fn what_there_was_no_time_for_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place { state: dir.path().join("state"), root: dir.path().to_owned() };
+        let scope = GateScope::Session(SessionId::new("s"));
+        let mut restoring = Restoring::within(Duration::ZERO);
+        for path in ["a.md", "b.md", "c.md"] {
+            restoring.put_back(&place, &scope, path, Millis(0)).unwrap();
+        }
+        restoring.finish(&place).unwrap();
+        assert_eq!(
+            restoring.outcome().as_deref(),
+            Some("`a.md`, and 2 more follow at the next event; `steadfast doctor --fix` puts everything back at once.")
+        );
+    }
 }

@@ -201,7 +201,7 @@ impl Step<'_> {
         let (_, mut decision) = updated?;
         take_in_late(&files)?;
 
-        let mut restoring = Restoring::default();
+        let mut restoring = Restoring::begin();
         for effect in &decision.effects {
             let done = match effect {
                 Effect::Restore { scope, path } => {
@@ -212,6 +212,9 @@ impl Step<'_> {
             if let Err(error) = done {
                 log_line(place, event.at, &format!("session {}: {}: {error}", event.session, effect.undone()));
             }
+        }
+        if let Err(error) = restoring.finish(place) {
+            log_line(place, event.at, &format!("session {}: the files left to put back: {error}", event.session));
         }
         restoring.tell(&mut decision.answer);
         self.tell_owner(&event, &decision);

@@ -188,7 +188,10 @@ mod trees {
             let mut kept = repository.kept();
             kept.sort();
             assert_eq!(kept, ["intruder", "new intruder"]);
-            assert!(said.contains("`src/78.txt` was removed, and 2 more"), "{said}");
+            assert!(
+                said.contains("`src/78.txt` was removed, `src/79.txt` was changed, `src/new.txt` was created"),
+                "{said}"
+            );
             assert!(said.contains("3 files are put back as they were"), "{said}");
         });
     }

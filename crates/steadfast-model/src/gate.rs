@@ -16,7 +16,8 @@ pub struct Gate {
     /// The checkout it stands in. Relative paths in `protected` are meant from there.
     #[serde(default)]
     pub root: String,
-    /// What is not written while it is closed: files, folders with a `/` behind them, `*` and `?` within a part.
+    /// What is not written while it is closed: files, folders with a `/` behind them, `*` and `?` within a
+    /// part, `**` for any number of folders.
     #[serde(default)]
     pub protected: Vec<String>,
     /// What waits for the human's yes.
@@ -237,6 +238,15 @@ impl SealCause {
 impl SealBreak {
     pub fn new(path: impl Into<String>, what: SealChange) -> Self {
         Self { path: path.into(), what, cause: SealCause::Unknown }
+    }
+
+    /// What changed, the first three by name: `a` was changed, `b` was removed.
+    pub fn describe(breaks: &[Self]) -> String {
+        const NAMED: usize = 3;
+        let named = breaks.iter().take(NAMED).map(|broken| format!("`{}` was {}", broken.path, broken.what.as_str()));
+        let more = breaks.len().saturating_sub(NAMED);
+        let more = (more > 0).then(|| format!("and {more} more"));
+        named.chain(more).collect::<Vec<_>>().join(", ")
     }
 
     /// More are not looked for in a tree at once: a hook has to mend them in its time.

@@ -219,9 +219,14 @@ fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-/// Whether the path is the place or inside it.
+/// Whether the path is the place or inside it. `**` stands for any number of folders.
 fn starts(path: &[&str], place: &[&str]) -> bool {
-    path.len() >= place.len() && path.iter().zip(place).all(|(part, wanted)| glob(wanted, part))
+    match (place, path) {
+        ([], _) => true,
+        (["**", rest @ ..], _) => (0..=path.len()).any(|at| starts(&path[at..], rest)),
+        ([wanted, rest @ ..], [part, path @ ..]) => glob(wanted, part) && starts(path, rest),
+        ([_, ..], []) => false,
+    }
 }
 
 /// Whether the path is inside the place on a file system that does not tell case apart.

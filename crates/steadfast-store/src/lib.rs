@@ -38,8 +38,8 @@ pub use neighbour::{make_neighbours, neighbours_are_due, neighbours_of};
 pub use place::Place;
 pub use scheduled::{Scheduled, is_scheduled, is_scheduled_command, keep_scheduled};
 pub use seal::{
-    Restored, Sealed, kept_aside, mark_checkouts, reseal, reseal_tree, restore, seal, seal_breaks, sealed, take_kept,
-    tree_breaks, unseal,
+    Restored, Sealed, kept_aside, mark_checkouts, reseal, reseal_tree, restore, restore_later, seal, seal_breaks,
+    sealed, take_kept, tree_breaks, unseal,
 };
 pub use session::{Glance, Keep, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};
 pub use turn::{Turn, lock_following, lock_loop};

@@ -32,7 +32,7 @@ pub use checkout::mark_checkouts;
 pub use compare::seal_breaks;
 pub(crate) use kept::copy_aside;
 pub use kept::kept_aside;
-pub use restore::{Restored, restore};
+pub use restore::{Restored, restore, restore_later};
 pub(crate) use table::mode;
 pub use tree::{reseal_tree, tree_breaks};
 

@@ -12,7 +12,8 @@ pub struct ApprovalOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
     /// What is not written while a gate is closed, from the root of the checkout: files, folders with a `/` behind them,
-    /// `*` and `?` within a part. The path of the draft is protected, too. Default: `.tdd-progress.md`.
+    /// `*` and `?` within a part, `**` for any number of folders. The path of the draft is protected, too. Default:
+    /// `.tdd-progress.md`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protected: Option<Vec<String>>,
     /// What closes the gate: `plan-mode`, `agent:NAME` (a subagent of that type, of whatever plugin, which may then

@@ -6,6 +6,9 @@ use std::path::Path;
 /// A hook has no time for more.
 const VISITED: usize = 10_000;
 
+/// The part of a pattern that stands for any number of folders.
+const ANY_FOLDERS: &str = "**";
+
 /// What we render for people, at the root of a checkout: only who names it protects it.
 pub(super) const OURS: &str = ".steadfast";
 
@@ -30,6 +33,9 @@ pub(super) fn files(root: &Path, pattern: &str, limit: usize) -> Files {
     let mut walk = Walk { root, limit, visited: 0, files: Files { all: true, ..Files::default() } };
     let parts: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
     walk.parts(String::new(), &parts);
+    // Two `**` may lead to the same file.
+    walk.files.paths.sort_unstable();
+    walk.files.paths.dedup();
     walk.files
 }
 
@@ -43,6 +49,9 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn parts(&mut self, beneath: String, parts: &[&str]) {
         let Some((part, rest)) = parts.split_first() else { return };
+        if *part == ANY_FOLDERS {
+            return self.any_folders(beneath, rest);
+        }
         let names = match part.contains(['*', '?']) {
             true => self.names(&beneath).into_iter().filter(|name| fits(part, name)).collect(),
             false => vec![(*part).to_owned()],
@@ -59,6 +68,20 @@ impl Walk<'_> {
                 (false, false) => {}
             }
         }
+    }
+
+    /// What the parts behind a `**` mean in a folder and in all below it.
+    fn any_folders(&mut self, beneath: String, parts: &[&str]) {
+        if parts.is_empty() {
+            return self.folder(&beneath);
+        }
+        for name in self.names(&beneath) {
+            let path = join(&beneath, &name);
+            if fs::symlink_metadata(self.root.join(&path)).is_ok_and(|found| found.is_dir()) {
+                self.any_folders(path, parts);
+            }
+        }
+        self.parts(beneath, parts);
     }
 
     fn folder(&mut self, path: &str) {
@@ -108,25 +131,33 @@ fn is_passed_over(folder: &str, name: &str) -> bool {
 
 /// Whether a pattern means the file at this path, wherever that lies: as [`files`] would find it.
 pub(super) fn covers(pattern: &str, path: &str) -> bool {
-    let mut folder = 0;
-    let mut parts = path.split('/');
-    for part in pattern.trim_end_matches('/').split('/') {
-        let Some(name) = parts.next() else { return false };
-        let is_meant = match part.contains(['*', '?']) {
-            true => fits(part, name) && !is_passed_over(&path[..folder], name),
-            false => part == name,
-        };
-        if !is_meant {
-            return false;
+    let pattern: Vec<&str> = pattern.trim_end_matches('/').split('/').collect();
+    let path: Vec<&str> = path.split('/').collect();
+    covers_parts(&pattern, &path, true)
+}
+
+fn covers_parts(pattern: &[&str], path: &[&str], at_root: bool) -> bool {
+    let is_passed_over = |name: &str| is_passed_over(if at_root { "" } else { "/" }, name);
+    match (pattern, path) {
+        ([], names) => names.iter().all(|name| !is_passed_over(name)),
+        ([ANY_FOLDERS, rest @ ..], _) if covers_parts(rest, path, at_root) => true,
+        ([ANY_FOLDERS, ..], [name, below @ ..]) => !is_passed_over(name) && covers_parts(pattern, below, false),
+        ([part, rest @ ..], [name, below @ ..]) => {
+            let is_meant = match part.contains(['*', '?']) {
+                true => fits(part, name) && !is_passed_over(name),
+                false => part == name,
+            };
+            is_meant && covers_parts(rest, below, false)
         }
-        folder += name.len() + 1;
+        ([_, ..], []) => false,
     }
-    parts.all(|name| !is_passed_over("/", name))
 }
 
 /// Whether a pattern may mean something in this folder.
 pub(super) fn reaches(pattern: &str, folder: &str) -> bool {
     let parts = pattern.trim_end_matches('/').split('/');
+    // Behind it, everything may be meant.
+    let parts = parts.take_while(|part| *part != ANY_FOLDERS);
     parts.zip(folder.trim_end_matches('/').split('/')).all(|(part, name)| fits(part, name))
 }
 
@@ -202,6 +233,9 @@ mod tests {
         assert_eq!(found("a/", 9), all(&["a/.x.new", "a/b/y.md", "a/x.md"]));
         assert_eq!(found("*/?.md", 9), all(&["a/x.md", "c/z.md"]));
         assert_eq!(found("a/b", 9), all(&["a/b/y.md"]));
+        assert_eq!(found("**/?.md", 9), all(&["a/b/y.md", "a/x.md", "c/z.md"]));
+        assert_eq!(found("**/b/**/*.md", 9), all(&["a/b/y.md"]));
+        assert_eq!(found("a/**", 9), found("a/", 9));
         assert_eq!(found("nothing/", 9), all(&[]));
         assert_eq!(found("a/", 1), Files { all: false, ..all(&["a/.x.new"]) });
     }
@@ -217,6 +251,12 @@ mod tests {
             [true, false, false, false, true]
         );
         assert_eq!(meant("x.md", &["x.md", "x.mdx", "a/x.md"]), [true, false, false]);
+        let locks = ["a.lock", "x/a.lock", "x/y/a.lock", "x/a.locked", ".git/a.lock", "x/.git/a.lock"];
+        assert_eq!(meant("**/*.lock", &locks), [true, true, true, false, false, false]);
+        assert_eq!(
+            meant("src/**/gen/", &["src/gen/a", "src/x/y/gen/a", "gen/a", "src/gen"]),
+            [true, true, false, true]
+        );
     }
 
     #[test]
@@ -225,6 +265,7 @@ mod tests {
         assert_eq!(reached("src/"), [true, true, false]);
         assert_eq!(reached("*/gen/*.rs"), [true, true, true]);
         assert_eq!(reached("src/a.rs"), [true, false, false]);
+        assert_eq!(reached("**/a.rs"), [true, true, true]);
         assert_eq!(["src/*.rs", "*.rs", "a/b/"].map(fixed), [Some("src".to_owned()), None, Some("a/b".to_owned())]);
     }
 }

@@ -3,7 +3,7 @@ mod trees;
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use steadfast_model::{DraftLine, Millis, SealBreak, SealChange, SessionId};
+use steadfast_model::{DraftLine, Millis, SealBreak, SealCause, SealChange, SessionId};
 use steadfast_testkit::{skip, wait_for};
 
 use super::*;
@@ -476,4 +476,24 @@ fn on_another_file_system_the_intruder_is_copied() {
     assert_eq!(fs::read_to_string(folder.join("a/b")).unwrap(), "intruder");
     assert_eq!(fs::read_link(folder.join("link")).unwrap(), Path::new("nowhere"));
     assert_eq!(fs::read_dir(world.root()).unwrap().count(), 2);
+}
+
+#[test]
+fn what_is_left_for_later_is_known_as_the_agents_until_it_is_put_back() {
+    let world = World::new(&["a.md", "b.md"]);
+    world.write("a.md", "plan");
+    world.write("b.md", "plan");
+    world.seal();
+    world.write("a.md", "intruder");
+    world.write("b.md", "intruder");
+    restore_later(&world.place, &world.gate.scope, world.root(), &["b.md".into()]).unwrap();
+    let causes = || -> Vec<(String, SealCause)> {
+        let breaks = seal_breaks(&world.place, &world.gate.scope, world.root());
+        breaks.into_iter().map(|SealBreak { path, cause, .. }| (path, cause)).collect()
+    };
+    assert_eq!(causes(), [("a.md".to_owned(), SealCause::Unknown), ("b.md".to_owned(), SealCause::Stuck)]);
+    assert!(matches!(world.restore("b.md"), Restored::PutBack { .. }));
+    assert_eq!(causes(), [("a.md".to_owned(), SealCause::Unknown)]);
+    world.write("b.md", "by hand");
+    assert_eq!(causes()[1], ("b.md".to_owned(), SealCause::Unknown));
 }

@@ -128,12 +128,8 @@ pub struct Looked {
 impl Looked {
     /// In one line, if there is something to say.
     pub fn line(&self) -> Option<String> {
-        const SHOWN: usize = 3;
-        let broken = |broken: &SealBreak| format!("`{}` was {}", broken.path, broken.what.as_str());
-        let named: Vec<_> = self.breaks.iter().take(SHOWN).map(broken).collect();
-        let more = self.breaks.len().saturating_sub(SHOWN);
-        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        (!named.is_empty()).then(|| format!("while the plan gate is closed, {}{more}", named.join(", ")))
+        let changed = || format!("while the plan gate is closed, {}", SealBreak::describe(&self.breaks));
+        (!self.breaks.is_empty()).then(changed)
     }
 }
 

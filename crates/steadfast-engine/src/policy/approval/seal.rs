@@ -123,6 +123,11 @@ impl Closed<'_> {
                     seen.effects = vec![Effect::ResealTree { scope: self.gate.scope.clone() }];
                 }
                 join(&mut judgement, seen);
+                if more && writer != Writer::Human {
+                    let told = text::MORE.to_owned();
+                    let note = Some(told.clone());
+                    join(&mut judgement, Judgement { verdict: Verdict::Context(told), note, ..Judgement::default() });
+                }
                 more && writer == Writer::Agent
             }
         };

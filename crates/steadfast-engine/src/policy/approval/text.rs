@@ -1,6 +1,6 @@
 //! What is said of a plan nobody approved: facts, nothing to be done.
 
-use steadfast_model::{DraftLine, Gate, Question, SealBreak, SealChange};
+use steadfast_model::{DraftLine, Gate, Question, SealBreak};
 
 use super::seal::Writer;
 
@@ -118,8 +118,12 @@ pub(super) const REJECT_LABEL: &str = "Reject the plan";
 
 /// For the agent. Whether it could be put back is said by who does it.
 pub(super) fn broken(broken: &[SealBreak]) -> String {
-    format!("{CLOSED} {} while the plan gate is closed.", breaks(broken))
+    format!("{CLOSED} {} while the plan gate is closed.", SealBreak::describe(broken))
 }
+
+/// After as many files of a tree as one event puts back.
+pub(super) const MORE: &str = "More files may be changed. Each event puts back some of them; `steadfast doctor --fix` puts \
+     everything back at once.";
 
 /// The same for the human.
 pub(super) fn broken_by(broken: &[SealBreak], writer: Writer) -> String {
@@ -127,35 +131,22 @@ pub(super) fn broken_by(broken: &[SealBreak], writer: Writer) -> String {
         Writer::Agent => "a process of the agent could have done it",
         Writer::Human | Writer::Unknown => "it is not known whether the agent did it",
     };
-    format!("While the plan gate is closed, {}; {who}.", breaks(broken))
+    format!("While the plan gate is closed, {}; {who}.", SealBreak::describe(broken))
 }
 
 pub(super) fn switched(broken: &[SealBreak]) -> String {
     format!(
         "While the plan gate is closed, another commit was checked out: {} by that. It is left as that commit has it, and \
          sealed so. The gate stays closed.",
-        breaks(broken)
+        SealBreak::describe(broken)
     )
 }
 
 pub(super) fn left(broken: &[SealBreak]) -> String {
-    format!("While the plan gate is closed, {} by something other than the agent. It is left as it is.", breaks(broken))
-}
-
-fn breaks(broken: &[SealBreak]) -> String {
-    let (first, more) = match broken {
-        [] => return String::new(),
-        [first, more @ ..] => (first, more.len()),
-    };
-    let what = match first.what {
-        SealChange::Changed => "was changed",
-        SealChange::Created => "was created",
-        SealChange::Removed => "was removed",
-    };
-    match more {
-        0 => format!("`{}` {what}", first.path),
-        more => format!("`{}` {what}, and {more} more", first.path),
-    }
+    format!(
+        "While the plan gate is closed, {} by something other than the agent. It is left as it is.",
+        SealBreak::describe(broken)
+    )
 }
 
 fn list(paths: &[String]) -> String {
