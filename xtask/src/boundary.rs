@@ -138,6 +138,7 @@ mod tests {
             [
                 "steadfast-plan → steadfast-store is not in the list",
                 "steadfast-store → steadfast-observe is in the list and not used",
+                "steadfast-store → steadfast-redact is in the list and not used",
                 "steadfast-new is not in the list",
             ]
         );
