@@ -5,6 +5,7 @@ mod decide;
 mod limits;
 mod start;
 mod stated;
+mod trial;
 mod verify;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -30,6 +31,7 @@ use super::message::Message;
 use super::news::{Activity, Audience, News, Snapshot};
 use crate::agent::Heard;
 use crate::error::RunError;
+use trial::Trial;
 
 /// How long nothing has to happen until it is looked around.
 const TICK: Duration = Duration::from_secs(1);
@@ -82,6 +84,7 @@ pub(crate) struct Dispatcher {
     pub(super) asides: Sums,
     pausing: Option<Pausing>,
     pub(super) news: Vec<News>,
+    trial: Option<Trial>,
     began: Instant,
     looked: Instant,
     beaten: Instant,
@@ -164,6 +167,7 @@ impl Dispatcher {
             asides: Sums::default(),
             pausing: None,
             news: Vec::new(),
+            trial: None,
             began: now,
             looked: now,
             beaten: now,
@@ -244,6 +248,7 @@ impl Dispatcher {
     }
 
     fn wait_for_threads(&mut self) {
+        self.end_trial();
         // Who sweeps ends when nobody can send it anything.
         self.sweep = None;
         for thread in self.threads.drain(..) {
@@ -274,6 +279,7 @@ impl Dispatcher {
                 self.news.push(News::Checking { unit });
             }
             Message::Advised(unit, advice) => self.advised(unit, advice)?,
+            Message::PassAlready(tasks) => self.pass_already(tasks)?,
             Message::Worked(unit, worked) => self.worked(&unit, *worked)?,
             Message::Merged(unit, merged) => self.merged(&unit, merged)?,
         }

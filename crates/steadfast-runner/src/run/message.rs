@@ -2,7 +2,7 @@ use steadfast_model::{PlanId, TaskId};
 
 use crate::agent::{Departure, Heard};
 
-/// What executors and the merger tell the dispatcher, each of one unit.
+/// What executors and the merger tell the dispatcher, each of one unit, and what a trial of checks found.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// The plan of its worktree is in the ledger.
@@ -13,6 +13,8 @@ pub(crate) enum Message {
     /// Its agent is gone, and its checks run.
     Checking(TaskId),
     Worked(TaskId, Box<Worked>),
+    /// The check of these tasks passes before any work.
+    PassAlready(Vec<TaskId>),
     Merged(TaskId, Merged),
 }
 

@@ -21,6 +21,10 @@ pub enum News {
     Reopened {
         tasks: Vec<TaskId>,
     },
+    /// The check of these tasks passes on the commit that the run begins with: it proves nothing about their work.
+    PassAlready {
+        tasks: Vec<TaskId>,
+    },
     /// The decisions of a phase were written down without an agent: these, in a few words.
     Decided {
         unit: TaskId,

@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use steadfast_check::definition::{Definition, Part, State, define};
 use steadfast_check::{CheckReport, CheckRun};
-use steadfast_model::{CheckEnd, Evidence, EvidenceClass, Millis, PlanId, StatedCheck};
+use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Millis, PlanId, StatedCheck, Status, TaskId};
 use steadfast_redact::redact;
 
 use super::checking::Run;
@@ -34,6 +34,9 @@ pub enum StatedEnd {
     /// Nobody waited for its end.
     Stopped,
 }
+
+/// What a supervisor gets to end the processes of its check.
+const ENDING: Duration = Duration::from_secs(10);
 
 /// How often it is looked whether a check is over, at the least.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -83,11 +86,29 @@ struct Alone<'a> {
     folder: &'a Path,
 }
 
+/// Ends a supervisor. It is asked first, because only it knows the processes of its check.
+fn end(supervisor: &mut Child) {
+    #[cfg(unix)]
+    {
+        let pid = i32::try_from(supervisor.id()).ok().and_then(rustix::process::Pid::from_raw);
+        let asked = pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok());
+        let until = Instant::now() + ENDING;
+        while asked && Instant::now() < until {
+            if !matches!(supervisor.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+    let _ = supervisor.kill();
+    let _ = supervisor.wait();
+}
+
 impl Alone<'_> {
     /// In a process of its own, which leaves what came of it in a file. None: nobody waited for it.
     fn run(&self, command: &str, stop: &AtomicBool) -> Result<Option<Evidence>, WorkError> {
         let failed = |source| TaskError::StatedNotStarted { command: command.to_owned(), source };
-        let name = Run::new(&PlanId::new("stated"), &steadfast_model::TaskId::new("stated"), self.now, None).name;
+        let name = Run::new(&PlanId::new("stated"), &TaskId::new("stated"), self.now, None).name;
         let checks = self.state.join("checks");
         fs::create_dir_all(&checks).map_err(failed)?;
         let report = checks.join(format!("{name}.stated"));
@@ -109,8 +130,7 @@ impl Alone<'_> {
         let mut pause = Duration::from_millis(1);
         while child.try_wait().map_err(failed)?.is_none() {
             if stop.load(Ordering::Relaxed) {
-                let _ = child.kill();
-                let _ = child.wait();
+                end(&mut child);
                 let _ = fs::remove_file(&report);
                 return Ok(None);
             }
@@ -132,10 +152,41 @@ impl TaskList {
             let (name, source_file) = (format!("`{source}`"), Some(source.to_owned()));
             return Err(PlanError::GateClosed { name, source_file }.into());
         }
+        let lost = || TaskError::StatedLost { command: command.to_owned(), how: "it was stopped".to_owned() };
+        Ok(self.try_alone(command, &AtomicBool::new(false))?.ok_or_else(lost)?)
+    }
+
+    fn try_alone(&self, command: &str, stop: &AtomicBool) -> Result<Option<Evidence>, WorkError> {
         let place = &self.repository.place;
         let alone = Alone { state: &place.state, now: self.now(), mark: self.mark.as_deref(), folder: &place.root };
-        let lost = || TaskError::StatedLost { command: command.to_owned(), how: "it was stopped".to_owned() };
-        Ok(alone.run(command, &AtomicBool::new(false))?.ok_or_else(lost)?)
+        alone.run(command, stop)
+    }
+
+    /// Tells of the open tasks whose check passes here, before any work: each distinct command runs once, at most
+    /// `most` of them. Ends when `stop` is set.
+    pub(super) fn passing_already(
+        &self,
+        plan: &PlanId,
+        most: usize,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Vec<TaskId>),
+    ) -> Result<(), WorkError> {
+        let mut commands: Vec<(String, Vec<TaskId>)> = Vec::new();
+        for task in self.ledger().tasks(plan)?.into_iter().filter(|task| task.status != Status::Done) {
+            let Some(command) = task.verify.as_ref().and_then(Check::as_command) else { continue };
+            match commands.iter_mut().find(|(known, _)| known == command) {
+                Some((_, tasks)) => tasks.push(task.id),
+                None => commands.push((command.to_owned(), vec![task.id])),
+            }
+        }
+        for (command, tasks) in commands.into_iter().take(most) {
+            match self.try_alone(&command, stop)? {
+                Some(evidence) if evidence.passed => tell(tasks),
+                Some(_) => {}
+                None => break,
+            }
+        }
+        Ok(())
     }
 
     /// Runs a stated check to its end.

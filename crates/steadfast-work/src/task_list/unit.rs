@@ -70,6 +70,9 @@ pub enum Recheck {
     Stopped,
 }
 
+/// How many commands are tried before any work. The checks of a large spec would take as long as the run.
+const TRIED: usize = 32;
+
 /// The tasks of a run, in all its worktrees.
 #[derive(Debug)]
 pub struct RunTasks {
@@ -122,6 +125,17 @@ impl RunTasks {
     /// Whether the done tasks of a plan hold on the files in `folder`. Changes no task.
     pub fn done_on(&self, folder: &Path, plan: &PlanId, stop: &AtomicBool) -> Result<DoneOn, WorkError> {
         self.at(folder, |list| list.hold_here(plan, stop))
+    }
+
+    /// Tells of the open tasks of a plan whose check passes on the files in `folder`, before any work.
+    pub fn passing_already(
+        &self,
+        folder: &Path,
+        plan: &PlanId,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(Vec<TaskId>),
+    ) -> Result<(), WorkError> {
+        self.at(folder, |list| list.passing_already(plan, TRIED, stop, tell))
     }
 
     /// The done tasks of the plan of a run that another run did on a branch which is not in `checkout`.

@@ -2,6 +2,7 @@ use std::fmt;
 use std::io::stdin;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::Args;
@@ -51,7 +52,10 @@ impl Supervise {
         let sandbox = self.sandbox()?;
         if let (Some(command), Some(report)) = (&self.stated, &self.report) {
             let mut confinement = Confinement::new(supervisor, sandbox.as_ref(), &list.place().root);
-            let evidence = list.supervise_stated(command, &mut confinement, &AtomicBool::new(false));
+            let stop = Arc::<AtomicBool>::default();
+            signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&stop))
+                .map_err(|error| self.not_begun(format_args!("signals cannot be watched: {error}")))?;
+            let evidence = list.supervise_stated(command, &mut confinement, &stop);
             let written = serde_json::to_string(&evidence).map_err(std::io::Error::from);
             return written
                 .and_then(|text| std::fs::write(report, text))

@@ -227,3 +227,25 @@ fn a_run_that_the_scheduler_of_waves_began_is_resumed() {
     let page = fs::read_to_string(sandbox.root().join(".steadfast/plans/greetings/PROGRESS.md")).unwrap();
     assert!(page.contains("5 of 5 units landed") && !page.to_lowercase().contains("wave"), "{page}");
 }
+
+#[test]
+fn a_check_that_passes_before_any_work_is_noted() {
+    let tasks = [
+        "- [ ] 1.1 Lay the ground\n  - files: `a.txt`\n  - verify: `test -s SPEC.md`\n",
+        "- [ ] 1.2 Raise a wall\n  - files: `b.txt`\n  - verify: `test -s b.txt`\n",
+        "- [ ] 1.3 Plant a hedge\n  - files: `c.txt`\n  - verify: `test -s SPEC.md`\n",
+    ];
+    let sandbox = with_markdown(&format!("# Garden\n\n## Phase 1: P\n\n{}", tasks.concat()));
+    let output = sandbox.run(&["run", "SPEC.md", "--host", "sim", "--parallel", "1"]);
+    let said = said(&output);
+    assert!(said.contains("its check passes before any work is done: 1.1, 1.3\n"), "{said}");
+    let listed: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
+    let noted: Vec<&str> = listed["tasks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|task| task["notes"].as_str().is_some_and(|notes| notes.contains("passed before any work")))
+        .map(|task| task["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(noted, ["1.1", "1.3"]);
+}

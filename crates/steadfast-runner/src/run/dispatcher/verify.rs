@@ -54,7 +54,7 @@ impl Dispatcher {
         if !open.is_empty() {
             self.news.push(News::Reopened { tasks: open });
         }
-        Ok(())
+        self.begin_trial()
     }
 
     /// After the last unit landed: each distinct check that is about another tree runs once more.

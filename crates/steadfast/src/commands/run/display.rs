@@ -169,6 +169,10 @@ fn line(news: &News, now: &Snapshot<'_>) -> Option<String> {
             let ids: Vec<&str> = tasks.iter().map(steadfast_model::TaskId::as_str).collect();
             format!("done, but not on this commit, so done again: {}", ids.join(", "))
         }
+        News::PassAlready { tasks } => {
+            let ids: Vec<&str> = tasks.iter().map(steadfast_model::TaskId::as_str).collect();
+            format!("its check passes before any work is done: {}", ids.join(", "))
+        }
         News::Resumed { landed, ended } => {
             format!(
                 "goes on where it was: {landed} merged but not written down, {ended} processes left behind and ended"

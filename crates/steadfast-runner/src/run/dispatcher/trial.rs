@@ -1,0 +1,63 @@
+//! Checks that pass before any work is done prove nothing about the work. The run tries them on the commit it begins with,
+//! beside its agents, and tells the human while the spec can still be changed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use steadfast_model::TaskId;
+use steadfast_store::ledger::LedgerError;
+
+use super::super::message::Message;
+use super::super::news::News;
+use super::Dispatcher;
+use crate::error::RunError;
+
+/// The folder that the commit is laid out in.
+const NAME: &str = "trial";
+
+const NOTE: &str = "Its check passed before any work was done.";
+
+/// A trial of checks that is under way.
+#[derive(Debug)]
+pub(super) struct Trial {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Dispatcher {
+    pub(super) fn begin_trial(&mut self) -> Result<(), RunError> {
+        let (shop, tell, stop) = (Arc::clone(&self.shop), self.tell.clone(), Arc::<AtomicBool>::default());
+        let (plan, base, stopped) = (self.run.plan.clone(), self.run.base.clone(), Arc::clone(&stop));
+        let thread = thread::Builder::new().name("trial".to_owned()).spawn(move || {
+            // It is advice: a commit that cannot be laid out, or a check that cannot be started, is met again where it counts.
+            let Ok(folder) = shop.grounds.exhibit(NAME, &base) else { return };
+            let _ = shop.tasks.passing_already(&folder, &plan, &stopped, &mut |tasks| {
+                let _ = tell.send(Message::PassAlready(tasks));
+            });
+            shop.tasks.leave(&folder);
+            let _ = shop.grounds.put_away(NAME);
+        });
+        self.trial = Some(Trial { stop, thread: thread.map_err(RunError::Thread)? });
+        Ok(())
+    }
+
+    pub(super) fn end_trial(&mut self) {
+        if let Some(trial) = self.trial.take() {
+            trial.stop.store(true, Ordering::Relaxed);
+            let _ = trial.thread.join();
+        }
+    }
+
+    pub(super) fn pass_already(&mut self, tasks: Vec<TaskId>) -> Result<(), RunError> {
+        for task in &tasks {
+            match self.ledger.note_task(&self.run.plan, task, NOTE, self.now()) {
+                // The human reads it all the same.
+                Ok(_) | Err(LedgerError::TooLong { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.news.push(News::PassAlready { tasks });
+        Ok(())
+    }
+}
