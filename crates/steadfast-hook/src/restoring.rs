@@ -71,12 +71,11 @@ impl Restoring {
 
     /// Marks what there was no time for, so that the next event puts it back and takes nothing of it for a human's work.
     pub(crate) fn finish(&self, place: &Place) -> io::Result<()> {
-        self.later.chunk_by(|(a, _), (b, _)| a == b).filter_map(|paths| Some((&paths.first()?.0, paths))).try_for_each(
-            |(scope, paths)| {
-                let paths: Vec<String> = paths.iter().map(|(_, path)| path.clone()).collect();
-                restore_later(place, scope, &place.root, &paths)
-            },
-        )
+        for of_gate in self.later.chunk_by(|(a, _), (b, _)| a == b) {
+            let paths: Vec<String> = of_gate.iter().map(|(_, path)| path.clone()).collect();
+            restore_later(place, &of_gate[0].0, &place.root, &paths)?;
+        }
+        Ok(())
     }
 
     /// Adds the outcome to what agent and human are told.
