@@ -45,9 +45,9 @@ fn resumes(sandbox: &Sandbox) {
 
 #[test]
 fn a_ledger_that_is_locked_while_a_check_ends() {
-    // The agent's own call of the check fails: what is looked at is the runner's.
+    // The agent's own call of the check fails, and so does the trial before any work: what is looked at is the runner's.
     let sandbox = with_check(
-        r#"case "$STEADFAST_RUN_MARK" in */*) exit 1;; esac; touch "$HOME/checks"
+        r#"case "$STEADFAST_RUN_MARK" in */*) exit 1;; esac; test -s 1.1.txt || exit 1; touch "$HOME/checks"
 while test -e "$HOME/hold"; do sleep 0.02; done; test -s 1.1.txt"#,
     );
     let (checks, hold) = (sandbox.home().join("checks"), sandbox.home().join("hold"));
@@ -107,7 +107,7 @@ exec "$0" resume --host sim"#;
 #[test]
 fn a_disk_that_is_full_while_a_check_runs() {
     let sandbox = with_check(
-        r#"test -e "$HOME/room" || { cat /dev/zero > "$HOME/.local/state/ballast"; echo no room; exit 1; }; test -s 1.1.txt"#,
+        r#"test -s 1.1.txt || exit 1; test -e "$HOME/room" || { cat /dev/zero > "$HOME/.local/state/ballast"; echo no room; exit 1; }"#,
     );
     let Some(output) = sandbox.elsewhere(FILLED, &RUN) else { return };
     let (printed, said) = (String::from_utf8_lossy(&output.stdout), sandbox.without_paths(&output.stderr));
