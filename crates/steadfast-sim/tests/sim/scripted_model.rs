@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 use steadfast_sim::{Action, Cast, Scenario, ScriptedModel, Track, Turn, Usage};
-use steadfast_testkit::PATIENCE;
+use steadfast_testkit::{PATIENCE, wait_for};
 
 fn connect(model: &ScriptedModel) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", model.port())).unwrap();
@@ -233,11 +233,10 @@ fn dropping_it_frees_the_port_and_hangs_up() {
     drop(model);
     assert_eq!(idle.read(&mut [0; 8]).unwrap(), 0);
     // Another test may have the port by now, and a process that one just started has the socket until its program runs.
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while listeners(port).iter().any(|socket| listened.contains(socket)) {
-        assert!(std::time::Instant::now() < until, "the model still listens");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    wait_for("the end of the listening socket", || {
+        let left: Vec<String> = listeners(port).into_iter().filter(|socket| listened.contains(socket)).collect();
+        if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
+    });
     #[cfg(target_os = "linux")]
     assert_eq!(listened.len(), 1);
 }
