@@ -80,13 +80,14 @@ fn with_run(state: RunState, runner: Option<Process>) -> Sandbox {
     let worktree = sandbox.place().worktree();
     let plan: PlanId = ledger.plan_view(&worktree).unwrap().unwrap().id;
     let run = Run {
-        id: RunId::new("r-1"),
+        // Ending a run ends every process on this machine that carries its id, the ones of other tests too.
+        id: RunId::new("r-e1"),
         plan,
         worktree,
         spec: "SPEC.md".into(),
         host: Host::Sim,
         base: git(&sandbox, &["rev-parse", "HEAD"]),
-        branch: "steadfast/r-1".into(),
+        branch: "steadfast/r-e1".into(),
         state,
         reason: None,
         limits: Limits::default(),
@@ -274,7 +275,7 @@ fn while_another_run_is_not_over() {
     let sandbox = with_run(RunState::Paused, None);
     insta::assert_snapshot!(refused(&sandbox, &RUN), @r"
     exit 1
-    error: run r-1 of `SPEC.md` is not over yet
+    error: run r-e1 of `SPEC.md` is not over yet
 
     hint: `steadfast resume` goes on with it; `steadfast resume --give-up` ends it and keeps its branch
     ");
@@ -287,13 +288,13 @@ fn a_run_that_is_under_way() {
     let said = |arguments| refused(&sandbox, arguments).replace(&me.to_string(), "<pid>");
     insta::assert_snapshot!(said(&["resume"]), @r"
     exit 1
-    error: run r-1 is under way, by process <pid>
+    error: run r-e1 is under way, by process <pid>
 
     hint: `steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it
     ");
     insta::assert_snapshot!(said(&["resume", "--give-up"]), @r"
     exit 1
-    error: run r-1 is under way, by process <pid>
+    error: run r-e1 is under way, by process <pid>
 
     hint: `steadfast progress` shows how it stands; Ctrl-C in its terminal pauses it
     ");
@@ -302,11 +303,11 @@ fn a_run_that_is_under_way() {
 #[test]
 fn a_run_that_is_over_or_unknown() {
     let sandbox = with_run(RunState::Complete, None);
-    insta::assert_snapshot!(refused(&sandbox, &["resume", "--run", "r-1"]), @r"
+    insta::assert_snapshot!(refused(&sandbox, &["resume", "--run", "r-e1"]), @r"
     exit 1
-    error: run r-1 is over
+    error: run r-e1 is over
 
-    hint: what it did is on steadfast/r-1; `steadfast run SPEC` begins another
+    hint: what it did is on steadfast/r-e1; `steadfast run SPEC` begins another
     ");
     insta::assert_snapshot!(refused(&sandbox, &["resume", "--run", "r-2"]), @r"
     exit 1
@@ -334,10 +335,10 @@ fn a_run_is_resumed_only_with_its_agent() {
 #[test]
 fn a_run_that_is_given_up_leaves_its_branch() {
     let sandbox = with_run(RunState::Paused, None);
-    git(&sandbox, &["branch", "steadfast/r-1"]);
-    git(&sandbox, &["branch", "steadfast/r-1-1.1"]);
-    insta::assert_snapshot!(sandbox.ok(&["resume", "--give-up"]), @"run r-1 is over; what landed is on steadfast/r-1");
-    assert_eq!(git(&sandbox, &["branch", "--format=%(refname:short)", "--list", "steadfast/*"]), "steadfast/r-1");
+    git(&sandbox, &["branch", "steadfast/r-e1"]);
+    git(&sandbox, &["branch", "steadfast/r-e1-1.1"]);
+    insta::assert_snapshot!(sandbox.ok(&["resume", "--give-up"]), @"run r-e1 is over; what landed is on steadfast/r-e1");
+    assert_eq!(git(&sandbox, &["branch", "--format=%(refname:short)", "--list", "steadfast/*"]), "steadfast/r-e1");
     let runs = Ledger::open(&sandbox.place().state).unwrap().runs_of(&sandbox.place().worktree()).unwrap();
     assert_eq!(runs[0].state, RunState::Stopped);
 }
