@@ -1,11 +1,11 @@
 //! What every event does to a session, whatever the policies say.
 
 use steadfast_model::{
-    Action, Answer, Change, Event, EventKind, Fact, Facts, HostList, ListChange, Outcome, PromptOrigin, Ruling,
-    StartSource, State, Status,
+    Action, Answer, Change, Effect, Event, EventKind, Fact, Facts, GateScope, HostList, ListChange, Outcome,
+    PromptOrigin, Ruling, StartSource, State, Status,
 };
 
-use crate::{Heard, goal};
+use crate::{Decision, Heard, goal};
 
 pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Change> {
     let mut changes = Vec::new();
@@ -110,6 +110,46 @@ fn must_nots(state: &State, facts: &Facts) -> Option<Change> {
     let own = plan.as_ref().filter(|plan| state.is_bound(plan));
     let found = own.map(|plan| goal::must_nots(&plan.brief)).unwrap_or_default();
     (found != state.must_nots).then_some(Change::MustNots(found))
+}
+
+/// A journal this long is brought into the ledger, and so bounded, also in a session that never ends. A lone writer pays
+/// for two `fsync` when it closes the database, so a stop does so only past this size.
+const LONG_JOURNAL: u64 = 1 << 20;
+
+/// The upkeep after a decision: claims, journal, the files beside it, another session's gate.
+pub(crate) fn upkeep(event: &Event, facts: &Facts, decision: &Decision) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if let EventKind::SessionStart { .. } = &event.kind {
+        effects.extend(facts.transcript.clone().map(|path| Effect::NoteTranscript { path }));
+        effects.push(Effect::FindNeighbours);
+    }
+    effects.extend(facts.hosts.clone().map(|hosts| Effect::NoteProcess { hosts }));
+    effects.extend(tell_owner(event, decision));
+    let ends = matches!(event.kind, EventKind::SessionEnd { .. });
+    let stops = matches!(event.kind, EventKind::Stop(_));
+    if ends || stops {
+        effects.push(Effect::DropClaims);
+    }
+    if ends || decision.effects.iter().any(Effect::is_ledgers) {
+        effects.push(Effect::DrainJournal { over_bytes: 0 });
+    } else if stops {
+        effects.push(Effect::DrainJournal { over_bytes: LONG_JOURNAL });
+    }
+    effects
+}
+
+/// The human answered here what another session had proposed.
+fn tell_owner(event: &Event, decision: &Decision) -> Option<Effect> {
+    let opening = decision.changes.iter().find_map(|change| match change {
+        Change::GateOpened(opening) => Some(opening.clone()),
+        _ => None,
+    })?;
+    let owner = decision.effects.iter().find_map(|effect| match effect {
+        Effect::OpenGate { scope: GateScope::Session(owner) }
+        | Effect::Approve { scope: GateScope::Session(owner), .. } => Some(owner.clone()),
+        _ => None,
+    })?;
+    (owner != event.session).then_some(Effect::TellOwner { session: owner, opening })
 }
 
 /// What the answer makes of the event: a subagent that may not stop has not stopped.

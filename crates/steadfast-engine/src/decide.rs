@@ -12,6 +12,8 @@ pub struct Decision {
     pub answer: Answer,
     pub changes: Vec<Change>,
     pub effects: Vec<Effect>,
+    /// What follows from the event and the rest of the decision whatever the policies say. No journal keeps it.
+    pub upkeep: Vec<Effect>,
 }
 
 /// What has to be known before [`decide`]. Who asks both has the event [`Heard`] once.
@@ -33,11 +35,6 @@ impl Heard<'_> {
             return Needs::default();
         }
         POLICIES.iter().map(|policy| policy.needs(state, self)).fold(goal::needs(state, self), Needs::and)
-    }
-
-    /// What has to be known besides, when it is known what a call changed.
-    pub fn needs_then(&self, state: &State, changed: &[String]) -> Needs {
-        POLICIES.iter().map(|policy| policy.needs_then(state, self, changed)).fold(Needs::default(), Needs::and)
     }
 
     /// What to answer, and what that changes.
@@ -95,6 +92,7 @@ impl Heard<'_> {
 
         decision.changes.extend(repeat::remember(&state, event, &decision.answer));
         decision.changes.extend(book::close(event, &decision.answer));
+        decision.upkeep = book::upkeep(event, facts, &decision);
         decision
     }
 }

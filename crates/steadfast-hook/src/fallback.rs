@@ -2,8 +2,8 @@ use steadfast_hosts::encode;
 use steadfast_model::{Answer, EventName, Ruling};
 use steadfast_store::{Later, Place, SessionFiles, gate_for, has_marker_before, log_line};
 
+use crate::answer::Surroundings;
 use crate::call::Call;
-use crate::supervise::Surroundings;
 
 /// The answer when there is none: from arguments, environment and gate markers alone.
 ///

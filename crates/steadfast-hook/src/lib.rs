@@ -3,36 +3,36 @@
 //! [`answer`] never fails and never panics outward; what goes wrong on the way to a verdict, or takes too long,
 //! ends in [`fallback()`]: silence, or, before a tool and behind a closed gate, a refusal.
 
+mod answer;
 mod call;
+mod checkout;
 mod cost;
-mod done;
+mod drain;
+mod effects;
 mod facts;
 mod fallback;
 mod follow;
 mod gate;
-mod list;
-mod privacy;
+mod host_list;
+mod memory;
+mod pipeline;
 mod process;
-mod removed;
+mod redacted;
 mod restoring;
 mod sender;
 mod settings;
-mod share;
 mod speaker;
-mod spec;
-mod step;
-mod supervise;
-mod watch;
-mod wiring;
 
+pub use answer::{Answered, Background, Surroundings, answer};
 pub use call::{Call, CallError};
+pub use checkout::{StepError, step};
 pub use cost::cost_since;
-pub use facts::is_silent;
+pub use drain::drain;
+pub use facts::{is_silent, note_wiring, spec_change, text_digest};
 pub use fallback::{fallback, last_word};
 pub use follow::{Follow, Followed};
 pub use gate::draft_hash;
+pub use memory::{Memory, Replayed, replay_journal};
+pub use pipeline::{World, handle};
 pub use process::{HOSTS, Process, is_gone};
-pub use spec::{spec_change, text_digest};
-pub use step::{StepError, drain, step};
-pub use supervise::{Answered, Refining, Surroundings, answer};
-pub use wiring::note_wiring;
+pub use redacted::Redacted;

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AgentId, Channel, Gate, GateScope, Host, ListItem, LoopId, Millis, Mode, PlanId, SessionId, TaskId, ToolUseId,
-    Waiting,
+    AgentId, Channel, Gate, GateScope, Host, ListItem, LoopId, Millis, Mode, Opening, PlanId, SessionId, TaskId,
+    ToolUseId, Waiting,
 };
 
 /// What is done after a decision is journalled. Idempotent: it may be done twice, by whoever comes next.
@@ -101,10 +101,30 @@ pub enum Effect {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         gone: Vec<TaskId>,
     },
-    /// The user's command is asked what else belongs to what the human of this prompt wants. Beside the hook, when it has
-    /// answered.
+    /// Run the user's command for the goal of this prompt, in the background, after the host has its answer.
     Refine {
         prompt: u64,
+    },
+    /// Read from history which files change together, in the background, after the host has its answer.
+    FindNeighbours,
+    /// A human opened the gate of another session here: without this event that session would close it again.
+    TellOwner {
+        session: SessionId,
+        opening: Opening,
+    },
+    /// No call of this session runs any more: remove its claims.
+    DropClaims,
+    /// Bring the journal of this session into the ledger if it is longer than this.
+    DrainJournal {
+        over_bytes: u64,
+    },
+    /// Keep the processes of the session's hosts beside its journal.
+    NoteProcess {
+        hosts: String,
+    },
+    /// Keep where the host writes the session down.
+    NoteTranscript {
+        path: String,
     },
 }
 
@@ -128,6 +148,12 @@ impl Effect {
             Self::Reseal { .. } | Self::ResealTree { .. } => "what is there now was not sealed",
             Self::FollowList { .. } => "the host's list was not taken over",
             Self::Refine { .. } => "the goal was not refined",
+            Self::FindNeighbours => "the files that change together were not looked up",
+            Self::TellOwner { .. } => "the owner of the gate was not told that it is open",
+            Self::DropClaims => "the claims of the session were not removed",
+            Self::DrainJournal { .. } => "the journal was not drained",
+            Self::NoteProcess { .. } => "the processes of the session were not kept",
+            Self::NoteTranscript { .. } => "the path of the transcript was not kept",
         }
     }
 

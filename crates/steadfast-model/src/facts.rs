@@ -169,6 +169,9 @@ pub struct Facts {
     /// The processes of the session's hosts, where the hook notes them anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<String>,
+    /// Where the host writes the session down. Said at the start of a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
     /// Where in the tree is what the human called by its name.
     #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
     pub found: Fact<Vec<Found>>,

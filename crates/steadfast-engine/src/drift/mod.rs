@@ -22,7 +22,7 @@ pub use repetition::{Repeated, Repetition, repeated, to_and_fro};
 pub use score::{Leads, Scored, score};
 pub use tangent::{Work, tangent};
 
-pub use crate::policy::{follow, written};
+pub use crate::policy::{follow, leads_astray, written};
 
 pub(crate) use content::explored;
 pub(crate) use deed::{mark, unix};

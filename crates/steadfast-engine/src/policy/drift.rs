@@ -56,13 +56,6 @@ impl Policy for Drift {
         }
     }
 
-    fn needs_then(&self, state: &State, event: &Heard<'_>, changed: &[String]) -> Needs {
-        let Some(mut deed) = deed_of(state, event).filter(|deed| deed.unknown) else { return Needs::default() };
-        take_in(&mut deed, state, event, changed);
-        let astray = leads_away(state, &deed);
-        Needs { plan: astray, neighbours: astray, ..Needs::default() }
-    }
-
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
         follow(state, event, facts, Without::default())
     }
@@ -127,6 +120,14 @@ pub fn written(state: &State, event: &Heard<'_>, changed: &Fact<Vec<String>>) ->
         take_in(&mut deed, state, event, changed);
     }
     deed.writes
+}
+
+/// Whether the files that a command turned out to change lead away from the goal. The task at hand and the history are
+/// then needed as for a call that shows what it writes.
+pub fn leads_astray(state: &State, event: &Heard<'_>, changed: &[String]) -> bool {
+    let Some(mut deed) = deed_of(state, event).filter(|deed| deed.unknown) else { return false };
+    take_in(&mut deed, state, event, changed);
+    leads_away(state, &deed)
 }
 
 /// Whether what is written would be spoken of.

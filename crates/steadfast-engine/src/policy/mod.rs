@@ -13,7 +13,7 @@ mod integrity;
 mod target;
 
 pub(crate) use constraint::{covers, is_free, is_manifest, unknown_git_words};
-pub use drift::{follow, written};
+pub use drift::{follow, leads_astray, written};
 pub(crate) use target::{absolute, only_reads};
 
 pub const POLICIES: [&dyn Policy; 6] = [
@@ -36,11 +36,6 @@ pub trait Policy: Sync {
 
     /// What it must know for this event. Cheap: asked for every tool call.
     fn needs(&self, state: &State, event: &Heard<'_>) -> Needs;
-
-    /// What it must know besides, when it is known what a call changed.
-    fn needs_then(&self, _state: &State, _event: &Heard<'_>, _changed: &[String]) -> Needs {
-        Needs::default()
-    }
 
     fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement;
 }

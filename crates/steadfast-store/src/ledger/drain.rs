@@ -229,7 +229,13 @@ impl<'a> Drain<'a> {
                 | Effect::Restore { .. }
                 | Effect::Reseal { .. }
                 | Effect::ResealTree { .. }
-                | Effect::Refine { .. } => {}
+                | Effect::Refine { .. }
+                | Effect::FindNeighbours
+                | Effect::TellOwner { .. }
+                | Effect::DropClaims
+                | Effect::DrainJournal { .. }
+                | Effect::NoteProcess { .. }
+                | Effect::NoteTranscript { .. } => {}
             }
         }
         Ok(())

@@ -16,7 +16,7 @@ const LONGEST: u64 = 256 << 10;
 const SLACK_MS: u64 = 50;
 
 /// Keeps what a file says, so that it can be put back.
-pub(crate) fn remember(place: &Place, file: &mut WatchedFile) {
+pub(super) fn remember(place: &Place, file: &mut WatchedFile) {
     let is_file = fs::symlink_metadata(&file.path).is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
     let within = file.path.strip_prefix(&place.root).ok().and_then(Path::to_str);
     file.text = within.filter(|_| is_file).and_then(|_| fs::read_to_string(&file.path).ok());
@@ -24,7 +24,7 @@ pub(crate) fn remember(place: &Place, file: &mut WatchedFile) {
 }
 
 /// The settings in the checkout that call us, and what git knows of them.
-pub(crate) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, event: &Event) -> Vec<WiredFile> {
+pub(super) fn wired(place: &Place, homes: fn() -> Option<Homes>, needs: Needs, event: &Event) -> Vec<WiredFile> {
     let Some(table) = needs.wired.then(|| read_wiring(place)).flatten() else { return Vec::new() };
     let ours = table.files.iter().filter(|file| !file.ways.is_empty() && file.path.exists());
     let within = |file: &WatchedFile| Some(file.path.strip_prefix(&place.root).ok()?.to_str()?.to_owned());
@@ -63,7 +63,7 @@ fn as_said(root: &Path, cwd: &Path) -> PathBuf {
 
 /// What the call of an event removed, put back. What was removed before it, or by somebody else between calls, is not
 /// touched: the next prompt or stop tells of it.
-pub(crate) fn removed(place: &Place, needs: Needs, state: &State, event: &Event) -> Vec<RemovedFile> {
+pub(super) fn removed(place: &Place, needs: Needs, state: &State, event: &Event) -> Vec<RemovedFile> {
     if !needs.removed {
         return Vec::new();
     }

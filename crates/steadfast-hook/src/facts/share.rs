@@ -6,12 +6,12 @@ use steadfast_model::{DoneHere, Event, EventKind, Fact, Facts, Needs, PlanView, 
 use steadfast_store::Place;
 use steadfast_store::ledger::{Ledger, LedgerError};
 
-use crate::done;
-use crate::facts::{PlanFacts, from_root, silent_since};
+use super::plan::{PlanFacts, silent_since};
+use super::{done, from_root};
 
 /// The plan in force. At a stop, where this session is not bound to that one or nothing of it is open: one that it is
 /// bound to and that is not done.
-pub(crate) fn look(
+pub(super) fn look(
     place: &Place,
     ledger: &Ledger,
     worktree: &str,

@@ -1,5 +1,6 @@
-//! The host's list of tasks on the disk: looked at where a turn ends or a session goes on. For a tool only where a call is
-//! about an item that this session has not seen.
+//! The host's list of tasks. What the disk says otherwise than our copy is an event of its own, before the event at which
+//! it is looked at: where a turn ends or a session continues, and for a tool only where a call is about an item that this
+//! session has not seen.
 
 use std::time::Duration;
 
@@ -9,8 +10,8 @@ use steadfast_model::{
     Action, Answer, Event, EventKind, Host, HostList, ListCall, ListDiff, Ruling, StartSource, State, TaskSource, fnv,
 };
 
-use crate::privacy;
-use crate::step::Step;
+use crate::checkout::Around;
+use crate::redacted::clean_item;
 
 /// What reading a list gets. Two thousand items take a fifth of it.
 const READING: Duration = Duration::from_millis(200);
@@ -27,14 +28,19 @@ pub(crate) fn pass_over(event: &mut Event, source: TaskSource) {
     }
 }
 
-/// Whether an event is about nothing but a list that nobody has followed. Nothing is looked up or kept of it.
-pub(crate) fn is_nobodys(event: &Event, source: TaskSource) -> bool {
+/// Whether an event is about nothing but a list that is not followed. Nothing is looked up or kept of it.
+pub(crate) fn is_of_unfollowed(event: &Event, source: TaskSource) -> bool {
     matches!(event.kind, EventKind::ItemCreated(_) | EventKind::ItemCompleted(_)) && source != TaskSource::ClaudeTasks
 }
 
 /// What the disk says otherwise than our copy, as an event before this one. A session that never used the list has no
 /// copy: whoever only came to ask something is not held by what others left on it.
-pub(crate) fn seen(step: &Step<'_>, state: &State, event: &Event) -> Option<Event> {
+pub(crate) fn seen(
+    around: &Around<'_>,
+    task_list: fn() -> Option<String>,
+    state: &State,
+    event: &Event,
+) -> Option<Event> {
     let known = state.list.as_deref();
     let is_time = match &event.kind {
         EventKind::Stop(_) => known.is_some() && event.agent.is_none(),
@@ -55,11 +61,11 @@ pub(crate) fn seen(step: &Step<'_>, state: &State, event: &Event) -> Option<Even
     if state.rules.tasks_from != TaskSource::ClaudeTasks || event.host != Host::Claude {
         return None;
     }
-    let named = state.rules.task_list.clone().or_else(step.task_list);
+    let named = state.rules.task_list.clone().or_else(task_list);
     let folder =
-        task_list_folder(&(step.homes)()?.claude_dir(), named.as_deref(), ours.team.as_deref(), &event.session);
+        task_list_folder(&(around.homes)()?.claude_dir(), named.as_deref(), ours.team.as_deref(), &event.session);
     let mut kept = read_task_list(&folder, READING)?;
-    kept.items.iter_mut().for_each(privacy::clean_item);
+    kept.items.iter_mut().for_each(clean_item);
     let extent = if kept.cut_short { Extent::Part } else { Extent::Whole };
     let mut diff = ListDiff { faults: kept.faults, ..difference(ours, &kept.items, &kept.unread, extent) };
     // However many there are, the one that a call is about is followed.

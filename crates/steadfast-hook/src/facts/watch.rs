@@ -53,14 +53,14 @@ const MANIFESTS: [&str; 26] = [
 ];
 
 /// Which files of a call are not there yet.
-pub(crate) fn new_files(needs: Needs, event: &Heard<'_>) -> Vec<String> {
+pub(super) fn new_files(needs: Needs, event: &Heard<'_>) -> Vec<String> {
     if !needs.new_files {
         return Vec::new();
     }
     event.targets().into_iter().filter(|path| fs::symlink_metadata(path).is_err()).collect()
 }
 
-pub(crate) fn marks(place: &Place, needs: Needs, cwd: &str) -> Option<Marks> {
+pub(super) fn marks(place: &Place, needs: Needs, cwd: &str) -> Option<Marks> {
     if !needs.marks {
         return None;
     }
@@ -131,7 +131,7 @@ fn tail(path: &Path) -> Option<String> {
 }
 
 /// What the aliases that a command uses stand for, the last word of git's configuration first.
-pub(crate) fn aliases(place: &Place, needs: Needs, homes: fn() -> Option<Homes>, event: &Heard<'_>) -> Vec<GitAlias> {
+pub(super) fn aliases(place: &Place, needs: Needs, homes: fn() -> Option<Homes>, event: &Heard<'_>) -> Vec<GitAlias> {
     if !needs.aliases {
         return Vec::new();
     }

@@ -1,12 +1,37 @@
-//! Secrets go before anything is decided, and so before anything is written.
+//! An event without its secrets: they go before anything is decided, and so before anything is written.
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
 use steadfast_model::{Action, Event, EventKind, GoalWord, ListCall, ListItem, Listed, Outcome, ToolCall};
 use steadfast_redact::redact as without_secrets;
 
-pub(crate) fn redact(event: &mut Event) {
-    match &mut event.kind {
+/// An event whose texts passed the redaction. The pipeline takes no other.
+#[derive(Clone, Debug)]
+pub struct Redacted(Event);
+
+impl Redacted {
+    pub fn of(mut event: Event) -> Self {
+        redact(&mut event.kind);
+        Self(event)
+    }
+
+    /// For what says who sent the event. It adds no text of the host's.
+    pub(crate) fn event_mut(&mut self) -> &mut Event {
+        &mut self.0
+    }
+}
+
+impl Deref for Redacted {
+    type Target = Event;
+
+    fn deref(&self) -> &Event {
+        &self.0
+    }
+}
+
+fn redact(kind: &mut EventKind) {
+    match kind {
         EventKind::Prompt { text, .. } | EventKind::StopFailed { error: text } => clean(text),
         EventKind::Goal(word) => clean_word(word),
         EventKind::PreTool(call) | EventKind::Permission(call) => clean_call(call),

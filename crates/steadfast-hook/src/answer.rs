@@ -4,17 +4,19 @@ use std::path::{Path, PathBuf};
 
 use steadfast_engine::Decision;
 use steadfast_hosts::install::Homes;
-use steadfast_hosts::{Around, WireError, decode, encode, transcript_path};
+use steadfast_hosts::{WireError, decode, encode, transcript_path};
 use steadfast_model::{
-    Action, Answer, Effect, Event, EventKind, EventName, Host, Millis, Ruling, SessionId, ToolResult,
+    Action, Answer, Effect, Event, EventKind, EventName, Facts, Host, Millis, Ruling, SessionId, ToolResult,
 };
 use steadfast_store::{ConfigFiles, Glance, Place, SessionFiles};
 
 use crate::call::Call;
+use crate::checkout::{Around, Checkout, StepError};
 use crate::fallback::fallback;
 use crate::follow::Follow;
-use crate::step::Step;
-use crate::{privacy, process, sender, settings, speaker};
+use crate::redacted::Redacted;
+use crate::sender::Noted;
+use crate::{host_list, process, sender, settings, speaker};
 
 /// A payload longer than this is not read to its end.
 const PAYLOAD: u64 = 64 << 20;
@@ -50,6 +52,11 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    fn of_checkout(&self) -> Around<'_> {
+        let Self { homes, follow, programs, .. } = *self;
+        Around { run_spent: self.run_spent.as_deref(), homes, follow, programs }
+    }
+
     /// Where to look for a place: where the event happened, where the hook was started, where the session began.
     pub(crate) fn directories<'a>(&'a self, cwd: &'a Path) -> impl Iterator<Item = &'a Path> {
         [Some(cwd), Some(self.cwd.as_path()), self.project.as_deref()].into_iter().flatten()
@@ -61,18 +68,37 @@ impl Surroundings {
 pub struct Answered {
     /// What goes to standard output, or nothing.
     pub said: Option<String>,
-    /// What is begun beside the hook when the host has its answer.
-    pub refining: Option<Refining>,
+    /// What is begun in the background when the host has its answer.
+    pub background: Vec<Background>,
 }
 
-/// The goal of a session for which the user's command is asked.
+/// Work that takes longer than a hook may.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refining {
-    /// The root of the checkout.
-    pub root: PathBuf,
-    pub session: SessionId,
-    /// The number of the human's prompt that set or changed it.
-    pub prompt: u64,
+pub enum Background {
+    /// Ask the user's command about the goal of a session.
+    Refine {
+        /// The root of the checkout.
+        root: PathBuf,
+        session: SessionId,
+        /// The number of the human's prompt that set or changed it.
+        prompt: u64,
+    },
+    /// Read from history which files change together.
+    FindNeighbours {
+        /// The root of the checkout.
+        root: PathBuf,
+    },
+}
+
+impl Background {
+    fn of(effect: &Effect, root: &Path, session: &SessionId) -> Option<Self> {
+        let root = || root.to_owned();
+        match effect {
+            Effect::Refine { prompt } => Some(Self::Refine { root: root(), session: session.clone(), prompt: *prompt }),
+            Effect::FindNeighbours => Some(Self::FindNeighbours { root: root() }),
+            _ => None,
+        }
+    }
 }
 
 /// The answer to one event: whatever a host sends, and however our own code panics, there is one.
@@ -84,7 +110,7 @@ pub fn answer(call: &Call, around: &Surroundings, stdin: impl Read) -> Answered 
         Ok(done) => done,
         Err(panic) => Err(format!("panicked: {}", message(&*panic))),
     };
-    done.unwrap_or_else(|why| Answered { said: fallback(call, around, &why), refining: None })
+    done.unwrap_or_else(|why| Answered { said: fallback(call, around, &why), background: Vec::new() })
 }
 
 fn work(call: &Call, around: &Surroundings, stdin: impl Read) -> Result<Answered, String> {
@@ -94,7 +120,7 @@ fn work(call: &Call, around: &Surroundings, stdin: impl Read) -> Result<Answered
 }
 
 fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered, String> {
-    let outside = Around {
+    let outside = steadfast_hosts::Around {
         at: around.now,
         cwd: around.cwd.to_string_lossy().into_owned(),
         session: around.session.clone(),
@@ -113,59 +139,69 @@ fn judge(call: &Call, around: &Surroundings, payload: &[u8]) -> Result<Answered,
         let may_be = sender::may_be_attended(&place, around.peer);
         event.attended = if may_be { event.attended.or_else(process::is_attended) } else { Some(false) };
     }
-    privacy::redact(&mut event);
+    let mut event = Redacted::of(event);
     let claimed = SessionFiles::of(&place, &event.session);
     let mut glance = claimed.glance();
     let known = sender::known(&claimed, glance.as_ref().map(Glance::state));
-    sender::check(&place, &mut event, around.peer, &known);
+    sender::check(&place, event.event_mut(), around.peer, &known);
     if event.session != *claimed.session() {
         glance = SessionFiles::of(&place, &event.session).glance();
     }
-    speaker::check(&place, &mut event, payload);
+    speaker::check(&place, event.event_mut(), payload);
     let config = ConfigFiles::of(&place, around.user_config.as_deref()).beside(around.user_state.as_deref());
-    let Surroundings { homes, follow, task_list, .. } = *around;
-    let run_spent = around.run_spent.as_deref();
-    let keeps_hooks = settings::leaves_us(&event, payload);
-    let inherited = sender::inherited(&place, &event, around.peer);
+    let seen = seen(&place, around, &event, payload, known);
+    let session = event.session.clone();
+    let checkout = Checkout::new(&place, &config, around.of_checkout(), glance);
+    let Decision { mut answer, effects, upkeep, .. } =
+        handle(checkout, event, around, seen).map_err(|error| error.to_string())?;
+    if call.host == Host::Codex {
+        name_program(&mut answer, around.programs);
+    }
+    // What was read has a name.
+    let said = EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer));
+    let done_later = effects.iter().chain(&upkeep);
+    let background = done_later.filter_map(|effect| Background::of(effect, &place.root, &session)).collect();
+    Ok(Answered { said, background })
+}
+
+/// What comes with an event: who sent it, and what its payload says beside it.
+fn seen(place: &Place, around: &Surroundings, event: &Event, payload: &[u8], known: Vec<Noted>) -> Facts {
     let starts = matches!(event.kind, EventKind::SessionStart { .. });
     let speaks = matches!(event.kind, EventKind::Prompt { .. } | EventKind::Stop(_));
     // A session that was begun before we were called for it had no start.
     let is_new = starts || (speaks && known.is_empty());
-    let hosts = if is_new { sender::hosts(known, around.peer) } else { None };
-    let step = Step {
-        place: &place,
-        config: &config,
-        run_spent,
-        homes,
-        follow,
-        task_list,
-        programs: around.programs,
-        keeps_hooks,
-        inherited: &inherited,
-        hosts: hosts.as_deref(),
+    let transcript = starts.then(|| transcript_path(payload)).flatten();
+    Facts {
+        keeps_hooks: settings::leaves_us(event, payload),
+        inherited: sender::inherited(place, event, around.peer),
+        hosts: if is_new { sender::hosts(known, around.peer) } else { None },
+        transcript: transcript.map(|path| path.to_string_lossy().into_owned()),
+        ..Facts::default()
+    }
+}
+
+/// The event of a payload, and before it what the host's list of tasks says.
+fn handle(
+    mut checkout: Checkout<'_>,
+    mut event: Redacted,
+    around: &Surroundings,
+    seen: Facts,
+) -> Result<Decision, StepError> {
+    let source = checkout.tasks_from(event.at);
+    if host_list::is_of_unfollowed(&event, source) {
+        return Ok(Decision::default());
+    }
+    let look = |state| host_list::seen(&checkout.around, around.task_list, state, &event);
+    let noticed = match checkout.state().and_then(look) {
+        Some(list_seen) => Some(checkout.handle(&Redacted::of(list_seen), Facts::default())?.answer),
+        None => None,
     };
-    let session = event.session.clone();
-    let Decision { mut answer, effects, .. } = step.take_from(glance, event).map_err(|error| error.to_string())?;
-    if call.host == Host::Codex {
-        name_program(&mut answer, around.programs);
+    host_list::pass_over(event.event_mut(), source);
+    let mut decision = checkout.handle(&event, seen)?;
+    if let Some(noticed) = noticed {
+        decision.answer = host_list::told(&event, noticed, decision.answer);
     }
-    let files = SessionFiles::of(&place, &session);
-    if let Some(hosts) = hosts {
-        // Without it the session counts as living until it was silent for long enough.
-        let _ = files.note_process(&hosts);
-    }
-    if let Some(path) = starts.then(|| transcript_path(payload)).flatten() {
-        // Best effort: without it nobody knows what the session costs.
-        let _ = files.note_transcript(&path);
-    }
-    // What was read has a name.
-    let said = EventName::parse(&call.event).and_then(|name| encode(call.host, name, &answer));
-    let refining = effects.iter().find_map(|effect| match effect {
-        Effect::Refine { prompt } => Some(*prompt),
-        _ => None,
-    });
-    let refining = refining.map(|prompt| Refining { root: place.root.clone(), session, prompt });
-    Ok(Answered { said, refining })
+    Ok(decision)
 }
 
 /// Whether it matters for this event who sits before the host. Rare enough to look.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::removed;
+use super::removed;
 use steadfast_hosts::install::{Homes, Switches, Way, switches, watched};
 use steadfast_model::{Host, Millis};
 use steadfast_store::{FileStamp, Place, WatchedFile, WatchedWay, WiringTable, keep_wiring, log_line, read_wiring};
@@ -16,7 +16,7 @@ pub fn note_wiring(place: &Place, homes: &Homes) -> std::io::Result<()> {
 }
 
 /// What is not as it was, a line for each, for who reads it.
-pub(crate) fn changed(place: &Place, homes: fn() -> Option<Homes>, now: Millis) -> Vec<String> {
+pub(super) fn changed(place: &Place, homes: fn() -> Option<Homes>, now: Millis) -> Vec<String> {
     let (mut table, mut renewed) = match read_wiring(place) {
         Some(table) => (table, false),
         None => match homes() {

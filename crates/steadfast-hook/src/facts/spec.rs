@@ -24,7 +24,7 @@ pub fn spec_change(root: &Path, plan: &PlanRow) -> Option<SpecChange> {
 }
 
 /// The same for a session that begins.
-pub(crate) fn at_start(place: &Place, event: &Event, plan: &Fact<Option<PlanView>>) -> Option<SpecChange> {
+pub(super) fn at_start(place: &Place, event: &Event, plan: &Fact<Option<PlanView>>) -> Option<SpecChange> {
     let Fact::Known(Some(plan)) = plan else { return None };
     if event.agent.is_some() || !matches!(event.kind, EventKind::SessionStart { .. }) || plan.brief.spec.is_none() {
         return None;

@@ -15,7 +15,7 @@ use steadfast_store::ledger::{Ledger, LedgerError, RunWork, StoredProof};
 /// Beyond this the session is let go as `unverified`.
 const BUDGET: Duration = Duration::from_millis(30);
 
-pub(crate) fn here(place: &Place, ledger: &Ledger, plan: &PlanId, state: &State, event: &Event) -> Fact<DoneHere> {
+pub(super) fn here(place: &Place, ledger: &Ledger, plan: &PlanId, state: &State, event: &Event) -> Fact<DoneHere> {
     match look(place, ledger, plan, state, event) {
         Ok(fact) => fact,
         Err(error) => Fact::Unknown(error.to_string()),

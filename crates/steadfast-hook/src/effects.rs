@@ -1,0 +1,85 @@
+//! What is done after a decision, in its order. Each effect may be done again.
+
+use std::path::Path;
+
+use steadfast_engine::Decision;
+use steadfast_model::{Effect, Event, EventKind, Opening, SessionId};
+use steadfast_store::ledger::{Claiming, Ledger};
+use steadfast_store::{SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim};
+
+use crate::checkout::{Checkout, StepError};
+use crate::drain::drain_now;
+use crate::gate;
+use crate::restoring::Restoring;
+
+/// Carries out the effects. An effect that fails is logged: its event is in the journal, and the host waits.
+pub(crate) fn carry_out(checkout: &mut Checkout<'_>, event: &Event, decision: &mut Decision) {
+    let mut restoring = Restoring::begin();
+    for effect in decision.effects.iter().chain(&decision.upkeep) {
+        let done = match effect {
+            Effect::Restore { scope, path } => {
+                restoring.put_back(checkout.place, scope, path, event.at).map_err(StepError::Gate)
+            }
+            effect => carry_out_one(checkout, event, effect),
+        };
+        if let Err(error) = done {
+            checkout.log(event.at, &format!("session {}: {}: {error}", event.session, effect.undone()));
+        }
+    }
+    if let Err(error) = restoring.finish(checkout.place) {
+        checkout.log(event.at, &format!("session {}: the files left to put back: {error}", event.session));
+    }
+    restoring.tell(&mut decision.answer);
+}
+
+fn carry_out_one(checkout: &mut Checkout<'_>, event: &Event, effect: &Effect) -> Result<(), StepError> {
+    let (place, files) = (checkout.place, checkout.files(event));
+    match effect {
+        Effect::TakePlan { plan, session, silent } => {
+            Ledger::open(&place.state)?.take_plan(plan, session, Claiming::of(silent.as_ref()), event.at)?;
+        }
+        Effect::LeaveClaim(claim) => leave_claim(place, claim).map_err(StepError::Claims)?,
+        Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
+        Effect::DropClaims => drop_claims_of(place, &event.session, event.at),
+        Effect::CloseGate(closed) => gate::close(place, closed).map_err(StepError::Gate)?,
+        Effect::OpenGate { scope } => gate::open(place, scope).map_err(StepError::Gate)?,
+        Effect::KeepDraft { scope, call, text, waiting } => {
+            gate::keep(place, scope, call, text, *waiting, event.at).map_err(StepError::Gate)?;
+        }
+        Effect::Approve { scope, hash, channel } => {
+            let yes = Yes { scope, hash, channel: *channel, session: Some(&event.session), at: event.at };
+            gate::approve(place, checkout.config, &yes)?;
+        }
+        Effect::Reseal { scope, path } => gate::adopt(place, scope, path).map_err(StepError::Gate)?,
+        Effect::ResealTree { scope } => gate::adopt_tree(place, scope).map_err(StepError::Gate)?,
+        Effect::DrainJournal { over_bytes } if files.journal_bytes() > *over_bytes => drain_now(place, &files)?,
+        Effect::NoteProcess { hosts } => files.note_process(hosts).map_err(StepError::files(&files))?,
+        Effect::NoteTranscript { path } => {
+            files.note_transcript(Path::new(path)).map_err(StepError::files(&files))?;
+        }
+        Effect::TellOwner { session, opening } => tell_owner(checkout, event, session, opening),
+        // `Restoring` does these: the answer says what came of them.
+        Effect::Restore { .. }
+        // Draining the journal does these.
+        | Effect::DrainJournal { .. }
+        | Effect::LeavePlan { .. }
+        | Effect::BlockTask { .. }
+        | Effect::Checkpoint { .. }
+        | Effect::GiveUp { .. }
+        | Effect::BindLoop { .. }
+        | Effect::LoopWaits { .. }
+        | Effect::FollowList { .. }
+        // The hook begins these after its answer.
+        | Effect::Refine { .. }
+        | Effect::FindNeighbours => {}
+    }
+    Ok(())
+}
+
+/// A human answered here what another session had proposed: that one must not close the gate again from memory.
+fn tell_owner(checkout: &mut Checkout<'_>, event: &Event, owner: &SessionId, opening: &Opening) {
+    let known = SessionFiles::of(checkout.place, owner).peek();
+    let Some(known) = known.filter(|state| state.gate.is_some()) else { return };
+    let kind = EventKind::GateOpened(opening.clone());
+    checkout.told.push(Event::plain(owner.clone(), known.host, event.cwd.clone(), event.at, kind));
+}

@@ -1,0 +1,108 @@
+//! Sessions in memory: of transcripts, of which nothing is known but what they say, and of journals, which kept their
+//! facts. Effects are not carried out.
+
+use std::convert::Infallible;
+
+use steadfast_engine::{Decision, Heard};
+use steadfast_model::{Entry, Event, Fact, Facts, Needs, Record, State};
+use steadfast_store::Line;
+
+use crate::pipeline::{World, handle};
+use crate::redacted::Redacted;
+
+/// A session without files.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    state: State,
+    source: Source,
+}
+
+/// Where the facts of a session in memory come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    /// A transcript has none: there is no plan.
+    Transcript,
+    /// A journal has them with each event.
+    Journal,
+}
+
+impl Memory {
+    /// A session of which nothing is known but the events to come.
+    pub fn of_transcript(state: State) -> Self {
+        Self { state, source: Source::Transcript }
+    }
+
+    pub fn handle(&mut self, event: &Redacted) -> Decision {
+        let Ok(decision) = handle(self, event, Facts::default());
+        decision
+    }
+}
+
+impl World for Memory {
+    type Error = Infallible;
+    type Before = State;
+
+    fn begin(&mut self, _event: &Event) -> State {
+        self.state.clone()
+    }
+
+    fn look(&self, needs: Needs, _before: &State, _event: &Heard<'_>, seen: Facts) -> Facts {
+        match self.source {
+            Source::Transcript if needs.plan => Facts { plan: Fact::Known(None), ..seen },
+            Source::Transcript | Source::Journal => seen,
+        }
+    }
+
+    fn record(
+        &mut self,
+        before: State,
+        event: &Heard<'_>,
+        decide: impl FnOnce(&State) -> (Facts, Decision),
+    ) -> Result<Decision, Infallible> {
+        let (_, decision) = decide(&before);
+        self.state.advance(self.state.sequence + 1, event.at, &decision.changes);
+        Ok(decision)
+    }
+
+    fn act(&mut self, _event: &Event, _decision: &mut Decision) {}
+}
+
+/// A record of a journal, and what the rules decide today for the same event, state and facts.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    pub sequence: u64,
+    pub recorded: Record,
+    pub decision: Decision,
+}
+
+impl Replayed {
+    /// Whether the rules decide as they did.
+    pub fn is_same(&self) -> bool {
+        let Record { event: _, facts: _, opinions, answer, changes, effects } = &self.recorded;
+        let now = &self.decision;
+        *opinions == now.opinions && *answer == now.answer && *changes == now.changes && *effects == now.effects
+    }
+}
+
+/// Replays a journal with its recorded facts. Each event meets the state that was recorded, so a difference does not
+/// spread to later events. Lines before the first snapshot or event of a session are left out.
+pub fn replay_journal(lines: impl IntoIterator<Item = Line>) -> impl Iterator<Item = Replayed> {
+    let mut state: Option<State> = None;
+    lines.into_iter().filter_map(move |line| {
+        let record = match line.entry {
+            Entry::Snapshot(snapshot) => {
+                state = Some(*snapshot);
+                return None;
+            }
+            Entry::Record(record) => *record,
+        };
+        let event = &record.event;
+        let before = state.take().unwrap_or_else(|| State::new(event.session.clone(), event.host, event.at));
+        let mut memory = Memory { state: before.clone(), source: Source::Journal };
+        let Ok(decision) = handle(&mut memory, &Redacted::of(event.clone()), record.facts.clone());
+        let mut after = before;
+        after.advance(line.sequence, event.at, &record.changes);
+        state = Some(after);
+        Some(Replayed { sequence: line.sequence, recorded: record, decision })
+    })
+}
