@@ -93,7 +93,7 @@ pub(crate) enum Before {
     /// With its place in the journal.
     Known(Glance),
     /// The session begins.
-    New(Box<State>),
+    New(State),
 }
 
 impl Borrow<State> for Before {
@@ -164,7 +164,7 @@ impl<'a> Checkout<'a> {
         let read = self.glance.take().filter(|glance| glance.state().session == event.session);
         match read.or_else(|| self.files(event).glance()) {
             Some(glance) => Before::Known(glance),
-            None => Before::New(Box::new(fresh(event))),
+            None => Before::New(fresh(event)),
         }
     }
 }

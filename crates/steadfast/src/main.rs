@@ -5,7 +5,7 @@
 
 mod alarm;
 mod asking;
-mod beside;
+mod background;
 mod commands;
 mod diff;
 mod error;
@@ -13,12 +13,10 @@ mod exclude;
 mod here;
 mod history;
 mod limit;
-mod neighbours;
 mod output;
 mod payload;
 mod peer;
 mod recalled;
-mod refining;
 mod report;
 mod setup;
 mod surroundings;
@@ -58,21 +56,16 @@ fn main() -> ExitCode {
 fn hook(call: &Call) -> ExitCode {
     let around = surroundings::of_hook();
     let instead = ["steadfast", TOO_LATE].into_iter().chain(call.words()).map(OsString::from);
-    let Answered { said, refining } = match alarm::set(BOUND, instead) {
+    let Answered { said, background } = match alarm::set(BOUND, instead) {
         Ok(()) => steadfast_hook::answer(call, &around, std::io::stdin()),
         Err(error) => {
             let said = fallback(call, &around, &format!("cannot set the clock: {error}"));
-            Answered { said, refining: None }
+            Answered { said, background: Vec::new() }
         }
     };
     alarm::off();
     say(said);
-    if call.event == "SessionStart" {
-        neighbours::begin();
-    }
-    if let Some(refining) = refining {
-        refining::begin(&refining);
-    }
+    background.iter().for_each(background::begin);
     ExitCode::SUCCESS
 }
 

@@ -5,7 +5,7 @@ use steadfast_model::Fact;
 use steadfast_observe::{NeighbourTable, Repository as Checkout};
 use steadfast_store::make_neighbours;
 
-use crate::beside;
+use crate::background;
 use crate::error::CommandError;
 use crate::here;
 
@@ -19,7 +19,7 @@ pub(super) struct Neighbours {}
 impl Neighbours {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let Self {} = self;
-        beside::step_aside();
+        background::step_aside();
         let place = here::repository()?.place;
         // What could not be found out is written down as such: it is not tried again before the hour is over.
         let make = || match Checkout::find(&place.root).neighbours(BUDGET) {

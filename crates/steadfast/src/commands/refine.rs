@@ -12,7 +12,7 @@ use steadfast_redact::redact;
 use steadfast_store::{ConfigError, SessionFiles, log_line, read_lines};
 use steadfast_work::Repository;
 
-use crate::{beside, error::CommandError, here, surroundings};
+use crate::{background, error::CommandError, here, surroundings};
 use asked::{AskError, ask};
 
 mod asked;
@@ -68,7 +68,7 @@ struct Said {
 impl Refine {
     /// Whatever happens, nobody is told but the log.
     pub(super) fn run(self) -> Result<(), CommandError> {
-        beside::step_aside();
+        background::step_aside();
         let repository = here::repository()?;
         if let Err(error) = self.refine(&repository) {
             let line = format!("session {}: the goal was not refined: {error}", self.session);

@@ -154,7 +154,9 @@ fn where_nothing_has_to_be_done_all_is_well() {
     let sandbox = Sandbox::new();
     fake(&sandbox, "claude", "echo '2.1.325 (Claude Code)'");
     has_session(&sandbox);
-    let said = sandbox.ok(&["doctor"]);
+    // Beside many other processes a hook may be slow once.
+    let mut said = (0..5).map(|_| sandbox.ok(&["doctor"]));
+    let said = said.find(|said| !said.contains("hook-slow")).expect("a hook that is not slow in one of five looks");
     assert!(said.starts_with("all well, 1 note\n\nnote hook-cost: a hook takes "), "{said}");
     assert!(said.ends_with("\n    hint: nothing to do: this is what it should be\n"), "{said}");
 }

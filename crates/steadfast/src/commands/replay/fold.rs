@@ -1,8 +1,7 @@
-use steadfast_engine::{Decision, Heard};
+use steadfast_engine::Decision;
+use steadfast_hook::{Memory, Redacted};
 use steadfast_hosts::transcript::SessionEvents;
-use steadfast_model::{
-    Change, DriftChange, Event, EventKind, Fact, Facts, Goal, Opinion, Rules, State, Step, ToolCall,
-};
+use steadfast_model::{Change, DriftChange, EventKind, Goal, Opinion, Rules, State, Step, ToolCall};
 
 use crate::error::CommandError;
 use crate::here;
@@ -15,28 +14,26 @@ pub(in crate::commands) fn rules() -> Result<Rules, CommandError> {
     }
 }
 
-/// A session, event by event, with what the policies say of each. It is the same fold as in a hook; only effects are
-/// not run, and of the world nothing is known but what the transcript says.
+/// A session, event by event, with what the policies say of each.
 #[derive(Debug)]
 pub(in crate::commands) struct Fold {
     events: SessionEvents,
     rules: Rules,
     /// What the session is for, where somebody else than its human says so.
     goal: Option<Goal>,
-    state: Option<State>,
-    sequence: u64,
+    session: Option<Memory>,
 }
 
 /// An event and what follows from it.
 #[derive(Debug)]
 pub(in crate::commands) struct Judged {
-    pub(in crate::commands) event: Event,
+    pub(in crate::commands) event: Redacted,
     decision: Decision,
 }
 
 impl Fold {
     pub(in crate::commands) fn new(events: SessionEvents, rules: Rules) -> Self {
-        Self { events, rules, goal: None, state: None, sequence: 0 }
+        Self { events, rules, goal: None, session: None }
     }
 
     /// The same with a goal from the beginning.
@@ -54,18 +51,13 @@ impl Iterator for Fold {
     type Item = Judged;
 
     fn next(&mut self) -> Option<Judged> {
-        let event = self.events.next()?;
+        let event = Redacted::of(self.events.next()?);
         let (rules, goal) = (&self.rules, &self.goal);
-        let state = self.state.get_or_insert_with(|| State {
-            rules: rules.clone(),
-            goal: goal.clone(),
-            ..State::new(event.session.clone(), event.host, event.at)
-        });
-        let heard = Heard::of(&event);
-        let plan = if heard.needs(state).plan { Fact::Known(None) } else { Fact::NotAsked };
-        let decision = heard.decide(state, &Facts { plan, ..Facts::default() });
-        self.sequence += 1;
-        state.advance(self.sequence, event.at, &decision.changes);
+        let begin = || {
+            let fresh = State::new(event.session.clone(), event.host, event.at);
+            Memory::of_transcript(State { rules: rules.clone(), goal: goal.clone(), ..fresh })
+        };
+        let decision = self.session.get_or_insert_with(begin).handle(&event);
         Some(Judged { event, decision })
     }
 }

@@ -1,0 +1,59 @@
+//! Work that takes longer than a hook may: in a process of its own, for which the hook does not wait.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use steadfast_hook::{Background, Process};
+use steadfast_store::{Place, neighbours_are_due};
+
+use crate::surroundings;
+
+/// As this program is called among processes.
+const OURS: &str = "steadfast";
+
+/// Starts what the hook left to do. An error is ignored: without it a goal is what the human said, and the score is only a
+/// little less sure.
+pub(crate) fn begin(work: &Background) {
+    match work {
+        // A command that starts an agent here has hooks of its own: what they hear is no human's prompt, and would ask the
+        // command again and again.
+        Background::Refine { root, session, prompt } => {
+            if surroundings::text(surroundings::REFINING).is_none() && Process::above(&[OURS]).is_none() {
+                let _ = start(root, ["refine", "--session", session.as_str(), "--prompt", &prompt.to_string()]);
+            }
+        }
+        Background::FindNeighbours { root } => {
+            let place = Place::find(root, surroundings::user_state().as_deref());
+            let is_due = |place: &Place| neighbours_are_due(place, surroundings::now());
+            if root.join(".git").exists() && place.as_ref().is_some_and(is_due) {
+                let _ = start(root, ["neighbours"]);
+            }
+        }
+    }
+}
+
+/// Starts this program with other words at the root of a checkout.
+#[expect(clippy::disallowed_methods, reason = "what takes long is done in a process of its own")]
+fn start<W: AsRef<OsStr>>(root: &Path, words: impl IntoIterator<Item = W>) -> std::io::Result<()> {
+    Command::new(std::env::current_exe()?)
+        .args(words)
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map(drop)
+}
+
+/// Leaves the process group of the hook, which a host may end, and takes the lowest priority.
+#[cfg(unix)]
+pub(crate) fn step_aside() {
+    const LAST: i32 = 19;
+    // A process that was started from a terminal leads its group already, and stays.
+    let _ = rustix::process::setsid();
+    let _ = rustix::process::setpriority_process(None, LAST);
+}
+
+#[cfg(not(unix))]
+pub(crate) fn step_aside() {}
