@@ -1,9 +1,9 @@
 use std::process::Command;
 
 use crate::Result;
-use crate::process::{cargo, run};
+use crate::process::run;
 
-use super::corpora;
+use super::{corpora, own};
 
 /// What the corpus has to have for it.
 const ARCHIVES: [&str; 2] = ["transcripts.tar.zst", "drift.tar.zst"];
@@ -11,7 +11,8 @@ const INDEX: &str = "transcripts.index.tsv";
 
 /// `cargo xtask bench drift`: how well the drift score tells work that was asked for from work that was not, beside
 /// yardsticks, and with each repository left out once (`--folds`: that alone); `--worst` lists the worst errors of each
-/// kind; with `--refine COMMAND` also how well it does with that command in `drift.refine`. There is nothing to measure without real sessions. The measuring is an example of the crate it measures.
+/// kind; with `--refine COMMAND` also how well it does with that command in `drift.refine`. There is nothing to measure without
+/// real sessions.
 pub(crate) fn drift(arguments: &[&str]) -> Result<()> {
     if !matches!(arguments, [] | ["--folds" | "--worst"] | ["--refine", _]) {
         return Err(format!(
@@ -36,6 +37,5 @@ pub(crate) fn drift(arguments: &[&str]) -> Result<()> {
         }
     }
     let [(_, transcripts), (_, labels)] = &unpacked;
-    let example = ["run", "--quiet", "--release", "--package", "steadfast-engine", "--example", "drift_bench", "--"];
-    run(cargo(example).arg(transcripts).arg(labels).arg(corpora.join(INDEX)).args(arguments))
+    run(own("drift").arg(transcripts).arg(labels).arg(corpora.join(INDEX)).args(arguments))
 }

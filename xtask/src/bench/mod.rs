@@ -8,6 +8,7 @@ mod observe;
 mod transcript;
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::{Result, process};
@@ -22,6 +23,13 @@ pub(crate) use transcript::transcript;
 /// Real sessions and commands, where they lie beside this repository.
 fn corpora() -> PathBuf {
     std::env::var_os("STEADFAST_CORPORA").map_or_else(|| process::root().join("../shared/corpora"), PathBuf::from)
+}
+
+/// A benchmark of one crate. They are a package of their own, so that the crates depend on nothing for it.
+fn own(name: &str) -> Command {
+    let mut bench = process::cargo(["run", "--quiet", "--release", "--package", "steadfast-bench", "--bin"]);
+    bench.args([&format!("bench-{name}"), "--"]);
+    bench
 }
 
 /// What both benchmarks of whole processes are asked for.

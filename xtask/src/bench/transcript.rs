@@ -3,16 +3,15 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::Result;
-use crate::process::{build, cargo, run};
+use crate::process::{build, run};
 
-use super::corpora;
+use super::{corpora, own};
 
 /// How many sessions are written where there is no corpus, of how many calls each.
 const SESSIONS: u32 = 100;
 const CALLS: u32 = 1_000;
 
-/// `cargo xtask bench transcript`: real sessions where a corpus lies beside this repository, else written ones. The
-/// measuring is an example of the crate it measures, which is all that it needs.
+/// `cargo xtask bench transcript`: real sessions where a corpus lies beside this repository, else written ones.
 pub(crate) fn transcript(arguments: &[&str]) -> Result<()> {
     if let Some(argument) = arguments.first() {
         return Err(format!("`{argument}` is unexpected").into());
@@ -25,9 +24,7 @@ pub(crate) fn transcript(arguments: &[&str]) -> Result<()> {
         write(folder.path())?;
     }
     let binary = build("release")?;
-    let example =
-        ["run", "--quiet", "--release", "--package", "steadfast-hosts", "--example", "transcript_bench", "--"];
-    run(cargo(example).arg(folder.path()).arg(binary))
+    run(own("transcript").arg(folder.path()).arg(binary))
 }
 
 fn write(folder: &Path) -> Result<()> {

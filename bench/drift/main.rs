@@ -73,4 +73,4 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-const USAGE: &str = "usage: drift_bench TRANSCRIPTS LABELS INDEX [--folds | --worst | --refine COMMAND]";
+const USAGE: &str = "usage: bench-drift TRANSCRIPTS LABELS INDEX [--folds | --worst | --refine COMMAND]";

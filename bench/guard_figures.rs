@@ -54,7 +54,7 @@ fn main() {
     }
     strangers(&mut table, has("held-back"), &known);
     let protected = ["src/", "tests/"].map(str::to_owned).to_vec();
-    let harmless = lines(include_str!("../tests/strangers/harmless.txt")).map(|command| Case {
+    let harmless = lines(include_str!("../crates/steadfast-shell/tests/strangers/harmless.txt")).map(|command| Case {
         command: command.to_owned(),
         protected: protected.clone(),
         expected: Expected::Allowed,
@@ -105,7 +105,10 @@ fn corpora(text: &str, table: &mut Table, known: &BTreeSet<String>) {
 
 fn strangers(table: &mut Table, held_back: bool, known: &BTreeSet<String>) {
     let (mut seen, mut held) = (Vec::new(), Vec::new());
-    let sets = [include_str!("../tests/strangers/writes.txt"), include_str!("../tests/strangers/reads.txt")];
+    let sets = [
+        include_str!("../crates/steadfast-shell/tests/strangers/writes.txt"),
+        include_str!("../crates/steadfast-shell/tests/strangers/reads.txt"),
+    ];
     for (line, case) in cases(sets) {
         if is_held_back(line) { held.push(case) } else { seen.push(case) }
     }
@@ -115,11 +118,16 @@ fn strangers(table: &mut Table, held_back: bool, known: &BTreeSet<String>) {
         table.row("strangers, held back", &held, false);
         table.row("strangers, held back, programs unknown", &unknown(&held, &programs(&held), known).1, false);
     }
-    let sets =
-        [include_str!("../tests/strangers/later_writes.txt"), include_str!("../tests/strangers/later_reads.txt")];
+    let sets = [
+        include_str!("../crates/steadfast-shell/tests/strangers/later_writes.txt"),
+        include_str!("../crates/steadfast-shell/tests/strangers/later_reads.txt"),
+    ];
     let later: Vec<Case> = cases(sets).into_iter().map(|(_, case)| case).collect();
     table.row("strangers, written after the rules", &later, true);
-    let sets = [include_str!("../tests/strangers/last_writes.txt"), include_str!("../tests/strangers/last_reads.txt")];
+    let sets = [
+        include_str!("../crates/steadfast-shell/tests/strangers/last_writes.txt"),
+        include_str!("../crates/steadfast-shell/tests/strangers/last_reads.txt"),
+    ];
     let last: Vec<Case> = cases(sets).into_iter().map(|(_, case)| case).collect();
     table.row("strangers, a second time", &last, true);
 }
@@ -233,7 +241,8 @@ fn well_known(everyday: &str) -> BTreeSet<String> {
         .map(|command| Case { command: unescaped(command), protected: Vec::new(), expected: Expected::Allowed })
         .collect();
     let mut known = programs(&cases);
-    let interpreters = lines(include_str!("../src/interpreters.txt")).filter_map(|line| line.split(" | ").next());
+    let interpreters = lines(include_str!("../crates/steadfast-shell/src/interpreters.txt"))
+        .filter_map(|line| line.split(" | ").next());
     known.extend(interpreters.flat_map(|names| names.split(' ')).map(str::to_owned));
     known
 }
