@@ -34,7 +34,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("steadfast-redact", &[]),
     ("steadfast-shell", &[]),
     ("steadfast-engine", &["model", "shell"]),
-    ("steadfast-observe", &["model"]),
+    ("steadfast-observe", &["model", "system", "text"]),
     ("steadfast-plan", &["model"]),
     ("steadfast-hosts", &["model"]),
     ("steadfast-store", &["model", "observe", "redact"]),
