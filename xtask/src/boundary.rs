@@ -39,7 +39,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("steadfast-hosts", &["model"]),
     ("steadfast-store", &["model", "observe", "redact"]),
     ("steadfast-check", &["model", "observe"]),
-    ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),
+    ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text"]),
     ("steadfast-work", &["check", "hook", "hosts", "model", "observe", "plan", "redact", "store"]),
     ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "work"]),
     ("steadfast-sim", &[]),
@@ -49,7 +49,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
         "steadfast",
         &[
             "check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "runner", "shell", "sim",
-            "store", "work",
+            "store", "system", "work",
         ],
     ),
 ];

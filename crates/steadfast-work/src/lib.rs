@@ -7,7 +7,6 @@
 //! It prints nothing, reads no environment and knows no exit code: [`Environment`] is what the process knows, and
 //! [`WorkError::cause`] says what kind of no an error is.
 
-mod ancestry;
 mod caller;
 pub mod disk;
 mod environment;
