@@ -37,7 +37,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("steadfast-observe", &["model", "system", "text"]),
     ("steadfast-plan", &["model"]),
     ("steadfast-hosts", &["model"]),
-    ("steadfast-store", &["model", "observe", "redact"]),
+    ("steadfast-store", &["model", "observe", "redact", "system", "text"]),
     ("steadfast-check", &["model", "observe"]),
     ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text"]),
     ("steadfast-work", &["check", "hook", "hosts", "model", "observe", "plan", "redact", "store"]),
@@ -143,6 +143,8 @@ mod tests {
                 "steadfast-plan → steadfast-store is not in the list",
                 "steadfast-store → steadfast-observe is in the list and not used",
                 "steadfast-store → steadfast-redact is in the list and not used",
+                "steadfast-store → steadfast-system is in the list and not used",
+                "steadfast-store → steadfast-text is in the list and not used",
                 "steadfast-new is not in the list",
             ]
         );
