@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
+use steadfast_hook::replay_journal;
 use steadfast_model::{Entry, SessionId, State};
 use steadfast_store::{Place, SessionFiles, read_lines};
 use steadfast_testkit::{PATIENCE, skip, skip_optional, wait_for};
@@ -11,6 +12,21 @@ use steadfast_testkit::{PATIENCE, skip, skip_optional, wait_for};
 /// A repository and a home of their own, and the binary as a user has it: on the PATH, outside any build folder.
 pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
+}
+
+/// Each journal of a test is replayed with its facts: the rules decide again as they did.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let Some(place) = Place::of(&self.root(), None) else { return };
+        for files in SessionFiles::all(&place) {
+            let Ok((_, lines)) = read_lines(files.dir(), 0) else { continue };
+            let other = replay_journal(lines).find(|replayed| !replayed.is_same());
+            assert!(other.is_none(), "{} decides otherwise in a replay: {other:#?}", files.dir().display());
+        }
+    }
 }
 
 impl Sandbox {
