@@ -9,7 +9,7 @@ use crate::Result;
 use crate::process::{cargo, root};
 
 /// Packages of others that must not be found beneath a crate.
-const FORBIDDEN: [(&str, &[&str]); 12] = [
+const FORBIDDEN: [(&str, &[&str]); 13] = [
     ("steadfast-redact", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-model", &["serde_json", "rusqlite", "toml", "clap", "tokio"]),
     ("steadfast-engine", &["serde_json", "rusqlite", "toml", "clap", "tokio"]),
@@ -17,6 +17,7 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
     ("steadfast-store", &["clap", "tokio", "tracing", "log"]),
     ("steadfast-hosts", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-shell", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
+    ("steadfast-words", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-check", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse"]),
@@ -25,12 +26,13 @@ const FORBIDDEN: [(&str, &[&str]); 12] = [
 ];
 
 /// Every crate of the product, and the crates of ours that it may use directly. A crate that is not here fails the check.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-text", &[]),
     ("steadfast-system", &[]),
     ("steadfast-model", &[]),
     ("steadfast-redact", &[]),
     ("steadfast-shell", &[]),
+    ("steadfast-words", &[]),
     ("steadfast-engine", &["model", "shell"]),
     ("steadfast-observe", &["model"]),
     ("steadfast-plan", &["model"]),
