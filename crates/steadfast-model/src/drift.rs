@@ -5,6 +5,7 @@ mod vocabulary;
 use serde::{Deserialize, Serialize};
 
 use crate::ToolUseId;
+use crate::label::labels;
 
 pub use places::Places;
 use places::keep;
@@ -46,48 +47,29 @@ impl Step {
     pub const COMMAND: usize = 160;
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepKind {
-    Edit,
-    Write,
-    Bash,
-    /// A subagent's work, as far as only its end shows it.
-    Delegate,
-    Mcp,
-}
-
-impl StepKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Edit => "edit",
-            Self::Write => "write",
-            Self::Bash => "bash",
-            Self::Delegate => "delegate",
-            Self::Mcp => "mcp",
-        }
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum StepKind {
+        Edit = "edit",
+        Write = "write",
+        Bash = "bash",
+        /// A subagent's work, as far as only its end shows it.
+        Delegate = "delegate",
+        Mcp = "mcp",
     }
 }
 
-/// Whether a session is on course, as its corrections left it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Course {
-    #[default]
-    Normal,
-    /// A step scored below 5, and none has come back since.
-    Drifted,
-    /// Corrections were ignored to the end: one named action is awaited.
-    Forced,
-}
-
-impl Course {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Drifted => "drifted",
-            Self::Forced => "forced",
-        }
+labels! {
+    /// Whether a session is on course, as its corrections left it.
+    #[derive(Default)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Course {
+        #[default]
+        Normal = "normal",
+        /// A step scored below 5, and none has come back since.
+        Drifted = "drifted",
+        /// Corrections were ignored to the end: one named action is awaited.
+        Forced = "forced",
     }
 }
 

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
 use crate::{
     Action, AgentId, Content, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status,
     TaskId, ToolCall, ToolResult, Via,
@@ -309,84 +310,33 @@ impl Background {
     }
 }
 
-/// The events by name, as most hosts spell them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventName {
-    SessionStart,
-    SessionEnd,
-    UserPromptSubmit,
-    UserPromptExpansion,
-    PreToolUse,
-    PermissionRequest,
-    PostToolUse,
-    PostToolUseFailure,
-    PostToolBatch,
-    Stop,
-    StopFailure,
-    SubagentStart,
-    SubagentStop,
-    PreCompact,
-    PostCompact,
-    Notification,
-    ConfigChange,
-    TaskCreated,
-    TaskCompleted,
-    Interrupt,
+labels! {
+    /// The events by name, as most hosts spell them.
+    pub enum EventName {
+        SessionStart = "SessionStart",
+        SessionEnd = "SessionEnd",
+        UserPromptSubmit = "UserPromptSubmit",
+        UserPromptExpansion = "UserPromptExpansion",
+        PreToolUse = "PreToolUse",
+        PermissionRequest = "PermissionRequest",
+        PostToolUse = "PostToolUse",
+        PostToolUseFailure = "PostToolUseFailure",
+        PostToolBatch = "PostToolBatch",
+        Stop = "Stop",
+        StopFailure = "StopFailure",
+        SubagentStart = "SubagentStart",
+        SubagentStop = "SubagentStop",
+        PreCompact = "PreCompact",
+        PostCompact = "PostCompact",
+        Notification = "Notification",
+        ConfigChange = "ConfigChange",
+        TaskCreated = "TaskCreated",
+        TaskCompleted = "TaskCompleted",
+        Interrupt = "Interrupt",
+    }
 }
 
 impl EventName {
-    pub const ALL: [Self; 20] = [
-        Self::SessionStart,
-        Self::SessionEnd,
-        Self::UserPromptSubmit,
-        Self::UserPromptExpansion,
-        Self::PreToolUse,
-        Self::PermissionRequest,
-        Self::PostToolUse,
-        Self::PostToolUseFailure,
-        Self::PostToolBatch,
-        Self::Stop,
-        Self::StopFailure,
-        Self::SubagentStart,
-        Self::SubagentStop,
-        Self::PreCompact,
-        Self::PostCompact,
-        Self::Notification,
-        Self::ConfigChange,
-        Self::TaskCreated,
-        Self::TaskCompleted,
-        Self::Interrupt,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SessionStart => "SessionStart",
-            Self::SessionEnd => "SessionEnd",
-            Self::UserPromptSubmit => "UserPromptSubmit",
-            Self::UserPromptExpansion => "UserPromptExpansion",
-            Self::PreToolUse => "PreToolUse",
-            Self::PermissionRequest => "PermissionRequest",
-            Self::PostToolUse => "PostToolUse",
-            Self::PostToolUseFailure => "PostToolUseFailure",
-            Self::PostToolBatch => "PostToolBatch",
-            Self::Stop => "Stop",
-            Self::StopFailure => "StopFailure",
-            Self::SubagentStart => "SubagentStart",
-            Self::SubagentStop => "SubagentStop",
-            Self::PreCompact => "PreCompact",
-            Self::PostCompact => "PostCompact",
-            Self::Notification => "Notification",
-            Self::ConfigChange => "ConfigChange",
-            Self::TaskCreated => "TaskCreated",
-            Self::TaskCompleted => "TaskCompleted",
-            Self::Interrupt => "Interrupt",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|event| event.as_str() == name)
-    }
-
     /// Refusing here keeps a tool from running.
     pub fn is_before_tool(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
+
 /// What a session is for, where it may work, and what its human forbade. Read with every event, and therefore small.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Goal {
@@ -45,62 +47,39 @@ pub struct Constraint {
     pub said: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ConstraintKind {
-    Commit,
-    /// To a remote; `of`: to these branches, or `--force`.
-    Push,
-    /// Creating or switching branches.
-    Branch,
-    PullRequest,
-    /// Merging and rebasing.
-    Merge,
-    /// New ones.
-    Dependencies,
-    Install,
-    Network,
-    /// Writing what `of` names.
-    Touch,
-    /// Writing anything but what `of` names.
-    Only,
-    /// Running what `of` names.
-    Run,
-    Delete,
-    /// And moving.
-    Rename,
-    /// Changing anything in the checkout.
-    Write,
-    /// Creating files.
-    Create,
-    /// Mixing this with other work. Kept, and not enforced: no single action shows it.
-    Separate,
-    /// One this version does not know. Kept, and not enforced.
-    #[serde(other)]
-    Unknown,
-}
-
-impl ConstraintKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Commit => "commit",
-            Self::Push => "push",
-            Self::Branch => "branch",
-            Self::PullRequest => "pull_request",
-            Self::Merge => "merge",
-            Self::Dependencies => "dependencies",
-            Self::Install => "install",
-            Self::Network => "network",
-            Self::Touch => "touch",
-            Self::Only => "only",
-            Self::Run => "run",
-            Self::Delete => "delete",
-            Self::Rename => "rename",
-            Self::Write => "write",
-            Self::Create => "create",
-            Self::Separate => "separate",
-            Self::Unknown => "unknown",
-        }
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum ConstraintKind {
+        Commit = "commit",
+        /// To a remote; `of`: to these branches, or `--force`.
+        Push = "push",
+        /// Creating or switching branches.
+        Branch = "branch",
+        PullRequest = "pull_request",
+        /// Merging and rebasing.
+        Merge = "merge",
+        /// New ones.
+        Dependencies = "dependencies",
+        Install = "install",
+        Network = "network",
+        /// Writing what `of` names.
+        Touch = "touch",
+        /// Writing anything but what `of` names.
+        Only = "only",
+        /// Running what `of` names.
+        Run = "run",
+        Delete = "delete",
+        /// And moving.
+        Rename = "rename",
+        /// Changing anything in the checkout.
+        Write = "write",
+        /// Creating files.
+        Create = "create",
+        /// Mixing this with other work. Kept, and not enforced: no single action shows it.
+        Separate = "separate",
+        /// One this version does not know. Kept, and not enforced.
+        #[serde(other)]
+        Unknown = "unknown",
     }
 }
 

@@ -18,6 +18,7 @@ mod hash;
 mod host;
 mod host_list;
 mod id;
+mod label;
 mod looped;
 mod plan;
 mod policy;
@@ -52,9 +53,10 @@ pub use gate::{
 };
 pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
 pub use hash::fnv;
-pub use host::{Host, UnknownName, Via, Vias};
+pub use host::{Host, Via, Vias};
 pub use host_list::{HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
 pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
+pub use label::UnknownName;
 pub use looped::{
     Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopLimits, LoopView, Objected, Resolution, Review, ReviewKind,
     Scores, Shape, Stage, Waiver,
@@ -65,9 +67,11 @@ pub use proof::{DoneHere, Freshness, OnBranch, SeenFile, Subject, TaskLines, fre
 pub use record::{Entry, Opinion, Record};
 pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus, WorkSpan};
 pub use settings::{
-    ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, LoopOptions, LoopSettings,
-    ModeOptions, NoPeriod, Options, Period, Permissions, Possible, Price, PrivacyOptions, Profile, Rules, RunOptions,
-    RunSettings, Settings, Source, Sourced, StopOptions, StopRules, TaskSource, Usd,
+    ApprovalOptions, ApprovalRules, ApprovalSettings, Budget, DriftOptions, DriftRules, DriftSettings, ExitOn,
+    InvalidPeriod, Iterations, Key, LedgerOptions, LedgerSettings, LoopOptions, LoopSettings, ModeOptions,
+    ModeSettings, Options, Period, Permissions, Possible, Price, PrivacyOptions, PrivacySettings, Profile, Rules,
+    RunOptions, RunSettings, SetBy, SettingValue, Settings, Source, Sourced, StopOptions, StopRules, StopSettings,
+    TaskSource, Tokens, Usd,
 };
 pub use state::{
     AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, Held, LastStop, LastWrite, Leased, Offered,

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
 use crate::{Answer, Via};
 
 /// The stop gate's account between two prompts of the human.
@@ -24,49 +25,32 @@ pub struct StopCount {
     pub last: Option<LastStop>,
 }
 
-/// Why a stop was let go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Release {
-    /// Nothing is open.
-    Complete,
-    /// Nothing is open, and only the agent's word closed some of the tasks.
-    NeedsReview,
-    /// Nothing is open, and some of it is done on the branch of a run that is not merged here.
-    Unmerged,
-    /// Nothing is open, and whether what is done still holds could not be found out.
-    Unverified,
-    /// What is left is blocked.
-    AllBlocked,
-    /// The context is full; a fresh one goes on.
-    Checkpoint,
-    /// The agent asks for the human.
-    NeedsUser,
-    /// The budget is spent, or the agent only talks. Never `complete`.
-    Capped,
-    /// Nobody approved the plan: nothing of it is to be done.
-    NotApproved,
-    /// The human released the session from its plan.
-    Dismissed,
-    /// Something else will go on: a background task, a check, plan mode, the human.
-    Yielded,
-}
-
-impl Release {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::NeedsReview => "needs review",
-            Self::Unmerged => "unmerged",
-            Self::Unverified => "unverified",
-            Self::AllBlocked => "all blocked",
-            Self::Checkpoint => "checkpoint",
-            Self::NeedsUser => "needs user",
-            Self::Capped => "capped",
-            Self::NotApproved => "not approved",
-            Self::Dismissed => "released by the user",
-            Self::Yielded => "yielded",
-        }
+labels! {
+    /// Why a stop was let go.
+    #[serde(rename_all = "snake_case")]
+    pub enum Release {
+        /// Nothing is open.
+        Complete = "complete",
+        /// Nothing is open, and only the agent's word closed some of the tasks.
+        NeedsReview = "needs review",
+        /// Nothing is open, and some of it is done on the branch of a run that is not merged here.
+        Unmerged = "unmerged",
+        /// Nothing is open, and whether what is done still holds could not be found out.
+        Unverified = "unverified",
+        /// What is left is blocked.
+        AllBlocked = "all blocked",
+        /// The context is full; a fresh one goes on.
+        Checkpoint = "checkpoint",
+        /// The agent asks for the human.
+        NeedsUser = "needs user",
+        /// The budget is spent, or the agent only talks. Never `complete`.
+        Capped = "capped",
+        /// Nobody approved the plan: nothing of it is to be done.
+        NotApproved = "not approved",
+        /// The human released the session from its plan.
+        Dismissed = "released by the user",
+        /// Something else will go on: a background task, a check, plan mode, the human.
+        Yielded = "yielded",
     }
 }
 
