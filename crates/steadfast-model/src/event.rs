@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::label::labels;
+use crate::sparse::is_default;
 use crate::{
     Action, AgentId, Content, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status,
     TaskId, ToolCall, ToolResult, Via,
@@ -24,16 +25,16 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
     /// The host is in plan mode.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub planning: bool,
     /// The host asks nobody: its permissions are bypassed or given by a machine.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unasked: bool,
     /// A human sits before it, says the host. Not every host says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,
     /// Its command or prompt was longer than [`Self::READ`]: nothing is known of the rest.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cut: bool,
     /// A number for the input of its call as it came: some models give the same id to several calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,7 +120,7 @@ pub enum EventKind {
         text: String,
         origin: PromptOrigin,
         /// The host says that a human typed it.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         typed: bool,
     },
     /// A slash command the human typed, before it is expanded.
@@ -262,7 +263,7 @@ pub struct Stopping {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Vec<Background>>,
     /// Scheduled wake-ups.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub wakeups: u32,
 }
 
@@ -381,14 +382,4 @@ impl EventKind {
             Self::Forged(_) => "forged",
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_false(value: &bool) -> bool {
-    !*value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_zero(value: &u32) -> bool {
-    *value == 0
 }

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::label::labels;
+use crate::sparse::is_default;
 use crate::{Millis, SessionId, ToolUseId};
 
 /// A closed plan gate: nothing that is protected is written until a human has spoken.
@@ -194,7 +195,7 @@ pub struct SealBreak {
     /// From the root of the checkout.
     pub path: String,
     pub what: SealChange,
-    #[serde(default, skip_serializing_if = "SealCause::is_unknown")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cause: SealCause,
 }
 
@@ -208,13 +209,6 @@ pub enum SealCause {
     Stuck,
     /// HEAD moved, and the path is what the new commit has. The content was in the repository before the gate closed.
     Checkout,
-}
-
-impl SealCause {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-    fn is_unknown(&self) -> bool {
-        *self == Self::Unknown
-    }
 }
 
 impl SealBreak {

@@ -1,27 +1,24 @@
 use serde::{Deserialize, Serialize};
 
 use crate::label::labels;
+use crate::sparse::{is_default, sparse};
 
-/// What a session is for, where it may work, and what its human forbade. Read with every event, and therefore small.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Goal {
-    /// The beginning of what the human asked for.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub text: String,
-    /// Paths the human named, and where the names they used are.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scope: Vec<String>,
-    /// Which of them stand for a name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub found: Vec<Found>,
-    /// Which of them the user's command added.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refined: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub constraints: Vec<Constraint>,
-    /// The number of the newest constraint: none is given twice.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub numbered: u32,
+sparse! {
+    /// What a session is for, where it may work, and what its human forbade. Read with every event, and therefore small.
+    #[derive(Eq)]
+    pub struct Goal {
+        /// The beginning of what the human asked for.
+        text: String,
+        /// Paths the human named, and where the names they used are.
+        scope: Vec<String>,
+        /// Which of them stand for a name.
+        found: Vec<Found>,
+        /// Which of them the user's command added.
+        refined: Vec<String>,
+        constraints: Vec<Constraint>,
+        /// The number of the newest constraint: none is given twice.
+        numbered: u32,
+    }
 }
 
 /// A name the human used that is a folder's or a file's in the tree.
@@ -36,7 +33,7 @@ pub struct Found {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constraint {
     /// By which a human lifts it. Given when it is added.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub number: u32,
     pub kind: ConstraintKind,
     /// Paths, names, commands or branches it is about. None: all of the kind.
@@ -155,11 +152,6 @@ impl Goal {
     pub(crate) fn lift(&mut self, number: u32) {
         self.constraints.retain(|known| known.number != number);
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_zero(value: &u32) -> bool {
-    *value == 0
 }
 
 #[cfg(test)]

@@ -50,10 +50,6 @@ impl Vias {
     pub fn contains(self, via: Via) -> bool {
         self.with(via) == self
     }
-
-    pub(crate) fn is_usual(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 impl Default for Vias {

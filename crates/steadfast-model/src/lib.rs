@@ -14,25 +14,25 @@ mod evidence;
 mod facts;
 mod gate;
 mod goal;
-mod hash;
 mod host;
 mod host_list;
 mod id;
 mod label;
-mod looped;
+mod loops;
 mod plan;
 mod policy;
 mod proof;
 mod record;
 mod run;
 mod settings;
+mod sparse;
 mod state;
 mod task;
 mod tool;
 mod verdict;
 mod watch;
 
-pub use authority::{Authority, COMMANDS, human_command, human_commands};
+pub use authority::{Authority, commands, human_command, human_commands};
 pub use check::{Check, StatedCheck};
 pub use content::{Content, Replaced, hashed_word, hashed_words};
 pub use drift::{
@@ -52,12 +52,11 @@ pub use gate::{
     Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealCause, SealChange, Trigger, Waiting,
 };
 pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
-pub use hash::fnv;
 pub use host::{Host, Via, Vias};
 pub use host_list::{HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
-pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
+pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId, fnv};
 pub use label::UnknownName;
-pub use looped::{
+pub use loops::{
     Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopLimits, LoopView, Objected, Resolution, Review, ReviewKind,
     Scores, Shape, Stage, Waiver,
 };

@@ -123,7 +123,7 @@ impl Spent {
 }
 
 /// A unit in a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunUnit {
     pub unit: TaskId,
     pub title: String,
@@ -157,34 +157,17 @@ pub struct RunUnit {
 }
 
 impl RunUnit {
-    /// One that nobody touched yet.
+    /// A unit that waits for its first agent.
     pub fn new(unit: TaskId, title: String, tasks: Vec<TaskId>, wave: u32) -> Self {
-        Self {
-            unit,
-            title,
-            tasks,
-            wave,
-            status: UnitStatus::Waiting,
-            attempts: 0,
-            stuck: 0,
-            branch: None,
-            directory: None,
-            plan: None,
-            agent: None,
-            session: None,
-            leases: BTreeMap::new(),
-            head: None,
-            merged: None,
-            note: None,
-            last_failure: None,
-            updated_at: Millis(0),
-        }
+        Self { unit, title, tasks, wave, ..Self::default() }
     }
 }
 
 labels! {
+    #[derive(Default)]
     #[serde(rename_all = "snake_case")]
     pub enum UnitStatus {
+        #[default]
         Waiting = "waiting",
         Running = "running",
         Merging = "merging",

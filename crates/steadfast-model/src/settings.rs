@@ -11,11 +11,10 @@ mod table;
 mod usd;
 mod value;
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Limits;
+use crate::label::labels;
 
 pub use choice::{ExitOn, Permissions, Possible, Price, Profile, TaskSource};
 pub use limit::{Budget, Iterations, Tokens};
@@ -29,21 +28,23 @@ pub use table::{
 pub use usd::Usd;
 pub use value::SettingValue;
 
-/// The file that a value comes from. A later one overrides an earlier one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Source {
-    #[default]
-    Default,
-    /// The user's own file.
-    User,
-    /// `workflow.stop_hook` of the project's `project.yaml`.
-    #[serde(rename = "project.yaml")]
-    ProjectYaml,
-    /// The project's `steadfast.toml`.
-    Project,
-    /// The user's own for this repository, beside its state.
-    Local,
+labels! {
+    /// The file that a value comes from. A later one overrides an earlier one.
+    #[derive(Default)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Source {
+        #[default]
+        Default = "default",
+        /// The user's own file.
+        User = "user",
+        /// `workflow.stop_hook` of the project's `project.yaml`.
+        #[serde(rename = "project.yaml")]
+        ProjectYaml = "project.yaml",
+        /// The project's `steadfast.toml`.
+        Project = "project",
+        /// The user's own for this repository, beside its state.
+        Local = "local",
+    }
 }
 
 impl Source {
@@ -53,18 +54,6 @@ impl Source {
             Self::Default | Self::User | Self::Local => true,
             Self::ProjectYaml | Self::Project => false,
         }
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Default => "default",
-            Self::User => "user",
-            Self::ProjectYaml => "project.yaml",
-            Self::Project => "project",
-            Self::Local => "local",
-        })
     }
 }
 

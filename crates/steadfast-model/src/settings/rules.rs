@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{ExitOn, Possible, Profile, Settings, Sourced, TaskSource};
+use crate::sparse::{is_default, sparse};
 use crate::{Level, Millis, Mode, Trigger, Waiting};
 
 impl Settings {
@@ -63,7 +64,7 @@ pub struct Rules {
     pub integrity: Mode,
     #[serde(default)]
     pub approval_mode: Mode,
-    #[serde(default, skip_serializing_if = "is_enforce")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub constraint: Mode,
     #[serde(default = "advise", skip_serializing_if = "is_advise")]
     pub drift_mode: Mode,
@@ -71,12 +72,12 @@ pub struct Rules {
     /// Which of the host's lists it is. `None`: as the host's environment says, else the session's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_list: Option<String>,
-    #[serde(default, skip_serializing_if = "ApprovalRules::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub approval: ApprovalRules,
-    #[serde(default, skip_serializing_if = "DriftRules::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub drift: DriftRules,
     /// Where tasks are kept.
-    #[serde(default, skip_serializing_if = "TaskSource::is_native")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub tasks_from: TaskSource,
     pub stop: StopRules,
 }
@@ -88,11 +89,6 @@ fn advise() -> Mode {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
 fn is_advise(mode: &Mode) -> bool {
     *mode == Mode::Advise
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_enforce(mode: &Mode) -> bool {
-    *mode == Mode::Enforce
 }
 
 impl Default for Rules {
@@ -159,10 +155,6 @@ impl ApprovalRules {
     pub const SCRATCH: &str = ".steadfast/scratch/";
     pub const EXPIRES_HOURS: u32 = 24;
 
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// What is not written while a gate is closed.
     pub fn protected(&self) -> impl Iterator<Item = &str> {
         let by_default = self.protected.is_none().then_some(Self::PROTECTED);
@@ -188,29 +180,22 @@ impl ApprovalRules {
     }
 }
 
-/// The settings of the drift policy. Read with every event: values that equal the default are not written.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DriftRules {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scope: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub never: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub constraints: Vec<String>,
-    /// `None`: [`Self::QUIET_BELOW`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quiet_below: Option<Level>,
-    /// There is a command that refines goals.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub refine: bool,
+sparse! {
+    /// The settings of the drift policy. Read with every event: values that equal the default are not written.
+    #[derive(Eq)]
+    pub struct DriftRules {
+        scope: Vec<String>,
+        never: Vec<String>,
+        constraints: Vec<String>,
+        /// `None`: [`Self::QUIET_BELOW`].
+        quiet_below: Option<Level>,
+        /// There is a command that refines goals.
+        refine: bool,
+    }
 }
 
 impl DriftRules {
     pub const QUIET_BELOW: Level = Level::Nudge;
-
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 
     pub fn quiet_below(&self) -> Level {
         self.quiet_below.unwrap_or(Self::QUIET_BELOW)

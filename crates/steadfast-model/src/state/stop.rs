@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::label::labels;
+use crate::sparse::is_default;
 use crate::{Answer, Via};
 
 /// The stop gate's account between two prompts of the human.
@@ -13,10 +14,10 @@ pub struct StopCount {
     /// Refusals in a row without a tool call in between.
     pub idle: u32,
     /// The agent asked for the human and was told what else there is to do.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub asked: bool,
     /// The budget was spent. Nothing that happens to the tasks afterwards arms the gate again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub capped: bool,
     /// Why the last stop was let go.
     #[serde(default, skip_serializing_if = "Option::is_none")]

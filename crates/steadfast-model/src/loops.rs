@@ -6,7 +6,7 @@ use crate::label::labels;
 use crate::{Counts, LoopId, Millis, OwnerEnd, PlanId, RunId, SessionId, StatedCheck};
 
 /// A request on its way to a result that was reviewed and gated.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loop {
     pub id: LoopId,
     /// The checkout it was begun in.
@@ -58,34 +58,9 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// One that nobody looked at yet.
+    /// A loop that has just begun.
     pub fn new(id: LoopId, worktree: String, request: String, now: Millis) -> Self {
-        Self {
-            id,
-            worktree,
-            base: None,
-            stage: Stage::Intent,
-            request,
-            spec: None,
-            scores: None,
-            overridden: None,
-            asked: Shape::default(),
-            shape: None,
-            recall_surfaced: Vec::new(),
-            plan: None,
-            run: None,
-            rounds: 0,
-            objections: Vec::new(),
-            waived: Vec::new(),
-            ended: None,
-            started_at: now,
-            updated_at: now,
-            session: None,
-            waits: None,
-            limits: LoopLimits::default(),
-            iterations: 0,
-            spent: BTreeMap::new(),
-        }
+        Self { id, worktree, request, started_at: now, updated_at: now, ..Self::default() }
     }
 
     /// What all its sessions cost, in millionths of a US dollar.
@@ -215,9 +190,10 @@ labels! {
 }
 
 labels! {
-    #[derive(PartialOrd, Ord)]
+    #[derive(Default, PartialOrd, Ord)]
     #[serde(rename_all = "snake_case")]
     pub enum Stage {
+        #[default]
         Intent = "intent",
         Shape = "shape",
         Decompose = "decompose",
