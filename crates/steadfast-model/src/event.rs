@@ -36,6 +36,9 @@ pub struct Event {
     /// Its command or prompt was longer than [`Self::READ`]: nothing is known of the rest.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cut: bool,
+    /// The rules saw more than the journal keeps: the words of a call, or a text longer than [`Self::STORED`].
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub abridged: bool,
     /// A number for the input of its call as it came: some models give the same id to several calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
@@ -55,12 +58,13 @@ impl Event {
     /// The event as the journal keeps it. Decisions are made before: they see the whole text.
     #[must_use]
     pub fn stored(mut self) -> Self {
-        match &mut self.kind {
+        let shortened = match &mut self.kind {
             EventKind::Prompt { text, .. } => shorten(text),
             EventKind::PreTool(call) | EventKind::Permission(call) => shorten_command(&mut call.action),
             EventKind::PostTool(result) => shorten_command(&mut result.call.action),
-            _ => {}
-        }
+            _ => false,
+        };
+        self.abridged |= shortened || !self.content.is_empty();
         self
     }
 
@@ -79,6 +83,7 @@ impl Event {
             unasked: false,
             attended: None,
             cut: false,
+            abridged: false,
             input: None,
             content: Content::default(),
             kind,
@@ -86,18 +91,19 @@ impl Event {
     }
 }
 
-fn shorten_command(action: &mut Action) {
-    if let Action::Shell { command, .. } = action {
-        shorten(command);
-    }
+fn shorten_command(action: &mut Action) -> bool {
+    if let Action::Shell { command, .. } = action { shorten(command) } else { false }
 }
 
-fn shorten(text: &mut String) {
+/// Whether the text was longer than what is stored.
+fn shorten(text: &mut String) -> bool {
     const MORE: &str = "…";
-    if text.len() > Event::STORED {
+    let is_long = text.len() > Event::STORED;
+    if is_long {
         text.truncate(text.floor_char_boundary(Event::STORED - MORE.len()));
         text.push_str(MORE);
     }
+    is_long
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
