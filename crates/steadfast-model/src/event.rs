@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
+use crate::sparse::is_default;
 use crate::{
     Action, AgentId, Content, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status,
     TaskId, ToolCall, ToolResult, Via,
@@ -23,16 +25,16 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
     /// The host is in plan mode.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub planning: bool,
     /// The host asks nobody: its permissions are bypassed or given by a machine.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unasked: bool,
     /// A human sits before it, says the host. Not every host says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,
     /// Its command or prompt was longer than [`Self::READ`]: nothing is known of the rest.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cut: bool,
     /// The rules saw more than the journal keeps: the words of a call, or a text longer than [`Self::STORED`].
     #[serde(default, skip_serializing_if = "is_false")]
@@ -124,7 +126,7 @@ pub enum EventKind {
         text: String,
         origin: PromptOrigin,
         /// The host says that a human typed it.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         typed: bool,
     },
     /// A slash command the human typed, before it is expanded.
@@ -267,7 +269,7 @@ pub struct Stopping {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Vec<Background>>,
     /// Scheduled wake-ups.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub wakeups: u32,
 }
 
@@ -315,84 +317,33 @@ impl Background {
     }
 }
 
-/// The events by name, as most hosts spell them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventName {
-    SessionStart,
-    SessionEnd,
-    UserPromptSubmit,
-    UserPromptExpansion,
-    PreToolUse,
-    PermissionRequest,
-    PostToolUse,
-    PostToolUseFailure,
-    PostToolBatch,
-    Stop,
-    StopFailure,
-    SubagentStart,
-    SubagentStop,
-    PreCompact,
-    PostCompact,
-    Notification,
-    ConfigChange,
-    TaskCreated,
-    TaskCompleted,
-    Interrupt,
+labels! {
+    /// The events by name, as most hosts spell them.
+    pub enum EventName {
+        SessionStart = "SessionStart",
+        SessionEnd = "SessionEnd",
+        UserPromptSubmit = "UserPromptSubmit",
+        UserPromptExpansion = "UserPromptExpansion",
+        PreToolUse = "PreToolUse",
+        PermissionRequest = "PermissionRequest",
+        PostToolUse = "PostToolUse",
+        PostToolUseFailure = "PostToolUseFailure",
+        PostToolBatch = "PostToolBatch",
+        Stop = "Stop",
+        StopFailure = "StopFailure",
+        SubagentStart = "SubagentStart",
+        SubagentStop = "SubagentStop",
+        PreCompact = "PreCompact",
+        PostCompact = "PostCompact",
+        Notification = "Notification",
+        ConfigChange = "ConfigChange",
+        TaskCreated = "TaskCreated",
+        TaskCompleted = "TaskCompleted",
+        Interrupt = "Interrupt",
+    }
 }
 
 impl EventName {
-    pub const ALL: [Self; 20] = [
-        Self::SessionStart,
-        Self::SessionEnd,
-        Self::UserPromptSubmit,
-        Self::UserPromptExpansion,
-        Self::PreToolUse,
-        Self::PermissionRequest,
-        Self::PostToolUse,
-        Self::PostToolUseFailure,
-        Self::PostToolBatch,
-        Self::Stop,
-        Self::StopFailure,
-        Self::SubagentStart,
-        Self::SubagentStop,
-        Self::PreCompact,
-        Self::PostCompact,
-        Self::Notification,
-        Self::ConfigChange,
-        Self::TaskCreated,
-        Self::TaskCompleted,
-        Self::Interrupt,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SessionStart => "SessionStart",
-            Self::SessionEnd => "SessionEnd",
-            Self::UserPromptSubmit => "UserPromptSubmit",
-            Self::UserPromptExpansion => "UserPromptExpansion",
-            Self::PreToolUse => "PreToolUse",
-            Self::PermissionRequest => "PermissionRequest",
-            Self::PostToolUse => "PostToolUse",
-            Self::PostToolUseFailure => "PostToolUseFailure",
-            Self::PostToolBatch => "PostToolBatch",
-            Self::Stop => "Stop",
-            Self::StopFailure => "StopFailure",
-            Self::SubagentStart => "SubagentStart",
-            Self::SubagentStop => "SubagentStop",
-            Self::PreCompact => "PreCompact",
-            Self::PostCompact => "PostCompact",
-            Self::Notification => "Notification",
-            Self::ConfigChange => "ConfigChange",
-            Self::TaskCreated => "TaskCreated",
-            Self::TaskCompleted => "TaskCompleted",
-            Self::Interrupt => "Interrupt",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|event| event.as_str() == name)
-    }
-
     /// Refusing here keeps a tool from running.
     pub fn is_before_tool(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
@@ -437,14 +388,4 @@ impl EventKind {
             Self::Forged(_) => "forged",
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_false(value: &bool) -> bool {
-    !*value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_zero(value: &u32) -> bool {
-    *value == 0
 }
