@@ -38,7 +38,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("steadfast-store", &["model", "observe", "redact"]),
     ("steadfast-check", &["model", "observe"]),
     ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),
-    ("steadfast-work", &["check", "hook", "hosts", "model", "observe", "plan", "redact", "store"]),
+    ("steadfast-work", &["check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "store"]),
     ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "work"]),
     ("steadfast-sim", &[]),
     // For tests only: nothing of the product may use it.

@@ -77,6 +77,17 @@ impl std::error::Error for UnknownName {}
 
 impl Host {
     pub const ALL: [Self; 3] = [Self::Claude, Self::Codex, Self::Sim];
+    /// All but the simulated agent.
+    pub const REAL: [Self; 2] = [Self::Claude, Self::Codex];
+
+    /// The name that people use.
+    pub fn full_name(self) -> &'static str {
+        match self {
+            Self::Claude => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Sim => "the simulated agent",
+        }
+    }
 
     pub fn as_str(self) -> &'static str {
         match self {

@@ -10,16 +10,19 @@
 mod ancestry;
 mod caller;
 pub mod disk;
+pub mod doctor;
 mod environment;
 mod error;
 pub mod file;
 pub mod loops;
 mod repository;
+pub mod setup;
 pub mod spec_file;
 pub mod ssh;
 pub mod task_list;
 pub mod text;
 pub mod tracker;
+pub mod words;
 
 pub use caller::Caller;
 pub use environment::{Environment, RUN_SPENT, SANDBOX};

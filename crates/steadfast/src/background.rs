@@ -47,13 +47,9 @@ fn start<W: AsRef<OsStr>>(root: &Path, words: impl IntoIterator<Item = W>) -> st
 }
 
 /// Leaves the process group of the hook, which a host may end, and takes the lowest priority.
-#[cfg(unix)]
 pub(crate) fn step_aside() {
     const LAST: i32 = 19;
     // A process that was started from a terminal leads its group already, and stays.
     let _ = rustix::process::setsid();
     let _ = rustix::process::setpriority_process(None, LAST);
 }
-
-#[cfg(not(unix))]
-pub(crate) fn step_aside() {}

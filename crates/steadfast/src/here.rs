@@ -1,6 +1,8 @@
 //! The repository and the tasks that this process is called in.
 
-use steadfast_model::ToolUseId;
+use steadfast_model::{Host, ToolUseId};
+use steadfast_store::Place;
+use steadfast_work::setup::{self, Setup};
 use steadfast_work::{Repository, TaskList};
 
 use crate::error::CommandError;
@@ -18,4 +20,23 @@ pub(crate) fn task_list(words: &str) -> Result<TaskList, CommandError> {
 /// The tasks that a tool call over MCP is about.
 pub(crate) fn task_list_of_call(call: Option<&ToolUseId>, tool: &str) -> Result<TaskList, CommandError> {
     Ok(TaskList::of_tool_call(environment(), call, tool)?)
+}
+
+/// This checkout, whether Steadfast is set up for it or not.
+pub(crate) fn setup() -> Result<Setup, CommandError> {
+    Ok(Setup::of(&environment())?)
+}
+
+/// A host that a human works with.
+pub(crate) fn parse_host(text: &str) -> Result<Host, String> {
+    match text.parse() {
+        Ok(Host::Sim) => Err("the simulated agent is for tests; expected `claude` or `codex`".into()),
+        Ok(host) => Ok(host),
+        Err(error) => Err(format!("{error}")),
+    }
+}
+
+/// What a human reads where a host that called Steadfast does so no more.
+pub(crate) fn missing_hooks(place: &Place) -> Option<String> {
+    setup::missing_hooks(place, environment().homes.as_ref())
 }

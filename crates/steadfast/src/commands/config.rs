@@ -8,7 +8,6 @@ use steadfast_work::Repository;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
-use crate::setup::Setup;
 use crate::surroundings;
 
 pub(super) use file::set;
@@ -58,7 +57,7 @@ impl Config {
 
 impl Set {
     fn run(self) -> Result<(), CommandError> {
-        let place = Setup::here()?.place;
+        let place = here::setup()?.place;
         if self.project && Settings::USERS_ALONE.contains(&self.key.as_str()) {
             return Err(CommandError::refused(format!(
                 "`{}` says what is run, and is ignored in what is committed with a project",

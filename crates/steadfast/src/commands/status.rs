@@ -25,7 +25,6 @@ use crate::output::{note, several, tell};
 use crate::report::{self, Summary};
 use crate::surroundings;
 use crate::when::ago;
-use crate::wired;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
@@ -95,7 +94,7 @@ impl Status {
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
         needs.splice(0..0, spec);
         needs.splice(0..0, yes_needed(&position));
-        needs.splice(0..0, wired::missing(place));
+        needs.splice(0..0, here::missing_hooks(place));
         needs.extend(run.iter().filter_map(run_needed));
         let looped = Loops::as_they_are(list.repository())?.view()?;
         needs.extend(looped.as_ref().and_then(loop_needed));

@@ -1,4 +1,4 @@
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -11,11 +11,10 @@ use steadfast_work::loops::{Author, Begun, Binding, Loops, Request, how, questio
 
 use super::limits::{limits_json, limits_line};
 use super::score::{missing, questions, scores_json, show_marks};
-use crate::asking::ask;
 use crate::error::CommandError;
 use crate::here;
 use crate::limit::LimitFlags;
-use crate::output::{note, put_aside, tell};
+use crate::output::{answer, ask, note, tell};
 use crate::recalled;
 use crate::surroundings;
 
@@ -112,9 +111,7 @@ impl Start {
                 .hint("`steadfast loop start --fresh TEXT` puts it away and begins another; a human does that")
                 .hint("`steadfast loop status` shows how it stands"));
         }
-        put_aside(format_args!("{stands}\nresume it, put it away for a fresh one, or show its status? [r/f/S] "));
-        let mut answer = String::new();
-        let _ = io::stdin().lock().read_line(&mut answer);
+        let answer = answer(&format!("{stands}\nresume it, put it away for a fresh one, or show its status? [r/f/S] "));
         Ok(match answer.trim() {
             "r" | "R" | "resume" => Choice::Resume,
             "f" | "F" | "fresh" => Choice::Fresh,

@@ -1,4 +1,4 @@
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +10,7 @@ use steadfast_work::task_list::{Proposal, Proposed, Standing, TaskList, short_of
 use crate::diff;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, put_aside, tell};
+use crate::output::{note, says_yes, tell};
 use crate::report::{granted, rendered};
 use crate::surroundings;
 use crate::when::ago;
@@ -142,13 +142,9 @@ fn confirm(draft: &Draft) -> Result<(), CommandError> {
         ))
         .hint(format!("`steadfast plan approve {short} --yes` does it without asking")));
     }
-    put_aside(format_args!("\napprove plan {short}? [y/N] "));
-    let mut answer = String::new();
-    let _ = io::stdin().lock().read_line(&mut answer);
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => Err(CommandError::refused("nothing is approved, and the plan gate stays as it is").hint(format!(
-            "`steadfast plan approve {short}` asks again, `steadfast plan reject {short}` turns it down"
-        ))),
+    if says_yes(&format!("\napprove plan {short}? [y/N] ")) {
+        return Ok(());
     }
+    Err(CommandError::refused("nothing is approved, and the plan gate stays as it is")
+        .hint(format!("`steadfast plan approve {short}` asks again, `steadfast plan reject {short}` turns it down")))
 }

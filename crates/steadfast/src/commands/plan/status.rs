@@ -5,9 +5,9 @@ use steadfast_work::task_list::{Position, Standing, TaskList, short_of};
 use super::draft::tasks;
 use super::gate::whose;
 use crate::error::CommandError;
+use crate::here;
 use crate::output::tell;
 use crate::report;
-use crate::wired;
 
 pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     let position = list.position()?;
@@ -23,7 +23,7 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
             tell!("{said}")?;
         }
     }
-    if let Some(missing) = wired::missing(list.place()) {
+    if let Some(missing) = here::missing_hooks(list.place()) {
         tell!("{missing}")?;
     }
     for standing in gates {
@@ -79,7 +79,7 @@ pub(in crate::commands) fn gate_line(place: &Place, standing: &Standing) -> Stri
     let protected = match protected.len() {
         0 => String::new(),
         // Nothing refuses a write where no host asks.
-        _ if wired::missing(place).is_some() => format!(": {} is protected by no hook now", protected.join(", ")),
+        _ if here::missing_hooks(place).is_some() => format!(": {} is protected by no hook now", protected.join(", ")),
         _ => format!(": {} cannot be written", protected.join(", ")),
     };
     let unmarked = if *unmarked { " (its marker was taken away; it stands all the same)" } else { "" };

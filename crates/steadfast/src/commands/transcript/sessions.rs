@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use steadfast_hosts::transcript::{Transcript, Writer};
 
 use crate::error::CommandError;
+use crate::here;
 use crate::output::note;
-use crate::setup::Setup;
 
 /// How many rows may come before the one that names a folder.
 const SILENT: usize = 50;
@@ -48,7 +48,7 @@ pub(in crate::commands) fn newest() -> Result<PathBuf, CommandError> {
 }
 
 fn of_repository() -> Result<Vec<PathBuf>, CommandError> {
-    let setup = Setup::here()?;
+    let setup = here::setup()?;
     let (homes, root) = (&setup.install.homes, &setup.place.root);
     let mut files = Vec::new();
     let projects = homes.claude_dir().join("projects");

@@ -1,14 +1,14 @@
-//! `steadfast.toml`.
+//! `steadfast.toml`, and the list of tasks that it names.
 
 use steadfast_engine::goal::understood;
 use steadfast_hosts::install::STOP_BLOCK_CAP;
 use steadfast_model::Host;
 
-use super::super::finding::Finding;
-use super::super::here::Here;
-use crate::surroundings;
+use crate::doctor::Finding;
+use crate::doctor::Installation;
+use crate::tracker::{self, HOOK, Patience};
 
-pub(super) fn config_invalid(here: &Here) -> Vec<Finding> {
+pub(super) fn config_invalid(here: &Installation) -> Vec<Finding> {
     let Err(error) = here.repository.config.load() else { return Vec::new() };
     vec![Finding::error(
         "config-invalid",
@@ -20,14 +20,13 @@ pub(super) fn config_invalid(here: &Here) -> Vec<Finding> {
 /// Claude Code lets an agent go by itself after so many refusals in a row.
 const CLAUDES_OWN: u64 = 8;
 
-pub(super) fn config_useless(here: &Here) -> Vec<Finding> {
+pub(super) fn config_useless(here: &Installation) -> Vec<Finding> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let max_idle = u64::from(settings.stop_max_idle.value);
     if max_idle < CLAUDES_OWN || !here.wired_hosts().contains(&Host::Claude) {
         return Vec::new();
     }
-    let of_environment = surroundings::text(STOP_BLOCK_CAP).and_then(|text| text.parse().ok());
-    let cap = here.files_of(Host::Claude).find_map(|file| file.stop_block_cap).or(of_environment);
+    let cap = here.files_of(Host::Claude).find_map(|file| file.stop_block_cap).or(here.stop_block_cap);
     // Zero is no limit.
     if cap.is_some_and(|cap| cap == 0 || cap > max_idle) {
         return Vec::new();
@@ -43,7 +42,7 @@ pub(super) fn config_useless(here: &Here) -> Vec<Finding> {
 }
 
 /// What comes with a project may not say which commands are run: whoever cloned it did not read it.
-pub(super) fn config_ignored(here: &Here) -> Vec<Finding> {
+pub(super) fn config_ignored(here: &Installation) -> Vec<Finding> {
     let config = &here.repository.config;
     let Ok(settings) = config.load() else { return Vec::new() };
     let ignored = settings.ignored.iter().filter_map(|(key, source)| Some((key, config.path(*source)?)));
@@ -62,7 +61,7 @@ pub(super) fn config_ignored(here: &Here) -> Vec<Finding> {
 }
 
 /// A sentence that is not understood forbids nothing, and whoever wrote it thinks it does.
-pub(super) fn constraint_unread(here: &Here) -> Vec<Finding> {
+pub(super) fn constraint_unread(here: &Installation) -> Vec<Finding> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let unread = settings.drift_constraints.value.iter().filter(|sentence| understood(sentence).is_empty());
     unread
@@ -74,4 +73,16 @@ pub(super) fn constraint_unread(here: &Here) -> Vec<Finding> {
             )
         })
         .collect()
+}
+
+/// In the time that a stop has for it: a list that takes longer holds nobody.
+pub(super) fn tracker_unread(here: &Installation) -> Vec<Finding> {
+    let Ok(settings) = here.repository.config.load() else { return Vec::new() };
+    let Some(tracker) = tracker::of(&settings, here.place(), here.now) else { return Vec::new() };
+    let Err(error) = tracker.read(Patience::of(HOOK)) else { return Vec::new() };
+    vec![Finding::warning(
+        "tracker-unread",
+        tracker::unread(tracker.as_ref(), &error),
+        "until it can be, no session is held by its tasks; `ledger.source` names it, and `native` keeps tasks here",
+    )]
 }

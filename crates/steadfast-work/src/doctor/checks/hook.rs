@@ -6,10 +6,10 @@ use std::time::Duration;
 use steadfast_model::Millis;
 use steadfast_store::rotated_log;
 
-use super::super::finding::Finding;
-use super::super::here::Here;
-use super::super::measure::Cost;
-use crate::output::several;
+use crate::doctor::Finding;
+use crate::doctor::Installation;
+use crate::doctor::measure::Cost;
+use crate::words::several;
 
 /// What is older was another machine, another load, another version.
 const LATELY_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
@@ -17,7 +17,7 @@ const LATELY_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// What a hook says that ran out of time.
 const TIMED_OUT: &str = "no answer within";
 
-pub(super) fn hook_log(here: &Here) -> Vec<Finding> {
+pub(super) fn hook_log(here: &Installation) -> Vec<Finding> {
     let log = here.place().state.join("hook.log");
     let text: String = [rotated_log(here.place()), log.clone()]
         .iter()
@@ -52,7 +52,7 @@ pub(super) fn hook_log(here: &Here) -> Vec<Finding> {
 /// A hook is started for every event: what is more than this is felt.
 const SLOW: f64 = 4.0;
 
-pub(super) fn hook_cost(_here: &Here) -> Vec<Finding> {
+pub(super) fn hook_cost(_here: &Installation) -> Vec<Finding> {
     Cost::measure(SLOW).map(finding).into_iter().collect()
 }
 

@@ -1,11 +1,11 @@
 use std::fmt;
 
-use super::here::Here;
-use crate::output::several;
+use super::{FixError, Installation};
+use crate::words::several;
 
 /// How much a finding matters, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Severity {
+pub enum Severity {
     /// Steadfast does not work.
     Error,
     /// It works, and something will go wrong or already did.
@@ -14,23 +14,23 @@ pub(super) enum Severity {
     Note,
 }
 
-/// Mends what a finding is about; says what it did, or why it could not.
-pub(super) type Fix = fn(&Here) -> Result<String, String>;
+/// Fixes a finding, and says what it did.
+pub(super) type Fix = fn(&Installation) -> Result<String, FixError>;
 
 /// One thing that was found.
 #[derive(Clone, Debug)]
-pub(super) struct Finding {
-    pub(super) code: &'static str,
-    pub(super) severity: Severity,
-    pub(super) message: String,
-    pub(super) hint: String,
+pub struct Finding {
+    pub code: &'static str,
+    pub severity: Severity,
+    pub message: String,
+    pub hint: String,
     pub(super) fix: Option<Fix>,
 }
 
 impl Severity {
-    pub(super) const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Note];
+    pub const ALL: [Self; 3] = [Self::Error, Self::Warning, Self::Note];
 
-    pub(super) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Error => "error",
             Self::Warning => "warning",
@@ -39,7 +39,7 @@ impl Severity {
     }
 
     /// `1 error`, `2 errors`.
-    pub(super) fn counted(self, count: usize) -> String {
+    pub fn counted(self, count: usize) -> String {
         several(count, self.as_str())
     }
 }

@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::finding::Finding;
-#[cfg(unix)]
-use super::super::here::Here;
-use crate::output::several;
+use crate::doctor::Finding;
+use crate::doctor::{FixError, Installation, is_open};
+use crate::words::several;
 
-pub(super) fn state_on_network(here: &Here) -> Vec<Finding> {
+pub(super) fn state_on_network(here: &Installation) -> Vec<Finding> {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     on_network(&here.place().state, &mounts).into_iter().collect()
 }
@@ -44,15 +43,8 @@ fn is_remote(kind: &str) -> bool {
     named.contains(&kind) || (kind.starts_with("fuse.") && kind != "fuse.fuse-overlayfs")
 }
 
-/// Other systems keep permissions elsewhere.
-#[cfg(not(unix))]
-pub(super) fn state_permissions(_here: &Here) -> Vec<Finding> {
-    Vec::new()
-}
-
 /// Behind a folder that nobody else may enter, nobody else can read a file.
-#[cfg(unix)]
-pub(super) fn state_permissions(here: &Here) -> Vec<Finding> {
+pub(super) fn state_permissions(here: &Installation) -> Vec<Finding> {
     let state = &here.place().state;
     if !is_open(state) {
         return Vec::new();
@@ -67,7 +59,6 @@ pub(super) fn state_permissions(here: &Here) -> Vec<Finding> {
 }
 
 /// All that is in a folder, and in the folders in it. Links are not followed.
-#[cfg(unix)]
 fn contents(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -84,14 +75,7 @@ fn contents(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-#[cfg(unix)]
-fn is_open(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::symlink_metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
-}
-
-#[cfg(unix)]
-fn close(here: &Here) -> Result<String, String> {
+fn close(here: &Installation) -> Result<String, FixError> {
     use std::os::unix::fs::PermissionsExt;
     let state = &here.place().state;
     let mut closed = 0;
@@ -101,7 +85,7 @@ fn close(here: &Here) -> Result<String, String> {
             Ok(()) => closed += 1,
             // A hook took it away meanwhile.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(format!("cannot change `{}`: {error}", path.display())),
+            Err(source) => return Err(FixError::File { what: "change", path, source }),
         }
     }
     Ok(format!("{} in `{}` are yours alone", several(closed, "file"), state.display()))

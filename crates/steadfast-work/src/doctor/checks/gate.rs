@@ -3,15 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::ssh::public_key;
+use crate::task_list::{Looked, Standing, approval_key as ssh_key};
 use steadfast_model::{ApprovalRules, GateScope, Profile, SealBreak};
 use steadfast_store::{Restored, approval_key, gates, kept_aside, open_gate, restore, sealed, unseal};
-use steadfast_work::ssh::public_key;
-use steadfast_work::task_list::{Looked, Standing, approval_key as ssh_key};
 
-use super::super::finding::Finding;
-use super::super::here::Here;
-use crate::output::several;
-use crate::surroundings;
+use crate::doctor::Finding;
+use crate::doctor::{FixError, Installation, is_open};
+use crate::words::several;
 
 /// How many paths a finding names.
 const SHOWN: usize = 3;
@@ -19,7 +18,7 @@ const SHOWN: usize = 3;
 /// How often what is sealed as a tree is looked at again: each time a few more are found.
 const LOOKS: usize = 1_000;
 
-pub(super) fn gate_left(here: &Here) -> Vec<Finding> {
+pub(super) fn gate_left(here: &Installation) -> Vec<Finding> {
     let mut findings = Vec::new();
     for standing in Standing::all(here.place(), &here.repository.environment) {
         let GateScope::Session(session) = &standing.gate.scope else { continue };
@@ -36,7 +35,7 @@ pub(super) fn gate_left(here: &Here) -> Vec<Finding> {
 }
 
 /// A marker that is damaged stands before everybody, and names nobody who could open it.
-pub(super) fn gate_unreadable(here: &Here) -> Vec<Finding> {
+pub(super) fn gate_unreadable(here: &Installation) -> Vec<Finding> {
     let nobodys = GateScope::Worktree(String::new());
     let unreadable = gates(here.place()).into_iter().filter(|gate| gate.scope == nobodys).count();
     if unreadable == 0 {
@@ -50,7 +49,7 @@ pub(super) fn gate_unreadable(here: &Here) -> Vec<Finding> {
     vec![Finding::warning("gate-unreadable", message, hint)]
 }
 
-pub(super) fn gate_unmarked(here: &Here) -> Vec<Finding> {
+pub(super) fn gate_unmarked(here: &Installation) -> Vec<Finding> {
     let unmarked = Standing::all(here.place(), &here.repository.environment)
         .into_iter()
         .filter(|standing| standing.unmarked)
@@ -67,7 +66,7 @@ fn a_gate(count: usize) -> String {
     if count == 1 { "a closed gate".to_owned() } else { format!("{count} closed gates") }
 }
 
-pub(super) fn gate_expired(here: &Here) -> Vec<Finding> {
+pub(super) fn gate_expired(here: &Installation) -> Vec<Finding> {
     let expired = gates(here.place()).into_iter().filter(|gate| gate.has_expired(here.now)).count();
     if expired == 0 {
         return Vec::new();
@@ -79,24 +78,24 @@ pub(super) fn gate_expired(here: &Here) -> Vec<Finding> {
     ]
 }
 
-fn drop_expired(here: &Here) -> Result<String, String> {
+fn drop_expired(here: &Installation) -> Result<String, FixError> {
     let place = here.place();
     let expired: Vec<_> = gates(place).into_iter().filter(|gate| gate.has_expired(here.now)).collect();
     for gate in &expired {
-        open_gate(place, &gate.scope).and_then(|()| unseal(place, &gate.scope)).map_err(|error| error.to_string())?;
+        open_gate(place, &gate.scope).and_then(|()| unseal(place, &gate.scope))?;
     }
     Ok(format!("{} removed", several(expired.len(), "marker")))
 }
 
 /// What a gate seals and is not as it was.
-fn looked(here: &Here) -> impl Iterator<Item = (Standing, Looked)> {
+fn looked(here: &Installation) -> impl Iterator<Item = (Standing, Looked)> {
     Standing::all(here.place(), &here.repository.environment).into_iter().map(|standing| {
         let looked = standing.seal(here.place());
         (standing, looked)
     })
 }
 
-pub(super) fn seal_broken(here: &Here) -> Vec<Finding> {
+pub(super) fn seal_broken(here: &Installation) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (standing, looked) in looked(here) {
         if let Some(message) = looked.line() {
@@ -118,7 +117,7 @@ pub(super) fn seal_broken(here: &Here) -> Vec<Finding> {
     findings
 }
 
-fn put_back(here: &Here) -> Result<String, String> {
+fn put_back(here: &Installation) -> Result<String, FixError> {
     let (mut mended, mut kept, mut failed) = (0, Vec::new(), Vec::new());
     for _ in 0..LOOKS {
         let agents = looked(here).filter(|(standing, looked)| standing.is_agents() && !looked.breaks.is_empty());
@@ -146,7 +145,7 @@ fn put_back(here: &Here) -> Result<String, String> {
         }
     }
     if !failed.is_empty() {
-        return Err(failed.join("; "));
+        return Err(FixError::NotRestored(failed));
     }
     let aside = kept.last().map(|path: &PathBuf| format!("; what stood there is in `{}`", folder(path)));
     Ok(format!("{} put back{}", several(mended, "file"), aside.unwrap_or_default()))
@@ -157,7 +156,7 @@ fn folder(path: &Path) -> String {
 }
 
 /// A closed gate that cannot show, or not mend, what is changed.
-pub(super) fn seal_partial(here: &Here) -> Vec<Finding> {
+pub(super) fn seal_partial(here: &Installation) -> Vec<Finding> {
     let mut findings = Vec::new();
     for Standing { gate, .. } in Standing::all(here.place(), &here.repository.environment) {
         let Some(sealed) = sealed(here.place(), &gate.scope) else {
@@ -182,7 +181,7 @@ pub(super) fn seal_partial(here: &Here) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn kept_intruders(here: &Here) -> Vec<Finding> {
+pub(super) fn kept_intruders(here: &Installation) -> Vec<Finding> {
     let kept = kept_aside(here.place());
     let [.., newest] = &kept[..] else { return Vec::new() };
     let message = format!("{} kept aside in `{}`", several(kept.len(), "file"), folder(newest));
@@ -190,13 +189,13 @@ pub(super) fn kept_intruders(here: &Here) -> Vec<Finding> {
     vec![Finding::note("kept-aside", message, hint)]
 }
 
-pub(super) fn approval_keys(here: &Here) -> Vec<Finding> {
+pub(super) fn approval_keys(here: &Installation) -> Vec<Finding> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
     let rules = settings.rules().approval;
     match rules.profile {
         Profile::Hardened => hardened(&rules, here.repository.environment.home.as_deref()).into_iter().collect(),
         Profile::Default => {
-            let Some(path) = surroundings::user_state().map(|state| approval_key(&state)) else { return Vec::new() };
+            let Some(path) = own_key(here) else { return Vec::new() };
             let given = fs::read_dir(here.place().state.join("approvals")).into_iter().flatten().flatten().count();
             by_default(&path, given).into_iter().collect()
         }
@@ -211,7 +210,7 @@ fn by_default(path: &Path, given: usize) -> Option<Finding> {
             format!("{} cannot be verified: `{}`: {error}", several(given, "approval"), path.display()),
             "plans that it approved count as not approved; approve them again, which makes a new key",
         )),
-        Ok(file) if is_open(&file) => Some(
+        Ok(_) if is_open(path) => Some(
             Finding::warning(
                 "approval-key",
                 format!("others may read `{}`, which signs approvals", path.display()),
@@ -241,25 +240,16 @@ fn hardened(rules: &ApprovalRules, home: Option<&Path>) -> Option<Finding> {
     )
 }
 
-#[cfg(unix)]
-fn is_open(file: &fs::Metadata) -> bool {
-    std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o077 != 0
+/// The key of approvals in the user's state.
+fn own_key(here: &Installation) -> Option<PathBuf> {
+    here.repository.environment.user_state.as_deref().map(approval_key)
 }
 
-#[cfg(not(unix))]
-fn is_open(_file: &fs::Metadata) -> bool {
-    false
-}
-
-#[cfg(unix)]
-fn close_key(_here: &Here) -> Result<String, String> {
-    let path = surroundings::user_state().map(|state| approval_key(&state)).ok_or("`HOME` is not set")?;
+fn close_key(here: &Installation) -> Result<String, FixError> {
+    let path = own_key(here).ok_or(FixError::NoHome)?;
     let alone = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-    fs::set_permissions(&path, alone).map_err(|error| format!("`{}`: {error}", path.display()))?;
-    Ok(format!("`{}` is yours alone", path.display()))
-}
-
-#[cfg(not(unix))]
-fn close_key(_here: &Here) -> Result<String, String> {
-    Err("permissions are kept elsewhere here".to_owned())
+    match fs::set_permissions(&path, alone) {
+        Ok(()) => Ok(format!("`{}` is yours alone", path.display())),
+        Err(source) => Err(FixError::Key { path, source }),
+    }
 }

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use steadfast_hosts::install::Scope;
 use steadfast_model::Host;
 use steadfast_store::Place;
-use steadfast_work::file;
 
-use crate::error::CommandError;
+use super::{Setup, SetupError};
+use crate::file;
 
 const HEAD: &str = "# steadfast init";
 
@@ -36,31 +37,47 @@ const ALL: [&Line; 4] = [&SETTINGS, &CLAUDE_SKILLS, &CLAUDE_AGENTS, &AGENTS_SKIL
 
 /// The repository's own list of what git passes over, which is not committed.
 #[derive(Debug)]
-pub(crate) struct Exclude {
+pub struct Exclude {
     path: PathBuf,
     root: PathBuf,
 }
 
 /// What is to be passed over, and what no longer.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     hidden: Vec<&'static str>,
     shown: Vec<&'static str>,
 }
 
 impl Wanted {
+    /// What git is to pass over after `init`: what is this user's own. Shared wiring is there to be committed.
+    pub fn of_install(setup: &Setup, scope: Scope, hosts: &[Host]) -> Self {
+        let mut wanted = Self::default();
+        for host in hosts {
+            if scope == Scope::Local {
+                wanted.hide_settings(*host);
+            }
+            match scope {
+                Scope::Shared => wanted.show_skills(*host),
+                Scope::Local | Scope::User if setup.is_shared(*host) => {}
+                Scope::Local | Scope::User => wanted.hide_skills(*host),
+            }
+        }
+        wanted
+    }
+
     /// Local wiring names a path of this machine.
-    pub(crate) fn hide_settings(&mut self, host: Host) {
+    fn hide_settings(&mut self, host: Host) {
         self.hidden.extend((host == Host::Claude).then_some(SETTINGS.text));
     }
 
     /// The skills and agents of wiring that is one user's own.
-    pub(crate) fn hide_skills(&mut self, host: Host) {
+    fn hide_skills(&mut self, host: Host) {
         self.hidden.extend(skills(host));
     }
 
     /// The skills and agents of wiring that is shared: they are to be committed.
-    pub(crate) fn show_skills(&mut self, host: Host) {
+    fn show_skills(&mut self, host: Host) {
         self.shown.extend(skills(host));
     }
 }
@@ -75,18 +92,18 @@ fn skills(host: Host) -> &'static [&'static str] {
 
 impl Exclude {
     /// Only a git repository has one.
-    pub(crate) fn of(place: &Place) -> Option<Self> {
+    pub fn of(place: &Place) -> Option<Self> {
         let git = place.state.parent()?;
         let path = git.join("info/exclude");
         (git.join("HEAD").is_file() && git.join("info").is_dir()).then(|| Self { path, root: place.root.clone() })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// What would change: before and after.
-    pub(crate) fn planned(&self, wanted: &Wanted) -> Option<(Option<Vec<u8>>, Vec<u8>)> {
+    pub fn planned(&self, wanted: &Wanted) -> Option<(Option<Vec<u8>>, Vec<u8>)> {
         let before = fs::read(&self.path).ok();
         let text = String::from_utf8(before.clone().unwrap_or_default()).ok()?;
         let block = Block::find(&text);
@@ -97,18 +114,18 @@ impl Exclude {
         changed.then(|| (before, block.replaced(&text, &lines).into_bytes()))
     }
 
-    pub(crate) fn write_planned(&self, wanted: &Wanted) -> Result<(), CommandError> {
+    pub fn write_planned(&self, wanted: &Wanted) -> Result<(), SetupError> {
         self.planned(wanted).map_or(Ok(()), |(_, after)| self.write(&after))
     }
 
-    pub(crate) fn remove(&self) -> Result<(), CommandError> {
+    pub fn remove(&self) -> Result<(), SetupError> {
         let Ok(text) = fs::read_to_string(&self.path) else { return Ok(()) };
         let block = Block::find(&text);
         if block.lines.is_empty() {
             return Ok(());
         }
         match block.replaced(&text, &[]) {
-            rest if rest.is_empty() => fs::remove_file(&self.path).map_err(|error| self.failed(&error)),
+            rest if rest.is_empty() => fs::remove_file(&self.path).map_err(|error| self.failed(error)),
             rest => self.write(rest.as_bytes()),
         }
     }
@@ -123,15 +140,12 @@ impl Exclude {
         })
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), CommandError> {
-        file::replace(&self.path, bytes).map_err(|error| self.failed(&error))
+    fn write(&self, bytes: &[u8]) -> Result<(), SetupError> {
+        file::replace(&self.path, bytes).map_err(|error| self.failed(error))
     }
 
-    fn failed(&self, error: &std::io::Error) -> CommandError {
-        CommandError::failure(format!("cannot write `{}`: {error}", self.path.display())).hint(
-            "the settings of the hosts are written; see to it that this is a file in a folder of yours, with space left, \
-             and try again",
-        )
+    fn failed(&self, source: std::io::Error) -> SetupError {
+        SetupError::Exclude { path: self.path.clone(), source }
     }
 }
 
@@ -199,7 +213,7 @@ mod tests {
     #[test]
     fn a_list_from_before_there_were_skills_gets_their_lines_under_the_same_heading() {
         let (_folder, exclude) = list(OLD);
-        let wanted = local(&[Host::Claude, Host::Codex]);
+        let wanted = local(&Host::REAL);
         exclude.write_planned(&wanted).unwrap();
         let expected = "# git's own\n*.tmp\n# steadfast init\n/.claude/settings.local.json\n\
                         /.claude/skills/steadfast-*/\n/.claude/agents/steadfast-*.md\n\
@@ -213,7 +227,7 @@ mod tests {
     #[test]
     fn skills_that_are_shared_from_now_on_are_offered_again() {
         let (_folder, exclude) = list("");
-        exclude.write_planned(&local(&[Host::Claude, Host::Codex])).unwrap();
+        exclude.write_planned(&local(&Host::REAL)).unwrap();
         let mut wanted = Wanted::default();
         wanted.show_skills(Host::Claude);
         exclude.write_planned(&wanted).unwrap();

@@ -4,10 +4,9 @@ use steadfast_hosts::install::{HooksFile, InstallError, Wired};
 use steadfast_model::{Entry, Host, Via};
 use steadfast_store::{Place, read_lines};
 
-use super::super::finding::Finding;
-use super::super::here::Here;
-use crate::output::several;
-use crate::setup::full_name;
+use crate::doctor::Finding;
+use crate::doctor::Installation;
+use crate::words::several;
 
 pub(in super::super) fn not_set_up(place: &Place) -> Finding {
     Finding::error(
@@ -17,7 +16,7 @@ pub(in super::super) fn not_set_up(place: &Place) -> Finding {
     )
 }
 
-pub(super) fn settings_invalid(here: &Here) -> Vec<Finding> {
+pub(super) fn settings_invalid(here: &Installation) -> Vec<Finding> {
     let finding = |error: &InstallError| {
         Finding::error(
             "settings-invalid",
@@ -29,7 +28,7 @@ pub(super) fn settings_invalid(here: &Here) -> Vec<Finding> {
 }
 
 /// And, where one is wired, whether it ever called.
-pub(super) fn not_wired(here: &Here) -> Vec<Finding> {
+pub(super) fn not_wired(here: &Installation) -> Vec<Finding> {
     let wired = here.wired_hosts();
     if wired.is_empty() {
         return if last_came_by_plugin(here) { Vec::new() } else { vec![nobody_calls(here)] };
@@ -40,7 +39,7 @@ pub(super) fn not_wired(here: &Here) -> Vec<Finding> {
     silent.into_iter().map(|host| never_fired(host, all)).collect()
 }
 
-fn nobody_calls(here: &Here) -> Finding {
+fn nobody_calls(here: &Installation) -> Finding {
     Finding::error(
         "not-wired",
         format!("`{}` is set up, but no host has hooks of Steadfast in its settings", here.place().root.display()),
@@ -49,7 +48,7 @@ fn nobody_calls(here: &Here) -> Finding {
 }
 
 /// A plugin brings its own wiring, in no file that `init` writes.
-fn last_came_by_plugin(here: &Here) -> bool {
+fn last_came_by_plugin(here: &Installation) -> bool {
     let last = here.sessions().into_iter().max_by_key(|(_, state)| state.last_at);
     let lines = last.and_then(|(files, _)| read_lines(files.dir(), 0).ok());
     lines.and_then(|(_, lines)| lines.into_iter().next_back()).is_some_and(|line| match line.entry {
@@ -59,7 +58,7 @@ fn last_came_by_plugin(here: &Here) -> bool {
 }
 
 fn never_fired(host: Host, nobody_did: bool) -> Finding {
-    let name = full_name(host);
+    let name = host.full_name();
     let message = format!("{name} is wired, but no session of it is known here");
     let hint = match host {
         Host::Codex => {
@@ -77,7 +76,7 @@ fn never_fired(host: Host, nobody_did: bool) -> Finding {
     }
 }
 
-pub(super) fn hooks_disabled(here: &Here) -> Vec<Finding> {
+pub(super) fn hooks_disabled(here: &Installation) -> Vec<Finding> {
     let mut findings = Vec::new();
     let wired = here.wired_hosts();
     if wired.contains(&Host::Claude) {
@@ -119,7 +118,7 @@ fn disabled(message: String, hint: &str) -> Finding {
 }
 
 /// Codex can switch off single hooks.
-fn switched_off(here: &Here) -> Option<Finding> {
+fn switched_off(here: &Installation) -> Option<Finding> {
     let is_off = |file: &HooksFile, hook| here.codex.iter().any(|config| config.switches_off(file, hook));
     let off: Vec<_> = here
         .files_of(Host::Codex)
@@ -130,7 +129,7 @@ fn switched_off(here: &Here) -> Option<Finding> {
 }
 
 /// Hooks of ours that are not as `init` writes them: taken out, or called for less than everything.
-pub(super) fn wiring_changed(here: &Here) -> Vec<Finding> {
+pub(super) fn wiring_changed(here: &Installation) -> Vec<Finding> {
     let mut findings = Vec::new();
     for wired in here.wired() {
         let (file, missing, narrowed) = (wired.file, wired.missing(), wired.narrowed());
@@ -156,7 +155,7 @@ pub(super) fn wiring_changed(here: &Here) -> Vec<Finding> {
 }
 
 /// Hooks of an older version, which other hosts run as something else.
-pub(super) fn wiring_old(here: &Here) -> Vec<Finding> {
+pub(super) fn wiring_old(here: &Installation) -> Vec<Finding> {
     let old = here.wired().into_iter().filter(Wired::needs_args);
     old.map(|wired| {
         Finding::error(
@@ -176,7 +175,7 @@ pub(super) fn wiring_old(here: &Here) -> Vec<Finding> {
     .collect()
 }
 
-pub(super) fn wired_twice(here: &Here) -> Vec<Finding> {
+pub(super) fn wired_twice(here: &Installation) -> Vec<Finding> {
     let wired = here.wired();
     let mut findings = Vec::new();
     for host in here.wired_hosts() {
@@ -186,7 +185,7 @@ pub(super) fn wired_twice(here: &Here) -> Vec<Finding> {
                 of_host.iter().map(|wired| format!("{} (`{}`)", wired.via, wired.file.path.display())).collect();
             findings.push(Finding::note(
                 "wired-twice",
-                format!("{} is wired more than once: {}", full_name(host), ways.join(", ")),
+                format!("{} is wired more than once: {}", host.full_name(), ways.join(", ")),
                 "harmless: the same event is counted once. `steadfast uninstall` and one `steadfast init` leave one",
             ));
         }
@@ -194,7 +193,7 @@ pub(super) fn wired_twice(here: &Here) -> Vec<Finding> {
     findings
 }
 
-pub(super) fn other_stop_hooks(here: &Here) -> Vec<Finding> {
+pub(super) fn other_stop_hooks(here: &Installation) -> Vec<Finding> {
     let wired = here.wired_hosts();
     let in_settings = here.files.iter().map(|file| (file.host, file.other_stop_hooks, &file.path));
     let in_config = here.codex.iter().map(|config| (Host::Codex, config.stop_hooks, &config.path));
@@ -206,7 +205,7 @@ pub(super) fn other_stop_hooks(here: &Here) -> Vec<Finding> {
                 "other-stop-hooks",
                 format!(
                     "{} has {} besides ours in `{}`, which may refuse to stop too",
-                    full_name(host),
+                    host.full_name(),
                     several(count, "Stop hook"),
                     path.display()
                 ),

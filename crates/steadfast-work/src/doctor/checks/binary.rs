@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::finding::Finding;
-use super::super::here::Here;
-use super::super::program;
-use super::super::version::Version;
+use crate::doctor::Finding;
+use crate::doctor::Installation;
+use crate::doctor::program;
+use crate::doctor::program::Version;
 
-pub(super) fn binary_moved(here: &Here) -> Vec<Finding> {
+pub(super) fn binary_moved(here: &Installation) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     for wired in here.wired() {
         let mut started = wired.started().into_iter();
@@ -24,7 +24,7 @@ pub(super) fn binary_moved(here: &Here) -> Vec<Finding> {
 }
 
 /// Why a host cannot start it, if it cannot.
-fn wrong(here: &Here, program: &str) -> Option<String> {
+fn wrong(here: &Installation, program: &str) -> Option<String> {
     let Some(path) = here.resolve(program) else { return Some("is not on the PATH".to_owned()) };
     match (path.exists(), fs::read_link(&path)) {
         (false, Ok(target)) => Some(format!("leads to `{}`, which does not exist", target.display())),
@@ -34,7 +34,7 @@ fn wrong(here: &Here, program: &str) -> Option<String> {
     }
 }
 
-pub(super) fn binary_other(here: &Here) -> Vec<Finding> {
+pub(super) fn binary_other(here: &Installation) -> Vec<Finding> {
     let Ok(this) = std::env::current_exe() else { return Vec::new() };
     let mut programs: Vec<PathBuf> = here.wired().iter().filter_map(|wired| here.resolve(wired.program)).collect();
     programs.sort();
@@ -74,27 +74,15 @@ fn other(program: &Path, this: &Path) -> Option<Finding> {
     }
 }
 
-#[cfg(unix)]
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-#[cfg(not(unix))]
-fn is_executable(path: &Path) -> bool {
-    path.is_file()
-}
-
-#[cfg(unix)]
 fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (fs::metadata(one), fs::metadata(other)) {
         (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
         _ => false,
     }
-}
-
-#[cfg(not(unix))]
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
 }

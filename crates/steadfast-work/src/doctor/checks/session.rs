@@ -4,11 +4,10 @@ use std::fs;
 
 use steadfast_model::{Entry, Millis};
 use steadfast_store::{SessionFiles, read_lines};
-use steadfast_work::chain;
 
-use super::super::finding::Finding;
-use super::super::here::Here;
-use crate::output::several;
+use crate::doctor::Finding;
+use crate::doctor::{FixError, Installation};
+use crate::words::several;
 
 const MINUTE_MS: i64 = 60 * 1_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
@@ -16,7 +15,7 @@ const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 /// A session that was silent for so long is not coming back.
 const LEFT_MS: i64 = 7 * DAY_MS;
 
-pub(super) fn journal_damaged(here: &Here) -> Vec<Finding> {
+pub(super) fn journal_damaged(here: &Installation) -> Vec<Finding> {
     let kept = SessionFiles::all(here.place()).into_iter().map(|files| files.dir().join("journal.damaged"));
     kept.filter(|path| path.exists())
         .map(|path| {
@@ -29,7 +28,7 @@ pub(super) fn journal_damaged(here: &Here) -> Vec<Finding> {
         .collect()
 }
 
-pub(super) fn late_events(here: &Here) -> Vec<Finding> {
+pub(super) fn late_events(here: &Installation) -> Vec<Finding> {
     let waits = |at: Millis| here.now.since(at) > MINUTE_MS;
     let late: usize = SessionFiles::all(here.place())
         .iter()
@@ -43,7 +42,7 @@ pub(super) fn late_events(here: &Here) -> Vec<Finding> {
     vec![Finding::note("late-events", message, hint).mended_by(drain)]
 }
 
-pub(super) fn leftover_sessions(here: &Here) -> Vec<Finding> {
+pub(super) fn leftover_sessions(here: &Installation) -> Vec<Finding> {
     let left = here.sessions().iter().filter(|(_, s)| s.ended.is_none() && here.now.since(s.last_at) > LEFT_MS).count();
     if left == 0 {
         return Vec::new();
@@ -54,13 +53,13 @@ pub(super) fn leftover_sessions(here: &Here) -> Vec<Finding> {
 }
 
 /// Opening the ledger as any command does brings every journal into it, late events too.
-fn drain(here: &Here) -> Result<String, String> {
+fn drain(here: &Installation) -> Result<String, FixError> {
     // What to do about a ledger that cannot be opened is a finding of its own.
-    here.repository.ledger().map_err(|error| chain(&error))?;
+    here.repository.ledger()?;
     Ok("all journals are in the ledger".to_owned())
 }
 
-pub(super) fn stale_claims(here: &Here) -> Vec<Finding> {
+pub(super) fn stale_claims(here: &Installation) -> Vec<Finding> {
     let stale = steadfast_store::stale_claims(here.place(), here.now).len();
     if stale == 0 {
         return Vec::new();
@@ -70,19 +69,20 @@ pub(super) fn stale_claims(here: &Here) -> Vec<Finding> {
     vec![Finding::note("stale-claims", message, hint).mended_by(drop_stale_claims)]
 }
 
-fn drop_stale_claims(here: &Here) -> Result<String, String> {
+fn drop_stale_claims(here: &Installation) -> Result<String, FixError> {
     let stale = steadfast_store::stale_claims(here.place(), here.now);
     for path in &stale {
-        fs::remove_file(path).map_err(|error| format!("cannot remove `{}`: {error}", path.display()))?;
+        let failed = |source| FixError::File { what: "remove", path: path.clone(), source };
+        fs::remove_file(path).map_err(failed)?;
     }
     Ok(format!("{} removed", several(stale.len(), "claim")))
 }
 
-pub(super) fn clock_jumped(here: &Here) -> Vec<Finding> {
+pub(super) fn clock_jumped(here: &Installation) -> Vec<Finding> {
     SessionFiles::all(here.place()).iter().filter_map(|files| jump(here, files)).collect()
 }
 
-fn jump(here: &Here, files: &SessionFiles) -> Option<Finding> {
+fn jump(here: &Installation, files: &SessionFiles) -> Option<Finding> {
     let (_, lines) = read_lines(files.dir(), 0).ok()?;
     let mut latest = Millis(i64::MIN);
     let mut back = 0;

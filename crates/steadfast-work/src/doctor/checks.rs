@@ -1,7 +1,6 @@
 //! What is looked for, one function for each kind of thing. One more is one line in [`CHECKS`].
 
 mod binary;
-mod codex;
 mod config;
 mod gate;
 mod hook;
@@ -9,15 +8,13 @@ mod host;
 mod ledger;
 mod session;
 mod state;
-mod tracker;
 mod wiring;
 
-use super::finding::Finding;
-use super::here::Here;
+use super::{Finding, Installation};
 
 pub(super) use wiring::not_set_up;
 
-pub(super) type Check = fn(&Here) -> Vec<Finding>;
+pub(super) type Check = fn(&Installation) -> Vec<Finding>;
 
 /// In the order in which one thing needs the other.
 pub(super) const CHECKS: [Check; 36] = [
@@ -31,13 +28,13 @@ pub(super) const CHECKS: [Check; 36] = [
     binary::binary_moved,
     binary::binary_other,
     host::host_versions,
-    codex::codex_hooks_file,
-    codex::codex_untrusted,
+    host::codex_hooks_file,
+    host::codex_untrusted,
     config::config_invalid,
     config::config_useless,
     config::config_ignored,
     config::constraint_unread,
-    tracker::tracker_unread,
+    config::tracker_unread,
     state::state_on_network,
     state::state_permissions,
     ledger::ledger_damaged,

@@ -1,11 +1,11 @@
+use crate::chain;
 use steadfast_store::ledger::{Ledger, LedgerError};
-use steadfast_work::chain;
 
-use super::super::finding::Finding;
-use super::super::here::Here;
-use crate::output::several;
+use crate::doctor::Finding;
+use crate::doctor::{FixError, Installation};
+use crate::words::several;
 
-pub(super) fn ledger_damaged(here: &Here) -> Vec<Finding> {
+pub(super) fn ledger_damaged(here: &Installation) -> Vec<Finding> {
     let looked = Ledger::open_read_only(&here.place().state).and_then(|ledger| match ledger {
         Some(ledger) => ledger.check(),
         None => Ok(()),
@@ -13,7 +13,7 @@ pub(super) fn ledger_damaged(here: &Here) -> Vec<Finding> {
     looked.err().map(|error| finding(&error)).into_iter().flatten().collect()
 }
 
-pub(super) fn slice_stale(here: &Here) -> Vec<Finding> {
+pub(super) fn slice_stale(here: &Installation) -> Vec<Finding> {
     // What is wrong with a ledger that cannot be read is a finding of its own.
     let Ok(Some(ledger)) = Ledger::open_read_only(&here.place().state) else { return Vec::new() };
     let stale = ledger.stale_slices().unwrap_or_default();
@@ -29,9 +29,8 @@ pub(super) fn slice_stale(here: &Here) -> Vec<Finding> {
     vec![Finding::warning("slice-stale", message, hint).mended_by(renew_slices)]
 }
 
-fn renew_slices(here: &Here) -> Result<String, String> {
-    let ledger = Ledger::open(&here.place().state).map_err(|error| chain(&error))?;
-    ledger.renew_slices().map_err(|error| chain(&error))?;
+fn renew_slices(here: &Installation) -> Result<String, FixError> {
+    Ledger::open(&here.place().state)?.renew_slices()?;
     Ok("every plan has its slice".to_owned())
 }
 
