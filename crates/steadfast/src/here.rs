@@ -2,10 +2,12 @@
 
 use steadfast_model::{Host, ToolUseId};
 use steadfast_store::Place;
+use steadfast_work::history::History;
 use steadfast_work::setup::{self, Setup};
 use steadfast_work::{Repository, TaskList};
 
 use crate::error::CommandError;
+use crate::output::note;
 use crate::surroundings::environment;
 
 pub(crate) fn repository() -> Result<Repository, CommandError> {
@@ -39,4 +41,17 @@ pub(crate) fn parse_host(text: &str) -> Result<Host, String> {
 /// What a human reads where a host that called Steadfast does so no more.
 pub(crate) fn missing_hooks(place: &Place) -> Option<String> {
     setup::missing_hooks(place, environment().homes.as_ref())
+}
+
+/// What the policies said here.
+pub(crate) fn history() -> Result<History, CommandError> {
+    Ok(history_of(repository()?))
+}
+
+pub(crate) fn history_of(repository: Repository) -> History {
+    let history = History::at(repository);
+    if let Some(error) = &history.unread {
+        note!("warning: only the journals are shown: {error}");
+    }
+    history
 }

@@ -9,7 +9,6 @@ mod commands;
 mod diff;
 mod error;
 mod here;
-mod history;
 mod limit;
 mod output;
 mod payload;
@@ -17,7 +16,6 @@ mod peer;
 mod recalled;
 mod report;
 mod surroundings;
-mod when;
 
 use std::ffi::OsString;
 use std::io::Write;

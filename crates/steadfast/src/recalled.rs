@@ -5,7 +5,7 @@ use steadfast_model::Millis;
 use steadfast_store::ledger::{Memory, Recalled, StepRow};
 use steadfast_work::text::printable;
 
-use crate::when::ago;
+use steadfast_work::when::ago;
 
 /// A line is read in passing, in characters.
 const LONGEST: usize = 200;

@@ -24,7 +24,7 @@ pub(crate) use summary::{Summary, summary};
 use crate::error::CommandError;
 use crate::recalled;
 use crate::surroundings;
-use crate::when::ago;
+use steadfast_work::when::ago;
 
 /// How much of a check's output an agent is shown.
 const SHOWN_LINES: usize = 30;

@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use crate::surroundings;
-use crate::when::ago;
+use steadfast_work::when::ago;
 
 /// Keeps what a run taught: it is shown to whoever starts related work.
 #[derive(Debug, Subcommand)]

@@ -5,12 +5,13 @@ use steadfast_store::ledger::HistoryFilter;
 use steadfast_store::read_log;
 
 use crate::error::CommandError;
-use crate::history::History;
+use crate::here;
 use crate::output::{note, put};
 use crate::surroundings;
-use crate::when::Since;
 use follow::follow;
 use line::{Columns, Line};
+use steadfast_work::history::History;
+use steadfast_work::when::Since;
 
 mod follow;
 mod line;
@@ -58,7 +59,7 @@ fn policy(name: &str) -> Result<PolicyName, String> {
 
 impl Log {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let history = History::here()?;
+        let history = here::history()?;
         let filter = HistoryFilter {
             session: self.session.as_deref().map(|beginning| history.session(beginning)).transpose()?,
             policy: self.policy,

@@ -7,7 +7,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 use crate::surroundings;
-use crate::when::span;
+use steadfast_work::when::span;
 
 /// Takes Steadfast out of the way of the running sessions, for good.
 #[derive(Debug, Args)]

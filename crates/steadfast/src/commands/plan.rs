@@ -5,7 +5,7 @@ mod list;
 mod status;
 
 pub(super) use draft::said as proposed;
-pub(super) use status::{gate_line, words};
+pub(super) use status::words;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -18,13 +18,14 @@ use steadfast_work::loops::Loops;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{Position, TaskList, short_of, word};
 use steadfast_work::tracker::LOOK;
+use steadfast_work::why::gate_line;
 
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, several, tell};
 use crate::report::{self, Summary};
 use crate::surroundings;
-use crate::when::ago;
+use steadfast_work::when::ago;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
@@ -325,7 +326,10 @@ fn show_gate(list: &TaskList, position: &Position) -> Result<(), CommandError> {
             tell!("{said}")?;
         }
     }
-    position.gates.iter().try_for_each(|standing| tell!("{}", super::plan::gate_line(list.place(), standing)))
+    position
+        .gates
+        .iter()
+        .try_for_each(|standing| tell!("{}", gate_line(list.place(), standing, &list.repository().environment)))
 }
 
 fn show_plan(plan: Option<&PlanView>, summary: &Summary) -> Result<(), CommandError> {

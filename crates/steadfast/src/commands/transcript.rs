@@ -8,7 +8,6 @@ mod find;
 pub(super) mod sessions;
 mod show;
 mod stats;
-pub(super) mod timeline;
 
 /// Looks at sessions as Claude Code and Codex wrote them down, also those from before Steadfast.
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,10 @@
 //! What to do about an error of the work: each kind of no becomes an exit code, each error gets its hints.
 
 use steadfast_hosts::install::InstallError;
+use steadfast_hosts::transcript::ListingError;
 use steadfast_store::{GrantError, SigningError};
+use steadfast_work::clean::CleanError;
+use steadfast_work::history::HistoryError;
 use steadfast_work::setup::SetupError;
 use steadfast_work::task_list::DraftName;
 use steadfast_work::{
@@ -81,6 +84,42 @@ impl From<SetupError> for CommandError {
                 "the settings of the hosts are written; see to it that this is a file in a folder of yours, with space left, \
                  and try again",
             ),
+        }
+    }
+}
+
+impl From<HistoryError> for CommandError {
+    fn from(error: HistoryError) -> Self {
+        let said = Self::failure(&error);
+        match error {
+            HistoryError::Ledger(error) => error.into(),
+            HistoryError::Ambiguous { .. } => said.hint("a few more letters tell them apart"),
+            HistoryError::NoSession(_) => said.hint("`steadfast status` lists the sessions"),
+        }
+    }
+}
+
+impl From<CleanError> for CommandError {
+    fn from(error: CleanError) -> Self {
+        match error {
+            CleanError::Ledger(error) => error.into(),
+            CleanError::Config(error) => error.into(),
+            CleanError::Swept(_) | CleanError::File { .. } => Self::failure(error)
+                .hint("delete it yourself if it stays; the next `steadfast clean` removes what is left"),
+        }
+    }
+}
+
+impl From<ListingError> for CommandError {
+    fn from(error: ListingError) -> Self {
+        let said = Self::failure(&error);
+        match error {
+            ListingError::Unreadable { .. } | ListingError::NoneOf { .. } => {
+                said.hint("name a transcript, or a folder that holds some")
+            }
+            ListingError::NoneIn { .. } => {
+                said.hint("transcripts end in `.jsonl`, or in `.jsonl.zst` where Codex packed them")
+            }
         }
     }
 }

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use steadfast_engine::POLICIES;
 use steadfast_model::PolicyName;
 use steadfast_redact::redact;
+use steadfast_work::replay::{PolicyExample, PolicyRemark, SessionReport};
 use steadfast_work::text::printable;
 
-use super::report::{Example, Report, Said};
 use crate::output::several;
 
 /// What the policies say of all sessions.
@@ -28,11 +28,11 @@ pub(super) struct Tally {
     pub(super) verdicts: BTreeMap<&'static str, u64>,
     pub(super) on: BTreeMap<String, u64>,
     /// On what, how, and one of them.
-    pub(super) examples: Vec<(String, &'static str, Example)>,
+    pub(super) examples: Vec<(String, &'static str, PolicyExample)>,
 }
 
 impl Summary {
-    pub(super) fn of(reports: Vec<Report>, examples: usize) -> Self {
+    pub(super) fn of(reports: Vec<SessionReport>, examples: usize) -> Self {
         let tally =
             |policy| Tally { policy, said: 0, verdicts: BTreeMap::new(), on: BTreeMap::new(), examples: Vec::new() };
         let policies = POLICIES.iter().map(|policy| tally(policy.name())).collect();
@@ -44,16 +44,16 @@ impl Summary {
         summary
     }
 
-    fn add(&mut self, report: Report, examples: usize, known: &mut HashSet<u64>) {
+    fn add(&mut self, report: SessionReport, examples: usize, known: &mut HashSet<u64>) {
         let (actions, said, damaged) = match report {
-            Report::Read { actions, said, damaged } => (actions, said, damaged),
-            Report::Unread(why) => return self.unread.push(why),
+            SessionReport::Read { actions, said, damaged } => (actions, said, damaged),
+            SessionReport::Unread(why) => return self.unread.push(why),
         };
         self.sessions += 1;
         self.damaged += damaged;
         let fresh: HashSet<u64> = actions.into_iter().filter(|action| known.insert(*action)).collect();
         self.actions += fresh.len() as u64;
-        for Said { policy, verdict, on, action, example } in said {
+        for PolicyRemark { policy, verdict, on, action, example } in said {
             let is_copy = action.is_some_and(|action| !fresh.contains(&action));
             let Some(tally) = self.policies.iter_mut().find(|tally| tally.policy == policy && !is_copy) else {
                 continue;
@@ -61,7 +61,7 @@ impl Summary {
             tally.said += 1;
             *tally.verdicts.entry(verdict).or_default() += 1;
             *tally.on.entry(on.clone()).or_default() += 1;
-            let shown = |other: &Example| tally.examples.iter().any(|(_, _, known)| known.target == other.target);
+            let shown = |other: &PolicyExample| tally.examples.iter().any(|(_, _, known)| known.target == other.target);
             if let Some(example) = example.filter(|example| tally.examples.len() < examples && !shown(example)) {
                 tally.examples.push((on, verdict, example));
             }

@@ -3,8 +3,8 @@ use steadfast_model::{Millis, SessionId};
 use steadfast_store::ledger::HistoryLine;
 use steadfast_work::text::printable;
 
-use crate::history::{cut, short_length};
-use crate::when::{ago, time};
+use steadfast_work::history::{cut, short_length};
+use steadfast_work::when::{ago, time};
 
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq)]

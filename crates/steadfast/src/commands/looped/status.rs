@@ -8,7 +8,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, several, tell};
 use crate::surroundings;
-use crate::when::ago;
+use steadfast_work::when::ago;
 
 /// Shows the loop of this checkout: its stage, its scores, its tasks and reviews, and what comes next.
 #[derive(Debug, Args)]

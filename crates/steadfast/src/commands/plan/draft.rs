@@ -13,7 +13,7 @@ use crate::here;
 use crate::output::{note, says_yes, tell};
 use crate::report::{granted, rendered};
 use crate::surroundings;
-use crate::when::ago;
+use steadfast_work::when::ago;
 
 /// Keeps a draft of a plan for a human to read.
 #[derive(Debug, Args)]

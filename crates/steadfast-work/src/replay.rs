@@ -1,22 +1,21 @@
+//! Past sessions through the rules: what the policies say of each event.
+
+mod actions;
+mod report;
+mod workers;
+
 use steadfast_engine::Decision;
 use steadfast_hook::{Memory, Redacted};
 use steadfast_hosts::transcript::SessionEvents;
 use steadfast_model::{Change, DriftChange, EventKind, Goal, Opinion, Rules, State, Step, ToolCall};
 
-use crate::error::CommandError;
-use crate::here;
-
-/// The rules of this repository; where Steadfast is not set up, those that hold by default.
-pub(in crate::commands) fn rules() -> Result<Rules, CommandError> {
-    match here::repository() {
-        Ok(repository) => Ok(repository.config.load()?.rules()),
-        Err(_) => Ok(Rules::default()),
-    }
-}
+pub use actions::{ReplayedAction, ReplayedActions};
+pub use report::{PolicyExample, PolicyRemark, SessionReport};
+pub use workers::{ReplayPanic, reports};
 
 /// A session, event by event, with what the policies say of each.
 #[derive(Debug)]
-pub(in crate::commands) struct Fold {
+pub struct Fold {
     events: SessionEvents,
     rules: Rules,
     /// What the session is for, where somebody else than its human says so.
@@ -26,23 +25,23 @@ pub(in crate::commands) struct Fold {
 
 /// An event and what follows from it.
 #[derive(Debug)]
-pub(in crate::commands) struct Judged {
-    pub(in crate::commands) event: Redacted,
+pub struct Judged {
+    pub event: Redacted,
     decision: Decision,
 }
 
 impl Fold {
-    pub(in crate::commands) fn new(events: SessionEvents, rules: Rules) -> Self {
+    pub fn new(events: SessionEvents, rules: Rules) -> Self {
         Self { events, rules, goal: None, session: None }
     }
 
     /// The same with a goal from the beginning.
-    pub(in crate::commands) fn with_goal(self, goal: Option<Goal>) -> Self {
+    pub fn with_goal(self, goal: Option<Goal>) -> Self {
         Self { goal, ..self }
     }
 
     /// Rows so far that could not be read.
-    pub(in crate::commands) fn damaged(&self) -> u64 {
+    pub fn damaged(&self) -> u64 {
         self.events.damaged()
     }
 }
@@ -64,7 +63,7 @@ impl Iterator for Fold {
 
 impl Judged {
     /// The call, where the event is one that is about to be made.
-    pub(in crate::commands) fn action(&self) -> Option<&ToolCall> {
+    pub fn action(&self) -> Option<&ToolCall> {
         match &self.event.kind {
             EventKind::PreTool(call) => Some(call),
             _ => None,
@@ -72,7 +71,7 @@ impl Judged {
     }
 
     /// The call that the event is about, before it or after it.
-    pub(in crate::commands) fn call(&self) -> Option<&ToolCall> {
+    pub fn call(&self) -> Option<&ToolCall> {
         match &self.event.kind {
             EventKind::PreTool(call) => Some(call),
             EventKind::PostTool(result) => Some(&result.call),
@@ -81,19 +80,19 @@ impl Judged {
     }
 
     /// The call is back: what the score made of it, where it was a step.
-    pub(in crate::commands) fn step(&self) -> Option<&Step> {
+    pub fn step(&self) -> Option<&Step> {
         self.decision.changes.iter().find_map(|change| match change {
             Change::Drift(DriftChange::Stepped(step)) => Some(&**step),
             _ => None,
         })
     }
 
-    pub(in crate::commands) fn opinions(&self) -> &[Opinion] {
+    pub fn opinions(&self) -> &[Opinion] {
         &self.decision.opinions
     }
 
     /// The strictest, in one word.
-    pub(in crate::commands) fn verdict(&self) -> &'static str {
+    pub fn verdict(&self) -> &'static str {
         self.opinions().iter().map(|opinion| &opinion.verdict).max().map_or("pass", |verdict| verdict.label())
     }
 }

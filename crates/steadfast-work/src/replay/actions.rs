@@ -1,42 +1,42 @@
 use std::collections::VecDeque;
 
 use serde_json::{Value, json};
+use steadfast_hosts::transcript::target;
 use steadfast_model::{EventKind, Level, Score, ToolUseId};
 
-use super::{Judged, strictest};
-use crate::commands::transcript::timeline::target;
+use super::Judged;
 
 /// An action with all that was said of it, before and after.
 #[derive(Debug)]
-pub(super) struct Action {
+pub struct ReplayedAction {
     id: Option<ToolUseId>,
     n: u64,
     tool: String,
     target: String,
-    pub(super) score: Score,
+    pub score: Score,
     level: Level,
     reasons: Vec<String>,
     verdict: &'static str,
     /// It is back, or will never be.
     closed: bool,
     /// It was a step: what only reads has no score of its own.
-    pub(super) is_step: bool,
+    pub is_step: bool,
 }
 
-/// Actions in their order. Calls of one answer come back in any: the first that is open holds up those behind it.
+/// ReplayedActions in their order. Calls of one answer come back in any: the first that is open holds up those behind it.
 #[derive(Debug, Default)]
-pub(super) struct Actions {
-    open: VecDeque<Action>,
-    pub(super) count: u64,
+pub struct ReplayedActions {
+    open: VecDeque<ReplayedAction>,
+    pub count: u64,
 }
 
-impl Actions {
+impl ReplayedActions {
     /// Takes an event in.
-    pub(super) fn add(&mut self, judged: &Judged) {
+    pub fn add(&mut self, judged: &Judged) {
         let Some(call) = judged.call() else { return };
         if judged.action().is_some() {
             self.count += 1;
-            self.open.push_back(Action {
+            self.open.push_back(ReplayedAction {
                 id: call.id.clone(),
                 n: self.count,
                 tool: call.tool.clone(),
@@ -60,18 +60,18 @@ impl Actions {
     }
 
     /// The next whose story is told.
-    pub(super) fn next(&mut self) -> Option<Action> {
+    pub fn next(&mut self) -> Option<ReplayedAction> {
         self.open.pop_front_if(|action| action.closed)
     }
 
     /// What never came back.
-    pub(super) fn rest(self) -> impl Iterator<Item = Action> {
+    pub fn rest(self) -> impl Iterator<Item = ReplayedAction> {
         self.open.into_iter()
     }
 }
 
-impl Action {
-    pub(super) fn to_json(&self) -> Value {
+impl ReplayedAction {
+    pub fn to_json(&self) -> Value {
         json!({
             "n": self.n,
             "tool": self.tool,
@@ -83,4 +83,11 @@ impl Action {
             "verdict": self.verdict,
         })
     }
+}
+
+/// Of two labels of verdicts, the stricter.
+fn strictest(one: &'static str, other: &'static str) -> &'static str {
+    const ORDER: [&str; 6] = ["pass", "note", "context", "ask", "continue", "deny"];
+    let rank = |label: &str| ORDER.iter().position(|known| *known == label);
+    if rank(other) > rank(one) { other } else { one }
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use steadfast_store::{Place, kept_aside, read_log};
-use steadfast_work::task_list::Standing;
 
-use crate::commands::plan;
-use crate::surroundings;
+use super::gate_line;
+use crate::Environment;
+use crate::task_list::Standing;
 
 /// How many things that were put back are told, the newest last.
 const SHOWN: usize = 5;
@@ -19,9 +19,9 @@ pub(super) struct GateStory {
 }
 
 impl GateStory {
-    pub(super) fn of(place: &Place) -> Self {
+    pub(super) fn of(place: &Place, environment: &Environment) -> Self {
         let closed =
-            Standing::all(place, &surroundings::environment()).iter().map(|standing| gate(place, standing)).collect();
+            Standing::all(place, environment).iter().map(|standing| gate(place, standing, environment)).collect();
         let mut put_back: Vec<String> = read_log(place).into_iter().filter(|line| is_seals(line)).collect();
         put_back.drain(..put_back.len().saturating_sub(SHOWN));
         let kept = kept_aside(place).iter().map(|path| path.display().to_string()).collect();
@@ -45,9 +45,9 @@ impl GateStory {
     }
 }
 
-fn gate(place: &Place, standing: &Standing) -> String {
+fn gate(place: &Place, standing: &Standing, environment: &Environment) -> String {
     let draft = standing.draft().map(|draft| format!("; plan {} waits for a yes: {}", draft.short(), draft.title));
-    format!("{}{}", plan::gate_line(place, standing), draft.unwrap_or_default())
+    format!("{}{}", gate_line(place, standing, environment), draft.unwrap_or_default())
 }
 
 /// As `restore` writes it.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::surroundings;
+use crate::REFINING;
 
 /// More is no answer to this question.
 const LONGEST: usize = 64 << 10;
@@ -18,7 +18,7 @@ const LONGEST: usize = 64 << 10;
 const POLL: Duration = Duration::from_millis(20);
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum AskError {
+pub enum AskError {
     #[error("the command cannot be started: {0}")]
     Start(io::Error),
     #[error("the command did not end within {} s and was ended", .0.as_secs())]
@@ -56,7 +56,7 @@ fn start(command: &str, root: &Path) -> io::Result<Child> {
     Command::new("/bin/sh")
         .args(["-c", command])
         .current_dir(root)
-        .env(surroundings::REFINING, "1")
+        .env(REFINING, "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -1,17 +1,16 @@
 use std::path::{Path, PathBuf};
 
-use steadfast_hosts::transcript::{SessionEvents, Transcript, Writer};
+use steadfast_hosts::transcript::{SessionEvents, Transcript, Writer, target};
 use steadfast_model::{Millis, PolicyName, Rules, ToolCall, fnv};
 
-use crate::commands::replay::{Fold, Judged};
-use crate::commands::transcript::timeline::target;
+use super::{Fold, Judged};
 
 /// What the policies say of one session.
 #[derive(Debug)]
-pub(super) enum Report {
+pub enum SessionReport {
     Read {
         actions: Vec<u64>,
-        said: Vec<Said>,
+        said: Vec<PolicyRemark>,
         damaged: u64,
     },
     /// Why not.
@@ -20,27 +19,27 @@ pub(super) enum Report {
 
 /// One policy about one event.
 #[derive(Debug)]
-pub(super) struct Said {
-    pub(super) policy: PolicyName,
-    pub(super) verdict: &'static str,
+pub struct PolicyRemark {
+    pub policy: PolicyName,
+    pub verdict: &'static str,
     /// The tool, or the event where it is about none.
-    pub(super) on: String,
+    pub on: String,
     /// The action it is about.
-    pub(super) action: Option<u64>,
-    pub(super) example: Option<Example>,
+    pub action: Option<u64>,
+    pub example: Option<PolicyExample>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Example {
-    pub(super) file: PathBuf,
-    pub(super) session: String,
-    pub(super) at: Millis,
-    pub(super) target: String,
-    pub(super) reason: String,
+pub struct PolicyExample {
+    pub file: PathBuf,
+    pub session: String,
+    pub at: Millis,
+    pub target: String,
+    pub reason: String,
 }
 
-impl Report {
-    pub(super) fn of(file: &Path, rules: &Rules, examples: usize) -> Self {
+impl SessionReport {
+    pub fn of(file: &Path, rules: &Rules, examples: usize) -> Self {
         let transcript = match Transcript::open(file) {
             Ok(transcript) => transcript,
             Err(error) => return Self::Unread(error.to_string()),
@@ -62,10 +61,10 @@ impl Report {
                 let target = judged.call().map(|call| target(&call.action, "", &judged.event.cwd)).unwrap_or_default();
                 let mut known = said
                     .iter()
-                    .filter(|said: &&Said| said.policy == opinion.policy)
+                    .filter(|said: &&PolicyRemark| said.policy == opinion.policy)
                     .filter_map(|said| said.example.as_ref());
                 let is_new = known.clone().count() < examples && known.all(|known| known.target != target);
-                let example = is_new.then(|| Example {
+                let example = is_new.then(|| PolicyExample {
                     file: file.to_owned(),
                     session: judged.event.session.to_string(),
                     at: judged.event.at,
@@ -73,7 +72,13 @@ impl Report {
                     reason: opinion.verdict.text().to_owned(),
                 });
                 let on = judged.call().map_or(judged.event.kind.label(), |call| &call.tool).to_owned();
-                said.push(Said { policy: opinion.policy, verdict: opinion.verdict.label(), on, action, example });
+                said.push(PolicyRemark {
+                    policy: opinion.policy,
+                    verdict: opinion.verdict.label(),
+                    on,
+                    action,
+                    example,
+                });
             }
         }
         Self::Read { actions, said, damaged: fold.damaged() }

@@ -8,62 +8,59 @@ use std::collections::BTreeSet;
 
 use steadfast_hook::drain;
 use steadfast_model::{Entry, SessionId};
-use steadfast_store::ledger::{HistoryFilter, HistoryLine, Ledger};
+use steadfast_store::ledger::{HistoryFilter, HistoryLine, Ledger, LedgerError};
 use steadfast_store::{Line, SessionFiles, read_lines};
-use steadfast_work::Repository;
 
-use crate::error::CommandError;
-use crate::here;
-use crate::output::note;
+use crate::Repository;
 
 /// A session's name is not cut shorter than this.
 const SHORT: usize = 8;
 
 #[derive(Debug)]
-pub(crate) struct History {
-    pub(crate) repository: Repository,
-    /// None: it cannot be read, and that was said.
-    pub(crate) ledger: Option<Ledger>,
+pub struct History {
+    pub repository: Repository,
+    /// None: it cannot be read.
+    pub ledger: Option<Ledger>,
+    /// Why it cannot be read.
+    pub unread: Option<LedgerError>,
+}
+
+/// Why a session cannot be looked up.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error("more than one session begins with `{beginning}`: `{one}`, `{other}`{}", if *are_more { ", …" } else { "" })]
+    Ambiguous { beginning: String, one: SessionId, other: SessionId, are_more: bool },
+    #[error("there is no session `{0}` in this repository")]
+    NoSession(String),
 }
 
 impl History {
-    pub(crate) fn here() -> Result<Self, CommandError> {
-        Ok(Self::at(here::repository()?))
-    }
-
-    pub(crate) fn at(repository: Repository) -> Self {
-        let ledger = match repository.ledger() {
-            Ok(ledger) => Some(ledger),
-            Err(error) => {
-                let error = error.to_string();
-                let said = error.strip_prefix("error: ").unwrap_or(&error);
-                note!("warning: only the journals are shown: {said}");
-                None
-            }
+    pub fn at(repository: Repository) -> Self {
+        let (ledger, unread) = match repository.ledger() {
+            Ok(ledger) => (Some(ledger), None),
+            Err(error) => (None, Some(error)),
         };
-        Self { repository, ledger }
+        Self { repository, ledger, unread }
     }
 
     /// Newest first.
-    pub(crate) fn lines(&self, filter: &HistoryFilter) -> Result<Vec<HistoryLine>, CommandError> {
+    pub fn lines(&self, filter: &HistoryFilter) -> Result<Vec<HistoryLine>, LedgerError> {
         let mut sessions = SessionFiles::all(&self.repository.place);
         sessions.retain(|files| filter.session.as_ref().is_none_or(|session| session == files.session()));
         self.of(&sessions, filter)
     }
 
     /// Brings a journal into the ledger. What cannot be is read from the journal.
-    pub(crate) fn catch_up(&mut self, files: &SessionFiles) {
+    pub fn catch_up(&mut self, files: &SessionFiles) {
         if let Some(ledger) = &mut self.ledger {
             let _ = drain(files, ledger);
         }
     }
 
     /// What was said, with the journals of these sessions.
-    pub(crate) fn of(
-        &self,
-        sessions: &[SessionFiles],
-        filter: &HistoryFilter,
-    ) -> Result<Vec<HistoryLine>, CommandError> {
+    pub fn of(&self, sessions: &[SessionFiles], filter: &HistoryFilter) -> Result<Vec<HistoryLine>, LedgerError> {
         let mut lines = Vec::new();
         // Journals first: what another process drains meanwhile is then there twice, not missing.
         for files in sessions {
@@ -79,13 +76,13 @@ impl History {
     }
 
     /// The last line of a session that [`Self::lines`] knows.
-    pub(crate) fn end(&self, files: &SessionFiles) -> Result<u64, CommandError> {
+    pub fn end(&self, files: &SessionFiles) -> Result<u64, LedgerError> {
         let (drained, lines) = self.behind_ledger(files)?;
         Ok(lines.last().map_or(drained, |line| line.sequence))
     }
 
     /// The session that is meant by its id or the beginning of it.
-    pub(crate) fn session(&self, beginning: &str) -> Result<SessionId, CommandError> {
+    pub fn session(&self, beginning: &str) -> Result<SessionId, HistoryError> {
         let mut known: BTreeSet<SessionId> = match &self.ledger {
             Some(ledger) => ledger.sessions()?.into_iter().map(|row| row.id).collect(),
             None => BTreeSet::new(),
@@ -98,17 +95,17 @@ impl History {
         let mut fitting = known.into_iter().filter(|id| !beginning.is_empty() && id.as_str().starts_with(beginning));
         match (fitting.next(), fitting.next()) {
             (Some(session), None) => Ok(session),
-            (Some(one), Some(other)) => Err(CommandError::failure(format!(
-                "more than one session begins with `{beginning}`: `{one}`, `{other}`{}",
-                if fitting.next().is_some() { ", …" } else { "" }
-            ))
-            .hint("a few more letters tell them apart")),
-            (None, _) => Err(CommandError::failure(format!("there is no session `{beginning}` in this repository"))
-                .hint("`steadfast status` lists the sessions")),
+            (Some(one), Some(other)) => Err(HistoryError::Ambiguous {
+                beginning: beginning.to_owned(),
+                one,
+                other,
+                are_more: fitting.next().is_some(),
+            }),
+            (None, _) => Err(HistoryError::NoSession(beginning.to_owned())),
         }
     }
 
-    fn undrained(&self, files: &SessionFiles) -> Result<Vec<HistoryLine>, CommandError> {
+    fn undrained(&self, files: &SessionFiles) -> Result<Vec<HistoryLine>, LedgerError> {
         let (_, lines) = self.behind_ledger(files)?;
         Ok(lines
             .iter()
@@ -120,7 +117,7 @@ impl History {
     }
 
     /// How far a journal is drained, and its lines behind that.
-    fn behind_ledger(&self, files: &SessionFiles) -> Result<(u64, Vec<Line>), CommandError> {
+    fn behind_ledger(&self, files: &SessionFiles) -> Result<(u64, Vec<Line>), LedgerError> {
         let cursor = match &self.ledger {
             Some(ledger) => ledger.drained(files.session())?,
             None => None,
@@ -141,7 +138,7 @@ fn newest_first(line: &HistoryLine) -> impl Ord + use<'_> {
 }
 
 /// How many characters of these sessions' names tell them apart.
-pub(crate) fn short_length<'a>(sessions: impl IntoIterator<Item = &'a SessionId>) -> usize {
+pub fn short_length<'a>(sessions: impl IntoIterator<Item = &'a SessionId>) -> usize {
     let names: BTreeSet<&str> = sessions.into_iter().map(SessionId::as_str).collect();
     let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(SHORT);
     (SHORT..longest)
@@ -150,7 +147,7 @@ pub(crate) fn short_length<'a>(sessions: impl IntoIterator<Item = &'a SessionId>
 }
 
 /// The first characters of a name.
-pub(crate) fn cut(name: &str, length: usize) -> &str {
+pub fn cut(name: &str, length: usize) -> &str {
     name.char_indices().nth(length).map_or(name, |(end, _)| &name[..end])
 }
 

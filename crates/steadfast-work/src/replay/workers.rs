@@ -4,12 +4,22 @@ use std::thread::{available_parallelism, scope};
 
 use steadfast_model::Rules;
 
-use super::progress::Progress;
-use super::report::Report;
-use crate::error::CommandError;
+use super::SessionReport;
+
+/// Only a panic ends a worker, which prints its own message.
+#[derive(Debug, thiserror::Error)]
+#[error("a session could not be folded: this is an error in Steadfast")]
+pub struct ReplayPanic;
 
 /// Every session's report, in the order of the files: who takes which file makes no difference.
-pub(super) fn all(files: &[PathBuf], rules: &Rules, examples: usize) -> Result<Vec<Report>, CommandError> {
+///
+/// `watch` is called once, with functions that say how many files are done and whether the workers have ended.
+pub fn reports(
+    files: &[PathBuf],
+    rules: &Rules,
+    examples: usize,
+    watch: impl FnOnce(&dyn Fn() -> usize, &dyn Fn() -> bool),
+) -> Result<Vec<SessionReport>, ReplayPanic> {
     let workers = available_parallelism().map_or(1, usize::from).min(files.len().max(1));
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
@@ -17,22 +27,18 @@ pub(super) fn all(files: &[PathBuf], rules: &Rules, examples: usize) -> Result<V
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(file) = files.get(number) else { break reports };
-            reports.push((number, Report::of(file, rules, examples)));
+            reports.push((number, SessionReport::of(file, rules, examples)));
             done.fetch_add(1, Ordering::Relaxed);
         }
     };
     let mut reports = scope(|scope| {
         let started: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
         let ended = || started.iter().all(|worker| worker.is_finished());
-        Progress::show("sessions", files.len(), || done.load(Ordering::Relaxed), ended);
+        watch(&|| done.load(Ordering::Relaxed), &ended);
         let ended: Result<Vec<_>, _> = started.into_iter().map(|worker| worker.join()).collect();
         ended.map(|reports| reports.into_iter().flatten().collect::<Vec<_>>())
     })
-    .map_err(|_| {
-        // Only a panic ends a worker, and what it says was printed.
-        CommandError::failure("a session could not be folded: this is an error in Steadfast")
-            .hint("`steadfast replay FILE` shows whose session it is; the others can be named without it")
-    })?;
+    .map_err(|_| ReplayPanic)?;
     reports.sort_by_key(|(number, _)| *number);
     Ok(reports.into_iter().map(|(_, report)| report).collect())
 }

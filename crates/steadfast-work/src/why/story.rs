@@ -2,11 +2,12 @@
 
 use steadfast_engine::goal::leave;
 use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
-use steadfast_work::text::printable;
 
 use super::explanation::{Explanation, LetGo, Told, closed};
 use crate::history::cut;
+use crate::text::printable;
 use crate::when::ago;
+use crate::words::several;
 
 /// How much of what the agent last said is repeated.
 const LAST_WORDS: usize = 200;
@@ -67,7 +68,7 @@ impl Explanation {
         match let_go {
             LetGo::Capped(plan) => {
                 let spent = match &self.journal {
-                    Some(journal) => format!("after {}", counted(journal.state.stop.refused.into(), "refusal")),
+                    Some(journal) => format!("after {}", several(journal.state.stop.refused, "refusal")),
                     None => "and no refusal is left".to_owned(),
                 };
                 format!("as capped, not complete: {} {spent}.", how_many_open(plan))
@@ -155,7 +156,7 @@ impl Explanation {
         let counted: Vec<String> = [(since.prompts, "prompt"), (since.tool_calls, "tool call")]
             .into_iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| counted(count, what))
+            .map(|(count, what)| several(count, what))
             .collect();
         if !counted.is_empty() {
             lines.push(counted.join(", "));
@@ -268,8 +269,4 @@ fn task(task: &TaskLine) -> String {
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

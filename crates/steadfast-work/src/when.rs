@@ -5,7 +5,7 @@ use std::str::FromStr;
 use steadfast_model::Millis;
 
 /// How long ago something was, in one unit.
-pub(crate) fn ago(now: Millis, at: Millis) -> String {
+pub fn ago(now: Millis, at: Millis) -> String {
     match now.since(at) / 1_000 {
         0 => "just now".to_owned(),
         seconds @ 1..60 => format!("{seconds} s ago"),
@@ -17,14 +17,14 @@ pub(crate) fn ago(now: Millis, at: Millis) -> String {
 
 /// The beginning of a span that reaches until now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Since {
+pub enum Since {
     /// So many milliseconds before now.
     Ago(i64),
     At(Millis),
 }
 
 impl Since {
-    pub(crate) fn before(self, now: Millis) -> Millis {
+    pub fn before(self, now: Millis) -> Millis {
         match self {
             Self::Ago(span) => Millis(now.0.saturating_sub(span)),
             Self::At(at) => at,
@@ -33,7 +33,7 @@ impl Since {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotATime;
+pub struct NotATime;
 
 impl std::error::Error for NotATime {}
 
@@ -52,7 +52,7 @@ impl FromStr for Since {
 }
 
 /// Milliseconds of `30m`, `2h`, `7d`.
-pub(crate) fn span(text: &str) -> Option<i64> {
+pub fn span(text: &str) -> Option<i64> {
     let seconds = match text.chars().next_back()? {
         's' => 1,
         'm' => 60,
@@ -65,7 +65,7 @@ pub(crate) fn span(text: &str) -> Option<i64> {
 }
 
 /// A time as RFC 3339 writes it, or its day alone, which begins in UTC.
-pub(crate) fn time(text: &str) -> Option<Millis> {
+pub fn time(text: &str) -> Option<Millis> {
     let day = day(text.get(..10)?)?;
     let Some(rest) = text.get(10..).filter(|rest| !rest.is_empty()) else { return Some(Millis(day * 86_400_000)) };
     let clock = rest.strip_prefix(['T', 't', ' '])?;
