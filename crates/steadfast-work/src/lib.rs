@@ -26,9 +26,7 @@ pub mod ssh;
 pub mod task_list;
 pub mod text;
 pub mod tracker;
-pub mod when;
 pub mod why;
-pub mod words;
 
 pub use caller::Caller;
 pub use environment::{Environment, REFINING, RUN_SPENT, SANDBOX};

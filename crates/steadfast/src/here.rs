@@ -4,7 +4,7 @@ use steadfast_model::{Host, ToolUseId};
 use steadfast_store::Place;
 use steadfast_work::history::History;
 use steadfast_work::setup::{self, Setup};
-use steadfast_work::{Repository, TaskList};
+use steadfast_work::{Caller, Repository, TaskList};
 
 use crate::error::CommandError;
 use crate::output::note;
@@ -54,4 +54,9 @@ pub(crate) fn history_of(repository: Repository) -> History {
         note!("warning: only the journals are shown: {error}");
     }
     history
+}
+
+/// On whose behalf a command runs that was called with these words.
+pub(crate) fn caller(repository: &Repository, words: &str) -> Caller {
+    Caller::of(Some(&repository.place), &repository.environment, words)
 }

@@ -29,7 +29,6 @@ macro_rules! note {
     ($($text:tt)*) => { $crate::output::put_aside(format_args!("{}\n", format_args!($($text)*))) };
 }
 
-pub(crate) use steadfast_work::words::several;
 pub(crate) use {note, tell};
 
 pub(crate) fn put_line(text: fmt::Arguments<'_>) -> Result<(), CommandError> {

@@ -1,7 +1,6 @@
 use std::fmt;
 
 use super::{FixError, Installation};
-use crate::words::several;
 
 /// How much a finding matters, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +39,7 @@ impl Severity {
 
     /// `1 error`, `2 errors`.
     pub fn counted(self, count: usize) -> String {
-        several(count, self.as_str())
+        steadfast_text::count(count, self.as_str())
     }
 }
 

@@ -5,6 +5,7 @@ use steadfast_model::{
 };
 use steadfast_store::ledger::HistoryLine;
 use steadfast_store::{SessionFiles, read_lines};
+use steadfast_text::truncate;
 
 use crate::history::History;
 use crate::task_list::word;
@@ -208,10 +209,7 @@ fn what(call: &ToolCall) -> String {
         Action::Mcp { .. } | Action::Ask | Action::LeavePlan | Action::List(_) | Action::Other => String::new(),
     };
     let said = printable(&format!("{} {object}", call.tool));
-    if said.chars().count() > LONGEST {
-        return format!("`{}…`", said.chars().take(LONGEST - 1).collect::<String>());
-    }
-    format!("`{said}`")
+    format!("`{}`", truncate(&said, LONGEST))
 }
 
 /// A closed task with how it was closed.

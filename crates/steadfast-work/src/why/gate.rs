@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use steadfast_store::{Place, kept_aside, read_log};
+use steadfast_text::count_of;
 
 use super::gate_line;
 use crate::Environment;
@@ -33,7 +34,10 @@ impl GateStory {
         let mut lines = self.closed.clone();
         lines.extend(self.put_back.iter().cloned());
         if let (true, Some(newest)) = (self.put_back.is_empty(), self.kept.last()) {
-            lines.push(format!("{} kept aside, the newest is {newest}", count(self.kept.len())));
+            lines.push(format!(
+                "{} kept aside, the newest is {newest}",
+                count_of(self.kept.len(), "file is", "files are")
+            ));
         }
         let lines: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
         (!lines.is_empty()).then(|| format!("The plan gate:\n{}", lines.join("\n")))
@@ -55,8 +59,4 @@ fn is_seals(line: &str) -> bool {
     ["was put back as sealed", "was not there when the gate closed", "is not as sealed"]
         .iter()
         .any(|said| line.contains(said))
-}
-
-fn count(files: usize) -> String {
-    if files == 1 { "1 file is".to_owned() } else { format!("{files} files are") }
 }

@@ -2,12 +2,11 @@
 
 use steadfast_engine::goal::leave;
 use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
+use steadfast_text::{ago, count};
 
 use super::explanation::{Explanation, LetGo, Told, closed};
 use crate::history::cut;
 use crate::text::printable;
-use crate::when::ago;
-use crate::words::several;
 
 /// How much of what the agent last said is repeated.
 const LAST_WORDS: usize = 200;
@@ -27,7 +26,7 @@ impl Explanation {
     /// One line: when, who, what and why.
     pub(super) fn summary(&self, now: Millis) -> String {
         let line = &self.line;
-        let when = capital(&ago(now, line.at));
+        let when = capital(&ago(now.since(line.at)));
         let policy = &line.policy;
         let who = match &line.agent {
             Some(agent) => format!("agent {agent} of session {}", line.session),
@@ -68,7 +67,7 @@ impl Explanation {
         match let_go {
             LetGo::Capped(plan) => {
                 let spent = match &self.journal {
-                    Some(journal) => format!("after {}", several(journal.state.stop.refused, "refusal")),
+                    Some(journal) => format!("after {}", count(journal.state.stop.refused, "refusal")),
                     None => "and no refusal is left".to_owned(),
                 };
                 format!("as capped, not complete: {} {spent}.", how_many_open(plan))
@@ -156,16 +155,16 @@ impl Explanation {
         let counted: Vec<String> = [(since.prompts, "prompt"), (since.tool_calls, "tool call")]
             .into_iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| several(count, what))
+            .map(|(count, what)| steadfast_text::count(count, what))
             .collect();
         if !counted.is_empty() {
             lines.push(counted.join(", "));
         }
         if let Some((release, at)) = since.released {
-            lines.push(format!("the session was let go as {}, {}", release.as_str(), ago(now, at)));
+            lines.push(format!("the session was let go as {}, {}", release.as_str(), ago(now.since(at))));
         }
         if let Some(end) = &since.ended {
-            lines.push(format!("the session ended ({}), {}", printable(&end.reason), ago(now, end.at)));
+            lines.push(format!("the session ended ({}), {}", printable(&end.reason), ago(now.since(end.at))));
         }
         if self.journal.is_none() {
             lines.push("the journal was begun anew, more is not known".to_owned());

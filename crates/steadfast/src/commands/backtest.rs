@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use steadfast_hosts::transcript::session_of;
+use steadfast_text::count;
 use steadfast_work::replay;
 
 use super::replay::rules;
 use super::transcript::sessions;
 use crate::error::CommandError;
-use crate::output::{note, several, tell};
+use crate::output::{note, tell};
 use summary::Summary;
 
 mod page;
@@ -55,7 +56,7 @@ impl Backtest {
         let summary = Summary::of(reports, self.examples);
         summary.unread.iter().take(NAMED).for_each(|why| note!("{why}"));
         if summary.unread.len() > NAMED {
-            note!("{} more not read", several(summary.unread.len() - NAMED, "file"));
+            note!("{} more not read", count(summary.unread.len() - NAMED, "file"));
         }
         if summary.sessions == 0 {
             return Err(sessions::none_read());

@@ -1,9 +1,10 @@
 use clap::Args;
+use steadfast_text::{count, count_of};
 use steadfast_work::clean::{Cleaned, Cleaning, clean};
 
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, put, several};
+use crate::output::{note, put};
 
 /// Removes sessions that ended or fell silent long ago, with their journals, their steps and their history, and what was
 /// left behind.
@@ -31,27 +32,27 @@ impl Clean {
             note!("note: session {id} is kept: {error}");
         }
         if sessions.len() + claims + logs == 0 {
-            put(&format!("nothing to remove: no session is older than {}\n", several(days.max(1), "day")))?;
+            put(&format!("nothing to remove: no session is older than {}\n", count(days.max(1), "day")))?;
         } else {
             let verb = if self.dry_run { "would remove" } else { "removed" };
             put(&format!(
                 "{verb} {} ({}), {}, {}: {}\n",
-                several(sessions.len(), "session"),
-                counted(lines, "line of history", "lines of history"),
-                several(claims, "stale claim"),
-                several(logs, "rotated log"),
+                count(sessions.len(), "session"),
+                count_of(lines, "line of history", "lines of history"),
+                count(claims, "stale claim"),
+                count(logs, "rotated log"),
                 size(bytes)
             ))?;
         }
         if damaged > 0 {
             note!(
                 "note: kept {} for you to look at: `journal.damaged` in `{}`; `--all` removes it too",
-                counted(damaged, "old session with damaged lines", "old sessions with damaged lines"),
+                count_of(damaged, "old session with damaged lines", "old sessions with damaged lines"),
                 repository.place.state.join("sessions").display()
             );
         }
         if gated > 0 {
-            note!("note: kept {} at a closed gate", several(gated, "old session"));
+            note!("note: kept {} at a closed gate", count(gated, "old session"));
         }
         Ok(())
     }
@@ -64,10 +65,6 @@ fn parse_days(text: &str) -> Result<u32, String> {
         None => (text.strip_suffix('d').ok_or_else(expected)?, 1),
     };
     number.parse::<u32>().ok().and_then(|number| number.checked_mul(days)).ok_or_else(expected)
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn size(bytes: u64) -> String {

@@ -3,13 +3,14 @@ use std::path::PathBuf;
 use clap::Args;
 use steadfast_hosts::transcript::{SessionEvents, target};
 use steadfast_model::{EventKind, Goal, Opinion, Rules, Score};
+use steadfast_text::count;
 use steadfast_work::replay::{Fold, Judged, ReplayedAction, ReplayedActions};
 use steadfast_work::text::printable;
 
 use super::transcript::sessions;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, several, tell};
+use crate::output::{note, tell};
 
 mod picture;
 
@@ -58,21 +59,16 @@ impl Replay {
                 judged.opinions().iter().try_for_each(|opinion| tell!("{}", line(&judged, opinion)))?;
             }
         }
-        let count = actions.count;
+        let all = actions.count;
         actions.rest().try_for_each(|action| self.tell(&action, &mut scores))?;
         if fold.damaged() > 0 {
-            note!("{} could not be read", several(fold.damaged(), "row"));
+            note!("{} could not be read", count(fold.damaged(), "row"));
         }
         if !self.json {
             if !scores.is_empty() {
                 tell!("{}", picture::strip(&scores))?;
             }
-            note!(
-                "{}, {}, {}",
-                several(count, "action"),
-                several(scores.len() as u64, "step"),
-                several(answered, "verdict")
-            );
+            note!("{}, {}, {}", count(all, "action"), count(scores.len() as u64, "step"), count(answered, "verdict"));
         }
         Ok(())
     }

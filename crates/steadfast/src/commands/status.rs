@@ -14,6 +14,7 @@ use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::{Ledger, SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
+use steadfast_text::{ago, count};
 use steadfast_work::loops::Loops;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{Position, TaskList, short_of, word};
@@ -22,10 +23,9 @@ use steadfast_work::why::gate_line;
 
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, several, tell};
+use crate::output::{note, tell};
 use crate::report::{self, Summary};
 use crate::surroundings;
-use steadfast_work::when::ago;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
@@ -237,15 +237,10 @@ impl Seen {
     fn drift(&self) -> Option<String> {
         let work = self.work.as_ref().filter(|work| work.tally().steps > 0)?;
         let Tally { steps, nudges, corrections, interventions, halts, .. } = work.tally();
-        let levels = [
-            (nudges, "nudge", "nudges"),
-            (corrections, "correction", "corrections"),
-            (interventions, "intervention", "interventions"),
-            (halts, "halt", "halts"),
-        ];
-        let mut text = format!("{steps} {}", if steps == 1 { "step" } else { "steps" });
-        for (count, one, many) in levels.into_iter().filter(|(count, ..)| *count > 0) {
-            text += &format!(", {count} {}", if count == 1 { one } else { many });
+        let levels = [(nudges, "nudge"), (corrections, "correction"), (interventions, "intervention"), (halts, "halt")];
+        let mut text = count(steps, "step");
+        for (number, level) in levels.into_iter().filter(|(number, _)| *number > 0) {
+            text += &format!(", {}", count(number, level));
         }
         text += match work.course() {
             Course::Normal => ", on course",
@@ -300,13 +295,13 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
         needs.push(format!(
             "session {} was let go as capped with {} open, see `steadfast why`; its next prompt arms the stop gate",
             capped.row.id,
-            several(counts.open(), "task")
+            count(counts.open(), "task")
         ));
     } else if let Some(over) = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_over())
         && counts.open() > 0
     {
         let how = over.released().map_or("ended".to_owned(), |release| format!("stopped as {}", release.as_str()));
-        let (id, open) = (&over.row.id, several(counts.open(), "task"));
+        let (id, open) = (&over.row.id, count(counts.open(), "task"));
         needs.push(format!("session {id} {how} with {open} open; `steadfast resume` goes on with the plan"));
     }
     needs
@@ -386,16 +381,16 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError
             row.host.as_str(),
             row.id,
             seen.doing(now),
-            ago(now, row.last_at),
-            several(row.prompts, "prompt"),
-            several(row.tool_calls, "tool call"),
-            several(row.refusals, "refusal")
+            ago(now.since(row.last_at)),
+            count(row.prompts, "prompt"),
+            count(row.tool_calls, "tool call"),
+            count(row.refusals, "refusal")
         )?;
         if let Some(drift) = seen.drift() {
             tell!("       {drift}")?;
         }
         if let Some(forged) = seen.forged() {
-            tell!("       {}, the last: {}", several(u64::from(forged.count), "forged event"), forged.last)?;
+            tell!("       {}, the last: {}", count(u64::from(forged.count), "forged event"), forged.last)?;
         }
     }
     if sessions.len() > SESSIONS {

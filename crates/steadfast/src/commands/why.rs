@@ -1,7 +1,7 @@
 use clap::Args;
 use steadfast_model::ToolUseId;
+use steadfast_work::Repository;
 use steadfast_work::why::{Explained, explain};
-use steadfast_work::{Caller, Repository};
 
 use crate::error::CommandError;
 use crate::here;
@@ -30,9 +30,7 @@ impl Why {
         let history = here::history()?;
         let session = match self.session {
             Some(beginning) => Some(history.session(&beginning)?),
-            None => surroundings::session().or_else(|| {
-                Caller::of(Some(&history.repository.place), &history.repository.environment, "why").session
-            }),
+            None => surroundings::session().or_else(|| here::caller(&history.repository, "why").session),
         };
         let Explained { text, json } = explain(&history, session)?;
         let text = if self.json { json.to_string() } else { text };

@@ -7,10 +7,10 @@ use crate::ssh::public_key;
 use crate::task_list::{Looked, Standing, approval_key as ssh_key};
 use steadfast_model::{ApprovalRules, GateScope, Profile, SealBreak};
 use steadfast_store::{Restored, approval_key, gates, kept_aside, open_gate, restore, sealed, unseal};
+use steadfast_text::count;
 
 use crate::doctor::Finding;
 use crate::doctor::{FixError, Installation, is_open};
-use crate::words::several;
 
 /// How many paths a finding names.
 const SHOWN: usize = 3;
@@ -41,7 +41,7 @@ pub(super) fn gate_unreadable(here: &Installation) -> Vec<Finding> {
     if unreadable == 0 {
         return Vec::new();
     }
-    let message = format!("{} cannot be read, so a gate stands before every session", several(unreadable, "marker"));
+    let message = format!("{} cannot be read, so a gate stands before every session", count(unreadable, "marker"));
     let hint = format!(
         "something else than Steadfast wrote to `{}`; `steadfast plan unlock` takes it away",
         here.place().state.join("gates").display()
@@ -71,7 +71,7 @@ pub(super) fn gate_expired(here: &Installation) -> Vec<Finding> {
     if expired == 0 {
         return Vec::new();
     }
-    let message = format!("{} expired and is open; its marker is still there", several(expired, "gate"));
+    let message = format!("{} expired and is open; its marker is still there", count(expired, "gate"));
     vec![
         Finding::note("gate-expired", message, "it holds nothing up; `steadfast doctor --fix` takes it away")
             .mended_by(drop_expired),
@@ -84,7 +84,7 @@ fn drop_expired(here: &Installation) -> Result<String, FixError> {
     for gate in &expired {
         open_gate(place, &gate.scope).and_then(|()| unseal(place, &gate.scope))?;
     }
-    Ok(format!("{} removed", several(expired.len(), "marker")))
+    Ok(format!("{} removed", count(expired.len(), "marker")))
 }
 
 /// What a gate seals and is not as it was.
@@ -148,7 +148,7 @@ fn put_back(here: &Installation) -> Result<String, FixError> {
         return Err(FixError::NotRestored(failed));
     }
     let aside = kept.last().map(|path: &PathBuf| format!("; what stood there is in `{}`", folder(path)));
-    Ok(format!("{} put back{}", several(mended, "file"), aside.unwrap_or_default()))
+    Ok(format!("{} put back{}", count(mended, "file"), aside.unwrap_or_default()))
 }
 
 fn folder(path: &Path) -> String {
@@ -184,7 +184,7 @@ pub(super) fn seal_partial(here: &Installation) -> Vec<Finding> {
 pub(super) fn kept_intruders(here: &Installation) -> Vec<Finding> {
     let kept = kept_aside(here.place());
     let [.., newest] = &kept[..] else { return Vec::new() };
-    let message = format!("{} kept aside in `{}`", several(kept.len(), "file"), folder(newest));
+    let message = format!("{} kept aside in `{}`", count(kept.len(), "file"), folder(newest));
     let hint = "it stood where something sealed was put back, or a plan was written; look at it, then delete it";
     vec![Finding::note("kept-aside", message, hint)]
 }
@@ -207,7 +207,7 @@ fn by_default(path: &Path, given: usize) -> Option<Finding> {
         Err(_) if given == 0 => None,
         Err(error) => Some(Finding::warning(
             "approval-key",
-            format!("{} cannot be verified: `{}`: {error}", several(given, "approval"), path.display()),
+            format!("{} cannot be verified: `{}`: {error}", count(given, "approval"), path.display()),
             "plans that it approved count as not approved; approve them again, which makes a new key",
         )),
         Ok(_) if is_open(path) => Some(

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use steadfast_model::Millis;
 use steadfast_store::rotated_log;
+use steadfast_text::count;
 
 use crate::doctor::Finding;
 use crate::doctor::Installation;
 use crate::doctor::measure::Cost;
-use crate::words::several;
 
 /// What is older was another machine, another load, another version.
 const LATELY_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
@@ -32,7 +32,7 @@ pub(super) fn hook_log(here: &Installation) -> Vec<Finding> {
     if let Some(last) = late.last() {
         findings.push(Finding::warning(
             "hook-timed-out",
-            format!("{} in the last 7 days had no answer in time; the last: {last}", several(late.len(), "hook")),
+            format!("{} in the last 7 days had no answer in time; the last: {last}", count(late.len(), "hook")),
             "the disk or the machine was very busy, or a file system hangs; advice was lost, a closed gate held",
         ));
     }
@@ -41,7 +41,7 @@ pub(super) fn hook_log(here: &Installation) -> Vec<Finding> {
             "hook-failed",
             format!(
                 "{} in the last 7 days about what a hook could not do; the last: {last}",
-                several(failed.len(), "line")
+                count(failed.len(), "line")
             ),
             format!("`{}` has them all", log.display()),
         ));

@@ -1,9 +1,9 @@
 use crate::chain;
 use steadfast_store::ledger::{Ledger, LedgerError};
+use steadfast_text::count;
 
 use crate::doctor::Finding;
 use crate::doctor::{FixError, Installation};
-use crate::words::several;
 
 pub(super) fn ledger_damaged(here: &Installation) -> Vec<Finding> {
     let looked = Ledger::open_read_only(&here.place().state).and_then(|ledger| match ledger {
@@ -20,7 +20,7 @@ pub(super) fn slice_stale(here: &Installation) -> Vec<Finding> {
     let [first, ..] = &stale[..] else { return Vec::new() };
     let message = format!(
         "{} of a plan {} something else than the ledger: `{}`{}",
-        several(stale.len(), "slice"),
+        count(stale.len(), "slice"),
         if stale.len() == 1 { "says" } else { "say" },
         first.display(),
         if stale.len() == 1 { "" } else { ", …" }

@@ -4,10 +4,10 @@ use std::fs;
 
 use steadfast_model::{Entry, Millis};
 use steadfast_store::{SessionFiles, read_lines};
+use steadfast_text::count;
 
 use crate::doctor::Finding;
 use crate::doctor::{FixError, Installation};
-use crate::words::several;
 
 const MINUTE_MS: i64 = 60 * 1_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
@@ -37,7 +37,7 @@ pub(super) fn late_events(here: &Installation) -> Vec<Finding> {
     if late == 0 {
         return Vec::new();
     }
-    let message = format!("{} left beside a journal, because the session was locked", several(late, "event"));
+    let message = format!("{} left beside a journal, because the session was locked", count(late, "event"));
     let hint = "the next event of that session takes them in; `steadfast doctor --fix` does it now";
     vec![Finding::note("late-events", message, hint).mended_by(drain)]
 }
@@ -47,7 +47,7 @@ pub(super) fn leftover_sessions(here: &Installation) -> Vec<Finding> {
     if left == 0 {
         return Vec::new();
     }
-    let message = format!("{} never ended and said nothing for more than 7 days", several(left, "session"));
+    let message = format!("{} never ended and said nothing for more than 7 days", count(left, "session"));
     let hint = "their hosts were killed; they hold nothing up. `steadfast status` lists them";
     vec![Finding::note("leftover-sessions", message, hint).mended_by(drain)]
 }
@@ -64,7 +64,7 @@ pub(super) fn stale_claims(here: &Installation) -> Vec<Finding> {
     if stale == 0 {
         return Vec::new();
     }
-    let message = format!("{} left by calls that are long over", several(stale, "claim"));
+    let message = format!("{} left by calls that are long over", count(stale, "claim"));
     let hint = "nobody takes them any more; `steadfast doctor --fix` removes them";
     vec![Finding::note("stale-claims", message, hint).mended_by(drop_stale_claims)]
 }
@@ -75,7 +75,7 @@ fn drop_stale_claims(here: &Installation) -> Result<String, FixError> {
         let failed = |source| FixError::File { what: "remove", path: path.clone(), source };
         fs::remove_file(path).map_err(failed)?;
     }
-    Ok(format!("{} removed", several(stale.len(), "claim")))
+    Ok(format!("{} removed", count(stale.len(), "claim")))
 }
 
 pub(super) fn clock_jumped(here: &Installation) -> Vec<Finding> {

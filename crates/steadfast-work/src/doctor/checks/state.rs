@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use steadfast_text::count;
 
 use crate::doctor::Finding;
 use crate::doctor::{FixError, Installation, is_open};
-use crate::words::several;
 
 pub(super) fn state_on_network(here: &Installation) -> Vec<Finding> {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
@@ -52,7 +52,7 @@ pub(super) fn state_permissions(here: &Installation) -> Vec<Finding> {
     let open = contents(state).into_iter().filter(|path| is_open(path)).count();
     let message = match open {
         0 => format!("others may enter `{}`", state.display()),
-        open => format!("others may enter `{}` and read {} in it", state.display(), several(open, "file")),
+        open => format!("others may enter `{}` and read {} in it", state.display(), count(open, "file")),
     };
     let hint = "`steadfast doctor --fix` makes it yours alone: prompts and commands of sessions are in there";
     vec![Finding::warning("state-permissions", message, hint).mended_by(close)]
@@ -88,7 +88,7 @@ fn close(here: &Installation) -> Result<String, FixError> {
             Err(source) => return Err(FixError::File { what: "change", path, source }),
         }
     }
-    Ok(format!("{} in `{}` are yours alone", several(closed, "file"), state.display()))
+    Ok(format!("{} in `{}` are yours alone", count(closed, "file"), state.display()))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use steadfast_hosts::install::{HooksFile, InstallError, Wired};
 use steadfast_model::{Entry, Host, Via};
 use steadfast_store::{Place, read_lines};
+use steadfast_text::count;
 
 use crate::doctor::Finding;
 use crate::doctor::Installation;
-use crate::words::several;
 
 pub(in super::super) fn not_set_up(place: &Place) -> Finding {
     Finding::error(
@@ -124,7 +124,7 @@ fn switched_off(here: &Installation) -> Option<Finding> {
         .files_of(Host::Codex)
         .flat_map(|file| file.ours.iter().filter(|hook| is_off(file, hook)).map(|hook| hook.event.as_str()))
         .collect();
-    let message = format!("Codex has {} of Steadfast switched off: {}", several(off.len(), "hook"), off.join(", "));
+    let message = format!("Codex has {} of Steadfast switched off: {}", count(off.len(), "hook"), off.join(", "));
     (!off.is_empty()).then(|| disabled(message, "`/hooks` in Codex switches them on again"))
 }
 
@@ -206,7 +206,7 @@ pub(super) fn other_stop_hooks(here: &Installation) -> Vec<Finding> {
                 format!(
                     "{} has {} besides ours in `{}`, which may refuse to stop too",
                     host.full_name(),
-                    several(count, "Stop hook"),
+                    steadfast_text::count(count, "Stop hook"),
                     path.display()
                 ),
                 "where an agent goes on although Steadfast let it go, look there",

@@ -4,10 +4,9 @@ use serde_json::{Value, json};
 use steadfast_engine::POLICIES;
 use steadfast_model::PolicyName;
 use steadfast_redact::redact;
+use steadfast_text::{count, truncate};
 use steadfast_work::replay::{PolicyExample, PolicyRemark, SessionReport};
 use steadfast_work::text::printable;
-
-use crate::output::several;
 
 /// What the policies say of all sessions.
 #[derive(Debug, Default)]
@@ -113,12 +112,7 @@ impl Summary {
     /// For a terminal.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![
-            format!(
-                "{}, {}{}",
-                several(self.sessions as u64, "session"),
-                several(self.actions, "action"),
-                self.left_out()
-            ),
+            format!("{}, {}{}", count(self.sessions as u64, "session"), count(self.actions, "action"), self.left_out()),
             String::new(),
             format!("{:<12} {:>6} {:>10}  {:<34} on", "policy", "said", "per 1,000", "verdicts"),
         ];
@@ -147,10 +141,10 @@ impl Summary {
     pub(super) fn left_out(&self) -> String {
         let mut text = String::new();
         if !self.unread.is_empty() {
-            text += &format!("; {} not read", several(self.unread.len() as u64, "file"));
+            text += &format!("; {} not read", count(self.unread.len() as u64, "file"));
         }
         if self.damaged > 0 {
-            text += &format!("; {} damaged", several(self.damaged, "row"));
+            text += &format!("; {} damaged", count(self.damaged, "row"));
         }
         text
     }
@@ -166,10 +160,5 @@ pub(super) fn counted<K: AsRef<str> + Ord>(counts: &BTreeMap<K, u64>) -> String 
 /// One line of a command or a reason, without what is secret in it: reports are passed on.
 pub(super) fn shown(text: &str) -> String {
     const LONGEST: usize = 200;
-    let text = redact(text);
-    let line = printable(&text);
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    truncate(&printable(&redact(text)), LONGEST).into_owned()
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use steadfast_store::Draft;
+use steadfast_text::ago;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{Proposal, Proposed, Standing, TaskList, short_of};
 
@@ -13,7 +14,6 @@ use crate::here;
 use crate::output::{note, says_yes, tell};
 use crate::report::{granted, rendered};
 use crate::surroundings;
-use steadfast_work::when::ago;
 
 /// Keeps a draft of a plan for a human to read.
 #[derive(Debug, Args)]
@@ -85,7 +85,7 @@ fn read_out(list: &TaskList, draft: &Draft) -> Result<(), CommandError> {
     tell!(
         "plan {}, proposed {}{by}, {}, to be written to {}\n",
         short_of(draft),
-        ago(surroundings::now(), draft.proposed_at),
+        ago(surroundings::now().since(draft.proposed_at)),
         tasks(draft.tasks),
         draft.path
     )?;

@@ -1,6 +1,7 @@
 use clap::Args;
 use steadfast_model::Opening;
 use steadfast_store::take_kept;
+use steadfast_text::and_more;
 use steadfast_work::task_list::{Locked, Standing, short_of};
 use steadfast_work::why::whose_gate;
 
@@ -33,7 +34,7 @@ impl Lock {
         tell!("the plan gate {} {state}", whose_gate(&gate.scope))?;
         tell!("not written until a human says yes: {}", gate.protected.join(", "))?;
         if !not_sealed.is_empty() {
-            tell!("not sealed, so what a script changes there is not put back: {}", first_of(&not_sealed))?;
+            tell!("not sealed, so what a script changes there is not put back: {}", and_more(&not_sealed, 5))?;
         }
         if let Some(at) = gate.expires_at {
             tell!("it opens by itself at {at}")?;
@@ -84,13 +85,4 @@ pub(super) fn take(file: &str) -> Result<(), CommandError> {
     }
     Err(CommandError::failure(format!("no other version of `{file}` is kept for a closed plan gate"))
         .hint("`steadfast why` names what is kept aside; copy it from there"))
-}
-
-fn first_of(paths: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let named = paths.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    match paths.len().saturating_sub(SHOWN) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
 }

@@ -4,12 +4,13 @@ use clap::Args;
 use serde_json::json;
 
 use steadfast_hosts::transcript::{Happening, Timeline, TimelineEntry};
+use steadfast_text::count;
 use steadfast_work::history::cut;
 use steadfast_work::text::printable;
 
 use super::sessions;
 use crate::error::CommandError;
-use crate::output::{note, several, tell};
+use crate::output::{note, tell};
 
 /// How much is shown before and behind what was looked for, in characters.
 const AROUND: usize = 60;
@@ -55,7 +56,7 @@ impl Find {
             }
         }
         if places == 0 {
-            note!("nobody said `{}` in {}", self.text, several(files.len(), "session"));
+            note!("nobody said `{}` in {}", self.text, count(files.len(), "session"));
         }
         unread.end(files.len())
     }

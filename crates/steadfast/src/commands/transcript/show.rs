@@ -6,6 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hosts::transcript::{CallOutcome, Happening, Timeline, TimelineEntry, Transcript, subagent_files};
 use steadfast_redact::redact;
+use steadfast_text::truncate;
 use steadfast_work::history::cut;
 use steadfast_work::text::printable;
 
@@ -198,12 +199,8 @@ impl Screen {
 }
 
 /// As much of the text as one line holds.
-pub(super) fn fit(text: &str, width: usize) -> String {
-    let line = printable(&redact(text.trim()));
-    match line.char_indices().nth(width) {
-        None => line,
-        Some(_) => cut(&line, width - 1).to_owned() + "…",
-    }
+fn fit(text: &str, width: usize) -> String {
+    truncate(&printable(&redact(text.trim())), width).into_owned()
 }
 
 fn took(millis: u64) -> String {

@@ -1,14 +1,13 @@
 use clap::Args;
-use serde_json::json;
-use steadfast_model::{Finding, FindingSeverity, Loop, Resolution, Review, ReviewKind, Usd};
+use serde_json::{Value, json};
+use steadfast_model::{Finding, FindingSeverity, Loop, LoopLimits, Resolution, Review, ReviewKind, Usd};
+use steadfast_text::{ago, count};
 use steadfast_work::loops::{Loops, folder, how};
 
-use super::limits::{limits_json, limits_line};
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, several, tell};
+use crate::output::{note, tell};
 use crate::surroundings;
-use steadfast_work::when::ago;
 
 /// Shows the loop of this checkout: its stage, its scores, its tasks and reviews, and what comes next.
 #[derive(Debug, Args)]
@@ -81,7 +80,7 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
         );
     }
     let ended = looped.ended.map(|end| format!(", {}", end.as_str())).unwrap_or_default();
-    let when = ago(surroundings::now(), looped.updated_at);
+    let when = ago(surroundings::now().since(looped.updated_at));
     tell!("loop {}: {} ({}{ended}, {when})", looped.id, looped.request, looped.stage.as_str())?;
     if let Some(scores) = looped.scores {
         tell!("spec score {} of 10, fit {} of 75", scores.spec, scores.fit)?;
@@ -114,7 +113,7 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
         tell!("waived [{}]: {} ({})", waiver.objection, waiver.text, waiver.why)?;
     }
     if standing.all > 0 {
-        tell!("{} of {} are done, {} blocked", standing.done, several(standing.all, "task"), standing.blocked)?;
+        tell!("{} of {} are done, {} blocked", standing.done, count(standing.all, "task"), standing.blocked)?;
     }
     reviews.iter().try_for_each(show_review)?;
     tell!("{}", next.standing)?;
@@ -132,7 +131,7 @@ fn show_review(review: &Review) -> Result<(), CommandError> {
         (false, 0) => "not passed: too few experts answered",
         (false, _) => "not passed",
     };
-    let found = several(review.findings.len() as u64, "finding");
+    let found = count(review.findings.len() as u64, "finding");
     let blockers = blockers(review);
     let blockers = if blockers.is_empty() { String::new() } else { format!(" ({})", blockers.join(", ")) };
     tell!("{what}: {score}, {found}{blockers}, {passed}")
@@ -153,6 +152,24 @@ fn blockers(review: &Review) -> Vec<String> {
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
-    .map(|(count, word)| format!("{} {word}", several(count, "blocker")))
+    .map(|(count, word)| format!("{} {word}", steadfast_text::count(count, "blocker")))
     .collect()
+}
+
+/// `limits: 3 of 25 iterations, $1.20 of $25`
+pub(super) fn limits_line(looped: &Loop) -> String {
+    let iterations = match looped.limits.iterations {
+        Some(limit) => format!("{} of {limit} iterations", looped.iterations),
+        None => format!("{} iterations, no limit", looped.iterations),
+    };
+    let spent = Usd { micro: looped.micro_usd() / 10_000 * 10_000 };
+    let budget = match looped.limits.micro_usd {
+        Some(micro) => format!("${spent} of ${}", Usd { micro }),
+        None => format!("${spent}, no limit"),
+    };
+    format!("limits: {iterations}; {budget}")
+}
+
+pub(super) fn limits_json(limits: LoopLimits) -> Value {
+    json!({"iterations": limits.iterations, "budget_usd": limits.micro_usd.map(|micro| Usd { micro })})
 }

@@ -9,8 +9,8 @@ use steadfast_work::Caller;
 use steadfast_work::Repository;
 use steadfast_work::loops::{Author, Begun, Binding, Loops, Request, how, question};
 
-use super::limits::{limits_json, limits_line};
 use super::score::{missing, questions, scores_json, show_marks};
+use super::status::{limits_json, limits_line};
 use crate::error::CommandError;
 use crate::here;
 use crate::limit::LimitFlags;
@@ -50,7 +50,7 @@ enum Choice {
 impl Start {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        let caller = Caller::of(Some(&repository.place), &repository.environment, "loop start");
+        let caller = here::caller(&repository, "loop start");
         let mut loops = Loops::of(&repository)?;
         // One that waits for a clearer request makes way for it.
         let waits = |looped: &Loop| looped.is_unclear() && self.request.is_some() && !self.resume;

@@ -1,6 +1,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 use steadfast_plan::{Dimension, Mark, SpecScore};
+use steadfast_text::truncate;
 use steadfast_work::loops::{Judged, Loops, Request, how};
 
 use crate::error::CommandError;
@@ -57,24 +58,20 @@ impl Score {
     }
 }
 
+/// A sentence of a request is shown up to this length, in characters.
+const LONGEST: usize = 100;
+
 /// A line for each dimension, with the sentence.
 pub(super) fn show_marks(score: &SpecScore) -> Result<(), CommandError> {
     for Mark { dimension, points, because, rule } in &score.marks {
         match because {
-            Some(sentence) => tell!("  {points}  {:<11}  {rule}: \"{}\"", dimension.as_str(), short(&sentence.text))?,
+            Some(sentence) => {
+                tell!("  {points}  {:<11}  {rule}: \"{}\"", dimension.as_str(), truncate(&sentence.text, LONGEST))?
+            }
             None => tell!("  {points}  {:<11}  {rule}", dimension.as_str())?,
         }
     }
     Ok(())
-}
-
-fn short(text: &str) -> String {
-    const LONGEST: usize = 100;
-    if text.chars().count() <= LONGEST {
-        text.to_owned()
-    } else {
-        text.chars().take(LONGEST - 1).chain(['…']).collect()
-    }
 }
 
 /// One for each dimension that nothing was said about; where all have something, for those that could have more.

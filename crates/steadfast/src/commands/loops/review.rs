@@ -3,12 +3,13 @@ use serde_json::{Value, json};
 use steadfast_model::{Finding, Loop, LoopEnd, Resolution, Review as Kept, ReviewKind, Stage};
 use steadfast_runner::loop_run::{ROUNDS, said};
 use steadfast_runner::review::{Look, Part, SessionReview, line};
+use steadfast_text::count;
 use steadfast_work::Repository;
 use steadfast_work::loops::Loops;
 
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{several, tell};
+use crate::output::tell;
 use crate::surroundings;
 
 /// Asks experts about what was done, and keeps what they say; or says what became of a finding.
@@ -120,7 +121,7 @@ fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
         ReviewKind::Thorough { .. } if !held.review.passed => {
             Err(CommandError::refused(match held.review.blockers_remaining {
                 0 => "the review did not pass: too few experts gave an answer that can be read".to_owned(),
-                many => format!("the review did not pass: {} left", several(u64::from(many), "blocker")),
+                many => format!("the review did not pass: {} left", count(u64::from(many), "blocker")),
             })
             .hint(
                 "mend each and say so with `steadfast loop review fixed ID`, then review again; a human may waive one",
