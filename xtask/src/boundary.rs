@@ -36,7 +36,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("steadfast-plan", &["model"]),
     ("steadfast-hosts", &["model"]),
     ("steadfast-store", &["model", "observe", "redact"]),
-    ("steadfast-check", &["model", "observe"]),
+    ("steadfast-check", &["model", "observe", "shell"]),
     ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),
     ("steadfast-work", &["check", "hook", "hosts", "model", "observe", "plan", "redact", "store"]),
     ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "work"]),
