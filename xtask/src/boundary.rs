@@ -9,7 +9,9 @@ use crate::Result;
 use crate::process::{cargo, root};
 
 /// Packages of others that must not be found beneath a crate.
-const FORBIDDEN: [(&str, &[&str]); 12] = [
+const FORBIDDEN: [(&str, &[&str]); 14] = [
+    ("steadfast-text", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
+    ("steadfast-system", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-redact", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-model", &["serde_json", "rusqlite", "toml", "clap", "tokio"]),
     ("steadfast-engine", &["serde_json", "rusqlite", "toml", "clap", "tokio"]),
@@ -32,7 +34,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("steadfast-redact", &[]),
     ("steadfast-shell", &[]),
     ("steadfast-engine", &["model", "shell"]),
-    ("steadfast-observe", &["model"]),
+    ("steadfast-observe", &["model", "system", "text"]),
     ("steadfast-plan", &["model"]),
     ("steadfast-hosts", &["model"]),
     ("steadfast-store", &["model", "observe", "redact"]),
