@@ -40,7 +40,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-plan", &["model"]),
     ("steadfast-hosts", &["model"]),
     ("steadfast-store", &["model", "observe", "redact"]),
-    ("steadfast-check", &["model", "observe"]),
+    ("steadfast-check", &["model", "observe", "shell"]),
     ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),
     ("steadfast-work", &["check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "store", "text"]),
     ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "work"]),
