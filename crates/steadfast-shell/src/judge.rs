@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use steadfast_text::glob;
+
 use crate::effect::{Certainty, Effect, Op, Reading, UNPARSED};
 use crate::text::resolve;
 
@@ -152,7 +154,7 @@ fn touches(effect: &Effect, path: &[&str], place: &Place<'_>, reading: &Reading)
 /// folder is a hidden one, sources of a program. A file that is protected by such a name is another matter.
 fn is_by_ending(pattern: &[&str], place: &[&str]) -> bool {
     let [.., any, name] = pattern else { return false };
-    let Some(last) = place.last().filter(|part| any.starts_with("**") && !glob(name, part)) else { return false };
+    let Some(last) = place.last().filter(|part| any.starts_with("**") && !glob::name(name, part)) else { return false };
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let litter = matches!(
         ending,
@@ -219,14 +221,9 @@ fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-/// Whether the path is the place or inside it. `**` stands for any number of folders.
+/// Whether the path is the place or inside it.
 fn starts(path: &[&str], place: &[&str]) -> bool {
-    match (place, path) {
-        ([], _) => true,
-        (["**", rest @ ..], _) => (0..=path.len()).any(|at| starts(&path[at..], rest)),
-        ([wanted, rest @ ..], [part, path @ ..]) => glob(wanted, part) && starts(path, rest),
-        ([_, ..], []) => false,
-    }
+    glob::path_or_above(place, path)
 }
 
 /// Whether the path is inside the place on a file system that does not tell case apart.
@@ -255,7 +252,7 @@ fn reaches(pattern: &[&str], place: &[&str], above: bool) -> bool {
             if let Some((head, _)) = first.split_once("**") {
                 return wanted.starts_with(head) || head.starts_with(wanted);
             }
-            (glob(first, wanted) || glob(wanted, first))
+            (glob::name(first, wanted) || glob::name(wanted, first))
                 && !(first.starts_with(['*', '?']) && wanted.starts_with('.'))
                 && reaches(rest, left, above)
         }
@@ -265,30 +262,4 @@ fn reaches(pattern: &[&str], place: &[&str], above: bool) -> bool {
 fn pattern_after<'a>(tail: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
     // `**.md`: a file name that ends so. The star of a glob does not stand for a leading dot; close enough here.
     std::iter::once(tail).chain(rest.iter().copied()).collect()
-}
-
-/// Whether a pattern with `*`, `?` and `**` may stand for a text without slashes.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
-    glob(pattern, text)
-}
-
-fn glob(pattern: &str, text: &str) -> bool {
-    let (p, t) = (pattern.as_bytes(), text.as_bytes());
-    let (mut at, mut pos, mut star) = (0, 0, None);
-    while pos < t.len() {
-        if at < p.len() && p[at] == b'*' {
-            star = Some((at, pos));
-            at += 1;
-        } else if at < p.len() && (p[at] == t[pos] || p[at] == b'?') {
-            at += 1;
-            pos += 1;
-        } else if let Some((back, from)) = star {
-            at = back + 1;
-            pos = from + 1;
-            star = Some((back, from + 1));
-        } else {
-            return false;
-        }
-    }
-    p[at..].iter().all(|b| *b == b'*')
 }

@@ -23,7 +23,6 @@ pub mod setup;
 pub mod spec_file;
 pub mod ssh;
 pub mod task_list;
-pub mod text;
 pub mod tracker;
 pub mod why;
 

@@ -21,9 +21,7 @@ pub(crate) fn begin(work: &Background) {
         // A command that starts an agent here has hooks of its own: what they hear is no human's prompt, and would ask the
         // command again and again.
         Background::Refine { root, session, prompt } => {
-            if surroundings::text(REFINING).is_none()
-                && Process::above(|above| above.name == OURS).is_none()
-            {
+            if surroundings::text(REFINING).is_none() && Process::above(|above| above.name == OURS).is_none() {
                 let _ = start(root, ["refine", "--session", session.as_str(), "--prompt", &prompt.to_string()]);
             }
         }

@@ -8,6 +8,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use steadfast_system::program;
+
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::REFINING;
@@ -51,9 +53,8 @@ pub(super) fn ask(command: &str, root: &Path, told: String, within: Duration) ->
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "it is the user's own command, from their own settings")]
 fn start(command: &str, root: &Path) -> io::Result<Child> {
-    Command::new("/bin/sh")
+    program("/bin/sh")
         .args(["-c", command])
         .current_dir(root)
         .env(REFINING, "1")
