@@ -5,20 +5,20 @@ use std::ops::Range;
 
 use steadfast_text::glob;
 
-use crate::effect::{Certainty, Effect, Op, Reading, UNPARSED};
+use crate::effect::{Certainty, CommandEffect, Op, Reading, UNPARSED};
 use crate::text::resolve;
 
 /// From the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Decision {
+pub enum GuardDecision {
     Allow,
     Ask,
     Deny,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    pub decision: Decision,
+pub struct GuardVerdict {
+    pub decision: GuardDecision,
     pub reason: String,
     /// The bytes of the command line that are the reason.
     pub span: Option<Range<usize>>,
@@ -29,10 +29,14 @@ pub struct Verdict {
 ///
 /// A protected path that is relative is meant wherever it is found (`lib/` in `a/lib/b`), but for folders of temporary
 /// files and for copies of the protected file itself; `*` and `?` stand in it.
-pub fn judge(reading: &Reading, protected: &[String]) -> Verdict {
-    let mut verdict = Verdict { decision: Decision::Allow, reason: String::new(), span: None };
+pub fn judge(reading: &Reading, protected: &[String]) -> GuardVerdict {
+    let mut verdict = GuardVerdict { decision: GuardDecision::Allow, reason: String::new(), span: None };
     if !reading.parsed && protected.iter().any(|path| is_spoken_of(path, reading)) {
-        verdict = Verdict { decision: Decision::Ask, reason: "the command could not be parsed".to_owned(), span: None };
+        verdict = GuardVerdict {
+            decision: GuardDecision::Ask,
+            reason: "the command could not be parsed".to_owned(),
+            span: None,
+        };
     }
     if reading.effects.is_empty() {
         return verdict;
@@ -51,7 +55,8 @@ pub fn judge(reading: &Reading, protected: &[String]) -> Verdict {
         for (place, said) in places.iter().zip(protected) {
             let decision = touches(effect, &path, place, reading);
             if decision > verdict.decision {
-                verdict = Verdict { decision, reason: reason(effect, said, decision), span: Some(effect.span.clone()) };
+                verdict =
+                    GuardVerdict { decision, reason: reason(effect, said, decision), span: Some(effect.span.clone()) };
             }
         }
     }
@@ -97,23 +102,23 @@ fn is_spoken_of(protected: &str, reading: &Reading) -> bool {
     name.is_empty() || texts.iter().any(|text| text.to_ascii_lowercase().contains(&name))
 }
 
-fn reason(effect: &Effect, protected: &str, decision: Decision) -> String {
+fn reason(effect: &CommandEffect, protected: &str, decision: GuardDecision) -> String {
     let (op, via) = (effect.op.as_str(), &effect.via);
     match (&effect.path, decision) {
-        (Some(path), Decision::Deny) => format!("{via}: {op} of `{path}`, and `{protected}` is protected"),
+        (Some(path), GuardDecision::Deny) => format!("{via}: {op} of `{path}`, and `{protected}` is protected"),
         (Some(path), _) => format!("{via}: {op} of `{path}` may reach `{protected}`"),
         (None, _) => format!("{via}: {op} of a path that is not known may reach `{protected}`"),
     }
 }
 
-fn touches(effect: &Effect, path: &[&str], place: &Place<'_>, reading: &Reading) -> Decision {
+fn touches(effect: &CommandEffect, path: &[&str], place: &Place<'_>, reading: &Reading) -> GuardDecision {
     let mentioned = || reading.mentions.iter().any(|word| within(&parts(word), &place.parts));
     let anchored = place.anchored.as_slice();
     match (&effect.path, effect.op, effect.certainty) {
-        (None, Op::Unknown, _) | (_, Op::Unknown, Certainty::Possible) => Decision::Allow,
-        (None, Op::Exec, _) if effect.via == UNPARSED && !is_spoken_of(place.said, reading) => Decision::Allow,
-        (None, _, _) if mentioned() => Decision::Deny,
-        (None, _, _) => Decision::Ask,
+        (None, Op::Unknown, _) | (_, Op::Unknown, Certainty::Possible) => GuardDecision::Allow,
+        (None, Op::Exec, _) if effect.via == UNPARSED && !is_spoken_of(place.said, reading) => GuardDecision::Allow,
+        (None, _, _) if mentioned() => GuardDecision::Deny,
+        (None, _, _) => GuardDecision::Ask,
         (Some(_), op, Certainty::Certain) => {
             let inside = if place.relative { within(path, &place.parts) } else { starts(path, anchored) };
             // Neither a copy of the protected file nor what has its name in a folder for temporary files is the file.
@@ -126,11 +131,11 @@ fn touches(effect: &Effect, path: &[&str], place: &Place<'_>, reading: &Reading)
             // Who removes a folder removes what is in it.
             let above = matches!(op, Op::Delete | Op::Move) && starts(anchored, path);
             if inside && !is_another() || above {
-                Decision::Deny
+                GuardDecision::Deny
             } else if folded(path, anchored) {
-                Decision::Ask
+                GuardDecision::Ask
             } else {
-                Decision::Allow
+                GuardDecision::Allow
             }
         }
         (Some(text), op, Certainty::Possible) => {
@@ -138,13 +143,13 @@ fn touches(effect: &Effect, path: &[&str], place: &Place<'_>, reading: &Reading)
             let known = path.iter().take_while(|part| !part.contains(['*', '?'])).count();
             if known < path.len() && starts(&path[..known], anchored) {
                 // Whatever it is, it is inside.
-                Decision::Deny
+                GuardDecision::Deny
             } else if !reaches(path, anchored, above) || is_by_ending(path, anchored) {
-                Decision::Allow
+                GuardDecision::Allow
             } else if text.ends_with("**") && mentioned() {
-                Decision::Deny
+                GuardDecision::Deny
             } else {
-                Decision::Ask
+                GuardDecision::Ask
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Whether a path is what a human named.
 
-use steadfast_shell::{Decision, Reading, judge};
+use steadfast_shell::{GuardDecision, Reading, judge};
 use steadfast_text::glob;
 
 use super::super::target;
@@ -55,7 +55,7 @@ pub(crate) fn covers(name: &str, path: &str, cwd: &str) -> bool {
         }
         name if name.contains(['/', '.', '*']) => {
             let name = name.trim_start_matches("./").trim_end_matches("**").to_owned();
-            judge(&Reading::of_write(path, cwd), &[name]).decision > Decision::Allow
+            judge(&Reading::of_write(path, cwd), &[name]).decision > GuardDecision::Allow
         }
         name => {
             let plain = |text: &str| text.to_lowercase().replace('-', "_");
