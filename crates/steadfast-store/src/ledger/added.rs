@@ -72,8 +72,8 @@ pub(super) fn join_list(
         hand_over(transaction, &list, plan, now)?;
         for id in moved.keys() {
             let which = params![list.as_str(), id.as_str()];
-            transaction.prepare_cached("DELETE FROM evidence WHERE plan = ?1 AND task = ?2")?.execute(which)?;
-            transaction.prepare_cached("DELETE FROM task WHERE plan = ?1 AND id = ?2")?.execute(which)?;
+            transaction.run("DELETE FROM evidence WHERE plan = ?1 AND task = ?2", which)?;
+            transaction.run("DELETE FROM task WHERE plan = ?1 AND id = ?2", which)?;
         }
         touched.plan(&list);
         touched.plan(plan);
@@ -106,46 +106,42 @@ pub(super) fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &
 }
 
 fn select(connection: &Connection, plan: &PlanId, condition: &str) -> Result<Vec<TaskId>, Fault> {
-    let mut statement = connection
-        .prepare_cached(&format!("SELECT id FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id"))?;
-    let rows = statement.query_map([plan.as_str()], |row| task_id(row, 0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(
+        &format!("SELECT id FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id"),
+        [plan.as_str()],
+        |row| task_id(row, 0),
+    )
 }
 
 /// A task with its evidence and what its check stands for, under another id in another plan.
 fn copy(transaction: &Transaction<'_>, from: &PlanId, id: &TaskId, to: &PlanId, new: &TaskId) -> Result<(), Fault> {
     let ids = params![from.as_str(), id.as_str(), to.as_str(), new.as_str()];
-    transaction
-        .prepare_cached(
-            "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
+    transaction.run(
+        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
                                block_reason, stuck_count, wave, started, failure, first_closed_at, added_by, created_at,
                                updated_at)
              SELECT ?3, ?4, ?5, title, kind, type, phase, item, files, notes, verify, status, block_reason, stuck_count,
                     wave, started, failure, first_closed_at, added_by, created_at, updated_at
              FROM task WHERE plan = ?1 AND id = ?2",
-        )?
-        .execute(params![from.as_str(), id.as_str(), to.as_str(), new.as_str(), position(new)])?;
-    transaction
-        .prepare_cached(
-            "INSERT INTO evidence (plan, task, number, class, passed, at, body)
+        params![from.as_str(), id.as_str(), to.as_str(), new.as_str(), position(new)],
+    )?;
+    transaction.run(
+        "INSERT INTO evidence (plan, task, number, class, passed, at, body)
              SELECT ?3, ?4, number, class, passed, at, body FROM evidence WHERE plan = ?1 AND task = ?2",
-        )?
-        .execute(ids)?;
-    transaction
-        .prepare_cached(
-            "INSERT INTO proof (plan, task, class, since, files)
+        ids,
+    )?;
+    transaction.run(
+        "INSERT INTO proof (plan, task, class, since, files)
              SELECT ?3, ?4, class, since, files FROM proof WHERE plan = ?1 AND task = ?2",
-        )?
-        .execute(ids)?;
-    transaction
-        .prepare_cached(
-            "INSERT INTO frozen (plan, command, definition, at)
+        ids,
+    )?;
+    transaction.run(
+        "INSERT INTO frozen (plan, command, definition, at)
              SELECT ?3, command, definition, at FROM frozen WHERE plan = ?1 AND command = (
                  SELECT json_extract(verify, '$.command.command') FROM task WHERE plan = ?1 AND id = ?2)
              ON CONFLICT (plan, command) DO NOTHING",
-        )?
-        .execute(params![from.as_str(), id.as_str(), to.as_str()])?;
-    Ok(())
+        params![from.as_str(), id.as_str(), to.as_str()],
+    )
 }
 
 /// Copied tasks wait for what they waited for, where it is in the plan: under its new id, or as one of the author's.
@@ -173,11 +169,9 @@ fn wait_as_before(
 
 /// Who works on the list works on the plan, unless that has an owner.
 fn hand_over(transaction: &Transaction<'_>, list: &PlanId, plan: &PlanId, now: Millis) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "UPDATE plan SET owner = (SELECT owner FROM plan WHERE id = ?1), owner_since = ?3
+    transaction.run(
+        "UPDATE plan SET owner = (SELECT owner FROM plan WHERE id = ?1), owner_since = ?3
              WHERE id = ?2 AND owner IS NULL AND (SELECT owner FROM plan WHERE id = ?1) IS NOT NULL",
-        )?
-        .execute(params![list.as_str(), plan.as_str(), now.0])?;
-    Ok(())
+        params![list.as_str(), plan.as_str(), now.0],
+    )
 }

@@ -4,9 +4,10 @@
 
 use std::ops::Deref;
 
-use rusqlite::{CachedStatement, MappedRows, Params, Result, Row, Rows, params_from_iter};
+use rusqlite::{CachedStatement, MappedRows, OptionalExtension, Params, Result, Row, Rows, params_from_iter};
 
 use super::bind::{Bind, Bound};
+use super::error::Fault;
 
 #[derive(Debug)]
 pub(in crate::ledger) struct Connection(rusqlite::Connection);
@@ -36,6 +37,52 @@ impl Connection {
         map: impl FnOnce(&Row<'_>) -> Result<T>,
     ) -> Result<T> {
         parameters.bound(|bound| self.0.query_row(sql, params(bound), map))
+    }
+
+    /// All rows of a query.
+    pub(in crate::ledger) fn rows<T, C: FromIterator<T>>(
+        &self,
+        sql: &str,
+        parameters: impl Parameters,
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> std::result::Result<C, Fault> {
+        let mut statement = self.prepare_cached(sql)?;
+        let rows = statement.query_map(parameters, map)?;
+        Ok(rows.collect::<Result<C>>()?)
+    }
+
+    /// The only row of a query.
+    pub(in crate::ledger) fn row<T>(
+        &self,
+        sql: &str,
+        parameters: impl Parameters,
+        map: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> std::result::Result<T, Fault> {
+        Ok(self.prepare_cached(sql)?.query_row(parameters, map)?)
+    }
+
+    /// The first row of a query, if there is one.
+    pub(in crate::ledger) fn first<T>(
+        &self,
+        sql: &str,
+        parameters: impl Parameters,
+        map: impl FnOnce(&Row<'_>) -> Result<T>,
+    ) -> std::result::Result<Option<T>, Fault> {
+        Ok(self.prepare_cached(sql)?.query_row(parameters, map).optional()?)
+    }
+
+    /// Changes rows, and says how many.
+    pub(in crate::ledger) fn change(
+        &self,
+        sql: &str,
+        parameters: impl Parameters,
+    ) -> std::result::Result<usize, Fault> {
+        Ok(self.prepare_cached(sql)?.execute(parameters)?)
+    }
+
+    /// Changes rows, however many.
+    pub(in crate::ledger) fn run(&self, sql: &str, parameters: impl Parameters) -> std::result::Result<(), Fault> {
+        self.change(sql, parameters).map(drop)
     }
 
     pub(in crate::ledger) fn last_insert_rowid(&self) -> i64 {

@@ -44,18 +44,19 @@ impl Ledger {
 }
 
 pub(super) fn all(connection: &Connection, plan: &PlanId) -> Result<Vec<Decision>, Fault> {
-    let mut statement = connection
-        .prepare_cached("SELECT phase, what, why, added_by, at FROM decision WHERE plan = ?1 ORDER BY number")?;
-    let rows = statement.query_map([plan.as_str()], |row| {
-        Ok(Decision {
-            phase: row.get(0)?,
-            what: row.get(1)?,
-            why: row.get(2)?,
-            added_by: word(row, 3, &AddedBy::ALL, AddedBy::as_str)?,
-            at: millis(row, 4)?,
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(
+        "SELECT phase, what, why, added_by, at FROM decision WHERE plan = ?1 ORDER BY number",
+        [plan.as_str()],
+        |row| {
+            Ok(Decision {
+                phase: row.get(0)?,
+                what: row.get(1)?,
+                why: row.get(2)?,
+                added_by: word(row, 3, &AddedBy::ALL, AddedBy::as_str)?,
+                at: millis(row, 4)?,
+            })
+        },
+    )
 }
 
 /// Those that the plan does not have yet.
@@ -72,20 +73,11 @@ pub(super) fn add_missing(transaction: &Transaction<'_>, plan: &PlanId, decision
 }
 
 fn insert(transaction: &Transaction<'_>, plan: &PlanId, decision: &Decision) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
+    transaction.run(
+        "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
              SELECT ?1, COALESCE(MAX(number), 0) + 1, ?2, ?3, ?4, ?5, ?6 FROM decision WHERE plan = ?1",
-        )?
-        .execute(params![
-            plan.as_str(),
-            decision.phase,
-            decision.what,
-            decision.why,
-            decision.added_by.as_str(),
-            decision.at.0
-        ])?;
-    Ok(())
+        params![plan.as_str(), decision.phase, decision.what, decision.why, decision.added_by.as_str(), decision.at.0],
+    )
 }
 
 /// The last few of all phases, each in one line: those of this phase at the end, the newest of each last.
@@ -95,13 +87,11 @@ pub(super) fn last_for(
     phase: Option<&str>,
     most: usize,
 ) -> Result<Vec<String>, Fault> {
-    let mut statement = connection.prepare_cached(
+    let mut lines: Vec<String> = connection.rows(
         "SELECT what, why FROM decision WHERE plan = ?1 ORDER BY phase IS ?2 DESC, number DESC LIMIT ?3",
+        params![plan.as_str(), phase, i64::try_from(most).unwrap_or(i64::MAX)],
+        |row| Ok(format!("{}: {}", row.get::<_, String>(0)?, row.get::<_, String>(1)?)),
     )?;
-    let rows = statement.query_map(params![plan.as_str(), phase, i64::try_from(most).unwrap_or(i64::MAX)], |row| {
-        Ok(format!("{}: {}", row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-    })?;
-    let mut lines: Vec<String> = rows.collect::<Result<_, _>>()?;
     lines.reverse();
     Ok(lines)
 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{Change, DriftChange, Effect, Entry, Record, SessionId, State};
 
 use super::column::{count, signed};
@@ -45,9 +44,9 @@ impl Ledger {
     /// Of every session that is in the ledger: how many bytes of its journal are.
     pub fn drained_bytes(&self) -> Result<BTreeMap<SessionId, u64>, LedgerError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached("SELECT session, \"offset\" FROM drained")?;
-            let rows = statement.query_map((), |row| Ok((SessionId::new(row.get::<_, String>(0)?), count(row, 1)?)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            connection.rows("SELECT session, \"offset\" FROM drained", (), |row| {
+                Ok((SessionId::new(row.get::<_, String>(0)?), count(row, 1)?))
+            })
         })
     }
 
@@ -254,13 +253,12 @@ impl<'a> Drain<'a> {
             session_state::put(transaction, work)?;
         }
         let Cursor { sequence, file_start, offset } = self.cursor;
-        transaction
-            .prepare_cached(
-                "INSERT INTO drained (session, sequence, file_start, \"offset\") VALUES (?1, ?2, ?3, ?4)
+        transaction.run(
+            "INSERT INTO drained (session, sequence, file_start, \"offset\") VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (session) DO UPDATE
                  SET sequence = excluded.sequence, file_start = excluded.file_start, \"offset\" = excluded.\"offset\"",
-            )?
-            .execute(params![self.session.as_str(), signed(sequence), signed(file_start), signed(offset)])?;
+            params![self.session.as_str(), signed(sequence), signed(file_start), signed(offset)],
+        )?;
         Ok(Drained { sequence, offset, applied: self.applied })
     }
 }
@@ -273,10 +271,9 @@ impl Cursor {
 }
 
 fn cursor(connection: &Connection, session: &SessionId) -> Result<Option<Cursor>, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT sequence, file_start, \"offset\" FROM drained WHERE session = ?1")?
-        .query_row([session.as_str()], |row| {
-            Ok(Cursor { sequence: count(row, 0)?, file_start: count(row, 1)?, offset: count(row, 2)? })
-        })
-        .optional()?)
+    connection.first(
+        "SELECT sequence, file_start, \"offset\" FROM drained WHERE session = ?1",
+        [session.as_str()],
+        |row| Ok(Cursor { sequence: count(row, 0)?, file_start: count(row, 1)?, offset: count(row, 2)? }),
+    )
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{CheckEnd, Checking, Evidence, Millis, PlanId, Status, TaskId, fnv};
 
@@ -55,9 +54,10 @@ impl Ledger {
             if let Some(running) = running(transaction, plan, id)? {
                 return Ok(Err(running));
             }
-            transaction
-                .prepare_cached("INSERT INTO running (plan, task, name, started_at) VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![plan.as_str(), id.as_str(), name, now.0])?;
+            transaction.run(
+                "INSERT INTO running (plan, task, name, started_at) VALUES (?1, ?2, ?3, ?4)",
+                params![plan.as_str(), id.as_str(), name, now.0],
+            )?;
             touched.plan(plan);
             Ok(Ok(()))
         })
@@ -136,29 +136,30 @@ impl Ledger {
     /// All that is kept of one task, the oldest first.
     pub fn evidence_of(&self, plan: &PlanId, id: &TaskId) -> Result<Vec<Evidence>, LedgerError> {
         self.read(|connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT body FROM evidence WHERE plan = ?1 AND task = ?2 ORDER BY number")?;
-            let rows = statement.query_map([plan.as_str(), id.as_str()], |row| json(0, &row.get::<_, String>(0)?))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            connection.rows(
+                "SELECT body FROM evidence WHERE plan = ?1 AND task = ?2 ORDER BY number",
+                [plan.as_str(), id.as_str()],
+                |row| json(0, &row.get::<_, String>(0)?),
+            )
         })
     }
 }
 
 pub(super) fn last_of_each(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskId, Evidence>, Fault> {
-    let mut statement = connection.prepare_cached(
+    connection.rows(
         "SELECT task, body FROM evidence WHERE plan = ?1 AND number = (
             SELECT MAX(number) FROM evidence AS last WHERE last.plan = evidence.plan AND last.task = evidence.task)",
-    )?;
-    let rows =
-        statement.query_map([plan.as_str()], |row| Ok((task_id(row, 0)?, json(1, &row.get::<_, String>(1)?)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        [plan.as_str()],
+        |row| Ok((task_id(row, 0)?, json(1, &row.get::<_, String>(1)?)?)),
+    )
 }
 
 pub(super) fn last_of(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option<Evidence>, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT body FROM evidence WHERE plan = ?1 AND task = ?2 ORDER BY number DESC LIMIT 1")?
-        .query_row([plan.as_str(), id.as_str()], |row| json(0, &row.get::<_, String>(0)?))
-        .optional()?)
+    connection.first(
+        "SELECT body FROM evidence WHERE plan = ?1 AND task = ?2 ORDER BY number DESC LIMIT 1",
+        [plan.as_str(), id.as_str()],
+        |row| json(0, &row.get::<_, String>(0)?),
+    )
 }
 
 pub(super) fn keep(
@@ -174,8 +175,7 @@ pub(super) fn keep(
     if evidence.passed {
         let change = StatusChange { to: Status::Done, reason: None, fence: None, now: evidence.at };
         transaction
-            .prepare_cached("UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2")?
-            .execute(params![plan.as_str(), id.as_str()])?;
+            .run("UPDATE task SET failure = NULL WHERE plan = ?1 AND id = ?2", params![plan.as_str(), id.as_str()])?;
         let changed = status::change(transaction, touched, plan, id, &change)?;
         proof::keep(transaction, plan, id, evidence)?;
         return Ok(Recorded { changed, same_failure: 0 });
@@ -189,27 +189,26 @@ pub(super) fn keep(
 }
 
 pub(super) fn all_running(connection: &Connection, plan: &PlanId) -> Result<Vec<Running>, Fault> {
-    let mut statement =
-        connection.prepare_cached("SELECT task, name, started_at FROM running WHERE plan = ?1 ORDER BY started_at")?;
-    let rows = statement.query_map([plan.as_str()], |row| {
-        Ok(Running { task: task_id(row, 0)?, name: row.get(1)?, started_at: millis(row, 2)? })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(
+        "SELECT task, name, started_at FROM running WHERE plan = ?1 ORDER BY started_at",
+        [plan.as_str()],
+        |row| Ok(Running { task: task_id(row, 0)?, name: row.get(1)?, started_at: millis(row, 2)? }),
+    )
 }
 
 fn running(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option<Running>, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT name, started_at FROM running WHERE plan = ?1 AND task = ?2")?
-        .query_row([plan.as_str(), id.as_str()], |row| {
-            Ok(Running { task: id.clone(), name: row.get(0)?, started_at: millis(row, 1)? })
-        })
-        .optional()?)
+    connection.first(
+        "SELECT name, started_at FROM running WHERE plan = ?1 AND task = ?2",
+        [plan.as_str(), id.as_str()],
+        |row| Ok(Running { task: id.clone(), name: row.get(0)?, started_at: millis(row, 1)? }),
+    )
 }
 
 fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, name: &str) -> Result<bool, Fault> {
-    let rows = transaction
-        .prepare_cached("DELETE FROM running WHERE plan = ?1 AND task = ?2 AND name = ?3")?
-        .execute(params![plan.as_str(), id.as_str(), name])?;
+    let rows = transaction.change(
+        "DELETE FROM running WHERE plan = ?1 AND task = ?2 AND name = ?3",
+        params![plan.as_str(), id.as_str(), name],
+    )?;
     Ok(rows == 1)
 }
 
@@ -219,44 +218,35 @@ pub(super) fn insert(
     id: &TaskId,
     evidence: &Evidence,
 ) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO evidence (plan, task, number, class, passed, at, body)
+    transaction.run(
+        "INSERT INTO evidence (plan, task, number, class, passed, at, body)
              SELECT ?1, ?2, COALESCE(MAX(number), 0) + 1, ?3, ?4, ?5, ?6 FROM evidence WHERE plan = ?1 AND task = ?2",
-        )?
-        .execute(params![
-            plan.as_str(),
-            id.as_str(),
-            evidence.class.as_str(),
-            evidence.passed,
-            evidence.at.0,
-            text(evidence)
-        ])?;
-    transaction
-        .prepare_cached(
-            "DELETE FROM evidence WHERE plan = ?1 AND task = ?2 AND number <= (
+        params![plan.as_str(), id.as_str(), evidence.class.as_str(), evidence.passed, evidence.at.0, text(evidence)],
+    )?;
+    transaction.run(
+        "DELETE FROM evidence WHERE plan = ?1 AND task = ?2 AND number <= (
                 SELECT MAX(number) - ?3 FROM evidence AS last WHERE last.plan = ?1 AND last.task = ?2)",
-        )?
-        .execute(params![plan.as_str(), id.as_str(), KEPT])?;
-    Ok(())
+        params![plan.as_str(), id.as_str(), KEPT],
+    )
 }
 
 fn count_failure(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, evidence: &Evidence) -> Result<u32, Fault> {
     let kind = kind_of(evidence);
     let before = failure(transaction, plan, id)?;
     let times = if before.kind == kind { before.times.saturating_add(1) } else { 1 };
-    transaction
-        .prepare_cached(
-            "UPDATE task SET stuck_count = stuck_count + 1, failure = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2",
-        )?
-        .execute(params![plan.as_str(), id.as_str(), text(&Failure { kind, times }), evidence.at.0])?;
+    transaction.run(
+        "UPDATE task SET stuck_count = stuck_count + 1, failure = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2",
+        params![plan.as_str(), id.as_str(), text(&Failure { kind, times }), evidence.at.0],
+    )?;
     Ok(times)
 }
 
 fn failure(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Failure, Fault> {
-    let found: Option<String> = connection
-        .prepare_cached("SELECT failure FROM task WHERE plan = ?1 AND id = ?2")?
-        .query_row([plan.as_str(), id.as_str()], |row| row.get(0))?;
+    let found: Option<String> = connection.row(
+        "SELECT failure FROM task WHERE plan = ?1 AND id = ?2",
+        [plan.as_str(), id.as_str()],
+        |row| row.get(0),
+    )?;
     Ok(found.map(|text| json(0, &text)).transpose()?.unwrap_or_default())
 }
 

@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{
     AddedBy, Evidence, EvidenceClass, Millis, Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId, TaskKind,
     TaskType,
@@ -113,10 +112,8 @@ impl Ledger {
     pub fn followed(&self, worktree: &str, source: &str) -> Result<Option<(PlanId, String)>, LedgerError> {
         self.read(|connection| {
             let Some(plan) = spec::of_source(connection, worktree, source)? else { return Ok(None) };
-            let digest = connection
-                .prepare_cached("SELECT digest FROM followed WHERE plan = ?1")?
-                .query_row([plan.as_str()], |row| row.get(0))
-                .optional()?;
+            let digest =
+                connection.first("SELECT digest FROM followed WHERE plan = ?1", [plan.as_str()], |row| row.get(0))?;
             Ok(Some((plan, digest.unwrap_or_default())))
         })
     }
@@ -143,17 +140,15 @@ impl Ledger {
     /// again when there is a proof.
     pub fn untold(&self, plan: &PlanId) -> Result<Vec<Untold>, LedgerError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
+            let rows: Vec<(TaskId, Status, Option<String>, bool)> = connection.rows(
                 "SELECT task.id, followed_task.seen, task.block_reason, task.status = followed_task.taken
                  FROM followed_task JOIN task ON task.plan = followed_task.plan AND task.id = followed_task.task
                  WHERE followed_task.plan = ?1 AND task.status <> followed_task.seen
                    AND (task.status <> followed_task.taken OR task.status = 'done')
                  ORDER BY task.position, task.id",
+                [plan.as_str()],
+                |row| Ok((task_id(row, 0)?, word(row, 1, &Status::ALL, Status::as_str)?, row.get(2)?, row.get(3)?)),
             )?;
-            let rows = statement.query_map([plan.as_str()], |row| {
-                Ok((task_id(row, 0)?, word(row, 1, &Status::ALL, Status::as_str)?, row.get(2)?, row.get(3)?))
-            })?;
-            let rows: Vec<(TaskId, Status, Option<String>, bool)> = rows.collect::<Result<_, _>>()?;
             let run = if rows.is_empty() { None } else { proof::last_run(connection, plan)? };
             let mut untold = Vec::new();
             for (id, seen, reason, was_told) in rows {
@@ -173,11 +168,10 @@ impl Ledger {
     pub fn told(&mut self, untold: &Untold, there: Status) -> Result<(), LedgerError> {
         let Task { plan, id, status, .. } = &untold.task;
         self.write(|transaction, _| {
-            transaction.execute(
+            transaction.run(
                 "UPDATE followed_task SET seen = ?3, taken = ?4 WHERE plan = ?1 AND task = ?2",
                 params![plan.as_str(), id.as_str(), there.as_str(), status.as_str()],
-            )?;
-            Ok(())
+            )
         })
     }
 }
@@ -286,9 +280,9 @@ fn finish(
         phases: plan.phases.clone(),
         estimates: plan.estimates.clone(),
     };
-    let authored: Option<String> = transaction
-        .prepare_cached("SELECT json_extract(head, '$.hash') FROM plan WHERE id = ?1")?
-        .query_row([id.as_str()], |row| row.get(0))?;
+    let authored: Option<String> =
+        transaction
+            .row("SELECT json_extract(head, '$.hash') FROM plan WHERE id = ?1", [id.as_str()], |row| row.get(0))?;
     transaction.execute(
         "UPDATE plan SET head = ?2, title = ?3 WHERE id = ?1",
         params![id.as_str(), text(&head), plan.feature],
@@ -324,9 +318,10 @@ fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Re
         .flat_map(|task| task.blocked_by.iter().map(|before| (task.id.as_str(), before.as_str())))
         .collect();
     let listed: HashSet<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
-    let mut statement = transaction.prepare_cached("SELECT task, blocked_by FROM dependency WHERE plan = ?1")?;
-    let present = statement.query_map([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let present: HashSet<(String, String)> = present.collect::<Result<_, _>>()?;
+    let present: HashSet<(String, String)> =
+        transaction.rows("SELECT task, blocked_by FROM dependency WHERE plan = ?1", [id.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
     let mut remove =
         transaction.prepare_cached("DELETE FROM dependency WHERE plan = ?1 AND task = ?2 AND blocked_by = ?3")?;
     let gone = |(task, before): &&(String, String)| {
@@ -373,13 +368,11 @@ fn add(
     if status == Status::Done {
         evidence::insert(transaction, id, &planned.id, &reported::claim(reason, source, now))?;
     }
-    transaction
-        .prepare_cached(
-            "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
+    transaction.run(
+        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
                                block_reason, first_closed_at, added_by, created_at, updated_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16)",
-        )?
-        .execute(params![
+        params![
             id.as_str(),
             planned.id.as_str(),
             position(&planned.id),
@@ -396,7 +389,8 @@ fn add(
             status.is_closed().then_some(now.0),
             added_by.as_str(),
             now.0,
-        ])?;
+        ],
+    )?;
     if planned.kind == TaskKind::Main {
         keep(transaction, id, planned, status, status)?;
     }
@@ -422,13 +416,11 @@ fn change(
         [planned.notes.as_deref().unwrap_or_default(), own].into_iter().filter(|t| !t.is_empty()).collect();
     let notes = Some(notes.join("\n")).filter(|notes| !notes.is_empty());
     let notes = if is_same_note { task.notes.clone() } else { notes };
-    transaction
-        .prepare_cached(
-            "UPDATE task SET title = ?3, kind = ?4, type = ?5, phase = ?6, item = ?7, files = ?8, notes = ?9,
+    transaction.run(
+        "UPDATE task SET title = ?3, kind = ?4, type = ?5, phase = ?6, item = ?7, files = ?8, notes = ?9,
                     verify = ?10, updated_at = ?11
              WHERE plan = ?1 AND id = ?2",
-        )?
-        .execute(params![
+        params![
             task.plan.as_str(),
             task.id.as_str(),
             planned.title,
@@ -440,8 +432,8 @@ fn change(
             notes,
             planned.verify.as_ref().map(exact),
             following.now.0,
-        ])?;
-    Ok(())
+        ],
+    )
 }
 
 /// Brings the two statuses of a task together.
@@ -493,13 +485,10 @@ fn move_on(
 }
 
 fn known(connection: &Connection, plan: &PlanId) -> Result<HashMap<TaskId, Known>, Fault> {
-    let mut statement =
-        connection.prepare_cached("SELECT task, seen, taken, notes FROM followed_task WHERE plan = ?1")?;
-    let rows = statement.query_map([plan.as_str()], |row| {
+    connection.rows("SELECT task, seen, taken, notes FROM followed_task WHERE plan = ?1", [plan.as_str()], |row| {
         let status = |index| word(row, index, &Status::ALL, Status::as_str);
         Ok((task_id(row, 0)?, Known { seen: status(1)?, taken: status(2)?, notes: row.get(3)? }))
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    })
 }
 
 fn keep(
@@ -509,12 +498,10 @@ fn keep(
     seen: Status,
     taken: Status,
 ) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO followed_task (plan, task, seen, taken, notes) VALUES (?1, ?2, ?3, ?4, ?5)
+    transaction.run(
+        "INSERT INTO followed_task (plan, task, seen, taken, notes) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (plan, task) DO UPDATE SET seen = excluded.seen, taken = excluded.taken, notes = excluded.notes
              WHERE seen <> excluded.seen OR taken <> excluded.taken OR notes IS NOT excluded.notes",
-        )?
-        .execute(params![plan.as_str(), planned.id.as_str(), seen.as_str(), taken.as_str(), planned.notes])?;
-    Ok(())
+        params![plan.as_str(), planned.id.as_str(), seen.as_str(), taken.as_str(), planned.notes],
+    )
 }

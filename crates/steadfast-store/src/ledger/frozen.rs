@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{Millis, PlanId};
 
 use super::error::Fault;
@@ -13,10 +12,11 @@ use crate::ledger::connection::Transaction;
 impl Ledger {
     pub fn frozen(&self, plan: &PlanId, command: &str) -> Result<Option<String>, LedgerError> {
         self.read(|connection| {
-            Ok(connection
-                .prepare_cached("SELECT definition FROM frozen WHERE plan = ?1 AND command = ?2")?
-                .query_row(params![plan.as_str(), AsGiven(command)], |row| row.get(0))
-                .optional()?)
+            connection.first(
+                "SELECT definition FROM frozen WHERE plan = ?1 AND command = ?2",
+                params![plan.as_str(), AsGiven(command)],
+                |row| row.get(0),
+            )
         })
     }
 
@@ -56,13 +56,7 @@ pub(super) fn put_first(
     definition: &str,
     now: Millis,
 ) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO frozen (plan, command, definition, at) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (plan, command) DO NOTHING",
-        )?
-        .execute(params![plan.as_str(), AsGiven(command), AsGiven(definition), now.0])?;
-    Ok(())
+    insert(transaction, "NOTHING", plan, [command, definition], now)
 }
 
 pub(super) fn put(
@@ -72,11 +66,22 @@ pub(super) fn put(
     definition: &str,
     now: Millis,
 ) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
+    let update = "UPDATE SET definition = excluded.definition, at = excluded.at";
+    insert(transaction, update, plan, [command, definition], now)
+}
+
+fn insert(
+    transaction: &Transaction<'_>,
+    on_conflict: &str,
+    plan: &PlanId,
+    [command, definition]: [&str; 2],
+    now: Millis,
+) -> Result<(), Fault> {
+    transaction.run(
+        &format!(
             "INSERT INTO frozen (plan, command, definition, at) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (plan, command) DO UPDATE SET definition = excluded.definition, at = excluded.at",
-        )?
-        .execute(params![plan.as_str(), AsGiven(command), AsGiven(definition), now.0])?;
-    Ok(())
+             ON CONFLICT (plan, command) DO {on_conflict}"
+        ),
+        params![plan.as_str(), AsGiven(command), AsGiven(definition), now.0],
+    )
 }

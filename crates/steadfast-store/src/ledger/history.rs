@@ -88,13 +88,11 @@ impl Ledger {
     pub fn history(&self, filter: &HistoryFilter) -> Result<Vec<HistoryLine>, LedgerError> {
         let verdicts = (!filter.verdicts.is_empty()).then(|| serde_json::json!(filter.verdicts).to_string());
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
+            connection.rows(
                 "SELECT at, session, sequence, agent, event, policy, mode, verdict, reason, facts FROM history
                  WHERE (?1 IS NULL OR session = ?1) AND (?2 IS NULL OR policy = ?2) AND (?3 IS NULL OR at >= ?3)
                      AND (?5 IS NULL OR verdict IN (SELECT value FROM json_each(?5))) AND (?6 IS NULL OR sequence > ?6)
                  ORDER BY at DESC, sequence DESC, session, policy LIMIT ?4",
-            )?;
-            let rows = statement.query_map(
                 params![
                     filter.session.as_ref().map(SessionId::as_str),
                     filter.policy.map(PolicyName::as_str),
@@ -117,8 +115,7 @@ impl Ledger {
                         facts: row.get::<_, Option<String>>(9)?.map(|text| json(9, &text)).transpose()?,
                     })
                 },
-            )?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            )
         })
     }
 }

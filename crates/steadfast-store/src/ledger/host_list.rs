@@ -1,7 +1,6 @@
 //! The items of a host's list as tasks of their session's own plan. From a journal: what was closed here stays closed, and
 //! what has a check is closed by nothing else.
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{AddedBy, Check, ListItem, ListStatus, Millis, PlanId, SessionId, Status, TaskId};
 
 use super::column::exact;
@@ -70,10 +69,11 @@ struct Standing {
 }
 
 fn standing(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<Option<Standing>, Fault> {
-    let row: Option<(String, bool)> = transaction
-        .prepare_cached("SELECT status, verify IS NOT NULL FROM task WHERE plan = ?1 AND id = ?2")?
-        .query_row(params![plan.as_str(), id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let row: Option<(String, bool)> = transaction.first(
+        "SELECT status, verify IS NOT NULL FROM task WHERE plan = ?1 AND id = ?2",
+        params![plan.as_str(), id.as_str()],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     Ok(row.and_then(|(status, checked)| Some(Standing { status: Status::parse(&status)?, checked })))
 }
 
@@ -129,12 +129,11 @@ fn rename(
     at: Millis,
 ) -> Result<(), Fault> {
     let check = item.check.as_deref().map(|command| exact(&Check::command(command)));
-    let rows = transaction
-        .prepare_cached(
-            "UPDATE task SET title = ?3, verify = COALESCE(verify, ?4), updated_at = ?5
+    let rows = transaction.change(
+        "UPDATE task SET title = ?3, verify = COALESCE(verify, ?4), updated_at = ?5
              WHERE plan = ?1 AND id = ?2 AND (title <> ?3 OR (verify IS NULL AND ?4 IS NOT NULL))",
-        )?
-        .execute(params![plan.as_str(), item.id.as_str(), item.subject, check, at.0])?;
+        params![plan.as_str(), item.id.as_str(), item.subject, check, at.0],
+    )?;
     if rows > 0 {
         touched.plan(plan);
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use steadfast_model::{Millis, SessionId};
 
 use super::column::{count, json, millis, text, word};
@@ -192,11 +192,11 @@ impl Ledger {
 
 /// Those of one status, the newest first.
 pub(super) fn with_status(connection: &Connection, status: LearningStatus) -> Result<Vec<Learning>, Fault> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM learnings WHERE status = ?1 ORDER BY updated_at DESC, id DESC"
-    ))?;
-    let rows = statement.query_map([status.as_str()], from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(
+        &format!("SELECT {COLUMNS} FROM learnings WHERE status = ?1 ORDER BY updated_at DESC, id DESC"),
+        [status.as_str()],
+        from_row,
+    )
 }
 
 fn again(
@@ -219,9 +219,9 @@ fn again(
 fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, now: Millis) -> Result<Learned, Fault> {
     let status = new.source.status();
     if status == LearningStatus::Open {
-        let open: u64 = transaction
-            .prepare_cached("SELECT COUNT(*) FROM learnings WHERE status = ?1")?
-            .query_row([status.as_str()], |row| count(row, 0))?;
+        let open: u64 =
+            transaction
+                .row("SELECT COUNT(*) FROM learnings WHERE status = ?1", [status.as_str()], |row| count(row, 0))?;
         if open >= OPEN as u64 {
             return Err(LedgerError::OpenLearnings { bound: OPEN }.into());
         }
@@ -229,13 +229,11 @@ fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, 
     let (said, why) = (said.into_owned(), redact(&new.why).into_owned());
     let files: Vec<String> = new.files.iter().map(|file| redact(file).into_owned()).collect();
     let words = keywords([said.as_str(), why.as_str()].into_iter().chain(files.iter().map(String::as_str)));
-    transaction
-        .prepare_cached(
-            "INSERT INTO learnings (kind, text, why, files, keywords, confidence, status, session, source, created_at,
+    transaction.run(
+        "INSERT INTO learnings (kind, text, why, files, keywords, confidence, status, session, source, created_at,
                  updated_at)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
-        )?
-        .execute(params![
+        params![
             new.kind.as_str(),
             said,
             why,
@@ -246,7 +244,8 @@ fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, 
             new.session.as_ref().map(SessionId::as_str),
             new.source.as_str(),
             now.0,
-        ])?;
+        ],
+    )?;
     let id = transaction.last_insert_rowid();
     Ok(Learned::New(Learning {
         id: id.unsigned_abs(),
@@ -265,31 +264,29 @@ fn insert(transaction: &Transaction<'_>, new: &NewLearning, said: Cow<'_, str>, 
 }
 
 fn put(transaction: &Transaction<'_>, learning: &Learning) -> Result<(), Fault> {
-    transaction
-        .prepare_cached("UPDATE learnings SET status = ?2, confidence = ?3, updated_at = ?4 WHERE id = ?1")?
-        .execute(params![
+    transaction.run(
+        "UPDATE learnings SET status = ?2, confidence = ?3, updated_at = ?4 WHERE id = ?1",
+        params![
             i64::try_from(learning.id).unwrap_or(i64::MAX),
             learning.status.as_str(),
             learning.confidence,
             learning.updated_at.0
-        ])?;
-    Ok(())
+        ],
+    )
 }
 
 fn find(connection: &Connection, id: u64) -> Result<Option<Learning>, Fault> {
     let Ok(id) = i64::try_from(id) else { return Ok(None) };
-    Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM learnings WHERE id = ?1"))?
-        .query_row([id], from_row)
-        .optional()?)
+    connection.first(&format!("SELECT {COLUMNS} FROM learnings WHERE id = ?1"), [id], from_row)
 }
 
 /// The one that says the same.
 fn same(connection: &Connection, kind: LearningKind, said: &str) -> Result<Option<Learning>, Fault> {
-    Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM learnings WHERE kind = ?1 AND text = ?2 COLLATE NOCASE"))?
-        .query_row([kind.as_str(), said], from_row)
-        .optional()?)
+    connection.first(
+        &format!("SELECT {COLUMNS} FROM learnings WHERE kind = ?1 AND text = ?2 COLLATE NOCASE"),
+        [kind.as_str(), said],
+        from_row,
+    )
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Learning> {

@@ -1,7 +1,6 @@
 //! Who may work on a task for a while. Every lease has a higher token than all before it on that task, so that one who
 //! slept through its end cannot write over its successor.
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{Millis, PlanId, TaskId};
 
 use super::column::{count, millis, signed};
@@ -136,13 +135,12 @@ fn acquire(
         }
         Some(last) => last.token + 1,
     };
-    transaction
-        .prepare_cached(
-            "INSERT INTO lease (plan, task, holder, token, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
+    transaction.run(
+        "INSERT INTO lease (plan, task, holder, token, expires_at) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (plan, task) DO UPDATE
              SET holder = excluded.holder, token = excluded.token, expires_at = excluded.expires_at",
-        )?
-        .execute(params![plan.as_str(), task.as_str(), holder, signed(token), expires_at.0])?;
+        params![plan.as_str(), task.as_str(), holder, signed(token), expires_at.0],
+    )?;
     Ok(Ok(Lease { plan: plan.clone(), task: task.clone(), holder: holder.to_owned(), token, expires_at }))
 }
 
@@ -162,11 +160,10 @@ fn held_by_other(
 }
 
 fn renew(transaction: &Transaction<'_>, lease: &Lease, expires_at: Millis) -> Result<bool, Fault> {
-    let rows = transaction
-        .prepare_cached(
-            "UPDATE lease SET expires_at = ?4 WHERE plan = ?1 AND task = ?2 AND token = ?3 AND holder IS NOT NULL",
-        )?
-        .execute(params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token), expires_at.0])?;
+    let rows = transaction.change(
+        "UPDATE lease SET expires_at = ?4 WHERE plan = ?1 AND task = ?2 AND token = ?3 AND holder IS NOT NULL",
+        params![lease.plan.as_str(), lease.task.as_str(), signed(lease.token), expires_at.0],
+    )?;
     Ok(rows == 1)
 }
 
@@ -181,9 +178,10 @@ pub(super) fn give_back(
     task: &TaskId,
     token: u64,
 ) -> Result<bool, Fault> {
-    let rows = transaction
-        .prepare_cached("UPDATE lease SET holder = NULL WHERE plan = ?1 AND task = ?2 AND token = ?3")?
-        .execute(params![plan.as_str(), task.as_str(), signed(token)])?;
+    let rows = transaction.change(
+        "UPDATE lease SET holder = NULL WHERE plan = ?1 AND task = ?2 AND token = ?3",
+        params![plan.as_str(), task.as_str(), signed(token)],
+    )?;
     Ok(rows == 1)
 }
 
@@ -196,12 +194,11 @@ pub(super) fn check(connection: &Connection, plan: &PlanId, task: &TaskId, fence
 }
 
 fn last(connection: &Connection, plan: &PlanId, task: &TaskId) -> Result<Option<Last>, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT holder, token, expires_at FROM lease WHERE plan = ?1 AND task = ?2")?
-        .query_row([plan.as_str(), task.as_str()], |row| {
-            Ok(Last { holder: row.get(0)?, token: count(row, 1)?, expires_at: millis(row, 2)? })
-        })
-        .optional()?)
+    connection.first(
+        "SELECT holder, token, expires_at FROM lease WHERE plan = ?1 AND task = ?2",
+        [plan.as_str(), task.as_str()],
+        |row| Ok(Last { holder: row.get(0)?, token: count(row, 1)?, expires_at: millis(row, 2)? }),
+    )
 }
 
 fn after(now: Millis, ttl_ms: u64) -> Millis {

@@ -1,4 +1,3 @@
-use rusqlite::OptionalExtension;
 use steadfast_model::{Millis, PlanId, RunId, SessionId};
 
 use super::error::Fault;
@@ -66,11 +65,10 @@ pub(super) fn take(
         Owner::Living(other) if keeps(claiming, &other) => return Ok(Some(Taken::HeldBy(other))),
         Owner::Living(_) | Owner::Ended(_) | Owner::Nobody => {}
     }
-    transaction.prepare_cached("UPDATE plan SET owner = ?2, owner_since = ?3 WHERE id = ?1")?.execute(params![
-        plan.as_str(),
-        session.as_str(),
-        now.0
-    ])?;
+    transaction.run(
+        "UPDATE plan SET owner = ?2, owner_since = ?3 WHERE id = ?1",
+        params![plan.as_str(), session.as_str(), now.0],
+    )?;
     touched.plan(plan);
     Ok(Some(Taken::Yes))
 }
@@ -100,11 +98,10 @@ pub(super) fn leave_late(
     session: &SessionId,
     then: Millis,
 ) -> Result<(), Fault> {
-    let left = transaction
-        .prepare_cached(
-            "UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1 AND owner = ?2 AND owner_since <= ?3",
-        )?
-        .execute(params![plan.as_str(), session.as_str(), then.0])?;
+    let left = transaction.change(
+        "UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1 AND owner = ?2 AND owner_since <= ?3",
+        params![plan.as_str(), session.as_str(), then.0],
+    )?;
     if left > 0 {
         touched.plan(plan);
     }
@@ -129,11 +126,7 @@ enum Owner {
 
 /// The owner, and since when.
 fn owner(connection: &Connection, plan: &PlanId) -> Result<Option<(Owner, Millis)>, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT plan.owner, session.ended_at, plan.owner_since FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1",
-        )?
-        .query_row([plan.as_str()], |row| {
+    connection.first("SELECT plan.owner, session.ended_at, plan.owner_since FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1", [plan.as_str()], |row| {
             let owner = row.get::<_, Option<String>>(0)?.map(SessionId::new);
             let ended_at: Option<i64> = row.get(1)?;
             let since = Millis(row.get::<_, Option<i64>>(2)?.unwrap_or(0));
@@ -144,5 +137,4 @@ fn owner(connection: &Connection, plan: &PlanId) -> Result<Option<(Owner, Millis
             };
             Ok((owner, since))
         })
-        .optional()?)
 }

@@ -1,4 +1,3 @@
-use rusqlite::OptionalExtension;
 use steadfast_model::{
     AddedBy, Approval, Brief, Check, Counts, Current, HostList, Millis, OwnerEnd, PlanId, PlanView, RunId, SessionId,
     Status, TakingBack, Task, TaskId, TaskLine,
@@ -40,14 +39,13 @@ impl Ledger {
     /// The plans of a worktree that have tasks and were not cleared, the one that was loaded or chosen last first.
     pub fn plans(&self, worktree: &str) -> Result<Vec<PlanLine>, LedgerError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
+            let rows: Vec<(PlanId, String, Option<String>)> = connection.rows(
                 "SELECT id, title, source FROM plan WHERE worktree = ?1 AND cleared_at IS NULL
                     AND EXISTS (SELECT 1 FROM task WHERE task.plan = plan.id)
                  ORDER BY COALESCE(used_at, created_at) DESC, id DESC",
+                [AsGiven(worktree)],
+                |row| Ok((plan_id(row, 0)?, row.get(1)?, row.get(2)?)),
             )?;
-            let rows =
-                statement.query_map([AsGiven(worktree)], |row| Ok((plan_id(row, 0)?, row.get(1)?, row.get(2)?)))?;
-            let rows: Vec<(PlanId, String, Option<String>)> = rows.collect::<Result<_, _>>()?;
             rows.into_iter()
                 .map(|(id, title, source)| {
                     let (counts, run) = (counts(connection, &id)?, run::of_plan(connection, &id)?);
@@ -90,9 +88,8 @@ impl Ledger {
     pub fn move_worktree(&mut self, moved: &Moved, to: &str, now: Millis) -> Result<(), LedgerError> {
         let from = moved.from.as_str();
         self.write(|transaction, touched| {
-            let mut plans = transaction.prepare_cached("SELECT id FROM plan WHERE worktree = ?1")?;
-            let plans =
-                plans.query_map(params![AsGiven(from)], |row| plan_id(row, 0))?.collect::<Result<Vec<_>, _>>()?;
+            let sql = "SELECT id FROM plan WHERE worktree = ?1";
+            let plans: Vec<PlanId> = transaction.rows(sql, [AsGiven(from)], |row| plan_id(row, 0))?;
             for table in ["plan", "run", "session"] {
                 let sql = format!("UPDATE {table} SET worktree = ?2 WHERE worktree = ?1");
                 transaction.execute(&sql, params![AsGiven(from), AsGiven(to)])?;
@@ -122,9 +119,10 @@ impl Ledger {
     pub fn use_plan(&mut self, plan: &PlanId, by: AddedBy, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction, touched| {
             require(transaction, plan)?;
-            transaction
-                .prepare_cached("UPDATE plan SET used_at = ?2, used_by = ?3 WHERE id = ?1")?
-                .execute(params![plan.as_str(), now.0, by.as_str()])?;
+            transaction.run(
+                "UPDATE plan SET used_at = ?2, used_by = ?3 WHERE id = ?1",
+                params![plan.as_str(), now.0, by.as_str()],
+            )?;
             touched.plan(plan);
             Ok(())
         })
@@ -157,19 +155,17 @@ impl Ledger {
 }
 
 pub(super) fn insert(transaction: &Transaction<'_>, plan: &NewPlan<'_>, now: Millis) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO plan (id, worktree, title, source, added_by, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?
-        .execute(params![
+    transaction.run(
+        "INSERT INTO plan (id, worktree, title, source, added_by, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
             plan.id.as_str(),
             AsGiven(plan.worktree),
             plan.title,
             plan.source.map(AsGiven),
             plan.added_by.as_str(),
             now.0
-        ])?;
-    Ok(())
+        ],
+    )
 }
 
 /// Who looks for the plan of a worktree. The list of a session's host is that session's; to others it is what is left when
@@ -204,11 +200,11 @@ fn list_id(worktree: &str, number: u32) -> PlanId {
 
 /// The plain lists of a worktree; more than one only if an earlier one was cleared.
 pub(super) fn lists(connection: &Connection, worktree: &str) -> Result<Vec<PlanId>, Fault> {
-    let mut statement = connection.prepare_cached(
+    connection.rows(
         "SELECT id FROM plan WHERE worktree = ?1 AND source IS NULL AND id LIKE ?2 AND cleared_at IS NULL ORDER BY id",
-    )?;
-    let rows = statement.query_map(params![AsGiven(worktree), format!("{LIST}%")], |row| plan_id(row, 0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        params![AsGiven(worktree), format!("{LIST}%")],
+        |row| plan_id(row, 0),
+    )
 }
 
 /// FNV-1a, 32 bits: the same on every machine and in every version.
@@ -217,23 +213,16 @@ fn hash(text: &str) -> u32 {
 }
 
 pub(super) fn worktree_of(connection: &Connection, plan: &PlanId) -> Result<Option<String>, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT worktree FROM plan WHERE id = ?1")?
-        .query_row([plan.as_str()], |row| row.get(0))
-        .optional()?)
+    connection.first("SELECT worktree FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))
 }
 
 /// Whether it has a source: a spec, or a list that is kept elsewhere.
 pub(super) fn is_authored(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT source IS NOT NULL FROM plan WHERE id = ?1")?
-        .query_row([plan.as_str()], |row| row.get(0))?)
+    connection.row("SELECT source IS NOT NULL FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))
 }
 
 pub(super) fn is_cleared(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
-    Ok(connection
-        .prepare_cached("SELECT cleared_at IS NOT NULL FROM plan WHERE id = ?1")?
-        .query_row([plan.as_str()], |row| row.get(0))?)
+    connection.row("SELECT cleared_at IS NOT NULL FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))
 }
 
 pub(super) fn has_open(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
@@ -241,9 +230,7 @@ pub(super) fn has_open(connection: &Connection, plan: &PlanId) -> Result<bool, F
 }
 
 pub(super) fn ids(connection: &Connection) -> Result<Vec<PlanId>, Fault> {
-    let mut statement = connection.prepare_cached("SELECT id FROM plan ORDER BY id")?;
-    let rows = statement.query_map((), |row| plan_id(row, 0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows("SELECT id FROM plan ORDER BY id", (), |row| plan_id(row, 0))
 }
 
 pub(super) fn is_known(connection: &Connection, plan: &PlanId) -> Result<bool, Fault> {
@@ -258,9 +245,7 @@ pub(super) fn require(connection: &Connection, plan: &PlanId) -> Result<(), Faul
 }
 
 pub(super) fn newest(connection: &Connection, worktree: &str, beholder: Beholder<'_>) -> Result<Option<PlanId>, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT plan.id FROM plan WHERE plan.worktree = ?1 AND plan.cleared_at IS NULL
+    connection.first("SELECT plan.id FROM plan WHERE plan.worktree = ?1 AND plan.cleared_at IS NULL
                 AND (?2 IS NULL OR plan.owner IS ?2 OR plan.source IS NOT NULL OR plan.id NOT LIKE ?3)
              ORDER BY plan.source IS NULL AND plan.id LIKE ?3 AND EXISTS (
                           SELECT 1 FROM session WHERE session.id = plan.owner AND session.ended_at IS NOT NULL),
@@ -269,22 +254,16 @@ pub(super) fn newest(connection: &Connection, worktree: &str, beholder: Beholder
                       EXISTS (SELECT 1 FROM run WHERE run.plan = plan.id AND run.ended_at IS NULL),
                       plan.source IS NULL AND plan.id LIKE ?4 AND plan.used_at IS NULL,
                       COALESCE(plan.used_at, plan.created_at) DESC, plan.id DESC
-             LIMIT 1",
-        )?
-        .query_row(
-            params![AsGiven(worktree), beholder.session(), format!("{}%", HostList::PLAN), format!("{LIST}%")],
-            |row| plan_id(row, 0),
-        )
-        .optional()?)
+             LIMIT 1", params![AsGiven(worktree), beholder.session(), format!("{}%", HostList::PLAN), format!("{LIST}%")],
+            |row| plan_id(row, 0))
 }
 
 pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<PlanView>, Fault> {
-    let head = connection
-        .prepare_cached(
-            "SELECT plan.title, plan.worktree, plan.owner, session.ended_at, session.end_reason, plan.added_by
+    let head = connection.first(
+        "SELECT plan.title, plan.worktree, plan.owner, session.ended_at, session.end_reason, plan.added_by
              FROM plan LEFT JOIN session ON session.id = plan.owner WHERE plan.id = ?1 AND plan.cleared_at IS NULL",
-        )?
-        .query_row([plan.as_str()], |row| {
+        [plan.as_str()],
+        |row| {
             let owner_ended = match row.get::<_, Option<i64>>(3)? {
                 Some(at) => {
                     Some(OwnerEnd { reason: row.get::<_, Option<String>>(4)?.unwrap_or_default(), at: Millis(at) })
@@ -306,8 +285,8 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
                 checking: Vec::new(),
                 brief: Brief::default(),
             })
-        })
-        .optional()?;
+        },
+    )?;
     let Some(mut view) = head else { return Ok(None) };
     view.run = run::of_plan(connection, plan)?;
     view.counts = counts(connection, plan)?;
@@ -327,11 +306,12 @@ pub(super) fn view(connection: &Connection, plan: &PlanId) -> Result<Option<Plan
 
 /// What the gate had taken back and an agent is at just now. A unit of a run is worked on as a whole.
 fn taking_back(connection: &Connection, plan: &PlanId, worktree: &str) -> Result<Vec<TakingBack>, Fault> {
-    let mut statement = connection.prepare_cached(
+    let ids: Vec<TaskId> = connection.rows(
         "SELECT id FROM task WHERE plan = ?1 AND kind = 'remediation' AND added_by = 'human'
          AND (status = 'in_progress' OR (status = 'pending' AND EXISTS (SELECT 1 FROM run_unit WHERE plan = ?1)))",
+        [plan.as_str()],
+        |row| task_id(row, 0),
     )?;
-    let ids = statement.query_map([plan.as_str()], |row| task_id(row, 0))?.collect::<Result<Vec<TaskId>, _>>()?;
     let mut found = Vec::new();
     for id in ids {
         let task = task::find(connection, plan, &id)?;
@@ -345,9 +325,8 @@ fn taking_back(connection: &Connection, plan: &PlanId, worktree: &str) -> Result
 
 /// What an agent has to know again, and the hash of what was authored. A plain list has a current task at most.
 fn brief(connection: &Connection, plan: &PlanId, view: &PlanView) -> Result<(Brief, Option<String>), Fault> {
-    let source: Option<String> = connection
-        .prepare_cached("SELECT source FROM plan WHERE id = ?1")?
-        .query_row([plan.as_str()], |row| row.get(0))?;
+    let source: Option<String> =
+        connection.row("SELECT source FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))?;
     let current = match view.open.first() {
         Some(line) => Some(task::find(connection, plan, &line.id)?),
         None => None,
@@ -422,14 +401,11 @@ fn lines(
     open: &mut Vec<TaskLine>,
 ) -> Result<(), Fault> {
     let room = i64::try_from(PlanView::SHOWN - open.len()).unwrap_or(0);
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT id, title FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id LIMIT ?2"
-    ))?;
-    let rows = statement.query_map(params![plan.as_str(), room], |row| {
-        Ok(TaskLine { id: task_id(row, 0)?, title: row.get(1)?, status })
-    })?;
-    for line in rows {
-        open.push(line?);
-    }
+    let lines: Vec<TaskLine> = connection.rows(
+        &format!("SELECT id, title FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id LIMIT ?2"),
+        params![plan.as_str(), room],
+        |row| Ok(TaskLine { id: task_id(row, 0)?, title: row.get(1)?, status }),
+    )?;
+    open.extend(lines);
     Ok(())
 }

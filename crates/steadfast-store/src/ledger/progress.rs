@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{AgentId, Millis, PlanId, SessionId, Status, Task, TaskId};
 
@@ -70,20 +69,12 @@ impl Ledger {
             // Starting it again does not forget how it was at first, if that was seen: what an agent did before it died
             // is work on the task.
             let is_anew = from.is_closed();
-            transaction
-                .prepare_cached(
-                    "UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2
+            transaction.run("UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2
                      AND (started IS NULL OR ?4 OR json_extract(started, '$.unseen') IS NOT NULL
-                          OR json_extract(started, '$.loaded') IS NOT NULL)",
-                )?
-                .execute(params![plan.as_str(), id.as_str(), text(started), is_anew])?;
+                          OR json_extract(started, '$.loaded') IS NOT NULL)", params![plan.as_str(), id.as_str(), text(started), is_anew])?;
             // Who starts it last has it.
-            transaction
-                .prepare_cached(
-                    "UPDATE task SET started = json_remove(json_set(started, '$.session', ?3, '$.agent', ?4), '$.put_down')
-                     WHERE plan = ?1 AND id = ?2 AND (?3 IS NOT NULL OR json_extract(started, '$.put_down') IS NOT NULL)",
-                )?
-                .execute(params![
+            transaction.change("UPDATE task SET started = json_remove(json_set(started, '$.session', ?3, '$.agent', ?4), '$.put_down')
+                     WHERE plan = ?1 AND id = ?2 AND (?3 IS NOT NULL OR json_extract(started, '$.put_down') IS NOT NULL)", params![
                     plan.as_str(),
                     id.as_str(),
                     started.session.as_ref().map(SessionId::as_str),
@@ -96,10 +87,10 @@ impl Ledger {
     /// What a task that was added is measured from until it is started.
     pub fn keep_baseline(&mut self, plan: &PlanId, id: &TaskId, baseline: &Started) -> Result<(), LedgerError> {
         self.write(|transaction, _| {
-            transaction
-                .prepare_cached("UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2 AND started IS NULL")?
-                .execute(params![plan.as_str(), id.as_str(), text(baseline)])?;
-            Ok(())
+            transaction.run(
+                "UPDATE task SET started = ?3 WHERE plan = ?1 AND id = ?2 AND started IS NULL",
+                params![plan.as_str(), id.as_str(), text(baseline)],
+            )
         })
     }
 
@@ -113,12 +104,11 @@ impl Ledger {
     /// The task that was done last.
     pub fn last_done(&self, plan: &PlanId) -> Result<Option<Task>, LedgerError> {
         self.read(|connection| {
-            let id = connection
-                .prepare_cached(
-                    "SELECT task FROM evidence WHERE plan = ?1 AND passed = TRUE ORDER BY at DESC, task DESC LIMIT 1",
-                )?
-                .query_row([plan.as_str()], |row| task_id(row, 0))
-                .optional()?;
+            let id = connection.first(
+                "SELECT task FROM evidence WHERE plan = ?1 AND passed = TRUE ORDER BY at DESC, task DESC LIMIT 1",
+                [plan.as_str()],
+                |row| task_id(row, 0),
+            )?;
             let task = id.map(|id| task::find(connection, plan, &id)).transpose()?;
             // One that was begun again is not.
             Ok(task.filter(|task| task.status == Status::Done))
@@ -159,17 +149,20 @@ pub(super) fn note(
     let before = task::find(transaction, plan, id)?.notes.unwrap_or_default();
     let notes = if before.is_empty() { line.to_owned() } else { format!("{before}\n{line}") };
     task::notes_within(&notes)?;
-    transaction
-        .prepare_cached("UPDATE task SET notes = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2")?
-        .execute(params![plan.as_str(), id.as_str(), notes, now.0])?;
+    transaction.run(
+        "UPDATE task SET notes = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2",
+        params![plan.as_str(), id.as_str(), notes, now.0],
+    )?;
     touched.plan(plan);
     Ok(())
 }
 
 fn started(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Option<Started>, Fault> {
-    let found: Option<String> = connection
-        .prepare_cached("SELECT started FROM task WHERE plan = ?1 AND id = ?2")?
-        .query_row([plan.as_str(), id.as_str()], |row| row.get(0))?;
+    let found: Option<String> = connection.row(
+        "SELECT started FROM task WHERE plan = ?1 AND id = ?2",
+        [plan.as_str(), id.as_str()],
+        |row| row.get(0),
+    )?;
     Ok(found.map(|found| json(0, &found)).transpose()?)
 }
 
@@ -182,12 +175,12 @@ pub(super) fn block_late(
     reason: &str,
     then: Millis,
 ) -> Result<(), Fault> {
-    let open: bool = transaction
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM task WHERE plan = ?1 AND id = ?2
+    let open: bool = transaction.row(
+        "SELECT EXISTS (SELECT 1 FROM task WHERE plan = ?1 AND id = ?2
                             AND status IN ('pending', 'in_progress') AND updated_at <= ?3)",
-        )?
-        .query_row(params![plan.as_str(), id.as_str(), then.0], |row| row.get(0))?;
+        params![plan.as_str(), id.as_str(), then.0],
+        |row| row.get(0),
+    )?;
     if open {
         let change = StatusChange { to: Status::Blocked, reason: Some(reason.to_owned()), fence: None, now: then };
         status::change(transaction, touched, plan, id, &change)?;
@@ -204,21 +197,20 @@ pub(super) fn give_up(
     task: Option<&TaskId>,
     now: Millis,
 ) -> Result<Vec<TaskId>, Fault> {
-    let mut statement = transaction.prepare_cached(
+    let ids: Vec<TaskId> = transaction.rows(
         "SELECT id FROM task WHERE plan = ?1 AND status = 'in_progress' AND (?2 IS NULL OR id = ?2)
              AND updated_at <= ?3 ORDER BY position, id",
+        params![plan.as_str(), task.map(TaskId::as_str), now.0],
+        |row| task_id(row, 0),
     )?;
-    let rows = statement.query_map(params![plan.as_str(), task.map(TaskId::as_str), now.0], |row| task_id(row, 0))?;
-    let ids: Vec<TaskId> = rows.collect::<Result<_, _>>()?;
     for id in &ids {
         if !has_failed_since_start(transaction, plan, id)? {
             stuck(transaction, touched, plan, id, now)?;
         }
-        transaction
-            .prepare_cached(
-                "UPDATE task SET started = json_set(started, '$.given_up', ?3) WHERE plan = ?1 AND id = ?2",
-            )?
-            .execute(params![plan.as_str(), id.as_str(), now.0])?;
+        transaction.run(
+            "UPDATE task SET started = json_set(started, '$.given_up', ?3) WHERE plan = ?1 AND id = ?2",
+            params![plan.as_str(), id.as_str(), now.0],
+        )?;
         let change = StatusChange { to: Status::Pending, reason: None, fence: None, now };
         status::change(transaction, touched, plan, id, &change)?;
     }
@@ -229,11 +221,11 @@ pub(super) fn give_up(
 pub(super) fn has_failed_since_start(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<bool, Fault> {
     let Some(Started { at, loaded: false, given_up, .. }) = started(connection, plan, id)? else { return Ok(false) };
     let at = given_up.map_or(at, |given_up| given_up.max(at));
-    Ok(connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM evidence WHERE plan = ?1 AND task = ?2 AND passed = 0 AND at >= ?3)",
-        )?
-        .query_row(params![plan.as_str(), id.as_str(), at.0], |row| row.get(0))?)
+    connection.row(
+        "SELECT EXISTS (SELECT 1 FROM evidence WHERE plan = ?1 AND task = ?2 AND passed = 0 AND at >= ?3)",
+        params![plan.as_str(), id.as_str(), at.0],
+        |row| row.get(0),
+    )
 }
 
 pub(super) fn set_stuck(
@@ -243,10 +235,10 @@ pub(super) fn set_stuck(
     stuck: u32,
     now: Millis,
 ) -> Result<(), Fault> {
-    transaction
-        .prepare_cached("UPDATE task SET stuck_count = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2")?
-        .execute(params![plan.as_str(), id.as_str(), stuck, now.0])?;
-    Ok(())
+    transaction.run(
+        "UPDATE task SET stuck_count = ?3, updated_at = ?4 WHERE plan = ?1 AND id = ?2",
+        params![plan.as_str(), id.as_str(), stuck, now.0],
+    )
 }
 
 pub(super) fn stuck(
@@ -256,9 +248,10 @@ pub(super) fn stuck(
     id: &TaskId,
     now: Millis,
 ) -> Result<(), Fault> {
-    transaction
-        .prepare_cached("UPDATE task SET stuck_count = stuck_count + 1, updated_at = ?3 WHERE plan = ?1 AND id = ?2")?
-        .execute(params![plan.as_str(), id.as_str(), now.0])?;
+    transaction.run(
+        "UPDATE task SET stuck_count = stuck_count + 1, updated_at = ?3 WHERE plan = ?1 AND id = ?2",
+        params![plan.as_str(), id.as_str(), now.0],
+    )?;
     touched.plan(plan);
     Ok(())
 }
@@ -271,23 +264,19 @@ pub(super) fn checkpoint(
     now: Millis,
 ) -> Result<Checkpoint, Fault> {
     let before = last_checkpoint(transaction, plan)?;
-    let closed = transaction
-        .prepare_cached("SELECT COUNT(*) FROM task WHERE plan = ?1 AND status IN ('done', 'blocked')")?
-        .query_row([plan.as_str()], |row| row.get(0))?;
+    let closed = transaction.row(
+        "SELECT COUNT(*) FROM task WHERE plan = ?1 AND status IN ('done', 'blocked')",
+        [plan.as_str()],
+        |row| row.get(0),
+    )?;
     let without_progress =
         before.filter(|before| before.closed >= closed).map_or(0, |before| before.without_progress) + 1;
     let kept = Checkpoint { at: now, closed, without_progress };
-    transaction
-        .prepare_cached("UPDATE plan SET checkpoint = ?2 WHERE id = ?1")?
-        .execute(params![plan.as_str(), text(&kept)])?;
+    transaction.run("UPDATE plan SET checkpoint = ?2 WHERE id = ?1", params![plan.as_str(), text(&kept)])?;
     touched.plan(plan);
     if without_progress > 1 {
-        let current: Vec<TaskId> = {
-            let mut statement =
-                transaction.prepare_cached("SELECT id FROM task WHERE plan = ?1 AND status = 'in_progress'")?;
-            let rows = statement.query_map([plan.as_str()], |row| task_id(row, 0))?;
-            rows.collect::<Result<_, _>>()?
-        };
+        let sql = "SELECT id FROM task WHERE plan = ?1 AND status = 'in_progress'";
+        let current: Vec<TaskId> = transaction.rows(sql, [plan.as_str()], |row| task_id(row, 0))?;
         for id in &current {
             stuck(transaction, touched, plan, id, now)?;
         }
@@ -296,8 +285,7 @@ pub(super) fn checkpoint(
 }
 
 pub(super) fn last_checkpoint(connection: &Connection, plan: &PlanId) -> Result<Option<Checkpoint>, Fault> {
-    let found: Option<String> = connection
-        .prepare_cached("SELECT checkpoint FROM plan WHERE id = ?1")?
-        .query_row([plan.as_str()], |row| row.get(0))?;
+    let found: Option<String> =
+        connection.row("SELECT checkpoint FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))?;
     Ok(found.map(|found| json(0, &found)).transpose()?)
 }

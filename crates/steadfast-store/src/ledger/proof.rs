@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{Evidence, Millis, PlanId, SeenFile, Status, TaskId, TaskLine, TaskLines};
 
 use super::column::{json, millis, task_id};
@@ -38,16 +37,16 @@ impl Ledger {
     /// Of each done task that something closed which can go stale.
     pub fn stored_proofs(&self, plan: &PlanId) -> Result<Vec<StoredProof>, LedgerError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
+            connection.rows(
                 "SELECT task, since, files, class FROM proof WHERE plan = ?1
                  AND (class IN ('executed', 'artifact', 'failed') OR class = 'observed' AND files <> x'')",
-            )?;
-            let rows = statement.query_map([plan.as_str()], |row| {
-                let files = SeenFile::decode(row.get_ref(2)?.as_blob()?);
-                let failed = row.get_ref(3)?.as_str()? == FAILED;
-                Ok(StoredProof { task: task_id(row, 0)?, since: millis(row, 1)?, failed, files })
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
+                [plan.as_str()],
+                |row| {
+                    let files = SeenFile::decode(row.get_ref(2)?.as_blob()?);
+                    let failed = row.get_ref(3)?.as_str()? == FAILED;
+                    Ok(StoredProof { task: task_id(row, 0)?, since: millis(row, 1)?, failed, files })
+                },
+            )
         })
     }
 
@@ -108,18 +107,15 @@ impl Ledger {
 }
 
 pub(super) fn last_run(connection: &Connection, plan: &PlanId) -> Result<Option<RunWork>, Fault> {
-    let run: Option<(String, String)> = connection
-        .prepare_cached("SELECT id, branch FROM run WHERE plan = ?1 ORDER BY started_at DESC LIMIT 1")?
-        .query_row([plan.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+    let run: Option<(String, String)> = connection.first(
+        "SELECT id, branch FROM run WHERE plan = ?1 ORDER BY started_at DESC LIMIT 1",
+        [plan.as_str()],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     let Some((run, branch)) = run else { return Ok(None) };
-    let mut statement =
-        connection.prepare_cached("SELECT tasks FROM run_unit WHERE run = ?1 AND merged IS NOT NULL")?;
-    let rows = statement.query_map([run], |row| json::<Vec<TaskId>>(0, &row.get::<_, String>(0)?))?;
-    let mut tasks = BTreeSet::new();
-    for unit in rows {
-        tasks.extend(unit?);
-    }
+    let sql = "SELECT tasks FROM run_unit WHERE run = ?1 AND merged IS NOT NULL";
+    let units: Vec<Vec<TaskId>> = connection.rows(sql, [run], |row| json(0, &row.get::<_, String>(0)?))?;
+    let tasks = units.into_iter().flatten().collect();
     Ok(Some(RunWork { branch, tasks }))
 }
 
@@ -132,35 +128,23 @@ pub(super) fn keep(
 ) -> Result<(), Fault> {
     // The check looked at the files when it began.
     let took = evidence.seconds.map_or(0, |seconds| (seconds * 1_000.0).ceil() as u64);
-    transaction
-        .prepare_cached(
-            "INSERT INTO proof (plan, task, class, since, files) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (plan, task) DO UPDATE SET class = excluded.class, since = excluded.since, files = excluded.files",
-        )?
-        .execute(params![
+    transaction.run("INSERT INTO proof (plan, task, class, since, files) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (plan, task) DO UPDATE SET class = excluded.class, since = excluded.since, files = excluded.files", params![
             plan.as_str(),
             id.as_str(),
             evidence.class.as_str(),
             evidence.at.before(took).0,
             SeenFile::encode(&evidence.seen)
-        ])?;
-    Ok(())
+        ])
 }
 
 /// A done task whose check has failed since.
 pub(super) fn fail(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
-    transaction.prepare_cached("UPDATE proof SET class = ?3 WHERE plan = ?1 AND task = ?2")?.execute(params![
-        plan.as_str(),
-        id.as_str(),
-        FAILED
-    ])?;
-    Ok(())
+    transaction
+        .run("UPDATE proof SET class = ?3 WHERE plan = ?1 AND task = ?2", params![plan.as_str(), id.as_str(), FAILED])
 }
 
 /// The task is open again.
 pub(super) fn forget(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
-    transaction
-        .prepare_cached("DELETE FROM proof WHERE plan = ?1 AND task = ?2")?
-        .execute(params![plan.as_str(), id.as_str()])?;
-    Ok(())
+    transaction.run("DELETE FROM proof WHERE plan = ?1 AND task = ?2", params![plan.as_str(), id.as_str()])
 }

@@ -224,16 +224,12 @@ impl<'a> Asked<'a> {
     }
 
     fn decisions(&self, connection: &Connection) -> Result<Vec<(Reason, Millis, Found)>, Fault> {
-        let mut statement = connection
-            .prepare_cached("SELECT plan, what, why, at FROM decision ORDER BY at DESC, number DESC LIMIT ?1")?;
-        let rows = statement.query_map([i64::try_from(DECISIONS).unwrap_or(i64::MAX)], |row| {
-            Ok(KeyDecision { plan: plan_id(row, 0)?, what: row.get(1)?, why: row.get(2)?, at: millis(row, 3)? })
-        })?;
-        rows.map(|decision| {
-            let decision = decision?;
+        let sql = "SELECT plan, what, why, at FROM decision ORDER BY at DESC, number DESC LIMIT ?1";
+        connection.rows(sql, [i64::try_from(DECISIONS).unwrap_or(i64::MAX)], |row| {
+            let decision =
+                KeyDecision { plan: plan_id(row, 0)?, what: row.get(1)?, why: row.get(2)?, at: millis(row, 3)? };
             Ok((self.reason_of_decision(&decision), decision.at, Found::Decision(decision)))
         })
-        .collect()
     }
 
     fn reason_of_decision(&self, decision: &KeyDecision) -> Reason {

@@ -1,6 +1,5 @@
 //! How tasks stood in the list they come from: taken over when it is loaded, as what it is, a claim.
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{Evidence, EvidenceClass, Millis, PlanId, Reported, Status};
 use steadfast_text::truncate_line;
 
@@ -50,13 +49,12 @@ fn take_over(
     source: &str,
     now: Millis,
 ) -> Result<bool, Fault> {
-    let open: Option<String> = transaction
-        .prepare_cached(
-            "SELECT status FROM task WHERE plan = ?1 AND id = ?2 AND first_closed_at IS NULL
+    let open: Option<String> = transaction.first(
+        "SELECT status FROM task WHERE plan = ?1 AND id = ?2 AND first_closed_at IS NULL
                 AND status IN ('pending', 'in_progress')",
-        )?
-        .query_row(params![plan.as_str(), reported.task.as_str()], |row| row.get(0))
-        .optional()?;
+        params![plan.as_str(), reported.task.as_str()],
+        |row| row.get(0),
+    )?;
     let Some(from) = open else { return Ok(false) };
     if reported.status == Status::Pending || reported.status.as_str() == from {
         return Ok(false);

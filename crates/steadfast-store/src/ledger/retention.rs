@@ -19,9 +19,8 @@ impl Ledger {
     /// Sessions that did nothing since then, as far as their journals are drained.
     pub fn silent_since(&self, since: Millis) -> Result<Vec<SessionId>, LedgerError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached("SELECT id FROM session WHERE last_at < ?1 ORDER BY id")?;
-            let rows = statement.query_map([since.0], |row| session_id(row, 0))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            connection
+                .rows("SELECT id FROM session WHERE last_at < ?1 ORDER BY id", [since.0], |row| session_id(row, 0))
         })
     }
 
@@ -46,7 +45,7 @@ impl Ledger {
         self.write(|transaction, touched: &mut Touched| {
             let delete = |table: &str, key: &str, id: &SessionId| {
                 let sql = format!("DELETE FROM {table} WHERE {key} = ?1");
-                transaction.prepare_cached(&sql)?.execute([id.as_str()])
+                transaction.change(&sql, [id.as_str()])
             };
             for id in sessions {
                 forgotten.lines += delete("history", "session", id)?;
@@ -61,8 +60,7 @@ impl Ledger {
                     touched.plan(&plan);
                 }
                 transaction
-                    .prepare_cached("UPDATE plan SET owner = NULL, owner_since = NULL WHERE owner = ?1")?
-                    .execute(params![id.as_str()])?;
+                    .run("UPDATE plan SET owner = NULL, owner_since = NULL WHERE owner = ?1", params![id.as_str()])?;
             }
             Ok(())
         })?;

@@ -1,4 +1,4 @@
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use steadfast_model::{Change, EventKind, Fact, Host, Millis, OwnerEnd, PlanId, Record, Ruling, SessionId, State};
 
 use super::column::{count, millis, plan_id, session_id, signed, word};
@@ -28,10 +28,7 @@ impl Ledger {
     /// The one that did something last first.
     pub fn sessions(&self) -> Result<Vec<SessionRow>, LedgerError> {
         self.read(|connection| {
-            let mut statement =
-                connection.prepare_cached(&format!("SELECT {COLUMNS} FROM session ORDER BY last_at DESC, id"))?;
-            let rows = statement.query_map((), from_row)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            connection.rows(&format!("SELECT {COLUMNS} FROM session ORDER BY last_at DESC, id"), (), from_row)
         })
     }
 }
@@ -95,21 +92,18 @@ fn is_refusal(record: &Record) -> bool {
 }
 
 pub(super) fn find(connection: &Connection, id: &SessionId) -> Result<Option<SessionRow>, Fault> {
-    Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM session WHERE id = ?1"))?
-        .query_row([id.as_str()], from_row)
-        .optional()?)
+    connection.first(&format!("SELECT {COLUMNS} FROM session WHERE id = ?1"), [id.as_str()], from_row)
 }
 
 pub(super) fn put(transaction: &Transaction<'_>, row: &SessionRow) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(&format!(
+    transaction.run(
+        &format!(
             "INSERT INTO session ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
              ON CONFLICT (id) DO UPDATE SET worktree = excluded.worktree, last_at = excluded.last_at,
                  ended_at = excluded.ended_at, end_reason = excluded.end_reason, prompts = excluded.prompts,
                  tool_calls = excluded.tool_calls, refusals = excluded.refusals"
-        ))?
-        .execute(params![
+        ),
+        params![
             row.id.as_str(),
             row.host.as_str(),
             row.worktree.as_deref().map(AsGiven),
@@ -120,14 +114,12 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionRow) -> Result<(),
             signed(row.prompts),
             signed(row.tool_calls),
             signed(row.refusals),
-        ])?;
-    Ok(())
+        ],
+    )
 }
 
 pub(super) fn plans_of(connection: &Connection, id: &SessionId) -> Result<Vec<PlanId>, Fault> {
-    let mut statement = connection.prepare_cached("SELECT id FROM plan WHERE owner = ?1")?;
-    let rows = statement.query_map([id.as_str()], |row| plan_id(row, 0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows("SELECT id FROM plan WHERE owner = ?1", [id.as_str()], |row| plan_id(row, 0))
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionRow> {

@@ -1,6 +1,6 @@
 //! What a session was for and how its work went: the fold of its journal, as far as it is drained.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{
     Change, Course, DriftChange, EventKind, Goal, Host, Level, Millis, Record, Release, Ruling, Score, SessionId,
@@ -66,11 +66,11 @@ impl Ledger {
     /// The one whose work went on last first.
     pub fn session_states(&self) -> Result<Vec<SessionState>, LedgerError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM session_states ORDER BY updated_at DESC, session_id"
-            ))?;
-            let rows = statement.query_map((), from_row)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            connection.rows(
+                &format!("SELECT {COLUMNS} FROM session_states ORDER BY updated_at DESC, session_id"),
+                (),
+                from_row,
+            )
         })
     }
 
@@ -212,16 +212,17 @@ fn is_kept(change: &Change) -> bool {
 }
 
 pub(super) fn find(connection: &Connection, session: &SessionId) -> Result<Option<SessionState>, Fault> {
-    Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM session_states WHERE session_id = ?1"))?
-        .query_row([session.as_str()], from_row)
-        .optional()?)
+    connection.first(
+        &format!("SELECT {COLUMNS} FROM session_states WHERE session_id = ?1"),
+        [session.as_str()],
+        from_row,
+    )
 }
 
 pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(), Fault> {
     let goal = row.goal();
-    transaction
-        .prepare_cached(&format!(
+    transaction.run(
+        &format!(
             "INSERT INTO session_states ({COLUMNS}, tags)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
              ON CONFLICT (session_id) DO UPDATE SET project_path = excluded.project_path,
@@ -230,8 +231,8 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(
                  drift_history = excluded.drift_history, escalation_count = excluded.escalation_count,
                  last_checked_at = excluded.last_checked_at, status = excluded.status, course = excluded.course,
                  tally = excluded.tally, updated_at = excluded.updated_at, tags = excluded.tags"
-        ))?
-        .execute(params![
+        ),
+        params![
             row.session().as_str(),
             AsGiven(row.project_path()),
             goal.text,
@@ -248,8 +249,8 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(
             row.state.started_at.0,
             row.state.last_at.0,
             text(&row.tags()),
-        ])?;
-    Ok(())
+        ],
+    )
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<SessionState> {

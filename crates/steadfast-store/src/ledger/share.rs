@@ -13,17 +13,15 @@ impl Ledger {
     /// is nobody's.
     pub fn leased_to_others(&self, plan: &PlanId, session: Option<&SessionId>) -> Result<Vec<Leased>, LedgerError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
+            connection.rows(
                 "SELECT task.id, json_extract(task.started, '$.session') AS holder FROM task
                  LEFT JOIN session ON session.id = holder
                  WHERE task.plan = ?1 AND task.status = 'in_progress' AND holder IS NOT NULL AND holder IS NOT ?2
                    AND session.ended_at IS NULL AND json_extract(task.started, '$.put_down') IS NULL
                  ORDER BY task.position, task.id",
-            )?;
-            let rows = statement.query_map(params![plan.as_str(), session.map(SessionId::as_str)], |row| {
-                Ok(Leased { task: task_id(row, 0)?, session: SessionId::new(row.get::<_, String>(1)?) })
-            })?;
-            Ok(rows.collect::<Result<_, _>>()?)
+                params![plan.as_str(), session.map(SessionId::as_str)],
+                |row| Ok(Leased { task: task_id(row, 0)?, session: SessionId::new(row.get::<_, String>(1)?) }),
+            )
         })
     }
 
@@ -57,11 +55,9 @@ impl Ledger {
 
 /// A session puts its work down: what it has started can be taken by another while it lives.
 pub(super) fn put_down(transaction: &Transaction<'_>, plan: &PlanId, session: &SessionId) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "UPDATE task SET started = json_set(started, '$.put_down', 1) WHERE plan = ?1 AND status = 'in_progress'
+    transaction.run(
+        "UPDATE task SET started = json_set(started, '$.put_down', 1) WHERE plan = ?1 AND status = 'in_progress'
                 AND json_extract(started, '$.session') = ?2",
-        )?
-        .execute(params![plan.as_str(), session.as_str()])?;
-    Ok(())
+        params![plan.as_str(), session.as_str()],
+    )
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, StatedCheck, Status, Task, TaskId};
 
@@ -207,37 +206,30 @@ impl Ledger {
 }
 
 pub(super) fn head(connection: &Connection, plan: &PlanId) -> Result<Head, Fault> {
-    let text: Option<String> = connection
-        .prepare_cached("SELECT head FROM plan WHERE id = ?1")?
-        .query_row([plan.as_str()], |row| row.get(0))
-        .optional()?
-        .flatten();
+    let text: Option<String> =
+        connection.first("SELECT head FROM plan WHERE id = ?1", [plan.as_str()], |row| row.get(0))?.flatten();
     Ok(text.map(|text| json(0, &text)).transpose()?.unwrap_or_default())
 }
 
 pub(super) fn put_head(transaction: &Transaction<'_>, plan: &PlanId, head: &Head) -> Result<(), Fault> {
-    transaction
-        .execute("UPDATE plan SET head = ?2 WHERE id = ?1", params![plan.as_str(), with_checks(head, &head.checks)])?;
-    Ok(())
+    transaction.run("UPDATE plan SET head = ?2 WHERE id = ?1", params![plan.as_str(), with_checks(head, &head.checks)])
 }
 
 fn row(connection: &Connection, plan: &PlanId) -> Result<PlanRow, Fault> {
-    let (title, source, added_by) = connection
-        .prepare_cached("SELECT title, source, added_by FROM plan WHERE id = ?1")?
-        .query_row([plan.as_str()], |row| {
+    let (title, source, added_by) =
+        connection.row("SELECT title, source, added_by FROM plan WHERE id = ?1", [plan.as_str()], |row| {
             Ok((row.get(0)?, row.get(1)?, super::column::word(row, 2, &AddedBy::ALL, AddedBy::as_str)?))
         })?;
     Ok(PlanRow { id: plan.clone(), title, source, added_by, head: head(connection, plan)? })
 }
 
 pub(super) fn of_source(connection: &Connection, worktree: &str, source: &str) -> Result<Option<PlanId>, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT id FROM plan WHERE worktree = ?1 AND source = ?2 AND cleared_at IS NULL
+    connection.first(
+        "SELECT id FROM plan WHERE worktree = ?1 AND source = ?2 AND cleared_at IS NULL
              ORDER BY created_at DESC, id DESC LIMIT 1",
-        )?
-        .query_row([AsGiven(worktree), AsGiven(source)], |row| super::column::plan_id(row, 0))
-        .optional()?)
+        [AsGiven(worktree), AsGiven(source)],
+        |row| super::column::plan_id(row, 0),
+    )
 }
 
 pub(super) fn as_new(planned: &PlannedTask, added_by: AddedBy) -> NewTask {
@@ -417,26 +409,23 @@ fn carry_over(transaction: &Transaction<'_>, before: &PlanId, plan: &PlanId) -> 
 /// For every task of a plan, how many it waits for that are not done.
 /// `CROSS` keeps SQLite from looking at every open task for each: of two thousand with their dependencies, for a second.
 pub(super) fn count_all_waits(transaction: &Transaction<'_>, plan: &PlanId) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "UPDATE task SET waits = (
+    transaction.run(
+        "UPDATE task SET waits = (
                 SELECT COUNT(*) FROM dependency
                 CROSS JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
                 WHERE dependency.plan = task.plan AND dependency.task = task.id AND before.status <> 'done')
              WHERE plan = ?1",
-        )?
-        .execute([plan.as_str()])?;
-    Ok(())
+        [plan.as_str()],
+    )
 }
 
 pub(super) fn put_away(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "UPDATE plan SET cleared_at = ?2, owner = NULL, owner_since = NULL WHERE id = ?1 AND cleared_at IS NULL",
-        )?
-        .execute(params![plan.as_str(), now.0])?;
+    transaction.run(
+        "UPDATE plan SET cleared_at = ?2, owner = NULL, owner_since = NULL WHERE id = ?1 AND cleared_at IS NULL",
+        params![plan.as_str(), now.0],
+    )?;
     // What a check still says of it changes nothing any more.
-    transaction.prepare_cached("DELETE FROM running WHERE plan = ?1")?.execute([plan.as_str()])?;
+    transaction.change("DELETE FROM running WHERE plan = ?1", [plan.as_str()])?;
     run::end_of_plan(transaction, plan, now)
 }
 

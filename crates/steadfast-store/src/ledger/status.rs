@@ -68,13 +68,11 @@ pub(super) fn change(
 
 /// Those that wait for it wait for one less, or for one more.
 fn tell_waiting(transaction: &Transaction<'_>, task: &Task, more: i64) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "UPDATE task SET waits = waits + ?3
+    transaction.run(
+        "UPDATE task SET waits = waits + ?3
              WHERE plan = ?1 AND id IN (SELECT task FROM dependency WHERE plan = ?1 AND blocked_by = ?2)",
-        )?
-        .execute(params![task.plan.as_str(), task.id.as_str(), more])?;
-    Ok(())
+        params![task.plan.as_str(), task.id.as_str(), more],
+    )
 }
 
 fn is_legal(from: Status, to: Status) -> bool {
@@ -92,16 +90,17 @@ fn close_first(transaction: &Transaction<'_>, task: &Task, change: &StatusChange
     if !change.to.is_closed() {
         return Ok(false);
     }
-    let rows = transaction
-        .prepare_cached("UPDATE task SET first_closed_at = ?3 WHERE plan = ?1 AND id = ?2 AND first_closed_at IS NULL")?
-        .execute(params![task.plan.as_str(), task.id.as_str(), change.now.0])?;
+    let rows = transaction.change(
+        "UPDATE task SET first_closed_at = ?3 WHERE plan = ?1 AND id = ?2 AND first_closed_at IS NULL",
+        params![task.plan.as_str(), task.id.as_str(), change.now.0],
+    )?;
     Ok(rows == 1)
 }
 
 fn update(transaction: &Transaction<'_>, task: &Task, change: &StatusChange) -> Result<(), Fault> {
     let reason = change.reason.as_deref().filter(|_| change.to == Status::Blocked);
-    transaction
-        .prepare_cached("UPDATE task SET status = ?3, block_reason = ?4, updated_at = ?5 WHERE plan = ?1 AND id = ?2")?
-        .execute(params![task.plan.as_str(), task.id.as_str(), change.to.as_str(), reason, change.now.0])?;
-    Ok(())
+    transaction.run(
+        "UPDATE task SET status = ?3, block_reason = ?4, updated_at = ?5 WHERE plan = ?1 AND id = ?2",
+        params![task.plan.as_str(), task.id.as_str(), change.to.as_str(), reason, change.now.0],
+    )
 }

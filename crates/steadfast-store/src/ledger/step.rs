@@ -1,6 +1,6 @@
 //! The steps of sessions, and the keys by which they are found.
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use steadfast_model::{Level, Millis, SessionId, Step, fnv};
 
 use super::column::{count, json, millis, session_id, text, word};
@@ -78,13 +78,11 @@ pub(super) fn insert(
     folders.sort_unstable();
     folders.dedup();
     let words = keywords(step.paths.iter().map(String::as_str).chain(step.command.as_deref()));
-    transaction
-        .prepare_cached(
-            "INSERT INTO steps (id, session_id, action_type, files, folders, command, reasoning, drift_score, drift_type,
+    transaction.run(
+        "INSERT INTO steps (id, session_id, action_type, files, folders, command, reasoning, drift_score, drift_type,
                  level, correction_given, is_validated, keywords, timestamp)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-        )?
-        .execute(params![
+        params![
             // The line is in it: a number is given again when a state was lost.
             format!("{session}/{sequence}/{}", step.number),
             session.as_str(),
@@ -100,7 +98,8 @@ pub(super) fn insert(
             step.score.is_validated(),
             text(&words),
             at.0,
-        ])?;
+        ],
+    )?;
     if !step.score.is_validated() {
         return Ok(());
     }
@@ -144,16 +143,12 @@ pub(super) fn with_key(
 }
 
 pub(super) fn find(connection: &Connection, number: i64) -> Result<Option<StepRow>, Fault> {
-    Ok(connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM steps WHERE number = ?1"))?
-        .query_row([number], from_row)
-        .optional()?)
+    connection.first(&format!("SELECT {COLUMNS} FROM steps WHERE number = ?1"), [number], from_row)
 }
 
 /// Forgets the keys of steps that are gone.
 pub(super) fn sweep_keys(transaction: &Transaction<'_>) -> Result<(), Fault> {
-    transaction.execute("DELETE FROM step_key WHERE step NOT IN (SELECT number FROM steps)", ())?;
-    Ok(())
+    transaction.run("DELETE FROM step_key WHERE step NOT IN (SELECT number FROM steps)", ())
 }
 
 /// The folder a file is in; at the top there is none.

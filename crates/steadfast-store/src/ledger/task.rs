@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use steadfast_model::{AddedBy, Check, Millis, PlanId, Status, Task, TaskId, TaskKind, TaskType};
 
 use super::column::{exact, json, millis, optional_word, task_id, text, word};
@@ -157,12 +157,11 @@ impl Ledger {
     pub fn blocked(&self, plan: &PlanId) -> Result<Vec<Blocked>, LedgerError> {
         self.read(|connection| {
             plan::require(connection, plan)?;
-            let mut statement = connection.prepare_cached(
+            connection.rows(
                 "SELECT id, block_reason FROM task WHERE plan = ?1 AND status = 'blocked' ORDER BY position, id",
-            )?;
-            let rows = statement
-                .query_map([plan.as_str()], |row| Ok(Blocked { task: task_id(row, 0)?, reason: row.get(1)? }))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+                [plan.as_str()],
+                |row| Ok(Blocked { task: task_id(row, 0)?, reason: row.get(1)? }),
+            )
         })
     }
 }
@@ -174,12 +173,8 @@ pub(super) fn insert(
     new: &NewTask,
     now: Millis,
 ) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO task (plan, id, position, title, kind, type, files, notes, verify, status, added_by, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)",
-        )?
-        .execute(params![
+    transaction.run("INSERT INTO task (plan, id, position, title, kind, type, files, notes, verify, status, added_by, created_at, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)", params![
             plan.as_str(),
             id.as_str(),
             position(id),
@@ -229,29 +224,27 @@ pub(super) fn depend(
 
 /// Whether the first waits for the second, by itself or through others; a task waits for itself.
 fn waits(connection: &Connection, plan: &PlanId, first: &TaskId, second: &TaskId) -> Result<bool, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "WITH RECURSIVE before (id) AS (
+    connection.row(
+        "WITH RECURSIVE before (id) AS (
                  SELECT ?2 UNION
                  SELECT dependency.blocked_by FROM dependency JOIN before ON dependency.task = before.id
                  WHERE dependency.plan = ?1)
              SELECT EXISTS (SELECT 1 FROM before WHERE id = ?3)",
-        )?
-        .query_row([plan.as_str(), first.as_str(), second.as_str()], |row| row.get(0))?)
+        [plan.as_str(), first.as_str(), second.as_str()],
+        |row| row.get(0),
+    )
 }
 
 /// A task that is new waits for what is not done yet. `CROSS`: by its dependencies, not by every task that is open.
 fn count_waits(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "UPDATE task SET waits = (
+    transaction.run(
+        "UPDATE task SET waits = (
                 SELECT COUNT(*) FROM dependency
                 CROSS JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
                 WHERE dependency.plan = ?1 AND dependency.task = ?2 AND before.status <> 'done')
              WHERE plan = ?1 AND id = ?2",
-        )?
-        .execute(params![plan.as_str(), id.as_str()])?;
-    Ok(())
+        params![plan.as_str(), id.as_str()],
+    )
 }
 
 /// The id of a task that gets none. The numbers of a spec's plan are its author's.
@@ -263,10 +256,11 @@ fn free_id(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> {
 /// be counted, the first free one.
 fn free_number(connection: &Connection, plan: &PlanId) -> Result<TaskId, Fault> {
     // Positions of ids that begin with a number are below `:`, the byte after `9`.
-    let last = connection
-        .prepare_cached("SELECT id FROM task WHERE plan = ?1 AND position < ':' ORDER BY position DESC LIMIT 1")?
-        .query_row([plan.as_str()], |row| task_id(row, 0))
-        .optional()?;
+    let last = connection.first(
+        "SELECT id FROM task WHERE plan = ?1 AND position < ':' ORDER BY position DESC LIMIT 1",
+        [plan.as_str()],
+        |row| task_id(row, 0),
+    )?;
     let mut number = last.as_ref().and_then(leading_number).unwrap_or(0);
     loop {
         number = number.wrapping_add(1);
@@ -284,29 +278,28 @@ pub(super) fn exists(connection: &Connection, plan: &PlanId, id: &TaskId) -> Res
 }
 
 pub(super) fn ids(connection: &Connection, plan: &PlanId) -> Result<Vec<TaskId>, Fault> {
-    let mut statement = connection.prepare_cached("SELECT id FROM task WHERE plan = ?1 ORDER BY position, id")?;
-    let rows = statement.query_map([plan.as_str()], |row| task_id(row, 0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows("SELECT id FROM task WHERE plan = ?1 ORDER BY position, id", [plan.as_str()], |row| task_id(row, 0))
 }
 
 pub(super) fn find(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Task, Fault> {
-    let found = connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM task WHERE plan = ?1 AND id = ?2"))?
-        .query_row([plan.as_str(), id.as_str()], |row| from_row(plan, row))
-        .optional()?;
+    let found = connection.first(
+        &format!("SELECT {COLUMNS} FROM task WHERE plan = ?1 AND id = ?2"),
+        [plan.as_str(), id.as_str()],
+        |row| from_row(plan, row),
+    )?;
     let Some(mut task) = found else { return Err(unknown(connection, plan, id)?.into()) };
     task.blocked_by = blocked_by(connection, plan, id)?;
     Ok(task)
 }
 
 fn blocked_by(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<Vec<TaskId>, Fault> {
-    let mut statement = connection.prepare_cached(
+    connection.rows(
         "SELECT dependency.blocked_by FROM dependency
          JOIN task AS before ON before.plan = dependency.plan AND before.id = dependency.blocked_by
          WHERE dependency.plan = ?1 AND dependency.task = ?2 ORDER BY before.position, before.id",
-    )?;
-    let rows = statement.query_map([plan.as_str(), id.as_str()], |row| task_id(row, 0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        [plan.as_str(), id.as_str()],
+        |row| task_id(row, 0),
+    )
 }
 
 pub(super) fn unknown(connection: &Connection, plan: &PlanId, id: &TaskId) -> Result<LedgerError, Fault> {
@@ -346,11 +339,11 @@ fn ready(connection: &Connection, plan: &PlanId, limit: &str) -> Result<Vec<Task
 
 /// Without what they wait for.
 fn select(connection: &Connection, plan: &PlanId, condition: &str, limit: &str) -> Result<Vec<Task>, Fault> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id {limit}"
-    ))?;
-    let rows = statement.query_map([plan.as_str()], |row| from_row(plan, row))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(
+        &format!("SELECT {COLUMNS} FROM task WHERE plan = ?1 AND {condition} ORDER BY position, id {limit}"),
+        [plan.as_str()],
+        |row| from_row(plan, row),
+    )
 }
 
 fn dependencies(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskId, Vec<TaskId>>, Fault> {

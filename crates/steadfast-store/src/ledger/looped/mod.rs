@@ -5,7 +5,6 @@ mod review;
 mod row;
 mod session;
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{Loop, LoopEnd, LoopId, Millis, Objected, PlanId, RunId, Scores, Shape, Stage, Waiver};
 
 pub use review::NewReview;
@@ -212,9 +211,11 @@ fn release(transaction: &Transaction<'_>, touched: &mut Touched, looped: &Loop) 
 /// What must not happen in a checkout, from the moment its loop has a plan until it is over. Asked with every stop.
 pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<String>, Fault> {
     let shape: Option<String> = connection
-        .prepare_cached("SELECT shape FROM loop WHERE worktree = ?1 AND ended IS NULL AND plan IS NOT NULL")?
-        .query_row([AsGiven(worktree)], |row| row.get(0))
-        .optional()?
+        .first(
+            "SELECT shape FROM loop WHERE worktree = ?1 AND ended IS NULL AND plan IS NOT NULL",
+            [AsGiven(worktree)],
+            |row| row.get(0),
+        )?
         .flatten();
     let shape: Option<Shape> = shape.map(|text| json(0, &text)).transpose()?;
     Ok(shape.map(|shape| shape.limits()).unwrap_or_default())
@@ -222,11 +223,8 @@ pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<S
 
 /// A spec that was loaded anew is the same loop's.
 pub(super) fn follow_plan(transaction: &Transaction<'_>, before: &PlanId, now: &PlanId) -> Result<(), Fault> {
-    transaction.execute(
-        "UPDATE loop SET plan = ?2 WHERE plan = ?1 AND ended IS NULL",
-        params![before.as_str(), now.as_str()],
-    )?;
-    Ok(())
+    transaction
+        .run("UPDATE loop SET plan = ?2 WHERE plan = ?1 AND ended IS NULL", params![before.as_str(), now.as_str()])
 }
 
 fn shape_text(shape: &Shape) -> Json {
@@ -262,7 +260,7 @@ fn going_again(transaction: &Transaction<'_>, touched: &mut Touched, id: &LoopId
 
 /// All that changes but its stage: that is moved by who saw it.
 fn keep(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
-    transaction.execute(
+    transaction.run(
         "UPDATE loop SET spec = ?2, scores = ?3, overridden = ?4, shape = ?5, recall = ?6, plan = ?7, run = ?8,
                 rounds = ?9, ended = ?10, updated_at = ?11, objections = ?12, waived = ?13
          WHERE id = ?1",
@@ -281,6 +279,5 @@ fn keep(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
             text(&looped.objections),
             text(&looped.waived),
         ],
-    )?;
-    Ok(())
+    )
 }

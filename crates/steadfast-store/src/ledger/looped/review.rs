@@ -1,4 +1,4 @@
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use steadfast_model::{Finding, FindingSeverity, LoopId, Millis, Resolution, Review, ReviewKind};
 
 use super::super::column::{json, millis, text, word};
@@ -52,16 +52,15 @@ impl Ledger {
     pub fn reviews_of(&self, id: &LoopId) -> Result<Vec<Review>, LedgerError> {
         self.read(|connection| {
             row::find(connection, id)?;
-            let mut statement = connection.prepare_cached(
+            let reviews: Vec<(u32, Review)> = connection.rows(
                 "SELECT number, wave, round, score, blockers_remaining, passed, at FROM loop_review
                  WHERE loop = ?1 ORDER BY number",
+                [id.as_str()],
+                from_row,
             )?;
-            let rows = statement.query_map([id.as_str()], from_row)?;
-            rows.map(|row| {
-                let (number, review) = row?;
-                Ok(Review { findings: findings_of(connection, id, number)?, ..review })
-            })
-            .collect()
+            let with_findings =
+                |(number, review)| Ok(Review { findings: findings_of(connection, id, number)?, ..review });
+            reviews.into_iter().map(with_findings).collect()
         })
     }
 
@@ -78,10 +77,7 @@ impl Ledger {
                 Resolution::Waived { .. } => going_again(transaction, touched, id)?,
                 Resolution::Open | Resolution::Fixed | Resolution::Deferred { .. } => going(transaction, id)?,
             };
-            let review: Option<u32> = transaction
-                .prepare_cached("SELECT review FROM finding WHERE loop = ?1 AND id = ?2")?
-                .query_row(params![id.as_str(), finding], |row| row.get(0))
-                .optional()?;
+            let review: Option<u32> = transaction.first("SELECT review FROM finding WHERE loop = ?1 AND id = ?2", params![id.as_str(), finding], |row| row.get(0))?;
             let review = review.ok_or_else(|| LedgerError::UnknownFinding { id: id.clone(), finding })?;
             transaction.execute(
                 "UPDATE finding SET resolution = ?3 WHERE loop = ?1 AND id = ?2",
@@ -109,7 +105,7 @@ fn kept(id: u32, finding: &Finding) -> Finding {
 }
 
 fn next(transaction: &Transaction<'_>, query: &str, id: &LoopId) -> Result<u32, Fault> {
-    Ok(transaction.prepare_cached(query)?.query_row([id.as_str()], |row| row.get(0))?)
+    transaction.row(query, [id.as_str()], |row| row.get(0))
 }
 
 fn insert(transaction: &Transaction<'_>, id: &LoopId, review: &Review) -> Result<(), Fault> {
@@ -144,21 +140,22 @@ fn insert(transaction: &Transaction<'_>, id: &LoopId, review: &Review) -> Result
 }
 
 fn findings_of(connection: &Connection, id: &LoopId, review: u32) -> Result<Vec<Finding>, Fault> {
-    let mut statement = connection
-        .prepare_cached(&format!("SELECT {FINDING} FROM finding WHERE loop = ?1 AND review = ?2 ORDER BY id"))?;
-    let rows = statement.query_map(params![id.as_str(), review], |row| {
-        Ok(Finding {
-            id: row.get(0)?,
-            severity: word(row, 1, &FindingSeverity::ALL, FindingSeverity::as_str)?,
-            file: row.get(2)?,
-            line: row.get(3)?,
-            expert: row.get(4)?,
-            text: row.get(5)?,
-            must_not: row.get(6)?,
-            resolution: json(7, &row.get::<_, String>(7)?)?,
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(
+        &format!("SELECT {FINDING} FROM finding WHERE loop = ?1 AND review = ?2 ORDER BY id"),
+        params![id.as_str(), review],
+        |row| {
+            Ok(Finding {
+                id: row.get(0)?,
+                severity: word(row, 1, &FindingSeverity::ALL, FindingSeverity::as_str)?,
+                file: row.get(2)?,
+                line: row.get(3)?,
+                expert: row.get(4)?,
+                text: row.get(5)?,
+                must_not: row.get(6)?,
+                resolution: json(7, &row.get::<_, String>(7)?)?,
+            })
+        },
+    )
 }
 
 /// Without its findings.

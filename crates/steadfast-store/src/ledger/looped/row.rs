@@ -1,4 +1,4 @@
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use steadfast_model::{Loop, LoopEnd, LoopId, PlanId, RunId, SessionId, Stage};
 
 use super::super::LedgerError;
@@ -11,10 +11,7 @@ use crate::ledger::connection::{Connection, Parameters, Transaction};
 const COLUMNS: &str = "id, worktree, stage, request, spec, scores, overridden, asked, shape, recall, plan, run, rounds, ended, started_at, updated_at, base, objections, waived, session, waits, limits, iterations, spent";
 
 pub(super) fn find(connection: &Connection, id: &LoopId) -> Result<Loop, Fault> {
-    let found = connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM loop WHERE id = ?1"))?
-        .query_row([id.as_str()], from_row)
-        .optional()?;
+    let found = connection.first(&format!("SELECT {COLUMNS} FROM loop WHERE id = ?1"), [id.as_str()], from_row)?;
     found.ok_or_else(|| LedgerError::UnknownLoop { id: id.clone() }.into())
 }
 
@@ -23,9 +20,7 @@ pub(super) fn select(
     condition: &str,
     parameters: impl Parameters,
 ) -> Result<Vec<Loop>, Fault> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM loop WHERE {condition}"))?;
-    let rows = statement.query_map(parameters, from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(&format!("SELECT {COLUMNS} FROM loop WHERE {condition}"), parameters, from_row)
 }
 
 pub(super) fn unfinished(connection: &Connection, worktree: &str) -> Result<Option<Loop>, Fault> {
@@ -33,8 +28,7 @@ pub(super) fn unfinished(connection: &Connection, worktree: &str) -> Result<Opti
 }
 
 pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fault> {
-    transaction.execute(
-        &format!(
+    transaction.run(&format!(
             "INSERT INTO loop ({COLUMNS})
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23,
                      ?24)"
@@ -64,9 +58,7 @@ pub(super) fn insert(transaction: &Transaction<'_>, new: &Loop) -> Result<(), Fa
             text(&new.limits),
             new.iterations,
             text(&new.spent),
-        ],
-    )?;
-    Ok(())
+        ])
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Loop> {

@@ -1,6 +1,5 @@
 //! A loop in a session: who is bound to it, whether it waits for a human, and what it used up.
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{Counts, Loop, LoopId, LoopLimits, Millis, OwnerEnd, SessionId};
 
 use super::super::column::text;
@@ -52,19 +51,17 @@ impl Ledger {
     pub fn limit_loop(&mut self, id: &LoopId, limits: LoopLimits, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction, _| {
             going(transaction, id)?;
-            transaction.execute(
+            transaction.run(
                 "UPDATE loop SET limits = ?2, updated_at = ?3 WHERE id = ?1",
                 params![id.as_str(), text(&limits), now.0],
-            )?;
-            Ok(())
+            )
         })
     }
 
     /// A session began a unit of it.
     pub fn count_iteration(&mut self, id: &LoopId) -> Result<(), LedgerError> {
         self.write(|transaction, _| {
-            transaction.execute("UPDATE loop SET iterations = iterations + 1 WHERE id = ?1", [id.as_str()])?;
-            Ok(())
+            transaction.run("UPDATE loop SET iterations = iterations + 1 WHERE id = ?1", [id.as_str()])
         })
     }
 
@@ -75,9 +72,7 @@ impl Ledger {
             if looped.spent.insert(session.clone(), micro_usd) == Some(micro_usd) {
                 return Ok(());
             }
-            transaction
-                .execute("UPDATE loop SET spent = ?2 WHERE id = ?1", params![id.as_str(), text(&looped.spent)])?;
-            Ok(())
+            transaction.run("UPDATE loop SET spent = ?2 WHERE id = ?1", params![id.as_str(), text(&looped.spent)])
         })
     }
 }
@@ -88,26 +83,22 @@ pub(in super::super) fn bind(
     id: &LoopId,
     session: Option<&SessionId>,
 ) -> Result<(), Fault> {
-    transaction.execute(
+    transaction.run(
         "UPDATE loop SET session = ?2 WHERE id = ?1 AND ended IS NULL",
         params![id.as_str(), session.map(SessionId::as_str)],
-    )?;
-    Ok(())
+    )
 }
 
 /// A loop that is over waits for nobody.
 pub(in super::super) fn wait(transaction: &Transaction<'_>, id: &LoopId, why: Option<&str>) -> Result<(), Fault> {
-    transaction.execute("UPDATE loop SET waits = ?2 WHERE id = ?1 AND ended IS NULL", params![id.as_str(), why])?;
-    Ok(())
+    transaction.run("UPDATE loop SET waits = ?2 WHERE id = ?1 AND ended IS NULL", params![id.as_str(), why])
 }
 
 fn ended(connection: &Connection, session: &SessionId) -> Result<Option<OwnerEnd>, Fault> {
-    let found = connection
-        .prepare_cached("SELECT ended_at, end_reason FROM session WHERE id = ?1")?
-        .query_row([session.as_str()], |row| {
+    let found =
+        connection.first("SELECT ended_at, end_reason FROM session WHERE id = ?1", [session.as_str()], |row| {
             let reason = row.get::<_, Option<String>>(1)?.unwrap_or_default();
             Ok(row.get::<_, Option<i64>>(0)?.map(|at| OwnerEnd { reason, at: Millis(at) }))
-        })
-        .optional()?;
+        })?;
     Ok(found.flatten())
 }

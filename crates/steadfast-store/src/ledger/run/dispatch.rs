@@ -67,20 +67,18 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         self.write(|transaction, _| {
             put_spent(transaction, run, number, end.spent, end.turns)?;
-            transaction
-                .prepare_cached(
-                    "UPDATE dispatch SET ended_at = ?3, ending = ?4, session = COALESCE(?5, session), summary = ?6
+            transaction.run(
+                "UPDATE dispatch SET ended_at = ?3, ending = ?4, session = COALESCE(?5, session), summary = ?6
                      WHERE run = ?1 AND number = ?2 AND ended_at IS NULL",
-                )?
-                .execute(params![
+                params![
                     run.as_str(),
                     number,
                     now.0,
                     end.ending,
                     end.session.as_ref().map(SessionId::as_str),
                     end.summary
-                ])?;
-            Ok(())
+                ],
+            )
         })
     }
 
@@ -97,13 +95,9 @@ impl Ledger {
     /// In their order.
     pub fn dispatches(&self, run: &RunId) -> Result<Vec<Dispatch>, LedgerError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT number, unit, host, session, started_at, ended_at, ending, micro_usd, input_tokens, cached_tokens,
+            connection.rows("SELECT number, unit, host, session, started_at, ended_at, ending, micro_usd, input_tokens, cached_tokens,
                         output_tokens, turns, summary
-                 FROM dispatch WHERE run = ?1 ORDER BY number",
-            )?;
-            let rows = statement.query_map([run.as_str()], from_row)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+                 FROM dispatch WHERE run = ?1 ORDER BY number", [run.as_str()], from_row)
         })
     }
 
@@ -111,7 +105,7 @@ impl Ledger {
     /// same spec in the same worktree. Of several the last counts. A unit is known by its id and its title.
     pub fn unit_times(&self, run: &RunId) -> Result<BTreeMap<TaskId, u64>, LedgerError> {
         self.read(|connection| {
-            let mut statement = connection.prepare_cached(
+            connection.rows(
                 "SELECT here.unit, dispatch.ended_at - dispatch.started_at FROM run_unit AS here
                  JOIN run AS this ON this.id = here.run
                  JOIN run AS other ON other.worktree = this.worktree AND other.spec = this.spec
@@ -119,10 +113,9 @@ impl Ledger {
                  JOIN dispatch ON dispatch.run = there.run AND dispatch.unit = there.unit
                  WHERE here.run = ?1 AND dispatch.ending = ?2 AND dispatch.ended_at >= dispatch.started_at
                  ORDER BY dispatch.started_at, dispatch.number",
-            )?;
-            let rows = statement
-                .query_map(params![run.as_str(), Dispatch::FINISHED], |row| Ok((task_id(row, 0)?, count(row, 1)?)))?;
-            Ok(rows.collect::<Result<_, _>>()?)
+                params![run.as_str(), Dispatch::FINISHED],
+                |row| Ok((task_id(row, 0)?, count(row, 1)?)),
+            )
         })
     }
 
@@ -134,7 +127,7 @@ impl Ledger {
     pub fn asides(&self, run: &RunId) -> Result<Sums, LedgerError> {
         self.read(|connection| {
             let query = format!("SELECT {SUMS} FROM dispatch WHERE run = ?1 AND unit LIKE '@%'");
-            Ok(connection.prepare_cached(&query)?.query_row([run.as_str()], |row| sums(row, 0))?)
+            connection.row(&query, [run.as_str()], |row| sums(row, 0))
         })
     }
 
@@ -145,56 +138,53 @@ impl Ledger {
 }
 
 pub(super) fn of_run(connection: &Connection, run: &RunId) -> Result<Sums, Fault> {
-    Ok(connection
-        .prepare_cached(&format!("SELECT {SUMS} FROM dispatch WHERE run = ?1"))?
-        .query_row([run.as_str()], |row| sums(row, 0))?)
+    connection.row(&format!("SELECT {SUMS} FROM dispatch WHERE run = ?1"), [run.as_str()], |row| sums(row, 0))
 }
 
 pub(super) fn of_units(connection: &Connection, run: &RunId) -> Result<BTreeMap<TaskId, Sums>, Fault> {
-    let mut statement =
-        connection.prepare_cached(&format!("SELECT unit, {SUMS} FROM dispatch WHERE run = ?1 GROUP BY unit"))?;
-    let rows = statement.query_map([run.as_str()], |row| Ok((task_id(row, 0)?, sums(row, 1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(&format!("SELECT unit, {SUMS} FROM dispatch WHERE run = ?1 GROUP BY unit"), [run.as_str()], |row| {
+        Ok((task_id(row, 0)?, sums(row, 1)?))
+    })
 }
 
 pub(super) fn spans(connection: &Connection, run: &RunId) -> Result<Vec<WorkSpan>, Fault> {
-    let mut statement = connection
-        .prepare_cached("SELECT unit, started_at, ended_at FROM dispatch WHERE run = ?1 ORDER BY started_at, number")?;
-    let rows = statement.query_map([run.as_str()], |row| {
-        let ended_at = row.get::<_, Option<i64>>(2)?.map(Millis);
-        Ok(WorkSpan { unit: task_id(row, 0)?, started_at: millis(row, 1)?, ended_at })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(
+        "SELECT unit, started_at, ended_at FROM dispatch WHERE run = ?1 ORDER BY started_at, number",
+        [run.as_str()],
+        |row| {
+            let ended_at = row.get::<_, Option<i64>>(2)?.map(Millis);
+            Ok(WorkSpan { unit: task_id(row, 0)?, started_at: millis(row, 1)?, ended_at })
+        },
+    )
 }
 
 fn insert(transaction: &Transaction<'_>, new: NewDispatch<'_>, now: Millis) -> Result<u32, Fault> {
-    let number: u32 = transaction
-        .prepare_cached("SELECT COALESCE(MAX(number), 0) + 1 FROM dispatch WHERE run = ?1")?
-        .query_row([new.run.as_str()], |row| row.get(0))?;
-    transaction
-        .prepare_cached(
-            "INSERT INTO dispatch (run, number, unit, host, session, started_at, input_tokens, cached_tokens,
+    let number: u32 = transaction.row(
+        "SELECT COALESCE(MAX(number), 0) + 1 FROM dispatch WHERE run = ?1",
+        [new.run.as_str()],
+        |row| row.get(0),
+    )?;
+    transaction.run(
+        "INSERT INTO dispatch (run, number, unit, host, session, started_at, input_tokens, cached_tokens,
                                    output_tokens, turns)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0, 0)",
-        )?
-        .execute(params![
+        params![
             new.run.as_str(),
             number,
             new.unit.as_str(),
             new.host.as_str(),
             new.session.map(SessionId::as_str),
             now.0
-        ])?;
+        ],
+    )?;
     Ok(number)
 }
 
 fn put_spent(transaction: &Transaction<'_>, run: &RunId, number: u32, spent: Spent, turns: u32) -> Result<(), Fault> {
-    let rows = transaction
-        .prepare_cached(
-            "UPDATE dispatch SET micro_usd = ?3, input_tokens = ?4, cached_tokens = ?5, output_tokens = ?6, turns = ?7
+    let rows = transaction.change(
+        "UPDATE dispatch SET micro_usd = ?3, input_tokens = ?4, cached_tokens = ?5, output_tokens = ?6, turns = ?7
              WHERE run = ?1 AND number = ?2",
-        )?
-        .execute(params![
+        params![
             run.as_str(),
             number,
             spent.micro_usd.map(signed),
@@ -202,7 +192,8 @@ fn put_spent(transaction: &Transaction<'_>, run: &RunId, number: u32, spent: Spe
             signed(spent.cached_tokens),
             signed(spent.output_tokens),
             turns
-        ])?;
+        ],
+    )?;
     if rows == 1 { Ok(()) } else { Err(LedgerError::UnknownDispatch { run: run.clone(), number }.into()) }
 }
 

@@ -7,7 +7,6 @@ mod unit;
 mod unit_plan;
 mod view;
 
-use rusqlite::OptionalExtension;
 use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState};
 
 pub use closing::{Closed, Closing};
@@ -31,7 +30,7 @@ impl Ledger {
             transaction
                 .execute("UPDATE plan SET owner = NULL, owner_since = NULL WHERE id = ?1", [run.plan.as_str()])?;
             touched.plan(&run.plan);
-            transaction.execute(
+            transaction.run(
                 "INSERT INTO run (id, plan, worktree, spec, host, base, branch, state, reason, limits, started_at,
                                   updated_at, ended_at, pid, pid_started)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
@@ -52,8 +51,7 @@ impl Ledger {
                     run.runner.map(|process| process.pid),
                     run.runner.map(|process| signed(process.started)),
                 ],
-            )?;
-            Ok(())
+            )
         })
     }
 
@@ -104,11 +102,10 @@ impl Ledger {
     pub fn set_limits(&mut self, id: &RunId, limits: Limits, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction, _| {
             row::find(transaction, id)?;
-            transaction.execute(
+            transaction.run(
                 "UPDATE run SET limits = ?2, updated_at = ?3 WHERE id = ?1",
                 params![id.as_str(), text(&limits), now.0],
-            )?;
-            Ok(())
+            )
         })
     }
 
@@ -135,11 +132,10 @@ impl Ledger {
     /// It still runs. `false`: it is another's by now, or was ended by a human.
     pub fn beat(&mut self, id: &RunId, runner: Process, now: Millis) -> Result<bool, LedgerError> {
         self.write(|transaction, _| {
-            let rows = transaction
-                .prepare_cached(
-                    "UPDATE run SET updated_at = ?4 WHERE id = ?1 AND pid = ?2 AND pid_started = ?3 AND ended_at IS NULL",
-                )?
-                .execute(params![id.as_str(), runner.pid, signed(runner.started), now.0])?;
+            let rows = transaction.change(
+                "UPDATE run SET updated_at = ?4 WHERE id = ?1 AND pid = ?2 AND pid_started = ?3 AND ended_at IS NULL",
+                params![id.as_str(), runner.pid, signed(runner.started), now.0],
+            )?;
             Ok(rows == 1)
         })
     }
@@ -147,33 +143,28 @@ impl Ledger {
 
 /// The run that works this plan off and is not over. Asked with every stop: the id alone.
 pub(super) fn of_plan(connection: &Connection, plan: &PlanId) -> Result<Option<RunId>, Fault> {
-    Ok(connection
-        .prepare_cached(
-            "SELECT id FROM run WHERE plan = ?1 AND ended_at IS NULL ORDER BY started_at DESC, id DESC LIMIT 1",
-        )?
-        .query_row([plan.as_str()], |row| row.get::<_, String>(0).map(RunId::new))
-        .optional()?)
+    connection.first(
+        "SELECT id FROM run WHERE plan = ?1 AND ended_at IS NULL ORDER BY started_at DESC, id DESC LIMIT 1",
+        [plan.as_str()],
+        |row| row.get::<_, String>(0).map(RunId::new),
+    )
 }
 
 /// A plan that is put away is worked off by nobody.
 /// A run goes on where it was started, and not in a copy of that repository.
 pub(super) fn end_of_copied(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "UPDATE run SET state = 'stopped', reason = 'the repository was copied while it ran', updated_at = ?2,
+    transaction.run(
+        "UPDATE run SET state = 'stopped', reason = 'the repository was copied while it ran', updated_at = ?2,
                     ended_at = ?2
              WHERE plan = ?1 AND ended_at IS NULL",
-        )?
-        .execute(params![plan.as_str(), now.0])?;
-    Ok(())
+        params![plan.as_str(), now.0],
+    )
 }
 
 pub(super) fn end_of_plan(transaction: &Transaction<'_>, plan: &PlanId, now: Millis) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "UPDATE run SET state = 'stopped', reason = 'its plan was cleared', updated_at = ?2, ended_at = ?2
+    transaction.run(
+        "UPDATE run SET state = 'stopped', reason = 'its plan was cleared', updated_at = ?2, ended_at = ?2
              WHERE plan = ?1 AND ended_at IS NULL",
-        )?
-        .execute(params![plan.as_str(), now.0])?;
-    Ok(())
+        params![plan.as_str(), now.0],
+    )
 }

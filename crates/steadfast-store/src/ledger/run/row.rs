@@ -1,4 +1,4 @@
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use steadfast_model::{Host, Millis, PlanId, Process, Run, RunId, RunState};
 
 use super::super::LedgerError;
@@ -9,17 +9,12 @@ use crate::ledger::connection::{Connection, Parameters};
 const COLUMNS: &str = "id, plan, worktree, spec, host, base, branch, state, reason, limits, started_at, updated_at, ended_at, pid, pid_started";
 
 pub(super) fn find(connection: &Connection, id: &RunId) -> Result<Run, Fault> {
-    let found = connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM run WHERE id = ?1"))?
-        .query_row([id.as_str()], from_row)
-        .optional()?;
+    let found = connection.first(&format!("SELECT {COLUMNS} FROM run WHERE id = ?1"), [id.as_str()], from_row)?;
     found.ok_or_else(|| LedgerError::UnknownRun { run: id.clone() }.into())
 }
 
 pub(super) fn select(connection: &Connection, condition: &str, parameters: impl Parameters) -> Result<Vec<Run>, Fault> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} FROM run WHERE {condition}"))?;
-    let rows = statement.query_map(parameters, from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(&format!("SELECT {COLUMNS} FROM run WHERE {condition}"), parameters, from_row)
 }
 
 /// The one that is not over.

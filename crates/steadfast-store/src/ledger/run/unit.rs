@@ -1,4 +1,4 @@
-use rusqlite::{OptionalExtension, Row};
+use rusqlite::Row;
 use steadfast_model::{Millis, PlanId, RunId, RunUnit, SessionId, TaskId, UnitStatus};
 
 use super::super::column::{json, millis, signed, task_id, text, word};
@@ -17,14 +17,10 @@ impl Ledger {
         self.write(|transaction, _| {
             let plan = row::find(transaction, run)?.plan;
             for (number, unit) in units.iter().enumerate() {
-                transaction
-                    .prepare_cached(
-                        "INSERT INTO run_unit (run, unit, number, title, tasks, wave, status, attempts, stuck, leases, updated_at)
+                transaction.run("INSERT INTO run_unit (run, unit, number, title, tasks, wave, status, attempts, stuck, leases, updated_at)
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                          ON CONFLICT (run, unit) DO UPDATE
-                         SET number = excluded.number, title = excluded.title, tasks = excluded.tasks, wave = excluded.wave",
-                    )?
-                    .execute(params![
+                         SET number = excluded.number, title = excluded.title, tasks = excluded.tasks, wave = excluded.wave", params![
                         run.as_str(),
                         unit.unit.as_str(),
                         i64::try_from(number).unwrap_or(i64::MAX),
@@ -74,10 +70,7 @@ impl Ledger {
 }
 
 pub(super) fn all(connection: &Connection, run: &RunId) -> Result<Vec<RunUnit>, Fault> {
-    let mut statement =
-        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM run_unit WHERE run = ?1 ORDER BY number"))?;
-    let rows = statement.query_map([run.as_str()], from_row)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    connection.rows(&format!("SELECT {COLUMNS} FROM run_unit WHERE run = ?1 ORDER BY number"), [run.as_str()], from_row)
 }
 
 fn put_wave(transaction: &Transaction<'_>, plan: &PlanId, unit: &RunUnit) -> Result<(), Fault> {
@@ -89,23 +82,22 @@ fn put_wave(transaction: &Transaction<'_>, plan: &PlanId, unit: &RunUnit) -> Res
 }
 
 pub(super) fn find(connection: &Connection, run: &RunId, unit: &TaskId) -> Result<RunUnit, Fault> {
-    let found = connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM run_unit WHERE run = ?1 AND unit = ?2"))?
-        .query_row([run.as_str(), unit.as_str()], from_row)
-        .optional()?;
+    let found = connection.first(
+        &format!("SELECT {COLUMNS} FROM run_unit WHERE run = ?1 AND unit = ?2"),
+        [run.as_str(), unit.as_str()],
+        from_row,
+    )?;
     found.ok_or_else(|| LedgerError::UnknownUnit { run: run.clone(), unit: unit.clone() }.into())
 }
 
 /// All that changes; what it consists of does not.
 pub(super) fn keep(transaction: &Transaction<'_>, run: &RunId, unit: &RunUnit) -> Result<(), Fault> {
-    transaction
-        .prepare_cached(
-            "UPDATE run_unit SET wave = ?3, status = ?4, attempts = ?5, stuck = ?6, branch = ?7, directory = ?8, plan = ?9,
+    transaction.run(
+        "UPDATE run_unit SET wave = ?3, status = ?4, attempts = ?5, stuck = ?6, branch = ?7, directory = ?8, plan = ?9,
                     pid = ?10, pid_started = ?11, session = ?12, leases = ?13, head = ?14, merged = ?15, note = ?16,
                     last_failure = ?17, updated_at = ?18
              WHERE run = ?1 AND unit = ?2",
-        )?
-        .execute(params![
+        params![
             run.as_str(),
             unit.unit.as_str(),
             unit.wave,
@@ -124,8 +116,8 @@ pub(super) fn keep(transaction: &Transaction<'_>, run: &RunId, unit: &RunUnit) -
             unit.note,
             unit.last_failure,
             unit.updated_at.0,
-        ])?;
-    Ok(())
+        ],
+    )
 }
 
 fn from_row(columns: &Row<'_>) -> rusqlite::Result<RunUnit> {

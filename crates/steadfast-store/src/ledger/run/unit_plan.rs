@@ -132,11 +132,11 @@ pub(super) fn put_away(
 
 /// The plans of its worktree that are not put away, itself among them.
 fn beside(connection: &Connection, unit_plan: &PlanId) -> Result<Vec<PlanId>, Fault> {
-    let mut statement = connection.prepare_cached(
+    connection.rows(
         "SELECT id FROM plan WHERE cleared_at IS NULL AND worktree = (SELECT worktree FROM plan WHERE id = ?1)",
-    )?;
-    let rows = statement.query_map([unit_plan.as_str()], |row| plan_id(row, 0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        [unit_plan.as_str()],
+        |row| plan_id(row, 0),
+    )
 }
 
 /// What a unit's plan is called.
@@ -164,34 +164,33 @@ fn place_for(connection: &Connection, loading: &UnitLoading<'_>) -> Result<Place
 
 fn put(transaction: &Transaction<'_>, whole: &PlanId, id: &PlanId, loading: &UnitLoading<'_>) -> Result<(), Fault> {
     let &UnitLoading { worktree, title, now, .. } = loading;
-    let (source, added_by): (Option<String>, AddedBy) = transaction
-        .prepare_cached("SELECT source, added_by FROM plan WHERE id = ?1")?
-        .query_row([whole.as_str()], |row| Ok((row.get(0)?, word(row, 1, &AddedBy::ALL, AddedBy::as_str)?)))?;
+    let (source, added_by): (Option<String>, AddedBy) =
+        transaction.row("SELECT source, added_by FROM plan WHERE id = ?1", [whole.as_str()], |row| {
+            Ok((row.get(0)?, word(row, 1, &AddedBy::ALL, AddedBy::as_str)?))
+        })?;
     plan::insert(transaction, &NewPlan { id, worktree, title, source: source.as_deref(), added_by }, now)?;
-    transaction
-        .prepare_cached("UPDATE plan SET head = (SELECT head FROM plan WHERE id = ?2) WHERE id = ?1")?
-        .execute(params![id.as_str(), whole.as_str()])?;
+    transaction.run(
+        "UPDATE plan SET head = (SELECT head FROM plan WHERE id = ?2) WHERE id = ?1",
+        params![id.as_str(), whole.as_str()],
+    )?;
     for task in loading.tasks {
         put_task(transaction, whole, id, task, loading)?;
     }
     // What it waits for outside the unit is done by the time it is dispatched.
-    transaction
-        .prepare_cached(
-            "INSERT INTO dependency (plan, task, blocked_by)
+    transaction.change(
+        "INSERT INTO dependency (plan, task, blocked_by)
          SELECT ?1, dependency.task, dependency.blocked_by FROM dependency
          JOIN task ON task.plan = ?1 AND task.id = dependency.task
          JOIN task AS before ON before.plan = ?1 AND before.id = dependency.blocked_by
          WHERE dependency.plan = ?2",
-        )?
-        .execute(params![id.as_str(), whole.as_str()])?;
+        params![id.as_str(), whole.as_str()],
+    )?;
     spec::count_all_waits(transaction, id)?;
-    transaction
-        .prepare_cached(
-            "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
+    transaction.run(
+        "INSERT INTO decision (plan, number, phase, what, why, added_by, at)
          SELECT ?1, number, phase, what, why, added_by, at FROM decision WHERE plan = ?2",
-        )?
-        .execute(params![id.as_str(), whole.as_str()])?;
-    Ok(())
+        params![id.as_str(), whole.as_str()],
+    )
 }
 
 /// As it stands in the whole plan, but nobody is at it yet.
@@ -204,24 +203,22 @@ fn put_task(
 ) -> Result<(), Fault> {
     let found = task::find(transaction, whole, task)?;
     let started = spec::at_load(found.verify.as_ref(), &found.files, loading.baseline, loading.now);
-    transaction
-        .prepare_cached(
-            "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
+    transaction.run(
+        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
                                stuck_count, wave, started, added_by, created_at, updated_at, first_closed_at)
              SELECT ?1, id, position, title, kind, type, phase, item, files, notes, verify,
                     CASE status WHEN 'done' THEN 'done' ELSE 'pending' END,
                     stuck_count, wave, ?4, added_by, ?5, ?5, first_closed_at
              FROM task WHERE plan = ?2 AND id = ?3",
-        )?
-        .execute(params![id.as_str(), whole.as_str(), task.as_str(), started.as_ref().map(text), loading.now.0])?;
+        params![id.as_str(), whole.as_str(), task.as_str(), started.as_ref().map(text), loading.now.0],
+    )?;
     if let Some(command) = found.verify.as_ref().and_then(Check::as_command) {
-        transaction
-            .prepare_cached(
-                "INSERT INTO frozen (plan, command, definition, at)
+        transaction.run(
+            "INSERT INTO frozen (plan, command, definition, at)
                  SELECT ?1, command, definition, at FROM frozen WHERE plan = ?2 AND command = ?3
                  ON CONFLICT (plan, command) DO NOTHING",
-            )?
-            .execute(params![id.as_str(), whole.as_str(), AsGiven(command)])?;
+            params![id.as_str(), whole.as_str(), AsGiven(command)],
+        )?;
     }
     Ok(())
 }

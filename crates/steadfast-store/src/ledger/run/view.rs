@@ -13,9 +13,8 @@ impl Ledger {
     pub fn run_view(&self, run: &RunId) -> Result<RunView, LedgerError> {
         self.read(|connection| {
             let run = row::find(connection, run)?;
-            let title = connection
-                .prepare_cached("SELECT title FROM plan WHERE id = ?1")?
-                .query_row([run.plan.as_str()], |row| row.get(0))?;
+            let title =
+                connection.row("SELECT title FROM plan WHERE id = ?1", [run.plan.as_str()], |row| row.get(0))?;
             Ok(RunView {
                 title,
                 units: unit::all(connection, &run.id)?,
@@ -32,9 +31,9 @@ impl Ledger {
 }
 
 fn reasons(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskId, String>, Fault> {
-    let mut statement = connection.prepare_cached(
+    connection.rows(
         "SELECT id, block_reason FROM task WHERE plan = ?1 AND status = 'blocked' AND block_reason IS NOT NULL",
-    )?;
-    let rows = statement.query_map([plan.as_str()], |row| Ok((task_id(row, 0)?, row.get(1)?)))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+        [plan.as_str()],
+        |row| Ok((task_id(row, 0)?, row.get(1)?)),
+    )
 }
