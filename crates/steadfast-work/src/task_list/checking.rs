@@ -5,7 +5,7 @@
 //! is lost.
 
 use std::io::{self, PipeReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
