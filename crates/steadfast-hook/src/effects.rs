@@ -5,7 +5,7 @@ use std::path::Path;
 use steadfast_engine::Decision;
 use steadfast_model::{Effect, Event, EventKind, Opening, SessionId};
 use steadfast_store::ledger::{Claiming, Ledger};
-use steadfast_store::{SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim};
+use steadfast_store::{SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim, open_and_unseal, reseal};
 
 use crate::checkout::{Checkout, StepError};
 use crate::drain::drain_now;
@@ -42,7 +42,7 @@ fn carry_out_one(checkout: &mut Checkout<'_>, event: &Event, effect: &Effect) ->
         Effect::DropClaim { call } => drop_claim(place, call).map_err(StepError::Claims)?,
         Effect::DropClaims => drop_claims_of(place, &event.session, event.at),
         Effect::CloseGate(closed) => gate::close(place, closed).map_err(StepError::Gate)?,
-        Effect::OpenGate { scope } => gate::open(place, scope).map_err(StepError::Gate)?,
+        Effect::OpenGate { scope } => open_and_unseal(place, scope).map_err(StepError::Gate)?,
         Effect::KeepDraft { scope, call, text, waiting } => {
             gate::keep(place, scope, call, text, *waiting, event.at).map_err(StepError::Gate)?;
         }
@@ -50,7 +50,7 @@ fn carry_out_one(checkout: &mut Checkout<'_>, event: &Event, effect: &Effect) ->
             let yes = Yes { scope, hash, channel: *channel, session: Some(&event.session), at: event.at };
             gate::approve(place, checkout.config, &yes)?;
         }
-        Effect::Reseal { scope, path } => gate::adopt(place, scope, path).map_err(StepError::Gate)?,
+        Effect::Reseal { scope, path } => reseal(place, scope, &place.root, path).map_err(StepError::Gate)?,
         Effect::ResealTree { scope } => gate::adopt_tree(place, scope).map_err(StepError::Gate)?,
         Effect::DrainJournal { over_bytes } if files.journal_bytes() > *over_bytes => drain_now(place, &files)?,
         Effect::NoteProcess { hosts } => files.note_process(hosts).map_err(StepError::files(&files))?,

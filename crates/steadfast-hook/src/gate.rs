@@ -6,8 +6,8 @@ use std::time::Duration;
 use steadfast_model::{DraftLine, Gate, GateScope, Millis, Profile, ToolUseId, Waiting};
 use steadfast_plan::{Options, compile, hash};
 use steadfast_store::{
-    ConfigFiles, Draft, Format, GrantError, Place, Yes, close_gate, draft, gate_of, grant, keep_draft, log_line,
-    open_gate, reseal, reseal_tree, seal, text_hash, unseal,
+    ConfigFiles, Draft, Format, GrantError, OldMarker, Place, Yes, close_and_seal, close_gate, draft, gate_of, grant,
+    keep_draft, log_line, reseal_tree, text_hash,
 };
 
 /// Where what plan mode was left with is written: it has no path of its own.
@@ -19,20 +19,9 @@ const TREE: Duration = Duration::from_millis(600);
 /// To seal it again: it was looked at in the same second.
 const TREE_AGAIN: Duration = Duration::from_millis(300);
 
-/// The seal first: a gate is closed when what it protects is on record.
 pub(crate) fn close(place: &Place, gate: &Gate) -> io::Result<()> {
     let gate = Gate { root: place.worktree(), ..gate.clone() };
-    seal(place, &gate, TREE)?;
-    match gate_of(place, &gate.scope) {
-        // Somebody else wrote it meanwhile, and knows more: what was proposed.
-        Some(_) => Ok(()),
-        None => close_gate(place, &gate),
-    }
-}
-
-pub(crate) fn open(place: &Place, scope: &GateScope) -> io::Result<()> {
-    open_gate(place, scope)?;
-    unseal(place, scope)
+    close_and_seal(place, &gate, OldMarker::Keep, TREE).map(drop)
 }
 
 /// Keeps the text that plan mode is left with as the draft of a gate.
@@ -98,10 +87,6 @@ fn title(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let heading = text.lines().find_map(|line| line.strip_prefix("# "));
     heading.or_else(|| lines.next()).unwrap_or("a plan").chars().take(LONG).collect()
-}
-
-pub(crate) fn adopt(place: &Place, scope: &GateScope, path: &str) -> io::Result<()> {
-    reseal(place, scope, &place.root, path)
 }
 
 pub(crate) fn adopt_tree(place: &Place, scope: &GateScope) -> io::Result<()> {

@@ -5,12 +5,59 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use steadfast_model::{Gate, GateScope, Millis, SessionId};
 use steadfast_system::{Access, create_private_dir, replace_durably};
 
 use crate::file::file_name;
+use crate::hook_log::log_now;
 use crate::place::Place;
+use crate::seal::{Sealed, seal, unseal};
+
+/// What becomes of the marker of a gate that is closed already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldMarker {
+    /// Another process wrote it meanwhile, and may know what was proposed.
+    Keep,
+    Replace,
+}
+
+/// Closes a gate: the seal first, because a gate is closed when what it protects is on record. Git gets `tree` to seal what
+/// is too much for single files.
+pub fn close_and_seal(place: &Place, gate: &Gate, old: OldMarker, tree: Duration) -> io::Result<Sealed> {
+    let sealed = seal(place, gate, tree)?;
+    if old == OldMarker::Replace || gate_of(place, &gate.scope).is_none() {
+        close_gate(place, gate)?;
+    }
+    Ok(sealed)
+}
+
+/// Opens a gate: its markers go, then its seal. A seal that stays is told from that of the next gate by its time.
+pub fn open_and_unseal(place: &Place, scope: &GateScope) -> io::Result<()> {
+    match scope {
+        GateScope::Worktree(path) if path.is_empty() => remove_unreadable(place)?,
+        scope => open_gate(place, scope)?,
+    }
+    if let Err(error) = unseal(place, scope) {
+        log_now(&place.state, &format!("a seal was not taken off: {error}"));
+    }
+    Ok(())
+}
+
+/// Removes the markers that cannot be read: they close the gate of every session.
+fn remove_unreadable(place: &Place) -> io::Result<()> {
+    for folder in folders(place) {
+        for marker in fs::read_dir(folder).into_iter().flatten() {
+            let path = marker?.path();
+            let is_read = fs::read(&path).is_ok_and(|bytes| serde_json::from_slice::<Gate>(&bytes).is_ok());
+            if !is_read {
+                fs::remove_file(path)?;
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Writes the marker. What it says is on the disk when this returns: a gate that was closed stays closed.
 pub fn close_gate(place: &Place, gate: &Gate) -> io::Result<()> {

@@ -9,10 +9,10 @@ use steadfast_system::{Access, replace_durably};
 
 use super::record::{ApprovalRecord, Signer, SigningError, valid_approval, write_approval};
 use crate::draft::{Draft, draft};
-use crate::gate::{gates, open_gate};
+use crate::gate::{gates, open_and_unseal};
 use crate::marker::{with_marker, without_marker};
 use crate::place::Place;
-use crate::seal::{Held, copy_aside, target_of, unseal};
+use crate::seal::{Held, copy_aside, target_of};
 
 /// What a human said yes to, where and when.
 #[derive(Clone, Copy, Debug)]
@@ -111,9 +111,7 @@ pub fn grant_signed(
         seal.reseal(&root, &target.path).map_err(GrantError::Seal)?;
     }
     drop(seals);
-    open_gate(place, yes.scope).map_err(GrantError::Gate)?;
-    // What stays of it is told from the seal of the next gate by its time.
-    let _ = unseal(place, yes.scope);
+    open_and_unseal(place, yes.scope).map_err(GrantError::Gate)?;
     Ok(Granted { path, record, kept })
 }
 

@@ -1,7 +1,5 @@
 //! The plan gates of a checkout: which stand, how one is closed, and how it comes open.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,8 +9,8 @@ use steadfast_model::{
     Trigger,
 };
 use steadfast_store::{
-    Draft, Place, Sealed, SessionFiles, close_gate, drafts, gates, log_line, open_gate, seal, seal_breaks, tree_breaks,
-    unseal,
+    Draft, OldMarker, Place, Sealed, SessionFiles, close_and_seal, drafts, gates, open_and_unseal, seal_breaks,
+    tree_breaks,
 };
 use steadfast_text::one_line;
 
@@ -152,20 +150,6 @@ fn is_here(gate: &Gate, worktree: &str, user_state: Option<&Path>) -> bool {
     }
 }
 
-/// Removes the markers that cannot be read: they stand before everybody, and name nobody.
-fn remove_unreadable(place: &Place) -> io::Result<()> {
-    for folder in [place.state.join("gates"), place.state.with_extension("gates")] {
-        for marker in fs::read_dir(folder).into_iter().flatten() {
-            let path = marker?.path();
-            let is_read = fs::read(&path).is_ok_and(|bytes| serde_json::from_slice::<Gate>(&bytes).is_ok());
-            if !is_read {
-                fs::remove_file(path)?;
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Whether a gate without its marker is one of this checkout. Of a session's own nobody knows where: it stands.
 fn is_remembered_here(place: &Place, known: &GateState, worktree: &str) -> bool {
     match &known.scope {
@@ -255,8 +239,7 @@ impl TaskList {
     /// Seal, marker, journal, in this order: whoever dies in between has closed it all the same.
     pub(super) fn close(&self, gate: &Gate) -> Result<Sealed, WorkError> {
         let place = self.place();
-        let sealed = seal(place, gate, TREE).map_err(GateError::NotClosed)?;
-        close_gate(place, gate).map_err(GateError::NotClosed)?;
+        let sealed = close_and_seal(place, gate, OldMarker::Replace, TREE).map_err(GateError::NotClosed)?;
         if let GateScope::Session(session) = &gate.scope {
             let known = SessionFiles::of(place, session).peek();
             if known.as_ref().is_some_and(|state| state.gate.is_some()) {
@@ -275,14 +258,8 @@ impl TaskList {
             for state in sessions {
                 self.tell_session(&state.session, state.host, EventKind::GateOpened(opening.clone()))?;
             }
-            let removed = match &gate.scope {
-                GateScope::Worktree(path) if path.is_empty() => remove_unreadable(place),
-                scope => open_gate(place, scope),
-            };
-            removed.map_err(|source| GateError::NotOpened { folder: place.state.join("gates"), source })?;
-            if let Err(error) = unseal(place, &gate.scope) {
-                log_line(place, self.now(), &format!("a seal was not taken off: {error}"));
-            }
+            open_and_unseal(place, &gate.scope)
+                .map_err(|source| GateError::NotOpened { folder: place.state.join("gates"), source })?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::ssh::public_key;
 use crate::task_list::{Looked, Standing, approval_key as ssh_key};
 use steadfast_model::{ApprovalRules, GateScope, Profile, SealBreak};
-use steadfast_store::{Restored, approval_key, gates, kept_aside, open_gate, restore, sealed, unseal};
+use steadfast_store::{Restored, approval_key, gates, kept_aside, open_and_unseal, restore, sealed};
 use steadfast_text::count;
 
 use crate::doctor::Finding;
@@ -82,7 +82,7 @@ fn drop_expired(here: &Installation) -> Result<String, FixError> {
     let place = here.place();
     let expired: Vec<_> = gates(place).into_iter().filter(|gate| gate.has_expired(here.now)).collect();
     for gate in &expired {
-        open_gate(place, &gate.scope).and_then(|()| unseal(place, &gate.scope))?;
+        open_and_unseal(place, &gate.scope)?;
     }
     Ok(format!("{} removed", count(expired.len(), "marker")))
 }
