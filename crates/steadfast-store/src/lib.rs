@@ -30,8 +30,8 @@ pub use config::{CONFIG_FILE, ConfigError, ConfigFiles, parse_options};
 pub use draft::{Draft, draft, drafts, keep_draft};
 pub use file_lock::{forget_check, is_check_running, lock_check, lock_following, lock_loop};
 pub use gate::{
-    Later, close_and_seal, close_gate, forget_gates, gate_before, gate_for, gate_of, gates, has_marker_before,
-    open_and_unseal, open_gate,
+    Later, OldMarker, close_and_seal, close_gate, forget_gates, gate_before, gate_for, gate_of, gates,
+    has_marker_before, open_and_unseal, open_gate,
 };
 pub use hook_log::{log_line, read_log, rotated_log};
 pub use marker::{Format, has_marker, text_hash, with_marker, without_marker};
