@@ -35,7 +35,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-redact", &[]),
     ("steadfast-shell", &[]),
     ("steadfast-words", &[]),
-    ("steadfast-engine", &["model", "shell"]),
+    ("steadfast-engine", &["model", "shell", "words"]),
     ("steadfast-observe", &["model", "system", "text"]),
     ("steadfast-plan", &["model"]),
     ("steadfast-hosts", &["model"]),
