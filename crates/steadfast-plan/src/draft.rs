@@ -20,6 +20,17 @@ impl Text {
     pub(crate) fn as_str(&self) -> &str {
         &self.value
     }
+
+    /// A part of it, in its place.
+    pub(crate) fn part(&self, part: &str) -> Self {
+        let start = self.span.start + (part.as_ptr() as usize - self.value.as_ptr() as usize);
+        Self::new(part, start..start + part.len())
+    }
+
+    /// Other words in the same place.
+    pub(crate) fn with(&self, value: impl Into<String>) -> Self {
+        Self::new(value, self.span.clone())
+    }
 }
 
 /// A spec as it was written, whatever it was written in.

@@ -5,6 +5,7 @@
 //! unrolled and dependencies resolved; the graph becomes a [`Plan`], with generated tasks in. Each step says what is
 //! wrong and goes on, so that everything is said at once.
 
+mod blocks;
 mod card;
 mod commands;
 mod draft;
@@ -32,6 +33,7 @@ mod standing;
 mod swallow;
 mod synthetic;
 mod unit;
+mod vocabulary;
 mod wave;
 mod workflow;
 
