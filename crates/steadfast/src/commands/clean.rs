@@ -45,7 +45,7 @@ impl Clean {
         let place = &repository.place;
         let now = surroundings::now();
         let claims = sized(stale_claims(place, now));
-        let days = self.older_than.unwrap_or(repository.config.load()?.privacy_retain_days.value);
+        let days = self.older_than.unwrap_or(repository.config.load()?.privacy.retain_days.value);
         let age = i64::from(days).saturating_mul(DAY_MS).max(DAY_MS);
         let keep = Keep { heard_since: Millis(now.0.saturating_sub(age)), damaged: !self.all };
 

@@ -152,7 +152,7 @@ fn is_shared(setup: &Setup, host: Host) -> bool {
 fn stop_block_cap(setup: &Setup) -> Result<Option<u32>, CommandError> {
     /// The first limit that Claude Code would not let us reach.
     const CLAUDES_OWN: u32 = 8;
-    let max_idle = Repository::at(setup.place.clone(), surroundings::environment()).config.load()?.stop_max_idle.value;
+    let max_idle = Repository::at(setup.place.clone(), surroundings::environment()).config.load()?.stop.max_idle.value;
     Ok((max_idle >= CLAUDES_OWN).then(|| max_idle.saturating_add(1)))
 }
 

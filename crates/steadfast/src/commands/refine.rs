@@ -82,7 +82,7 @@ impl Refine {
         let files = SessionFiles::of(place, &SessionId::new(&self.session));
         let state = files.peek().ok_or(RefineError::NoSession)?;
         let settings = repository.config.load()?;
-        let command = settings.drift_refine.value.trim();
+        let command = settings.drift.refine.value.trim();
         let Some(goal) = state.goal.as_ref().filter(|_| state.prompts == self.prompt && !command.is_empty()) else {
             return Ok(());
         };
