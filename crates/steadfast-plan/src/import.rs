@@ -14,12 +14,12 @@ pub(crate) mod waits;
 
 use std::collections::HashSet;
 
-use crate::blocks::{Block, Kind};
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
 use crate::markdown::names::phase_name;
 use crate::problem::{Code, Findings};
 use crate::source::Lines;
 use crate::{json, markdown};
+use steadfast_words::blocks::{Block, BlockKind};
 
 use list::TaskMark;
 
@@ -185,11 +185,11 @@ impl Phases {
 fn noted(block: &Block) -> String {
     let text = block.text.as_str();
     match &block.kind {
-        Kind::Heading(level) => format!("{} {text}", "#".repeat(*level)),
-        Kind::Bullet => format!("- {text}"),
-        Kind::Ordered(whole) => whole.value.clone(),
-        Kind::Row(cells) => format!("| {} |", cells.iter().map(Text::as_str).collect::<Vec<_>>().join(" | ")),
-        Kind::Blank | Kind::Box(_) | Kind::Text | Kind::Fence | Kind::Code => text.to_owned(),
+        BlockKind::Heading(level) => format!("{} {text}", "#".repeat(*level)),
+        BlockKind::Bullet => format!("- {text}"),
+        BlockKind::Ordered(whole) => whole.value.clone(),
+        BlockKind::Row(cells) => format!("| {} |", cells.iter().map(Text::as_str).collect::<Vec<_>>().join(" | ")),
+        BlockKind::Blank | BlockKind::Box(_) | BlockKind::Text | BlockKind::Fence | BlockKind::Code => text.to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use steadfast_model::TaskType;
 
 use crate::markdown::words::words;
-use crate::vocabulary::Words;
+use steadfast_words::WordList;
 
 /// The type that a word stands for. `None`: none is known.
 pub(crate) fn kind(word: &str) -> Option<TaskType> {
@@ -11,7 +11,7 @@ pub(crate) fn kind(word: &str) -> Option<TaskType> {
     TYPES.iter().find(|(words, _)| words.contains(&word)).map(|(_, kind)| *kind)
 }
 
-const TYPES: [(Words, TaskType); 4] = [
+const TYPES: [(WordList, TaskType); 4] = [
     (words!("type ui"), TaskType::Ui),
     (words!("type backend"), TaskType::Backend),
     (words!("type func"), TaskType::Func),

@@ -5,7 +5,6 @@
 //! unrolled and dependencies resolved; the graph becomes a [`Plan`], with generated tasks in. Each step says what is
 //! wrong and goes on, so that everything is said at once.
 
-mod blocks;
 mod card;
 mod commands;
 mod draft;
@@ -31,9 +30,7 @@ mod shape;
 mod source;
 mod standing;
 mod swallow;
-mod synthetic;
 mod unit;
-mod vocabulary;
 mod wave;
 mod workflow;
 
@@ -63,7 +60,6 @@ pub use schedule::{Lengths, Moment, Schedule};
 pub use score::{Dimension, Mark, Sentence, SpecScore, Stated, THRESHOLD, paths, score, score_plan, stated};
 pub use shape::{render_shape, shape};
 pub use swallow::swallowed;
-pub use synthetic::synthetic_spec;
 pub use unit::{Circle, Unit, UnitState, units};
 pub use wave::{next_wave, waves};
 pub use workflow::{

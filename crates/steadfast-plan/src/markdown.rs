@@ -15,19 +15,19 @@ pub(crate) mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::blocks::{Block, Blocks, Kind, boxed};
 use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text, promise};
 use crate::import::waits::{Part, add_parts};
 use crate::problem::{Code, Findings};
 use fields::Field;
 use names::{is_nothing, is_phase, lead_of, named_section, numbered, phase_name, plain, tagged, task_led};
 use outline::is_task_line;
+use steadfast_words::blocks::{Block, BlockKind, Blocks, boxed};
 use table::Columns;
 use words::{PHASE, STEP, holds_tasks, is_imperative, is_quiet};
 
 /// The lines of a text. A field of a task is no title.
 pub(crate) fn blocks(text: &str) -> Blocks<'_> {
-    crate::blocks::blocks(text, fields::is_field)
+    steadfast_words::blocks::blocks(text, fields::is_field)
 }
 
 pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
@@ -143,23 +143,23 @@ enum Form {
 
 impl Reader<'_> {
     fn line(&mut self, Block { kind, text, indent, .. }: &Block) {
-        if !matches!(kind, Kind::Row(_)) {
+        if !matches!(kind, BlockKind::Row(_)) {
             self.columns = None;
         }
         match kind {
-            Kind::Blank => self.close_paragraph(),
-            Kind::Heading(1) if self.draft.feature.is_empty() && !is_phase(text) => {
+            BlockKind::Blank => self.close_paragraph(),
+            BlockKind::Heading(1) if self.draft.feature.is_empty() && !is_phase(text) => {
                 text.as_str().trim_start_matches("SPEC:").trim().clone_into(&mut self.draft.feature);
             }
-            Kind::Heading(level) => self.heading(*level, text),
-            Kind::Box(mark) => self.checkbox(*mark, text, *indent),
-            Kind::Bullet | Kind::Ordered(_) => self.item(text, *indent),
-            Kind::Row(cells) => self.row(cells),
-            Kind::Text => self.text(text, *indent),
-            Kind::Code => self.code(text),
-            Kind::Fence => {}
+            BlockKind::Heading(level) => self.heading(*level, text),
+            BlockKind::Box(mark) => self.checkbox(*mark, text, *indent),
+            BlockKind::Bullet | BlockKind::Ordered(_) => self.item(text, *indent),
+            BlockKind::Row(cells) => self.row(cells),
+            BlockKind::Text => self.text(text, *indent),
+            BlockKind::Code => self.code(text),
+            BlockKind::Fence => {}
         }
-        self.after_blank = matches!(kind, Kind::Blank);
+        self.after_blank = matches!(kind, BlockKind::Blank);
     }
 
     fn is_task(&self, text: &Text) -> bool {

@@ -6,7 +6,7 @@
 /// A list of the vocabulary, by its name there.
 macro_rules! words {
     ($name:literal) => {
-        $crate::vocabulary::phrases!($crate::vocabulary::list(
+        steadfast_words::phrases!(steadfast_words::word_list::list(
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/score/words.txt")),
             $name
         ))

@@ -1,10 +1,10 @@
 //! `.planning/phases/NN-name/NN-MM-PLAN.md`: a front matter, and tasks in tags: `<task><name>…</name>…</task>`.
 
 use super::note;
-use crate::blocks::{Block, Kind};
 use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text};
 use crate::markdown::names::{numbered, plain};
 use crate::markdown::{blocks, stem};
+use steadfast_words::blocks::{Block, BlockKind};
 
 pub(super) fn read(text: &str, name: &str) -> Draft {
     let whole = Text::new(text, 0..text.len());
@@ -48,10 +48,10 @@ fn around(text: &str, inside: &[Span], draft: &mut Draft) {
             continue;
         }
         match kind {
-            Kind::Heading(1) if draft.feature.is_empty() => draft.feature = plain(text.as_str()),
-            Kind::Heading(_) => is_objective = text.as_str().eq_ignore_ascii_case("objective"),
-            Kind::Box(_) => draft.criteria.push(text.value),
-            Kind::Text if is_objective && draft.description.is_none() => draft.description = Some(text.value),
+            BlockKind::Heading(1) if draft.feature.is_empty() => draft.feature = plain(text.as_str()),
+            BlockKind::Heading(_) => is_objective = text.as_str().eq_ignore_ascii_case("objective"),
+            BlockKind::Box(_) => draft.criteria.push(text.value),
+            BlockKind::Text if is_objective && draft.description.is_none() => draft.description = Some(text.value),
             _ => {}
         }
     }

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 
 use super::waits::{Part, add_parts};
 use super::{Phases, note, noted};
-use crate::blocks::{Block, Kind};
 use crate::draft::{Draft, DraftTask, Text};
 use crate::estimate;
 use crate::markdown::fields::{Field, field, names};
@@ -13,6 +12,7 @@ use crate::markdown::names::{is_nothing, is_phase, numbered, plain};
 use crate::markdown::{after, blocks, check, stem};
 use crate::problem::{Code, Findings};
 use crate::standing;
+use steadfast_words::blocks::{Block, BlockKind};
 
 /// What makes a line a task.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,26 +75,26 @@ impl Reader<'_> {
     fn block(&mut self, block: &Block) {
         let Block { kind, text, indent, .. } = block;
         match (kind, self.mark) {
-            (Kind::Blank, _) => self.is_described |= self.draft.description.is_some(),
-            (Kind::Heading(1), mark)
+            (BlockKind::Blank, _) => self.is_described |= self.draft.description.is_some(),
+            (BlockKind::Heading(1), mark)
                 if self.draft.feature.is_empty() && (mark == TaskMark::Heading || self.draft.phases.is_empty()) =>
             {
                 let words = plain(text.as_str());
                 self.draft.feature = words.trim_start_matches("Task Breakdown: ").to_owned();
             }
-            (Kind::Heading(level), TaskMark::Heading) => match task_heading(text) {
+            (BlockKind::Heading(level), TaskMark::Heading) => match task_heading(text) {
                 Some((id, title)) => self.task(Some(id), title, 0),
                 None if *level <= 2 => self.phase(text),
                 None => self.note(block),
             },
-            (Kind::Heading(level), TaskMark::Box) if *level <= 2 || is_phase(text) => self.phase(text),
+            (BlockKind::Heading(level), TaskMark::Box) if *level <= 2 || is_phase(text) => self.phase(text),
             // A deeper heading structures a phase.
-            (Kind::Heading(_), TaskMark::Box) => self.open.clear(),
-            (Kind::Box(_), TaskMark::Heading) => match self.current() {
+            (BlockKind::Heading(_), TaskMark::Box) => self.open.clear(),
+            (BlockKind::Box(_), TaskMark::Heading) => match self.current() {
                 Some(task) => task.criteria.push(text.value.clone()),
                 None => self.draft.criteria.push(text.value.clone()),
             },
-            (Kind::Box(mark), TaskMark::Box) if !text.as_str().is_empty() => {
+            (BlockKind::Box(mark), TaskMark::Box) if !text.as_str().is_empty() => {
                 let (id, title) = match numbered(text).filter(|(id, _)| is_number(id.as_str())) {
                     Some((id, title)) => (Some(id), raw(text, &title)),
                     None => (None, text.clone()),
@@ -105,14 +105,14 @@ impl Reader<'_> {
                     task.standing = standing::in_box(*mark);
                 }
             }
-            (Kind::Box(_), TaskMark::Box) => {}
+            (BlockKind::Box(_), TaskMark::Box) => {}
             // A fence that was not ended does not swallow the tasks after it.
-            (Kind::Code, TaskMark::Heading) => match heading_in(text).and_then(|heading| task_heading(&heading)) {
+            (BlockKind::Code, TaskMark::Heading) => match heading_in(text).and_then(|heading| task_heading(&heading)) {
                 Some((id, title)) => self.task(Some(id), title, 0),
                 None => self.note(block),
             },
-            (Kind::Bullet | Kind::Text | Kind::Ordered(_), _) if self.is_field(block.whole()) => {}
-            (Kind::Text, _) => {
+            (BlockKind::Bullet | BlockKind::Text | BlockKind::Ordered(_), _) if self.is_field(block.whole()) => {}
+            (BlockKind::Text, _) => {
                 if *indent == 0 && self.after_blank {
                     self.in_list = false;
                 }
@@ -121,13 +121,13 @@ impl Reader<'_> {
                 }
                 self.note(block);
             }
-            (Kind::Bullet | Kind::Ordered(_), _) => {
+            (BlockKind::Bullet | BlockKind::Ordered(_), _) => {
                 self.beside(block.whole(), *indent);
                 self.note(block);
             }
-            (Kind::Row(_) | Kind::Fence | Kind::Code, _) => self.note(block),
+            (BlockKind::Row(_) | BlockKind::Fence | BlockKind::Code, _) => self.note(block),
         }
-        self.after_blank = matches!(kind, Kind::Blank);
+        self.after_blank = matches!(kind, BlockKind::Blank);
     }
 
     /// Beside boxes, and not below one: its box was forgotten, or it is no task.

@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use super::Format;
 use super::list::task_heading;
 use super::slices;
-use crate::blocks::{Block, Kind};
 use crate::markdown::blocks;
 use crate::markdown::fields::{Field, field};
 use crate::markdown::names::{numbered, tagged};
 use crate::problem::{Code, Findings};
 use crate::source::{Notation, bom_len};
+use steadfast_words::blocks::{Block, BlockKind};
 
 /// `None`: it is none, which is said.
 pub(crate) fn recognise(text: &str, name: &str, findings: &mut Findings) -> Option<Format> {
@@ -154,14 +154,14 @@ impl Signs {
         let text = block.whole();
         let words = text.as_str();
         match &block.kind {
-            Kind::Heading(level) => {
+            BlockKind::Heading(level) => {
                 self.exported |= tagged(text).is_some();
                 self.phase_headings += usize::from(words.to_lowercase().starts_with("phase "));
                 self.task_headings += usize::from(*level >= 3 && task_heading(text).is_some());
                 self.in_task = *level >= 3 && numbered(text).is_some();
                 self.numbered_headings += usize::from(words.starts_with(|c: char| c.is_ascii_digit()));
             }
-            Kind::Box(_) => {
+            BlockKind::Box(_) => {
                 self.boxes += 1;
                 self.in_task = true;
                 if let Some((id, _)) = numbered(text) {
@@ -169,7 +169,7 @@ impl Signs {
                     *(if is_kit { &mut self.kit } else { &mut self.numbered }) += 1;
                 }
             }
-            Kind::Bullet | Kind::Text | Kind::Ordered(_) => {
+            BlockKind::Bullet | BlockKind::Text | BlockKind::Ordered(_) => {
                 self.tags += usize::from(words.starts_with("<task ") || words.starts_with("<task>"));
                 self.names += usize::from(words.starts_with("<name>"));
                 match field(text).filter(|_| self.in_task) {
@@ -178,10 +178,10 @@ impl Signs {
                     Some(_) => self.fields += 1,
                 }
             }
-            Kind::Row(cells) => {
+            BlockKind::Row(cells) => {
                 self.rows += usize::from(cells.first().is_some_and(|cell| cell.as_str().eq_ignore_ascii_case("id")));
             }
-            Kind::Blank | Kind::Fence | Kind::Code => {}
+            BlockKind::Blank | BlockKind::Fence | BlockKind::Code => {}
         }
     }
 }

@@ -4,7 +4,6 @@
 use std::ops::Range;
 
 use super::note;
-use crate::blocks::{Block, Kind};
 use crate::draft::{Draft, DraftPhase, DraftTask, Standing, Text};
 use crate::markdown::fields::{Field, field, names};
 use crate::markdown::names::plain;
@@ -12,6 +11,7 @@ use crate::markdown::{blocks, stem};
 use crate::problem::Findings;
 use crate::standing;
 use steadfast_model::Status;
+use steadfast_words::blocks::{Block, BlockKind};
 
 pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     let mut draft = Draft { span: 0..text.len().min(1), ..Draft::default() };
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
             phase.tasks.push(task);
         }
     }
-    let title = blocks(text).find(|block| matches!(block.kind, Kind::Heading(1)));
+    let title = blocks(text).find(|block| matches!(block.kind, BlockKind::Heading(1)));
     draft.feature = title
         .map(|block| plain(block.text.as_str()))
         .map(|words| words.split_once(": ").map_or(words.clone(), |(_, feature)| feature.to_owned()))
@@ -42,7 +42,7 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
 
 /// Whether there is any slice in a text.
 pub fn has_slices(text: &str) -> bool {
-    blocks(text).any(|block| matches!(block.kind, Kind::Heading(_)) && heading(&block.text).is_some())
+    blocks(text).any(|block| matches!(block.kind, BlockKind::Heading(_)) && heading(&block.text).is_some())
 }
 
 /// The text with another status of one slice. `None`: it has no such slice.
@@ -73,7 +73,7 @@ fn slices(text: &str) -> Vec<Slice> {
     // The level of the slice that is read, and whether a heading below it was.
     let mut current: Option<(usize, bool)> = None;
     for block in blocks(text) {
-        if let Kind::Heading(level) = &block.kind {
+        if let BlockKind::Heading(level) = &block.kind {
             if let Some((id, title)) = heading(&block.text) {
                 slices.push(Slice { id, title, status: None, after: Vec::new(), files: Vec::new(), notes: Vec::new() });
                 current = Some((*level, false));
@@ -92,9 +92,9 @@ impl Slice {
     fn take(&mut self, block: &Block, deeper: bool) {
         let text = block.whole();
         let may_be_field = match &block.kind {
-            Kind::Bullet | Kind::Text | Kind::Ordered(_) => !deeper,
-            Kind::Box(_) | Kind::Heading(_) | Kind::Fence | Kind::Code => false,
-            Kind::Blank | Kind::Row(_) => return,
+            BlockKind::Bullet | BlockKind::Text | BlockKind::Ordered(_) => !deeper,
+            BlockKind::Box(_) | BlockKind::Heading(_) | BlockKind::Fence | BlockKind::Code => false,
+            BlockKind::Blank | BlockKind::Row(_) => return,
         };
         match field(text).filter(|_| may_be_field) {
             Some((Field::Status, value)) if self.status.is_none() => self.status = Some(value),

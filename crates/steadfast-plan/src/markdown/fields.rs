@@ -1,6 +1,6 @@
 use super::words::words;
 use crate::draft::Text;
-use crate::vocabulary::Words;
+use steadfast_words::WordList;
 
 /// What a line below a task says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) enum Field {
     Notes,
 }
 
-const FIELDS: [(Words, Field); 8] = [
+const FIELDS: [(WordList, Field); 8] = [
     (words!("type"), Field::Type),
     (words!("files"), Field::Files),
     (words!("verify"), Field::Verify),

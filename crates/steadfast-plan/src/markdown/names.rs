@@ -2,9 +2,9 @@
 
 use super::Section;
 use super::words::{PHASE, STEP, TASK, bare, led, words};
-use crate::blocks::boxed;
 use crate::draft::Text;
-use crate::vocabulary::Words;
+use steadfast_words::WordList;
+use steadfast_words::blocks::boxed;
 
 pub(crate) fn is_nothing(name: &str) -> bool {
     words!("nothing").contains(&name.to_lowercase())
@@ -12,7 +12,7 @@ pub(crate) fn is_nothing(name: &str) -> bool {
 
 /// What a heading says about the lines below it.
 pub(super) fn named_section(heading: &str) -> Option<Section> {
-    const SECTIONS: [(Words, Section); 5] = [
+    const SECTIONS: [(WordList, Section); 5] = [
         (words!("section description"), Section::Description),
         (words!("section constraints"), Section::Constraints),
         (words!("section criteria"), Section::Criteria),
@@ -54,7 +54,7 @@ pub(super) fn task_led(text: &Text) -> Option<(Text, Text)> {
 }
 
 /// `Step 1: Title`, `Phase 1: Title` as a task.
-pub(super) fn lead_of(text: &Text, words: Words) -> Option<(Text, Text)> {
+pub(super) fn lead_of(text: &Text, words: WordList) -> Option<(Text, Text)> {
     let whole = text.as_str();
     let (id, rest) = led(whole, words)?;
     let title = rest.trim_start_matches(['*', '_', '`', ']', ':', ')', '.', '-', '–', '—', '|', ' ']);

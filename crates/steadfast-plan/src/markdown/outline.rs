@@ -10,8 +10,8 @@ use super::fields::{Field, field};
 use super::names::{is_phase, named_section, numbered, tagged, task_led};
 use super::table::Columns;
 use super::words::{STEP, TASK, bare, holds_tasks, is_imperative, is_quiet, is_telling, led, words};
-use crate::blocks::{Block, Kind, boxed};
 use crate::draft::Text;
+use steadfast_words::blocks::{Block, BlockKind, boxed};
 
 /// Where the lines begin that are tasks without a box or an id, and headings that are.
 pub(super) fn tasks(text: &str, name: &str) -> HashSet<usize> {
@@ -184,19 +184,19 @@ struct Reader {
 
 impl Reader {
     fn line(&mut self, Block { kind, text, indent, .. }: &Block) {
-        if !matches!(kind, Kind::Row(_)) {
+        if !matches!(kind, BlockKind::Row(_)) {
             self.columns = None;
         }
         match kind {
-            Kind::Heading(level) => self.heading(*level, text),
-            Kind::Box(_) => {
+            BlockKind::Heading(level) => self.heading(*level, text),
+            BlockKind::Box(_) => {
                 self.base.get_or_insert(*indent);
                 self.explicit();
             }
-            Kind::Bullet => self.item(text, *indent, false),
-            Kind::Ordered(_) => self.item(text, *indent, true),
-            Kind::Row(cells) => self.row(cells),
-            Kind::Text => {
+            BlockKind::Bullet => self.item(text, *indent, false),
+            BlockKind::Ordered(_) => self.item(text, *indent, true),
+            BlockKind::Row(cells) => self.row(cells),
+            BlockKind::Text => {
                 if *indent == 0 && self.after_blank {
                     self.base = None;
                 }
@@ -205,9 +205,9 @@ impl Reader {
                     self.explicit();
                 }
             }
-            Kind::Blank | Kind::Fence | Kind::Code => {}
+            BlockKind::Blank | BlockKind::Fence | BlockKind::Code => {}
         }
-        self.after_blank = matches!(kind, Kind::Blank);
+        self.after_blank = matches!(kind, BlockKind::Blank);
     }
 
     fn zone(&mut self) -> Option<&mut Zone> {

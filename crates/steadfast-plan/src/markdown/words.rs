@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::names::plain;
-use crate::vocabulary::Words;
+use steadfast_words::WordList;
 
 static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let lines = include_str!("verbs.txt").lines().filter(|line| !line.starts_with('#'));
@@ -14,7 +14,7 @@ static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 /// A list of the vocabulary, by its name there.
 macro_rules! words {
     ($name:literal) => {
-        $crate::vocabulary::phrases!($crate::vocabulary::list(
+        steadfast_words::phrases!(steadfast_words::word_list::list(
             include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/markdown/words.txt")),
             $name
         ))
@@ -23,15 +23,15 @@ macro_rules! words {
 pub(crate) use words;
 
 /// `Task 1: …`: always a task.
-pub(super) const TASK: Words = words!("task lead");
+pub(super) const TASK: WordList = words!("task lead");
 
 /// `Step 1: …`: a task, or a phase where tasks stand below it.
-pub(super) const STEP: Words = words!("step lead");
+pub(super) const STEP: WordList = words!("step lead");
 
 /// `Phase 1: …`.
-pub(crate) const PHASE: Words = words!("phase lead");
+pub(crate) const PHASE: WordList = words!("phase lead");
 
-/// Words of a heading without its number, emphasis, emoji and box, in lower case.
+/// WordList of a heading without its number, emphasis, emoji and box, in lower case.
 pub(super) fn bare(heading: &str) -> String {
     let words = plain(heading).to_lowercase();
     let words = words.trim_start_matches("[ ]").trim_start_matches("[x]");
@@ -82,7 +82,7 @@ pub(super) fn is_telling(line: &str) -> bool {
 }
 
 /// What begins with one of these words and a number: the number, and what follows it. `Phase 1: Codes` → `1`, `Codes`.
-pub(crate) fn led<'t>(text: &'t str, words: Words) -> Option<(&'t str, &'t str)> {
+pub(crate) fn led<'t>(text: &'t str, words: WordList) -> Option<(&'t str, &'t str)> {
     let body = text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let rest = words.iter().find_map(|word| {
         let start = body.get(..word.len())?;

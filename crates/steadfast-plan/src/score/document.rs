@@ -1,9 +1,9 @@
 //! A text as its sentences, each with what the heading above it says.
 
 use super::sentence::{Form, Part, Said};
-use crate::blocks::{Block, Kind};
 use crate::markdown::blocks;
-use crate::vocabulary::Words;
+use steadfast_words::WordList;
+use steadfast_words::blocks::{Block, BlockKind};
 
 /// How much of a text is read, in bytes. What a spec of a thousand tasks wants is said at its beginning.
 const READ: usize = 100_000;
@@ -12,10 +12,10 @@ pub(super) fn sentences(text: &str) -> Vec<Said> {
     let mut reader = Reader::default();
     let all: Vec<Block> = blocks(&text[..text.floor_char_boundary(READ)]).collect();
     for (index, block) in all.iter().enumerate() {
-        let follows = all[index + 1..].iter().find(|next| !matches!(next.kind, Kind::Blank));
+        let follows = all[index + 1..].iter().find(|next| !matches!(next.kind, BlockKind::Blank));
         // A heading without a mark is known by the list below it.
-        let before_list =
-            follows.is_some_and(|next| matches!(next.kind, Kind::Bullet | Kind::Ordered(_) | Kind::Box(_)));
+        let before_list = follows
+            .is_some_and(|next| matches!(next.kind, BlockKind::Bullet | BlockKind::Ordered(_) | BlockKind::Box(_)));
         reader.block(block, before_list);
     }
     reader.end_paragraph();
@@ -37,7 +37,7 @@ const UNMARKED: usize = 7;
 impl Reader {
     fn block(&mut self, block: &Block, before_list: bool) {
         let (line, text) = (block.line, block.text.as_str());
-        if let (Kind::Text, Some((_, paragraph, _))) = (&block.kind, &mut self.paragraph)
+        if let (BlockKind::Text, Some((_, paragraph, _))) = (&block.kind, &mut self.paragraph)
             && !is_rule(text)
             && !is_unmarked_heading(text, before_list)
         {
@@ -47,23 +47,23 @@ impl Reader {
         }
         self.end_paragraph();
         match &block.kind {
-            Kind::Heading(depth) => {
+            BlockKind::Heading(depth) => {
                 self.enter(*depth, text);
                 self.push(line, text, if names_task(text) { Form::Box } else { Form::Heading });
             }
-            Kind::Code if !text.trim().is_empty() && !text.trim_start().starts_with('#') => {
+            BlockKind::Code if !text.trim().is_empty() && !text.trim_start().starts_with('#') => {
                 self.push(line, text, Form::Code);
             }
-            Kind::Text | Kind::Row(_) if is_rule(text) => {}
-            Kind::Text if is_unmarked_heading(text, before_list) => self.enter(UNMARKED, text),
-            Kind::Text => self.paragraph = Some((line, text.to_owned(), Form::Prose)),
-            Kind::Row(_) => self.push(line, &text.replace('|', " "), Form::Item),
-            Kind::Bullet | Kind::Ordered(_) => self.paragraph = Some((line, text.to_owned(), Form::Item)),
-            Kind::Box(_) => {
+            BlockKind::Text | BlockKind::Row(_) if is_rule(text) => {}
+            BlockKind::Text if is_unmarked_heading(text, before_list) => self.enter(UNMARKED, text),
+            BlockKind::Text => self.paragraph = Some((line, text.to_owned(), Form::Prose)),
+            BlockKind::Row(_) => self.push(line, &text.replace('|', " "), Form::Item),
+            BlockKind::Bullet | BlockKind::Ordered(_) => self.paragraph = Some((line, text.to_owned(), Form::Item)),
+            BlockKind::Box(_) => {
                 let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
                 self.paragraph = Some((line, text.to_owned(), Form::Box));
             }
-            Kind::Blank | Kind::Fence | Kind::Code => {}
+            BlockKind::Blank | BlockKind::Fence | BlockKind::Code => {}
         }
     }
 
@@ -139,7 +139,7 @@ fn is_unmarked_heading(line: &str, before_list: bool) -> bool {
 
 /// By the first of these that a heading says. What is an everyday word counts in a short heading only.
 fn named(heading: &str) -> Part {
-    const PARTS: [(Part, Words, Words); 8] = [
+    const PARTS: [(Part, WordList, WordList); 8] = [
         (Part::Done, words!("part done"), words!("part done short")),
         (Part::OutOfScope, words!("part out of scope"), words!("part out of scope short")),
         (Part::Constraints, words!("part constraints"), words!("part constraints short")),
@@ -151,7 +151,7 @@ fn named(heading: &str) -> Part {
     ];
     let said = Said::new(0, heading, Part::Other, Form::Prose);
     let is_short = said.words().iter().filter(|word| word.text.contains(char::is_alphabetic)).count() <= 2;
-    let is_named = |names: Words, short: Words| said.says_any(names) || (is_short && said.says_any(short));
+    let is_named = |names: WordList, short: WordList| said.says_any(names) || (is_short && said.says_any(short));
     PARTS.iter().find(|(_, names, short)| is_named(*names, *short)).map_or(Part::Other, |(part, ..)| *part)
 }
 

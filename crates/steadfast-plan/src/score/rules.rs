@@ -4,7 +4,7 @@
 use super::sentence::{Form, Part, Said};
 use super::token::{commands, is_presence, names_code, names_command, names_path};
 use super::{Dimension, Worth};
-use crate::vocabulary::phrases;
+use steadfast_words::phrases;
 
 /// Points, what was seen in the sentence, and whether it is there.
 type Rule = (u8, &'static str, fn(&Said) -> bool);

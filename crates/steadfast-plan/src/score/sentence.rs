@@ -1,6 +1,6 @@
 //! A sentence as words: what stands in backticks is one word of its own.
 
-use crate::vocabulary::Words;
+use steadfast_words::WordList;
 
 /// What the heading above a sentence says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Word {
     }
 
     /// Spoken, and in the list.
-    pub(super) fn is_one_of(&self, words: Words) -> bool {
+    pub(super) fn is_one_of(&self, words: WordList) -> bool {
         !self.is_code && words.contains(&self.bare)
     }
 }
@@ -96,19 +96,19 @@ impl Said {
         (0..self.words.len()).any(|from| starts(&self.words[from..], phrase))
     }
 
-    pub(super) fn says_any(&self, phrases: Words) -> bool {
+    pub(super) fn says_any(&self, phrases: WordList) -> bool {
         phrases.iter().any(|phrase| self.says(phrase))
     }
 
     /// It begins with one of these, politeness aside.
-    pub(super) fn begins_with(&self, phrases: Words) -> bool {
+    pub(super) fn begins_with(&self, phrases: WordList) -> bool {
         let polite = |word: &&Word| !word.is_code && words!("polite").contains(&word.text);
         let rest = &self.words[self.words.iter().take_while(polite).count()..];
         phrases.iter().any(|phrase| starts(rest, phrase))
     }
 
     /// A clause begins with one of these: the sentence, or what follows a comma, a colon, `and` or `but`.
-    pub(super) fn clause_begins_with(&self, phrases: Words) -> bool {
+    pub(super) fn clause_begins_with(&self, phrases: WordList) -> bool {
         self.begins_with(phrases)
             || self.words.iter().enumerate().any(|(index, word)| {
                 let opens = word.text.ends_with([',', ':', ';', '(', '–', '—'])
@@ -151,7 +151,7 @@ fn words(text: &str) -> Vec<Word> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::phrases;
+    use steadfast_words::phrases;
 
     fn said(text: &str) -> Said {
         Said::new(1, text, Part::Other, Form::Prose)

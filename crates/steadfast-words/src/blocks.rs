@@ -3,22 +3,49 @@
 //! Prompts, specs, scores and the lists of others are read with this one reader. It knows both kinds of headings, lists with
 //! their indents and boxes, tables, fences by their mark and length, front matter and comments; the last two are passed over.
 
-use crate::draft::Text;
+use std::ops::Range;
+
+/// A part of a text, and where it stands there, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    pub value: String,
+    pub span: Range<usize>,
+}
+
+impl Text {
+    pub fn new(value: impl Into<String>, span: Range<usize>) -> Self {
+        Self { value: value.into(), span }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.value
+    }
+
+    /// A part of it, in its place.
+    pub fn part(&self, part: &str) -> Self {
+        within(part, &self.value, self.span.start)
+    }
+
+    /// Other words in the same place.
+    pub fn with(&self, value: impl Into<String>) -> Self {
+        Self::new(value, self.span.clone())
+    }
+}
 
 /// A line, by what it is.
 #[derive(Debug)]
-pub(crate) struct Block {
+pub struct Block {
     /// From 1.
-    pub(crate) line: usize,
+    pub line: usize,
     /// How far it is indented; a tab is as wide as four blanks.
-    pub(crate) indent: usize,
-    pub(crate) kind: Kind,
+    pub indent: usize,
+    pub kind: BlockKind,
     /// Without the marks before it. A row of a table and a line of code are whole.
-    pub(crate) text: Text,
+    pub text: Text,
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub enum BlockKind {
     Blank,
     /// Of this level, with `#` or underlined.
     Heading(usize),
@@ -37,22 +64,23 @@ pub(crate) enum Kind {
 
 impl Block {
     /// The text, with its number where it has one.
-    pub(crate) fn whole(&self) -> &Text {
+    pub fn whole(&self) -> &Text {
         match &self.kind {
-            Kind::Ordered(whole) => whole,
+            BlockKind::Ordered(whole) => whole,
             _ => &self.text,
         }
     }
 }
 
 /// The lines that say something. `is_field`: it belongs to what is above it, and is no title whatever is below it.
-pub(crate) fn blocks(text: &str, is_field: fn(&str) -> bool) -> Blocks<'_> {
+pub fn blocks(text: &str, is_field: fn(&str) -> bool) -> Blocks<'_> {
     let start = front_matter(text);
     let line = text[..start].matches('\n').count();
     Blocks { text, is_field, start, line, fence: None, comment: None, in_paragraph: false, in_table: false }
 }
 
-pub(crate) struct Blocks<'t> {
+#[derive(Debug)]
+pub struct Blocks<'t> {
     text: &'t str,
     is_field: fn(&str) -> bool,
     /// Where the next line begins.
@@ -71,7 +99,7 @@ pub(crate) struct Blocks<'t> {
 
 impl<'t> Blocks<'t> {
     /// Where a fence or a comment begins that is never ended. To be asked at the end.
-    pub(crate) fn unclosed(&self) -> Option<usize> {
+    pub fn unclosed(&self) -> Option<usize> {
         self.fence.map(|(.., at)| at).or(self.comment)
     }
 
@@ -98,9 +126,9 @@ impl<'t> Blocks<'t> {
             None
         } else if let Some((mark, count)) = fence_mark(line).filter(|mark| self.is_fence(*mark, line)) {
             self.fence = if self.fence.is_some() { None } else { Some((mark, count, at)) };
-            code(Kind::Fence)
+            code(BlockKind::Fence)
         } else if self.fence.is_some() {
-            code(Kind::Code)
+            code(BlockKind::Code)
         } else {
             let (kept, begins) = without_comments(line, at);
             self.comment = begins;
@@ -112,7 +140,7 @@ impl<'t> Blocks<'t> {
                     Some(Block {
                         line: number,
                         indent: 0,
-                        kind: Kind::Heading(level),
+                        kind: BlockKind::Heading(level),
                         text: within(kept.trim(), kept, at),
                     })
                 }
@@ -120,9 +148,9 @@ impl<'t> Blocks<'t> {
             }
         };
         let kind = read.as_ref().map(|block| &block.kind);
-        self.in_table = matches!(kind, Some(Kind::Row(_))) && !line.trim_start().starts_with('|');
+        self.in_table = matches!(kind, Some(BlockKind::Row(_))) && !line.trim_start().starts_with('|');
         self.in_paragraph = match kind {
-            Some(Kind::Text | Kind::Bullet | Kind::Box(_) | Kind::Ordered(_)) => !is_rule(line),
+            Some(BlockKind::Text | BlockKind::Bullet | BlockKind::Box(_) | BlockKind::Ordered(_)) => !is_rule(line),
             None => self.in_paragraph,
             Some(_) => false,
         };
@@ -149,7 +177,7 @@ impl<'t> Blocks<'t> {
             && title.len() <= 120
             && !title.ends_with(['.', ';'])
             && !is_rule(title)
-            && matches!(one(line, 0, 0), Block { kind: Kind::Text, indent: 0..=3, .. })
+            && matches!(one(line, 0, 0), Block { kind: BlockKind::Text, indent: 0..=3, .. })
             && !(self.is_field)(title);
         is_title.then_some((if mark == '=' { 1 } else { 2 }, end))
     }
@@ -239,7 +267,7 @@ fn is_rule(line: &str) -> bool {
     marks.len() >= 3 && ['-', '*', '_'].iter().any(|mark| marks.chars().all(|c| c == *mark))
 }
 
-fn row(body: &str, line: &str, at: usize) -> Kind {
+fn row(body: &str, line: &str, at: usize) -> BlockKind {
     let body = body.strip_prefix('|').unwrap_or(body);
     let body = body.strip_suffix('|').filter(|rest| !rest.ends_with('\\')).unwrap_or(body);
     let mut cells = Vec::new();
@@ -265,7 +293,7 @@ fn row(body: &str, line: &str, at: usize) -> Kind {
         }
         text
     };
-    Kind::Row(cells.into_iter().map(cell).collect())
+    BlockKind::Row(cells.into_iter().map(cell).collect())
 }
 
 /// A part of a line, in its place.
@@ -280,27 +308,27 @@ fn one(line: &str, at: usize, number: usize) -> Block {
     let block = |kind, text| Block { line: number, indent, kind, text: within(text, line, at) };
     let level = body.bytes().take_while(|byte| *byte == b'#').count();
     if body.is_empty() {
-        return block(Kind::Blank, body);
+        return block(BlockKind::Blank, body);
     }
     if (1..=6).contains(&level) && body[level..].starts_with([' ', '\t']) {
-        return block(Kind::Heading(level), body[level..].trim().trim_end_matches('#').trim_end());
+        return block(BlockKind::Heading(level), body[level..].trim().trim_end_matches('#').trim_end());
     }
     if body.starts_with('|') && body.len() > 1 {
         return block(row(body, line, at), body);
     }
     let (kind, item) = match (bullet(body), ordered(body)) {
-        (Some(item), _) => (Kind::Bullet, item),
-        (None, Some(item)) => (Kind::Ordered(within(body, line, at)), item),
-        (None, None) => return block(Kind::Text, body),
+        (Some(item), _) => (BlockKind::Bullet, item),
+        (None, Some(item)) => (BlockKind::Ordered(within(body, line, at)), item),
+        (None, None) => return block(BlockKind::Text, body),
     };
     match boxed(item) {
-        Some((mark, rest)) => block(Kind::Box(mark), rest),
+        Some((mark, rest)) => block(BlockKind::Box(mark), rest),
         None => block(kind, item),
     }
 }
 
 /// `[ ] Text`: what stands in the box, and what follows it. `[]` is empty.
-pub(crate) fn boxed(item: &str) -> Option<(char, &str)> {
+pub fn boxed(item: &str) -> Option<(char, &str)> {
     if let Some((mark, rest)) = item.strip_prefix('[').and_then(|rest| rest.split_once(']'))
         && let Some(mark) = box_mark(mark)
         && !rest.starts_with(['(', '[', ':'])
@@ -347,15 +375,15 @@ mod tests {
 
     fn shown(text: &str) -> Vec<String> {
         let show = |Block { indent, kind, text, .. }: Block| match kind {
-            Kind::Blank => "blank".to_owned(),
-            Kind::Heading(level) => format!("h{level} {}", text.value),
-            Kind::Box(mark) => format!("box[{mark}] {} @{indent}", text.value),
-            Kind::Bullet => format!("bullet {} @{indent}", text.value),
-            Kind::Ordered(whole) => format!("ordered {} ({}) @{indent}", text.value, whole.value),
-            Kind::Row(cells) => format!("row {:?}", cells.iter().map(Text::as_str).collect::<Vec<_>>()),
-            Kind::Text => format!("text {}", text.value),
-            Kind::Fence => format!("fence {}", text.value),
-            Kind::Code => format!("code {}", text.value),
+            BlockKind::Blank => "blank".to_owned(),
+            BlockKind::Heading(level) => format!("h{level} {}", text.value),
+            BlockKind::Box(mark) => format!("box[{mark}] {} @{indent}", text.value),
+            BlockKind::Bullet => format!("bullet {} @{indent}", text.value),
+            BlockKind::Ordered(whole) => format!("ordered {} ({}) @{indent}", text.value, whole.value),
+            BlockKind::Row(cells) => format!("row {:?}", cells.iter().map(Text::as_str).collect::<Vec<_>>()),
+            BlockKind::Text => format!("text {}", text.value),
+            BlockKind::Fence => format!("fence {}", text.value),
+            BlockKind::Code => format!("code {}", text.value),
         };
         blocks(text, is_field).map(show).filter(|line| line != "blank").collect()
     }
@@ -445,7 +473,7 @@ mod tests {
     #[test]
     fn every_line_knows_its_number_and_its_bytes() {
         let text = "---\na: b\n---\n\u{feff}# T\n\nPart\n---\n<!-- x\n-->\n| a | b\\|c |\n  1. One\n";
-        let all = blocks(text, is_field).filter(|block| !matches!(block.kind, Kind::Blank));
+        let all = blocks(text, is_field).filter(|block| !matches!(block.kind, BlockKind::Blank));
         let places: Vec<(usize, &str)> = all.map(|block| (block.line, &text[block.text.span])).collect();
         assert_eq!(places, [(4, "T"), (6, "Part"), (10, "| a | b\\|c |"), (11, "One")]);
     }
