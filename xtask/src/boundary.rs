@@ -40,9 +40,9 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-plan", &["model", "text", "words"]),
     ("steadfast-hosts", &["model"]),
     ("steadfast-store", &["model", "observe", "redact"]),
-    ("steadfast-check", &["model", "observe"]),
+    ("steadfast-check", &["model", "observe", "shell"]),
     ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),
-    ("steadfast-work", &["check", "hook", "hosts", "model", "observe", "plan", "redact", "store"]),
+    ("steadfast-work", &["check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "store", "text"]),
     ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "work"]),
     ("steadfast-sim", &[]),
     // For tests only: nothing of the product may use it.
@@ -51,7 +51,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
         "steadfast",
         &[
             "check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "runner", "shell", "sim",
-            "store", "work",
+            "store", "text", "work",
         ],
     ),
 ];

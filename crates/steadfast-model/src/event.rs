@@ -37,7 +37,7 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "is_default")]
     pub cut: bool,
     /// The rules saw more than the journal keeps: the words of a call, or a text longer than [`Self::STORED`].
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub abridged: bool,
     /// A number for the input of its call as it came: some models give the same id to several calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -57,3 +57,17 @@ impl Default for Vias {
         Self::of(Via::Local)
     }
 }
+
+impl Host {
+    /// All but the simulated agent.
+    pub const REAL: [Self; 2] = [Self::Claude, Self::Codex];
+
+    /// The name that people use.
+    pub fn full_name(self) -> &'static str {
+        match self {
+            Self::Claude => "Claude Code",
+            Self::Codex => "Codex",
+            Self::Sim => "the simulated agent",
+        }
+    }
+}

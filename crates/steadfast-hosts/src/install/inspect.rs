@@ -148,7 +148,7 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         other_stop_hooks: 0,
         disable_all: root.member("disableAllHooks").and_then(|node| truth(&document, node)),
         managed_only: root.member("allowManagedHooksOnly").and_then(|node| truth(&document, node)) == Some(true),
-        stop_block_cap: stop_block_cap(root),
+        stop_block_cap: root.member("env").and_then(|env| env.member(stop_cap::VARIABLE)).and_then(Node::as_count),
         other_keys: keys(root).filter(|key| *key != "hooks").map(str::to_owned).collect(),
     };
     for Member { key: event, value: groups, .. } in root.member("hooks").and_then(Node::members).unwrap_or_default() {
@@ -183,13 +183,4 @@ fn keys(node: &Node) -> impl Iterator<Item = &str> {
 
 fn truth(document: &Document, node: &Node) -> Option<bool> {
     matches!(node.kind, Kind::Bool).then(|| document.raw(node) == "true")
-}
-
-fn stop_block_cap(root: &Node) -> Option<u64> {
-    let node = root.member("env")?.member(stop_cap::VARIABLE)?;
-    match &node.kind {
-        Kind::String(text) => text.trim().parse().ok(),
-        Kind::Number(number) => number.as_u64(),
-        _ => None,
-    }
 }

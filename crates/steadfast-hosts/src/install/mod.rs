@@ -19,7 +19,6 @@ mod links;
 mod lock;
 mod original;
 mod plan;
-mod position;
 mod record;
 mod scope;
 mod server;

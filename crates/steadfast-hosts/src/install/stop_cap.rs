@@ -1,7 +1,7 @@
 //! `env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP` of Claude Code's settings: how many refusals to stop it grants in a row.
 
 use super::error::SettingsError;
-use super::json::{Document, Kind, Node, Step, Value};
+use super::json::{Document, Step, Value};
 use super::original::Original;
 
 pub const VARIABLE: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
@@ -18,7 +18,7 @@ pub(super) fn raise(document: &mut Document, cap: u32) -> Result<(), SettingsErr
     document.expect(&[ENV], "an object", |node| node.members().is_some())?;
     match document.get(&CAP)? {
         None => document.insert(&[ENV], VARIABLE, &value),
-        Some(node) if granted(node).is_some_and(|granted| granted >= u64::from(cap)) => Ok(()),
+        Some(node) if node.as_count().is_some_and(|granted| granted >= u64::from(cap)) => Ok(()),
         Some(_) => document.replace(&CAP, &value),
     }
 }
@@ -42,13 +42,5 @@ pub(super) fn give_back(
             document.remove(&CAP)?;
             original.give_back(document, &[ENV])
         }
-    }
-}
-
-fn granted(node: &Node) -> Option<u64> {
-    match &node.kind {
-        Kind::String(text) => text.trim().parse().ok(),
-        Kind::Number(number) => number.as_u64(),
-        _ => None,
     }
 }

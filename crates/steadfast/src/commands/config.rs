@@ -7,7 +7,6 @@ use steadfast_work::Repository;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
-use crate::setup::Setup;
 use crate::surroundings;
 
 pub(super) use file::set;
@@ -60,7 +59,7 @@ impl Config {
 
 impl Set {
     fn run(self) -> Result<(), CommandError> {
-        let place = Setup::here()?.place;
+        let place = here::setup()?.place;
         if self.project && Settings::key(&self.key).is_some_and(|key| key.set_by == SetBy::UserOnly) {
             return Err(CommandError::refused(format!(
                 "`{}` says what is run, and is ignored in what is committed with a project",
