@@ -37,7 +37,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-words", &[]),
     ("steadfast-engine", &["model", "shell", "words"]),
     ("steadfast-observe", &["model", "system", "text"]),
-    ("steadfast-plan", &["model"]),
+    ("steadfast-plan", &["model", "text", "words"]),
     ("steadfast-hosts", &["model"]),
     ("steadfast-store", &["model", "observe", "redact"]),
     ("steadfast-check", &["model", "observe", "shell"]),
