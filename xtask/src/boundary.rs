@@ -36,7 +36,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("steadfast-engine", &["model", "shell"]),
     ("steadfast-observe", &["model", "system", "text"]),
     ("steadfast-plan", &["model"]),
-    ("steadfast-hosts", &["model"]),
+    ("steadfast-hosts", &["model", "system", "text"]),
     ("steadfast-store", &["model", "observe", "redact"]),
     ("steadfast-check", &["model", "observe", "shell"]),
     ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),

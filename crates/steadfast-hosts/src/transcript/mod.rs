@@ -15,7 +15,6 @@ mod session;
 mod source;
 mod stats;
 mod tail;
-mod time;
 mod writer;
 
 pub use cost::Cost;
@@ -31,4 +30,3 @@ pub use writer::Writer;
 
 pub(crate) use field::{Flag, Number, Object, Text, TextOr};
 pub(crate) use record::{CallInput, CallOutput};
-pub(crate) use time::time;
