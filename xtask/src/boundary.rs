@@ -38,7 +38,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-engine", &["model", "shell", "words"]),
     ("steadfast-observe", &["model", "system", "text"]),
     ("steadfast-plan", &["model", "text", "words"]),
-    ("steadfast-hosts", &["model"]),
+    ("steadfast-hosts", &["model", "system", "text"]),
     ("steadfast-store", &["model", "observe", "redact"]),
     ("steadfast-check", &["model", "observe", "shell"]),
     ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),
