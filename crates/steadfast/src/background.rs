@@ -4,8 +4,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use steadfast_hook::{Background, Process};
+use steadfast_hook::Background;
 use steadfast_store::{Place, neighbours_are_due};
+use steadfast_system::Process;
 use steadfast_work::REFINING;
 
 use crate::surroundings;
@@ -20,7 +21,7 @@ pub(crate) fn begin(work: &Background) {
         // A command that starts an agent here has hooks of its own: what they hear is no human's prompt, and would ask the
         // command again and again.
         Background::Refine { root, session, prompt } => {
-            if surroundings::text(REFINING).is_none() && Process::above(&[OURS]).is_none() {
+            if surroundings::text(REFINING).is_none() && Process::above(|above| above.name == OURS).is_none() {
                 let _ = start(root, ["refine", "--session", session.as_str(), "--prompt", &prompt.to_string()]);
             }
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use steadfast_shell::{Certainty, Context, Decision, Op, Reading, Verdict, effects, judge};
+use steadfast_shell::{Certainty, Context, GuardDecision, GuardVerdict, Op, Reading, effects, judge};
 use steadfast_text::quote;
 
 use crate::error::CommandError;
@@ -65,9 +65,9 @@ impl Check {
             explain(&command, &reading, &verdict)?;
         }
         match verdict.decision {
-            Decision::Allow => Ok(()),
-            Decision::Ask => Err(CommandError::needs_human(format!("ask: {}", verdict.reason))),
-            Decision::Deny => Err(CommandError::refused(format!("deny: {}", verdict.reason))),
+            GuardDecision::Allow => Ok(()),
+            GuardDecision::Ask => Err(CommandError::needs_human(format!("ask: {}", verdict.reason))),
+            GuardDecision::Deny => Err(CommandError::refused(format!("deny: {}", verdict.reason))),
         }
     }
 }
@@ -88,7 +88,7 @@ fn batch() -> Result<(), CommandError> {
     Ok(())
 }
 
-fn look(command: &str, protect: &[String]) -> (Reading, Verdict) {
+fn look(command: &str, protect: &[String]) -> (Reading, GuardVerdict) {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
     let context = Context { cwd: text(surroundings::cwd()), home: surroundings::home().map(text).unwrap_or_default() };
     let reading = effects(command, &context);
@@ -96,7 +96,7 @@ fn look(command: &str, protect: &[String]) -> (Reading, Verdict) {
     (reading, verdict)
 }
 
-fn to_json(reading: &Reading, verdict: &Verdict) -> Value {
+fn to_json(reading: &Reading, verdict: &GuardVerdict) -> Value {
     let effects: Vec<Value> = reading
         .effects
         .iter()
@@ -106,9 +106,9 @@ fn to_json(reading: &Reading, verdict: &Verdict) -> Value {
         })
         .collect();
     let decision = match verdict.decision {
-        Decision::Allow => "allow",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
+        GuardDecision::Allow => "allow",
+        GuardDecision::Ask => "ask",
+        GuardDecision::Deny => "deny",
     };
     json!({"verdict": decision, "effects": effects, "reason": verdict.reason})
 }
@@ -125,7 +125,7 @@ fn word(op: Op) -> &'static str {
 }
 
 /// What it does, and the part that decides underlined.
-fn explain(command: &str, reading: &Reading, verdict: &Verdict) -> Result<(), CommandError> {
+fn explain(command: &str, reading: &Reading, verdict: &GuardVerdict) -> Result<(), CommandError> {
     if !reading.parsed {
         note!("this is not read as a command of bash");
     }
@@ -137,7 +137,7 @@ fn explain(command: &str, reading: &Reading, verdict: &Verdict) -> Result<(), Co
     if let Some(span) = &verdict.span {
         underline(command, span)?;
     }
-    if verdict.decision == Decision::Allow {
+    if verdict.decision == GuardDecision::Allow {
         tell!("allow")?;
     }
     Ok(())

@@ -2,9 +2,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use steadfast_model::AddedBy;
 use steadfast_store::ledger::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
-use steadfast_text::ago;
+use steadfast_text::{ago, printable};
 use steadfast_work::Repository;
-use steadfast_work::text::printable;
 
 use crate::error::CommandError;
 use crate::here;

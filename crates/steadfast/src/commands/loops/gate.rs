@@ -2,9 +2,9 @@ use clap::Args;
 use serde_json::json;
 use steadfast_model::{LoopEnd, Objected, Stage, TaskId, Waiver};
 use steadfast_runner::review::{Against, Judged, SessionReview, add_remedies, close_remedies, objected, still_objects};
+use steadfast_text::printable;
 use steadfast_work::loops::Loops;
 use steadfast_work::task_list::StatedEnd;
-use steadfast_work::text::printable;
 
 use crate::error::CommandError;
 use crate::here;
