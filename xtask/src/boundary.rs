@@ -9,7 +9,7 @@ use crate::Result;
 use crate::process::{cargo, root};
 
 /// Packages of others that must not be found beneath a crate.
-const FORBIDDEN: [(&str, &[&str]); 14] = [
+const FORBIDDEN: [(&str, &[&str]); 15] = [
     ("steadfast-text", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-system", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-redact", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
@@ -19,6 +19,7 @@ const FORBIDDEN: [(&str, &[&str]); 14] = [
     ("steadfast-store", &["clap", "tokio", "tracing", "log"]),
     ("steadfast-hosts", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-shell", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
+    ("steadfast-words", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-check", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse"]),
@@ -27,14 +28,15 @@ const FORBIDDEN: [(&str, &[&str]); 14] = [
 ];
 
 /// Every crate of the product, and the crates of ours that it may use directly. A crate that is not here fails the check.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-text", &[]),
     ("steadfast-system", &[]),
     ("steadfast-model", &[]),
     ("steadfast-redact", &[]),
     ("steadfast-shell", &[]),
+    ("steadfast-words", &[]),
     ("steadfast-engine", &["model", "shell"]),
-    ("steadfast-observe", &["model"]),
+    ("steadfast-observe", &["model", "system", "text"]),
     ("steadfast-plan", &["model"]),
     ("steadfast-hosts", &["model"]),
     ("steadfast-store", &["model", "observe", "redact"]),

@@ -28,7 +28,7 @@ impl Process {
     /// The process with this number.
     #[must_use]
     pub fn of(id: u32) -> Option<Self> {
-        Self::parse(id, &fs::read(file(id, "stat")).ok()?)
+        Self::parse(id, &read(id, "stat").ok()?)
     }
 
     /// `pid (name) state parent group session terminal …`, where the name may hold anything.
@@ -67,21 +67,19 @@ impl Process {
     /// The words that it was started with, each with a NUL behind it. Empty for a process of the kernel and for one that
     /// has ended.
     pub fn command_line(id: u32) -> io::Result<Vec<u8>> {
-        fs::read(file(id, "cmdline"))
+        read(id, "cmdline")
     }
 
-    /// The variables that it was started with, `NAME=value`, each with a NUL behind it: at most so many bytes. Only the
-    /// user's own processes show theirs.
-    pub fn environment(id: u32, most: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        File::open(file(id, "environ"))?.take(most).read_to_end(&mut bytes)?;
-        Ok(bytes)
+    /// The variables that it was started with, `NAME=value`, each with a NUL behind it. Only the user's own
+    /// processes show theirs.
+    pub fn environment(id: u32) -> io::Result<Vec<u8>> {
+        read(id, "environ")
     }
 
     /// Whether it was started with this variable, `NAME=value`.
     #[must_use]
     pub fn has_variable(id: u32, variable: &str) -> bool {
-        Self::environment(id, u64::MAX)
+        Self::environment(id)
             .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes()))
     }
 
@@ -99,7 +97,7 @@ impl Process {
     /// A text about a process: `status`, `net/tcp`. Empty where there is none.
     #[must_use]
     pub fn text(id: u32, name: &str) -> String {
-        fs::read(file(id, name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+        read(id, name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 }
 
@@ -107,6 +105,14 @@ impl Process {
 pub fn process_ids() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// With room for most such files, so that one is read in one call: a process that replaces its program between two would
+/// show half of each environment.
+fn read(id: u32, name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(8 << 10);
+    File::open(file(id, name))?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn file(id: u32, name: &str) -> PathBuf {

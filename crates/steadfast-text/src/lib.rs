@@ -2,12 +2,14 @@
 //! the product.
 
 pub mod glob;
+mod hex;
 mod line;
 mod list;
 mod path;
 mod quote;
 mod time;
 
+pub use hex::{from_hex, hex};
 pub use line::{one_line, printable, truncate, truncate_bytes, truncate_line};
 pub use list::{Number, and_more, count, count_of, noun};
 pub use path::{absolute, clean, clean_path};

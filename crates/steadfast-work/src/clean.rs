@@ -61,7 +61,7 @@ pub fn clean(repository: &Repository, asked: Cleaning) -> Result<Cleaned, CleanE
     let claims = sized(stale_claims(place, now));
     let days = match asked.older_than_days {
         Some(days) => days,
-        None => repository.config.load()?.privacy_retain_days.value,
+        None => repository.config.load()?.privacy.retain_days.value,
     };
     let age = i64::from(days).saturating_mul(DAY_MS).max(DAY_MS);
     let keep = Keep { heard_since: Millis(now.0.saturating_sub(age)), damaged: !asked.damaged };

@@ -60,7 +60,7 @@ pub fn refine(repository: &Repository, session: &SessionId, number: u64, within:
     let files = SessionFiles::of(place, session);
     let state = files.peek().ok_or(RefineError::NoSession)?;
     let settings = repository.config.load()?;
-    let command = settings.drift_refine.value.trim();
+    let command = settings.drift.refine.value.trim();
     let Some(goal) = state.goal.as_ref().filter(|_| state.prompts == number && !command.is_empty()) else {
         return Ok(());
     };

@@ -78,7 +78,7 @@ impl Setup {
         /// The first limit that Claude Code would not let us reach.
         const CLAUDES_OWN: u32 = 8;
         let settings = Repository::at(self.place.clone(), environment.clone()).config.load()?;
-        let max_idle = settings.stop_max_idle.value;
+        let max_idle = settings.stop.max_idle.value;
         Ok((max_idle >= CLAUDES_OWN).then(|| max_idle.saturating_add(1)))
     }
 

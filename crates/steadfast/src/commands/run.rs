@@ -92,7 +92,7 @@ impl Run {
         let settings = repository.config.load()?;
         let words = self.what.as_deref().and_then(words);
         if let Some(what) = &self.what
-            && (self.looped || settings.looped.enabled.value || words.is_some())
+            && (self.looped || settings.loops.enabled.value || words.is_some())
         {
             let wishes = Wishes {
                 host: self.flags.host,

@@ -22,7 +22,7 @@ const CLAUDES_OWN: u64 = 8;
 
 pub(super) fn config_useless(here: &Installation) -> Vec<Finding> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
-    let max_idle = u64::from(settings.stop_max_idle.value);
+    let max_idle = u64::from(settings.stop.max_idle.value);
     if max_idle < CLAUDES_OWN || !here.wired_hosts().contains(&Host::Claude) {
         return Vec::new();
     }
@@ -63,7 +63,7 @@ pub(super) fn config_ignored(here: &Installation) -> Vec<Finding> {
 /// A sentence that is not understood forbids nothing, and whoever wrote it thinks it does.
 pub(super) fn constraint_unread(here: &Installation) -> Vec<Finding> {
     let Ok(settings) = here.repository.config.load() else { return Vec::new() };
-    let unread = settings.drift_constraints.value.iter().filter(|sentence| understood(sentence).is_empty());
+    let unread = settings.drift.constraints.value.iter().filter(|sentence| understood(sentence).is_empty());
     unread
         .map(|sentence| {
             Finding::warning(

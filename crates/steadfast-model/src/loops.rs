@@ -2,10 +2,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
 use crate::{Counts, LoopId, Millis, OwnerEnd, PlanId, RunId, SessionId, StatedCheck};
 
 /// A request on its way to a result that was reviewed and gated.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loop {
     pub id: LoopId,
     /// The checkout it was begun in.
@@ -57,34 +58,9 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// One that nobody looked at yet.
+    /// A loop that has just begun.
     pub fn new(id: LoopId, worktree: String, request: String, now: Millis) -> Self {
-        Self {
-            id,
-            worktree,
-            base: None,
-            stage: Stage::Intent,
-            request,
-            spec: None,
-            scores: None,
-            overridden: None,
-            asked: Shape::default(),
-            shape: None,
-            recall_surfaced: Vec::new(),
-            plan: None,
-            run: None,
-            rounds: 0,
-            objections: Vec::new(),
-            waived: Vec::new(),
-            ended: None,
-            started_at: now,
-            updated_at: now,
-            session: None,
-            waits: None,
-            limits: LoopLimits::default(),
-            iterations: 0,
-            spent: BTreeMap::new(),
-        }
+        Self { id, worktree, request, started_at: now, updated_at: now, ..Self::default() }
     }
 
     /// What all its sessions cost, in millionths of a US dollar.
@@ -198,59 +174,36 @@ pub struct Scores {
     pub autonomy: Autonomy,
 }
 
-/// How far a loop goes without a human.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Autonomy {
-    /// No pause.
-    Tool,
-    /// A pause after each wave's review.
-    ToolReview,
-    /// A pause after each unit.
-    Colleague,
-    /// Not at all until the request is clear.
-    Blocked,
-}
-
-impl Autonomy {
-    pub const ALL: [Self; 4] = [Self::Tool, Self::ToolReview, Self::Colleague, Self::Blocked];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tool => "tool",
-            Self::ToolReview => "tool-review",
-            Self::Colleague => "colleague",
-            Self::Blocked => "blocked",
-        }
+labels! {
+    /// How far a loop goes without a human.
+    #[serde(rename_all = "kebab-case")]
+    pub enum Autonomy {
+        /// No pause.
+        Tool = "tool",
+        /// A pause after each wave's review.
+        ToolReview = "tool-review",
+        /// A pause after each unit.
+        Colleague = "colleague",
+        /// Not at all until the request is clear.
+        Blocked = "blocked",
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    Intent,
-    Shape,
-    Decompose,
-    Executing,
-    Review,
-    Complete,
+labels! {
+    #[derive(Default, PartialOrd, Ord)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Stage {
+        #[default]
+        Intent = "intent",
+        Shape = "shape",
+        Decompose = "decompose",
+        Executing = "executing",
+        Review = "review",
+        Complete = "complete",
+    }
 }
 
 impl Stage {
-    pub const ALL: [Self; 6] =
-        [Self::Intent, Self::Shape, Self::Decompose, Self::Executing, Self::Review, Self::Complete];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Intent => "intent",
-            Self::Shape => "shape",
-            Self::Decompose => "decompose",
-            Self::Executing => "executing",
-            Self::Review => "review",
-            Self::Complete => "complete",
-        }
-    }
-
     pub fn next(self) -> Option<Self> {
         match self {
             Self::Intent => Some(Self::Shape),
@@ -268,26 +221,15 @@ impl Stage {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LoopEnd {
-    /// The gate let it pass.
-    Complete,
-    /// Reviews were used up with something left to mend.
-    Capped,
-    /// Put away by a human, or for a newer one.
-    Archived,
-}
-
-impl LoopEnd {
-    pub const ALL: [Self; 3] = [Self::Complete, Self::Capped, Self::Archived];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Capped => "capped",
-            Self::Archived => "archived",
-        }
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum LoopEnd {
+        /// The gate let it pass.
+        Complete = "complete",
+        /// Reviews were used up with something left to mend.
+        Capped = "capped",
+        /// Put away by a human, or for a newer one.
+        Archived = "archived",
     }
 }
 
@@ -360,23 +302,13 @@ impl Finding {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum FindingSeverity {
-    Blocker,
-    Warning,
-    Suggestion,
-}
-
-impl FindingSeverity {
-    pub const ALL: [Self; 3] = [Self::Blocker, Self::Warning, Self::Suggestion];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Blocker => "BLOCKER",
-            Self::Warning => "WARNING",
-            Self::Suggestion => "SUGGESTION",
-        }
+labels! {
+    #[derive(PartialOrd, Ord)]
+    #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+    pub enum FindingSeverity {
+        Blocker = "BLOCKER",
+        Warning = "WARNING",
+        Suggestion = "SUGGESTION",
     }
 }
 
