@@ -1,6 +1,7 @@
 //! The repository and the tasks that this process is called in.
 
-use steadfast_model::{Host, ToolUseId};
+use steadfast_hook::step;
+use steadfast_model::{Event, EventKind, Host, State, ToolUseId};
 use steadfast_store::Place;
 use steadfast_work::history::History;
 use steadfast_work::setup::{self, Setup};
@@ -59,4 +60,12 @@ pub(crate) fn history_of(repository: Repository) -> History {
 /// On whose behalf a command runs that was called with these words.
 pub(crate) fn caller(repository: &Repository, words: &str) -> Caller {
     Caller::of(Some(&repository.place), &repository.environment, words)
+}
+
+/// Brings the word of a human into a session's journal.
+pub(crate) fn tell_session(repository: &Repository, state: &State, word: EventKind) -> Result<(), CommandError> {
+    let (place, now) = (&repository.place, repository.environment.now());
+    let event = Event::plain(state.session.clone(), state.host, place.worktree(), now, word);
+    step(place, &repository.config, event)?;
+    Ok(())
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use steadfast_shell::{Certainty, Context, Decision, Op, Reading, Verdict, effects, judge};
+use steadfast_shell::{Certainty, Context, Decision, Reading, Verdict, effects, judge};
 use steadfast_text::quote;
 
 use crate::error::CommandError;
@@ -101,7 +101,7 @@ fn to_json(reading: &Reading, verdict: &Verdict) -> Value {
         .effects
         .iter()
         .map(|effect| {
-            json!({"op": word(effect.op), "path": effect.path, "via": effect.via,
+            json!({"op": effect.op.as_str(), "path": effect.path, "via": effect.via,
                 "certain": effect.certainty == Certainty::Certain})
         })
         .collect();
@@ -113,17 +113,6 @@ fn to_json(reading: &Reading, verdict: &Verdict) -> Value {
     json!({"verdict": decision, "effects": effects, "reason": verdict.reason})
 }
 
-fn word(op: Op) -> &'static str {
-    match op {
-        Op::Write => "write",
-        Op::Delete => "delete",
-        Op::Move => "move",
-        Op::Chmod => "chmod",
-        Op::Exec => "exec",
-        Op::Unknown => "unknown",
-    }
-}
-
 /// What it does, and the part that decides underlined.
 fn explain(command: &str, reading: &Reading, verdict: &Verdict) -> Result<(), CommandError> {
     if !reading.parsed {
@@ -132,7 +121,7 @@ fn explain(command: &str, reading: &Reading, verdict: &Verdict) -> Result<(), Co
     for effect in &reading.effects {
         let certain = if effect.certainty == Certainty::Certain { "" } else { " (perhaps)" };
         let path = effect.path.as_deref().unwrap_or("something that is not known");
-        tell!("{} {path}, by {}{certain}", word(effect.op), effect.via)?;
+        tell!("{} {path}, by {}{certain}", effect.op.as_str(), effect.via)?;
     }
     if let Some(span) = &verdict.span {
         underline(command, span)?;

@@ -1,4 +1,5 @@
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use steadfast_model::AddedBy;
 use steadfast_store::ledger::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
@@ -17,7 +18,12 @@ pub(super) enum Learn {
     /// Writes down what was learned. An agent's is open until a human confirms or dismisses it; yours is confirmed.
     Add(Add),
     /// Lists what was learned: open first, then confirmed, then dismissed.
-    List(List),
+    List {
+        /// Print JSON with stable keys: `{learnings: [{id, kind, text, why, files: [path], confidence, status, source, session,
+        /// created_at, updated_at}]}`; `confidence` is 0 to 100.
+        #[arg(long)]
+        json: bool,
+    },
     /// Says that a learning is so.
     Confirm { id: u64 },
     /// Says that a learning is not so. It is shown to nobody any more, and an agent cannot bring it back.
@@ -29,8 +35,8 @@ pub(super) struct Add {
     /// What was learned, in one line.
     text: String,
     /// A way that does not work, how something is, or what has to be kept to.
-    #[arg(long, value_enum, default_value_t = Kind::Discovery)]
-    kind: Kind,
+    #[arg(long, default_value = LearningKind::Discovery.as_str(), value_parser = kinds())]
+    kind: LearningKind,
     /// What it rests on.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     why: String,
@@ -39,29 +45,11 @@ pub(super) struct Add {
     files: Vec<String>,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct List {
-    /// Print JSON with stable keys: `{learnings: [{id, kind, text, why, files: [path], confidence, status, source, session,
-    /// created_at, updated_at}]}`; `confidence` is 0 to 100.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
-    Failure,
-    Discovery,
-    Constraint,
-}
-
-impl From<Kind> for LearningKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Failure => Self::Failure,
-            Kind::Discovery => Self::Discovery,
-            Kind::Constraint => Self::Constraint,
-        }
-    }
+/// The kinds in the order of the help.
+fn kinds() -> impl TypedValueParser<Value = LearningKind> {
+    let kinds = [LearningKind::Failure, LearningKind::Discovery, LearningKind::Constraint];
+    PossibleValuesParser::new(kinds.map(LearningKind::as_str))
+        .map(move |word| kinds.into_iter().find(|kind| kind.as_str() == word).unwrap_or(LearningKind::Discovery))
 }
 
 impl Learn {
@@ -69,7 +57,7 @@ impl Learn {
         let repository = here::repository()?;
         match self {
             Self::Add(new) => new.run(&repository),
-            Self::List(List { json }) => {
+            Self::List { json } => {
                 let learnings = repository.ledger()?.learnings()?;
                 if json {
                     let learnings: Vec<Value> = learnings.iter().map(to_json).collect();
@@ -97,7 +85,7 @@ impl Add {
         let caller = here::caller(repository, "learn add");
         let files = self.files.iter().map(|file| repository.path(file)).collect::<Result<_, _>>()?;
         let new = NewLearning {
-            kind: self.kind.into(),
+            kind: self.kind,
             text,
             why: printable(self.why.trim()),
             files,

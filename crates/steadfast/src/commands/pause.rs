@@ -1,6 +1,5 @@
 use clap::Args;
-use steadfast_hook::step;
-use steadfast_model::{Event, EventKind, Millis, SessionId, State};
+use steadfast_model::{EventKind, Millis, SessionId, State};
 use steadfast_store::SessionFiles;
 use steadfast_text::{count, parse_span};
 
@@ -87,14 +86,7 @@ impl Which {
             return Err(said.hint("`steadfast status` lists the sessions of this repository"));
         }
         for state in &states {
-            let event = Event::plain(
-                state.session.clone(),
-                state.host,
-                repository.place.worktree(),
-                now,
-                EventKind::Paused { until },
-            );
-            step(&repository.place, &repository.config, event)?;
+            here::tell_session(&repository, state, EventKind::Paused { until })?;
         }
         Ok(states.len())
     }
