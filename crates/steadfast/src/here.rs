@@ -7,27 +7,27 @@ use steadfast_work::history::History;
 use steadfast_work::setup::{self, Setup};
 use steadfast_work::{Caller, Repository, TaskList};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::output::note;
-use crate::surroundings::environment;
 
 pub(crate) fn repository() -> Result<Repository, CommandError> {
-    Ok(Repository::find(environment())?)
+    Ok(Repository::find(environment::current())?)
 }
 
 /// `words` are how the command was called.
 pub(crate) fn task_list(words: &str) -> Result<TaskList, CommandError> {
-    Ok(TaskList::here(environment(), words)?)
+    Ok(TaskList::here(environment::current(), words)?)
 }
 
 /// The tasks that a tool call over MCP is about.
 pub(crate) fn task_list_of_call(call: Option<&ToolUseId>, tool: &str) -> Result<TaskList, CommandError> {
-    Ok(TaskList::of_tool_call(environment(), call, tool)?)
+    Ok(TaskList::of_tool_call(environment::current(), call, tool)?)
 }
 
 /// This checkout, whether Steadfast is set up for it or not.
 pub(crate) fn setup() -> Result<Setup, CommandError> {
-    Ok(Setup::of(&environment())?)
+    Ok(Setup::of(&environment::current())?)
 }
 
 /// A host that a human works with.
@@ -41,7 +41,7 @@ pub(crate) fn parse_host(text: &str) -> Result<Host, String> {
 
 /// What a human reads where a host that called Steadfast does so no more.
 pub(crate) fn missing_hooks(place: &Place) -> Option<String> {
-    setup::missing_hooks(place, environment().homes.as_ref())
+    setup::missing_hooks(place, environment::current().homes.as_ref())
 }
 
 /// What the policies said here.

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use steadfast_shell::{Certainty, Context, Decision, Reading, Verdict, effects, judge};
 use steadfast_text::quote;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::output::{note, tell};
-use crate::surroundings;
 
 /// Says what a shell command would write, before it runs.
 #[derive(Debug, Subcommand)]
@@ -90,7 +90,7 @@ fn batch() -> Result<(), CommandError> {
 
 fn look(command: &str, protect: &[String]) -> (Reading, Verdict) {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
-    let context = Context { cwd: text(surroundings::cwd()), home: surroundings::home().map(text).unwrap_or_default() };
+    let context = Context { cwd: text(environment::cwd()), home: environment::home().map(text).unwrap_or_default() };
     let reading = effects(command, &context);
     let verdict = judge(&reading, protect);
     (reading, verdict)

@@ -7,10 +7,10 @@ use steadfast_text::ago;
 use steadfast_work::Repository;
 use steadfast_work::text::printable;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-use crate::surroundings;
 
 /// Keeps what a run taught: it is shown to whoever starts related work.
 #[derive(Debug, Subcommand)]
@@ -95,7 +95,7 @@ impl Add {
             },
             session: caller.session,
         };
-        match repository.ledger()?.learn(&new, surroundings::now())? {
+        match repository.ledger()?.learn(&new, environment::now())? {
             Learned::New(Learning { id, text, status: LearningStatus::Open, .. }) => {
                 tell!("learning {id}: {text} (open until a human confirms or dismisses it)")
             }
@@ -112,14 +112,14 @@ impl Add {
 }
 
 fn judge(repository: &Repository, id: u64, status: LearningStatus) -> Result<(), CommandError> {
-    let learning = repository.ledger()?.judge_learning(id, status, surroundings::now())?;
+    let learning = repository.ledger()?.judge_learning(id, status, environment::now())?;
     tell!("learning {id}: {} ({})", learning.text, status.as_str())
 }
 
 fn show(learning: &Learning) -> Result<(), CommandError> {
     let Learning { id, kind, text, why, files, confidence, status, source, created_at, .. } = learning;
     let files = if files.is_empty() { String::new() } else { format!("  [{}]", files.join(", ")) };
-    let when = ago(surroundings::now().since(*created_at));
+    let when = ago(environment::now().since(*created_at));
     let (status, kind, source) = (status.as_str(), kind.as_str(), source.as_str());
     tell!("{id:<3}  {status:<9}  {kind:<10}  {text}{files}  ({confidence} %, {source}, {when})")?;
     if why.is_empty() { Ok(()) } else { tell!("     why: {why}") }

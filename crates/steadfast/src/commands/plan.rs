@@ -20,11 +20,11 @@ use steadfast_work::task_list::{LoopState, TakenOver, TaskList, decisions_file, 
 use steadfast_work::tracker::{Beads, LOOK};
 use steadfast_work::{WorkError, spec_file};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use crate::report;
-use crate::surroundings::environment;
 
 /// Works on the plan of this worktree: a spec, compiled into tasks.
 #[derive(Debug, Subcommand)]
@@ -165,13 +165,13 @@ fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> 
     let mut list = here::task_list("plan load")?;
     let mut source = spec_file::source(file, &list.place().root);
     let compiled = match epic {
-        None => spec_file::compile(&environment(), file)?,
+        None => spec_file::compile(&environment::current(), file)?,
         Some(epic) => {
             // Another epic of the same file is another plan.
             source = format!("{source}#{epic}");
             let lines = Beads::new(&list.place().root, Some(epic)).lines_of(&spec_file::read(file)?);
             let mut compiled = spec_file::compile_text(
-                &environment(),
+                &environment::current(),
                 &lines.map_err(|source| WorkError::Tracker { name: format!("`{}`", file.display()), source })?,
                 file,
             )?;

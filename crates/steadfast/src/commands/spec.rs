@@ -10,10 +10,10 @@ use steadfast_text::count;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{short, word};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put, put_aside, tell};
-use crate::surroundings::environment;
 
 /// Looks at a spec, SPEC.md or SPEC.json, or a list that `plan load` reads, and changes nothing.
 #[derive(Debug, Subcommand)]
@@ -51,7 +51,7 @@ impl Spec {
         match self {
             Self::Compile { file, json } => compile(&file, json),
             Self::Count { file } => {
-                let compiled = spec_file::compile(&environment(), &file)?;
+                let compiled = spec_file::compile(&environment::current(), &file)?;
                 say_format(compiled.format, &file.to_string_lossy());
                 tell!("{}", compiled.plan.tasks.len())?;
                 Ok(())
@@ -63,7 +63,7 @@ impl Spec {
 
 fn compile(file: &Path, as_json: bool) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
-    let compiled = spec_file::compile_text(&environment(), &text, file)?;
+    let compiled = spec_file::compile_text(&environment::current(), &text, file)?;
     let plan = &compiled.plan;
     say_format(compiled.format, &file.to_string_lossy());
     let stands: HashMap<&TaskId, Status> = compiled.reported.iter().map(|one| (&one.task, one.status)).collect();
@@ -127,8 +127,8 @@ fn show(task: &PlannedTask, own: Option<(&TaskId, &str)>, status: Option<&Status
 fn look(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
     let name = file.to_string_lossy();
-    let known = spec_file::known_as(&environment(), file);
-    let (report, understood) = match compile_spec(&text, &known, &spec_file::options(&environment())?) {
+    let known = spec_file::known_as(&environment::current(), file);
+    let (report, understood) = match compile_spec(&text, &known, &spec_file::options(&environment::current())?) {
         Ok(mut compiled) => {
             if run_checks {
                 let passing = passing(&compiled, &text, &known)?;

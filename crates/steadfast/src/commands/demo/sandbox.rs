@@ -11,8 +11,8 @@ use steadfast_text::quote;
 use tempfile::TempDir;
 
 use super::script::{CHECK, TASKS};
+use crate::environment;
 use crate::error::CommandError;
-use crate::surroundings;
 
 #[derive(Debug)]
 pub(super) struct Sandbox {
@@ -42,7 +42,7 @@ impl Sandbox {
         }
         let steadfast = bin.join("steadfast").with_extension(std::env::consts::EXE_EXTENSION);
         std::env::current_exe().and_then(|program| std::os::unix::fs::symlink(&program, &steadfast)).map_err(failed)?;
-        let paths = surroundings::path("PATH").unwrap_or_default();
+        let paths = environment::path("PATH").unwrap_or_default();
         let paths = [bin].into_iter().chain(std::env::split_paths(paths.as_os_str()));
         let path = std::env::join_paths(paths)
             .map_err(|error| temporary(&format!("the temporary folder cannot go on the PATH: {error}")))?;

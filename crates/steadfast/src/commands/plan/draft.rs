@@ -9,11 +9,11 @@ use steadfast_work::spec_file;
 use steadfast_work::task_list::{Proposal, Proposed, Standing, TaskList, short_of};
 
 use crate::diff;
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, says_yes, tell};
 use crate::report::{granted, rendered};
-use crate::surroundings;
 
 /// Keeps a draft of a plan for a human to read.
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ fn read_out(list: &TaskList, draft: &Draft) -> Result<(), CommandError> {
     tell!(
         "plan {}, proposed {}{by}, {}, to be written to {}\n",
         short_of(draft),
-        ago(surroundings::now().since(draft.proposed_at)),
+        ago(environment::now().since(draft.proposed_at)),
         tasks(draft.tasks),
         draft.path
     )?;
