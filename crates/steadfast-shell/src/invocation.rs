@@ -11,6 +11,10 @@ use crate::text::{base_name, is_known, shown};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     pub argv: Vec<Argument>,
+    /// The folder it runs in, `**` for what is not known of it.
+    pub directory: String,
+    /// The file that it reads as its input.
+    pub input: Option<String>,
     /// The bytes of the command line that say so.
     pub span: Range<usize>,
 }
@@ -23,7 +27,7 @@ pub enum Argument {
 }
 
 impl Invocation {
-    pub(crate) fn new(args: &[Arg]) -> Self {
+    pub(crate) fn new(args: &[Arg], cwd: &str, input: Option<&str>) -> Self {
         let argv = args
             .iter()
             .map(|arg| {
@@ -34,7 +38,9 @@ impl Invocation {
                 }
             })
             .collect();
-        Self { argv, span: args.first().map_or(0..0, |arg| arg.span.clone()) }
+        let directory = if is_known(cwd) { cwd.to_owned() } else { shown(cwd) };
+        let input = input.map(shown);
+        Self { argv, directory, input, span: args.first().map_or(0..0, |arg| arg.span.clone()) }
     }
 
     /// Whether the program may be `name`, wherever it is installed.
