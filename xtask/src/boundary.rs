@@ -9,7 +9,7 @@ use crate::Result;
 use crate::process::{cargo, root};
 
 /// Packages of others that must not be found beneath a crate.
-const FORBIDDEN: [(&str, &[&str]); 14] = [
+const FORBIDDEN: [(&str, &[&str]); 15] = [
     ("steadfast-text", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-system", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-redact", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
@@ -19,6 +19,7 @@ const FORBIDDEN: [(&str, &[&str]); 14] = [
     ("steadfast-store", &["clap", "tokio", "tracing", "log"]),
     ("steadfast-hosts", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-shell", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
+    ("steadfast-words", &["regex", "clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-plan", &["clap", "tokio", "tracing", "log", "rusqlite", "rustix", "libc", "tempfile"]),
     ("steadfast-check", &["clap", "tokio", "tracing", "log", "rusqlite"]),
     ("steadfast-hook", &["clap", "tokio", "tracing", "log", "similar", "httparse"]),
@@ -27,12 +28,13 @@ const FORBIDDEN: [(&str, &[&str]); 14] = [
 ];
 
 /// Every crate of the product, and the crates of ours that it may use directly. A crate that is not here fails the check.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-text", &[]),
     ("steadfast-system", &[]),
     ("steadfast-model", &[]),
     ("steadfast-redact", &[]),
     ("steadfast-shell", &[]),
+    ("steadfast-words", &[]),
     ("steadfast-engine", &["model", "shell"]),
     ("steadfast-observe", &["model", "system", "text"]),
     ("steadfast-plan", &["model"]),
@@ -40,7 +42,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("steadfast-store", &["model", "observe", "redact"]),
     ("steadfast-check", &["model", "observe", "shell"]),
     ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),
-    ("steadfast-work", &["check", "hook", "hosts", "model", "observe", "plan", "redact", "store"]),
+    ("steadfast-work", &["check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "store", "text"]),
     ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "work"]),
     ("steadfast-sim", &[]),
     // For tests only: nothing of the product may use it.
@@ -49,7 +51,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
         "steadfast",
         &[
             "check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "runner", "shell", "sim",
-            "store", "work",
+            "store", "text", "work",
         ],
     ),
 ];

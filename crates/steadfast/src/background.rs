@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use steadfast_hook::{Background, Process};
 use steadfast_store::{Place, neighbours_are_due};
+use steadfast_work::REFINING;
 
 use crate::surroundings;
 
@@ -19,7 +20,7 @@ pub(crate) fn begin(work: &Background) {
         // A command that starts an agent here has hooks of its own: what they hear is no human's prompt, and would ask the
         // command again and again.
         Background::Refine { root, session, prompt } => {
-            if surroundings::text(surroundings::REFINING).is_none() && Process::above(&[OURS]).is_none() {
+            if surroundings::text(REFINING).is_none() && Process::above(&[OURS]).is_none() {
                 let _ = start(root, ["refine", "--session", session.as_str(), "--prompt", &prompt.to_string()]);
             }
         }
@@ -47,13 +48,9 @@ fn start<W: AsRef<OsStr>>(root: &Path, words: impl IntoIterator<Item = W>) -> st
 }
 
 /// Leaves the process group of the hook, which a host may end, and takes the lowest priority.
-#[cfg(unix)]
 pub(crate) fn step_aside() {
     const LAST: i32 = 19;
     // A process that was started from a terminal leads its group already, and stays.
     let _ = rustix::process::setsid();
     let _ = rustix::process::setpriority_process(None, LAST);
 }
-
-#[cfg(not(unix))]
-pub(crate) fn step_aside() {}

@@ -4,24 +4,18 @@
 //! an argument parser exists. Everything else is a command for people and agents.
 
 mod alarm;
-mod asking;
 mod background;
 mod commands;
 mod diff;
 mod error;
-mod exclude;
 mod here;
-mod history;
 mod limit;
 mod output;
 mod payload;
 mod peer;
 mod recalled;
 mod report;
-mod setup;
 mod surroundings;
-mod when;
-mod wired;
 
 use std::ffi::OsString;
 use std::io::Write;

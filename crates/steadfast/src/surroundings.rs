@@ -121,9 +121,6 @@ fn inside_agent() -> bool {
     ["CLAUDECODE", "CODEX_THREAD_ID", "CODEX_SANDBOX", "STEADFAST_SIM"].into_iter().any(|name| text(name).is_some())
 }
 
-/// To the command that refines a goal: a session that it starts is not refined in its turn.
-pub(crate) const REFINING: &str = "STEADFAST_REFINING";
-
 pub(crate) fn path_variable() -> Option<OsString> {
     std::env::var_os("PATH")
 }

@@ -74,7 +74,7 @@ pub fn follow(
             Report { plan: Some(plan), ..Report::default() }
         }
         known => {
-            let options = with_skills(settings.ledger_ui_skills.value.clone(), &place.root, homes);
+            let options = with_skills(settings.ledger.ui_skills.value.clone(), &place.root, homes);
             // Whoever has no time for it does without: what was begun and not ended would be lost.
             patience.left()?;
             let compiled = tracker.compile(&text, &options)?;

@@ -6,6 +6,7 @@ use anstyle::Style;
 use clap::Args;
 use steadfast_model::{Counts, Host};
 use steadfast_store::ledger::Ledger;
+use steadfast_text::count;
 
 use crate::error::CommandError;
 use crate::output::gone_or_full;
@@ -152,10 +153,7 @@ fn close(
         Style::new(),
         &format!("Without Steadfast: {done} of {} tasks done, and the words \"{message}\"", first.counts.all()),
     )?;
-    let times = match refusals.len() {
-        1 => "1 refusal".to_owned(),
-        many => format!("{many} refusals"),
-    };
+    let times = count(refusals.len(), "refusal");
     timeline.paragraph(
         bold,
         &format!("With Steadfast: {} of {} tasks done, each by its check, after {times}.", end.done, end.all()),

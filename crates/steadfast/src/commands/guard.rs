@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use steadfast_shell::{Certainty, Context, Decision, Op, Reading, Verdict, effects, judge};
+use steadfast_text::quote;
 
 use crate::error::CommandError;
 use crate::output::{note, tell};
@@ -55,7 +56,7 @@ impl Check {
         // One word is a command line; several are a command and its arguments.
         let command = match self.command.as_slice() {
             [line] => line.clone(),
-            words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+            words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
         };
         let (reading, verdict) = look(&command, &self.protect);
         if self.json {
@@ -151,9 +152,4 @@ fn underline(command: &str, span: &Range<usize>) -> Result<(), CommandError> {
     let marked = command.get(span.clone()).map_or(1, |part| part.lines().next().unwrap_or_default().chars().count());
     tell!("  {line}")?;
     tell!("  {}{}", " ".repeat(indent), "^".repeat(marked.max(1)))
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c));
-    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

@@ -2,7 +2,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use steadfast_model::AddedBy;
 use steadfast_store::ledger::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
-use steadfast_work::Caller;
+use steadfast_text::ago;
 use steadfast_work::Repository;
 use steadfast_work::text::printable;
 
@@ -10,7 +10,6 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use crate::surroundings;
-use crate::when::ago;
 
 /// Keeps what a run taught: it is shown to whoever starts related work.
 #[derive(Debug, Subcommand)]
@@ -95,7 +94,7 @@ impl Add {
                 "`steadfast learn add TEXT --why TEXT --file PATH` keeps it for whoever works on that file next",
             ));
         }
-        let caller = Caller::of(Some(&repository.place), &repository.environment, "learn add");
+        let caller = here::caller(repository, "learn add");
         let files = self.files.iter().map(|file| repository.path(file)).collect::<Result<_, _>>()?;
         let new = NewLearning {
             kind: self.kind.into(),
@@ -132,7 +131,7 @@ fn judge(repository: &Repository, id: u64, status: LearningStatus) -> Result<(),
 fn show(learning: &Learning) -> Result<(), CommandError> {
     let Learning { id, kind, text, why, files, confidence, status, source, created_at, .. } = learning;
     let files = if files.is_empty() { String::new() } else { format!("  [{}]", files.join(", ")) };
-    let when = ago(surroundings::now(), *created_at);
+    let when = ago(surroundings::now().since(*created_at));
     let (status, kind, source) = (status.as_str(), kind.as_str(), source.as_str());
     tell!("{id:<3}  {status:<9}  {kind:<10}  {text}{files}  ({confidence} %, {source}, {when})")?;
     if why.is_empty() { Ok(()) } else { tell!("     why: {why}") }

@@ -2,12 +2,12 @@ use clap::Args;
 use steadfast_hook::step;
 use steadfast_model::{Event, EventKind, Millis, SessionId, State};
 use steadfast_store::SessionFiles;
+use steadfast_text::{count, parse_span};
 
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 use crate::surroundings;
-use crate::when::span;
 
 /// Takes Steadfast out of the way of the running sessions, for good.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ impl Off {
         let paused = self.which.pause(Some(Millis(i64::MAX)))?;
         tell!(
             "Steadfast is out of the way of {}: it records and refuses nothing. `steadfast pause --end` brings it back.",
-            sessions(paused)
+            count(paused, "session")
         )?;
         Ok(())
     }
@@ -54,12 +54,15 @@ impl Pause {
     pub(super) fn run(self) -> Result<(), CommandError> {
         if self.end {
             let paused = self.which.pause(None)?;
-            tell!("Steadfast is back for {}.", sessions(paused))?;
+            tell!("Steadfast is back for {}.", count(paused, "session"))?;
             return Ok(());
         }
         let until = Millis(surroundings::now().0.saturating_add(self.duration));
         let paused = self.which.pause(Some(until))?;
-        tell!("Steadfast is out of the way of {} until {until}: it records and refuses nothing.", sessions(paused))?;
+        tell!(
+            "Steadfast is out of the way of {} until {until}: it records and refuses nothing.",
+            count(paused, "session")
+        )?;
         Ok(())
     }
 }
@@ -97,12 +100,9 @@ impl Which {
     }
 }
 
-fn sessions(count: usize) -> String {
-    if count == 1 { "1 session".into() } else { format!("{count} sessions") }
-}
-
 /// Milliseconds of `90s`, `10m`, `2h`.
 fn parse_duration(text: &str) -> Result<i64, String> {
     let expected = || format!("`{text}` is no time; expected a number with `s`, `m`, `h` or `d`, such as `10m`");
-    span(text).filter(|millis| *millis > 0).ok_or_else(expected)
+    let millis = parse_span(text).and_then(|millis| i64::try_from(millis).ok());
+    millis.filter(|millis| *millis > 0).ok_or_else(expected)
 }

@@ -5,7 +5,7 @@ mod list;
 mod status;
 
 pub(super) use draft::said as proposed;
-pub(super) use status::{gate_line, words};
+pub(super) use status::words;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,6 +15,7 @@ use serde_json::json;
 use steadfast_model::{PlanId, Status, Task, TaskKind};
 use steadfast_plan::{Code, Compiled};
 use steadfast_store::ledger::{Loaded, PlanRow};
+use steadfast_text::count;
 use steadfast_work::task_list::{LoopState, TakenOver, TaskList, decisions_file, word};
 use steadfast_work::tracker::{Beads, LOOK};
 use steadfast_work::{WorkError, spec_file};
@@ -194,7 +195,7 @@ fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> 
     let (plan, tasks) = (loaded.plan(), compiled.plan.tasks.len());
     super::spec::say_format(compiled.format, &source);
     match &loaded {
-        Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", phases(compiled.plan.phases.len()))?,
+        Loaded::New(_) => tell!("plan {plan}: {tasks} tasks in {}", count(compiled.plan.phases.len(), "phase"))?,
         Loaded::Same(_) => {
             tell!("plan {plan} is loaded already, and nothing in it changed")?;
             list::tell_in_force(&list, plan, before.as_ref())?;
@@ -256,10 +257,6 @@ fn taken_over(taken: &TakenOver) -> Result<(), CommandError> {
         1 => tell!("1 task was done there and has a check: it stays open until that passes"),
         count => tell!("{count} tasks were done there and have a check: they stay open until that passes"),
     }
-}
-
-fn phases(count: usize) -> String {
-    if count == 1 { "1 phase".to_owned() } else { format!("{count} phases") }
 }
 
 fn show(list: &TaskList, output: Output) -> Result<(), CommandError> {

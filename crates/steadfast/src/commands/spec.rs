@@ -6,6 +6,7 @@ use serde_json::json;
 use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
 use steadfast_plan::Report;
 use steadfast_plan::{Compiled, Format, Problem, compile as compile_spec, format_of, not_read, render};
+use steadfast_text::count;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{short, word};
 
@@ -176,7 +177,7 @@ fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
         (0, 0) => tell!("{name}: OK ({})", understood.unwrap_or_default())?,
         (0, _) => tell!("{name}: {}", understood.unwrap_or_default())?,
         (errors, warnings) => {
-            let hint = format!("{} and {} in `{name}`", counted(errors, "error"), counted(warnings, "warning"));
+            let hint = format!("{} and {} in `{name}`", count(errors, "error"), count(warnings, "warning"));
             return Err(CommandError::failure(hint).hint("each says above what to do"));
         }
     }
@@ -213,7 +214,7 @@ fn say_apart(compiled: &Compiled) {
 /// `6 tasks in 2 phases; lines 12, 40 and 41 were not read as tasks`.
 pub(super) fn understood(compiled: &Compiled) -> String {
     let (authored, all) = (compiled.authored, compiled.plan.tasks.len());
-    let mut words = format!("{} in {}", counted(authored, "task"), counted(compiled.plan.phases.len(), "phase"));
+    let mut words = format!("{} in {}", count(authored, "task"), count(compiled.plan.phases.len(), "phase"));
     if all > authored {
         words.push_str(&format!(", {all} with generated ones"));
     }
@@ -221,10 +222,6 @@ pub(super) fn understood(compiled: &Compiled) -> String {
         words.push_str(&format!("; {}", not_read(&compiled.unread)));
     }
     words
-}
-
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Says what a file is that is not our own.

@@ -16,7 +16,6 @@ use steadfast_sim::ScriptedModel;
 use super::sandbox::{Sandbox, temporary};
 use super::script;
 use crate::error::CommandError;
-use crate::setup;
 use crate::surroundings;
 
 /// Between its last line and its end a host still asks the hook of the session's end.
@@ -216,5 +215,5 @@ fn wire(host: Host, sandbox: &Sandbox) -> Result<(), CommandError> {
         binary: &sandbox.steadfast,
         stop_block_cap: None,
     };
-    install::plan_install(&request).and_then(|plan| install::apply(&plan)).map_err(setup::refusal)
+    Ok(install::plan_install(&request).and_then(|plan| install::apply(&plan))?)
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use steadfast_model::{Check, TaskId};
 use steadfast_store::ledger::NewTask;
 use steadfast_work::task_list::{Asked, PATIENCE, Proposal};
+use steadfast_work::why::Explained;
 
 use super::arguments::{Arguments, Parameter};
 use super::tool::{Call, Effect, Said, Tool};
@@ -141,7 +142,7 @@ pub(super) static TOOLS: [Tool; 14] = [
         effect: Effect::Reads,
         takes: &[],
         run: |call, _| {
-            let why::Explained { text, json } = why::of_tool_call(call.id.as_ref(), call.tool)?;
+            let Explained { text, json } = why::of_tool_call(call.id.as_ref(), call.tool)?;
             // Structured content is an object, and nothing is none.
             Ok(if json.is_null() { Said::Text(text) } else { Said::Both { text, json } })
         },

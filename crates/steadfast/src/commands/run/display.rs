@@ -17,7 +17,6 @@ use super::notice::Notice;
 use super::screen::Screen;
 use crate::error::CommandError;
 use crate::output::{note, tell};
-use crate::setup;
 use crate::surroundings;
 
 /// Reading a run of thousands of tasks takes a while: no more than a hundredth of the time goes to it.
@@ -43,7 +42,7 @@ pub(super) struct Display {
 
 impl Display {
     pub(super) fn new(run: &Run, place: &Place, settings: &RunSettings, until: Until) -> Self {
-        let name = setup::full_name(run.host);
+        let name = run.host.full_name();
         let pauses = match until {
             Until::End | Until::Gate => "it does not pause between units",
             Until::Wave => "it pauses after each wave that changed something",

@@ -1,0 +1,16 @@
+//! The one reader of words: a text as sentences, a sentence as words, named lists of phrases from a text file, and
+//! patterns over them. Pure: no files, no clock, nothing of the product.
+//!
+//! - `sentence`: where a line is cut. `word`: the tokeniser. `prompt`: a human's prompt, without quotes and pastes.
+//! - `vocabulary`: a file of named lists. `pattern`: phrases with slots, and what they stand for.
+
+pub mod pattern;
+pub mod prompt;
+mod sentence;
+mod vocabulary;
+mod word;
+
+pub use pattern::{Found, Pattern, Slot};
+pub use sentence::{split, split_at};
+pub use vocabulary::{Phrases, Vocabulary};
+pub use word::{Kind, Word, words};

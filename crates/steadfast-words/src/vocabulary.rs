@@ -1,0 +1,145 @@
+//! Named lists of phrases, from a text file.
+//!
+//! A list is a line `name: word, two words, …`. Lines that are indented go on with it, and `#` begins a comment. A phrase with
+//! `…` in it has a gap.
+
+use std::collections::HashMap;
+
+use crate::Word;
+
+/// The lists of a file, by name.
+#[derive(Debug, Default)]
+pub struct Vocabulary {
+    lists: HashMap<&'static str, Phrases>,
+    empty: Phrases,
+}
+
+/// The phrases of a list by their first words, each as its words.
+#[derive(Debug, Default)]
+pub struct Phrases(HashMap<&'static str, Vec<Vec<&'static str>>>);
+
+impl Vocabulary {
+    pub fn of(file: &'static str) -> Self {
+        let mut found = Self::default();
+        let mut name = "";
+        for line in file.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+            let mut phrases = line;
+            if !line.starts_with(' ')
+                && let Some((new, rest)) = line.split_once(':')
+            {
+                (name, phrases) = (new, rest);
+            }
+            let list = found.lists.entry(name).or_default();
+            for phrase in phrases.split(", ").map(|phrase| phrase.trim().trim_end_matches(',')) {
+                let phrase: Vec<&str> = phrase.split_whitespace().collect();
+                if let Some(first) = phrase.first() {
+                    list.0.entry(first).or_default().push(phrase);
+                }
+            }
+        }
+        found
+    }
+
+    /// A list. One that is not in the file is empty, which a test of the file's owner finds.
+    pub fn list(&self, name: &str) -> &Phrases {
+        self.lists.get(name).unwrap_or(&self.empty)
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.lists.contains_key(name)
+    }
+
+    pub fn lists(&self) -> impl Iterator<Item = (&'static str, &Phrases)> {
+        self.lists.iter().map(|(name, list)| (*name, list))
+    }
+}
+
+impl Phrases {
+    /// Whether a word alone is one of these.
+    pub fn has(&self, text: &str) -> bool {
+        self.0.get(text).is_some_and(|phrases| phrases.iter().any(|phrase| phrase.len() == 1))
+    }
+
+    /// Whether a phrase begins with this word.
+    pub fn begin(&self, text: &str) -> bool {
+        self.0.contains_key(text)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &[&'static str]> {
+        self.0.values().flatten().map(Vec::as_slice)
+    }
+
+    fn by_first(&self, words: &[Word]) -> &[Vec<&'static str>] {
+        let first = words.first().map(|word| word.text.as_str()).unwrap_or_default();
+        self.0.get(first).map_or(&[], Vec::as_slice)
+    }
+
+    /// The lengths of all phrases that the words begin with, the longest first.
+    pub fn all_at(&self, words: &[Word]) -> Vec<usize> {
+        let stand = self.by_first(words).iter().filter(|phrase| begins(words, phrase));
+        let mut found: Vec<usize> = stand.map(Vec::len).collect();
+        found.sort_unstable_by(|left, right| right.cmp(left));
+        found
+    }
+
+    /// How many words of the beginning are the longest of these phrases. Zero: none is.
+    pub fn at(&self, words: &[Word]) -> usize {
+        let stand = self.by_first(words).iter().filter(|phrase| begins(words, phrase));
+        stand.map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Whether all of the words are one phrase.
+    pub fn is(&self, words: &[Word]) -> bool {
+        !words.is_empty() && self.at(words) == words.len()
+    }
+
+    /// Whether one of the phrases is anywhere in these words.
+    pub fn within(&self, words: &[Word]) -> bool {
+        (0..words.len()).any(|at| self.at(&words[at..]) > 0)
+    }
+
+    /// The words without those of these phrases that they begin with.
+    pub fn skip<'w>(&self, mut words: &'w [Word]) -> &'w [Word] {
+        loop {
+            match self.at(words) {
+                0 => return words,
+                found => words = &words[found..],
+            }
+        }
+    }
+
+    /// What stands in the gap of a phrase, and what follows it.
+    pub fn around<'w>(&self, words: &'w [Word]) -> Option<(&'w [Word], &'w [Word])> {
+        self.by_first(words).iter().find_map(|phrase| {
+            let gap = phrase.iter().position(|word| *word == "…")?;
+            let (head, tail) = (&phrase[..gap], &phrase[gap + 1..]);
+            let inner = words.get(gap..).filter(|_| begins(words, head))?;
+            let end = (1..inner.len()).find(|at| begins(&inner[*at..], tail))?;
+            Some((&inner[..end], &inner[end + tail.len()..]))
+        })
+    }
+}
+
+/// Whether the words begin with this phrase.
+pub(crate) fn begins(words: &[Word], phrase: &[&str]) -> bool {
+    words.len() >= phrase.len() && phrase.iter().zip(words).all(|(text, word)| word.is(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words;
+
+    #[test]
+    fn the_longest_phrase_counts_and_a_gap_holds_what_is_between() {
+        let lists = Vocabulary::of("# Verbs\nwork: go, go on, get … done,\n  carry on\nempty:\n");
+        let work = lists.list("work");
+        assert_eq!(work.all_at(&words("go on then")), [2, 1]);
+        assert_eq!(work.at(&words("carry on")), 2);
+        assert!(work.has("go") && !work.has("carry") && work.begin("carry") && lists.has("empty"));
+        assert_eq!(work.skip(&words("go on go now")).len(), 1);
+        let said = words("get all of it done now");
+        let (inside, after) = work.around(&said).unwrap();
+        assert_eq!((inside.len(), after.len()), (3, 1));
+    }
+}

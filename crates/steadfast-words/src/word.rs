@@ -1,0 +1,155 @@
+//! The tokeniser.
+
+use crate::Phrases;
+
+/// What a word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Plain,
+    /// Between backticks: a name, a path or a command.
+    Code,
+    /// Several words between quotes: a quotation.
+    Quoted,
+    /// A comma, a colon, a dash, a bracket.
+    Break,
+}
+
+/// A word of a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Lower case, with one kind of apostrophe. `,` for every break.
+    pub text: String,
+    /// As it was typed. `,`, `(`, `/` or `:` for a break.
+    pub raw: String,
+    pub kind: Kind,
+    /// Where it begins in its sentence, in bytes.
+    pub at: usize,
+}
+
+impl Word {
+    /// A plain word that is not in the text.
+    pub fn of(text: &str) -> Self {
+        Self::plain(text, 0)
+    }
+
+    pub(crate) fn plain(raw: &str, at: usize) -> Self {
+        let text = raw.to_lowercase().replace(['’', '‘', 'ʼ', '´'], "'");
+        Self { text, raw: raw.to_owned(), kind: Kind::Plain, at }
+    }
+
+    fn cut(raw: &str, at: usize) -> Self {
+        Self { text: ",".to_owned(), raw: raw.to_owned(), kind: Kind::Break, at }
+    }
+
+    pub fn is(&self, text: &str) -> bool {
+        self.kind == Kind::Plain && self.text == text
+    }
+
+    pub fn is_one_of(&self, texts: &[&str]) -> bool {
+        self.kind == Kind::Plain && texts.contains(&self.text.as_str())
+    }
+
+    pub fn is_in(&self, list: &Phrases) -> bool {
+        self.kind == Kind::Plain && list.has(&self.text)
+    }
+
+    pub fn is_break(&self) -> bool {
+        self.kind == Kind::Break
+    }
+
+    /// The base form or the one in `-ing`.
+    pub fn is_form(&self, base: &str) -> bool {
+        let Some(stem) = self.text.strip_suffix("ing") else { return self.text == base };
+        stem == base
+            || base.strip_suffix('e') == Some(stem)
+            || stem.strip_prefix(base).is_some_and(|doubled| doubled.len() == 1 && base.ends_with(doubled))
+    }
+}
+
+/// The words of a sentence. A list's mark is none.
+pub fn words(sentence: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut rest = sentence.trim_start_matches(['-', '*', '•', ' ']);
+    while let Some(c) = rest.chars().next() {
+        let at = sentence.len() - rest.len();
+        let close = match c {
+            '`' => Some('`'),
+            '"' => Some('"'),
+            '“' => Some('”'),
+            _ => None,
+        };
+        let inner = &rest[c.len_utf8()..];
+        if let Some((close, end)) = close.and_then(|close| inner.find(close).map(|end| (close, end))) {
+            let raw = inner[..end].trim();
+            let kind = if c == '`' || !raw.contains(' ') { Kind::Code } else { Kind::Quoted };
+            words.push(Word { text: raw.to_lowercase(), raw: raw.to_owned(), kind, at });
+            rest = &inner[end + close.len_utf8()..];
+        } else if c.is_whitespace() {
+            rest = inner;
+        } else if rest.starts_with("// ") {
+            // A comment of code is a quotation.
+            words.push(Word { text: rest.to_lowercase(), raw: rest.to_owned(), kind: Kind::Quoted, at });
+            break;
+        } else {
+            let end = rest.find(|c: char| c.is_whitespace() || c == '`' || c == '"' || c == '“').unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end.max(c.len_utf8()));
+            plain(word, at, &mut words);
+            rest = after;
+        }
+    }
+    words
+}
+
+fn plain(word: &str, at: usize, words: &mut Vec<Word>) {
+    const AROUND: [char; 12] = ['(', ')', '[', ']', ',', ':', ';', '!', '?', '*', '_', '\''];
+    if word.chars().all(|c| matches!(c, '-' | '–' | '—' | '/' | '&' | '+' | '|' | '=' | '>')) {
+        words.push(Word::cut(if word == "/" { "/" } else { "," }, at));
+        return;
+    }
+    if word.starts_with(['(', '[']) {
+        words.push(Word::cut("(", at));
+    }
+    // `*.snap` and `**/x` begin with marks that are emphasis elsewhere.
+    let glob = word.starts_with("*.") || word.starts_with("**/");
+    let bare = if glob { word.trim_end_matches(AROUND) } else { word.trim_matches(AROUND) };
+    let bare = bare.trim_end_matches(['.', '…']);
+    let bare = bare.trim_matches(['*', '(', ')']);
+    let bare = if glob { &word[..word.len().min(word.find(bare).unwrap_or(0) + bare.len())] } else { bare };
+    if !bare.is_empty() {
+        words.push(Word::plain(bare, at + word.find(bare).unwrap_or(0)));
+    }
+    if word.ends_with([',', ':', ';', ')', ']']) {
+        words.push(Word::cut(if word.ends_with(',') { "," } else { ":" }, at + word.len() - 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_knows_its_kind_and_where_it_begins() {
+        let found: Vec<(String, Kind, usize)> =
+            words("- Run `Cargo test` (**now**), \"as said\"").into_iter().map(|w| (w.text, w.kind, w.at)).collect();
+        let word = |text: &str, kind, at| (text.to_owned(), kind, at);
+        assert_eq!(
+            found,
+            [
+                word("run", Kind::Plain, 2),
+                word("cargo test", Kind::Code, 6),
+                word(",", Kind::Break, 19),
+                word("now", Kind::Plain, 22),
+                word(",", Kind::Break, 28),
+                word("as said", Kind::Quoted, 30),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_form_in_ing_is_known_by_its_base() {
+        for (text, base) in [("run", "run"), ("running", "run"), ("making", "make"), ("touching", "touch")] {
+            assert!(Word::of(text).is_form(base), "{text}");
+        }
+        assert!(!Word::of("ring").is_form("run"));
+    }
+}
