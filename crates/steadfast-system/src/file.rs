@@ -1,6 +1,7 @@
 //! Files that are replaced in one step: a reader sees the old or the new, never half of one. Each writer has a draft of its
 //! own, so that two writers do not meet in it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -173,6 +174,13 @@ fn keep(draft: &NamedTempFile, path: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn keep(_draft: &NamedTempFile, _path: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Makes a link, or lets it lead elsewhere, in one step.
+pub fn replace_link(path: &Path, target: &OsStr) -> io::Result<()> {
+    let make = |draft: &Path| std::os::unix::fs::symlink(target, draft);
+    let draft = builder(path, Access::Private, |builder, folder| builder.make_in(folder, make))?;
+    draft.into_temp_path().persist(path).map_err(|error| error.error)
 }
 
 /// The name of a file is on the disk when its folder is. Not every system opens a folder.

@@ -4,12 +4,12 @@ use std::ops::Range;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use steadfast_shell::{Certainty, Context, GuardDecision, GuardVerdict, Op, Reading, effects, judge};
+use steadfast_shell::{Certainty, Context, GuardDecision, GuardVerdict, Reading, effects, judge};
 use steadfast_text::quote;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::output::{note, tell};
-use crate::surroundings;
 
 /// Says what a shell command would write, before it runs.
 #[derive(Debug, Subcommand)]
@@ -90,7 +90,7 @@ fn batch() -> Result<(), CommandError> {
 
 fn look(command: &str, protect: &[String]) -> (Reading, GuardVerdict) {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
-    let context = Context { cwd: text(surroundings::cwd()), home: surroundings::home().map(text).unwrap_or_default() };
+    let context = Context { cwd: text(environment::cwd()), home: environment::home().map(text).unwrap_or_default() };
     let reading = effects(command, &context);
     let verdict = judge(&reading, protect);
     (reading, verdict)
@@ -101,7 +101,7 @@ fn to_json(reading: &Reading, verdict: &GuardVerdict) -> Value {
         .effects
         .iter()
         .map(|effect| {
-            json!({"op": word(effect.op), "path": effect.path, "via": effect.via,
+            json!({"op": effect.op.as_str(), "path": effect.path, "via": effect.via,
                 "certain": effect.certainty == Certainty::Certain})
         })
         .collect();
@@ -113,17 +113,6 @@ fn to_json(reading: &Reading, verdict: &GuardVerdict) -> Value {
     json!({"verdict": decision, "effects": effects, "reason": verdict.reason})
 }
 
-fn word(op: Op) -> &'static str {
-    match op {
-        Op::Write => "write",
-        Op::Delete => "delete",
-        Op::Move => "move",
-        Op::Chmod => "chmod",
-        Op::Exec => "exec",
-        Op::Unknown => "unknown",
-    }
-}
-
 /// What it does, and the part that decides underlined.
 fn explain(command: &str, reading: &Reading, verdict: &GuardVerdict) -> Result<(), CommandError> {
     if !reading.parsed {
@@ -132,7 +121,7 @@ fn explain(command: &str, reading: &Reading, verdict: &GuardVerdict) -> Result<(
     for effect in &reading.effects {
         let certain = if effect.certainty == Certainty::Certain { "" } else { " (perhaps)" };
         let path = effect.path.as_deref().unwrap_or("something that is not known");
-        tell!("{} {path}, by {}{certain}", word(effect.op), effect.via)?;
+        tell!("{} {path}, by {}{certain}", effect.op.as_str(), effect.via)?;
     }
     if let Some(span) = &verdict.span {
         underline(command, span)?;

@@ -1,16 +1,22 @@
-//! `specs/NAME/tasks.md` of spec-kit: `- [ ] T012 [P] [US1] Create the model in src/models/user.py`.
-//!
-//! `[P]` may be done beside others; what has no such mark comes after all before it, and a phase after the one before.
+//! Lists of boxes that say more: `openspec/changes/NAME/tasks.md`, whose folder names the change, and spec-kit's
+//! `specs/NAME/tasks.md`: `- [ ] T012 [P] [US1] Create the model in src/models/user.py`.
 
-use super::checklist;
 use crate::draft::{Draft, DraftTask, Text};
-use crate::problem::Findings;
 
 /// More at once than anybody works on. A list this wide would otherwise wait for its square.
 const WIDEST: usize = 200;
 
-pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
-    let mut draft = checklist::read(text, name, findings);
+/// A change has the name of its folder: `NAME` of `changes/NAME/tasks.md`.
+pub(super) fn openspec(mut draft: Draft, name: &str) -> Draft {
+    let mut folders = name.rsplit(['/', '\\']).skip(1);
+    if let Some(change) = folders.next().filter(|_| folders.any(|folder| folder == "changes")) {
+        change.clone_into(&mut draft.feature);
+    }
+    draft
+}
+
+/// `[P]` may be done beside others; what has no such mark comes after all before it, and a phase after the one before.
+pub(super) fn spec_kit(mut draft: Draft) -> Draft {
     if let Some(feature) = draft.feature.strip_prefix("Tasks: ") {
         draft.feature = feature.trim().to_owned();
     }
@@ -38,10 +44,9 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
 }
 
 fn wait(task: &mut DraftTask, before: &[String]) {
-    let span = task.id.span.clone();
     let last = &before[before.len().saturating_sub(WIDEST)..];
     let new = last.iter().filter(|id| !task.after.iter().any(|known| known.value == **id));
-    let new: Vec<Text> = new.map(|id| Text::new(id, span.clone())).collect();
+    let new: Vec<Text> = new.map(|id| task.id.with(id)).collect();
     task.after.extend(new);
 }
 
@@ -55,5 +60,5 @@ fn files(title: &Text) -> Vec<Text> {
             && word.rsplit('/').next().is_some_and(|last| last.contains('.'))
             && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '@' | '[' | ']'))
     };
-    words.filter(is_path).map(|word| Text::new(word, title.span.clone())).collect()
+    words.filter(is_path).map(|word| title.with(word)).collect()
 }

@@ -1,54 +1,92 @@
-use crate::draft::Text;
+//! Markdown as its lines: what each of them is, on which line and in which bytes.
+//!
+//! Prompts, specs, scores and the lists of others are read with this one reader. It knows both kinds of headings, lists with
+//! their indents and boxes, tables, fences by their mark and length, front matter and comments; the last two are passed over.
 
-use super::fields::field;
+use std::ops::Range;
 
-/// A line of a spec, by what it is.
+/// A part of a text, and where it stands there, in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    pub value: String,
+    pub span: Range<usize>,
+}
+
+impl Text {
+    pub fn new(value: impl Into<String>, span: Range<usize>) -> Self {
+        Self { value: value.into(), span }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.value
+    }
+
+    /// A part of it, in its place.
+    pub fn part(&self, part: &str) -> Self {
+        within(part, &self.value, self.span.start)
+    }
+
+    /// Other words in the same place.
+    pub fn with(&self, value: impl Into<String>) -> Self {
+        Self::new(value, self.span.clone())
+    }
+}
+
+/// A line, by what it is.
 #[derive(Debug)]
-pub(crate) enum Line {
+pub struct Block {
+    /// From 1.
+    pub line: usize,
+    /// How far it is indented; a tab is as wide as four blanks.
+    pub indent: usize,
+    pub kind: BlockKind,
+    /// Without the marks before it. A row of a table and a line of code are whole.
+    pub text: Text,
+}
+
+#[derive(Debug)]
+pub enum BlockKind {
     Blank,
-    Heading {
-        level: usize,
-        text: Text,
-    },
-    /// `mark` is what stands in the box.
-    Box {
-        mark: char,
-        text: Text,
-        indent: usize,
-    },
-    Bullet {
-        text: Text,
-        indent: usize,
-    },
-    /// `1. Text`: without its number, and with it.
-    Ordered {
-        text: Text,
-        whole: Text,
-        indent: usize,
-    },
-    Row {
-        cells: Vec<Text>,
-    },
-    Text {
-        text: Text,
-        indent: usize,
-    },
-    /// A line of code, its fences among them.
-    Fenced {
-        text: Text,
-    },
+    /// Of this level, with `#` or underlined.
+    Heading(usize),
+    /// `- [x] Text`, and what is in the box.
+    Box(char),
+    Bullet,
+    /// `1. Text`, here with its number.
+    Ordered(Text),
+    /// A row of a table, by its cells.
+    Row(Vec<Text>),
+    Text,
+    /// The line that opens or ends a block of code.
+    Fence,
+    Code,
 }
 
-/// The lines that say something: what stands in comments and before the text (`---`, `key: value`, `---`) is passed over.
-pub(crate) fn lines(text: &str) -> Scanner<'_> {
+impl Block {
+    /// The text, with its number where it has one.
+    pub fn whole(&self) -> &Text {
+        match &self.kind {
+            BlockKind::Ordered(whole) => whole,
+            _ => &self.text,
+        }
+    }
+}
+
+/// The lines that say something. `is_field`: it belongs to what is above it, and is no title whatever is below it.
+pub fn blocks(text: &str, is_field: fn(&str) -> bool) -> Blocks<'_> {
     let start = front_matter(text);
-    Scanner { text, start, fence: None, comment: None, in_paragraph: false, in_table: false }
+    let line = text[..start].matches('\n').count();
+    Blocks { text, is_field, start, line, fence: None, comment: None, in_paragraph: false, in_table: false }
 }
 
-pub(crate) struct Scanner<'t> {
+#[derive(Debug)]
+pub struct Blocks<'t> {
     text: &'t str,
+    is_field: fn(&str) -> bool,
     /// Where the next line begins.
     start: usize,
+    /// The number of the last one.
+    line: usize,
     /// What the fence is made of, and where it begins.
     fence: Option<(char, usize, usize)>,
     /// Where the comment begins.
@@ -59,9 +97,9 @@ pub(crate) struct Scanner<'t> {
     in_table: bool,
 }
 
-impl<'t> Scanner<'t> {
+impl<'t> Blocks<'t> {
     /// Where a fence or a comment begins that is never ended. To be asked at the end.
-    pub(crate) fn unclosed(&self) -> Option<usize> {
+    pub fn unclosed(&self) -> Option<usize> {
         self.fence.map(|(.., at)| at).or(self.comment)
     }
 
@@ -75,68 +113,76 @@ impl<'t> Scanner<'t> {
     }
 
     /// The next line, unless it is passed over.
-    fn step(&mut self) -> Option<Option<Line>> {
+    fn step(&mut self) -> Option<Option<Block>> {
         let (line, at, next) = self.raw(self.start)?;
-        let mut after = next;
-        let mut comment = self.comment;
-        let mut fence = self.fence;
-        let read = if comment.is_some() {
+        self.start = next;
+        self.line += 1;
+        let number = self.line;
+        let code = |kind| Some(Block { line: number, indent: 0, kind, text: Text::new(line, at..at + line.len()) });
+        let read = if self.comment.is_some() {
             if line.contains("-->") {
-                comment = None;
+                self.comment = None;
             }
             None
-        } else if let Some(mark) = fence_mark(line) {
-            fence = match fence {
-                None => Some((mark.0, mark.1, at)),
-                // What ends a fence has no word after it.
-                Some(open) if open.0 == mark.0 && mark.1 >= open.1 && is_bare(line) => None,
-                open => open,
-            };
-            Some(fenced(line, at))
-        } else if fence.is_some() {
-            Some(fenced(line, at))
+        } else if let Some((mark, count)) = fence_mark(line).filter(|mark| self.is_fence(*mark, line)) {
+            self.fence = if self.fence.is_some() { None } else { Some((mark, count, at)) };
+            code(BlockKind::Fence)
+        } else if self.fence.is_some() {
+            code(BlockKind::Code)
         } else {
             let (kept, begins) = without_comments(line, at);
-            comment = begins;
+            self.comment = begins;
             match self.underlined(kept, next) {
                 _ if kept.trim().is_empty() && !line.trim().is_empty() => None,
                 Some((level, end)) => {
-                    after = end;
-                    Some(heading(level, kept, at))
+                    self.start = end;
+                    self.line += 1;
+                    Some(Block {
+                        line: number,
+                        indent: 0,
+                        kind: BlockKind::Heading(level),
+                        text: within(kept.trim(), kept, at),
+                    })
                 }
                 None => Some(self.one(kept, at, next)),
             }
         };
-        let in_table = matches!(&read, Some(Line::Row { .. })) && !line.trim_start().starts_with('|');
-        let in_paragraph = match &read {
-            Some(Line::Text { .. } | Line::Bullet { .. } | Line::Box { .. } | Line::Ordered { .. }) => !is_rule(line),
+        let kind = read.as_ref().map(|block| &block.kind);
+        self.in_table = matches!(kind, Some(BlockKind::Row(_))) && !line.trim_start().starts_with('|');
+        self.in_paragraph = match kind {
+            Some(BlockKind::Text | BlockKind::Bullet | BlockKind::Box(_) | BlockKind::Ordered(_)) => !is_rule(line),
             None => self.in_paragraph,
-            _ => false,
+            Some(_) => false,
         };
-        (self.start, self.comment, self.fence) = (after, comment, fence);
-        (self.in_paragraph, self.in_table) = (in_paragraph, in_table);
         Some(read)
+    }
+
+    /// Whether a mark opens a block of code, or ends the one that is open: that takes the same mark, as long at least, and
+    /// no word after it.
+    fn is_fence(&self, (mark, count): (char, usize), line: &str) -> bool {
+        self.fence.is_none_or(|(open, least, _)| open == mark && count >= least && is_bare(line))
     }
 
     /// A title with `===` or `---` below it: its level, and where the line after that begins. A sentence or a field above a
     /// rule is none.
     fn underlined(&self, line: &str, next: usize) -> Option<(usize, usize)> {
         let (below, _, end) = self.raw(next)?;
-        let below = below.trim_end();
-        let mark = below.trim_start().chars().next().filter(|c| matches!(c, '=' | '-'))?;
-        let is_line = below.trim_start().chars().all(|c| c == mark) && below.trim_start().len() >= 2;
+        let below = below.trim();
+        let mark = below.chars().next().filter(|c| matches!(c, '=' | '-'))?;
         let title = line.trim();
-        let is_title = !self.in_paragraph
+        let is_title = below.len() >= 2
+            && below.chars().all(|c| c == mark)
+            && !self.in_paragraph
             && !title.is_empty()
             && title.len() <= 120
             && !title.ends_with(['.', ';'])
             && !is_rule(title)
-            && matches!(one(line, 0), Line::Text { indent: 0..=3, .. })
-            && field(&Text::new(title, 0..title.len())).is_none();
-        (is_line && is_title).then_some((if mark == '=' { 1 } else { 2 }, end))
+            && matches!(one(line, 0, 0), Block { kind: BlockKind::Text, indent: 0..=3, .. })
+            && !(self.is_field)(title);
+        is_title.then_some((if mark == '=' { 1 } else { 2 }, end))
     }
 
-    fn one(&self, line: &str, at: usize, next: usize) -> Line {
+    fn one(&self, line: &str, at: usize, next: usize) -> Block {
         let is_row = || {
             let below = self.raw(next).map_or("", |(below, ..)| below.trim());
             self.in_table
@@ -144,20 +190,22 @@ impl<'t> Scanner<'t> {
                     && below.contains('-')
                     && below.chars().all(|c| matches!(c, '-' | ':' | '|' | ' '))
         };
+        let mut block = one(line, at, self.line);
         if line.contains('|') && !line.trim_start().starts_with('|') && is_row() {
-            return row(line.trim(), line, at);
+            block.text = within(line.trim(), line, at);
+            block.kind = row(line.trim(), line, at);
         }
-        one(line, at)
+        block
     }
 }
 
-impl Iterator for Scanner<'_> {
-    type Item = Line;
+impl Iterator for Blocks<'_> {
+    type Item = Block;
 
-    fn next(&mut self) -> Option<Line> {
+    fn next(&mut self) -> Option<Block> {
         loop {
-            if let Some(line) = self.step()? {
-                return Some(line);
+            if let Some(block) = self.step()? {
+                return Some(block);
             }
         }
     }
@@ -201,10 +249,6 @@ fn without_comments(line: &str, at: usize) -> (&str, Option<usize>) {
     }
 }
 
-fn fenced(line: &str, at: usize) -> Line {
-    Line::Fenced { text: Text::new(line, at..at + line.len()) }
-}
-
 fn is_bare(line: &str) -> bool {
     line.trim().chars().all(|c| matches!(c, '`' | '~'))
 }
@@ -223,11 +267,7 @@ fn is_rule(line: &str) -> bool {
     marks.len() >= 3 && ['-', '*', '_'].iter().any(|mark| marks.chars().all(|c| c == *mark))
 }
 
-fn heading(level: usize, line: &str, at: usize) -> Line {
-    Line::Heading { level, text: within(line.trim(), line, at) }
-}
-
-fn row(body: &str, line: &str, at: usize) -> Line {
+fn row(body: &str, line: &str, at: usize) -> BlockKind {
     let body = body.strip_prefix('|').unwrap_or(body);
     let body = body.strip_suffix('|').filter(|rest| !rest.ends_with('\\')).unwrap_or(body);
     let mut cells = Vec::new();
@@ -253,49 +293,42 @@ fn row(body: &str, line: &str, at: usize) -> Line {
         }
         text
     };
-    Line::Row { cells: cells.into_iter().map(cell).collect() }
+    BlockKind::Row(cells.into_iter().map(cell).collect())
 }
 
+/// A part of a line, in its place.
 fn within(part: &str, line: &str, at: usize) -> Text {
     let start = at + (part.as_ptr() as usize - line.as_ptr() as usize);
     Text::new(part, start..start + part.len())
 }
 
-fn one(line: &str, at: usize) -> Line {
-    let indent = width(&line[..line.len() - line.trim_start().len()]);
+fn one(line: &str, at: usize, number: usize) -> Block {
+    let indent = line[..line.len() - line.trim_start().len()].chars().map(|c| if c == '\t' { 4 } else { 1 }).sum();
     let body = line.trim();
-    if body.is_empty() {
-        return Line::Blank;
-    }
-    let text = |part: &str| within(part, line, at);
+    let block = |kind, text| Block { line: number, indent, kind, text: within(text, line, at) };
     let level = body.bytes().take_while(|byte| *byte == b'#').count();
+    if body.is_empty() {
+        return block(BlockKind::Blank, body);
+    }
     if (1..=6).contains(&level) && body[level..].starts_with([' ', '\t']) {
-        return Line::Heading { level, text: text(body[level..].trim().trim_end_matches('#').trim_end()) };
+        return block(BlockKind::Heading(level), body[level..].trim().trim_end_matches('#').trim_end());
     }
     if body.starts_with('|') && body.len() > 1 {
-        return row(body, line, at);
+        return block(row(body, line, at), body);
     }
-    let (item, is_ordered) = match (bullet(body), ordered(body)) {
-        (Some(item), _) => (item, false),
-        (None, Some(item)) => (item, true),
-        (None, None) => return Line::Text { text: text(body), indent },
+    let (kind, item) = match (bullet(body), ordered(body)) {
+        (Some(item), _) => (BlockKind::Bullet, item),
+        (None, Some(item)) => (BlockKind::Ordered(within(body, line, at)), item),
+        (None, None) => return block(BlockKind::Text, body),
     };
-    if let Some((mark, rest)) = boxed(item) {
-        return Line::Box { mark, text: text(rest), indent };
+    match boxed(item) {
+        Some((mark, rest)) => block(BlockKind::Box(mark), rest),
+        None => block(kind, item),
     }
-    match is_ordered {
-        true => Line::Ordered { text: text(item), whole: text(body), indent },
-        false => Line::Bullet { text: text(item), indent },
-    }
-}
-
-/// Of the blanks before a line; a tab is as wide as four.
-fn width(blanks: &str) -> usize {
-    blanks.chars().map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }
 
 /// `[ ] Text`: what stands in the box, and what follows it. `[]` is empty.
-pub(super) fn boxed(item: &str) -> Option<(char, &str)> {
+pub fn boxed(item: &str) -> Option<(char, &str)> {
     if let Some((mark, rest)) = item.strip_prefix('[').and_then(|rest| rest.split_once(']'))
         && let Some(mark) = box_mark(mark)
         && !rest.starts_with(['(', '[', ':'])
@@ -336,18 +369,23 @@ fn ordered(body: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
+    fn is_field(text: &str) -> bool {
+        text.starts_with("Verify:")
+    }
+
     fn shown(text: &str) -> Vec<String> {
-        let show = |line: Line| match line {
-            Line::Blank => "blank".to_owned(),
-            Line::Heading { level, text } => format!("h{level} {}", text.value),
-            Line::Box { mark, text, indent } => format!("box[{mark}] {} @{indent}", text.value),
-            Line::Bullet { text, indent } => format!("bullet {} @{indent}", text.value),
-            Line::Ordered { text, whole, indent } => format!("ordered {} ({}) @{indent}", text.value, whole.value),
-            Line::Row { cells } => format!("row {:?}", cells.iter().map(Text::as_str).collect::<Vec<_>>()),
-            Line::Text { text, .. } => format!("text {}", text.value),
-            Line::Fenced { text } => format!("fenced {}", text.value),
+        let show = |Block { indent, kind, text, .. }: Block| match kind {
+            BlockKind::Blank => "blank".to_owned(),
+            BlockKind::Heading(level) => format!("h{level} {}", text.value),
+            BlockKind::Box(mark) => format!("box[{mark}] {} @{indent}", text.value),
+            BlockKind::Bullet => format!("bullet {} @{indent}", text.value),
+            BlockKind::Ordered(whole) => format!("ordered {} ({}) @{indent}", text.value, whole.value),
+            BlockKind::Row(cells) => format!("row {:?}", cells.iter().map(Text::as_str).collect::<Vec<_>>()),
+            BlockKind::Text => format!("text {}", text.value),
+            BlockKind::Fence => format!("fence {}", text.value),
+            BlockKind::Code => format!("code {}", text.value),
         };
-        lines(text).map(show).filter(|line| line != "blank").collect()
+        blocks(text, is_field).map(show).filter(|line| line != "blank").collect()
     }
 
     #[test]
@@ -400,7 +438,7 @@ mod tests {
         for (text, at) in
             [("a\n```\nb", Some(2)), ("```\n```\n", None), ("a <!-- b\nc", Some(2)), ("```a``` b\n", None)]
         {
-            let mut all = lines(text);
+            let mut all = blocks(text, is_field);
             all.by_ref().for_each(drop);
             assert_eq!(all.unclosed(), at, "{text:?}");
         }
@@ -413,5 +451,30 @@ mod tests {
             shown("Task | Check\n--- | ---\na | b\n\nc | d"),
             [r#"row ["Task", "Check"]"#, r#"row ["---", "---"]"#, r#"row ["a", "b"]"#, "text c | d"]
         );
+    }
+
+    #[test]
+    fn a_fence_ends_with_its_own_mark_and_length() {
+        assert_eq!(
+            shown("````md\n```sh\nmake\n```\n~~~~\n```` x\n````\nafter"),
+            [
+                "fence ````md",
+                "code ```sh",
+                "code make",
+                "code ```",
+                "code ~~~~",
+                "code ```` x",
+                "fence ````",
+                "text after"
+            ]
+        );
+    }
+
+    #[test]
+    fn every_line_knows_its_number_and_its_bytes() {
+        let text = "---\na: b\n---\n\u{feff}# T\n\nPart\n---\n<!-- x\n-->\n| a | b\\|c |\n  1. One\n";
+        let all = blocks(text, is_field).filter(|block| !matches!(block.kind, BlockKind::Blank));
+        let places: Vec<(usize, &str)> = all.map(|block| (block.line, &text[block.text.span])).collect();
+        assert_eq!(places, [(4, "T"), (6, "Part"), (10, "| a | b\\|c |"), (11, "One")]);
     }
 }

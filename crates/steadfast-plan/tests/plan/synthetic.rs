@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
-/// A SPEC.json of so many tasks in phases of a hundred, for benchmarks and tests.
-pub fn synthetic_spec(tasks: usize) -> String {
+/// A SPEC.json of so many tasks in phases of a hundred.
+pub(crate) fn synthetic_spec(tasks: usize) -> String {
     const PHASE: usize = 100;
     let mut text = String::from("{\"feature\": \"Many things\", \"description\": \"All of them.\", \"phases\": [");
     for first in (0..tasks).step_by(PHASE) {
