@@ -284,7 +284,7 @@ pub(super) fn changes_to(tail: &[Word]) -> Vec<Action> {
     }
 }
 
-fn used(tail: &[Word]) -> Vec<Action> {
+pub(super) fn used(tail: &[Word]) -> Vec<Action> {
     let program = skip(tail, &["the", "any", "flag", "option", "flags"]);
     let listed = program.iter().filter(|word| !word.is_one_of(&["or", "and", "nor"]) && !word.is_break());
     let flags: Vec<Action> = listed.map_while(flag).map(|flag| (ConstraintKind::Run, vec![flag])).take(4).collect();

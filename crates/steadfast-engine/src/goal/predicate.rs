@@ -1,8 +1,5 @@
 //! Sentences that say of a thing, or of what is done, that it is not for the agent.
 //!
-//! - `everything under legacy/ is frozen` → `touch:legacy/`
-//! - `the schema must not change` → `touch:schema`
-//! - `pushing is off limits` → `push`
 //!
 //! By whom and when is a description of code: `the queue must not be touched by the consumer`.
 
@@ -154,7 +151,7 @@ fn done_to(subject: &[Word], done: &Word, rest: &[Word]) -> Vec<Action> {
         return Vec::new();
     }
     if is_said(subject, &["this"]) || is_said(subject, &["it"]) {
-        return done_to_all(done, rest);
+        return to_all(done, rest);
     }
     if !is_over(rest) {
         return Vec::new();
@@ -177,7 +174,11 @@ fn done_to(subject: &[Word], done: &Word, rest: &[Word]) -> Vec<Action> {
 }
 
 /// `nothing should be committed`, `this must not be pushed yet`.
-pub(super) fn done_to_all(done: &Word, rest: &[Word]) -> Vec<Action> {
+pub(super) fn done_to_all(words: &[Word]) -> Vec<Action> {
+    words.split_first().map(|(done, rest)| to_all(done, rest)).unwrap_or_default()
+}
+
+fn to_all(done: &Word, rest: &[Word]) -> Vec<Action> {
     use super::about::{Git, git_object};
     use ConstraintKind as K;
     let kind = match done.text.as_str() {

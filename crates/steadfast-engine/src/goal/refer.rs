@@ -1,8 +1,5 @@
 //! What `it`, `them` and `one` stand for, put in their place where they are the object of what could be forbidden.
 //!
-//! - `the files in proto/ are generated, don't edit them by hand` → `touch:proto/`
-//! - `we don't need a PR, so don't create one` → `pull_request`
-//! - `schema.prisma: hands off` → `touch:schema.prisma`
 
 use super::list;
 use super::order::ordered;

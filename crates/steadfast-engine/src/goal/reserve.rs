@@ -1,8 +1,5 @@
 //! What the human keeps for themselves.
 //!
-//! - `I'll push it myself` → `push`
-//! - `let me handle the merge` → `merge`
-//! - `I do the commits here` → `commit`
 //!
 //! What they did, or do where they are, keeps nothing: `I merged it myself`, `I run the tests on a mac`.
 
