@@ -1,11 +1,12 @@
 //! What commits and pushes, commands and dependencies are about.
 
+use steadfast_model::ConstraintKind;
+use steadfast_words::{Kind, Word};
+
 use super::action::Action;
 use super::list;
 use super::object::{ends, skip};
 use super::thing;
-use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word};
 
 /// What a commit or a push is about.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,14 +1,12 @@
 //! What waits for the human's word.
-//!
 
 use steadfast_model::ConstraintKind;
 use steadfast_words::Word;
 
 use super::action::{Action, actions};
-use super::list;
 use super::object::skip;
 use super::order::{clause_before, is_order, unwished};
-use super::predicate::done_to_all;
+use super::{grammar, list};
 
 pub(super) fn git_only(actions: Vec<Action>) -> Vec<Action> {
     actions.into_iter().filter(|(kind, _)| is_of_git(*kind)).collect()
@@ -47,7 +45,7 @@ pub(super) fn asked_first(words: &[Word], at: usize) -> Vec<Action> {
     // `before it's committed`.
     let done = skip(rest, &["it's", "it", "is", "anything", "gets", "they", "are"]);
     if done.first().is_some_and(|word| word.text.ends_with("ed")) {
-        return git_only(done_to_all(done));
+        return git_only(grammar::read("done_to_all", done));
     }
     actions(rest).into_iter().filter(|(kind, _)| !matches!(kind, K::Run | K::Network)).collect()
 }

@@ -1,6 +1,5 @@
 //! What a negation denies: `don't`, `not`, `I don't want`.
 //!
-//!
 //! What is not merely to be done is not forbidden: `don't just delete the test`.
 
 use steadfast_model::ConstraintKind;

@@ -1,6 +1,5 @@
 //! Sentences that say where, and nowhere else.
 //!
-//!
 //! What only happens somewhere is no fence: `it only fails in src/auth`.
 
 use steadfast_model::ConstraintKind;
@@ -19,9 +18,6 @@ pub(super) fn only_these(words: &[Word]) -> Vec<Action> {
 /// What `only` here says, with what stands before it in its clause.
 pub(super) fn only(words: &[Word], at: usize) -> Vec<Action> {
     let (before, rest) = (clause_before(words, at), &words[at + 1..]);
-    if let Some(found) = the_only_one(before, rest) {
-        return found;
-    }
     // `it should only touch src/auth when a token expires` is how code shall be.
     let it = list("order-fillers")
         .skip(before)
@@ -63,42 +59,12 @@ pub(super) fn only(words: &[Word], at: usize) -> Vec<Action> {
 
 /// `your edits`.
 pub(super) fn is_work_noun(words: &[Word]) -> bool {
-    matches!(skip(words, &["the", "your", "all", "any", "this"]), [what] if what.is_in(list("fence-work")))
+    grammar::fits("work", words).is_some()
 }
 
 /// `the fix should`, `all changes must`.
 fn is_work(lead: &[Word]) -> bool {
-    let work = skip(lead, &["the", "your", "all", "any", "this"]);
-    match work {
-        [what, modal, rest @ ..] => {
-            what.is_in(list("fence-work"))
-                && modal.is_one_of(&["should", "must", "may", "can", "shall", "has", "have", "need", "are", "is"])
-                && rest.iter().all(|word| word.is_one_of(&["be", "to", "stay", "remain", "only"]))
-        }
-        _ => false,
-    }
-}
-
-/// `the only file you may change is a.rs`.
-fn the_only_one(before: &[Word], rest: &[Word]) -> Option<Vec<Action>> {
-    if !before.last()?.is("the")
-        || before.iter().any(|word| word.is("not"))
-        || !rest.first()?.is_one_of(&["file", "files", "folder", "place", "thing", "module"])
-    {
-        return None;
-    }
-    let you = skip(&rest[1..], &["that"]);
-    let may = after(you, &["you"]).or(after(you, &["i", "want", "you", "to"])).or(after(you, &["i", "want"]))?;
-    match may.iter().position(|word| word.is_one_of(&["is", "are"]) || word.is_break()) {
-        Some(is) if is <= 6 => Some(only_these(&may[is + 1..])),
-        Some(_) => Some(Vec::new()),
-        // `That's the only file you may touch.`
-        None => {
-            let touches =
-                may.iter().any(|word| word.is_one_of(&["touch", "change", "edit", "modify", "touched", "changed"]));
-            Some(if touches { vec![(ConstraintKind::Only, Vec::new())] } else { Vec::new() })
-        }
-    }
+    grammar::fits("work-must", lead).is_some()
 }
 
 /// What follows `just`: `edit main.go, nothing else`; `look`.

@@ -1,7 +1,6 @@
 //! What a sentence forbids. Each word that can forbid is looked at with what stands around it; what class of sentences it
 //! makes has its own file.
 //!
-//!
 //! What is said of anybody but the agent describes code: `the worker must not delete the file`.
 
 use steadfast_model::ConstraintKind;
@@ -9,7 +8,7 @@ use steadfast_words::{Kind, Word, prompt::Sentence};
 
 use super::action::{Action, actions, is_request};
 use super::object::{ends, skip};
-use super::order::{clause_before, is_about_something, is_order, is_over, is_said, ordered};
+use super::order::{clause_before, is_about_something, is_order, is_over, ordered};
 use super::refer::resolved;
 use super::verb::is_verb;
 use super::{grammar, list};
@@ -93,23 +92,8 @@ pub(super) fn is_impossible(rest: &[Word]) -> bool {
 }
 
 /// `(no changes)` says how something is, not how it shall be.
-pub(super) fn may_say_no(words: &[Word], at: usize) -> bool {
-    let aside = at > 0 && words[at - 1].raw == "(" && words[at - 1].is_break();
-    let before = clause_before(words, at);
-    let wanted = [
-        &["with"][..],
-        &["there", "will", "be"],
-        &["there", "shall", "be"],
-        &["i", "said"],
-        &["i", "want"],
-        &["we", "want"],
-        &["there", "should", "be"],
-        &["there", "must", "be"],
-    ];
-    let does =
-        before.last().is_some_and(|word| word.is_one_of(&["make", "add", "introduce", "create", "do", "open", "use"]))
-            && before[..before.len() - 1].iter().all(|word| word.is_in(list("order-fillers")));
-    !aside && (is_order(words, at) || does || wanted.iter().any(|texts| is_said(skip(before, &["ok", "so"]), texts)))
+pub(super) fn is_aside(words: &[Word], at: usize) -> bool {
+    at > 0 && words[at - 1].raw == "(" && words[at - 1].is_break()
 }
 
 pub(super) fn done_or_noun(rest: &[Word]) -> Vec<Action> {

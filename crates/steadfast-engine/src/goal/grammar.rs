@@ -1,6 +1,6 @@
 //! The evaluator of `rules.txt`: which phrase forbids what.
 //!
-//! A section is a list of rows, and the first row that fits counts: `pattern => outcome`. With `->` the next rows are tried
+//! A section is a list of rows, and the first row that fits counts: `pattern => outcome`, or a phrase alone. With `->` the next rows are tried
 //! where the outcome is nothing. In the section `word`, `guard :: pattern` is read at every word of a sentence: the guard says
 //! what stands before that word in its clause, as the name of a function or as a pattern for all of it.
 //!
@@ -11,9 +11,10 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Pattern, Slot, Word};
+use steadfast_words::{Found, Pattern, Slot, Word};
 
 use super::action::{Action, actions, changes_to};
+use super::object::Names;
 use super::order::{clause_before, is_over};
 use super::{
     LISTS, about, action, approve, deny, fence, forbid, left, noun, object, order, predicate, reserve, thing, verb,
@@ -68,6 +69,11 @@ static GRAMMAR: LazyLock<HashMap<&'static str, Section>> = LazyLock::new(|| pars
 pub(super) fn read(section: &str, words: &[Word]) -> Vec<Action> {
     let found = GRAMMAR.get(section).into_iter().flat_map(|section| &section.rows);
     first(found, words, 0)
+}
+
+/// Where a phrase of this section fits.
+pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<Found<'w>> {
+    GRAMMAR.get(section)?.rows.iter().find_map(|row| row.pattern.at(words))
 }
 
 /// What the word here forbids, with what stands around it.
@@ -161,8 +167,9 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
             name = title;
             continue;
         }
-        let arrow = line.find("=>").or_else(|| line.find("->")).ok_or(line)?;
-        let (fits, outcome) = (line[..arrow].trim(), line[arrow + 2..].trim());
+        // A row without an outcome is a phrase.
+        let arrow = line.find("=>").or_else(|| line.find("->"));
+        let (fits, outcome) = arrow.map_or((line, "none"), |at| (line[..at].trim(), line[at + 2..].trim()));
         let (guards, pattern) = fits.split_once("::").map_or(("", fits), |(guards, pattern)| (guards, pattern));
         let guards = guards.split(" & ").map(str::trim).filter(|guard| !guard.is_empty() && *guard != "any");
         let guard = |text: &'static str| match GUARDS.iter().find(|(known, _)| *known == text) {
@@ -173,7 +180,7 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
             guards: guards.map(guard).collect::<Result<_, _>>()?,
             pattern: Pattern::of(pattern.trim(), &LISTS, slot)?,
             outcome: Outcome::parse(outcome, &sections)?,
-            goes_on: line[arrow..].starts_with("->"),
+            goes_on: arrow.is_some_and(|at| line[at..].starts_with("->")),
         };
         let section = grammar.entry(name).or_default();
         for first in row.pattern.first().unwrap_or_default() {
@@ -206,19 +213,27 @@ const KINDS: [ConstraintKind; 15] = {
 };
 
 /// What rows may call.
-const READERS: [(&str, Reader); 34] = [
+const READERS: [(&str, Reader); 43] = [
     ("actions", Reader::Words(actions)),
+    ("added", Reader::Words(action::added)),
     ("all_but", Reader::At(fence::all_but)),
     ("any_thing", Reader::Words(left::any_thing)),
     ("asked_first", Reader::At(approve::asked_first)),
     ("but_not", Reader::At(deny::but_not)),
     ("by_me", Reader::At(predicate::by_me)),
+    ("changed", Reader::Words(|tail| action::changed(tail, Names::Known, false))),
+    ("changed_any", Reader::Words(|tail| action::changed(tail, Names::Any, false))),
+    ("commits_to", Reader::Words(|tail| action::of_git(ConstraintKind::Commit, tail))),
+    ("deleted", Reader::Words(|tail| action::of_files(ConstraintKind::Delete, tail))),
+    ("made_all", Reader::Words(action::made_all)),
+    ("pushes_to", Reader::Words(|tail| action::of_git(ConstraintKind::Push, tail))),
+    ("renamed", Reader::Words(|tail| action::of_files(ConstraintKind::Rename, tail))),
+    ("written", Reader::Words(|tail| action::changed(tail, Names::Known, true))),
     ("changes_to", Reader::Words(changes_to)),
     ("commits", Reader::Words(noun::commits)),
     ("deeds", Reader::Words(noun::deeds)),
     ("does", Reader::Words(forbid::done_or_noun)),
     ("does_nothing", Reader::At(forbid::does_nothing)),
-    ("done_to_all", Reader::Words(predicate::done_to_all)),
     ("is", Reader::At(predicate::is)),
     ("just", Reader::At(fence::just)),
     ("left_out", Reader::At(deny::left_out)),
@@ -232,6 +247,10 @@ const READERS: [(&str, Reader); 34] = [
     ("pushes", Reader::Words(noun::pushes)),
     ("reserved", Reader::At(reserve::reserved)),
     ("run", Reader::Words(about::run)),
+    (
+        "run_thing",
+        Reader::Words(|words| predicate::touched(words).into_iter().map(|(_, of)| (ConstraintKind::Run, of)).collect()),
+    ),
     ("separate", Reader::At(forbid::separate)),
     ("settled", Reader::Words(left::settled)),
     ("stayed", Reader::Words(deny::stayed)),
@@ -260,10 +279,11 @@ const FILTERS: [(&str, Filter); 5] = [
     ("unwritten", |kind| kind != ConstraintKind::Write),
 ];
 
-const GUARDS: [(&str, Stands); 6] = [
+const GUARDS: [(&str, Stands); 7] = [
     ("order", order::is_order),
     ("wish", order::is_wish),
-    ("says-no", forbid::may_say_no),
+    ("no-aside", |words, at| !forbid::is_aside(words, at)),
+    ("no-not", |words, at| !clause_before(words, at).iter().any(|word| word.is("not"))),
     ("leads", deny::leads),
     ("orders", |words, at| order::is_order(words, at) || order::ordered(clause_before(words, at)).is_some()),
     ("only-order", |words, at| at > 0 && words[at - 1].is("only") && order::is_order(words, at - 1)),
@@ -284,7 +304,7 @@ fn slot(name: &str) -> Option<Slot> {
     SLOTS.iter().find(|(known, _)| *known == name).map(|(_, slot)| *slot)
 }
 
-const SLOTS: [(&str, Slot); 28] = [
+const SLOTS: [(&str, Slot); 36] = [
     ("any", |words| one(words, |_| true)),
     ("plain", |words| one(words, |word| word.kind == steadfast_words::Kind::Plain)),
     ("none", |words| look(words.is_empty())),
@@ -308,7 +328,15 @@ const SLOTS: [(&str, Slot); 28] = [
     ("same", |words| predicate::same(words).map(|rest| words.len() - rest.len())),
     ("named", |words| thing::named(words).map(|(_, len)| len)),
     ("path", |words| one(words, |word| thing::path(word).is_some())),
-    ("place", |words| words.first().and_then(thing::path).map(|_| object::object(words, object::Names::Known).len)),
+    ("place", |words| words.first().and_then(thing::path).map(|_| object::object(words, Names::Known).len)),
+    ("bare", |words| look(object::object(words, Names::Known).bare)),
+    ("general", |words| look(object::object(words, Names::Known).general)),
+    ("command", |words| one(words, thing::is_command)),
+    ("dependencies", |words| look(about::dependencies(words).is_some())),
+    ("force", |words| one(words, action::is_force)),
+    ("ed", |words| one(words, |word| word.text.ends_with("ed") || word.is("done"))),
+    ("wholly", |words| look(about::git_object(words) == about::Git::All)),
+    ("all", |words| look(about::git_object(words) != about::Git::Particular)),
     ("files", |words| look(action::makes_files(words))),
     ("new-dependencies", |words| look(about::dependencies(words) == Some(true))),
     ("stated", |words| look(noun::is_stated(words))),

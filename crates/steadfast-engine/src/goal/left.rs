@@ -1,5 +1,4 @@
 //! What is to be left as it is.
-//!
 
 use steadfast_model::ConstraintKind;
 use steadfast_words::Word;

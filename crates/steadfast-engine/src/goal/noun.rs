@@ -1,16 +1,15 @@
 //! What is done, by its noun: `no commits`, `without changes to docs/`, `leave the merge to me`.
 //!
-//!
-//! What there is or was, is none: `no commits since Monday`, `no network is the reason`.
+//! What there is or was, is none: `no network is the reason`.
 
 use steadfast_model::ConstraintKind;
 use steadfast_words::{Kind, Word};
 
-use super::about::{Git, dependencies, git_object};
+use super::about::dependencies;
 use super::action::{Action, made};
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
-use super::{grammar, thing};
+use super::{action, grammar, thing};
 
 /// `test changes`, `tests should be changed`.
 fn things_changed(rest: &[Word]) -> Option<Vec<Action>> {
@@ -85,11 +84,11 @@ fn of_git(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
         return vec![(kind, vec!["--force".to_owned()])];
     }
     let more = grammar::read("listed", tail);
-    match git_object(tail) {
-        Git::All => [vec![(kind, Vec::new())], more].concat(),
-        Git::To(branches) => vec![(kind, branches)],
-        Git::Particular => Vec::new(),
+    let mut found = action::of_git(kind, tail);
+    if found.iter().any(|(_, of)| of.is_empty()) {
+        found.extend(more);
     }
+    found
 }
 
 pub(super) fn new_dependencies(words: &[Word]) -> Vec<Action> {
