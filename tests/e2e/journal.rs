@@ -3,14 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use steadfast_model::{Entry, EventKind, Outcome, Record, Ruling};
+use steadfast_hook::replay_journal;
+use steadfast_model::{EventKind, Outcome, Record, Ruling};
+use steadfast_store::read_lines;
 
 /// How a stop was answered.
 pub(crate) const REFUSED: bool = true;
 pub(crate) const LET_GO: bool = false;
-
-/// Length of a line's head: length, sequence, checksum.
-const HEAD: usize = 35;
 
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -32,15 +31,16 @@ impl Journal {
         journals
     }
 
+    /// The journal is replayed with its facts: the rules must decide again as they did.
     fn read(folder: &Path) -> Self {
-        let text = fs::read_to_string(folder.join("journal")).unwrap_or_default();
-        // A line that is being written just now has no end yet.
-        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-        let record = |line: &str| match serde_json::from_str(&line[HEAD..]).unwrap() {
-            Entry::Record(record) => *record,
-            Entry::Snapshot(_) => panic!("a journal this short is not begun anew"),
-        };
-        Self { records: lines.map(record).collect() }
+        let (_, lines) = read_lines(folder, 0).unwrap_or_default();
+        let whole = lines.len();
+        let replayed = replay_journal(lines).inspect(|replayed| {
+            assert!(replayed.is_same(), "{} decides otherwise in a replay: {replayed:#?}", folder.display());
+        });
+        let records: Vec<Record> = replayed.map(|replayed| replayed.recorded).collect();
+        assert_eq!(records.len(), whole, "a journal this short is not begun anew");
+        Self { records }
     }
 
     pub(crate) fn session(&self) -> &str {

@@ -7,6 +7,7 @@ mod bench;
 mod boundary;
 mod fuzz;
 mod instructions;
+mod purity;
 mod release;
 mod skip;
 mod soak;

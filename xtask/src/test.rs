@@ -11,7 +11,7 @@ use std::path::Path;
 use steadfast_e2e::agents::Agent;
 
 use crate::process::{cargo, run};
-use crate::{Result, boundary, fuzz, instructions, tool};
+use crate::{Result, boundary, fuzz, instructions, purity, tool};
 use leftovers::Workplace;
 use report::Report;
 use suite::{Group, Suite};
@@ -51,7 +51,7 @@ pub(crate) fn test(extent: Extent) -> Result<()> {
     report.stage("lints", |_| {
         run(&mut cargo(["clippy", "--quiet", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
     });
-    report.stage("boundaries", |_| boundary::check());
+    report.stage("boundaries", |_| boundary::check().and_then(|()| purity::check()));
     if let Some(suite) = report.stage("building tests", |_| Suite::build(&workplace)) {
         report.stage("unit and CLI", |stage| suite.run(Group::UnitAndCli, stage));
         report.stage("timing", |stage| suite.run(Group::Timing, stage));

@@ -26,7 +26,6 @@ mod reader;
 mod recipe;
 mod reference;
 mod taskfile;
-mod words;
 
 pub use file::DefineError;
 pub use part::{Definition, Part, State};

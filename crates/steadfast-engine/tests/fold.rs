@@ -104,6 +104,7 @@ fn event() -> impl Strategy<Value = Event> {
             cwd: "/repo".into(),
             turn: None,
             unasked: false,
+            abridged: false,
             planning: rare == 0 && matches!(kind, EventKind::Prompt { .. } | EventKind::Stop(_)),
             attended: (rare == 1).then_some(codex),
             cut: false,

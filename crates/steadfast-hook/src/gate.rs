@@ -71,7 +71,7 @@ pub(crate) fn keep(
 /// A human said yes: record, file and gate.
 pub(crate) fn approve(place: &Place, config: &ConfigFiles, yes: &Yes<'_>) -> Result<(), GrantError> {
     // Where it cannot be read, the hook has decided by what held before: that was no hardened profile either.
-    let profile = config.load().map_or(Profile::Default, |settings| settings.approval_profile.value);
+    let profile = config.load().map_or(Profile::Default, |settings| settings.approval.profile.value);
     // The same plan may be proposed in another checkout, and a yes here is none there.
     if draft(place, yes.hash).is_some_and(|draft| draft.worktree != place.worktree()) {
         return Err(GrantError::NoDraft(yes.hash.to_owned()));

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use steadfast_engine::{Decision, Heard};
-use steadfast_model::{Entry, Event, Fact, Facts, Needs, Record, State};
+use steadfast_model::{Change, Entry, Event, Fact, Facts, Needs, Opinion, PolicyName, Record, State};
 use steadfast_store::Line;
 
 use crate::pipeline::{World, handle};
@@ -76,11 +76,28 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    /// Whether the rules decide as they did.
+    /// Whether the rules decide as they did. Of an event that the journal has abridged, this leaves out the drift
+    /// score: it judges words that no journal keeps.
     pub fn is_same(&self) -> bool {
-        let Record { event: _, facts: _, opinions, answer, changes, effects } = &self.recorded;
+        let Record { event, facts: _, opinions, answer, changes, effects } = &self.recorded;
         let now = &self.decision;
-        *opinions == now.opinions && *answer == now.answer && *changes == now.changes && *effects == now.effects
+        if !event.abridged {
+            return *opinions == now.opinions
+                && *answer == now.answer
+                && *changes == now.changes
+                && *effects == now.effects;
+        }
+        let others = |all: &[Opinion]| -> Vec<Opinion> {
+            all.iter().filter(|opinion| opinion.policy != PolicyName::Drift).cloned().collect()
+        };
+        let elsewhere = |all: &[Change]| -> Vec<Change> {
+            all.iter().filter(|change| !matches!(change, Change::Drift(_))).cloned().collect()
+        };
+        let drift_spoke = others(opinions).len() < opinions.len() || others(&now.opinions).len() < now.opinions.len();
+        others(opinions) == others(&now.opinions)
+            && (drift_spoke || *answer == now.answer)
+            && elsewhere(changes) == elsewhere(&now.changes)
+            && *effects == now.effects
     }
 }
 

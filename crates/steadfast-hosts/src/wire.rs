@@ -91,6 +91,7 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &Around)
         unasked: matches!(mode.as_deref(), Some("bypassPermissions" | "auto" | "dontAsk")),
         attended: around.attended,
         cut: is_cut,
+        abridged: false,
         input: input.tool_input.map(|raw| number(raw.get())),
         content,
         kind,

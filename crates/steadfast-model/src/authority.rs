@@ -6,106 +6,23 @@
 pub enum Authority {
     /// Refused inside an agent's tool call.
     Human,
-    /// Whoever likes.
+    /// Allowed for agents, too.
     Either,
 }
 
-/// Every command by its words. A flag that only a human may set has a row of its own.
-pub const COMMANDS: [(&str, Authority); 89] = [
-    ("init", Authority::Human),
-    ("uninstall", Authority::Human),
-    ("off", Authority::Human),
-    ("pause", Authority::Human),
-    ("config set", Authority::Human),
-    ("clean", Authority::Human),
-    ("doctor --fix", Authority::Human),
-    ("task unblock", Authority::Human),
-    ("task done --force", Authority::Human),
-    ("task done --accept-check", Authority::Human),
-    ("plan use", Authority::Human),
-    ("plan clear", Authority::Human),
-    ("plan approve", Authority::Human),
-    ("plan reject", Authority::Human),
-    ("plan unlock", Authority::Human),
-    ("plan take", Authority::Human),
-    ("plan release", Authority::Human),
-    ("goal set", Authority::Human),
-    ("goal forbid", Authority::Human),
-    ("goal allow", Authority::Human),
-    ("goal clear", Authority::Human),
-    ("learn confirm", Authority::Human),
-    ("learn dismiss", Authority::Human),
-    ("loop start --fresh", Authority::Human),
-    ("loop override", Authority::Human),
-    ("loop archive", Authority::Human),
-    ("loop waive", Authority::Human),
-    ("loop review waive", Authority::Human),
-    ("loop review defer", Authority::Human),
-    ("run", Authority::Human),
-    ("resume", Authority::Human),
-    ("doctor", Authority::Either),
-    ("status", Authority::Either),
-    ("progress", Authority::Either),
-    ("why", Authority::Either),
-    ("log", Authority::Either),
-    ("config show", Authority::Either),
-    ("config schema", Authority::Either),
-    ("task add", Authority::Either),
-    ("task list", Authority::Either),
-    ("task ready", Authority::Either),
-    ("task next", Authority::Either),
-    ("task show", Authority::Either),
-    ("task start", Authority::Either),
-    ("task done", Authority::Either),
-    ("task block", Authority::Either),
-    ("task check", Authority::Either),
-    ("task wait", Authority::Either),
-    ("task note", Authority::Either),
-    ("spec compile", Authority::Either),
-    ("spec count", Authority::Either),
-    ("spec lint", Authority::Either),
-    ("plan load", Authority::Either),
-    ("plan lock", Authority::Either),
-    ("plan propose", Authority::Either),
-    ("guard check", Authority::Either),
-    ("transcript stats", Authority::Either),
-    ("transcript show", Authority::Either),
-    ("transcript find", Authority::Either),
-    ("replay", Authority::Either),
-    ("backtest", Authority::Either),
-    ("plan list", Authority::Either),
-    ("plan show", Authority::Either),
-    ("plan status", Authority::Either),
-    ("plan export", Authority::Either),
-    ("goal show", Authority::Either),
-    ("decide", Authority::Either),
-    ("learn add", Authority::Either),
-    ("learn list", Authority::Either),
-    ("recall", Authority::Either),
-    ("loop start", Authority::Either),
-    ("loop status", Authority::Either),
-    ("loop score", Authority::Either),
-    ("loop shape", Authority::Either),
-    ("loop next", Authority::Either),
-    ("loop advance", Authority::Either),
-    ("loop review", Authority::Either),
-    ("loop review list", Authority::Either),
-    ("loop review fixed", Authority::Either),
-    ("loop gate", Authority::Either),
-    ("loop objection", Authority::Either),
-    ("supervise", Authority::Either),
-    ("neighbours", Authority::Either),
-    ("refine", Authority::Either),
-    ("mcp", Authority::Either),
-    ("hook", Authority::Either),
-    ("demo", Authority::Either),
-    ("sim", Authority::Either),
-    ("completions", Authority::Either),
-];
+/// A line per command: who may run it, and its words. A flag that only a human may set has a line of its own.
+const COMMANDS: &str = include_str!("commands.txt");
+
+/// Every command by its words, with who may run it.
+pub fn commands() -> impl Iterator<Item = (&'static str, Authority)> {
+    let either = |line: &'static str| line.strip_prefix("either ").map(|words| (words, Authority::Either));
+    let human = |line: &'static str| line.strip_prefix("human ").map(|words| (words, Authority::Human));
+    COMMANDS.lines().filter_map(move |line| human(line).or_else(|| either(line)))
+}
 
 /// The commands that are refused inside an agent's call, in the order of the table.
 pub fn human_commands() -> impl Iterator<Item = &'static str> {
-    COMMANDS.iter().filter(|(_, authority)| *authority == Authority::Human).map(|(command, _)| *command)
+    commands().filter(|(_, authority)| *authority == Authority::Human).map(|(command, _)| command)
 }
 
 /// The command of a human that these words call, if they call one. `words` are what follows `steadfast`.
@@ -127,6 +44,12 @@ pub fn human_command<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<&'s
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_line_of_the_table_is_a_command() {
+        assert_eq!(commands().count(), COMMANDS.lines().count());
+        assert_eq!((human_commands().next(), human_commands().last()), (Some("init"), Some("resume")));
+    }
 
     #[test]
     fn a_humans_command_is_known_by_its_words() {

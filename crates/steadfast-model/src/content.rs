@@ -33,6 +33,10 @@ impl Content {
         Self { words: OnceLock::from(words), ..Self::default() }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty() && self.edits.is_empty() && self.words.get().is_none_or(Vec::is_empty)
+    }
+
     /// Adds a text, as far as there is room.
     pub fn read(&mut self, text: &str) {
         self.add(text, Escapes::None);

@@ -5,6 +5,8 @@ mod vocabulary;
 use serde::{Deserialize, Serialize};
 
 use crate::ToolUseId;
+use crate::label::labels;
+use crate::sparse::sparse;
 
 pub use places::Places;
 use places::keep;
@@ -46,112 +48,75 @@ impl Step {
     pub const COMMAND: usize = 160;
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepKind {
-    Edit,
-    Write,
-    Bash,
-    /// A subagent's work, as far as only its end shows it.
-    Delegate,
-    Mcp,
-}
-
-impl StepKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Edit => "edit",
-            Self::Write => "write",
-            Self::Bash => "bash",
-            Self::Delegate => "delegate",
-            Self::Mcp => "mcp",
-        }
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum StepKind {
+        Edit = "edit",
+        Write = "write",
+        Bash = "bash",
+        /// A subagent's work, as far as only its end shows it.
+        Delegate = "delegate",
+        Mcp = "mcp",
     }
 }
 
-/// Whether a session is on course, as its corrections left it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Course {
-    #[default]
-    Normal,
-    /// A step scored below 5, and none has come back since.
-    Drifted,
-    /// Corrections were ignored to the end: one named action is awaited.
-    Forced,
-}
-
-impl Course {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Drifted => "drifted",
-            Self::Forced => "forced",
-        }
+labels! {
+    /// Whether a session is on course, as its corrections left it.
+    #[derive(Default)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Course {
+        #[default]
+        Normal = "normal",
+        /// A step scored below 5, and none has come back since.
+        Drifted = "drifted",
+        /// Corrections were ignored to the end: one named action is awaited.
+        Forced = "forced",
     }
 }
 
-/// What the score remembers of a session: where its work is, and how it went lately. Read with every event, and
-/// therefore small.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Drift {
-    /// The folder that paths are told from: where the session began.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub root: String,
-    #[serde(default, skip_serializing_if = "Places::is_empty")]
-    pub places: Places,
-    /// The human's words, by which a path may belong.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub words: Vec<String>,
-    /// The words of the work: of the human's prompts, and of what was read or run before the first write after each.
-    #[serde(default, skip_serializing_if = "Vocabulary::is_empty")]
-    pub vocabulary: Vocabulary,
-    /// The words that were written since. They belong to the work when the human speaks next.
-    #[serde(default, skip_serializing_if = "Vocabulary::is_empty")]
-    pub fresh_words: Vocabulary,
-    /// The last few replaced texts, the newest last: each tells a file, the old text and the new one from any other.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaced: Vec<u32>,
-    /// Something was written.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub begun: bool,
-    /// Something was written since the human last spoke: looking around is over.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub at_work: bool,
-    /// The last few attempts, the newest last.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub window: Vec<Attempt>,
-    /// Writing steps in a row that lead away.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub astray: u8,
-    /// Writing steps until the next level of correction: the agent is given time to answer the last one.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub quiet: u8,
-    /// Corrections that were ignored, at most three.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub escalation: u8,
-    #[serde(default, skip_serializing_if = "is_normal")]
-    pub course: Course,
-    /// The path that would be back on course, while one is awaited.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub awaited: Option<String>,
-    /// A correction was given, and no step since was on course.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub corrected: bool,
-    /// The level of that correction: the next one is not below it.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub told: Level,
-    #[serde(default, skip_serializing_if = "Tally::is_empty")]
-    pub tally: Tally,
-    /// Tells the last texts apart that the agent was given: none is given twice.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub said: Vec<u32>,
-    /// Whether it was said aloud that nothing says where the work is.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub said_undeclared: bool,
-    /// The calls of one model answer, as far as the host tells of them.
-    #[serde(default, skip_serializing_if = "Batch::is_unreported")]
-    pub batch: Batch,
+sparse! {
+    /// What the score remembers of a session: where its work is, and how it went lately. Read with every event, and
+    /// therefore small.
+    #[derive(Eq)]
+    pub struct Drift {
+        /// The folder that paths are told from: where the session began.
+        root: String,
+        places: Places,
+        /// The human's words, by which a path may belong.
+        words: Vec<String>,
+        /// The words of the work: of the human's prompts, and of what was read or run before the first write after each.
+        vocabulary: Vocabulary,
+        /// The words that were written since. They belong to the work when the human speaks next.
+        fresh_words: Vocabulary,
+        /// The last few replaced texts, the newest last: each tells a file, the old text and the new one from any other.
+        replaced: Vec<u32>,
+        /// Something was written.
+        begun: bool,
+        /// Something was written since the human last spoke: looking around is over.
+        at_work: bool,
+        /// The last few attempts, the newest last.
+        window: Vec<Attempt>,
+        /// Writing steps in a row that lead away.
+        astray: u8,
+        /// Writing steps until the next level of correction: the agent is given time to answer the last one.
+        quiet: u8,
+        /// Corrections that were ignored, at most three.
+        escalation: u8,
+        course: Course,
+        /// The path that would be back on course, while one is awaited.
+        awaited: Option<String>,
+        /// A correction was given, and no step since was on course.
+        corrected: bool,
+        /// The level of that correction: the next one is not below it.
+        told: Level,
+        tally: Tally,
+        /// Tells the last texts apart that the agent was given: none is given twice.
+        said: Vec<u32>,
+        /// Whether it was said aloud that nothing says where the work is.
+        said_undeclared: bool,
+        /// The calls of one model answer, as far as the host tells of them.
+        batch: Batch,
+    }
 }
 
 /// The calls of one model answer. Where a host says when they are all back, they are answered together.
@@ -165,12 +130,6 @@ pub enum Batch {
     Reported,
     /// This is said when they are all back.
     Waiting { level: Level, text: String },
-}
-
-impl Batch {
-    fn is_unreported(&self) -> bool {
-        *self == Self::Unreported
-    }
 }
 
 /// An attempt that failed, or one that ended such a row.
@@ -350,21 +309,6 @@ pub enum DriftChange {
     Halted,
     SaidUndeclared,
     Batch(Batch),
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_zero(value: &u8) -> bool {
-    *value == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_none(level: &Level) -> bool {
-    *level == Level::None
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_normal(course: &Course) -> bool {
-    *course == Course::Normal
 }
 
 #[cfg(test)]

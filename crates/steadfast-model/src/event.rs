@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
+use crate::sparse::is_default;
 use crate::{
     Action, AgentId, Content, Gate, GoalWord, Host, ItemTold, ListDiff, Millis, Opening, PlanId, SessionId, Status,
     TaskId, ToolCall, ToolResult, Via,
@@ -23,17 +25,20 @@ pub struct Event {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
     /// The host is in plan mode.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub planning: bool,
     /// The host asks nobody: its permissions are bypassed or given by a machine.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unasked: bool,
     /// A human sits before it, says the host. Not every host says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,
     /// Its command or prompt was longer than [`Self::READ`]: nothing is known of the rest.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cut: bool,
+    /// The rules saw more than the journal keeps: the words of a call, or a text longer than [`Self::STORED`].
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub abridged: bool,
     /// A number for the input of its call as it came: some models give the same id to several calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
@@ -53,12 +58,13 @@ impl Event {
     /// The event as the journal keeps it. Decisions are made before: they see the whole text.
     #[must_use]
     pub fn stored(mut self) -> Self {
-        match &mut self.kind {
+        let shortened = match &mut self.kind {
             EventKind::Prompt { text, .. } => shorten(text),
             EventKind::PreTool(call) | EventKind::Permission(call) => shorten_command(&mut call.action),
             EventKind::PostTool(result) => shorten_command(&mut result.call.action),
-            _ => {}
-        }
+            _ => false,
+        };
+        self.abridged |= shortened || !self.content.is_empty();
         self
     }
 
@@ -77,6 +83,7 @@ impl Event {
             unasked: false,
             attended: None,
             cut: false,
+            abridged: false,
             input: None,
             content: Content::default(),
             kind,
@@ -84,18 +91,19 @@ impl Event {
     }
 }
 
-fn shorten_command(action: &mut Action) {
-    if let Action::Shell { command, .. } = action {
-        shorten(command);
-    }
+fn shorten_command(action: &mut Action) -> bool {
+    if let Action::Shell { command, .. } = action { shorten(command) } else { false }
 }
 
-fn shorten(text: &mut String) {
+/// Whether the text was longer than what is stored.
+fn shorten(text: &mut String) -> bool {
     const MORE: &str = "…";
-    if text.len() > Event::STORED {
+    let is_long = text.len() > Event::STORED;
+    if is_long {
         text.truncate(text.floor_char_boundary(Event::STORED - MORE.len()));
         text.push_str(MORE);
     }
+    is_long
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,7 +126,7 @@ pub enum EventKind {
         text: String,
         origin: PromptOrigin,
         /// The host says that a human typed it.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         typed: bool,
     },
     /// A slash command the human typed, before it is expanded.
@@ -261,7 +269,7 @@ pub struct Stopping {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<Vec<Background>>,
     /// Scheduled wake-ups.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub wakeups: u32,
 }
 
@@ -309,84 +317,33 @@ impl Background {
     }
 }
 
-/// The events by name, as most hosts spell them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventName {
-    SessionStart,
-    SessionEnd,
-    UserPromptSubmit,
-    UserPromptExpansion,
-    PreToolUse,
-    PermissionRequest,
-    PostToolUse,
-    PostToolUseFailure,
-    PostToolBatch,
-    Stop,
-    StopFailure,
-    SubagentStart,
-    SubagentStop,
-    PreCompact,
-    PostCompact,
-    Notification,
-    ConfigChange,
-    TaskCreated,
-    TaskCompleted,
-    Interrupt,
+labels! {
+    /// The events by name, as most hosts spell them.
+    pub enum EventName {
+        SessionStart = "SessionStart",
+        SessionEnd = "SessionEnd",
+        UserPromptSubmit = "UserPromptSubmit",
+        UserPromptExpansion = "UserPromptExpansion",
+        PreToolUse = "PreToolUse",
+        PermissionRequest = "PermissionRequest",
+        PostToolUse = "PostToolUse",
+        PostToolUseFailure = "PostToolUseFailure",
+        PostToolBatch = "PostToolBatch",
+        Stop = "Stop",
+        StopFailure = "StopFailure",
+        SubagentStart = "SubagentStart",
+        SubagentStop = "SubagentStop",
+        PreCompact = "PreCompact",
+        PostCompact = "PostCompact",
+        Notification = "Notification",
+        ConfigChange = "ConfigChange",
+        TaskCreated = "TaskCreated",
+        TaskCompleted = "TaskCompleted",
+        Interrupt = "Interrupt",
+    }
 }
 
 impl EventName {
-    pub const ALL: [Self; 20] = [
-        Self::SessionStart,
-        Self::SessionEnd,
-        Self::UserPromptSubmit,
-        Self::UserPromptExpansion,
-        Self::PreToolUse,
-        Self::PermissionRequest,
-        Self::PostToolUse,
-        Self::PostToolUseFailure,
-        Self::PostToolBatch,
-        Self::Stop,
-        Self::StopFailure,
-        Self::SubagentStart,
-        Self::SubagentStop,
-        Self::PreCompact,
-        Self::PostCompact,
-        Self::Notification,
-        Self::ConfigChange,
-        Self::TaskCreated,
-        Self::TaskCompleted,
-        Self::Interrupt,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SessionStart => "SessionStart",
-            Self::SessionEnd => "SessionEnd",
-            Self::UserPromptSubmit => "UserPromptSubmit",
-            Self::UserPromptExpansion => "UserPromptExpansion",
-            Self::PreToolUse => "PreToolUse",
-            Self::PermissionRequest => "PermissionRequest",
-            Self::PostToolUse => "PostToolUse",
-            Self::PostToolUseFailure => "PostToolUseFailure",
-            Self::PostToolBatch => "PostToolBatch",
-            Self::Stop => "Stop",
-            Self::StopFailure => "StopFailure",
-            Self::SubagentStart => "SubagentStart",
-            Self::SubagentStop => "SubagentStop",
-            Self::PreCompact => "PreCompact",
-            Self::PostCompact => "PostCompact",
-            Self::Notification => "Notification",
-            Self::ConfigChange => "ConfigChange",
-            Self::TaskCreated => "TaskCreated",
-            Self::TaskCompleted => "TaskCompleted",
-            Self::Interrupt => "Interrupt",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|event| event.as_str() == name)
-    }
-
     /// Refusing here keeps a tool from running.
     pub fn is_before_tool(self) -> bool {
         matches!(self, Self::PreToolUse | Self::PermissionRequest)
@@ -431,14 +388,4 @@ impl EventKind {
             Self::Forged(_) => "forged",
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_false(value: &bool) -> bool {
-    !*value
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_zero(value: &u32) -> bool {
-    *value == 0
 }

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
 use crate::{Millis, SeenFile};
 
 /// What a task's end rests on.
@@ -52,32 +53,19 @@ impl Evidence {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EvidenceClass {
-    /// Steadfast ran the check.
-    Executed,
-    /// A picture was shown.
-    Artifact,
-    /// Steadfast looked at the files.
-    Observed,
-    /// The agent said so, and nothing checks it.
-    Claimed,
-    /// A human closed it without its check.
-    Forced,
-}
-
-impl EvidenceClass {
-    pub const ALL: [Self; 5] = [Self::Executed, Self::Artifact, Self::Observed, Self::Claimed, Self::Forced];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Executed => "executed",
-            Self::Artifact => "artifact",
-            Self::Observed => "observed",
-            Self::Claimed => "claimed",
-            Self::Forced => "forced",
-        }
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum EvidenceClass {
+        /// Steadfast ran the check.
+        Executed = "executed",
+        /// A picture was shown.
+        Artifact = "artifact",
+        /// Steadfast looked at the files.
+        Observed = "observed",
+        /// The agent said so, and nothing checks it.
+        Claimed = "claimed",
+        /// A human closed it without its check.
+        Forced = "forced",
     }
 }
 

@@ -1,82 +1,72 @@
 use serde::{Deserialize, Serialize};
 
+use crate::sparse::{is_default, sparse};
 use crate::{
     AddedBy, Approval, DoneHere, Found, Gate, GitAlias, Leased, LoopView, Marks, Millis, PlanId, Rules, RunId,
     SealBreak, SessionId, TaskFile, TaskId, TaskLine,
 };
 
-/// What has to be known for an event. For most tool events: nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
-    /// The plan of this worktree.
-    pub plan: bool,
-    /// The files of its tasks.
-    pub task_files: bool,
-    /// The gate that stands before this session.
-    pub gate: bool,
-    /// Whether what it seals is as it was.
-    pub seal: bool,
-    /// Whether what it seals as a tree is: that takes git.
-    pub tree: bool,
-    /// Whether something runs that a tool call of the agent started.
-    pub running: bool,
-    /// Which protected paths have changes that are not committed: that takes git.
-    pub uncommitted: bool,
-    /// Whether the hosts' settings still call us.
-    pub wiring: bool,
-    /// What a call changed that does not show it: that takes git.
-    pub changed: bool,
-    /// What goes with the files that a call wrote.
-    pub neighbours: bool,
-    /// Whether the run that this session works for has spent its budget.
-    pub budget: bool,
-    /// Where in the tree is what the human called by its name: that takes git.
-    pub found: bool,
-    /// The loop of this worktree that is not finished.
-    pub looped: bool,
-    /// Which checkout this is, as the ledger names it.
-    pub checkout: bool,
-    /// What the processes are doing that the session waits for.
-    pub processes: bool,
-    /// The settings in the checkout that our hooks stand in, and what git knows of them.
-    pub wired: bool,
-    /// Whether a call removed them, which is undone.
-    pub removed: bool,
-    /// Where this program is installed.
-    pub programs: bool,
-    /// Which of the files that a call would write are not there yet.
-    pub new_files: bool,
-    /// The history and the manifests, for a constraint that a script can break unseen.
-    pub marks: bool,
-    /// What the aliases of git stand for that a command uses.
-    pub aliases: bool,
+macro_rules! needs {
+    ($(#[$about:meta])* pub struct $name:ident { $($(#[$doc:meta])* $need:ident,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $name {
+            $($(#[$doc])* pub $need: bool,)+
+        }
+
+        impl $name {
+            pub fn and(self, other: Self) -> Self {
+                Self { $($need: self.$need || other.$need,)+ }
+            }
+        }
+    };
 }
 
-impl Needs {
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            plan: self.plan || other.plan,
-            task_files: self.task_files || other.task_files,
-            gate: self.gate || other.gate,
-            seal: self.seal || other.seal,
-            tree: self.tree || other.tree,
-            running: self.running || other.running,
-            uncommitted: self.uncommitted || other.uncommitted,
-            wiring: self.wiring || other.wiring,
-            changed: self.changed || other.changed,
-            neighbours: self.neighbours || other.neighbours,
-            budget: self.budget || other.budget,
-            found: self.found || other.found,
-            looped: self.looped || other.looped,
-            checkout: self.checkout || other.checkout,
-            processes: self.processes || other.processes,
-            wired: self.wired || other.wired,
-            removed: self.removed || other.removed,
-            programs: self.programs || other.programs,
-            new_files: self.new_files || other.new_files,
-            marks: self.marks || other.marks,
-            aliases: self.aliases || other.aliases,
-        }
+needs! {
+    /// The facts that an event needs. Most tool events need none.
+    pub struct Needs {
+        /// The plan of this worktree.
+        plan,
+        /// The files of its tasks.
+        task_files,
+        /// The gate that stands before this session.
+        gate,
+        /// Whether what it seals is as it was.
+        seal,
+        /// Whether what it seals as a tree is: that takes git.
+        tree,
+        /// Whether something runs that a tool call of the agent started.
+        running,
+        /// Which protected paths have changes that are not committed: that takes git.
+        uncommitted,
+        /// Whether the hosts' settings still call us.
+        wiring,
+        /// What a call changed that does not show it: that takes git.
+        changed,
+        /// What goes with the files that a call wrote.
+        neighbours,
+        /// Whether the run that this session works for has spent its budget.
+        budget,
+        /// Where in the tree is what the human called by its name: that takes git.
+        found,
+        /// The loop of this worktree that is not finished.
+        looped,
+        /// Which checkout this is, as the ledger names it.
+        checkout,
+        /// What the processes are doing that the session waits for.
+        processes,
+        /// The settings in the checkout that our hooks stand in, and what git knows of them.
+        wired,
+        /// Whether a call removed them, which is undone.
+        removed,
+        /// Where this program is installed.
+        programs,
+        /// Which of the files that a call would write are not there yet.
+        new_files,
+        /// The history and the manifests, for a constraint that a script can break unseen.
+        marks,
+        /// What the aliases of git stand for that a command uses.
+        aliases,
     }
 }
 
@@ -92,120 +82,83 @@ pub enum Fact<T> {
 }
 
 impl<T> Fact<T> {
-    fn not_asked() -> Self {
-        Self::NotAsked
-    }
-
     pub fn is_not_asked(&self) -> bool {
         matches!(self, Self::NotAsked)
     }
 }
 
-/// What the world said before a decision. Journalled with it, so that a replay is exact.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Facts {
-    /// The configuration, where it is not the one the session's state knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rules: Option<NewRules>,
-    /// The plan of this worktree, if there is one.
-    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
-    pub plan: Fact<Option<PlanView>>,
-    /// How its done tasks stand here. Asked where nothing is open.
-    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
-    pub done: Fact<DoneHere>,
-    /// Its tasks that other living sessions have started.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub leased: Vec<Leased>,
-    /// The files of its open tasks, from the session's root; at most [`Facts::TASK_FILES`].
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub task_files: Vec<TaskFile>,
-    /// What happened in the list that its tasks are kept in, or why that is not known, a line each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub elsewhere: Vec<String>,
-    /// What became of the file that the plan was loaded from. Asked at the start of a session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spec: Option<SpecChange>,
-    /// The marker of the gate that stands before this session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gate: Option<Gate>,
-    /// What of the sealed paths is not as it was.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seal: Vec<SealBreak>,
-    /// The same of what is sealed as a tree, at most [`SealBreak::AT_ONCE`].
-    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
-    pub tree: Fact<Vec<SealBreak>>,
-    /// Whether something runs that a tool call of the agent started. Asked at a closed gate alone.
-    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
-    pub running: Fact<bool>,
-    /// Protected paths with changes that are not committed. Asked before a call that puts such changes away.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub uncommitted: Vec<String>,
-    /// What of our hooks in the hosts' settings is not as it was; asked where there is something to say, or was.
-    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
-    pub wiring: Fact<Vec<String>>,
-    /// Where the paths of a write really lead, if that is elsewhere than they say.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub behind_links: Vec<String>,
-    /// Where paths of a command line, and protected paths, really lead, if that is elsewhere than they say. Asked at a closed
-    /// gate.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub links: Vec<PathLink>,
-    /// The files that changed while a call ran, from the session's root; at most [`Facts::CHANGED`].
-    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
-    pub changed: Fact<Vec<String>>,
-    /// What history changes together with the files that were written.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub neighbours: Vec<Neighbours>,
-    /// The budget of the run that this session works for is spent: how much of what, if that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent: Option<String>,
-    /// The plans that a session was bound to which `/clear` has just ended in the same host. Asked at the start of the
-    /// session that follows it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inherited: Vec<PlanId>,
-    /// A run started this session. Asked at the start of a session.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub of_run: bool,
-    /// The processes of the session's hosts, where the hook notes them anew.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hosts: Option<String>,
-    /// Where the host writes the session down. Said at the start of a session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transcript: Option<String>,
-    /// Where in the tree is what the human called by its name.
-    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
-    pub found: Fact<Vec<Found>>,
-    /// What is said of the loop of this worktree that is not finished.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub looped: Option<String>,
-    /// The loop of this worktree that is not finished, if there is one.
-    #[serde(default = "Fact::not_asked", skip_serializing_if = "Fact::is_not_asked")]
-    pub unfinished: Fact<Option<LoopView>>,
-    /// The checkout, as the ledger names it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub checkout: Option<String>,
-    /// The processes behind [`Stopping::processes`](crate::Stopping::processes), in that order. Empty: not asked.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub processes: Vec<Liveness>,
-    /// The settings in the checkout that our hooks stand in. Asked where git is about to sweep files away.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub wired: Vec<WiredFile>,
-    /// What the call removed of them, and what came of putting it back.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub removed: Vec<RemovedFile>,
-    /// The paths by which this program is installed. Asked where a call names it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub programs: Vec<String>,
-    /// The call writes settings of a host, and leaves what concerns us in them as it is.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub keeps_hooks: bool,
-    /// Files that a call would write and that are not there yet: absolute paths.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub new_files: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub marks: Option<Marks>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub aliases: Vec<GitAlias>,
+sparse! {
+    /// What the world said before a decision. Journalled with it, so that a replay is exact.
+    pub struct Facts {
+        /// The configuration, where it is not the one the session's state knows.
+        rules: Option<NewRules>,
+        /// The plan of this worktree, if there is one.
+        plan: Fact<Option<PlanView>>,
+        /// How its done tasks stand here. Asked where nothing is open.
+        done: Fact<DoneHere>,
+        /// Its tasks that other living sessions have started.
+        leased: Vec<Leased>,
+        /// The files of its open tasks, from the session's root; at most [`Facts::TASK_FILES`].
+        task_files: Vec<TaskFile>,
+        /// What happened in the list that its tasks are kept in, or why that is not known, a line each.
+        elsewhere: Vec<String>,
+        /// What became of the file that the plan was loaded from. Asked at the start of a session.
+        spec: Option<SpecChange>,
+        /// The marker of the gate that stands before this session.
+        gate: Option<Gate>,
+        /// What of the sealed paths is not as it was.
+        seal: Vec<SealBreak>,
+        /// The same of what is sealed as a tree, at most [`SealBreak::AT_ONCE`].
+        tree: Fact<Vec<SealBreak>>,
+        /// Whether something runs that a tool call of the agent started. Asked at a closed gate alone.
+        running: Fact<bool>,
+        /// Protected paths with changes that are not committed. Asked before a call that puts such changes away.
+        uncommitted: Vec<String>,
+        /// What of our hooks in the hosts' settings is not as it was; asked where there is something to say, or was.
+        wiring: Fact<Vec<String>>,
+        /// Where the paths of a write really lead, if that is elsewhere than they say.
+        behind_links: Vec<String>,
+        /// Where paths of a command line, and protected paths, really lead, if that is elsewhere than they say. Asked at a closed
+        /// gate.
+        links: Vec<PathLink>,
+        /// The files that changed while a call ran, from the session's root; at most [`Facts::CHANGED`].
+        changed: Fact<Vec<String>>,
+        /// What history changes together with the files that were written.
+        neighbours: Vec<Neighbours>,
+        /// The budget of the run that this session works for is spent: how much of what, if that is known.
+        spent: Option<String>,
+        /// The plans that a session was bound to which `/clear` has just ended in the same host. Asked at the start of the
+        /// session that follows it.
+        inherited: Vec<PlanId>,
+        /// A run started this session. Asked at the start of a session.
+        of_run: bool,
+        /// The processes of the session's hosts, where the hook notes them anew.
+        hosts: Option<String>,
+        /// Where the host writes the session down. Said at the start of a session.
+        transcript: Option<String>,
+        /// Where in the tree is what the human called by its name.
+        found: Fact<Vec<Found>>,
+        /// What is said of the loop of this worktree that is not finished.
+        looped: Option<String>,
+        /// The loop of this worktree that is not finished, if there is one.
+        unfinished: Fact<Option<LoopView>>,
+        /// The checkout, as the ledger names it.
+        checkout: Option<String>,
+        /// The processes behind [`Stopping::processes`](crate::Stopping::processes), in that order. Empty: not asked.
+        processes: Vec<Liveness>,
+        /// The settings in the checkout that our hooks stand in. Asked where git is about to sweep files away.
+        wired: Vec<WiredFile>,
+        /// What the call removed of them, and what came of putting it back.
+        removed: Vec<RemovedFile>,
+        /// The paths by which this program is installed. Asked where a call names it.
+        programs: Vec<String>,
+        /// The call writes settings of a host, and leaves what concerns us in them as it is.
+        keeps_hooks: bool,
+        /// Files that a call would write and that are not there yet: absolute paths.
+        new_files: Vec<String>,
+        marks: Option<Marks>,
+        aliases: Vec<GitAlias>,
+    }
 }
 
 /// A path as it is said, and the place it leads to.
@@ -302,7 +255,7 @@ pub struct PlanView {
     #[serde(default)]
     pub added_by: AddedBy,
     /// How it stands with its human.
-    #[serde(default, skip_serializing_if = "is_not_required")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub approval: Approval,
     /// The session that works on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -417,7 +370,7 @@ pub struct Current {
     #[serde(default)]
     pub stuck_count: u32,
     /// The attempt under way is one of them: its check failed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub counted: bool,
 }
 
@@ -471,9 +424,4 @@ impl Counts {
     pub fn closed(self) -> u32 {
         self.done + self.blocked
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_not_required(approval: &Approval) -> bool {
-    *approval == Approval::NotRequired
 }

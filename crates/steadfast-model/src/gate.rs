@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
+use crate::sparse::is_default;
 use crate::{Millis, SessionId, ToolUseId};
 
 /// A closed plan gate: nothing that is protected is written until a human has spoken.
@@ -130,61 +132,42 @@ impl DraftLine {
     }
 }
 
-/// Through which channel a human spoke.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Channel {
-    /// `approve plan <hash8>`, typed as a whole message.
-    Prompt,
-    /// Our question in the host's dialog.
-    Question,
-    /// Leaving plan mode, accepted in the host's dialog.
-    PlanMode,
-    /// `steadfast plan approve` in a terminal.
-    Terminal,
-    /// A human loaded the plan from a terminal.
-    Load,
-}
-
-impl Channel {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Prompt => "prompt",
-            Self::Question => "question",
-            Self::PlanMode => "plan mode",
-            Self::Terminal => "terminal",
-            Self::Load => "load",
-        }
+labels! {
+    /// Through which channel a human spoke.
+    #[serde(rename_all = "snake_case")]
+    pub enum Channel {
+        /// `approve plan <hash8>`, typed as a whole message.
+        Prompt = "prompt",
+        /// Our question in the host's dialog.
+        Question = "question",
+        /// Leaving plan mode, accepted in the host's dialog.
+        PlanMode = "plan mode",
+        /// `steadfast plan approve` in a terminal.
+        Terminal = "terminal",
+        /// A human loaded the plan from a terminal.
+        Load = "load",
     }
 }
 
-/// How a plan stands with its human.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Approval {
-    #[default]
-    NotRequired,
-    /// Nobody has said yes.
-    Required,
-    /// A signed yes to this very plan.
-    Approved,
-    /// The file says so, and no valid signature does.
-    Unsigned,
-    /// The file began to say so while the gate was closed.
-    Forged,
+labels! {
+    /// How a plan stands with its human.
+    #[derive(Default)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Approval {
+        #[default]
+        NotRequired = "not_required",
+        /// Nobody has said yes.
+        Required = "required",
+        /// A signed yes to this very plan.
+        Approved = "approved",
+        /// The file says so, and no valid signature does.
+        Unsigned = "unsigned",
+        /// The file began to say so while the gate was closed.
+        Forged = "forged",
+    }
 }
 
 impl Approval {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NotRequired => "not_required",
-            Self::Required => "required",
-            Self::Approved => "approved",
-            Self::Unsigned => "unsigned",
-            Self::Forged => "forged",
-        }
-    }
-
     /// Whether it may be built.
     pub fn is_enough(self) -> bool {
         matches!(self, Self::NotRequired | Self::Approved)
@@ -212,7 +195,7 @@ pub struct SealBreak {
     /// From the root of the checkout.
     pub path: String,
     pub what: SealChange,
-    #[serde(default, skip_serializing_if = "SealCause::is_unknown")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cause: SealCause,
 }
 
@@ -226,13 +209,6 @@ pub enum SealCause {
     Stuck,
     /// HEAD moved, and the path is what the new commit has. The content was in the repository before the gate closed.
     Checkout,
-}
-
-impl SealCause {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-    fn is_unknown(&self) -> bool {
-        *self == Self::Unknown
-    }
 }
 
 impl SealBreak {
@@ -253,21 +229,12 @@ impl SealBreak {
     pub const AT_ONCE: usize = 16;
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SealChange {
-    Changed,
-    Created,
-    Removed,
-}
-
-impl SealChange {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Created => "created",
-            Self::Removed => "removed",
-        }
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum SealChange {
+        Changed = "changed",
+        Created = "created",
+        Removed = "removed",
     }
 }
 

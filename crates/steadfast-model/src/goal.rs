@@ -1,25 +1,24 @@
 use serde::{Deserialize, Serialize};
 
-/// What a session is for, where it may work, and what its human forbade. Read with every event, and therefore small.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Goal {
-    /// The beginning of what the human asked for.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub text: String,
-    /// Paths the human named, and where the names they used are.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub scope: Vec<String>,
-    /// Which of them stand for a name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub found: Vec<Found>,
-    /// Which of them the user's command added.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refined: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub constraints: Vec<Constraint>,
-    /// The number of the newest constraint: none is given twice.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub numbered: u32,
+use crate::label::labels;
+use crate::sparse::{is_default, sparse};
+
+sparse! {
+    /// What a session is for, where it may work, and what its human forbade. Read with every event, and therefore small.
+    #[derive(Eq)]
+    pub struct Goal {
+        /// The beginning of what the human asked for.
+        text: String,
+        /// Paths the human named, and where the names they used are.
+        scope: Vec<String>,
+        /// Which of them stand for a name.
+        found: Vec<Found>,
+        /// Which of them the user's command added.
+        refined: Vec<String>,
+        constraints: Vec<Constraint>,
+        /// The number of the newest constraint: none is given twice.
+        numbered: u32,
+    }
 }
 
 /// A name the human used that is a folder's or a file's in the tree.
@@ -34,7 +33,7 @@ pub struct Found {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constraint {
     /// By which a human lifts it. Given when it is added.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub number: u32,
     pub kind: ConstraintKind,
     /// Paths, names, commands or branches it is about. None: all of the kind.
@@ -45,62 +44,39 @@ pub struct Constraint {
     pub said: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ConstraintKind {
-    Commit,
-    /// To a remote; `of`: to these branches, or `--force`.
-    Push,
-    /// Creating or switching branches.
-    Branch,
-    PullRequest,
-    /// Merging and rebasing.
-    Merge,
-    /// New ones.
-    Dependencies,
-    Install,
-    Network,
-    /// Writing what `of` names.
-    Touch,
-    /// Writing anything but what `of` names.
-    Only,
-    /// Running what `of` names.
-    Run,
-    Delete,
-    /// And moving.
-    Rename,
-    /// Changing anything in the checkout.
-    Write,
-    /// Creating files.
-    Create,
-    /// Mixing this with other work. Kept, and not enforced: no single action shows it.
-    Separate,
-    /// One this version does not know. Kept, and not enforced.
-    #[serde(other)]
-    Unknown,
-}
-
-impl ConstraintKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Commit => "commit",
-            Self::Push => "push",
-            Self::Branch => "branch",
-            Self::PullRequest => "pull_request",
-            Self::Merge => "merge",
-            Self::Dependencies => "dependencies",
-            Self::Install => "install",
-            Self::Network => "network",
-            Self::Touch => "touch",
-            Self::Only => "only",
-            Self::Run => "run",
-            Self::Delete => "delete",
-            Self::Rename => "rename",
-            Self::Write => "write",
-            Self::Create => "create",
-            Self::Separate => "separate",
-            Self::Unknown => "unknown",
-        }
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum ConstraintKind {
+        Commit = "commit",
+        /// To a remote; `of`: to these branches, or `--force`.
+        Push = "push",
+        /// Creating or switching branches.
+        Branch = "branch",
+        PullRequest = "pull_request",
+        /// Merging and rebasing.
+        Merge = "merge",
+        /// New ones.
+        Dependencies = "dependencies",
+        Install = "install",
+        Network = "network",
+        /// Writing what `of` names.
+        Touch = "touch",
+        /// Writing anything but what `of` names.
+        Only = "only",
+        /// Running what `of` names.
+        Run = "run",
+        Delete = "delete",
+        /// And moving.
+        Rename = "rename",
+        /// Changing anything in the checkout.
+        Write = "write",
+        /// Creating files.
+        Create = "create",
+        /// Mixing this with other work. Kept, and not enforced: no single action shows it.
+        Separate = "separate",
+        /// One this version does not know. Kept, and not enforced.
+        #[serde(other)]
+        Unknown = "unknown",
     }
 }
 
@@ -176,11 +152,6 @@ impl Goal {
     pub(crate) fn lift(&mut self, number: u32) {
         self.constraints.retain(|known| known.number != number);
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_zero(value: &u32) -> bool {
-    *value == 0
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
+use crate::sparse::{is_default, sparse};
 use crate::{PlanId, SessionId, TaskId};
 
 /// One item of a host's list, under the id it has there. A list without ids has its items numbered here.
@@ -9,7 +11,7 @@ use crate::{PlanId, SessionId, TaskId};
 pub struct ListItem {
     pub id: TaskId,
     pub subject: String,
-    #[serde(default, skip_serializing_if = "ListStatus::is_pending")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub status: ListStatus,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_by: Vec<TaskId>,
@@ -19,24 +21,26 @@ pub struct ListItem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
     /// The ledger has it as done.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub proven: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ListStatus {
-    #[default]
-    Pending,
-    InProgress,
-    Completed,
+labels! {
+    #[derive(Default)]
+    #[serde(rename_all = "snake_case")]
+    pub enum ListStatus {
+        #[default]
+        Pending = "pending",
+        InProgress = "in_progress",
+        Completed = "completed",
+    }
 }
 
 /// An item as a list without ids has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
     pub subject: String,
-    #[serde(default, skip_serializing_if = "ListStatus::is_pending")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub status: ListStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
@@ -53,7 +57,7 @@ pub enum ListCall {
     Write {
         items: Vec<Listed>,
         /// How many there are past [`HostList::FOLLOWED`].
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "is_default")]
         beyond: u32,
     },
     Add {
@@ -67,7 +71,7 @@ pub enum ListCall {
     Told {
         items: Vec<ListItem>,
         /// How many there are past [`HostList::FOLLOWED`].
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "is_default")]
         beyond: u32,
     },
 }
@@ -78,7 +82,7 @@ pub struct ListEdit {
     pub id: TaskId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<ListStatus>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub removed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
@@ -100,19 +104,17 @@ pub struct ItemTold {
     pub team: Option<String>,
 }
 
-/// What a look at the host's list found to be otherwise than in our copy.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ListDiff {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub items: Vec<ListItem>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gone: Vec<TaskId>,
-    /// How many open ones there are that are not followed.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub beyond: u32,
-    /// What could not be read, each with why.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<String>,
+sparse! {
+    /// What a look at the host's list found to be otherwise than in our copy.
+    #[derive(Eq)]
+    pub struct ListDiff {
+        items: Vec<ListItem>,
+        gone: Vec<TaskId>,
+        /// How many open ones there are that are not followed.
+        beyond: u32,
+        /// What could not be read, each with why.
+        faults: Vec<String>,
+    }
 }
 
 /// Our copy of a host's list, as far as this session saw it change.
@@ -120,16 +122,16 @@ pub struct ListDiff {
 pub struct HostList {
     pub items: Vec<ListItem>,
     /// The last number that an item without an id was given.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub numbered: u32,
     /// How many items there are that are not followed.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub beyond: u32,
     /// Something of it is in the journal and not in the ledger.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unkept: bool,
     /// What was last said of files that cannot be read, by a number for the words. Zero: nothing.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub faults: u64,
     /// The team whose list it is, as the host said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,7 +148,7 @@ pub enum ListChange {
         items: Vec<ListItem>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         gone: Vec<TaskId>,
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "is_default")]
         beyond: u32,
     },
     /// The ledger has been given all of it.
@@ -162,22 +164,6 @@ pub enum ListChange {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         team: Option<String>,
     },
-}
-
-impl ListStatus {
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "pending" => Some(Self::Pending),
-            "in_progress" => Some(Self::InProgress),
-            "completed" => Some(Self::Completed),
-            _ => None,
-        }
-    }
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-    fn is_pending(&self) -> bool {
-        *self == Self::Pending
-    }
 }
 
 impl ListEdit {
@@ -270,16 +256,6 @@ impl HostList {
         let unproven = || self.items.iter().rposition(|item| !item.proven);
         over.or_else(unchecked).or_else(unproven).unwrap_or_default()
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_zero(value: &u32) -> bool {
-    *value == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-fn is_none(number: &u64) -> bool {
-    *number == 0
 }
 
 #[cfg(test)]

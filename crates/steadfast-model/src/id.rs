@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since 1970. Time comes with an event; nothing in the quiet half asks a clock while it decides.
+/// Milliseconds since 1970. Time comes with an event; a decision never asks a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Millis(pub i64);
@@ -39,10 +39,10 @@ impl fmt::Display for Millis {
     }
 }
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident,)+) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(String);
 
@@ -61,37 +61,37 @@ macro_rules! id {
                 f.write_str(&self.0)
             }
         }
-    };
+    )+};
 }
 
-id!(
+ids! {
     /// One conversation of a host, as the host names it.
-    SessionId
-);
-id!(
+    SessionId,
     /// A subagent inside a session.
-    AgentId
-);
-id!(
+    AgentId,
     /// One tool call.
-    ToolUseId
-);
-id!(
+    ToolUseId,
     /// A compiled spec, or the plain list of a worktree.
-    PlanId
-);
-id!(
+    PlanId,
     /// A run of a plan: `r-1a2b3c4d`.
-    RunId
-);
-id!(
+    RunId,
     /// A loop from a request to its result: `l-1a2b3c4d`.
-    LoopId
-);
-id!(
+    LoopId,
     /// A task inside a plan: `3`, `2.1`, `2.1a`.
-    TaskId
-);
+    TaskId,
+}
+
+/// FNV-1a, 64 bit: the same on every machine and in every version. For names and comparisons, not for secrets.
+pub fn fnv<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for part in parts {
+        // The separator keeps ("ab", "c") and ("a", "bc") apart; it is no byte of any UTF-8 text.
+        for byte in part.iter().chain(&[0xff]) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    hash
+}
 
 #[cfg(test)]
 mod tests {

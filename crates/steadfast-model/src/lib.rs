@@ -14,24 +14,25 @@ mod evidence;
 mod facts;
 mod gate;
 mod goal;
-mod hash;
 mod host;
 mod host_list;
 mod id;
-mod looped;
+mod label;
+mod loops;
 mod plan;
 mod policy;
 mod proof;
 mod record;
 mod run;
 mod settings;
+mod sparse;
 mod state;
 mod task;
 mod tool;
 mod verdict;
 mod watch;
 
-pub use authority::{Authority, COMMANDS, human_command, human_commands};
+pub use authority::{Authority, commands, human_command, human_commands};
 pub use check::{Check, StatedCheck};
 pub use content::{Content, Replaced, hashed_word, hashed_words};
 pub use drift::{
@@ -51,11 +52,11 @@ pub use gate::{
     Approval, Channel, DraftLine, Gate, GateScope, Opening, SealBreak, SealCause, SealChange, Trigger, Waiting,
 };
 pub use goal::{Constraint, ConstraintKind, Found, Goal, GoalWord};
-pub use hash::fnv;
-pub use host::{Host, UnknownName, Via, Vias};
+pub use host::{Host, Via, Vias};
 pub use host_list::{HostList, ItemTold, ListCall, ListChange, ListDiff, ListEdit, ListItem, ListStatus, Listed};
-pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId};
-pub use looped::{
+pub use id::{AgentId, LoopId, Millis, PlanId, RunId, SessionId, TaskId, ToolUseId, fnv};
+pub use label::UnknownName;
+pub use loops::{
     Autonomy, Finding, FindingSeverity, Loop, LoopEnd, LoopLimits, LoopView, Objected, Resolution, Review, ReviewKind,
     Scores, Shape, Stage, Waiver,
 };
@@ -65,9 +66,11 @@ pub use proof::{DoneHere, Freshness, OnBranch, SeenFile, Subject, TaskLines, fre
 pub use record::{Entry, Opinion, Record};
 pub use run::{Dispatch, Limits, Process, Run, RunState, RunUnit, RunView, Spent, Sums, UnitStatus, WorkSpan};
 pub use settings::{
-    ApprovalOptions, ApprovalRules, DriftOptions, DriftRules, ExitOn, LedgerOptions, LoopOptions, LoopSettings,
-    ModeOptions, NoPeriod, Options, Period, Permissions, Possible, Price, PrivacyOptions, Profile, Rules, RunOptions,
-    RunSettings, Settings, Source, Sourced, StopOptions, StopRules, TaskSource, Usd,
+    ApprovalOptions, ApprovalRules, ApprovalSettings, Budget, DriftOptions, DriftRules, DriftSettings, ExitOn,
+    InvalidPeriod, Iterations, Key, LedgerOptions, LedgerSettings, LoopOptions, LoopSettings, ModeOptions,
+    ModeSettings, Options, Period, Permissions, Possible, Price, PrivacyOptions, PrivacySettings, Profile, Rules,
+    RunOptions, RunSettings, SetBy, SettingValue, Settings, Source, Sourced, StopOptions, StopRules, StopSettings,
+    TaskSource, Tokens, Usd,
 };
 pub use state::{
     AgentCall, Binding, BindingChange, Change, ForgedSeen, GateState, Held, LastStop, LastWrite, Leased, Offered,

@@ -1,43 +1,22 @@
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::UnknownName;
+use crate::label::{from_label, labels};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PolicyName {
-    /// Steadfast's own state, and who may run which command.
-    Integrity,
-    /// The plan gate and the seal.
-    Approval,
-    /// What the human forbade.
-    Constraint,
-    /// Scope, score and corrections.
-    Drift,
-    /// What is said to be completed.
-    Evidence,
-    /// The stop gate.
-    Completion,
-}
-
-impl PolicyName {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Integrity => "integrity",
-            Self::Approval => "approval",
-            Self::Constraint => "constraint",
-            Self::Drift => "drift",
-            Self::Evidence => "evidence",
-            Self::Completion => "completion",
-        }
-    }
-}
-
-impl fmt::Display for PolicyName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum PolicyName {
+        /// Steadfast's own state, and who may run which command.
+        Integrity = "integrity",
+        /// The plan gate and the seal.
+        Approval = "approval",
+        /// What the human forbade.
+        Constraint = "constraint",
+        /// Scope, score and corrections.
+        Drift = "drift",
+        /// What is said to be completed.
+        Evidence = "evidence",
+        /// The stop gate.
+        Completion = "completion",
     }
 }
 
@@ -51,46 +30,20 @@ pub enum Direction {
     Advice,
 }
 
-/// How far a policy may go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Record what it would have said.
-    Observe,
-    /// Say it, never refuse.
-    Advise,
-    /// Refuse.
-    #[default]
-    Enforce,
-}
-
-impl Mode {
-    pub const ALL: [Self; 3] = [Self::Observe, Self::Advise, Self::Enforce];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Observe => "observe",
-            Self::Advise => "advise",
-            Self::Enforce => "enforce",
-        }
+labels! {
+    /// How far a policy may go.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "snake_case")]
+    pub enum Mode {
+        /// Record what it would have said.
+        Observe = "observe",
+        /// Say it, never refuse.
+        Advise = "advise",
+        /// Refuse.
+        #[default]
+        Enforce = "enforce",
     }
 }
 
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl FromStr for Mode {
-    type Err = UnknownName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownName> {
-        Self::ALL.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| UnknownName {
-            what: "mode",
-            name: name.to_owned(),
-            expected: "`observe`, `advise` or `enforce`",
-        })
-    }
-}
+from_label!(Mode "mode");

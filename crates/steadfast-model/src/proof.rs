@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sparse::sparse;
 use crate::{Evidence, EvidenceClass, Fact, TaskLine};
 
 /// A file as it was when evidence was recorded, so that a stop can tell without git whether it changed.
@@ -116,18 +117,17 @@ impl Evidence {
     }
 }
 
-/// How the done tasks of a plan stand in this checkout.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DoneHere {
-    /// Their evidence is about other files than those that are here.
-    #[serde(default, skip_serializing_if = "TaskLines::is_empty")]
-    pub stale: TaskLines,
-    /// Main and added tasks that nothing but the agent's word closed.
-    #[serde(default, skip_serializing_if = "TaskLines::is_empty")]
-    pub claimed: TaskLines,
-    /// Done on the branch of a run that is not merged here.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub elsewhere: Option<OnBranch>,
+sparse! {
+    /// How the done tasks of a plan stand in this checkout.
+    #[derive(Eq)]
+    pub struct DoneHere {
+        /// Their evidence is about other files than those that are here.
+        stale: TaskLines,
+        /// Main and added tasks that nothing but the agent's word closed.
+        claimed: TaskLines,
+        /// Done on the branch of a run that is not merged here.
+        elsewhere: Option<OnBranch>,
+    }
 }
 
 /// The first few tasks of a list, and how many there are.

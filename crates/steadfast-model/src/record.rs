@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::sparse::is_default;
 use crate::{Answer, Change, Effect, Event, Facts, Mode, PolicyName, State, Verdict};
 
 /// One line of a session's journal.
@@ -33,8 +34,4 @@ pub struct Opinion {
     pub policy: PolicyName,
     pub mode: Mode,
     pub verdict: Verdict,
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
 use crate::{Evidence, Host, Millis, PlanId, RunId, SessionId, Task, TaskId};
 
 /// Agents that work a plan off in waves.
@@ -28,33 +29,22 @@ pub struct Run {
     pub runner: Option<Process>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunState {
-    Running,
-    /// At a limit, or interrupted: it can be resumed.
-    Paused,
-    /// Every task is done, some on the agent's word alone: a human looks at those.
-    NeedsReview,
-    /// Nothing is left that could be done.
-    Complete,
-    /// Given up by a human.
-    Stopped,
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum RunState {
+        Running = "running",
+        /// At a limit, or interrupted: it can be resumed.
+        Paused = "paused",
+        /// Every task is done, some on the agent's word alone: a human looks at those.
+        NeedsReview = "needs review",
+        /// Nothing is left that could be done.
+        Complete = "complete",
+        /// Given up by a human.
+        Stopped = "stopped",
+    }
 }
 
 impl RunState {
-    pub const ALL: [Self; 5] = [Self::Running, Self::Paused, Self::NeedsReview, Self::Complete, Self::Stopped];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Paused => "paused",
-            Self::NeedsReview => "needs review",
-            Self::Complete => "complete",
-            Self::Stopped => "stopped",
-        }
-    }
-
     pub fn is_over(self) -> bool {
         matches!(self, Self::NeedsReview | Self::Complete | Self::Stopped)
     }
@@ -133,7 +123,7 @@ impl Spent {
 }
 
 /// A unit in a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunUnit {
     pub unit: TaskId,
     pub title: String,
@@ -167,52 +157,22 @@ pub struct RunUnit {
 }
 
 impl RunUnit {
-    /// One that nobody touched yet.
+    /// A unit that waits for its first agent.
     pub fn new(unit: TaskId, title: String, tasks: Vec<TaskId>, wave: u32) -> Self {
-        Self {
-            unit,
-            title,
-            tasks,
-            wave,
-            status: UnitStatus::Waiting,
-            attempts: 0,
-            stuck: 0,
-            branch: None,
-            directory: None,
-            plan: None,
-            agent: None,
-            session: None,
-            leases: BTreeMap::new(),
-            head: None,
-            merged: None,
-            note: None,
-            last_failure: None,
-            updated_at: Millis(0),
-        }
+        Self { unit, title, tasks, wave, ..Self::default() }
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum UnitStatus {
-    Waiting,
-    Running,
-    Merging,
-    Done,
-    Blocked,
-}
-
-impl UnitStatus {
-    pub const ALL: [Self; 5] = [Self::Waiting, Self::Running, Self::Merging, Self::Done, Self::Blocked];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Running => "running",
-            Self::Merging => "merging",
-            Self::Done => "done",
-            Self::Blocked => "blocked",
-        }
+labels! {
+    #[derive(Default)]
+    #[serde(rename_all = "snake_case")]
+    pub enum UnitStatus {
+        #[default]
+        Waiting = "waiting",
+        Running = "running",
+        Merging = "merging",
+        Done = "done",
+        Blocked = "blocked",
     }
 }
 

@@ -1,18 +1,21 @@
 mod binding;
+mod change;
 mod gate;
-mod last_write;
+mod memory;
 mod stop;
 
 use serde::{Deserialize, Serialize};
 
+use crate::sparse::is_default;
 use crate::{
-    AgentId, Answer, Constraint, Drift, DriftChange, Found, Goal, Host, HostList, ListChange, Millis, NewRules,
-    Opening, PlanView, Rules, SessionId, TakingBack, TaskId, ToolUseId, Vias, Watched,
+    AgentId, Constraint, Drift, Goal, Host, HostList, Millis, Opening, PlanView, Rules, SessionId, TakingBack, TaskId,
+    Watched,
 };
 
 pub use binding::{Binding, BindingChange, Leased, Offered, Released, TaskFile};
+pub use change::Change;
 pub use gate::{AgentCall, GateState};
-pub use last_write::LastWrite;
+pub use memory::{ForgedSeen, Held, LastWrite, Seen, WiringTold};
 pub use stop::{LastStop, Release, StopCount};
 
 /// Goes up when an older binary could misread the state.
@@ -71,10 +74,10 @@ pub struct State {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<Held>,
     /// The human stopped the turn and has not spoken since.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub interrupted: bool,
     /// A sign of a human was seen: the host says so, or a dialog was answered.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub attended: bool,
     /// Until then Steadfast only records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,7 +107,7 @@ pub struct State {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<Box<HostList>>,
     /// What was said of a changed wiring.
-    #[serde(default, skip_serializing_if = "WiringTold::is_nothing")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub wiring: WiringTold,
     /// The processes of its hosts, one a line, as the hook noted them. Here too, since a file beside it can be deleted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -116,171 +119,12 @@ pub struct State {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub watched: Vec<Watched>,
     /// The human was told that what forbids something is understood in English.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub told_language: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<Seen>,
-}
-
-/// Who was told what of a changed wiring, by a number for the words. Zero: nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WiringTold {
-    pub human: u64,
-    pub agent: u64,
-}
-
-impl WiringTold {
-    fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// The forged events of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ForgedSeen {
-    pub count: u32,
-    /// How many of them the human was told of.
-    #[serde(default)]
-    pub told: u32,
-    /// The last one in words.
-    pub last: String,
-}
-
-/// A subagent and the tasks it started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Held {
-    pub agent: AgentId,
-    pub tasks: Vec<TaskId>,
-    /// How often it was refused to stop since the human last spoke.
-    #[serde(default)]
-    pub refused: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last: Option<LastStop>,
-}
-
-/// A tool event that was answered.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
-    pub key: u64,
-    /// The wirings it came through.
-    #[serde(default, skip_serializing_if = "Vias::is_usual")]
-    pub vias: Vias,
-    #[serde(default, skip_serializing_if = "Answer::is_pass")]
-    pub answer: Answer,
-}
-
-/// One step of a session's state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Change {
-    Started,
-    Ended {
-        reason: String,
-    },
-    RulesChanged(NewRules),
-    HumanSpoke,
-    ToolCalled,
-    Answered(Seen),
-    SubagentStarted(AgentId),
-    SubagentStopped(AgentId),
-    Interrupted,
-    Attended(bool),
-    Paused(Option<Millis>),
-    StopRefused,
-    StopReleased(Release),
-    /// The answer to a stop, for the same stop through another wiring.
-    StopAnswered(LastStop),
-    Binding(BindingChange),
-    /// A task closed and gives refusals back.
-    Earned(u32),
-    /// The agent asked for the human while there was something else to do.
-    AskedForUser,
-    /// A subagent started a task.
-    TaskHeld {
-        agent: AgentId,
-        task: TaskId,
-    },
-    /// No subagent works on that task any more.
-    TaskLeft(TaskId),
-    SubagentRefused(AgentId),
-    /// The answer to a subagent's stop, for the same stop through another wiring.
-    SubagentAnswered {
-        agent: AgentId,
-        last: LastStop,
-    },
-    GateClosed(GateState),
-    GateOpened(Opening),
-    /// A call that may write what the gate protects begins.
-    CallOpened {
-        call: ToolUseId,
-        /// Something of it may go on where no process shows it.
-        background: bool,
-        /// The subagent that makes it.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        agent: Option<AgentId>,
-    },
-    CallClosed(ToolUseId),
-    /// Whether something runs that a tool call had started.
-    Running(bool),
-    /// A call makes another checkout of the repository, at this path.
-    Copied(String),
-    /// Whether something of the agent's may have changed what is sealed as a tree without anybody having looked since.
-    TreeUnseen(bool),
-    /// Whether something may be left of what was to be put back.
-    Unmended(bool),
-    /// Our question with this hash stands in for the one of this call.
-    Asked {
-        call: ToolUseId,
-        hash: String,
-    },
-    /// The host showed the dialog that leaves plan mode.
-    Leaving,
-    /// A write to this protected path was refused.
-    PathRefused(String),
-    GoalSet {
-        text: String,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        scope: Vec<String>,
-        /// Which of them stand for a name.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        found: Vec<Found>,
-    },
-    GoalCleared,
-    /// The user's command added to it.
-    GoalRefined {
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        scope: Vec<String>,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        words: Vec<String>,
-    },
-    ConstraintAdded(Constraint),
-    /// The constraint of this number no longer holds.
-    ConstraintLifted(u32),
-    /// What must not happen while the loop of its plan goes on, instead of what was known of it.
-    MustNots(Vec<Constraint>),
-    TakingBack(Vec<TakingBack>),
-    Drift(DriftChange),
-    /// A call wrote these files. None: not known which.
-    Wrote {
-        at: Millis,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        paths: Vec<String>,
-    },
-    /// What was said of a changed wiring.
-    WiringTold(WiringTold),
-    List(ListChange),
-    /// The processes of its hosts, as the hook noted them.
-    Hosted(String),
-    /// An event came that no host sent. In words.
-    Forged(String),
-    /// The human was told of all of them.
-    ForgedTold,
-    /// A call begins of which it is looked at afterwards what it did.
-    WatchBegun(Watched),
-    WatchEnded(ToolUseId),
-    LanguageTold,
 }
 
 impl State {

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::label::labels;
 use crate::{Check, Millis, PlanId, TaskId};
 
 /// One piece of work in a plan.
@@ -43,101 +44,54 @@ impl Task {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    Pending,
-    InProgress,
-    Done,
-    Blocked,
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum Status {
+        Pending = "pending",
+        InProgress = "in_progress",
+        Done = "done",
+        Blocked = "blocked",
+    }
 }
 
 impl Status {
-    pub const ALL: [Self; 4] = [Self::Pending, Self::InProgress, Self::Done, Self::Blocked];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::InProgress => "in_progress",
-            Self::Done => "done",
-            Self::Blocked => "blocked",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
-    }
-
     /// Nothing is left to do for the agent.
     pub fn is_closed(self) -> bool {
         matches!(self, Self::Done | Self::Blocked)
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskKind {
-    #[default]
-    Main,
-    Decision,
-    Pre,
-    Post,
-    Remediation,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskType {
-    Ui,
-    Backend,
-    Func,
-    Docs,
-}
-
-/// Who put a task into the plan. What an agent adds brings no budget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AddedBy {
-    #[default]
-    Human,
-    Agent,
-}
-
-impl TaskKind {
-    pub const ALL: [Self; 5] = [Self::Main, Self::Decision, Self::Pre, Self::Post, Self::Remediation];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Main => "main",
-            Self::Decision => "decision",
-            Self::Pre => "pre",
-            Self::Post => "post",
-            Self::Remediation => "remediation",
-        }
+labels! {
+    #[derive(Default)]
+    #[serde(rename_all = "snake_case")]
+    pub enum TaskKind {
+        #[default]
+        Main = "main",
+        Decision = "decision",
+        Pre = "pre",
+        Post = "post",
+        Remediation = "remediation",
     }
 }
 
-impl TaskType {
-    pub const ALL: [Self; 4] = [Self::Ui, Self::Backend, Self::Func, Self::Docs];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ui => "ui",
-            Self::Backend => "backend",
-            Self::Func => "func",
-            Self::Docs => "docs",
-        }
+labels! {
+    #[serde(rename_all = "snake_case")]
+    pub enum TaskType {
+        Ui = "ui",
+        Backend = "backend",
+        Func = "func",
+        Docs = "docs",
     }
 }
 
-impl AddedBy {
-    pub const ALL: [Self; 2] = [Self::Human, Self::Agent];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Agent => "agent",
-        }
+labels! {
+    /// Who put a task into the plan. What an agent adds brings no budget.
+    #[derive(Default)]
+    #[serde(rename_all = "snake_case")]
+    pub enum AddedBy {
+        #[default]
+        Human = "human",
+        Agent = "agent",
     }
 }
 

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::sparse::is_default;
 use crate::{ListCall, ToolUseId};
 
 /// A tool call as every host makes it: which tool, and what that means.
@@ -30,7 +31,7 @@ pub enum Action {
     Shell {
         command: String,
         /// It goes on running when the call is back, says the call.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "is_default")]
         background: bool,
     },
     /// Starts a subagent.

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Direction;
+use crate::sparse::sparse;
 
 /// What one policy says of one event, host-neutral. Ordered: the strictest wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -53,15 +54,14 @@ pub struct Question {
     pub options: Vec<(String, String)>,
 }
 
-/// What all policies together say: one ruling, with what there is to tell the agent and the human beside it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
-    #[serde(default, skip_serializing_if = "Ruling::is_pass")]
-    pub ruling: Ruling,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+sparse! {
+    /// What all policies together say: one ruling, with what there is to tell the agent and the human beside it.
+    #[derive(Eq)]
+    pub struct Answer {
+        ruling: Ruling,
+        context: Option<String>,
+        note: Option<String>,
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

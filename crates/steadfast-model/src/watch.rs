@@ -3,19 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ToolUseId;
+use crate::sparse::sparse;
 
-/// A look at the history and at what names dependencies. Hashes: two looks are compared, nothing else.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marks {
-    /// The last commit of the checkout's reflog. None: there is none, or it cannot be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<u64>,
-    /// The last push of every branch of a remote.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub push: Option<u64>,
-    /// Manifests and lock files, by name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub manifests: Vec<(String, u64)>,
+sparse! {
+    /// A look at the history and at what names dependencies. Hashes: two looks are compared, nothing else.
+    #[derive(Eq)]
+    pub struct Marks {
+        /// The last commit of the checkout's reflog. None: there is none, or it cannot be read.
+        commit: Option<u64>,
+        /// The last push of every branch of a remote.
+        push: Option<u64>,
+        /// Manifests and lock files, by name.
+        manifests: Vec<(String, u64)>,
+    }
 }
 
 /// The marks from before a call.

@@ -4,7 +4,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use steadfast_model::Fact;
+use steadfast_text::hex;
 
 use crate::branch;
 use crate::change::only;
@@ -17,7 +19,6 @@ use crate::object_id::ObjectId;
 use crate::private_index::OURS;
 use crate::raw_diff::EntryType;
 use crate::repository::{Kind, Repository};
-use crate::sha256::Sha256;
 use crate::stat::{FileKind, kind_of};
 
 /// What lies at a path, by the name git has for it.
@@ -182,20 +183,30 @@ fn plain(root: &Path, relative: &Path, deadline: Deadline) -> Result<Content, Ob
             let mut file = File::open(&path).map_err(ObserveError::file(&path))?;
             let length = file.metadata().map_err(ObserveError::file(&path))?.len();
             let mut hash = blob(length);
-            let mut part = vec![0; 256 << 10];
-            loop {
-                deadline.left()?;
-                match file.read(&mut part).map_err(ObserveError::file(&path))? {
-                    0 => break,
-                    read => hash.update(&part[..read]),
-                }
-            }
+            read_into(&mut hash, &mut file, length, deadline).map_err(|error| error.about(&path))?;
             (EntryType::File, hash)
         }
     };
-    let id = hash.finish();
+    let id = hex(&hash.finalize());
     let id = id.parse().map_err(|_| ObserveError::unreadable("hash-object", id.as_bytes()))?;
     Ok(Content::Is(kind, id))
+}
+
+/// Hashes a file of about this length within the time.
+pub(crate) fn read_into(
+    hash: &mut Sha256,
+    file: &mut File,
+    length: u64,
+    deadline: Deadline,
+) -> Result<(), ObserveError> {
+    let mut part = vec![0; (length as usize).clamp(1 << 10, 256 << 10)];
+    loop {
+        deadline.left()?;
+        match file.read(&mut part)? {
+            0 => return Ok(()),
+            read => hash.update(&part[..read]),
+        }
+    }
 }
 
 /// Outside git nothing says what is to be left out, so nothing is.

@@ -42,6 +42,14 @@ impl ObserveError {
         move |source| Self::File { path: path.to_owned(), source }
     }
 
+    /// An error of the system as one about a file.
+    pub(crate) fn about(self, path: &Path) -> Self {
+        match self {
+            Self::Process(source) => Self::File { path: path.to_owned(), source },
+            error => error,
+        }
+    }
+
     pub(crate) fn unreadable(command: &'static str, part: &[u8]) -> Self {
         const SHOWN: usize = 200;
         let part = String::from_utf8_lossy(&part[..part.len().min(SHOWN)]).trim_end().to_owned();

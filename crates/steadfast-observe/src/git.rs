@@ -11,6 +11,8 @@ use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use steadfast_system::program;
+
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
 use crate::process::{Ended, start};
@@ -181,11 +183,6 @@ fn too_old(dir: &Path, deadline: Deadline) -> Result<(), ObserveError> {
         Some((version, found)) if version < MINIMUM => Err(ObserveError::GitTooOld { found: found.to_owned() }),
         _ => Ok(()),
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
-fn program(name: &str) -> Command {
-    Command::new(name)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use steadfast_text::glob;
+
 /// The rules that hold in a folder, the weakest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ignored(Vec<Rule>);
@@ -49,7 +51,7 @@ impl Ignored {
                 return false;
             }
             let within = path.strip_prefix(&rule.base).map(|path| path.to_string_lossy()).unwrap_or_default();
-            matches(rule.pattern.as_bytes(), if rule.anchored { within.as_bytes() } else { name.as_bytes() })
+            glob::git_path(&rule.pattern, if rule.anchored { &within } else { name })
         };
         self.0.iter().rev().find(applies).is_some_and(|rule| !rule.wanted)
     }
@@ -72,64 +74,6 @@ impl Rule {
         let pattern = line.strip_prefix('/').unwrap_or(line).to_owned();
         Some(Self { base: base.to_owned(), pattern, anchored, folders_only, wanted })
     }
-}
-
-/// More steps than any pattern of use takes; one that takes more matches nothing.
-const STEPS: u32 = 20_000;
-
-/// `*` and `?` stop at a slash, `**` does not.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    matches_within(pattern, text, &mut STEPS.clone())
-}
-
-fn matches_within(pattern: &[u8], text: &[u8], steps: &mut u32) -> bool {
-    let Some(left) = steps.checked_sub(1) else { return false };
-    *steps = left;
-    match pattern {
-        [] => text.is_empty(),
-        [b'*', b'*', b'/', rest @ ..] => {
-            let after_slash = |at: &usize| *at == 0 || text[at - 1] == b'/';
-            (0..text.len()).filter(after_slash).any(|at| matches_within(rest, &text[at..], steps))
-        }
-        [b'*', b'*'] => true,
-        [b'*', rest @ ..] => {
-            let end = text.iter().position(|byte| *byte == b'/').unwrap_or(text.len());
-            (0..=end).any(|at| matches_within(rest, &text[at..], steps))
-        }
-        _ => {
-            let Some((byte, text)) = text.split_first() else { return false };
-            let (is_it, rest) = match pattern {
-                [b'?', rest @ ..] => (*byte != b'/', rest),
-                [b'[', rest @ ..] => match rest.iter().skip(1).position(|byte| *byte == b']') {
-                    Some(end) => (is_one_of(&rest[..=end], *byte), &rest[end + 2..]),
-                    None => (*byte == b'[', rest),
-                },
-                [b'\\', literal, rest @ ..] | [literal, rest @ ..] => (literal == byte, rest),
-                [] => (false, pattern),
-            };
-            is_it && matches_within(rest, text, steps)
-        }
-    }
-}
-
-/// Whether `[set]` has this byte.
-fn is_one_of(set: &[u8], byte: u8) -> bool {
-    let (without, set) = match set {
-        [b'!' | b'^', rest @ ..] => (true, rest),
-        _ => (false, set),
-    };
-    let mut found = false;
-    let mut at = 0;
-    while at < set.len() {
-        if let [first, b'-', last, ..] = set[at..] {
-            found |= (first..=last).contains(&byte);
-            at += 3;
-        } else {
-            found |= set[at] == byte;
-            at += 1;
-        }
-    }
-    found != without
 }
 
 #[cfg(test)]

@@ -9,10 +9,11 @@ use std::fmt;
 use std::fs::{self, File, FileTimes};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
 
 use steadfast_model::Fact;
+use steadfast_system::lock_within;
+use steadfast_text::hex;
 
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
@@ -101,14 +102,10 @@ impl<'a> PrivateIndex<'a> {
         let path = dir.join("lock");
         let lock = File::options().create(true).truncate(false).read(true).write(true).open(&path);
         let lock = lock.map_err(ObserveError::file(&path))?;
-        let mut pause = Duration::from_millis(1);
-        loop {
-            match lock.try_lock() {
-                Ok(()) => break,
-                Err(fs::TryLockError::WouldBlock) => thread::sleep(pause.min(deadline.left()?)),
-                Err(fs::TryLockError::Error(error)) => return Err(ObserveError::File { path, source: error }),
-            }
-            pause = (pause * 2).min(Duration::from_millis(20));
+        match lock_within(&lock, deadline.left()?) {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => return Err(deadline.passed()),
+            Err(fs::TryLockError::Error(source)) => return Err(ObserveError::File { path, source }),
         }
         let index = Self { repository, git_dir, common_dir, dir, objects, lock, deadline };
         index.clear_up_after_the_dead()?;
@@ -220,7 +217,7 @@ impl<'a> PrivateIndex<'a> {
             file.seek(SeekFrom::End(-TAIL))?;
             let mut tail = Vec::new();
             file.read_to_end(&mut tail)?;
-            tail.iter().for_each(|byte| stamp.extend(format!("{byte:02x}").into_bytes()));
+            stamp.extend(hex(&tail).into_bytes());
             stamp.push(b' ');
             Ok(())
         };

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use steadfast_system::program;
+
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
 use crate::process::start;
@@ -112,11 +114,6 @@ fn complaint(said: &str) -> Option<String> {
     let error = || lines.find(|line| line.to_ascii_lowercase().contains("error"));
     let line = message.or_else(error).unwrap_or(first);
     Some(line.chars().take(SHOWN).collect())
-}
-
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
-fn program(name: &str) -> Command {
-    Command::new(name)
 }
 
 #[cfg(test)]

@@ -3,20 +3,21 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use steadfast_model::{Fact, Millis, SeenFile, fnv};
 
+use crate::content::read_into;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git_path::to_git;
 use crate::ignored::Ignored;
 use crate::recent::last_touched;
 use crate::repository::Repository;
-use crate::sha256::Sha256;
 use crate::stat::{FileKind, kind_of};
 
 /// A file can be written twice within one tick of the file system's clock. What was touched this recently is compared by
@@ -234,18 +235,11 @@ fn content(root: &Folder<'_>, path: &str, deadline: Deadline) -> Result<u64, Obs
         FileKind::Missing => return Ok(0),
         FileKind::Link(target) => {
             hash.update(b"link ");
-            hash.update(&to_git(&target));
+            hash.update(to_git(&target));
         }
         FileKind::File => {
             let mut file = File::open(path).map_err(ObserveError::file(path))?;
-            let mut part = vec![0; (found.len() as usize).clamp(1 << 10, 256 << 10)];
-            loop {
-                deadline.left()?;
-                match file.read(&mut part).map_err(ObserveError::file(path))? {
-                    0 => break,
-                    read => hash.update(&part[..read]),
-                }
-            }
+            read_into(&mut hash, &mut file, found.len(), deadline).map_err(|error| error.about(path))?;
         }
         // A repository inside the repository, or something that is no file: that it is there is all that is compared.
         FileKind::Folder | FileKind::Special => hash.update(b"folder"),
@@ -254,7 +248,8 @@ fn content(root: &Folder<'_>, path: &str, deadline: Deadline) -> Result<u64, Obs
 }
 
 fn beginning(hash: Sha256) -> u64 {
-    u64::from_str_radix(&hash.finish()[..16], 16).unwrap_or(1).max(1)
+    let first = hash.finalize().first_chunk().copied().unwrap_or_default();
+    u64::from_be_bytes(first).max(1)
 }
 
 /// What is in a folder, without what git ignores.
@@ -338,7 +333,7 @@ impl<'a> Names<'a> {
         for (name, is_folder) in self.list()? {
             if !is_folder || self.inside(&name).has_any()? {
                 hash.update(name.as_bytes());
-                hash.update(&[0]);
+                hash.update([0]);
                 any = true;
             }
         }

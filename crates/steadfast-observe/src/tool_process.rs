@@ -4,142 +4,104 @@
 //! `AI_AGENT` in `_agent` (`_harness` for the others), Codex sets `CODEX_TOOL_CALL_ID`. Whatever a tool call starts
 //! inherits them, also when it leaves its parent and its terminal (`setsid`, `nohup`, a daemon).
 
+use std::thread;
 use std::time::Duration;
 
 use steadfast_model::Fact;
+use steadfast_system::{Process, process_ids};
+
+use crate::deadline::Deadline;
+use crate::error::ObserveError;
+
+/// How far up a process is looked for among its own.
+const GENERATIONS: usize = 32;
+
+/// How often an empty environment is read, at most.
+const LOOKS_AT_EMPTY: usize = 50;
+
+/// So often an environment was empty beside a command line: the process was started without one.
+const CERTAINLY_EMPTY: usize = 3;
 
 /// The sessions of which a tool call has a process running, each once. This process and those above it do not count.
-#[cfg(not(target_os = "linux"))]
 #[must_use]
-pub fn sessions_at_work(_budget: Duration) -> Fact<Vec<String>> {
-    Fact::Unknown("this system does not show the environment of a process".into())
+pub fn sessions_at_work(budget: Duration) -> Fact<Vec<String>> {
+    // On a system that does not show the environment of its processes, this process cannot be seen either.
+    if Process::of(std::process::id()).is_none() {
+        return Fact::Unknown("this system does not show the environment of a process".into());
+    }
+    match look(Deadline::after(budget)) {
+        Ok(sessions) => Fact::Known(sessions),
+        Err(error) => Fact::Unknown(format!("the process table cannot be read: {error}")),
+    }
 }
 
-#[cfg(target_os = "linux")]
-pub use linux::sessions_at_work;
-
-#[cfg(target_os = "linux")]
-mod linux {
-    use std::fs;
-    use std::io;
-
-    use super::{Duration, Fact};
-    use crate::deadline::Deadline;
-    use crate::error::ObserveError;
-
-    /// How far up a process is looked for among its own.
-    const GENERATIONS: usize = 32;
-
-    /// How often an empty environment is read, at most.
-    const LOOKS_AT_EMPTY: usize = 50;
-
-    /// So often an environment was empty beside a command line: the process was started without one.
-    const CERTAINLY_EMPTY: usize = 3;
-
-    /// The sessions of which a tool call has a process running, each once. This process and those above it do not count.
-    #[must_use]
-    pub fn sessions_at_work(budget: Duration) -> Fact<Vec<String>> {
-        match look(Deadline::after(budget)) {
-            Ok(sessions) => Fact::Known(sessions),
-            Err(error) => Fact::Unknown(format!("the process table cannot be read: {error}")),
+fn look(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
+    let mut found: Vec<(u32, String)> = Vec::new();
+    for id in process_ids() {
+        deadline.left()?;
+        // A process that has ended meanwhile, or another user's, cannot be read.
+        if let Some(environment) = read_environment(id, deadline)? {
+            found.extend(tool_sessions(&environment).map(|session| (id, session)));
         }
     }
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let parent = |id: &u32| Process::of(*id).map(|process| process.parent).filter(|parent| *parent > 1);
+    let own: Vec<u32> = std::iter::successors(Some(std::process::id()), parent).take(GENERATIONS).collect();
+    found.retain(|(id, _)| !own.contains(id) && Process::of(*id).is_some_and(|process| !process.ended));
+    let mut sessions: Vec<String> = found.into_iter().map(|(_, session)| session).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    Ok(sessions)
+}
 
-    fn look(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
-        let mut found: Vec<(u32, String)> = Vec::new();
-        let mut environment = Vec::with_capacity(8 << 10);
-        for entry in fs::read_dir("/proc")? {
-            deadline.left()?;
-            let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
-            // A process that has ended meanwhile, or another user's, cannot be read.
-            if read_environment(id, &mut environment, deadline)? {
-                found.extend(tool_sessions(&environment).map(|session| (id, session)));
-            }
+/// The environment of a process. `None`: it has ended, or belongs to another user.
+///
+/// While a process replaces its program the kernel shows an empty environment for some 100 µs. An empty one is
+/// therefore read again.
+fn read_environment(id: u32, deadline: Deadline) -> Result<Option<Vec<u8>>, ObserveError> {
+    let mut empty = 0;
+    for _ in 0..LOOKS_AT_EMPTY {
+        let Ok(environment) = Process::environment(id) else { return Ok(None) };
+        // A kernel thread, and a process that has ended, have no program.
+        if !environment.is_empty() || empty == CERTAINLY_EMPTY || Process::link(id, "exe").is_err() {
+            return Ok(Some(environment));
         }
-        if found.is_empty() {
-            return Ok(Vec::new());
+        deadline.left()?;
+        // Between two programs there is no command line either; `env -i` leaves one.
+        match Process::command_line(id) {
+            Ok(line) if !line.is_empty() => empty += 1,
+            _ => thread::sleep(Duration::from_micros(100)),
         }
-        let own: Vec<u32> =
-            std::iter::successors(Some(std::process::id()), |id| parent(*id)).take(GENERATIONS).collect();
-        found.retain(|(id, _)| !own.contains(id) && !has_ended(*id));
-        let mut sessions: Vec<String> = found.into_iter().map(|(_, session)| session).collect();
-        sessions.sort_unstable();
-        sessions.dedup();
-        Ok(sessions)
     }
+    Ok(None)
+}
 
-    /// Reads the environment of a process. `false`: it has ended, or belongs to another user.
-    ///
-    /// While a process replaces its program the kernel shows an empty environment for some 100 µs. An empty one is
-    /// therefore read again.
-    fn read_environment(id: u32, environment: &mut Vec<u8>, deadline: Deadline) -> Result<bool, ObserveError> {
-        let mut empty = 0;
-        for _ in 0..LOOKS_AT_EMPTY {
-            environment.clear();
-            let read = fs::File::open(format!("/proc/{id}/environ"))
-                .and_then(|mut file| io::Read::read_to_end(&mut file, environment));
-            match read {
-                Ok(0) if has_program(id) && empty < CERTAINLY_EMPTY => {
-                    deadline.left()?;
-                    // Between two programs there is no command line either; `env -i` leaves one.
-                    match fs::read(format!("/proc/{id}/cmdline")) {
-                        Ok(line) if !line.is_empty() => empty += 1,
-                        _ => std::thread::sleep(Duration::from_micros(100)),
-                    }
-                }
-                Ok(_) => return Ok(true),
-                Err(_) => return Ok(false),
-            }
+/// The sessions whose tool calls have given this environment to a process: one host may run inside another.
+fn tool_sessions(environment: &[u8]) -> impl Iterator<Item = String> {
+    let (mut session, mut agent, mut project) = (None, None, false);
+    let (mut thread, mut call) = (None, false);
+    for entry in environment.split(|byte| *byte == 0) {
+        let Some(equals) = entry.iter().position(|byte| *byte == b'=') else { continue };
+        let (name, value) = (&entry[..equals], &entry[equals + 1..]);
+        match name {
+            b"CLAUDE_CODE_SESSION_ID" => session = Some(value),
+            b"AI_AGENT" => agent = Some(value),
+            b"CLAUDE_PROJECT_DIR" => project = true,
+            b"CODEX_SESSION_ID" => thread = Some(value),
+            b"CODEX_THREAD_ID" => thread = thread.or(Some(value)),
+            b"CODEX_TOOL_CALL_ID" => call = true,
+            _ => {}
         }
-        Ok(false)
     }
-
-    /// A kernel thread, and a process that has ended, have none.
-    fn has_program(id: u32) -> bool {
-        fs::read_link(format!("/proc/{id}/exe")).is_ok()
-    }
-
-    /// The sessions whose tool calls have given this environment to a process: one host may run inside another.
-    pub(super) fn tool_sessions(environment: &[u8]) -> impl Iterator<Item = String> {
-        let (mut session, mut agent, mut project) = (None, None, false);
-        let (mut thread, mut call) = (None, false);
-        for entry in environment.split(|byte| *byte == 0) {
-            let Some(equals) = entry.iter().position(|byte| *byte == b'=') else { continue };
-            let (name, value) = (&entry[..equals], &entry[equals + 1..]);
-            match name {
-                b"CLAUDE_CODE_SESSION_ID" => session = Some(value),
-                b"AI_AGENT" => agent = Some(value),
-                b"CLAUDE_PROJECT_DIR" => project = true,
-                b"CODEX_SESSION_ID" => thread = Some(value),
-                b"CODEX_THREAD_ID" => thread = thread.or(Some(value)),
-                b"CODEX_TOOL_CALL_ID" => call = true,
-                _ => {}
-            }
-        }
-        let of_tool = match agent {
-            Some(agent) => !agent.ends_with(b"_harness"),
-            // A version that does not say: hooks and servers have the project's folder, too.
-            None => !project,
-        };
-        let found = [session.filter(|_| of_tool), thread.filter(|_| call)];
-        found.map(|found| found.map(|id| String::from_utf8_lossy(id).into_owned())).into_iter().flatten()
-    }
-
-    /// What `/proc/<id>/stat` says behind the name: the state, then the parent.
-    fn stat(id: u32) -> Option<(String, u32)> {
-        let stat = fs::read(format!("/proc/{id}/stat")).ok()?;
-        let stat = String::from_utf8_lossy(&stat);
-        let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-        Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
-    }
-
-    fn parent(id: u32) -> Option<u32> {
-        stat(id).map(|(_, parent)| parent).filter(|parent| *parent > 1)
-    }
-
-    fn has_ended(id: u32) -> bool {
-        stat(id).is_none_or(|(state, _)| matches!(state.as_str(), "Z" | "X" | "x"))
-    }
+    let of_tool = match agent {
+        Some(agent) => !agent.ends_with(b"_harness"),
+        // A version that does not say: hooks and servers have the project's folder, too.
+        None => !project,
+    };
+    let found = [session.filter(|_| of_tool), thread.filter(|_| call)];
+    found.map(|found| found.map(|id| String::from_utf8_lossy(id).into_owned())).into_iter().flatten()
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -149,7 +111,7 @@ mod tests {
 
     use steadfast_model::Fact;
 
-    use super::linux::tool_sessions;
+    use super::tool_sessions;
 
     /// A shell that replaces itself all the time, as `setsid`, `nohup` and `env` do once.
     #[test]

@@ -2,25 +2,10 @@ use std::ops::Range;
 
 use steadfast_model::Status;
 
+pub(crate) use steadfast_words::blocks::Text;
+
 /// Where something stands in the text, in bytes.
 pub(crate) type Span = Range<usize>;
-
-/// A text and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text {
-    pub(crate) value: String,
-    pub(crate) span: Span,
-}
-
-impl Text {
-    pub(crate) fn new(value: impl Into<String>, span: Span) -> Self {
-        Self { value: value.into(), span }
-    }
-
-    pub(crate) fn as_str(&self) -> &str {
-        &self.value
-    }
-}
 
 /// A spec as it was written, whatever it was written in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,13 +4,11 @@
 //! its phases only group.
 
 mod beads;
-mod breakdown;
-mod checklist;
+mod change;
 mod gsd;
-mod openspec;
+mod list;
 mod recognise;
 mod slices;
-mod spec_kit;
 mod task_master;
 pub(crate) mod waits;
 
@@ -21,6 +19,9 @@ use crate::markdown::names::phase_name;
 use crate::problem::{Code, Findings};
 use crate::source::Lines;
 use crate::{json, markdown};
+use steadfast_words::blocks::{Block, BlockKind};
+
+use list::TaskMark;
 
 pub use beads::NOTE as BEADS_NOTE;
 pub(crate) use recognise::recognise;
@@ -82,12 +83,12 @@ pub(crate) fn read(format: Format, text: &str, name: &str, findings: &mut Findin
         Format::SpecMarkdown => return markdown::read(text, name, findings),
         Format::SpecJson => return json::read(text, findings),
         Format::Beads => beads::read(text, findings)?,
-        Format::OpenSpec => openspec::read(text, name, findings),
-        Format::SpecKit => spec_kit::read(text, name, findings),
+        Format::OpenSpec => change::openspec(list::read(TaskMark::Box, text, name, findings), name),
+        Format::SpecKit => change::spec_kit(list::read(TaskMark::Box, text, name, findings)),
         Format::TaskMaster => task_master::read(text, name, findings)?,
         Format::Gsd => gsd::read(text, name),
-        Format::Breakdown => breakdown::read(text, name, findings),
-        Format::Checklist => checklist::read(text, name, findings),
+        Format::Breakdown => list::read(TaskMark::Heading, text, name, findings),
+        Format::Checklist => list::read(TaskMark::Box, text, name, findings),
         Format::Slices => slices::read(text, name, findings),
     };
     Some(settle(draft, text, name, findings))
@@ -177,6 +178,18 @@ impl Phases {
         let id = Text::new(id.unwrap_or_default(), heading.span.clone());
         self.taken.insert(id.value.clone());
         (DraftPhase { id, name, after: None, tasks: Vec::new(), each: None }, number)
+    }
+}
+
+/// A line of the list as a note has it.
+fn noted(block: &Block) -> String {
+    let text = block.text.as_str();
+    match &block.kind {
+        BlockKind::Heading(level) => format!("{} {text}", "#".repeat(*level)),
+        BlockKind::Bullet => format!("- {text}"),
+        BlockKind::Ordered(whole) => whole.value.clone(),
+        BlockKind::Row(cells) => format!("| {} |", cells.iter().map(Text::as_str).collect::<Vec<_>>().join(" | ")),
+        BlockKind::Blank | BlockKind::Box(_) | BlockKind::Text | BlockKind::Fence | BlockKind::Code => text.to_owned(),
     }
 }
 

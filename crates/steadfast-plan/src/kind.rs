@@ -2,23 +2,21 @@
 
 use steadfast_model::TaskType;
 
+use crate::markdown::words::words;
+use steadfast_words::WordList;
+
 /// The type that a word stands for. `None`: none is known.
 pub(crate) fn kind(word: &str) -> Option<TaskType> {
     let word = word.trim().to_lowercase().replace(['_', ' '], "-");
-    Some(match word.as_str() {
-        "ui" | "ux" | "ui/ux" | "frontend" | "front-end" | "fe" | "page" | "component" | "styling" | "css" => {
-            TaskType::Ui
-        }
-        "backend" | "back-end" | "be" | "api" | "endpoint" | "server" | "service" | "db" | "database" | "sql"
-        | "data" | "migration" | "schema" | "infra" | "infrastructure" | "devops" | "ops" | "ci" | "ci/cd"
-        | "deployment" | "security" => TaskType::Backend,
-        "func" | "function" | "functional" | "feature" | "feat" | "logic" | "lib" | "library" | "core" | "cli"
-        | "code" | "test" | "tests" | "testing" | "qa" | "unit-test" | "e2e" | "integration" | "bug" | "bugfix"
-        | "fix" | "refactor" | "refactoring" | "perf" | "performance" => TaskType::Func,
-        "docs" | "doc" | "documentation" | "readme" | "manual" | "guide" => TaskType::Docs,
-        _ => return None,
-    })
+    TYPES.iter().find(|(words, _)| words.contains(&word)).map(|(_, kind)| *kind)
 }
+
+const TYPES: [(WordList, TaskType); 4] = [
+    (words!("type ui"), TaskType::Ui),
+    (words!("type backend"), TaskType::Backend),
+    (words!("type func"), TaskType::Func),
+    (words!("type docs"), TaskType::Docs),
+];
 
 #[cfg(test)]
 mod tests {

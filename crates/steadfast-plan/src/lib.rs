@@ -30,7 +30,6 @@ mod shape;
 mod source;
 mod standing;
 mod swallow;
-mod synthetic;
 mod unit;
 mod wave;
 mod workflow;
@@ -61,7 +60,6 @@ pub use schedule::{Lengths, Moment, Schedule};
 pub use score::{Dimension, Mark, Sentence, SpecScore, Stated, THRESHOLD, paths, score, score_plan, stated};
 pub use shape::{render_shape, shape};
 pub use swallow::swallowed;
-pub use synthetic::synthetic_spec;
 pub use unit::{Circle, Unit, UnitState, units};
 pub use wave::{next_wave, waves};
 pub use workflow::{

@@ -6,7 +6,6 @@
 pub(crate) mod after;
 pub(crate) mod check;
 pub(crate) mod fields;
-pub(crate) mod line;
 pub(crate) mod names;
 mod outline;
 mod table;
@@ -20,11 +19,16 @@ use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text, promise};
 use crate::import::waits::{Part, add_parts};
 use crate::problem::{Code, Findings};
 use fields::Field;
-use line::{Line, boxed, lines};
 use names::{is_nothing, is_phase, lead_of, named_section, numbered, phase_name, plain, tagged, task_led};
 use outline::is_task_line;
+use steadfast_words::blocks::{Block, BlockKind, Blocks, boxed};
 use table::Columns;
 use words::{PHASE, STEP, holds_tasks, is_imperative, is_quiet};
+
+/// The lines of a text. A field of a task is no title.
+pub(crate) fn blocks(text: &str) -> Blocks<'_> {
+    steadfast_words::blocks::blocks(text, fields::is_field)
+}
 
 pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
     let mut reader = Reader {
@@ -46,7 +50,7 @@ pub(crate) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
         parts: Vec::new(),
         after_blank: false,
     };
-    let mut all = lines(text);
+    let mut all = blocks(text);
     for line in all.by_ref() {
         reader.line(&line);
     }
@@ -138,23 +142,24 @@ enum Form {
 }
 
 impl Reader<'_> {
-    fn line(&mut self, line: &Line) {
-        if !matches!(line, Line::Row { .. }) {
+    fn line(&mut self, Block { kind, text, indent, .. }: &Block) {
+        if !matches!(kind, BlockKind::Row(_)) {
             self.columns = None;
         }
-        match line {
-            Line::Blank => self.close_paragraph(),
-            Line::Heading { level: 1, text } if self.draft.feature.is_empty() && !is_phase(text) => {
+        match kind {
+            BlockKind::Blank => self.close_paragraph(),
+            BlockKind::Heading(1) if self.draft.feature.is_empty() && !is_phase(text) => {
                 text.as_str().trim_start_matches("SPEC:").trim().clone_into(&mut self.draft.feature);
             }
-            Line::Heading { level, text } => self.heading(*level, text),
-            Line::Box { mark, text, indent } => self.checkbox(*mark, text, *indent),
-            Line::Bullet { text, indent } | Line::Ordered { text, indent, .. } => self.item(text, *indent),
-            Line::Row { cells } => self.row(cells),
-            Line::Text { text, indent } => self.text(text, *indent),
-            Line::Fenced { text } => self.fenced(text),
+            BlockKind::Heading(level) => self.heading(*level, text),
+            BlockKind::Box(mark) => self.checkbox(*mark, text, *indent),
+            BlockKind::Bullet | BlockKind::Ordered(_) => self.item(text, *indent),
+            BlockKind::Row(cells) => self.row(cells),
+            BlockKind::Text => self.text(text, *indent),
+            BlockKind::Code => self.code(text),
+            BlockKind::Fence => {}
         }
-        self.after_blank = matches!(line, Line::Blank);
+        self.after_blank = matches!(kind, BlockKind::Blank);
     }
 
     fn is_task(&self, text: &Text) -> bool {
@@ -210,17 +215,14 @@ impl Reader<'_> {
 
     fn task_heading(&mut self, level: usize, text: &Text) {
         let (mark, text) = match boxed(text.as_str()) {
-            Some((mark, rest)) => {
-                let start = text.span.start + (rest.as_ptr() as usize - text.as_str().as_ptr() as usize);
-                (mark, Text::new(rest, start..start + rest.len()))
-            }
+            Some((mark, rest)) => (mark, text.part(rest)),
             None => (' ', text.clone()),
         };
         let is_phase_as_task = is_phase(&text);
         if self.home.is_none() && (level <= 2 || is_phase_as_task) {
             self.section = Section::Head;
         }
-        let led = || task_led(&text).or_else(|| lead_of(&text, &STEP)).or_else(|| lead_of(&text, &PHASE));
+        let led = || task_led(&text).or_else(|| lead_of(&text, STEP)).or_else(|| lead_of(&text, PHASE));
         let (id, title) = match tagged(&text).or_else(led).or_else(|| numbered(&text)) {
             Some((id, title)) => (Some(id), title),
             None => (None, Text::new(plain(text.as_str()), text.span.clone())),
@@ -450,9 +452,9 @@ impl Reader<'_> {
     }
 
     /// Code below `Verify:` is the command of the check, a line after the other.
-    fn fenced(&mut self, text: &Text) {
+    fn code(&mut self, text: &Text) {
         let line = text.as_str().trim();
-        if self.pending != Some(Field::Verify) || line.starts_with("```") || line.starts_with("~~~") {
+        if self.pending != Some(Field::Verify) {
             return;
         }
         let line = line.strip_prefix("$ ").unwrap_or(line);

@@ -3,21 +3,26 @@
 //! A rule never guesses at meaning: it looks for words, numbers, paths and commands, and for what the heading above them
 //! says. Each mark names the sentence that earned it, so that a human sees at once where a rule was wrong.
 
-mod constraints;
+/// A list of the vocabulary, by its name there.
+macro_rules! words {
+    ($name:literal) => {
+        steadfast_words::phrases!(steadfast_words::word_list::list(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/score/words.txt")),
+            $name
+        ))
+    };
+}
+
 mod document;
-mod done;
-mod limit;
-mod outcome;
-mod scope;
+mod rules;
 mod sentence;
 mod stated;
-mod success;
 mod token;
 
 use serde::Serialize;
 use steadfast_model::{Check, Plan, TaskKind};
 
-pub(crate) use limit::says_where;
+pub(crate) use rules::says_where;
 use sentence::Said;
 pub use stated::{Stated, stated};
 
@@ -116,15 +121,7 @@ type Worth = Option<(u8, &'static str)>;
 /// Scores prose or Markdown.
 pub fn score(text: &str) -> SpecScore {
     let said = document::sentences(text);
-    SpecScore {
-        marks: [
-            best(Dimension::Outcome, &said, outcome::worth),
-            best(Dimension::Scope, &said, scope::worth),
-            best(Dimension::Constraints, &said, constraints::worth),
-            best(Dimension::Success, &said, success::worth),
-            best(Dimension::Done, &said, done::worth),
-        ],
-    }
+    SpecScore { marks: Dimension::ALL.map(|dimension| best(dimension, &said)) }
 }
 
 /// The files and folders that a text names, from the root of the checkout; a route is none.
@@ -148,18 +145,11 @@ pub(crate) fn stated_of_plan(plan: &Plan) -> Stated {
 
 /// The sentences that have both points in a dimension; for [`Dimension::Done`] the commands in them.
 pub(crate) fn said_about(text: &str, dimension: Dimension) -> Vec<String> {
-    let worth = match dimension {
-        Dimension::Outcome => outcome::worth,
-        Dimension::Scope => scope::worth,
-        Dimension::Constraints => constraints::worth,
-        Dimension::Success => success::worth,
-        Dimension::Done => done::worth,
-    };
     let said = document::sentences(text);
-    let full = said.iter().filter(|said| worth(said).is_some_and(|(points, _)| points == 2));
+    let full = said.iter().filter(|said| rules::worth(dimension, said).is_some_and(|(points, _)| points == 2));
     match dimension {
         Dimension::Done => full.flat_map(token::commands).map(str::to_owned).collect(),
-        Dimension::Success => full.filter(|said| !done::is_check(said)).map(|said| said.text.clone()).collect(),
+        Dimension::Success => full.filter(|said| !rules::is_check(said)).map(|said| said.text.clone()).collect(),
         Dimension::Outcome | Dimension::Scope | Dimension::Constraints => {
             full.filter(|said| !said.is_heading()).map(|said| said.text.clone()).collect()
         }
@@ -167,10 +157,10 @@ pub(crate) fn said_about(text: &str, dimension: Dimension) -> Vec<String> {
 }
 
 /// The first of the best sentences.
-fn best(dimension: Dimension, said: &[Said], worth: fn(&Said) -> Worth) -> Mark {
+fn best(dimension: Dimension, said: &[Said]) -> Mark {
     let mut mark = Mark { dimension, points: 0, because: None, rule: "nothing says so" };
     for sentence in said {
-        if let Some((points, rule)) = worth(sentence)
+        if let Some((points, rule)) = rules::worth(dimension, sentence)
             && points > mark.points
         {
             let because = Some(Sentence { line: sentence.line, text: sentence.text.clone() });

@@ -3,6 +3,7 @@
 use steadfast_model::Status;
 
 use crate::draft::{Standing, Text};
+use crate::markdown::words::words;
 use crate::problem::{Code, Findings};
 
 /// What a word says about a task. `None`: it is open, or nobody can tell, which is said.
@@ -36,16 +37,11 @@ fn of_word(word: &str) -> Option<Option<Standing>> {
     let word: String = word.chars().filter(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' ')).collect();
     let word = word.trim().to_lowercase().replace(['_', ' '], "-");
     Some(match word.as_str() {
-        "pending" | "open" | "todo" | "to-do" | "not-started" | "planned" | "ready" | "new" | "backlog" | "" => None,
-        "done" | "closed" | "complete" | "completed" | "finished" | "fixed" | "implemented" | "resolved" => {
-            Some(Standing::of(Status::Done))
-        }
-        "in-progress" | "started" | "wip" | "doing" | "active" | "review" | "in-review" | "hooked" => {
-            Some(Standing::of(Status::InProgress))
-        }
-        "blocked" => Some(Standing::of(Status::Blocked)),
-        // Nobody is to work on these now: they wait for a human's word.
-        "deferred" | "cancelled" | "canceled" | "pinned" | "on-hold" | "skipped" | "draft" => {
+        "" | "blocked" => (!word.is_empty()).then(|| Standing::of(Status::Blocked)),
+        word if words!("status open").contains(word) => None,
+        word if words!("status done").contains(word) => Some(Standing::of(Status::Done)),
+        word if words!("status in progress").contains(word) => Some(Standing::of(Status::InProgress)),
+        word if words!("status put off").contains(word) => {
             Some(Standing::blocked(format!("{word} in the list it comes from")))
         }
         _ => return None,

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use steadfast_text::glob;
+
 use crate::expand::Arg;
-use crate::judge::fits;
 use crate::text::{base_name, is_known, shown};
 
 /// A program and its arguments, as the program gets them. Behind every wrapper, shell, `eval`, `xargs`, function and
@@ -11,6 +12,10 @@ use crate::text::{base_name, is_known, shown};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     pub argv: Vec<Argument>,
+    /// The folder it runs in, `**` for what is not known of it.
+    pub directory: String,
+    /// The file that it reads as its input.
+    pub input: Option<String>,
     /// The bytes of the command line that say so.
     pub span: Range<usize>,
 }
@@ -23,7 +28,7 @@ pub enum Argument {
 }
 
 impl Invocation {
-    pub(crate) fn new(args: &[Arg]) -> Self {
+    pub(crate) fn new(args: &[Arg], cwd: &str, input: Option<&str>) -> Self {
         let argv = args
             .iter()
             .map(|arg| {
@@ -34,14 +39,16 @@ impl Invocation {
                 }
             })
             .collect();
-        Self { argv, span: args.first().map_or(0..0, |arg| arg.span.clone()) }
+        let directory = if is_known(cwd) { cwd.to_owned() } else { shown(cwd) };
+        let input = input.map(shown);
+        Self { argv, directory, input, span: args.first().map_or(0..0, |arg| arg.span.clone()) }
     }
 
     /// Whether the program may be `name`, wherever it is installed.
     pub fn may_run(&self, name: &str) -> bool {
         match self.argv.first() {
             Some(Argument::Known(program)) => base_name(program) == name,
-            Some(Argument::Pattern(program)) => fits(base_name(program), name),
+            Some(Argument::Pattern(program)) => glob::name(base_name(program), name),
             None => false,
         }
     }
@@ -65,7 +72,7 @@ impl Argument {
     pub fn may_be(&self, text: &str) -> bool {
         match self {
             Self::Known(known) => known == text,
-            Self::Pattern(pattern) => fits(pattern, text),
+            Self::Pattern(pattern) => glob::name(pattern, text),
         }
     }
 }

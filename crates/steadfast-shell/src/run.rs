@@ -15,7 +15,7 @@ impl Walk {
         if !self.enter() {
             return None;
         }
-        self.runs.push(Invocation::new(args));
+        self.runs.push(Invocation::new(args, &self.state.cwd, self.input.as_deref()));
         let name = base_name(&first.text).to_owned();
         let texts: Vec<&str> = rest.iter().map(|arg| arg.text.as_str()).collect();
         let output = match self.printed(&name, &texts, stdin.as_deref()) {

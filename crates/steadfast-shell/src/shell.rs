@@ -28,7 +28,8 @@ impl Walk {
                 });
             }
             from_stdin |= is_letters && arg.text.contains('s');
-            if matches!(arg.text.as_str(), "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file") {
+            let takes_value = is_letters && arg.text.ends_with(['o', 'O']);
+            if takes_value || matches!(arg.text.as_str(), "--rcfile" | "--init-file") {
                 at += 1;
             }
         }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::effect::{Context, Effect, Op, UNPARSED};
+use crate::effect::{CommandEffect, Context, Op, UNPARSED};
 use crate::expand::Arg;
 use crate::invocation::Invocation;
 use crate::parse::{End, parse};
@@ -45,8 +45,8 @@ pub(crate) struct State {
 pub(crate) struct Walk {
     pub(crate) context: Context,
     pub(crate) state: State,
-    pub(crate) effects: Vec<Effect>,
-    seen: HashSet<Effect>,
+    pub(crate) effects: Vec<CommandEffect>,
+    seen: HashSet<CommandEffect>,
     pub(crate) runs: Vec<Invocation>,
     pub(crate) parsed: bool,
     /// Texts that could not be parsed.
@@ -61,6 +61,8 @@ pub(crate) struct Walk {
     processes: Vec<Option<String>>,
     /// What the commands of a group find on stdin.
     stdin: Option<String>,
+    /// The file that is redirected to stdin.
+    pub(crate) input: Option<String>,
     /// Inside text that is not the command line itself, what of the command line says it.
     fixed: Option<Range<usize>>,
     commands: usize,
@@ -87,6 +89,7 @@ impl Walk {
             files: HashMap::new(),
             processes: Vec::new(),
             stdin: None,
+            input: None,
             fixed: None,
             commands: 0,
             depth: 0,
@@ -282,6 +285,7 @@ impl Walk {
         inner: impl FnOnce(&mut Self) -> Option<String>,
     ) -> Option<String> {
         let mut written = Vec::new();
+        let mut input = if stdin.is_some() { None } else { self.input.clone() };
         for redirect in redirects {
             match redirect {
                 Redirect::Write(word) => {
@@ -303,11 +307,13 @@ impl Walk {
                     let files = self.fields(word);
                     let content = files.first().and_then(|file| self.content(&file.text));
                     stdin = Some(content.unwrap_or_else(|| ANY.to_string()));
+                    input = files.into_iter().next().map(|file| file.text);
                 }
                 Redirect::HereString(word) => stdin = Some(self.value(word) + "\n"),
                 Redirect::Heredoc(heredoc) => stdin = Some(self.heredoc(heredoc)),
             }
         }
+        let before = std::mem::replace(&mut self.input, input);
         let output = match stdin {
             Some(stdin) => {
                 let before = self.stdin.replace(stdin);
@@ -317,6 +323,7 @@ impl Walk {
             }
             None => inner(self),
         };
+        self.input = before;
         if written.is_empty() {
             return output;
         }

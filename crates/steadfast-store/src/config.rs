@@ -126,9 +126,9 @@ mod tests {
     fn what_a_file_says_holds() {
         let (_dir, files) = project("[mode]\ncompletion = \"observe\"\n\n[stop]\nmax_idle = 5\n");
         let settings = files.load().unwrap();
-        assert_eq!(settings.stop_max_idle.value, 5);
-        assert_eq!(settings.mode_completion.source, Source::Project);
-        assert_eq!(settings.stop_max_cycles.source, Source::Default);
+        assert_eq!(settings.stop.max_idle.value, 5);
+        assert_eq!(settings.mode.completion.source, Source::Project);
+        assert_eq!(settings.stop.max_cycles.source, Source::Default);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
         fs::create_dir(dir.path().join("state")).unwrap();
         fs::write(dir.path().join("state").join(CONFIG_FILE), "[stop]\nmax_idle = 6\n").unwrap();
         let settings = files.load().unwrap();
-        assert_eq!((settings.stop_max_idle.value, settings.stop_max_idle.source), (6, Source::Local));
+        assert_eq!((settings.stop.max_idle.value, settings.stop.max_idle.source), (6, Source::Local));
         assert_ne!(files.stamp(), before);
     }
 
@@ -150,8 +150,8 @@ mod tests {
         fs::write(dir.path().join(PROJECT_YAML), yaml).unwrap();
         assert_ne!(files.stamp(), before);
         let settings = files.load().unwrap();
-        assert_eq!((settings.stop_max_idle.value, settings.stop_max_idle.source), (5, Source::Project));
-        assert_eq!((settings.stop_max_cycles.value, settings.stop_max_cycles.source), (7, Source::ProjectYaml));
+        assert_eq!((settings.stop.max_idle.value, settings.stop.max_idle.source), (5, Source::Project));
+        assert_eq!((settings.stop.max_cycles.value, settings.stop.max_cycles.source), (7, Source::ProjectYaml));
     }
 
     #[test]

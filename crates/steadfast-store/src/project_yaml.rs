@@ -1,32 +1,23 @@
-//! `project.yaml`, which other tools read too: of all that is in it, `workflow.stop_hook` is ours.
+//! `project.yaml`, which other tools read too. Steadfast reads `workflow.stop_hook` in it.
 //!
-//! A file that does not speak of it is not parsed, so that nobody's template or dialect is an error here.
+//! A file without that key is not parsed, so that a template or a dialect of another tool is not an error here. The tree is
+//! built here because the loaders of the YAML crates have no limit for nested blocks: dropping their tree of 100,000 levels
+//! overflows the stack of a hook.
 
 use std::path::Path;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span};
-use steadfast_model::{ExitOn, Options, StopOptions};
+use steadfast_model::{ExitOn, Options, Settings, StopOptions};
 
 use crate::config::ConfigError;
 
-/// What the file is called, at the root of the checkout.
+/// The name of the file, at the root of the checkout.
 pub(crate) const PROJECT_YAML: &str = "project.yaml";
 
-/// The keys that are read, of which `max_idle` is not in every project's file.
-const KEYS: [&str; 7] = [
-    "enabled",
-    "check_ready_tasks",
-    "check_in_progress",
-    "max_cycles",
-    "max_idle",
-    "allow_exit_on",
-    "completion_promises",
-];
-
-/// Deeper than anybody writes.
+/// The limit of nesting, far above that of any real file.
 const DEEPEST: usize = 64;
 
-/// What it says. `None`: nothing that is for us.
+/// The options of the file. `None`: it has none.
 pub(crate) fn parse(path: &Path, text: &str) -> Result<Option<Options>, ConfigError> {
     if !text.contains("stop_hook") {
         return Ok(None);
@@ -43,7 +34,7 @@ pub(crate) fn parse(path: &Path, text: &str) -> Result<Option<Options>, ConfigEr
     Ok(Some(Options { stop, ..Options::default() }))
 }
 
-/// What is wrong, and where.
+/// An error and its position.
 struct Wrong {
     at: Marker,
     message: String,
@@ -67,11 +58,11 @@ struct Node {
 }
 
 enum Value {
-    /// Its text, and whether it stands in quotes.
+    /// Its text, and whether it is quoted.
     Scalar(String, bool),
     List(Vec<Node>),
     Map(Vec<(Node, Node)>),
-    /// A reference to something else, which is not followed.
+    /// A reference, which is not followed.
     Alias,
 }
 
@@ -166,7 +157,8 @@ fn stop_options(hook: &Node) -> Result<StopOptions, Wrong> {
 }
 
 fn unknown(name: &Node, key: &str) -> Wrong {
-    let known: Vec<String> = KEYS.iter().map(|key| format!("`{key}`")).collect();
+    let keys = Settings::KEYS.iter().filter_map(|key| key.name.strip_prefix("stop."));
+    let known: Vec<String> = keys.map(|key| format!("`{key}`")).collect();
     Wrong::at(name.at, format!("unknown field `{key}`, expected one of {}", known.join(", ")))
 }
 
@@ -195,7 +187,7 @@ fn number(node: &Node) -> Result<u32, Wrong> {
 
 fn exit_on(node: &Node) -> Result<ExitOn, Wrong> {
     let word = text(node)?;
-    ExitOn::ALL.into_iter().find(|known| known.as_str() == word).ok_or_else(|| {
+    ExitOn::parse(&word).ok_or_else(|| {
         let known: Vec<String> = ExitOn::ALL.iter().map(|known| format!("`{}`", known.as_str())).collect();
         Wrong::at(node.at, format!("unknown variant `{word}`, expected one of {}", known.join(", ")))
     })

@@ -10,6 +10,9 @@ pub const RUN_SPENT: &str = "STEADFAST_RUN_SPENT";
 /// To a supervisor: what its check is confined to. Empty is the same as absent.
 pub const SANDBOX: &str = "STEADFAST_SANDBOX";
 
+/// To the command that refines a goal: a session that it starts is not refined in its turn.
+pub const REFINING: &str = "STEADFAST_REFINING";
+
 /// What this process knows of where it runs. The binary reads it from its environment.
 #[derive(Clone, Debug)]
 pub struct Environment {

@@ -7,22 +7,27 @@
 //! It prints nothing, reads no environment and knows no exit code: [`Environment`] is what the process knows, and
 //! [`WorkError::cause`] says what kind of no an error is.
 
-mod ancestry;
 mod caller;
+pub mod clean;
 pub mod disk;
+pub mod doctor;
 mod environment;
 mod error;
 pub mod file;
+pub mod history;
 pub mod loops;
+pub mod refine;
+pub mod replay;
 mod repository;
+pub mod setup;
 pub mod spec_file;
 pub mod ssh;
 pub mod task_list;
-pub mod text;
 pub mod tracker;
+pub mod why;
 
 pub use caller::Caller;
-pub use environment::{Environment, RUN_SPENT, SANDBOX};
+pub use environment::{Environment, REFINING, RUN_SPENT, SANDBOX};
 pub use error::{Cause, WorkError, chain};
 pub use loops::LoopError;
 pub use repository::{Repository, RepositoryError};

@@ -75,7 +75,7 @@ pub fn changed(root: &Path, plan: &PlanRow) -> Option<String> {
 pub fn options(environment: &Environment) -> Result<Options, WorkError> {
     match Repository::find(environment.clone()) {
         Ok(repository) => {
-            let skills = repository.config.load()?.ledger_ui_skills.value;
+            let skills = repository.config.load()?.ledger.ui_skills.value;
             Ok(with_skills(skills, &repository.place.root, environment.homes.as_ref()))
         }
         Err(_) => Ok(with_skills(Options::default().ui_skills, &environment.cwd, environment.homes.as_ref())),

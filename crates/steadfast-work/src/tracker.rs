@@ -94,9 +94,9 @@ impl TrackerError {
 
 /// The list that the settings name. `None`: tasks are kept here.
 pub fn of(settings: &Settings, place: &Place, now: Millis) -> Option<Box<dyn Tracker>> {
-    match settings.ledger_source.value {
-        TaskSource::Beads => Some(Box::new(Beads::new(&place.root, settings.ledger_epic.value.as_deref()))),
-        TaskSource::TddProgress => Some(Box::new(Slices::new(place, settings.ledger_path.value.as_deref(), now))),
+    match settings.ledger.source.value {
+        TaskSource::Beads => Some(Box::new(Beads::new(&place.root, settings.ledger.epic.value.as_deref()))),
+        TaskSource::TddProgress => Some(Box::new(Slices::new(place, settings.ledger.path.value.as_deref(), now))),
         TaskSource::Native | TaskSource::ClaudeTasks => None,
     }
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use similar::TextDiff;
-use steadfast_hosts::install::FileChange;
+use steadfast_hosts::install::{FileChange, Plan};
 
 use crate::error::CommandError;
-use crate::output::{put, tell};
+use crate::output::{note, put, tell};
 
 pub(crate) fn print(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), CommandError> {
     let name = path.display().to_string();
@@ -19,7 +19,23 @@ pub(crate) fn print(path: &Path, before: Option<&[u8]>, after: Option<&[u8]>) ->
 }
 
 /// A file that comes or goes as a whole, in one line.
-pub(crate) fn print_whole(change: &FileChange, verb: &str, text: &[u8]) -> Result<(), CommandError> {
+fn print_whole(change: &FileChange, verb: &str, text: &[u8]) -> Result<(), CommandError> {
     let lines = text.iter().filter(|byte| **byte == b'\n').count();
     tell!("{verb} {} {} ({lines} lines)", change.what, change.path.display())
+}
+
+/// What a plan would change, and what it leaves. The whole text of a skill that comes or goes is in a dry run only: it is
+/// ours from the first line to the last, and would bury the lines that go into the user's files.
+pub(crate) fn show_plan(plan: &Plan, whole: bool) -> Result<(), CommandError> {
+    for change in &plan.changes {
+        match (&change.before, &change.after) {
+            (None, Some(text)) if change.is_skill() && !whole => print_whole(change, "new", text)?,
+            (Some(text), None) if change.is_skill() && !whole => print_whole(change, "removed", text)?,
+            (before, after) => print(&change.path, before.as_deref(), after.as_deref())?,
+        }
+    }
+    for path in &plan.left {
+        note!("note: `{}` is not as `init` writes it, and stays as it is", path.display());
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
 use steadfast_redact::redact_document;
@@ -37,12 +37,6 @@ pub(crate) fn put_line(text: fmt::Arguments<'_>) -> Result<(), CommandError> {
 
 pub(crate) fn put_aside(text: fmt::Arguments<'_>) {
     let _ = io::stderr().write_all(visible(text.to_string()).as_bytes());
-}
-
-/// `1 session`, `2 sessions`.
-pub(crate) fn several<N: fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
-    let ending = if count == N::from(1) { "" } else { "s" };
-    format!("{count} {noun}{ending}")
 }
 
 /// What a spec, a title or a file name holds is shown, and not obeyed by a terminal. Secrets are not shown.
@@ -77,8 +71,28 @@ pub(crate) fn gone_or_full(error: &io::Error) -> Result<(), CommandError> {
         .hint("free some space or send the output elsewhere; `steadfast status` shows how things stand"))
 }
 
+/// Asks a human at a terminal. None: there is no terminal, or no answer.
+pub(crate) fn ask(question: &str) -> Option<String> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return None;
+    }
+    Some(answer(question)).filter(|answer| !answer.is_empty())
+}
+
+/// The line that is typed behind a question.
+pub(crate) fn answer(question: &str) -> String {
+    put_aside(format_args!("{question}"));
+    let mut answer = String::new();
+    let _ = io::stdin().lock().read_line(&mut answer);
+    answer
+}
+
+/// Whether a human says yes.
+pub(crate) fn says_yes(question: &str) -> bool {
+    matches!(answer(question).trim(), "y" | "Y" | "yes")
+}
+
 /// Waits, shorter if the reader goes away meanwhile: who has nothing to write would never learn of it.
-#[cfg(unix)]
 pub(crate) fn wait(time: Duration) -> Reader {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -94,12 +108,6 @@ pub(crate) fn wait(time: Duration) -> Reader {
             Reader::Here
         }
     }
-}
-
-#[cfg(not(unix))]
-pub(crate) fn wait(time: Duration) -> Reader {
-    std::thread::sleep(time);
-    Reader::Here
 }
 
 #[cfg(test)]

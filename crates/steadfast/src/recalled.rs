@@ -3,15 +3,13 @@
 use serde_json::{Value, json};
 use steadfast_model::Millis;
 use steadfast_store::ledger::{Memory, Recalled, StepRow};
-use steadfast_work::text::printable;
-
-use crate::when::ago;
+use steadfast_text::{ago, printable, truncate};
 
 /// A line is read in passing, in characters.
 const LONGEST: usize = 200;
 
 pub(crate) fn line(recalled: &Recalled, now: Millis) -> String {
-    let when = ago(now, recalled.memory.at());
+    let when = ago(now.since(recalled.memory.at()));
     let reason = recalled.reason.as_str();
     match &recalled.memory {
         Memory::Learning(learning) => {
@@ -61,6 +59,5 @@ fn action(step: &StepRow) -> String {
 }
 
 fn short(text: &str) -> String {
-    let text = printable(text);
-    if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST - 1).chain(['…']).collect() }
+    truncate(&printable(text), LONGEST).into_owned()
 }

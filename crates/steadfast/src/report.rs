@@ -13,6 +13,7 @@ use steadfast_model::{
 };
 use steadfast_redact::contains_secret;
 use steadfast_store::ledger::Changed;
+use steadfast_text::ago;
 use steadfast_work::TaskList;
 use steadfast_work::task_list::{Closing, Position, Proof, how, short, word};
 
@@ -21,10 +22,9 @@ pub(crate) use draft::{granted, rendered};
 pub(crate) use rechecked::rechecked;
 pub(crate) use summary::{Summary, summary};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::recalled;
-use crate::surroundings;
-use crate::when::ago;
 
 /// How much of a check's output an agent is shown.
 const SHOWN_LINES: usize = 30;
@@ -54,7 +54,7 @@ pub(crate) fn changed(list: &TaskList, changed: &Changed) -> Result<String, Comm
 pub(crate) fn started(list: &TaskList, start: &Changed) -> Result<String, CommandError> {
     let mut text = changed(list, start)?;
     if start.from != Status::InProgress {
-        let now = surroundings::now();
+        let now = environment::now();
         for recalled in list.related(&start.task) {
             text += "\n";
             text += &recalled::line(&recalled, now);
@@ -78,7 +78,7 @@ pub(crate) fn closing(list: &TaskList, closing: &Closing) -> Result<String, Comm
                 "running: task `{}` is open until its check `{}` is through; it was started {}",
                 task.id,
                 short(command),
-                ago(surroundings::now(), *since)
+                ago(environment::now().since(*since))
             ))
             .hint(format!("`steadfast task wait {}` waits for it", task.id)))
         }
@@ -111,14 +111,13 @@ pub(crate) fn details(list: &TaskList, task: &Task) -> Result<Vec<String>, Comma
     if !tags.is_empty() {
         lines.push(format!("tags: {}", tags.join(", ")));
     }
+    let times = if task.stuck_count == 1 { "once".to_owned() } else { format!("{} times", task.stuck_count) };
     if !task.status.is_closed()
         && let Some(last) = list.ledger().evidence_of(&task.plan, &task.id)?.pop().filter(|last| !last.passed)
     {
-        let times = if task.stuck_count == 1 { "once".to_owned() } else { format!("{} times", task.stuck_count) };
-        lines.push(format!("failed {times}, last {}: {}", ago(surroundings::now(), last.at), how(&last)));
+        lines.push(format!("failed {times}, last {}: {}", ago(environment::now().since(last.at)), how(&last)));
     } else if !task.status.is_closed() && task.stuck_count > 0 {
         // Given up, or left at a checkpoint: no check says so.
-        let times = if task.stuck_count == 1 { "once".to_owned() } else { format!("{} times", task.stuck_count) };
         lines.push(format!("stuck {times}"));
     }
     Ok(lines)
@@ -217,19 +216,13 @@ pub(crate) fn position_json(position: &Position) -> Value {
 
 /// What a closed task rests on, in a few words.
 fn basis(evidence: &Evidence) -> String {
+    let note = |before: &str| evidence.note.as_deref().map(|note| format!("{before}{note}")).unwrap_or_default();
     match (evidence.class, &evidence.command, evidence.seconds) {
         (EvidenceClass::Executed, Some(command), Some(seconds)) => {
-            let note = evidence.note.as_deref().map(|note| format!("; {note}")).unwrap_or_default();
-            format!("`{}` passed in {seconds:.1} s{note}", short(command))
+            format!("`{}` passed in {seconds:.1} s{}", short(command), note("; "))
         }
-        (EvidenceClass::Claimed, Some(command), _) => {
-            let note = evidence.note.as_deref().map(|note| format!("; {note}")).unwrap_or_default();
-            format!("claimed: `{}` ran{note}", short(command))
-        }
-        (class, ..) => {
-            let note = evidence.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-            format!("{}{note}", class.as_str())
-        }
+        (EvidenceClass::Claimed, Some(command), _) => format!("claimed: `{}` ran{}", short(command), note("; ")),
+        (class, ..) => format!("{}{}", class.as_str(), note(": ")),
     }
 }
 

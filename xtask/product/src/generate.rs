@@ -4,10 +4,11 @@ use std::fs;
 
 use schemars::{JsonSchema, schema_for};
 use steadfast_hosts::install;
-use steadfast_model::{Options, human_commands};
+use steadfast_model::human_commands;
 use steadfast_plan::schema::Spec;
 
 use crate::Result;
+use crate::configuration;
 use crate::process::root;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,8 +25,10 @@ enum Generator {
 }
 use Generator::{Block, File};
 
-const GENERATORS: [(&str, Generator); 5] = [
-    ("schemas/steadfast.schema.json", File(schema::<Options>)),
+const GENERATORS: [(&str, Generator); 7] = [
+    ("schemas/steadfast.schema.json", File(configuration::schema)),
+    ("docs/configuration.md", File(configuration::reference)),
+    ("README.md", Block("configuration", configuration::excerpt)),
     ("schemas/spec.schema.json", File(schema::<Spec>)),
     ("plugin/hooks/hooks.json", File(plugin_hooks)),
     ("README.md", Block("human commands", list_of_human_commands)),

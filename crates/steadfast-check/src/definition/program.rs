@@ -4,61 +4,31 @@ use std::path::PathBuf;
 
 use super::reference::{Entry, Run, Target, is_assignment};
 
-/// What stands behind a program that only starts another.
-pub(crate) enum Through<'a> {
-    Not,
-    Rest(&'a [String]),
-    /// Command lines.
-    Text(Vec<String>),
+/// The command lines in the arguments of programs that the reader of the shell does not know.
+pub(crate) fn command_lines(word: &str, arguments: &[String]) -> Vec<String> {
+    let behind = |rest: &[String]| vec![rest.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")];
+    match (name_of(word), arguments.first().map(String::as_str)) {
+        ("concurrently", _) => {
+            past_flags(arguments, &["-n", "-c", "--names"]).iter().map(|word| spelled_out(word)).collect()
+        }
+        ("npm" | "bun", Some("x")) => behind(&arguments[1..]),
+        ("pnpx", _) => behind(past_flags(arguments, &["-p", "-c"])),
+        ("dotenvx", _) | ("nix", Some("develop")) | ("mise", Some("exec" | "x")) => {
+            let after = arguments.iter().position(|word| matches!(word.as_str(), "--" | "-c" | "--command"));
+            after.map(|at| behind(&arguments[at + 1..])).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
 }
 
-/// A program that starts what its arguments say.
-pub(crate) fn through<'a>(word: &str, arguments: &'a [String]) -> Through<'a> {
-    let first = arguments.first().map(String::as_str);
-    if is_path(word) && !is_installed(word) {
-        return Through::Not;
-    }
-    match (name_of(word), first) {
-        ("eval", _) => Through::Text(vec![arguments.join(" ")]),
-        ("exec" | "command" | "builtin" | "nohup" | "setsid" | "cross-env" | "sudo" | "xvfb-run" | "stdbuf", _)
-        | ("npx" | "bunx" | "pnpx" | "uvx" | "dotenv" | "dotenvx", _) => {
-            Through::Rest(past_flags(arguments, &["-p", "-c", "-e", "-u"]))
-        }
-        ("env", _) => {
-            let rest = past_flags(arguments, &["-u", "-C"]);
-            Through::Rest(&rest[rest.iter().take_while(|word| is_assignment(word)).count()..])
-        }
-        ("timeout" | "gtimeout", _) => Through::Rest(past_flags(arguments, &["-s", "-k"]).get(1..).unwrap_or_default()),
-        ("nice" | "ionice", _) => Through::Rest(past_flags(arguments, &["-n", "-c"])),
-        ("npm", Some("exec" | "x")) | ("pnpm" | "yarn", Some("exec" | "dlx")) => {
-            Through::Rest(past_flags(&arguments[1..], &["-w", "--workspace"]))
-        }
-        ("bun", Some("x")) | ("bundle", Some("exec")) | ("uv" | "poetry" | "conda", Some("run")) => {
-            Through::Rest(past_flags(&arguments[1..], &["--with", "--extra", "--group", "-p", "--python", "-n"]))
-        }
-        ("mise" | "direnv", Some("exec")) | ("nix", Some("develop")) => {
-            let after = arguments.iter().position(|word| matches!(word.as_str(), "--" | "-c" | "--command" | "."));
-            Through::Rest(after.map_or(&[], |at| &arguments[at + 1..]))
-        }
-        ("concurrently", _) => Through::Text(
-            past_flags(arguments, &["-n", "-c", "--names"]).iter().map(|word| spelled_out(word)).collect(),
-        ),
-        (name, _) if is_shell(name) => shell_text(arguments).map_or(Through::Not, |text| Through::Text(vec![text])),
-        _ => Through::Not,
-    }
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// `concurrently` has a short word for scripts.
 fn spelled_out(word: &str) -> String {
     let short = ["npm:", "yarn:", "pnpm:", "bun:"].iter().find_map(|prefix| Some((prefix, word.strip_prefix(prefix)?)));
     short.map_or(word.to_owned(), |(prefix, name)| format!("{} run {name}", prefix.trim_end_matches(':')))
-}
-
-/// The text of `sh -c`, `bash -lc`, `bash -euo pipefail -c`.
-fn shell_text(arguments: &[String]) -> Option<String> {
-    let (flags, rest) = shell_flags(arguments);
-    let said = flags.iter().any(|flag| flag.starts_with('-') && !flag.starts_with("--") && flag.contains('c'));
-    said.then(|| rest.first().cloned()).flatten()
 }
 
 /// The flags of a shell with their values, and what comes after them.
@@ -202,7 +172,10 @@ fn package_scripts(manager: &str, arguments: &[String]) -> Vec<(PathBuf, Target)
         ("npm", [name @ ("test" | "start" | "stop" | "restart"), ..]) => script(name, everywhere(), OrProgram::No),
         ("pnpm", ["t", ..]) => script("test", everywhere(), OrProgram::No),
         // The test runner of bun, not a script.
-        ("npm", _) | ("bun", ["test" | "install" | "i" | "add" | "build", ..]) | (_, []) => return Vec::new(),
+        ("npm", _)
+        | ("pnpm" | "yarn", ["exec" | "dlx", ..])
+        | ("bun", ["x" | "test" | "install" | "i" | "add" | "build", ..])
+        | (_, []) => return Vec::new(),
         ("bun", [name, ..]) if looks_like_file(name) => file(name, Run::Interpreter),
         (_, [name @ ("test" | "start"), ..]) => script(name, everywhere(), OrProgram::No),
         (_, [name, ..]) => script(name, everywhere(), OrProgram::Yes),
@@ -304,7 +277,10 @@ fn is_shell(name: &str) -> bool {
 /// The file that an interpreter runs.
 fn interpreted(name: &str, arguments: &[String], input: Option<&str>) -> Option<Target> {
     if is_shell(name) {
-        let (_, rest) = shell_flags(arguments);
+        let (flags, rest) = shell_flags(arguments);
+        if flags.iter().any(|flag| flag.starts_with('-') && !flag.starts_with("--") && flag.contains('c')) {
+            return None;
+        }
         return rest.first().map(String::as_str).or(input).map(|path| file(path, Run::Shell));
     }
     let (valued, no_file): (&[&str], &[&str]) = match name {

@@ -39,9 +39,8 @@ impl Reader<'_> {
             if self.parts.len() > MOST_PARTS || self.seen.len() > MOST_COMMANDS {
                 return Err(DefineError::TooMany { command: self.command.to_owned() });
             }
-            for Reference { directory: inside, target } in references(&command) {
-                let directory = tidy(&directory.join(inside));
-                waiting.extend(self.read(&directory, &target)?);
+            for Reference { directory: inside, target } in references(&command, &directory) {
+                waiting.extend(self.read(&tidy(&inside), &target)?);
             }
         }
         Ok(())

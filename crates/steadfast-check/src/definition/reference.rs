@@ -1,12 +1,13 @@
 use std::path::{Path, PathBuf};
 
-use super::program::{self, Through};
-use super::words::{Item, Simple, items};
+use steadfast_shell::{Argument, Context, effects};
+
+use super::program;
 
 /// Something that a command line runs and that is written down elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Where it is looked for, from the folder the command line runs in.
+    /// The folder in which it is looked for.
     pub directory: PathBuf,
     pub target: Target,
 }
@@ -60,10 +61,10 @@ pub struct Entry {
     pub or_program: bool,
 }
 
-/// What a command line refers to. Nothing is read for it.
-pub fn references(command: &str) -> Vec<Reference> {
+/// What a command line refers to when it runs in `directory`. Nothing is read for it.
+pub fn references(command: &str, directory: &Path) -> Vec<Reference> {
     let mut found = Vec::new();
-    collect(command, Path::new(""), &mut found, 0);
+    collect(command, directory, &mut found, 0);
     found
 }
 
@@ -71,53 +72,30 @@ pub fn references(command: &str) -> Vec<Reference> {
 const DEEPEST: usize = 8;
 
 fn collect(command: &str, directory: &Path, found: &mut Vec<Reference>, depth: usize) {
-    if depth > DEEPEST {
-        return;
-    }
-    let mut directory = directory.to_owned();
-    let mut outside = Vec::new();
-    for item in items(command) {
-        match item {
-            Item::Open => outside.push(directory.clone()),
-            // A pattern of `case` closes what nobody opened.
-            Item::Close => directory = outside.pop().unwrap_or(directory),
-            Item::Command(simple) => {
-                for inner in &simple.inner {
-                    collect(inner, &directory, found, depth + 1);
-                }
-                one(&simple, &mut directory, found, depth);
-            }
+    let here = directory.to_string_lossy();
+    // Whose home it is is not known, so `~` stays as it is.
+    let context = Context { cwd: here.clone().into_owned(), home: "~".to_owned() };
+    for run in effects(command, &context).runs() {
+        let words: Vec<String> = run.argv.iter().map(text).collect();
+        let Some((word, arguments)) = words.split_first() else { continue };
+        let directory = match Path::new(&run.directory).strip_prefix(&*here) {
+            // Where a variable leads is not known: then it is looked where we are.
+            _ if run.directory.contains("**") => directory.to_owned(),
+            Ok(inside) => directory.join(inside),
+            Err(_) => PathBuf::from(&run.directory),
+        };
+        for inner in program::command_lines(word, arguments).iter().filter(|_| depth < DEEPEST) {
+            collect(inner, &directory, found, depth + 1);
+        }
+        for (inside, target) in program::targets(word, arguments, run.input.as_deref()) {
+            found.push(Reference { directory: directory.join(inside), target });
         }
     }
 }
 
-fn one(simple: &Simple, directory: &mut PathBuf, found: &mut Vec<Reference>, depth: usize) {
-    let mut words: &[String] = &simple.words;
-    while let Some(word) = words.first() {
-        if is_assignment(word) {
-            words = &words[1..];
-            continue;
-        }
-        let arguments = &words[1..];
-        match program::through(word, arguments) {
-            Through::Not => break,
-            Through::Rest(rest) => words = rest,
-            Through::Text(texts) => {
-                texts.iter().for_each(|text| collect(text, directory, found, depth + 1));
-                return;
-            }
-        }
-    }
-    let Some((word, arguments)) = words.split_first() else { return };
-    if matches!(word.as_str(), "cd" | "pushd") {
-        // Where a variable leads is not known: then it is looked where we are.
-        if let Some(to) = arguments.iter().find(|to| !to.starts_with('-') && !to.contains('$')) {
-            directory.push(to);
-        }
-        return;
-    }
-    for (inside, target) in program::targets(word, arguments, simple.input.as_deref()) {
-        found.push(Reference { directory: directory.join(inside), target });
+fn text(argument: &Argument) -> String {
+    match argument {
+        Argument::Known(text) | Argument::Pattern(text) => text.clone(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a command line refers to, before anything is read.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use steadfast_check::definition::{Target, references};
@@ -17,7 +17,7 @@ fn seen(command: &str) -> Vec<String> {
         Target::Entry(entry) => format!("{} {}", entry.noun, entry.name),
         Target::File { path, .. } => format!("file {}", path.display()),
     };
-    references(command).into_iter().map(|found| word(found.target)).collect()
+    references(command, Path::new("/r")).into_iter().map(|found| word(found.target)).collect()
 }
 
 #[test]
@@ -70,9 +70,9 @@ fn every_command_of_a_list_is_seen() {
 
 #[test]
 fn a_folder_that_is_entered_holds_for_what_follows() {
-    let found = references("cd a && make x; (cd b; make y); cd ../c; make z");
+    let found = references("cd a && make x; (cd b; make y); cd ../c; make z", Path::new("/r"));
     let folders: Vec<PathBuf> = found.into_iter().map(|found| found.directory).collect();
-    assert_eq!(folders, ["a", "a/b", "a/../c"].map(PathBuf::from));
+    assert_eq!(folders, ["/r/a", "/r/a/b", "/r/c"].map(PathBuf::from));
 }
 
 #[test]
@@ -86,7 +86,7 @@ proptest! {
         command in "[a-z ./$()'\"`&|;<>=\\-\n]{0,80}",
         words in prop::collection::vec("npm|run|make|-C|cd|sh|-c|just|cargo|env|timeout|x|--", 0..8),
     ) {
-        references(&command);
-        references(&words.join(" "));
+        references(&command, Path::new("/r"));
+        references(&words.join(" "), Path::new("/r"));
     }
 }

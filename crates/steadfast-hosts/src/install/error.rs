@@ -50,3 +50,11 @@ fn put_back(unrestored: &[PathBuf]) -> String {
     let names: Vec<_> = unrestored.iter().map(|path| path.display().to_string()).collect();
     format!("written before that and not put back: {}", names.join(", "))
 }
+
+/// Line and column of a byte in a text, both from 1, the column in characters.
+pub(super) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let column = before[line_start..].chars().filter(|c| *c != '\u{feff}').count() + 1;
+    (before.matches('\n').count() + 1, column)
+}

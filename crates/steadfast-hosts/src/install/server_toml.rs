@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use toml_edit::{Document, Item, TableLike, Value};
 
-use super::error::SettingsError;
-use super::position::line_and_column;
+use super::error::{SettingsError, line_and_column};
 use super::wiring::{SERVER, is_our_program};
 
 const SERVERS: &str = "mcp_servers";

@@ -353,6 +353,7 @@ impl Story {
             cwd: self.cwd.clone(),
             turn: self.turn.clone(),
             unasked: false,
+            abridged: false,
             planning: self.planning,
             attended: self.attended.then_some(true),
             cut: false,

@@ -8,6 +8,7 @@ mod cost;
 mod events;
 mod field;
 mod line;
+mod listing;
 mod once;
 mod reader;
 mod record;
@@ -15,11 +16,12 @@ mod session;
 mod source;
 mod stats;
 mod tail;
-mod time;
+mod timeline;
 mod writer;
 
 pub use cost::Cost;
 pub use events::Events;
+pub use listing::{ListingError, list_transcripts, newest_transcript, transcripts_of};
 #[doc(hidden)]
 pub use reader::decodes;
 pub use reader::{Damage, Transcript, TranscriptError};
@@ -27,8 +29,8 @@ pub use record::{Call, CallEnd, CallResult, Delegated, Ended, Item, Record, Thre
 pub use session::{SessionEvents, session_of, subagent_files};
 pub use stats::{Stats, Summing};
 pub use tail::{Began, Cursor, Tail};
+pub use timeline::{CallOutcome, Happening, Timeline, TimelineEntry, target};
 pub use writer::Writer;
 
 pub(crate) use field::{Flag, Number, Object, Text, TextOr};
 pub(crate) use record::{CallInput, CallOutput};
-pub(crate) use time::time;

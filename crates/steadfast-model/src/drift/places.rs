@@ -1,32 +1,26 @@
-use serde::{Deserialize, Serialize};
+use crate::sparse::sparse;
 
-/// Paths by what they are to the work, the newest last. Folders have no `/` behind them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Places {
-    /// Files that belong to it: read before the first write, or written when the human spoke next.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub known: Vec<String>,
-    /// Folders that were looked into before the first write, and those in which the work is.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub folders: Vec<String>,
-    /// Those of them in which something was written that belongs to it: what is beside that is near.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub worked: Vec<String>,
-    /// Files and folders that were looked at before the first write after a later prompt, and that nothing else leads to.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub explored: Vec<String>,
-    /// Folders that were looked into in the middle of the work.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<String>,
-    /// Files that were written since the human spoke.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fresh: Vec<String>,
-    /// Files that are named in a document which was read before the first write.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub planned: Vec<String>,
-    /// Folders about which the agent was told.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub told: Vec<String>,
+sparse! {
+    /// Paths by what they are to the work, the newest last. Folders have no `/` behind them.
+    #[derive(Eq)]
+    pub struct Places {
+        /// Files that belong to it: read before the first write, or written when the human spoke next.
+        known: Vec<String>,
+        /// Folders that were looked into before the first write, and those in which the work is.
+        folders: Vec<String>,
+        /// Those of them in which something was written that belongs to it: what is beside that is near.
+        worked: Vec<String>,
+        /// Files and folders that were looked at before the first write after a later prompt, and that nothing else leads to.
+        explored: Vec<String>,
+        /// Folders that were looked into in the middle of the work.
+        seen: Vec<String>,
+        /// Files that were written since the human spoke.
+        fresh: Vec<String>,
+        /// Files that are named in a document which was read before the first write.
+        planned: Vec<String>,
+        /// Folders about which the agent was told.
+        told: Vec<String>,
+    }
 }
 
 impl Places {

@@ -3,6 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Drift;
+use crate::label::labels;
 
 /// How far an action is from the goal: 1 to 10, and 10 is on course.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -53,32 +54,22 @@ impl fmt::Display for Score {
     }
 }
 
-/// How strongly a step is answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    #[default]
-    None,
-    Nudge,
-    Correct,
-    Intervene,
-    Halt,
+labels! {
+    /// How strongly a step is answered.
+    #[derive(Default, PartialOrd, Ord)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "snake_case")]
+    pub enum Level {
+        #[default]
+        None = "none",
+        Nudge = "nudge",
+        Correct = "correct",
+        Intervene = "intervene",
+        Halt = "halt",
+    }
 }
 
 impl Level {
-    pub const ALL: [Self; 5] = [Self::None, Self::Nudge, Self::Correct, Self::Intervene, Self::Halt];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Nudge => "nudge",
-            Self::Correct => "correct",
-            Self::Intervene => "intervene",
-            Self::Halt => "halt",
-        }
-    }
-
     /// The level after that many corrections were ignored. What needs no answer needs none the fourth time, either.
     ///
     /// ```
@@ -102,30 +93,15 @@ impl Level {
     }
 }
 
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// The kind of drift a score stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    #[default]
-    None,
-    Minor,
-    Major,
-    Critical,
-}
-
-impl Severity {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Minor => "minor",
-            Self::Major => "major",
-            Self::Critical => "critical",
-        }
+labels! {
+    /// The kind of drift a score stands for.
+    #[derive(Default, PartialOrd, Ord)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Severity {
+        #[default]
+        None = "none",
+        Minor = "minor",
+        Major = "major",
+        Critical = "critical",
     }
 }

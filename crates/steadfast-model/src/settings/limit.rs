@@ -1,46 +1,75 @@
 //! Limits that `none` lifts.
 
 use std::fmt;
-use std::num::NonZeroU32;
 
 use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
 
+use super::Usd;
+use super::usd::Dollars;
 use crate::Limits;
 
-/// What lifts a limit, in a file as on the command line.
+/// The word that lifts a limit, in a file as on the command line.
 pub(super) const NONE: &str = "none";
 
-/// How many iterations: a number from 1 on, or `none`.
-pub(super) fn iterations<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NonZeroU32>, D::Error> {
-    let most = u64::from(Limits::NO_LIMIT);
-    let number = deserializer.deserialize_any(Count { least: 1, most: most - 1, none: most })?;
-    Ok(u32::try_from(number).ok().and_then(NonZeroU32::new))
+/// How often a run starts an agent: a number from 1 on, or `none`, which is [`Limits::NO_LIMIT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Iterations(pub u32);
+
+/// How many tokens a run may use: 0 or `none` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Tokens(pub u64);
+
+/// How much a run may cost: 0 or `none` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Budget(pub Usd);
+
+impl<'de> Deserialize<'de> for Iterations {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let none = u64::from(Limits::NO_LIMIT);
+        let number = deserializer.deserialize_any(Count { least: 1, most: none - 1, none })?;
+        Ok(Self(u32::try_from(number).unwrap_or(Limits::NO_LIMIT)))
+    }
 }
 
-/// How many tokens: 0 or `none` is as many as it takes.
-pub(super) fn tokens<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    deserializer.deserialize_any(Count { least: 0, most: u64::MAX, none: 0 }).map(Some)
+impl<'de> Deserialize<'de> for Tokens {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Count { least: 0, most: u64::MAX, none: 0 }).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Budget {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Dollars { may_be_none: true }).map(Self)
+    }
 }
 
 #[cfg(feature = "schema")]
-pub(super) fn iterations_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "const": NONE }] })
+macro_rules! limit_schema {
+    ($($kind:ident $number:literal $least:literal),+) => {$(
+        impl schemars::JsonSchema for $kind {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($kind).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "anyOf": [{ "type": $number, "minimum": $least }, { "const": NONE }] })
+            }
+        }
+    )+};
 }
 
 #[cfg(feature = "schema")]
-pub(super) fn tokens_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "const": NONE }] })
-}
-
-#[cfg(feature = "schema")]
-pub(super) fn budget_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({ "anyOf": [{ "type": "number", "minimum": 0 }, { "const": NONE }] })
-}
+limit_schema!(Iterations "integer" 1, Tokens "integer" 0, Budget "number" 0);
 
 struct Count {
     least: u64,
     most: u64,
-    /// What `none` is kept as.
+    /// The number that stands for `none`.
     none: u64,
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::limit::NONE;
 
-/// A length of time as people write it: `8h`, `90s`, `1h 30m`. None of it means without end.
+/// A length of time as people write it: `8h`, `90s`, `1h 30m`. Zero means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Period {
     pub millis: u64,
@@ -14,34 +14,34 @@ pub struct Period {
 
 const UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)];
 
-/// What is no length of time.
+/// A text that is not a length of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoPeriod(String);
+pub struct InvalidPeriod(String);
 
-impl fmt::Display for NoPeriod {
+impl fmt::Display for InvalidPeriod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` is no length of time, expected one like `90s`, `10m`, `8h` or `1h 30m`", self.0)
     }
 }
 
-impl std::error::Error for NoPeriod {}
+impl std::error::Error for InvalidPeriod {}
 
 impl Period {
     pub const fn seconds(seconds: u64) -> Self {
         Self { millis: seconds * 1_000 }
     }
 
-    /// `None`: without end.
+    /// `None`: no limit.
     pub fn limit(self) -> Option<u64> {
         (self.millis > 0).then_some(self.millis)
     }
 }
 
 impl FromStr for Period {
-    type Err = NoPeriod;
+    type Err = InvalidPeriod;
 
-    fn from_str(text: &str) -> Result<Self, NoPeriod> {
-        let wrong = || NoPeriod(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, InvalidPeriod> {
+        let wrong = || InvalidPeriod(text.to_owned());
         let mut rest = text.trim();
         let mut seconds = 0_u64;
         if rest.is_empty() {
@@ -60,7 +60,7 @@ impl FromStr for Period {
     }
 }
 
-/// The largest units first, those that are none left out.
+/// The largest units first, without those that are zero.
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.millis / 1_000;
@@ -120,7 +120,7 @@ mod tests {
         let said = ["8h", "90s", " 1h30m ", "24h", "0s", "1d 1s", "060m"].map(|text| read(text).unwrap());
         assert_eq!(said, ["8h", "1m 30s", "1h 30m", "1d", "0s", "1d 1s", "1h"]);
         for text in ["", "8", "h", "8 h", "1.5h", "-1h", "8x", "99999999999h", "99999999999999999999s"] {
-            assert_eq!(read(text), Err(NoPeriod(text.to_owned())), "{text}");
+            assert_eq!(read(text), Err(InvalidPeriod(text.to_owned())), "{text}");
         }
         assert_eq!("0h".parse::<Period>().unwrap().limit(), None);
         assert_eq!("2s".parse::<Period>().unwrap().limit(), Some(2_000));

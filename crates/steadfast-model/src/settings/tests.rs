@@ -1,4 +1,5 @@
 use super::*;
+use crate::Mode;
 
 #[test]
 fn the_project_wins_over_the_user_and_each_value_knows_its_source() {
@@ -103,7 +104,7 @@ fn which_command_is_run_the_user_says_and_no_project() {
     assert_eq!(cloned.rules(), Rules::default());
     for source in [Source::User, Source::Local] {
         let own = Settings::default().combine(&refine("mine"), source).combine(&refine("theirs"), Source::ProjectYaml);
-        assert_eq!(own.drift_refine, Sourced { value: "mine".to_owned(), source });
+        assert_eq!(own.drift.refine, Sourced { value: "mine".to_owned(), source });
         assert!(own.rules().drift.refine);
     }
     assert!(!Settings::default().combine(&refine(" "), Source::User).rules().drift.refine);
@@ -122,15 +123,15 @@ fn a_list_that_was_set_is_all_that_holds() {
 fn an_empty_name_names_nothing() {
     let said = |epic: &str| LedgerOptions {
         source: Some(TaskSource::Beads),
-        epic: Some(epic.into()),
+        epic: Some(Some(epic.into())),
         ..LedgerOptions::default()
     };
     let user = Options { ledger: said(" bd-1 "), ..Options::default() };
     let project = Options { ledger: said(""), ..Options::default() };
     let settings = Settings::default().combine(&user, Source::User);
-    assert_eq!(settings.ledger_epic.value.as_deref(), Some("bd-1"));
+    assert_eq!(settings.ledger.epic.value.as_deref(), Some("bd-1"));
     let settings = settings.combine(&project, Source::Project);
-    assert_eq!(settings.ledger_epic, Sourced { value: None, source: Source::Project });
+    assert_eq!(settings.ledger.epic, Sourced { value: None, source: Source::Project });
     assert_eq!(settings.rules().tasks_from, TaskSource::Beads);
 }
 
@@ -143,9 +144,24 @@ fn what_is_run_and_what_agents_may_do_is_not_a_projects_to_say() {
         ..RunOptions::default()
     };
     let options = Options { run, ..Options::default() };
-    let ignored: Vec<_> = Settings::USERS_ALONE[1..].iter().map(|key| (*key, Source::Project)).collect();
+    let users: Vec<_> = Settings::KEYS.iter().filter(|key| key.set_by == SetBy::UserOnly).map(|key| key.name).collect();
+    assert_eq!(users, ["drift.refine", "run.notify", "run.permissions", "run.arguments"]);
+    let ignored: Vec<_> = users[1..].iter().map(|key| (*key, Source::Project)).collect();
     let cloned = Settings::default().combine(&options, Source::Project);
     assert_eq!(cloned, Settings { ignored, ..Settings::default() });
     let own = Settings::default().combine(&options, Source::Local);
     assert_eq!((own.run.notify.value.as_str(), own.run.permissions.value), ("theirs", Permissions::Free));
+}
+
+#[test]
+fn every_key_says_which_values_it_accepts() {
+    let expected = |name: &str| Settings::key(name).map(Key::expected);
+    let said = |text: &str| Some(text.to_owned());
+    assert_eq!(expected("mode.completion"), said("`observe` or `advise` or `enforce`"));
+    assert_eq!(expected("stop.enabled"), said("`true` or `false`"));
+    assert_eq!(expected("stop.max_idle"), said("a whole number from 0 to 4294967295"));
+    assert_eq!(expected("run.parallel"), said("a whole number from 1 to 4294967295"));
+    assert_eq!(expected("run.wall_time"), said("a text like `90s` or `10m` or `1h 30m`"));
+    assert_eq!(expected("run.permissions"), said("`edit` or `free`"));
+    assert_eq!(expected("stop.nothing"), None);
 }

@@ -64,16 +64,9 @@ impl<'de> Deserialize<'de> for Usd {
     }
 }
 
-impl Usd {
-    /// An amount, or `none`, which is kept as no amount at all.
-    pub(super) fn limit<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
-        deserializer.deserialize_any(Dollars { may_be_none: true }).map(Some)
-    }
-}
-
-struct Dollars {
+pub(super) struct Dollars {
     /// A price is never `none`.
-    may_be_none: bool,
+    pub(super) may_be_none: bool,
 }
 
 impl Visitor<'_> for Dollars {

@@ -1,32 +1,28 @@
 use serde::{Deserialize, Serialize};
 
+use crate::sparse::sparse;
 use crate::{PlanId, PlanView, SessionId, TaskId};
 
-/// Which plans a session is bound to. A bound session does not stop while their tasks are open.
-///
-/// The ledger's owner of a plan is bound too. This is for the sessions beside it, and for what the human said since.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Binding {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub plans: Vec<PlanId>,
-    /// The human released it, and has not ordered work since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub released: Option<Released>,
-    /// The human has read that it is bound.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub told: bool,
-    /// A skill or command of ours was called: the next look at the plan binds.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub ordered: bool,
-    /// The human said to go on, and not with what: an edit of a task's file binds.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub go_ahead: bool,
-    /// A plan that it is not bound to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offered: Option<Offered>,
-    /// Files of tasks of which the agent was told.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub named: Vec<String>,
+sparse! {
+    /// Which plans a session is bound to. A bound session does not stop while their tasks are open.
+    ///
+    /// The ledger's owner of a plan is bound too. This is for the sessions beside it, and for what the human said since.
+    #[derive(Eq)]
+    pub struct Binding {
+        plans: Vec<PlanId>,
+        /// The human released it, and has not ordered work since.
+        released: Option<Released>,
+        /// The human has read that it is bound.
+        told: bool,
+        /// A skill or command of ours was called: the next look at the plan binds.
+        ordered: bool,
+        /// The human said to go on, and not with what: an edit of a task's file binds.
+        go_ahead: bool,
+        /// A plan that it is not bound to.
+        offered: Option<Offered>,
+        /// Files of tasks of which the agent was told.
+        named: Vec<String>,
+    }
 }
 
 /// When the human released a session, and from what.

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Change, HELD, REMEMBERED};
+use crate::sparse::is_default;
 use crate::{AgentId, Gate, GateScope, Millis, ToolUseId, Trigger};
 
 /// What a session remembers of the gate that is closed before it.
@@ -19,25 +20,25 @@ pub struct GateState {
     pub agent_calls: Vec<AgentCall>,
     /// The agent handed something to a service (`at`, `systemd-run`, a container): no process of its own shows when that
     /// runs.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub background: bool,
     /// At the last look at the process table, something ran that a tool call had started.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub running: bool,
     /// Checkouts of the same repository that the session made since: what is protected here is protected there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<String>,
     /// A call that may have done anything is back, and since then nobody saw all that is sealed as a tree.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unseen: bool,
     /// So much was to be put back that a hook may have been ended over it: what is left of it is no human's.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unmended: bool,
     /// The call whose question we exchanged for ours, and the hash that was in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<(ToolUseId, String)>,
     /// The host showed the dialog that leaves plan mode.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub leaving: bool,
     /// Protected paths whose writing was refused, the newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -2,9 +2,9 @@
 
 use super::note;
 use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text};
-use crate::markdown::line::{Line, lines};
 use crate::markdown::names::{numbered, plain};
-use crate::markdown::stem;
+use crate::markdown::{blocks, stem};
+use steadfast_words::blocks::{Block, BlockKind};
 
 pub(super) fn read(text: &str, name: &str) -> Draft {
     let whole = Text::new(text, 0..text.len());
@@ -43,20 +43,15 @@ pub(super) fn read(text: &str, name: &str) -> Draft {
 /// What the text around the tasks says: its title, what it is for, and the boxes that say when it is done.
 fn around(text: &str, inside: &[Span], draft: &mut Draft) {
     let mut is_objective = false;
-    for line in lines(text) {
-        let (Line::Heading { text: at, .. } | Line::Box { text: at, .. } | Line::Text { text: at, .. }) = &line else {
-            continue;
-        };
-        if inside.iter().any(|span| span.contains(&at.span.start)) {
+    for Block { kind, text, .. } in blocks(text) {
+        if inside.iter().any(|span| span.contains(&text.span.start)) {
             continue;
         }
-        match &line {
-            Line::Heading { level: 1, text } if draft.feature.is_empty() => draft.feature = plain(text.as_str()),
-            Line::Heading { text, .. } => is_objective = text.as_str().eq_ignore_ascii_case("objective"),
-            Line::Box { text, .. } => draft.criteria.push(text.value.clone()),
-            Line::Text { text, .. } if is_objective && draft.description.is_none() => {
-                draft.description = Some(text.value.clone());
-            }
+        match kind {
+            BlockKind::Heading(1) if draft.feature.is_empty() => draft.feature = plain(text.as_str()),
+            BlockKind::Heading(_) => is_objective = text.as_str().eq_ignore_ascii_case("objective"),
+            BlockKind::Box(_) => draft.criteria.push(text.value),
+            BlockKind::Text if is_objective && draft.description.is_none() => draft.description = Some(text.value),
             _ => {}
         }
     }

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::Format;
-use super::breakdown::task_heading;
+use super::list::task_heading;
 use super::slices;
+use crate::markdown::blocks;
 use crate::markdown::fields::{Field, field};
-use crate::markdown::line::{Line, lines};
 use crate::markdown::names::{numbered, tagged};
 use crate::problem::{Code, Findings};
 use crate::source::{Notation, bom_len};
+use steadfast_words::blocks::{Block, BlockKind};
 
 /// `None`: it is none, which is said.
 pub(crate) fn recognise(text: &str, name: &str, findings: &mut Findings) -> Option<Format> {
@@ -143,23 +144,24 @@ fn markdown(text: &str, name: &str) -> Format {
 impl Signs {
     fn of(text: &str) -> Self {
         let mut signs = Self::default();
-        for line in lines(text) {
-            signs.see(&line);
+        for block in blocks(text) {
+            signs.see(&block);
         }
         signs
     }
 
-    fn see(&mut self, line: &Line) {
-        match line {
-            Line::Heading { level, text } => {
-                let words = text.as_str();
+    fn see(&mut self, block: &Block) {
+        let text = block.whole();
+        let words = text.as_str();
+        match &block.kind {
+            BlockKind::Heading(level) => {
                 self.exported |= tagged(text).is_some();
                 self.phase_headings += usize::from(words.to_lowercase().starts_with("phase "));
                 self.task_headings += usize::from(*level >= 3 && task_heading(text).is_some());
                 self.in_task = *level >= 3 && numbered(text).is_some();
                 self.numbered_headings += usize::from(words.starts_with(|c: char| c.is_ascii_digit()));
             }
-            Line::Box { text, .. } => {
+            BlockKind::Box(_) => {
                 self.boxes += 1;
                 self.in_task = true;
                 if let Some((id, _)) = numbered(text) {
@@ -167,19 +169,19 @@ impl Signs {
                     *(if is_kit { &mut self.kit } else { &mut self.numbered }) += 1;
                 }
             }
-            Line::Bullet { text, .. } | Line::Text { text, .. } | Line::Ordered { whole: text, .. } => {
-                self.tags += usize::from(text.as_str().starts_with("<task ") || text.as_str().starts_with("<task>"));
-                self.names += usize::from(text.as_str().starts_with("<name>"));
+            BlockKind::Bullet | BlockKind::Text | BlockKind::Ordered(_) => {
+                self.tags += usize::from(words.starts_with("<task ") || words.starts_with("<task>"));
+                self.names += usize::from(words.starts_with("<name>"));
                 match field(text).filter(|_| self.in_task) {
                     Some((Field::Type | Field::Verify, _)) => self.checks += 1,
                     Some((Field::Notes | Field::Estimate, _)) | None => {}
                     Some(_) => self.fields += 1,
                 }
             }
-            Line::Row { cells } => {
+            BlockKind::Row(cells) => {
                 self.rows += usize::from(cells.first().is_some_and(|cell| cell.as_str().eq_ignore_ascii_case("id")));
             }
-            Line::Blank | Line::Fenced { .. } => {}
+            BlockKind::Blank | BlockKind::Fence | BlockKind::Code => {}
         }
     }
 }

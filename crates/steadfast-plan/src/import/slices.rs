@@ -6,12 +6,12 @@ use std::ops::Range;
 use super::note;
 use crate::draft::{Draft, DraftPhase, DraftTask, Standing, Text};
 use crate::markdown::fields::{Field, field, names};
-use crate::markdown::line::{Line, lines};
 use crate::markdown::names::plain;
-use crate::markdown::stem;
+use crate::markdown::{blocks, stem};
 use crate::problem::Findings;
 use crate::standing;
 use steadfast_model::Status;
+use steadfast_words::blocks::{Block, BlockKind};
 
 pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     let mut draft = Draft { span: 0..text.len().min(1), ..Draft::default() };
@@ -30,11 +30,9 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
             phase.tasks.push(task);
         }
     }
-    let heading = lines(text).find_map(|line| match line {
-        Line::Heading { level: 1, text } => Some(plain(text.as_str())),
-        _ => None,
-    });
-    draft.feature = heading
+    let title = blocks(text).find(|block| matches!(block.kind, BlockKind::Heading(1)));
+    draft.feature = title
+        .map(|block| plain(block.text.as_str()))
         .map(|words| words.split_once(": ").map_or(words.clone(), |(_, feature)| feature.to_owned()))
         .filter(|feature| !feature.is_empty())
         .unwrap_or_else(|| stem(name));
@@ -44,7 +42,7 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
 
 /// Whether there is any slice in a text.
 pub fn has_slices(text: &str) -> bool {
-    lines(text).any(|line| matches!(line, Line::Heading { text, .. } if heading(&text).is_some()))
+    blocks(text).any(|block| matches!(block.kind, BlockKind::Heading(_)) && heading(&block.text).is_some())
 }
 
 /// The text with another status of one slice. `None`: it has no such slice.
@@ -74,9 +72,9 @@ fn slices(text: &str) -> Vec<Slice> {
     let mut slices: Vec<Slice> = Vec::new();
     // The level of the slice that is read, and whether a heading below it was.
     let mut current: Option<(usize, bool)> = None;
-    for line in lines(text) {
-        if let Line::Heading { level, text } = &line {
-            if let Some((id, title)) = heading(text) {
+    for block in blocks(text) {
+        if let BlockKind::Heading(level) = &block.kind {
+            if let Some((id, title)) = heading(&block.text) {
                 slices.push(Slice { id, title, status: None, after: Vec::new(), files: Vec::new(), notes: Vec::new() });
                 current = Some((*level, false));
                 continue;
@@ -84,23 +82,21 @@ fn slices(text: &str) -> Vec<Slice> {
             current = current.filter(|(own, _)| level > own).map(|(own, _)| (own, true));
         }
         if let (Some((_, deeper)), Some(slice)) = (current, slices.last_mut()) {
-            slice.take(&line, deeper);
+            slice.take(&block, deeper);
         }
     }
     slices
 }
 
 impl Slice {
-    fn take(&mut self, line: &Line, deeper: bool) {
-        let text = match line {
-            Line::Bullet { text, .. } | Line::Text { text, .. } | Line::Ordered { whole: text, .. } => text,
-            Line::Box { text, .. } | Line::Heading { text, .. } | Line::Fenced { text } => {
-                self.notes.push(text.clone());
-                return;
-            }
-            Line::Blank | Line::Row { .. } => return,
+    fn take(&mut self, block: &Block, deeper: bool) {
+        let text = block.whole();
+        let may_be_field = match &block.kind {
+            BlockKind::Bullet | BlockKind::Text | BlockKind::Ordered(_) => !deeper,
+            BlockKind::Box(_) | BlockKind::Heading(_) | BlockKind::Fence | BlockKind::Code => false,
+            BlockKind::Blank | BlockKind::Row(_) => return,
         };
-        match field(text).filter(|_| !deeper) {
+        match field(text).filter(|_| may_be_field) {
             Some((Field::Status, value)) if self.status.is_none() => self.status = Some(value),
             Some((Field::After, value)) => self.after.extend(numbers(&value)),
             Some((Field::Files, value)) => self.files.extend(names(&value)),
@@ -111,8 +107,7 @@ impl Slice {
 
 /// `Slice 3: Title`, `Step 3 - Title`.
 fn heading(text: &Text) -> Option<(Text, Text)> {
-    let whole = text.as_str();
-    let words = whole.trim_start_matches(['*', '[', ' ', '`']);
+    let words = text.as_str().trim_start_matches(['*', '[', ' ', '`']);
     let rest = ["slice ", "step "].into_iter().find_map(|word| {
         words
             .get(..word.len())
@@ -126,13 +121,7 @@ fn heading(text: &Text) -> Option<(Text, Text)> {
     }
     let title =
         rest[end..].trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '-' | '–' | '—' | '*' | ']' | '`'));
-    let at = |part: &str| {
-        let start = text.span.start + (part.as_ptr() as usize - whole.as_ptr() as usize);
-        start..start + part.len()
-    };
-    let id = Text::new(number, at(number));
-    let title = if title.is_empty() { Text::new(words, at(words)) } else { Text::new(title, at(title)) };
-    Some((id, title))
+    Some((text.part(number), text.part(if title.is_empty() { words } else { title })))
 }
 
 /// What a slice depends on: `None`, `Slice 1`, `Slices 2, 3`, `Slices 1-5`.
@@ -150,7 +139,7 @@ fn numbers(text: &Text) -> Vec<Text> {
             None => numbers.push(part.to_owned()),
         }
     }
-    numbers.into_iter().map(|number| Text::new(number, text.span.clone())).collect()
+    numbers.into_iter().map(|number| text.with(number)).collect()
 }
 
 /// What failed is not over: it is to be done again.

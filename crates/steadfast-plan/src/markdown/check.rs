@@ -1,5 +1,6 @@
 //! The command of a check as people write it: bare, in backticks, in a sentence.
 
+use super::words::words;
 use crate::draft::Text;
 use crate::problem::{Code, Findings};
 
@@ -58,7 +59,7 @@ fn is_about_a_file(body: &str, first: &CodeSpan) -> bool {
     let code = body[first.inner.clone()].trim();
     let is_path = !code.contains(' ') && !code.starts_with('.') && code.contains(['.', '/']);
     let next = body[first.whole.end..].split_whitespace().next().unwrap_or_default();
-    is_path && ["exists", "exist", "is", "has", "contains", "returns", "shows", "renders", "are"].contains(&next)
+    is_path && words!("about a file").contains(next)
 }
 
 /// The first command, and those that `and` joins to it. What else stands behind it is a remark.
@@ -67,9 +68,7 @@ fn joined(text: &str, spans: &[CodeSpan]) -> Stated {
     let mut end = None;
     for span in spans {
         let between = end.map(|end: usize| text[end..span.whole.start].trim().trim_matches(',').trim().to_lowercase());
-        let is_joined = between.is_none_or(|between| {
-            matches!(between.as_str(), "" | "and" | "&&" | "then" | "and then" | ";" | "+" | "und" | "et")
-        });
+        let is_joined = between.is_none_or(|words| words.is_empty() || words!("command join").contains(&words));
         if !is_joined {
             break;
         }
@@ -112,51 +111,8 @@ fn spans(text: &str) -> Result<Vec<CodeSpan>, usize> {
 /// `Run`, `Run the command`: what stands before a command.
 fn is_lead(words: &str) -> bool {
     let words = words.to_lowercase();
-    let known = ["run", "running", "execute", "command", "with", "via", "by", "using", "the", "cmd", "$", "führe"];
-    words.split_whitespace().all(|word| known.contains(&word))
+    words.split_whitespace().all(|word| words!("command lead").contains(word))
 }
-
-/// Words that no command begins with.
-const OPENINGS: [&str; 22] = [
-    "a",
-    "all",
-    "an",
-    "both",
-    "each",
-    "every",
-    "everything",
-    "it",
-    "its",
-    "manual",
-    "manually",
-    "no",
-    "nothing",
-    "one",
-    "same",
-    "that",
-    "the",
-    "there",
-    "they",
-    "this",
-    "user",
-    "users",
-];
-
-/// Words that end a sentence about a result.
-const RESULTS: [&str; 12] = [
-    "correctly",
-    "fail",
-    "fails",
-    "green",
-    "pass",
-    "passes",
-    "passing",
-    "succeed",
-    "succeeds",
-    "work",
-    "works",
-    "working",
-];
 
 fn is_sentence(text: &str) -> bool {
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -166,8 +122,8 @@ fn is_sentence(text: &str) -> bool {
     let mut characters = first.chars();
     let is_capital = characters.next().is_some_and(char::is_uppercase) && characters.all(char::is_lowercase);
     let last = last.trim_end_matches(['.', '!']).to_lowercase();
-    let is_result = RESULTS.contains(&last.as_str()) && words.len() > 1;
-    let is_opening = OPENINGS.contains(&first.to_lowercase().as_str()) && words.len() > 1;
+    let is_result = words!("sentence result").contains(&last) && words.len() > 1;
+    let is_opening = words!("sentence opening").contains(&first.to_lowercase()) && words.len() > 1;
     !is_shell && (is_result || is_opening || is_capital && words.len() > 2)
         || is_opening && words.len() > 3
         || is_capital && words.len() > 3 && text.ends_with('.')

@@ -1,4 +1,6 @@
+use super::words::words;
 use crate::draft::Text;
+use steadfast_words::WordList;
 
 /// What a line below a task says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,76 +15,53 @@ pub(crate) enum Field {
     Notes,
 }
 
+const FIELDS: [(WordList, Field); 8] = [
+    (words!("type"), Field::Type),
+    (words!("files"), Field::Files),
+    (words!("verify"), Field::Verify),
+    (words!("criteria"), Field::Criteria),
+    (words!("after"), Field::After),
+    (words!("status"), Field::Status),
+    (words!("estimate"), Field::Estimate),
+    (words!("notes"), Field::Notes),
+];
+
+/// No name of a field has more bytes: what stands before the first colon of a long line is not looked up.
+const LONGEST: usize = 32;
+
 impl Field {
     pub(crate) fn named(word: &str) -> Option<Self> {
-        let word = word.trim().trim_matches(['*', '_', '`', ':']).trim().to_lowercase();
-        Some(match word.as_str() {
-            "type" | "kind" => Self::Type,
-            "file" | "files" | "paths" | "path" | "dateien" | "datei" | "fichiers" | "archivos" => Self::Files,
-            "verify"
-            | "verification"
-            | "check"
-            | "test"
-            | "command"
-            | "verified by"
-            | "verify with"
-            | "verify by"
-            | "verification command"
-            | "test command"
-            | "validation"
-            | "validate"
-            | "how to verify"
-            | "prüfung"
-            | "prüfen"
-            | "vérification"
-            | "vérifier"
-            | "verificación" => Self::Verify,
-            "success criteria"
-            | "criteria"
-            | "acceptance"
-            | "acceptance criteria"
-            | "done when"
-            | "definition of done"
-            | "fertig wenn"
-            | "akzeptanzkriterien"
-            | "critères d'acceptation" => Self::Criteria,
-            "depends on" | "depends" | "depends_on" | "after" | "blocked by" | "dependencies" | "deps"
-            | "dependency" | "requires" | "hängt ab von" | "abhängig von" | "dépend de" | "depende de" => {
-                Self::After
-            }
-            "status" => Self::Status,
-            "estimate" | "estimated" | "estimated time" | "estimated effort" | "time estimate" | "estimation"
-            | "duration" | "effort" | "aufwand" | "dauer" | "schätzung" | "durée" | "duración" => Self::Estimate,
-            "note" | "notes" => Self::Notes,
-            _ => return None,
-        })
+        let word = word.trim().trim_matches(['*', '_', '`', ':']).trim();
+        if word.len() > LONGEST {
+            return None;
+        }
+        let word = word.to_lowercase();
+        FIELDS.iter().find(|(names, _)| names.contains(&word)).map(|(_, field)| *field)
     }
+}
+
+/// Whether a line is `Files: a, b` or the like.
+pub(super) fn is_field(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(name, value)| !without_bold(value).is_empty() && Field::named(name).is_some())
+}
+
+/// What follows the colon of a field, whose name may be in bold.
+fn without_bold(value: &str) -> &str {
+    value.trim_start_matches(['*', '_']).trim()
 }
 
 /// `Files: a, b`, the name perhaps in bold.
 pub(crate) fn field(text: &Text) -> Option<(Field, Text)> {
     let (name, value) = text.as_str().split_once(':')?;
     let field = Field::named(name)?;
-    let value = value.trim_start_matches(['*', '_']).trim();
-    if value.is_empty() {
-        return None;
-    }
-    let start = text.span.start + (value.as_ptr() as usize - text.as_str().as_ptr() as usize);
-    Some((field, Text::new(value, start..start + value.len())))
+    let value = without_bold(value);
+    (!value.is_empty()).then(|| (field, text.part(value)))
 }
 
 /// Names between commas, without backticks.
 pub(crate) fn names(text: &Text) -> Vec<Text> {
-    let whole = text.as_str();
-    whole
-        .split([',', ';'])
-        .map(|part| part.trim().trim_matches(['`', '*', '[', ']']).trim())
-        .filter(|part| !part.is_empty())
-        .map(|part| {
-            let start = text.span.start + (part.as_ptr() as usize - whole.as_ptr() as usize);
-            Text::new(part, start..start + part.len())
-        })
-        .collect()
+    let parts = text.as_str().split([',', ';']).map(|part| part.trim().trim_matches(['`', '*', '[', ']']).trim());
+    parts.filter(|part| !part.is_empty()).map(|part| text.part(part)).collect()
 }
 
 /// A command without the backticks around it; what stands after them is a remark.

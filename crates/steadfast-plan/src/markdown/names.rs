@@ -1,102 +1,33 @@
 //! What the words of a heading, a box or a cell say.
 
 use super::Section;
-use super::line::boxed;
-use super::words::{PHASE, STEP, TASK, bare, is_thing, led};
+use super::words::{PHASE, STEP, TASK, bare, led, words};
 use crate::draft::Text;
+use steadfast_words::WordList;
+use steadfast_words::blocks::boxed;
 
 pub(crate) fn is_nothing(name: &str) -> bool {
-    matches!(name.to_lowercase().as_str(), "none" | "-" | "–" | "—" | "nothing" | "n/a" | "keine" | "aucun" | "aucune")
+    words!("nothing").contains(&name.to_lowercase())
 }
 
 /// What a heading says about the lines below it.
 pub(super) fn named_section(heading: &str) -> Option<Section> {
-    let words = bare(heading);
-    let is = |names: &[&str]| names.contains(&words.as_str());
-    if is(&[
-        "objective",
-        "objectives",
-        "goal",
-        "goals",
-        "overview",
-        "summary",
-        "description",
-        "purpose",
-        "what",
-        "ziel",
-        "ziele",
-        "objectif",
-        "objectifs",
-        "objetivo",
-    ]) {
-        Some(Section::Description)
-    } else if is(&[
-        "constraints",
-        "key constraints",
-        "must not",
-        "must nots",
-        "non-goals",
-        "non goals",
-        "nongoals",
-        "out of scope",
-        "do not",
-        "nicht-ziele",
-        "nichtziele",
-        "rahmenbedingungen",
-        "contraintes",
-        "hors périmètre",
-        "restricciones",
-    ]) {
-        Some(Section::Constraints)
-    } else if is(&[
-        "success criteria",
-        "acceptance criteria",
-        "acceptance",
-        "definition of done",
-        "done when",
-        "abnahmekriterien",
-        "akzeptanzkriterien",
-        "critères d'acceptation",
-        "criterios de aceptación",
-    ]) {
-        Some(Section::Criteria)
-    } else if is(&["verification commands", "verification", "commands", "checks"]) {
-        Some(Section::Commands)
-    } else if is(&[
-        "background",
-        "context",
-        "notes",
-        "references",
-        "risks",
-        "open questions",
-        "questions",
-        "architecture",
-        "design",
-        "appendix",
-        "changelog",
-        "introduction",
-        "motivation",
-        "dependencies",
-        "table of contents",
-        "hintergrund",
-        "risiken",
-        "offene fragen",
-        "contexte",
-        "risques",
-        "contexto",
-        "riesgos",
-    ]) {
-        Some(Section::Other)
-    } else {
-        None
-    }
+    const SECTIONS: [(WordList, Section); 5] = [
+        (words!("section description"), Section::Description),
+        (words!("section constraints"), Section::Constraints),
+        (words!("section criteria"), Section::Criteria),
+        (words!("section commands"), Section::Commands),
+        (words!("section other"), Section::Other),
+    ];
+    let heading = bare(heading);
+    SECTIONS.iter().find(|(names, _)| names.contains(&heading)).map(|(_, section)| *section)
 }
 
 /// `Phase 1: Codes`, `1. Codes`, `Codes`: what it is called, and the id of one that has a number.
 pub(crate) fn phase_name(heading: &Text) -> (Option<String>, String) {
     let text = plain(heading.as_str());
     let text = boxed(&text).map_or(text.as_str(), |(_, rest)| rest).to_owned();
-    if let Some((number, _)) = led(&text, &PHASE).or_else(|| led(&text, &STEP)) {
+    if let Some((number, _)) = led(&text, PHASE).or_else(|| led(&text, STEP)) {
         let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
         return ((!digits.is_empty()).then(|| format!("phase-{digits}")), text);
     }
@@ -109,7 +40,7 @@ pub(crate) fn phase_name(heading: &Text) -> (Option<String>, String) {
 
 /// `Phase 2: …`, at whatever level.
 pub(crate) fn is_phase(heading: &Text) -> bool {
-    led(&bare_start(heading.as_str()), &PHASE).is_some()
+    led(&bare_start(heading.as_str()), PHASE).is_some()
 }
 
 /// Without the box before it.
@@ -119,11 +50,11 @@ fn bare_start(text: &str) -> String {
 
 /// `Task 1: Title`, the title perhaps missing, and nothing before it but emphasis.
 pub(super) fn task_led(text: &Text) -> Option<(Text, Text)> {
-    lead_of(text, &TASK)
+    lead_of(text, TASK)
 }
 
 /// `Step 1: Title`, `Phase 1: Title` as a task.
-pub(super) fn lead_of(text: &Text, words: &[&str]) -> Option<(Text, Text)> {
+pub(super) fn lead_of(text: &Text, words: WordList) -> Option<(Text, Text)> {
     let whole = text.as_str();
     let (id, rest) = led(whole, words)?;
     let title = rest.trim_start_matches(['*', '_', '`', ']', ':', ')', '.', '-', '–', '—', '|', ' ']);
@@ -148,7 +79,7 @@ pub(crate) fn numbered(text: &Text) -> Option<(Text, Text)> {
     let start = whole.len() - whole.trim_start_matches(['*', '_', '`', ' ', '[']).len();
     let is_wrapped = whole[..start].contains(['*', '`', '[']);
     let body = &whole[start..];
-    let skip = match led(body, &TASK).or_else(|| led(body, &STEP)) {
+    let skip = match led(body, TASK).or_else(|| led(body, STEP)) {
         Some((id, _)) => id.as_ptr() as usize - body.as_ptr() as usize,
         None => 0,
     };
@@ -174,7 +105,7 @@ pub(crate) fn numbered(text: &Text) -> Option<(Text, Text)> {
                     && number.chars().all(|c| c.is_ascii_digit() || c == '.')
             })
     };
-    if digits == 0 || is_thing(id) || !(is_numeric || is_lettered || skip > 0 || is_ticket()) {
+    if digits == 0 || words!("thing").contains(id) || !(is_numeric || is_lettered || skip > 0 || is_ticket()) {
         return None;
     }
     let title = rest.trim_start_matches(['*', '_', '`', ']', ':', ')', '.', '-', '–', '—', '|', ' ']);

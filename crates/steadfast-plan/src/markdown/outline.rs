@@ -7,75 +7,30 @@
 use std::collections::HashSet;
 
 use super::fields::{Field, field};
-use super::line::{Line, boxed, lines};
 use super::names::{is_phase, named_section, numbered, tagged, task_led};
 use super::table::Columns;
-use super::words::{STEP, TASK, bare, holds_tasks, is_imperative, is_quiet, is_telling, led};
+use super::words::{STEP, TASK, bare, holds_tasks, is_imperative, is_quiet, is_telling, led, words};
 use crate::draft::Text;
+use steadfast_words::blocks::{Block, BlockKind, boxed};
 
 /// Where the lines begin that are tasks without a box or an id, and headings that are.
 pub(super) fn tasks(text: &str, name: &str) -> HashSet<usize> {
     let path = name.to_ascii_lowercase();
     let file = path.rsplit(['/', '\\']).next().unwrap_or_default();
     let stem = file.split('.').next().unwrap_or_default();
-    let mut reader = Reader { zones: vec![Zone::new(Kind::Head, Head::default())], ..Reader::default() };
-    for line in lines(text) {
+    let mut reader = Reader { zones: vec![Zone::new(About::Head, Head::default())], ..Reader::default() };
+    for line in super::blocks(text) {
         reader.line(&line);
     }
     let mut tasks = marked_headings(&mut reader.zones);
-    if !reader.is_export && !TELLING.contains(&stem) {
+    if !reader.is_export && !words!("telling file").contains(stem) {
         add_unmarked(&reader.zones, &mut tasks);
     }
     tasks
 }
 
-/// Files that tell, whatever their lists begin with.
-const TELLING: [&str; 11] = [
-    "authors",
-    "changelog",
-    "changes",
-    "code_of_conduct",
-    "contributing",
-    "history",
-    "license",
-    "news",
-    "readme",
-    "releases",
-    "security",
-];
-
-/// Names of what a list says about its phase: `- Duration: a week`.
-const LABELS: [&str; 26] = [
-    "assignee",
-    "deadline",
-    "deliverable",
-    "deliverables",
-    "duration",
-    "due",
-    "effort",
-    "estimate",
-    "exit criteria",
-    "focus",
-    "goal",
-    "goals",
-    "milestone",
-    "objective",
-    "outcome",
-    "owner",
-    "priority",
-    "rationale",
-    "risk",
-    "risks",
-    "scope",
-    "timeline",
-    "when",
-    "why",
-    "ziel",
-    "objectif",
-];
-
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum About {
     /// Before the first section.
     Head,
     /// Named as one that holds tasks.
@@ -131,7 +86,7 @@ fn mark_of(level: usize, text: &Text) -> Mark {
     if task_led(text).is_some() || level >= 3 && (tagged(text).is_some() || boxed(text.as_str()).is_some()) {
         return Mark::Sure;
     }
-    let is_step = led(text.as_str(), &STEP).is_some();
+    let is_step = led(text.as_str(), STEP).is_some();
     match numbered(text) {
         Some((id, _)) if !is_step && !id.value.bytes().all(|byte| byte.is_ascii_digit()) => Mark::Dotted,
         Some(_) if level >= 3 => Mark::Counted,
@@ -141,7 +96,7 @@ fn mark_of(level: usize, text: &Text) -> Mark {
 
 /// A section and what is in it.
 struct Zone {
-    kind: Kind,
+    about: About,
     head: Head,
     /// It has a number of its own: `3. Protocol`.
     is_counted: bool,
@@ -156,7 +111,7 @@ struct Zone {
 #[derive(Default)]
 struct Part {
     head: Option<Head>,
-    kind: Option<Kind>,
+    about: Option<About>,
     ordered: Vec<Item>,
     bullets: Vec<Item>,
     rows: Vec<Item>,
@@ -171,9 +126,9 @@ struct Item {
 }
 
 impl Zone {
-    fn new(kind: Kind, head: Head) -> Self {
+    fn new(about: About, head: Head) -> Self {
         Self {
-            kind,
+            about,
             head,
             is_counted: false,
             is_implementation: false,
@@ -185,8 +140,8 @@ impl Zone {
     /// The parts whose lists count: those that are named for it, else all that are not named for something else.
     fn open_parts(&self) -> impl Iterator<Item = &Part> {
         let is_named = self.is_named();
-        self.parts.iter().filter(move |part| match part.kind {
-            Some(Kind::Tasks) => true,
+        self.parts.iter().filter(move |part| match part.about {
+            Some(About::Tasks) => true,
             Some(_) => false,
             None => !is_named,
         })
@@ -194,11 +149,11 @@ impl Zone {
 
     /// A heading inside of it is one of tasks.
     fn is_named(&self) -> bool {
-        self.parts.iter().any(|part| part.kind == Some(Kind::Tasks))
+        self.parts.iter().any(|part| part.about == Some(About::Tasks))
     }
 
     fn heads(&self) -> impl Iterator<Item = &Head> {
-        self.parts.iter().filter(|part| part.kind.is_none()).filter_map(|part| part.head.as_ref())
+        self.parts.iter().filter(|part| part.about.is_none()).filter_map(|part| part.head.as_ref())
     }
 
     fn items(&self) -> impl Iterator<Item = &Item> {
@@ -228,21 +183,20 @@ struct Reader {
 }
 
 impl Reader {
-    fn line(&mut self, line: &Line) {
-        if !matches!(line, Line::Row { .. }) {
+    fn line(&mut self, Block { kind, text, indent, .. }: &Block) {
+        if !matches!(kind, BlockKind::Row(_)) {
             self.columns = None;
         }
-        match line {
-            Line::Blank => {}
-            Line::Heading { level, text } => self.heading(*level, text),
-            Line::Box { indent, .. } => {
+        match kind {
+            BlockKind::Heading(level) => self.heading(*level, text),
+            BlockKind::Box(_) => {
                 self.base.get_or_insert(*indent);
                 self.explicit();
             }
-            Line::Bullet { text, indent } => self.item(text, *indent, false),
-            Line::Ordered { text, indent, .. } => self.item(text, *indent, true),
-            Line::Row { cells } => self.row(cells),
-            Line::Text { text, indent } => {
+            BlockKind::Bullet => self.item(text, *indent, false),
+            BlockKind::Ordered(_) => self.item(text, *indent, true),
+            BlockKind::Row(cells) => self.row(cells),
+            BlockKind::Text => {
                 if *indent == 0 && self.after_blank {
                     self.base = None;
                 }
@@ -251,9 +205,9 @@ impl Reader {
                     self.explicit();
                 }
             }
-            Line::Fenced { .. } => {}
+            BlockKind::Blank | BlockKind::Fence | BlockKind::Code => {}
         }
-        self.after_blank = matches!(line, Line::Blank);
+        self.after_blank = matches!(kind, BlockKind::Blank);
     }
 
     fn zone(&mut self) -> Option<&mut Zone> {
@@ -267,7 +221,7 @@ impl Reader {
     /// A task that says so. What stands below `Acceptance criteria` inside of a phase is none.
     fn explicit(&mut self) {
         if let Some(zone) = self.zone()
-            && zone.parts.last().is_none_or(|part| part.kind != Some(Kind::Quiet))
+            && zone.parts.last().is_none_or(|part| part.about != Some(About::Quiet))
         {
             zone.is_explicit = true;
         }
@@ -292,27 +246,27 @@ impl Reader {
         if level == 1 && !self.has_title && !is_phase(text) {
             self.has_title = true;
             if let Some(zone) = self.zone().filter(|_| holds_tasks(words)) {
-                zone.kind = Kind::Tasks;
+                zone.about = About::Tasks;
             }
             return;
         }
         let head = Head::of(level, text);
         let above = self.zone().map_or(0, |zone| zone.head.level);
         let is_below = level > above && above > 0;
-        let kind = kind_of(text);
-        let begins = match kind {
-            Kind::Phase => true,
-            Kind::Tasks => !is_below,
+        let about = about(text);
+        let begins = match about {
+            About::Phase => true,
+            About::Tasks => !is_below,
             _ => level <= 2 && !(is_below && head.mark != Mark::None),
         };
         if begins || !is_below && above > 0 {
             let is_counted = words.starts_with(|c: char| c.is_ascii_digit());
             let is_implementation = bare(words) == "implementation";
-            self.zones.push(Zone { is_counted, is_implementation, ..Zone::new(kind, head) });
+            self.zones.push(Zone { is_counted, is_implementation, ..Zone::new(about, head) });
         } else {
-            let kind = matches!(kind, Kind::Tasks | Kind::Quiet).then_some(kind);
+            let about = matches!(about, About::Tasks | About::Quiet).then_some(about);
             if let Some(zone) = self.zone() {
-                zone.parts.push(Part { head: Some(head), kind, ..Part::default() });
+                zone.parts.push(Part { head: Some(head), about, ..Part::default() });
             }
         }
     }
@@ -323,7 +277,7 @@ impl Reader {
         if indent > base + 1 {
             return;
         }
-        let is_quiet = self.zone().is_none_or(|zone| zone.kind == Kind::Quiet);
+        let is_quiet = self.zone().is_none_or(|zone| zone.about == About::Quiet);
         let is_below_task = self.part().and_then(|part| part.head).is_some_and(|head| head.mark != Mark::None);
         if !is_quiet && !is_below_task && numbered(text).is_some() {
             return self.explicit();
@@ -342,14 +296,14 @@ impl Reader {
             self.columns = Some(Columns::of(cells));
             return;
         };
-        let kind = self.zone().map_or(Kind::Head, |zone| zone.kind);
-        if columns.is_rule(cells) || kind == Kind::Quiet {
+        let about = self.zone().map_or(About::Head, |zone| zone.about);
+        if columns.is_rule(cells) || about == About::Quiet {
             return;
         }
         if columns.row(cells, false).is_some() {
             return self.explicit();
         }
-        let in_tasks = matches!(kind, Kind::Tasks | Kind::Phase | Kind::Step);
+        let in_tasks = matches!(about, About::Tasks | About::Phase | About::Step);
         if !columns.is_of_tasks(in_tasks) {
             return;
         }
@@ -369,31 +323,31 @@ impl Item {
     }
 }
 
-fn kind_of(text: &Text) -> Kind {
+fn about(text: &Text) -> About {
     let words = text.as_str();
     if is_phase(text) {
-        return Kind::Phase;
+        return About::Phase;
     }
     if named_section(words).is_some() || is_quiet(words) {
-        return Kind::Quiet;
+        return About::Quiet;
     }
     if holds_tasks(words) {
-        return Kind::Tasks;
+        return About::Tasks;
     }
-    if led(boxed(words).map_or(words, |(_, rest)| rest), &STEP).is_some() { Kind::Step } else { Kind::Unknown }
+    if led(boxed(words).map_or(words, |(_, rest)| rest), STEP).is_some() { About::Step } else { About::Unknown }
 }
 
 /// `Task 1: Title` as a line, in bold or not.
 pub(super) fn is_task_line(text: &Text) -> bool {
     let words = text.as_str();
-    let is_led = led(words, &TASK).is_some_and(|(_, rest)| rest.trim_start_matches(['*', '_']).starts_with([':', ')']));
+    let is_led = led(words, TASK).is_some_and(|(_, rest)| rest.trim_start_matches(['*', '_']).starts_with([':', ')']));
     let is_bold = words.starts_with("**") && words.trim_end_matches(':').ends_with("**");
     !words.starts_with('>') && (is_led || is_bold && task_led(text).is_some())
 }
 
 fn is_label(text: &Text) -> bool {
     let name = text.as_str().split(':').next().unwrap_or_default().trim_matches(['*', '_', ' ']).to_lowercase();
-    text.as_str().contains(':') && (field(text).is_some() || LABELS.contains(&name.as_str()))
+    text.as_str().contains(':') && (field(text).is_some() || words!("label").contains(&name))
 }
 
 fn most(heads: &[Head]) -> bool {
@@ -406,21 +360,25 @@ fn marked_headings(zones: &mut [Zone]) -> HashSet<usize> {
     let all = || zones.iter().flat_map(|zone| zone.heads().chain([&zone.head]));
     let has_fields = all().any(|head| head.is_numbered() && head.has_fields);
     let has_sure = all().any(|head| head.mark == Mark::Sure);
-    let sections: Vec<Head> =
-        zones.iter().filter(|zone| zone.kind != Kind::Quiet).map(|zone| zone.head).filter(Head::is_numbered).collect();
+    let sections: Vec<Head> = zones
+        .iter()
+        .filter(|zone| zone.about != About::Quiet)
+        .map(|zone| zone.head)
+        .filter(Head::is_numbered)
+        .collect();
     let are_sections_tasks = has_fields || most(&sections);
-    let is_elsewhere =
-        has_sure || zones.iter().any(|zone| zone.kind != Kind::Quiet && (zone.is_explicit || zone.kind == Kind::Tasks));
+    let is_elsewhere = has_sure
+        || zones.iter().any(|zone| zone.about != About::Quiet && (zone.is_explicit || zone.about == About::Tasks));
     for zone in zones {
         let sure: Vec<Head> =
             zone.heads().chain([&zone.head]).filter(|head| head.mark == Mark::Sure).copied().collect();
         let own = zone.head;
         let mut found: Vec<usize> = sure.iter().map(|head| head.at).collect();
-        if zone.kind != Kind::Quiet {
+        if zone.about != About::Quiet {
             // `#### 1. …` below `### Task 1` is a step of it.
             let is_step = |head: &Head| head.mark == Mark::Counted && sure.iter().any(|task| task.level < head.level);
             let heads: Vec<Head> = zone.heads().filter(|head| head.is_numbered() && !is_step(head)).copied().collect();
-            let is_named = matches!(zone.kind, Kind::Tasks | Kind::Phase | Kind::Step)
+            let is_named = matches!(zone.about, About::Tasks | About::Phase | About::Step)
                 || zone.is_named()
                 || zone.is_implementation;
             let is_free = !zone.is_counted && heads.iter().all(|head| head.mark == Mark::Dotted);
@@ -438,23 +396,23 @@ fn marked_headings(zones: &mut [Zone]) -> HashSet<usize> {
 }
 
 fn add_unmarked(zones: &[Zone], tasks: &mut HashSet<usize>) {
-    let has_explicit = zones.iter().any(|zone| zone.is_explicit && zone.kind != Kind::Quiet);
-    let steps = || zones.iter().filter(|zone| zone.kind == Kind::Step);
+    let has_explicit = zones.iter().any(|zone| zone.is_explicit && zone.about != About::Quiet);
+    let steps = || zones.iter().filter(|zone| zone.about == About::Step);
     let are_steps_phases = steps().any(|zone| zone.is_explicit);
     // Lists that mostly tell how something will be are no lists of tasks.
-    let items = || zones.iter().filter(|zone| zone.kind == Kind::Phase).flat_map(Zone::items);
+    let items = || zones.iter().filter(|zone| zone.about == About::Phase).flat_map(Zone::items);
     let is_told = items().filter(|item| item.is_telling).count() * 2 > items().count();
     if !has_explicit {
         tasks.extend(steps().map(|zone| zone.head.at));
     }
     for zone in zones.iter().filter(|zone| !zone.is_explicit && zone.head.level > 0) {
-        let is_open = match zone.kind {
-            Kind::Tasks => true,
-            Kind::Phase => !is_told,
-            Kind::Step => are_steps_phases,
+        let is_open = match zone.about {
+            About::Tasks => true,
+            About::Phase => !is_told,
+            About::Step => are_steps_phases,
             // A section of its own below an unknown one: `## Backend`, `### Tasks`.
-            Kind::Unknown => zone.is_named(),
-            Kind::Head | Kind::Quiet => false,
+            About::Unknown => zone.is_named(),
+            About::Head | About::Quiet => false,
         };
         if is_open {
             below(zone, tasks);
@@ -463,13 +421,13 @@ fn add_unmarked(zones: &[Zone], tasks: &mut HashSet<usize>) {
     if has_explicit || !tasks.is_empty() {
         return;
     }
-    let phases: Vec<&Zone> = zones.iter().filter(|zone| zone.kind == Kind::Phase).collect();
+    let phases: Vec<&Zone> = zones.iter().filter(|zone| zone.about == About::Phase).collect();
     if phases.len() > 1 {
         tasks.extend(phases.iter().map(|zone| zone.head.at));
         return;
     }
     match zones.first() {
-        Some(head) if head.kind == Kind::Tasks => below(head, tasks),
+        Some(head) if head.about == About::Tasks => below(head, tasks),
         _ => loose(zones, tasks),
     }
 }
@@ -490,7 +448,7 @@ fn below(zone: &Zone, tasks: &mut HashSet<usize>) {
 /// The tasks of a text that names no section for them: lists of which each item is asked for, and headings alike.
 fn loose(zones: &[Zone], tasks: &mut HashSet<usize>) {
     let is_asked = |part: &&Part| !part.items().is_empty() && part.items().iter().all(|item| item.is_imperative);
-    let open = || zones.iter().filter(|zone| matches!(zone.kind, Kind::Head | Kind::Unknown));
+    let open = || zones.iter().filter(|zone| matches!(zone.about, About::Head | About::Unknown));
     let sections: Vec<Head> = open().map(|zone| zone.head).filter(|head| head.level > 0).collect();
     let are_sections_asked = most(&sections);
     let (mut lists, mut heads) = (Vec::new(), Vec::new());

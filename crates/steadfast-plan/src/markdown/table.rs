@@ -1,5 +1,6 @@
 use super::fields::Field;
 use super::names::{numbered, plain};
+use super::words::words;
 use crate::draft::Text;
 
 /// What the columns of a table are.
@@ -26,16 +27,9 @@ impl Columns {
         for (index, cell) in header.iter().enumerate() {
             let name = plain(cell.as_str()).to_lowercase();
             match name.as_str() {
-                "id" | "#" | "no" | "no." | "nr" | "nr." | "number" | "key" | "ticket" | "task id" | "task #"
-                | "n°" => {
-                    columns.id = Some(index);
-                }
-                "task" | "todo" | "to do" | "step" | "work item" | "action" | "action item" | "story"
-                | "user story" | "aufgabe" | "schritt" | "tâche" | "étape" | "tarea" | "task name" | "work" => {
-                    columns.tasks.push(index);
-                }
-                "title" | "description" | "what" | "summary" | "item" | "subject" | "name" | "beschreibung"
-                | "titel" | "titre" => columns.title = columns.title.or(Some(index)),
+                name if words!("column id").contains(name) => columns.id = Some(index),
+                name if words!("column task").contains(name) => columns.tasks.push(index),
+                name if words!("column title").contains(name) => columns.title = columns.title.or(Some(index)),
                 name => columns.fields.extend(Field::named(name).map(|field| (index, field))),
             }
         }

@@ -4,161 +4,34 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::names::plain;
+use steadfast_words::WordList;
 
 static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let lines = include_str!("verbs.txt").lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(str::split_whitespace).collect()
 });
 
+/// A list of the vocabulary, by its name there.
+macro_rules! words {
+    ($name:literal) => {
+        steadfast_words::phrases!(steadfast_words::word_list::list(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/markdown/words.txt")),
+            $name
+        ))
+    };
+}
+pub(crate) use words;
+
 /// `Task 1: …`: always a task.
-pub(super) const TASK: [&str; 14] = [
-    "task",
-    "user story",
-    "story",
-    "ticket",
-    "issue",
-    "work item",
-    "subtask",
-    "todo",
-    "aufgabe",
-    "tâche",
-    "tarea",
-    "action item",
-    "deliverable",
-    "slice",
-];
+pub(super) const TASK: WordList = words!("task lead");
 
 /// `Step 1: …`: a task, or a phase where tasks stand below it.
-pub(super) const STEP: [&str; 6] = ["step", "part", "schritt", "étape", "etape", "paso"];
+pub(super) const STEP: WordList = words!("step lead");
 
 /// `Phase 1: …`.
-pub(crate) const PHASE: [&str; 11] =
-    ["phase", "milestone", "stage", "sprint", "epic", "iteration", "week", "day", "wave", "meilenstein", "fase"];
+pub(crate) const PHASE: WordList = words!("phase lead");
 
-/// Headings of sections in which every item of a list is a task.
-const TASKS: [&str; 43] = [
-    "action items",
-    "action plan",
-    "actions",
-    "aufgaben",
-    "backlog",
-    "development plan",
-    "execution plan",
-    "implementation checklist",
-    "implementation plan",
-    "implementation steps",
-    "implementation tasks",
-    "next steps",
-    "nächste schritte",
-    "plan",
-    "plan of action",
-    "plan of work",
-    "plan d'action",
-    "plan de travail",
-    "remaining work",
-    "roadmap",
-    "rollout plan",
-    "schritte",
-    "steps",
-    "stories",
-    "task breakdown",
-    "task list",
-    "tareas",
-    "tasks",
-    "the plan",
-    "to do",
-    "to-do",
-    "to-dos",
-    "todo",
-    "todo list",
-    "todos",
-    "tâches",
-    "umsetzung",
-    "user stories",
-    "what to do",
-    "work",
-    "work breakdown",
-    "work items",
-    "work plan",
-];
-
-/// Headings of sections whose lists tell, and ask for nothing.
-const QUIET: [&str; 62] = [
-    "about",
-    "added",
-    "alternatives",
-    "alternatives considered",
-    "anti-patterns to avoid",
-    "api",
-    "api reference",
-    "assumptions",
-    "attendees",
-    "authors",
-    "benefits",
-    "changed",
-    "configuration",
-    "consequences",
-    "contents",
-    "contributing",
-    "contributors",
-    "credits",
-    "current state",
-    "data model",
-    "decision",
-    "decisions",
-    "deprecated",
-    "development",
-    "discussion",
-    "drawbacks",
-    "examples",
-    "faq",
-    "features",
-    "fixed",
-    "functional requirements",
-    "getting started",
-    "glossary",
-    "how it works",
-    "installation",
-    "installing",
-    "license",
-    "limitations",
-    "non-functional requirements",
-    "options",
-    "philosophy",
-    "prerequisites",
-    "principles",
-    "problem",
-    "problem statement",
-    "quick start",
-    "quickstart",
-    "rationale",
-    "related work",
-    "relevant files",
-    "removed",
-    "requirements",
-    "resources",
-    "security",
-    "setup",
-    "stakeholders",
-    "tech stack",
-    "terminology",
-    "trade-offs",
-    "troubleshooting",
-    "usage",
-    "use cases",
-];
-
-/// Ids that are the name of a thing: `S3 uploads`, `P0`, `UTF-8: …`.
-const THINGS: [&str; 29] = [
-    "S3", "H1", "H2", "H3", "R2", "C4", "K8", "B2", "G1", "X11", "P0", "P1", "P2", "P3", "P4", "V0", "V1", "V2", "V3",
-    "V4", "UTF-8", "UTF-16", "SHA-1", "SHA-256", "SHA-512", "ISO-8601", "RFC-3339", "AES-256", "BASE-64",
-];
-
-pub(super) fn is_thing(id: &str) -> bool {
-    THINGS.contains(&id)
-}
-
-/// Words of a heading without its number, emphasis, emoji and box, in lower case.
+/// WordList of a heading without its number, emphasis, emoji and box, in lower case.
 pub(super) fn bare(heading: &str) -> String {
     let words = plain(heading).to_lowercase();
     let words = words.trim_start_matches("[ ]").trim_start_matches("[x]");
@@ -170,8 +43,8 @@ pub(super) fn bare(heading: &str) -> String {
 pub(super) fn holds_tasks(heading: &str) -> bool {
     let words = bare(heading);
     let last = words.rsplit(": ").next().unwrap_or(&words);
-    TASKS.contains(&words.as_str())
-        || TASKS.contains(&last) && !words.starts_with("phase")
+    words!("section tasks").contains(&words)
+        || words!("section tasks").contains(last) && !words.starts_with("phase")
         || words.ends_with(" tasks") && words.split(' ').count() <= 4
         || words.ends_with(" implementation plan")
 }
@@ -184,7 +57,7 @@ pub(super) fn is_quiet(heading: &str) -> bool {
         version.matches('.').count() >= 2
             && version.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))
     });
-    QUIET.contains(&words.as_str()) || words == "unreleased" || is_version || words.starts_with("why ")
+    words!("section quiet").contains(&words) || is_version || words.starts_with("why ")
 }
 
 /// Whether a title says what to build or change: it begins with a verb, or ends with one as in German.
@@ -203,21 +76,18 @@ pub(super) fn is_telling(line: &str) -> bool {
     let first = words.split_whitespace().next().unwrap_or_default();
     let is_third = first.strip_suffix('s').is_some_and(|stem| {
         let shorter = stem.strip_suffix('e').unwrap_or(stem);
-        [stem, shorter]
-            .iter()
-            .any(|stem| VERBS.contains(stem) || ["work", "contain", "point", "need", "use"].contains(stem))
+        [stem, shorter].iter().any(|stem| VERBS.contains(stem) || words!("telling verb").contains(stem))
     });
-    is_third
-        || ["the", "it", "this", "these", "a", "an", "no", "all", "we", "is", "has", "are", "users"].contains(&first)
+    is_third || words!("telling").contains(first)
 }
 
 /// What begins with one of these words and a number: the number, and what follows it. `Phase 1: Codes` → `1`, `Codes`.
-pub(crate) fn led<'t>(text: &'t str, words: &[&str]) -> Option<(&'t str, &'t str)> {
+pub(crate) fn led<'t>(text: &'t str, words: WordList) -> Option<(&'t str, &'t str)> {
     let body = text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let rest = words.iter().find_map(|word| {
         let start = body.get(..word.len())?;
         // `to_lowercase` may change the length; these words are as long in capitals.
-        (start.to_lowercase() == *word).then(|| &body[word.len()..])
+        (start.to_lowercase() == word).then(|| &body[word.len()..])
     })?;
     let number = rest.strip_prefix([' ', '\u{a0}'])?.trim_start_matches(['#', ' ']);
     let end = number.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-'))).unwrap_or(number.len());
@@ -254,10 +124,10 @@ mod tests {
 
     #[test]
     fn a_word_with_a_number_leads() {
-        assert_eq!(led("Phase 1: Codes", &PHASE), Some(("1", ": Codes")));
-        assert_eq!(led("**Task 1.2** – Parser", &TASK), Some(("1.2", "** – Parser")));
-        assert_eq!(led("Tâche 3 : écrire", &TASK), Some(("3", " : écrire")));
-        assert_eq!(led("Tasks", &TASK), None);
-        assert_eq!(led("Task force", &TASK), None);
+        assert_eq!(led("Phase 1: Codes", PHASE), Some(("1", ": Codes")));
+        assert_eq!(led("**Task 1.2** – Parser", TASK), Some(("1.2", "** – Parser")));
+        assert_eq!(led("Tâche 3 : écrire", TASK), Some(("3", " : écrire")));
+        assert_eq!(led("Tasks", TASK), None);
+        assert_eq!(led("Task force", TASK), None);
     }
 }

@@ -1,27 +1,25 @@
 //! A text as its sentences, each with what the heading above it says.
 
 use super::sentence::{Form, Part, Said};
+use crate::markdown::blocks;
+use steadfast_words::WordList;
+use steadfast_words::blocks::{Block, BlockKind};
 
 /// How much of a text is read, in bytes. What a spec of a thousand tasks wants is said at its beginning.
 const READ: usize = 100_000;
 
 pub(super) fn sentences(text: &str) -> Vec<Said> {
     let mut reader = Reader::default();
-    let lines: Vec<&str> = text[..text.floor_char_boundary(READ)].lines().collect();
-    let body = after_front_matter(&lines);
-    for (index, line) in lines.iter().enumerate().skip(body) {
-        let follows = lines.get(index + 1..).and_then(|rest| rest.iter().find(|line| !line.trim().is_empty()));
-        reader.line(index + 1, line, follows.copied().unwrap_or_default());
+    let all: Vec<Block> = blocks(&text[..text.floor_char_boundary(READ)]).collect();
+    for (index, block) in all.iter().enumerate() {
+        let follows = all[index + 1..].iter().find(|next| !matches!(next.kind, BlockKind::Blank));
+        // A heading without a mark is known by the list below it.
+        let before_list = follows
+            .is_some_and(|next| matches!(next.kind, BlockKind::Bullet | BlockKind::Ordered(_) | BlockKind::Box(_)));
+        reader.block(block, before_list);
     }
     reader.end_paragraph();
     reader.said
-}
-
-fn after_front_matter(lines: &[&str]) -> usize {
-    if lines.first().is_none_or(|line| line.trim_end() != "---") {
-        return 0;
-    }
-    lines.iter().skip(1).position(|line| line.trim_end() == "---").map_or(0, |end| end + 2)
 }
 
 #[derive(Default)]
@@ -31,45 +29,41 @@ struct Reader {
     above: Vec<(usize, Part)>,
     /// Lines that belong together and where they begin.
     paragraph: Option<(usize, String, Form)>,
-    fenced: bool,
 }
 
 /// Deeper than any heading with `#`.
 const UNMARKED: usize = 7;
 
 impl Reader {
-    fn line(&mut self, number: usize, line: &str, follows: &str) {
-        let trimmed = line.trim();
-        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
-            self.end_paragraph();
-            self.fenced = !self.fenced;
-        } else if self.fenced {
-            if !trimmed.is_empty() && !trimmed.starts_with('#') {
-                self.push(number, trimmed, Form::Code);
+    fn block(&mut self, block: &Block, before_list: bool) {
+        let (line, text) = (block.line, block.text.as_str());
+        if let (BlockKind::Text, Some((_, paragraph, _))) = (&block.kind, &mut self.paragraph)
+            && !is_rule(text)
+            && !is_unmarked_heading(text, before_list)
+        {
+            paragraph.push('\n');
+            paragraph.push_str(text);
+            return;
+        }
+        self.end_paragraph();
+        match &block.kind {
+            BlockKind::Heading(depth) => {
+                self.enter(*depth, text);
+                self.push(line, text, if names_task(text) { Form::Box } else { Form::Heading });
             }
-        } else if trimmed.is_empty() || is_rule(trimmed) {
-            self.end_paragraph();
-        } else if let Some((depth, heading)) = heading(trimmed) {
-            self.end_paragraph();
-            self.enter(depth, heading);
-            self.push(number, heading, if names_task(heading) { Form::Box } else { Form::Heading });
-        } else if is_unmarked_heading(trimmed, follows) {
-            self.end_paragraph();
-            self.enter(UNMARKED, trimmed);
-        } else if let Some((form, rest)) = item(trimmed) {
-            self.end_paragraph();
-            self.paragraph = Some((number, rest.to_owned(), form));
-        } else if trimmed.starts_with('|') {
-            self.end_paragraph();
-            self.push(number, &trimmed.replace('|', " "), Form::Item);
-        } else {
-            match &mut self.paragraph {
-                Some((_, text, _)) => {
-                    text.push('\n');
-                    text.push_str(trimmed);
-                }
-                None => self.paragraph = Some((number, trimmed.to_owned(), Form::Prose)),
+            BlockKind::Code if !text.trim().is_empty() && !text.trim_start().starts_with('#') => {
+                self.push(line, text, Form::Code);
             }
+            BlockKind::Text | BlockKind::Row(_) if is_rule(text) => {}
+            BlockKind::Text if is_unmarked_heading(text, before_list) => self.enter(UNMARKED, text),
+            BlockKind::Text => self.paragraph = Some((line, text.to_owned(), Form::Prose)),
+            BlockKind::Row(_) => self.push(line, &text.replace('|', " "), Form::Item),
+            BlockKind::Bullet | BlockKind::Ordered(_) => self.paragraph = Some((line, text.to_owned(), Form::Item)),
+            BlockKind::Box(_) => {
+                let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
+                self.paragraph = Some((line, text.to_owned(), Form::Box));
+            }
+            BlockKind::Blank | BlockKind::Fence | BlockKind::Code => {}
         }
     }
 
@@ -128,12 +122,6 @@ fn is_rule(line: &str) -> bool {
     line.len() >= 3 && line.chars().all(|c| matches!(c, '-' | '*' | '_' | '=' | '|' | ':' | ' '))
 }
 
-fn heading(line: &str) -> Option<(usize, &str)> {
-    let rest = line.trim_start_matches('#');
-    let depth = line.len() - rest.len();
-    ((1..=6).contains(&depth) && rest.starts_with(' ')).then(|| (depth, rest.trim()))
-}
-
 /// `### 1.1 Make codes`, `### Task 2: …`
 fn names_task(heading: &str) -> bool {
     let lower = heading.to_lowercase();
@@ -142,87 +130,30 @@ fn names_task(heading: &str) -> bool {
 }
 
 /// `Acceptance criteria:`, `**Steps:**`, `Output files` above a list.
-fn is_unmarked_heading(line: &str, follows: &str) -> bool {
+fn is_unmarked_heading(line: &str, before_list: bool) -> bool {
     let plain = line.trim_matches('*').trim();
-    let few = plain.split_whitespace().count() <= 6;
-    few && item(line).is_none()
+    plain.split_whitespace().count() <= 6
         && !plain.ends_with(['.', '!', '?', ','])
-        && (item(follows.trim()).is_some() || (line.starts_with("**") && line.ends_with("**")))
-}
-
-/// The rest of `- x`, `* x`, `1. x`, `2) x`, `- [ ] x`.
-fn item(line: &str) -> Option<(Form, &str)> {
-    let rest = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).or_else(|| line.strip_prefix("+ "));
-    let numbered = || {
-        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-        let marked = rest.len() < line.len();
-        marked.then(|| rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))).flatten()
-    };
-    let rest = rest.or_else(numbered)?.trim();
-    for mark in ["[ ]", "[x]", "[X]", "[-]"] {
-        if let Some(task) = rest.strip_prefix(mark) {
-            return Some((Form::Box, task.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim()));
-        }
-    }
-    Some((Form::Item, rest))
+        && (before_list || (line.starts_with("**") && line.ends_with("**")))
 }
 
 /// By the first of these that a heading says. What is an everyday word counts in a short heading only.
 fn named(heading: &str) -> Part {
+    const PARTS: [(Part, WordList, WordList); 8] = [
+        (Part::Done, words!("part done"), words!("part done short")),
+        (Part::OutOfScope, words!("part out of scope"), words!("part out of scope short")),
+        (Part::Constraints, words!("part constraints"), words!("part constraints short")),
+        (Part::Success, words!("part success"), words!("part success short")),
+        (Part::Verification, words!("part verification"), words!("part verification short")),
+        (Part::Background, words!("part background"), words!("part background short")),
+        (Part::Goal, words!("part goal"), words!("part goal short")),
+        (Part::Scope, words!("part scope"), words!("part scope short")),
+    ];
     let said = Said::new(0, heading, Part::Other, Form::Prose);
     let is_short = said.words().iter().filter(|word| word.text.contains(char::is_alphabetic)).count() <= 2;
-    let part =
-        |(_, names, everyday): &(Part, &[&str], &[&str])| said.says_any(names) || (is_short && said.says_any(everyday));
-    PARTS.iter().find(|row| part(row)).map_or(Part::Other, |(part, _, _)| *part)
+    let is_named = |names: WordList, short: WordList| said.says_any(names) || (is_short && said.says_any(short));
+    PARTS.iter().find(|(_, names, short)| is_named(*names, *short)).map_or(Part::Other, |(part, ..)| *part)
 }
-
-const PARTS: [(Part, &[&str], &[&str]); 8] = [
-    (Part::Done, &["definition of done", "done when"], &["done", "completion", "finished"]),
-    (
-        Part::OutOfScope,
-        &["out of scope", "non-goals", "non goals", "nongoals", "not in scope", "not included"],
-        &["exclusions"],
-    ),
-    (
-        Part::Constraints,
-        &["constraints", "must not", "must nots", "must-nots", "guardrails", "restrictions"],
-        &["constraint", "rules", "limits", "do not", "don'ts"],
-    ),
-    (
-        Part::Success,
-        &["success criteria", "acceptance criteria", "success metrics"],
-        &["success", "acceptance", "criteria"],
-    ),
-    (
-        Part::Verification,
-        &["verification commands", "test plan"],
-        &["verification", "verify", "testing", "tests", "validation", "checks"],
-    ),
-    (
-        Part::Background,
-        &["root cause", "open questions", "source references"],
-        &[
-            "why",
-            "problem",
-            "context",
-            "background",
-            "motivation",
-            "current",
-            "risks",
-            "benefits",
-            "questions",
-            "alternatives",
-            "references",
-            "investigation",
-        ],
-    ),
-    (
-        Part::Goal,
-        &["expected outcomes", "user story"],
-        &["goal", "goals", "objective", "objectives", "outcome", "outcomes", "purpose"],
-    ),
-    (Part::Scope, &["output files", "files changed"], &["scope", "files", "impact", "affected", "location"]),
-];
 
 #[cfg(test)]
 mod tests {

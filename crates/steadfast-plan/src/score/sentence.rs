@@ -1,5 +1,7 @@
 //! A sentence as words: what stands in backticks is one word of its own.
 
+use steadfast_words::WordList;
+
 /// What the heading above a sentence says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
@@ -55,6 +57,15 @@ impl Word {
     pub(super) fn code(text: String) -> Self {
         Self { is_code: true, ..Self::spoken(text) }
     }
+
+    pub(super) fn bare(&self) -> &str {
+        &self.bare
+    }
+
+    /// Spoken, and in the list.
+    pub(super) fn is_one_of(&self, words: WordList) -> bool {
+        !self.is_code && words.contains(&self.bare)
+    }
 }
 
 impl Said {
@@ -64,6 +75,11 @@ impl Said {
 
     pub(super) fn is_heading(&self) -> bool {
         self.form == Form::Heading
+    }
+
+    /// It is an item of a list, with a box or without.
+    pub(super) fn is_listed(&self) -> bool {
+        matches!(self.form, Form::Item | Form::Box)
     }
 
     pub(super) fn words(&self) -> &[Word] {
@@ -77,40 +93,34 @@ impl Said {
     }
 
     pub(super) fn says(&self, phrase: &str) -> bool {
-        self.position(phrase).is_some()
+        (0..self.words.len()).any(|from| starts(&self.words[from..], phrase))
     }
 
-    pub(super) fn says_any(&self, phrases: &[&str]) -> bool {
+    pub(super) fn says_any(&self, phrases: WordList) -> bool {
         phrases.iter().any(|phrase| self.says(phrase))
     }
 
     /// It begins with one of these, politeness aside.
-    pub(super) fn begins_with(&self, phrases: &[&str]) -> bool {
-        const POLITE: [&str; 7] = ["please", "and", "but", "also", "then", "hey", "so"];
-        let skipped =
-            self.words.iter().take_while(|word| !word.is_code && POLITE.contains(&word.text.as_str())).count();
-        let rest = self.words.get(skipped..).unwrap_or_default();
+    pub(super) fn begins_with(&self, phrases: WordList) -> bool {
+        let polite = |word: &&Word| !word.is_code && words!("polite").contains(&word.text);
+        let rest = &self.words[self.words.iter().take_while(polite).count()..];
         phrases.iter().any(|phrase| starts(rest, phrase))
     }
 
     /// A clause begins with one of these: the sentence, or what follows a comma, a colon, `and` or `but`.
-    pub(super) fn clause_begins_with(&self, phrases: &[&str]) -> bool {
+    pub(super) fn clause_begins_with(&self, phrases: WordList) -> bool {
         self.begins_with(phrases)
             || self.words.iter().enumerate().any(|(index, word)| {
                 let opens = word.text.ends_with([',', ':', ';', '(', '–', '—'])
                     || (!word.is_code && matches!(word.text.as_str(), "and" | "but" | "-"));
-                opens
-                    && self.words.get(index + 1..).is_some_and(|rest| phrases.iter().any(|phrase| starts(rest, phrase)))
+                opens && phrases.iter().any(|phrase| starts(&self.words[index + 1..], phrase))
             })
     }
 
     /// A figure, as a number or as a word that stands for one.
     pub(super) fn has_number(&self) -> bool {
-        self.words.iter().any(|word| !word.is_code && is_number(&word.text))
-    }
-
-    fn position(&self, phrase: &str) -> Option<usize> {
-        (0..self.words.len()).find(|from| self.words.get(*from..).is_some_and(|rest| starts(rest, phrase)))
+        let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit()) || words!("number").contains(word);
+        self.words.iter().any(|word| !word.is_code && is_number(&word.bare))
     }
 }
 
@@ -120,14 +130,8 @@ fn starts(words: &[Word], phrase: &str) -> bool {
 }
 
 /// A word without what hangs on it.
-pub(super) fn bare(word: &str) -> &str {
+fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '/' | '-'))
-}
-
-fn is_number(word: &str) -> bool {
-    let bare = bare(word);
-    bare.starts_with(|c: char| c.is_ascii_digit())
-        || matches!(bare, "two" | "three" | "four" | "five" | "six" | "ten" | "once" | "twice" | "zero")
 }
 
 fn words(text: &str) -> Vec<Word> {
@@ -147,6 +151,7 @@ fn words(text: &str) -> Vec<Word> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use steadfast_words::phrases;
 
     fn said(text: &str) -> Said {
         Said::new(1, text, Part::Other, Form::Prose)
@@ -157,9 +162,9 @@ mod tests {
         let sentence = said("Please **Do not** touch `must not`, and never sleep.");
         let found = ["do not", "must not", "never sleep", "not touch"].map(|phrase| sentence.says(phrase));
         assert_eq!(found, [true, false, true, true]);
-        assert!(sentence.begins_with(&["do not"]));
-        assert!(sentence.clause_begins_with(&["never"]));
-        assert!(!said("People do not understand it").clause_begins_with(&["do not"]));
+        assert!(sentence.begins_with(phrases!("do not")));
+        assert!(sentence.clause_begins_with(phrases!("never")));
+        assert!(!said("People do not understand it").clause_begins_with(phrases!("do not")));
     }
 
     #[test]

@@ -8,8 +8,8 @@
 use steadfast_model::StatedCheck;
 
 use super::document;
-use super::done::is_end;
-use super::sentence::{Form, Part, Said, Word, bare};
+use super::rules::is_end;
+use super::sentence::{Form, Part, Said, Word};
 use super::token;
 use crate::swallow::swallowed;
 
@@ -59,27 +59,15 @@ fn ends(said: &Said) -> bool {
 
 /// `Success: …`
 fn is_labelled(said: &Said) -> bool {
-    const LABELS: [&str; 10] = [
-        "success",
-        "success criterion",
-        "success criteria",
-        "acceptance",
-        "acceptance criterion",
-        "acceptance criteria",
-        "definition of done",
-        "done",
-        "dod",
-        "verification",
-    ];
     let end = said.words().iter().take(4).position(|word| !word.is_code && word.text.ends_with(':'));
     let Some(end) = end else { return false };
-    let label: Vec<&str> = said.words()[..=end].iter().map(|word| bare(&word.text)).collect();
-    LABELS.contains(&label.join(" ").as_str())
+    let label: Vec<&str> = said.words()[..=end].iter().map(Word::bare).collect();
+    words!("end label").contains(&label.join(" "))
 }
 
 /// The commands of a sentence that it says have to pass.
 fn commands(said: &Said) -> Vec<String> {
-    if said.form == Form::Code || is_denied_as_a_whole(said) {
+    if said.form == Form::Code || said.says_any(words!("denies the sentence")) {
         return Vec::new();
     }
     let words = said.words();
@@ -113,7 +101,7 @@ impl<'a> Group<'a> {
             let rest = &words[group.next..];
             let joins = rest.iter().take_while(|word| !word.is_code && is_join(word)).count();
             let Some(next) = rest.get(joins).filter(|word| word.is_code && joins > 0) else { return group };
-            group.is_choice |= rest[..joins].iter().any(|word| matches!(bare(&word.text), "or" | "nor"));
+            group.is_choice |= rest[..joins].iter().any(|word| matches!(word.bare(), "or" | "nor"));
             group.commands.push(next.text.as_str());
             group.next += joins + 1;
         }
@@ -121,37 +109,17 @@ impl<'a> Group<'a> {
 }
 
 fn is_join(word: &Word) -> bool {
-    const JOINS: [&str; 10] = ["", "and", "or", "nor", "plus", "then", "as", "well", "the", "also"];
-    JOINS.contains(&bare(&word.text)) && !word.text.contains(['(', ')'])
-}
-
-/// Nothing in such a sentence is a check.
-fn is_denied_as_a_whole(said: &Said) -> bool {
-    said.says_any(&[
-        "not done when",
-        "not finished when",
-        "not complete when",
-        "not ready when",
-        "isn't done when",
-        "not enough",
-        "neither",
-        "no need",
-        "out of scope",
-    ])
+    (word.bare().is_empty() || words!("joins commands").contains(word.bare())) && !word.text.contains(['(', ')'])
 }
 
 /// The words before a command in its own clause deny it, or make it depend on something.
 fn is_denied_before(before: &[Word]) -> bool {
-    const DENIES: [&str; 22] = [
-        "not", "no", "never", "cannot", "can't", "don't", "doesn't", "isn't", "won't", "without", "unless", "if",
-        "whether", "until", "before", "although", "though", "instead", "nor", "while", "except", "either",
-    ];
     let clause = before.iter().rev().take_while(|word| !(word.is_code || opens_clause(word)));
-    clause.filter(|word| !word.is_code).any(|word| DENIES.contains(&bare(&word.text)))
+    clause.into_iter().any(|word| word.is_one_of(words!("denies the command")))
 }
 
 fn opens_clause(word: &Word) -> bool {
-    word.text.ends_with([',', ';', ':', '.', '–', '—']) || matches!(bare(&word.text), "and" | "but" | "when" | "")
+    word.text.ends_with([',', ';', ':', '.', '–', '—']) || matches!(word.bare(), "and" | "but" | "when" | "")
 }
 
 /// Whether what follows a command says that it has to pass.
@@ -166,7 +134,7 @@ fn passes(after: &[Word]) -> bool {
         }
         aside &= word.is_code || !word.text.trim_end_matches([',', '.', ';']).ends_with(')');
     }
-    let skipped = words.iter().take_while(|word| !word.is_code && is_filler(word)).count();
+    let skipped = words.iter().take_while(|word| word.is_one_of(words!("before the verb"))).count();
     // A comma between a command and its verb begins something else.
     if words[..skipped].iter().any(|word| word.text.ends_with([',', ';', '.'])) {
         return false;
@@ -176,19 +144,9 @@ fn passes(after: &[Word]) -> bool {
         .is_some_and(|(last, rest)| ends_well(last, rest))
 }
 
-/// What may stand between a command and its verb.
-fn is_filler(word: &Word) -> bool {
-    const FILLERS: [&str; 31] = [
-        "all", "both", "each", "still", "now", "always", "again", "also", "must", "should", "shall", "will", "has",
-        "have", "needs", "need", "to", "command", "commands", "script", "target", "run", "runs", "check", "checks",
-        "suite", "job", "step", "itself", "then", "finally",
-    ];
-    FILLERS.contains(&bare(&word.text))
-}
-
 /// How many words say that it passes.
 fn predicate(words: &[&Word]) -> Option<usize> {
-    let spoken = |at: usize| words.get(at).filter(|word| !word.is_code).map_or("", |word| bare(&word.text));
+    let spoken = |at: usize| words.get(at).filter(|word| !word.is_code).map_or("", |word| word.bare());
     match spoken(0) {
         "pass" | "passes" | "succeed" | "succeeds" => Some(1),
         "is" | "are" | "stays" | "stay" | "remains" | "remain" | "be" | "goes" | "turns"
@@ -197,8 +155,7 @@ fn predicate(words: &[&Word]) -> Option<usize> {
             Some(2)
         }
         "exits" | "exit" | "returns" | "return" => {
-            const BETWEEN: [&str; 8] = ["with", "a", "an", "exit", "code", "status", "of", "value"];
-            let between = (1..words.len()).take_while(|at| BETWEEN.contains(&spoken(*at))).count();
+            let between = (1..words.len()).take_while(|at| words!("exits with").contains(spoken(*at))).count();
             matches!(spoken(between + 1), "0" | "zero").then_some(between + 2)
         }
         _ => None,
@@ -207,42 +164,13 @@ fn predicate(words: &[&Word]) -> Option<usize> {
 
 /// What follows the verb leaves it as it is: the end, another clause, or where and how it passes.
 fn ends_well(last: &Word, rest: &[&Word]) -> bool {
-    const CONDITIONS: [&str; 12] =
-        ["when", "if", "unless", "only", "whenever", "while", "provided", "once", "or", "until", "except", "given"];
-    const WAYS: [&str; 25] = [
-        "and",
-        "with",
-        "without",
-        "on",
-        "in",
-        "for",
-        "from",
-        "locally",
-        "again",
-        "cleanly",
-        "after",
-        "too",
-        "as",
-        "but",
-        "under",
-        "against",
-        "at",
-        "unchanged",
-        "successfully",
-        "now",
-        "there",
-        "by",
-        "too",
-        "everywhere",
-        "then",
-    ];
     let clause_ends = |word: &Word| word.text.ends_with([',', ';', '.', ':', '!', ')']);
     if clause_ends(last) {
         return true;
     }
     let Some(first) = rest.first() else { return true };
-    let first_bare = bare(&first.text);
-    if first.is_code || !(first_bare.is_empty() || WAYS.contains(&first_bare)) {
+    let first_bare = first.bare();
+    if first.is_code || !(first_bare.is_empty() || words!("way").contains(first_bare)) {
         return false;
     }
     if first_bare.is_empty() || matches!(first_bare, "and" | "but" | "then") {
@@ -250,10 +178,10 @@ fn ends_well(last: &Word, rest: &[&Word]) -> bool {
     }
     // In its own clause nothing is a condition, and no second text in backticks says how it is to be run.
     for word in rest {
-        if word.is_code || CONDITIONS.contains(&bare(&word.text)) {
+        if word.is_code || words!("condition").contains(word.bare()) {
             return false;
         }
-        if clause_ends(word) || matches!(bare(&word.text), "and" | "but") {
+        if clause_ends(word) || matches!(word.bare(), "and" | "but") {
             break;
         }
     }

@@ -42,47 +42,9 @@ fn is_path(word: &Word) -> bool {
     match parts {
         0 => false,
         1 => word.is_code || text.ends_with('/'),
-        _ => word.is_code || text.ends_with('/') || text.starts_with('/') || ROOTS.contains(&first),
+        _ => word.is_code || text.ends_with('/') || text.starts_with('/') || words!("root folder").contains(first),
     }
 }
-
-/// Where bare words with a slash between them are a folder, not two names for one thing.
-const ROOTS: [&str; 34] = [
-    "src",
-    "lib",
-    "libs",
-    "crates",
-    "packages",
-    "package",
-    "services",
-    "service",
-    "app",
-    "apps",
-    "docs",
-    "doc",
-    "test",
-    "tests",
-    "spec",
-    "cmd",
-    "internal",
-    "pkg",
-    "web",
-    "worker",
-    "config",
-    "scripts",
-    "modules",
-    "server",
-    "client",
-    "frontend",
-    "backend",
-    "components",
-    "examples",
-    "tools",
-    "bin",
-    "include",
-    "plugins",
-    "bench",
-];
 
 /// Where the end of a sentence does not belong to it.
 fn bare_path(word: &str) -> &str {
@@ -98,13 +60,9 @@ fn without_line(path: &str) -> &str {
 }
 
 fn has_extension(text: &str) -> bool {
-    const KNOWN: [&str; 46] = [
-        "rs", "ts", "tsx", "js", "jsx", "mjs", "py", "go", "rb", "php", "java", "kt", "c", "h", "cc", "cpp", "hpp",
-        "cs", "swift", "ex", "exs", "sh", "sql", "md", "mdx", "txt", "json", "jsonl", "yaml", "yml", "toml", "lock",
-        "css", "scss", "html", "vue", "svelte", "nix", "xml", "csv", "proto", "tf", "ini", "cfg", "lua", "zig",
-    ];
     text.rsplit_once('.').is_some_and(|(stem, extension)| {
-        KNOWN.contains(&extension) && stem.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '*'))
+        words!("extension").contains(extension)
+            && stem.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '*'))
     })
 }
 
@@ -133,70 +91,6 @@ pub(super) fn commands(said: &Said) -> impl Iterator<Item = &str> {
 
 /// A command line that can be run as it stands. Two plain words, `all tests`, are more likely a name.
 pub(super) fn is_runnable(code: &str) -> bool {
-    const MORE: [&str; 62] = [
-        "[",
-        "[[",
-        "ansible-playbook",
-        "awk",
-        "bazel",
-        "biome",
-        "black",
-        "cabal",
-        "cat",
-        "cd",
-        "clang-tidy",
-        "cmake",
-        "cmp",
-        "dart",
-        "env",
-        "find",
-        "flake8",
-        "flutter",
-        "gh",
-        "golangci-lint",
-        "hatch",
-        "helm",
-        "isort",
-        "jest",
-        "jq",
-        "kubectl",
-        "lein",
-        "ls",
-        "meson",
-        "mypy",
-        "ninja",
-        "nox",
-        "pdm",
-        "perl",
-        "php-cs-fixer",
-        "phpstan",
-        "phpunit",
-        "pip",
-        "playwright",
-        "poetry",
-        "pre-commit",
-        "prettier",
-        "psql",
-        "pylint",
-        "pyright",
-        "rails",
-        "rspec",
-        "ruby",
-        "rubocop",
-        "sbt",
-        "sed",
-        "shellcheck",
-        "sqlite3",
-        "stack",
-        "staticcheck",
-        "steadfast",
-        "task",
-        "timeout",
-        "uv",
-        "vitest",
-        "xcodebuild",
-        "zig",
-    ];
     let assigns = |word: &&str| {
         word.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
@@ -207,7 +101,7 @@ pub(super) fn is_runnable(code: &str) -> bool {
     let is_script = program.contains('/') && program.ends_with(".sh");
     let technical = |word: &&str| word.contains(|c: char| !c.is_alphabetic());
     is_known(program)
-        || MORE.contains(program)
+        || words!("more programs").contains(program)
         || is_script
         || is_command(&bare.join(" ")) && rest.iter().any(technical)
 }
@@ -222,47 +116,7 @@ fn is_command(code: &str) -> bool {
 }
 
 fn is_known(program: &str) -> bool {
-    const PROGRAMS: [&str; 38] = [
-        "cargo",
-        "npm",
-        "npx",
-        "pnpm",
-        "yarn",
-        "bun",
-        "deno",
-        "make",
-        "just",
-        "pytest",
-        "python",
-        "python3",
-        "tox",
-        "go",
-        "mix",
-        "php",
-        "composer",
-        "bundle",
-        "rake",
-        "gradle",
-        "mvn",
-        "dotnet",
-        "swift",
-        "nix",
-        "bash",
-        "sh",
-        "curl",
-        "grep",
-        "test",
-        "diff",
-        "docker",
-        "terraform",
-        "git",
-        "ruff",
-        "eslint",
-        "tsc",
-        "node",
-        "ctest",
-    ];
-    PROGRAMS.contains(&program) || program.starts_with("./")
+    words!("program").contains(program) || program.starts_with("./")
 }
 
 /// `UserStore`, `replace_ids`, `run()`: nobody writes so but in code.

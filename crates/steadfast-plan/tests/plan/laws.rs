@@ -3,7 +3,9 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 use steadfast_model::Plan;
-use steadfast_plan::{Options, compile, lint, render, synthetic_spec};
+use steadfast_plan::{Options, compile, lint, render};
+
+use crate::synthetic::synthetic_spec;
 use steadfast_testkit::PATIENCE;
 
 /// Ids are unique, everything that is waited for is there, and nothing waits for itself, through others or not.

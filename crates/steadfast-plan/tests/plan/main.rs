@@ -12,6 +12,7 @@ mod markdown;
 mod round_trip;
 mod scores;
 mod styles;
+mod synthetic;
 mod waves;
 
 use steadfast_model::Plan;

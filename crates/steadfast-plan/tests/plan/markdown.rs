@@ -1,3 +1,5 @@
+use steadfast_plan::{Dimension, score};
+
 use crate::{lines, plan, said};
 
 #[test]
@@ -46,4 +48,18 @@ fn two_titles_under_one_id_are_one_task_and_that_is_said() {
       |           ^^^^^^^^^^
       = help: give it another id if they are two
     ");
+}
+
+/// `spec lint` and `loop score` read one text: three backticks do not end a block that four began.
+#[test]
+fn a_fence_inside_of_a_longer_one_is_code_for_the_plan_and_for_the_score() {
+    let text = "# Codes\n\n````md\n```sh\nmake\n```\n- [ ] 9.9 Only `src/example.rs` may change\n````\n\n- [ ] 1.1 Make codes\n";
+    assert_eq!(plan(text).tasks.iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["1.0", "1.1"]);
+    let outcome = |text: &str| {
+        let scored = score(text);
+        let because = |dimension| scored.marks.iter().find(|mark| mark.dimension == dimension)?.because.clone();
+        (because(Dimension::Done).map(|sentence| sentence.text), scored.points(Dimension::Constraints))
+    };
+    assert_eq!(outcome(text), (Some("Make codes".to_owned()), 0));
+    assert_eq!(outcome(&text.replace("````", "```")), (Some("Only `src/example.rs` may change".to_owned()), 2));
 }

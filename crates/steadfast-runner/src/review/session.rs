@@ -29,7 +29,7 @@ impl<'a> SessionReview<'a> {
             return Err(RunError::LoopInRun { id: looped.id.clone(), run: run.clone() });
         }
         let settings = repository.config.load().map_err(WorkError::from)?;
-        let (how, settings) = (settings.looped, settings.run);
+        let (how, settings) = (settings.loops, settings.run);
         let base = looped.base.clone().ok_or(RunError::NoBase)?;
         let plan = looped.plan.clone().ok_or(RunError::NoPlan)?;
         let stated = stated_checks(&repository.ledger()?, looped)?;

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
 /// Whose doing it is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Who {
@@ -9,7 +12,8 @@ pub enum Who {
     Subagent { id: String, kind: String },
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "moment", rename_all = "snake_case")]
 pub enum Moment {
     SessionStarted {
         source: &'static str,
@@ -22,6 +26,7 @@ pub enum Moment {
         reason: String,
     },
     /// The model gave an answer; what it says and does comes next.
+    #[serde(rename = "turn")]
     Answered,
     Said {
         who: Who,
@@ -29,6 +34,7 @@ pub enum Moment {
     },
     /// All that the session spent until now.
     Spent {
+        #[serde(rename = "usd", serialize_with = "usd")]
         micro_usd: u64,
     },
     ToolStarting {
@@ -117,5 +123,44 @@ impl fmt::Display for Who {
             Self::Main => formatter.write_str("main"),
             Self::Subagent { id, .. } => formatter.write_str(id),
         }
+    }
+}
+
+impl Serialize for Who {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+fn usd<S: Serializer>(micro_usd: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(*micro_usd as f64 / 1e6)
+}
+
+impl Ending {
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Stopped => "stopped",
+            Self::Overridden => "overridden",
+            Self::Halted { .. } => "halted",
+            Self::PromptRefused { .. } => "prompt_refused",
+            Self::ModelFailed { .. } => "model_failed",
+            Self::TurnLimit => "turn_limit",
+            Self::BudgetSpent => "budget_spent",
+        }
+    }
+}
+
+impl Serialize for Ending {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (reason, status) = match self {
+            Self::Halted { reason } | Self::PromptRefused { reason } => (Some(reason), None),
+            Self::ModelFailed { status } => (None, Some(status)),
+            Self::Stopped | Self::Overridden | Self::TurnLimit | Self::BudgetSpent => (None, None),
+        };
+        let mut fields = serializer.serialize_struct("Ending", 3)?;
+        fields.serialize_field("ending", self.as_str())?;
+        fields.serialize_field("reason", &reason)?;
+        fields.serialize_field("status", &status)?;
+        fields.end()
     }
 }

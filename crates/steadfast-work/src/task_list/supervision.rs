@@ -42,7 +42,7 @@ impl TaskList {
     pub(super) fn check_limit(&self) -> Duration {
         // A configuration that cannot be read is said elsewhere; a check has a limit all the same.
         let settings = self.repository.config.load().unwrap_or_default();
-        Duration::from_secs(settings.ledger_check_seconds.value.into())
+        Duration::from_secs(settings.ledger.check_seconds.value.into())
     }
 
     fn run_check(&self, task: &Task, command: &str, confinement: &mut Confinement, stop: &AtomicBool) -> Evidence {

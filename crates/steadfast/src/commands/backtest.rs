@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use clap::Args;
 use steadfast_hosts::transcript::session_of;
+use steadfast_text::count;
+use steadfast_work::replay;
 
 use super::replay::rules;
 use super::transcript::sessions;
 use crate::error::CommandError;
-use crate::output::{note, several, tell};
+use crate::output::{note, tell};
 use summary::Summary;
 
 mod page;
 mod progress;
-mod report;
 mod summary;
-mod work;
 
 /// Folds many sessions that were through the rules: how often each policy would have spoken, on what, with examples.
 ///
@@ -46,11 +46,17 @@ impl Backtest {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let files = whole(sessions::find(&self.folders)?);
         let rules = rules()?;
-        let reports = work::all(&files, &rules, self.examples)?;
+        let watch = |done: &dyn Fn() -> usize, ended: &dyn Fn() -> bool| {
+            progress::show("sessions", files.len(), done, ended);
+        };
+        let reports = replay::reports(&files, &rules, self.examples, watch).map_err(|error| {
+            CommandError::failure(error)
+                .hint("`steadfast replay FILE` shows whose session it is; the others can be named without it")
+        })?;
         let summary = Summary::of(reports, self.examples);
         summary.unread.iter().take(NAMED).for_each(|why| note!("{why}"));
         if summary.unread.len() > NAMED {
-            note!("{} more not read", several(summary.unread.len() - NAMED, "file"));
+            note!("{} more not read", count(summary.unread.len() - NAMED, "file"));
         }
         if summary.sessions == 0 {
             return Err(sessions::none_read());

@@ -1,17 +1,10 @@
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-
 use clap::Args;
-use steadfast_model::{GateScope, GateState, Millis, SessionId};
-use steadfast_store::{Keep, Place, Removal, SessionFiles, gate_of, rotated_log, stale_claims, sweep_removed};
+use steadfast_text::{count, count_of};
+use steadfast_work::clean::{Cleaned, Cleaning, clean};
 
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
-use crate::surroundings;
-
-const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Removes sessions that ended or fell silent long ago, with their journals, their steps and their history, and what was
 /// left behind.
@@ -30,124 +23,39 @@ pub(super) struct Clean {
     all: bool,
 }
 
-/// What goes, and what is kept although it is old.
-#[derive(Debug, Default)]
-struct Found {
-    sessions: Vec<SessionId>,
-    bytes: u64,
-    damaged: usize,
-    gated: usize,
-}
-
 impl Clean {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
-        let place = &repository.place;
-        let now = surroundings::now();
-        let claims = sized(stale_claims(place, now));
-        let days = self.older_than.unwrap_or(repository.config.load()?.privacy_retain_days.value);
-        let age = i64::from(days).saturating_mul(DAY_MS).max(DAY_MS);
-        let keep = Keep { heard_since: Millis(now.0.saturating_sub(age)), damaged: !self.all };
-
-        let mut ledger = repository.ledger()?;
-        if !self.dry_run {
-            sweep_removed(place).map_err(|error| failed(error.to_string()))?;
+        let asked = Cleaning { older_than_days: self.older_than, dry_run: self.dry_run, damaged: self.all };
+        let Cleaned { days, sessions, lines, claims, logs, bytes, damaged, gated, failed } = clean(&repository, asked)?;
+        for (id, error) in &failed {
+            note!("note: session {id} is kept: {error}");
         }
-        let mut found = self.sessions(place, keep);
-        let folders: Vec<_> = SessionFiles::folders(place).iter().map(|files| files.session().clone()).collect();
-        // What an earlier run left halfway has no files any more.
-        let without_files = ledger.silent_since(keep.heard_since)?.into_iter().filter(|id| !folders.contains(id));
-        let new: Vec<_> = without_files.filter(|id| !found.sessions.contains(id)).collect();
-        found.sessions.extend(new);
-
-        let before = database_bytes(ledger.path());
-        let lines = if self.dry_run {
-            ledger.history_of(&found.sessions)?
-        } else {
-            let forgotten = ledger.forget(&found.sessions)?;
-            sweep_removed(place).map_err(|error| failed(error.to_string()))?;
-            if forgotten.sessions > 0 {
-                // Room that could not be given back is used again.
-                let _ = ledger.compact();
-            }
-            forgotten.lines
-        };
-        let after = database_bytes(ledger.path());
-        drop(ledger);
-
-        let (claims, claim_bytes) = self.files(claims)?;
-        let (logs, log_bytes) = self.files(sized([rotated_log(place)]))?;
-        let bytes = found.bytes + claim_bytes + log_bytes + before.saturating_sub(after);
-        let sessions = found.sessions.len();
-        if sessions + claims + logs == 0 {
-            put(&format!("nothing to remove: no session is older than {}\n", of_days(days)))?;
+        if sessions.len() + claims + logs == 0 {
+            put(&format!("nothing to remove: no session is older than {}\n", count(days.max(1), "day")))?;
         } else {
             let verb = if self.dry_run { "would remove" } else { "removed" };
             put(&format!(
                 "{verb} {} ({}), {}, {}: {}\n",
-                counted(sessions, "session", "sessions"),
-                counted(lines, "line of history", "lines of history"),
-                counted(claims, "stale claim", "stale claims"),
-                counted(logs, "rotated log", "rotated logs"),
+                count(sessions.len(), "session"),
+                count_of(lines, "line of history", "lines of history"),
+                count(claims, "stale claim"),
+                count(logs, "rotated log"),
                 size(bytes)
             ))?;
         }
-        if found.damaged > 0 {
+        if damaged > 0 {
             note!(
                 "note: kept {} for you to look at: `journal.damaged` in `{}`; `--all` removes it too",
-                counted(found.damaged, "old session with damaged lines", "old sessions with damaged lines"),
-                place.state.join("sessions").display()
+                count_of(damaged, "old session with damaged lines", "old sessions with damaged lines"),
+                repository.place.state.join("sessions").display()
             );
         }
-        if found.gated > 0 {
-            note!("note: kept {} at a closed gate", counted(found.gated, "old session", "old sessions"));
+        if gated > 0 {
+            note!("note: kept {} at a closed gate", count(gated, "old session"));
         }
         Ok(())
     }
-
-    fn sessions(&self, place: &Place, keep: Keep) -> Found {
-        let mut found = Found::default();
-        for files in SessionFiles::folders(place) {
-            let id = files.session();
-            let stands = |gate: GateState| gate.expires_at.is_none_or(|at| surroundings::now() < at);
-            let remembers = files.peek().and_then(|state| state.gate).is_some_and(stands);
-            if remembers || gate_of(place, &GateScope::Session(id.clone())).is_some() {
-                found.gated += usize::from(matches!(files.try_remove(keep), Ok(Removal::Removed(_))));
-                continue;
-            }
-            let removal = if self.dry_run { files.try_remove(keep) } else { files.remove(place, keep) };
-            match removal {
-                Ok(Removal::Removed(bytes)) => {
-                    found.sessions.push(id.clone());
-                    found.bytes += bytes;
-                }
-                Ok(Removal::Living) => {}
-                Ok(Removal::Damaged) => found.damaged += 1,
-                // One that cannot be removed is no reason to keep the others.
-                Err(error) => note!("note: session {id} is kept: {error}"),
-            }
-        }
-        found
-    }
-
-    /// How many of these files there are, and how long they are together.
-    fn files(&self, files: Vec<(PathBuf, u64)>) -> Result<(usize, u64), CommandError> {
-        let sum = (files.len(), files.iter().map(|(_, bytes)| bytes).sum());
-        for (path, _) in files.into_iter().filter(|_| !self.dry_run) {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(failed(format!("cannot remove `{}`: {error}", path.display())));
-                }
-                _ => {}
-            }
-        }
-        Ok(sum)
-    }
-}
-
-/// Those of these files that are there, with their length.
-fn sized(paths: impl IntoIterator<Item = PathBuf>) -> Vec<(PathBuf, u64)> {
-    paths.into_iter().filter_map(|path| fs::metadata(&path).ok().map(|file| (path, file.len()))).collect()
 }
 
 fn parse_days(text: &str) -> Result<u32, String> {
@@ -157,25 +65,6 @@ fn parse_days(text: &str) -> Result<u32, String> {
         None => (text.strip_suffix('d').ok_or_else(expected)?, 1),
     };
     number.parse::<u32>().ok().and_then(|number| number.checked_mul(days)).ok_or_else(expected)
-}
-
-fn failed(why: String) -> CommandError {
-    CommandError::failure(why).hint("delete it yourself if it stays; the next `steadfast clean` removes what is left")
-}
-
-/// The database with what is not yet in its file.
-fn database_bytes(path: &Path) -> u64 {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    [path, Path::new(&log)].into_iter().filter_map(|path| fs::metadata(path).ok()).map(|file| file.len()).sum()
-}
-
-fn of_days(days: u32) -> String {
-    counted(days.max(1) as usize, "day", "days")
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn size(bytes: u64) -> String {

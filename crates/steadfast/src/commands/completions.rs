@@ -12,9 +12,9 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self, program: &clap::Command) -> Result<(), CommandError> {
+    pub(super) fn run(self) -> Result<(), CommandError> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut without_hidden(program), "steadfast", &mut script);
+        clap_complete::generate(self.shell, &mut without_hidden(&super::program()), "steadfast", &mut script);
         put(&String::from_utf8_lossy(&script)).map(|_| ())
     }
 }

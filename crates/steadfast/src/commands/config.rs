@@ -1,17 +1,18 @@
 mod file;
-mod schema;
 
 use clap::{Args, Subcommand};
-use steadfast_model::{Settings, Source};
+use steadfast_model::{SetBy, Settings, Source};
 use steadfast_work::Repository;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
-use crate::setup::Setup;
-use crate::surroundings;
 
 pub(super) use file::set;
+
+/// Generated from the table of settings; CI fails when it is out of date.
+const SCHEMA: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/steadfast.schema.json"));
 
 /// Shows and changes the configuration.
 #[derive(Debug, Subcommand)]
@@ -49,7 +50,7 @@ impl Config {
             Self::Show { json } => show(json),
             Self::Set(set) => set.run(),
             Self::Schema => {
-                put(schema::TEXT)?;
+                put(SCHEMA)?;
                 Ok(())
             }
         }
@@ -58,8 +59,8 @@ impl Config {
 
 impl Set {
     fn run(self) -> Result<(), CommandError> {
-        let place = Setup::here()?.place;
-        if self.project && Settings::USERS_ALONE.contains(&self.key.as_str()) {
+        let place = here::setup()?.place;
+        if self.project && Settings::key(&self.key).is_some_and(|key| key.set_by == SetBy::UserOnly) {
             return Err(CommandError::refused(format!(
                 "`{}` says what is run, and is ignored in what is committed with a project",
                 self.key
@@ -67,8 +68,8 @@ impl Set {
             .hint(format!("`steadfast config set {} …` sets it for you in this repository", self.key)));
         }
         let (layer, repository) = match (self.project, self.user) {
-            (true, _) => (Source::Project, Repository::at(place, surroundings::environment())),
-            (_, true) => (Source::User, Repository::at(place, surroundings::environment())),
+            (true, _) => (Source::Project, Repository::at(place, environment::current())),
+            (_, true) => (Source::User, Repository::at(place, environment::current())),
             _ => (Source::Local, here::repository()?),
         };
         let config = &repository.config;
@@ -119,9 +120,4 @@ fn show(json: bool) -> Result<(), CommandError> {
 
 fn line(key: &str, value: &str, source: Source) -> String {
     format!("{key:<20} {value:<10} {source}\n")
-}
-
-/// Every key there is.
-fn keys() -> Vec<&'static str> {
-    Settings::default().lines().into_iter().map(|(key, ..)| key).collect()
 }

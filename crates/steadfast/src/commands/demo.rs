@@ -6,10 +6,11 @@ use anstyle::Style;
 use clap::Args;
 use steadfast_model::{Counts, Host};
 use steadfast_store::ledger::Ledger;
+use steadfast_text::count;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::output::gone_or_full;
-use crate::surroundings;
 use host::{Performance, find_program};
 use journal::Journal;
 use sandbox::Sandbox;
@@ -57,7 +58,7 @@ impl Demo {
     fn play(self) -> Result<(), End> {
         let program = find_program(self.host, self.program)?;
         let sandbox = Sandbox::new()?;
-        let mut timeline = Timeline::new(surroundings::now(), self.fast);
+        let mut timeline = Timeline::new(environment::now(), self.fast);
         let player = match self.host {
             Host::Sim => "A simulated agent",
             Host::Claude => "Claude Code, with a scripted model,",
@@ -152,10 +153,7 @@ fn close(
         Style::new(),
         &format!("Without Steadfast: {done} of {} tasks done, and the words \"{message}\"", first.counts.all()),
     )?;
-    let times = match refusals.len() {
-        1 => "1 refusal".to_owned(),
-        many => format!("{many} refusals"),
-    };
+    let times = count(refusals.len(), "refusal");
     timeline.paragraph(
         bold,
         &format!("With Steadfast: {} of {} tasks done, each by its check, after {times}.", end.done, end.all()),

@@ -1,23 +1,13 @@
-//! Looks at everything that has to be right and says what is not. What it looks for is in the table [`checks::CHECKS`].
-
-mod checks;
-mod finding;
-mod here;
-mod measure;
-mod program;
-mod version;
-
 use clap::Args;
 use serde_json::json;
-use steadfast_store::Place;
+use steadfast_hosts::install::STOP_BLOCK_CAP;
+use steadfast_work::chain;
+use steadfast_work::doctor::{Finding, Severity, examine};
 
+use crate::environment;
 use crate::error::CommandError;
+use crate::here;
 use crate::output::{note, put};
-use crate::setup::Setup;
-use crate::surroundings;
-use checks::CHECKS;
-use finding::{Finding, Severity};
-use here::Here;
 
 /// Looks at this repository and its wiring, and says what is wrong and what to do about it.
 ///
@@ -34,16 +24,15 @@ pub(super) struct Doctor {
 
 impl Doctor {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let mut setup = Setup::here()?;
-        // Outside git a folder above may be the one that was set up.
-        let found = Place::find(&setup.place.root, surroundings::user_state().as_deref());
-        let set_up = found.is_some();
-        if let Some(place) = found {
-            setup.install.root.clone_from(&place.root);
-            setup.place = place;
+        let stop_block_cap = environment::text(STOP_BLOCK_CAP).and_then(|text| text.parse().ok());
+        let examined = examine(here::setup()?, environment::current(), stop_block_cap, self.fix);
+        for (code, fixed) in &examined.fixes {
+            match fixed {
+                Ok(said) => note!("fixed {code}: {said}"),
+                Err(error) => note!("not fixed {code}: {}", chain(error)),
+            }
         }
-        let findings =
-            if set_up { examine(&Here::look(setup), self.fix) } else { vec![checks::not_set_up(&setup.place)] };
+        let findings = examined.findings;
         put(&if self.json { to_json(&findings) } else { to_text(&findings) })?;
         match count(&findings, Severity::Error) {
             0 => Ok(()),
@@ -51,33 +40,6 @@ impl Doctor {
                 .hint("each says above what to do")),
         }
     }
-}
-
-fn examine(here: &Here, fix: bool) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for check in CHECKS {
-        let mut found = check(here);
-        if fix && mend(here, &found) {
-            found = check(here);
-        }
-        findings.extend(found);
-    }
-    findings.sort_by_key(|finding| finding.severity);
-    findings
-}
-
-/// Whether something was done.
-fn mend(here: &Here, findings: &[Finding]) -> bool {
-    let mut done = false;
-    for finding in findings {
-        let Some(fix) = finding.fix else { continue };
-        match fix(here) {
-            Ok(said) => note!("fixed {}: {said}", finding.code),
-            Err(why) => note!("not fixed {}: {why}", finding.code),
-        }
-        done = true;
-    }
-    done
 }
 
 fn to_json(findings: &[Finding]) -> String {

@@ -1,16 +1,19 @@
+use std::str::FromStr;
+
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use steadfast_model::{Millis, PolicyName};
 use steadfast_store::ledger::HistoryFilter;
 use steadfast_store::read_log;
+use steadfast_text::{parse_span, parse_time};
 
+use crate::environment;
 use crate::error::CommandError;
-use crate::history::History;
+use crate::here;
 use crate::output::{note, put};
-use crate::surroundings;
-use crate::when::Since;
 use follow::follow;
 use line::{Columns, Line};
+use steadfast_work::history::History;
 
 mod follow;
 mod line;
@@ -58,13 +61,13 @@ fn policy(name: &str) -> Result<PolicyName, String> {
 
 impl Log {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let history = History::here()?;
+        let history = here::history()?;
         let filter = HistoryFilter {
             session: self.session.as_deref().map(|beginning| history.session(beginning)).transpose()?,
             policy: self.policy,
             verdicts: self.verdicts,
             after: None,
-            since: self.since.map(|since| since.before(surroundings::now())),
+            since: self.since.map(|since| since.before(environment::now())),
             limit: self.limit,
         };
         if self.follow {
@@ -79,7 +82,7 @@ impl Log {
         if lines.is_empty() {
             note!("no verdicts");
         }
-        put(&Columns::fitting(&lines, surroundings::now()).show(&lines, self.json))?;
+        put(&Columns::fitting(&lines, environment::now()).show(&lines, self.json))?;
         Ok(())
     }
 }
@@ -97,4 +100,74 @@ fn newest(mut lines: Vec<Line>, limit: u32) -> Vec<Line> {
     lines.sort_by(|a, b| a.order().cmp(&b.order()));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     lines.split_off(lines.len().saturating_sub(limit))
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected `30m`, `2h`, `7d`, or a time as in `2026-07-28T09:30:00Z`")]
+struct NotATime;
+
+/// The beginning of a span that reaches until now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
+    /// So many milliseconds before now.
+    Ago(i64),
+    At(Millis),
+}
+
+impl Since {
+    fn before(self, now: Millis) -> Millis {
+        match self {
+            Self::Ago(span) => Millis(now.0.saturating_sub(span)),
+            Self::At(at) => at,
+        }
+    }
+}
+
+impl FromStr for Since {
+    type Err = NotATime;
+
+    fn from_str(text: &str) -> Result<Self, NotATime> {
+        let ago = parse_span(text).and_then(|millis| i64::try_from(millis).ok());
+        ago.map(Self::Ago).or_else(|| parse_time(text).map(|millis| Self::At(Millis(millis)))).ok_or(NotATime)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_time_is_refused() {
+        let wrong = [
+            "",
+            "2",
+            "h",
+            "-2h",
+            "2x",
+            "yesterday",
+            "2026-02-30",
+            "2026-13-01",
+            "2026/01/01",
+            "2026-01-01T10:00",
+            "2026-01-01T10:00:00",
+            "2026-01-01T25:00:00Z",
+            "2026-01-01T10:00:00.Z",
+            "2026-01-01T10:00:00Zulu",
+            "2026-01-01T10.00.00Z",
+            "99999999999999999999d",
+            "9999999999999999d",
+            "äöüäöü",
+            "2026-01-0ä",
+        ];
+        for text in wrong {
+            assert_eq!(text.parse::<Since>(), Err(NotATime), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_span_ends_now() {
+        let since = |text: &str| text.parse::<Since>().unwrap().before(Millis(1_000_000_000));
+        assert_eq!([since("30m"), since("2h"), since("7d")].map(|at| at.0), [998_200_000, 992_800_000, 395_200_000]);
+        assert_eq!(since("1970-01-01T00:00:01Z"), Millis(1_000));
+    }
 }

@@ -2,10 +2,27 @@
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::error::{CommandError, ErrorKind};
 use crate::output::{gone_or_full, note};
+
+/// An enum of commands that runs the one that was called.
+macro_rules! commands {
+    ($(#[$about:meta])* $visibility:vis enum $name:ident { $($(#[$attribute:meta])* $command:ident($type:ty),)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, clap::Subcommand)]
+        $visibility enum $name { $($(#[$attribute])* $command($type),)+ }
+
+        impl $name {
+            pub(super) fn run(self) -> Result<(), $crate::error::CommandError> {
+                match self { $(Self::$command(command) => command.run(),)+ }
+            }
+        }
+    };
+}
+
+use commands;
 
 mod authority;
 mod backtest;
@@ -20,7 +37,7 @@ mod guard;
 mod init;
 mod learn;
 mod log;
-mod looped;
+mod loops;
 mod mcp;
 mod neighbours;
 mod pause;
@@ -40,7 +57,7 @@ mod transcript;
 mod uninstall;
 mod why;
 
-pub(crate) use looped::start::not_clear;
+pub(crate) use loops::start::not_clear;
 
 /// What this binary was built from; `build.rs` knows.
 const LONG_VERSION: &str = concat!(
@@ -62,57 +79,58 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Init(init::Init),
-    Uninstall(uninstall::Uninstall),
-    Off(pause::Off),
-    Pause(pause::Pause),
-    Doctor(doctor::Doctor),
-    Status(status::Status),
-    Why(why::Why),
-    Log(log::Log),
-    #[command(subcommand)]
-    Task(task::Task),
-    #[command(subcommand)]
-    Spec(spec::Spec),
-    #[command(subcommand)]
-    Plan(plan::Plan),
-    #[command(subcommand)]
-    Goal(goal::Goal),
-    Decide(decide::Decide),
-    #[command(subcommand)]
-    Learn(learn::Learn),
-    Recall(recall::Recall),
-    #[command(subcommand, name = "loop")]
-    Looped(looped::Looped),
-    Run(run::Run),
-    Resume(resume::Resume),
-    Progress(progress::Progress),
-    #[command(subcommand)]
-    Guard(guard::Guard),
-    #[command(subcommand)]
-    Transcript(transcript::Transcript),
-    Replay(replay::Replay),
-    Backtest(backtest::Backtest),
-    #[command(subcommand)]
-    Config(config::Config),
-    Clean(clean::Clean),
-    Completions(completions::Completions),
-    Mcp(mcp::Mcp),
-    Demo(demo::Demo),
-    #[command(hide = true)]
-    Sim(sim::Sim),
-    #[command(hide = true)]
-    Supervise(supervise::Supervise),
-    #[command(hide = true)]
-    Neighbours(neighbours::Neighbours),
-    #[command(hide = true)]
-    Refine(refine::Refine),
+commands! {
+    enum Command {
+        Init(init::Init),
+        Uninstall(uninstall::Uninstall),
+        Off(pause::Off),
+        Pause(pause::Pause),
+        Doctor(doctor::Doctor),
+        Status(status::Status),
+        Why(why::Why),
+        Log(log::Log),
+        #[command(subcommand)]
+        Task(task::Task),
+        #[command(subcommand)]
+        Spec(spec::Spec),
+        #[command(subcommand)]
+        Plan(plan::Plan),
+        #[command(subcommand)]
+        Goal(goal::Goal),
+        Decide(decide::Decide),
+        #[command(subcommand)]
+        Learn(learn::Learn),
+        Recall(recall::Recall),
+        #[command(subcommand)]
+        Loop(loops::LoopCommand),
+        Run(run::Run),
+        Resume(resume::Resume),
+        Progress(progress::Progress),
+        #[command(subcommand)]
+        Guard(guard::Guard),
+        #[command(subcommand)]
+        Transcript(transcript::Transcript),
+        Replay(replay::Replay),
+        Backtest(backtest::Backtest),
+        #[command(subcommand)]
+        Config(config::Config),
+        Clean(clean::Clean),
+        Completions(completions::Completions),
+        Mcp(mcp::Mcp),
+        Demo(demo::Demo),
+        #[command(hide = true)]
+        Sim(sim::Sim),
+        #[command(hide = true)]
+        Supervise(supervise::Supervise),
+        #[command(hide = true)]
+        Neighbours(neighbours::Neighbours),
+        #[command(hide = true)]
+        Refine(refine::Refine),
+    }
 }
 
 pub(crate) fn run() -> ExitCode {
-    let mut commands = authority::with_authority(Cli::command());
+    let mut commands = program();
     let parsed = commands
         .try_get_matches_from_mut(std::env::args_os())
         .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
@@ -129,41 +147,7 @@ pub(crate) fn run() -> ExitCode {
     if let Err(refused) = authority::check(&commands, &matches) {
         return end(Err(refused));
     }
-    let done = match cli.command {
-        Command::Init(command) => command.run(),
-        Command::Uninstall(command) => command.run(),
-        Command::Off(command) => command.run(),
-        Command::Pause(command) => command.run(),
-        Command::Doctor(command) => command.run(),
-        Command::Status(command) => command.run(),
-        Command::Why(command) => command.run(),
-        Command::Log(command) => command.run(),
-        Command::Task(command) => command.run(),
-        Command::Spec(command) => command.run(),
-        Command::Plan(command) => command.run(),
-        Command::Goal(command) => command.run(),
-        Command::Decide(command) => command.run(),
-        Command::Learn(command) => command.run(),
-        Command::Recall(command) => command.run(),
-        Command::Looped(command) => command.run(),
-        Command::Run(command) => command.run(),
-        Command::Resume(command) => command.run(),
-        Command::Progress(command) => command.run(),
-        Command::Guard(command) => command.run(),
-        Command::Transcript(command) => command.run(),
-        Command::Replay(command) => command.run(),
-        Command::Backtest(command) => command.run(),
-        Command::Config(command) => command.run(),
-        Command::Clean(command) => command.run(),
-        Command::Completions(command) => command.run(&authority::with_authority(Cli::command())),
-        Command::Mcp(command) => command.run(),
-        Command::Demo(command) => command.run(),
-        Command::Sim(command) => command.run(),
-        Command::Supervise(command) => command.run(),
-        Command::Neighbours(command) => command.run(),
-        Command::Refine(command) => command.run(),
-    };
-    end(done)
+    end(cli.command.run())
 }
 
 fn end(done: Result<(), CommandError>) -> ExitCode {
@@ -174,4 +158,9 @@ fn end(done: Result<(), CommandError>) -> ExitCode {
             ExitCode::from(error.kind.exit_code())
         }
     }
+}
+
+/// All that can be called, with its help.
+fn program() -> clap::Command {
+    authority::with_authority(Cli::command())
 }

@@ -1,13 +1,12 @@
 use clap::Args;
-use steadfast_hook::step;
-use steadfast_model::{Event, EventKind, Millis, SessionId, State};
+use steadfast_model::{EventKind, Millis, SessionId, State};
 use steadfast_store::SessionFiles;
+use steadfast_text::{count, parse_span};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
-use crate::surroundings;
-use crate::when::span;
 
 /// Takes Steadfast out of the way of the running sessions, for good.
 #[derive(Debug, Args)]
@@ -44,7 +43,7 @@ impl Off {
         let paused = self.which.pause(Some(Millis(i64::MAX)))?;
         tell!(
             "Steadfast is out of the way of {}: it records and refuses nothing. `steadfast pause --end` brings it back.",
-            sessions(paused)
+            count(paused, "session")
         )?;
         Ok(())
     }
@@ -54,12 +53,15 @@ impl Pause {
     pub(super) fn run(self) -> Result<(), CommandError> {
         if self.end {
             let paused = self.which.pause(None)?;
-            tell!("Steadfast is back for {}.", sessions(paused))?;
+            tell!("Steadfast is back for {}.", count(paused, "session"))?;
             return Ok(());
         }
-        let until = Millis(surroundings::now().0.saturating_add(self.duration));
+        let until = Millis(environment::now().0.saturating_add(self.duration));
         let paused = self.which.pause(Some(until))?;
-        tell!("Steadfast is out of the way of {} until {until}: it records and refuses nothing.", sessions(paused))?;
+        tell!(
+            "Steadfast is out of the way of {} until {until}: it records and refuses nothing.",
+            count(paused, "session")
+        )?;
         Ok(())
     }
 }
@@ -68,7 +70,7 @@ impl Which {
     /// Tells each of the sessions; returns how many there were.
     fn pause(&self, until: Option<Millis>) -> Result<usize, CommandError> {
         let repository = here::repository()?;
-        let now = surroundings::now();
+        let now = environment::now();
         let wanted = self.session.as_deref().map(SessionId::new);
         let meant = |state: &State| match &wanted {
             Some(id) => state.session == *id,
@@ -84,25 +86,15 @@ impl Which {
             return Err(said.hint("`steadfast status` lists the sessions of this repository"));
         }
         for state in &states {
-            let event = Event::plain(
-                state.session.clone(),
-                state.host,
-                repository.place.worktree(),
-                now,
-                EventKind::Paused { until },
-            );
-            step(&repository.place, &repository.config, event)?;
+            here::tell_session(&repository, state, EventKind::Paused { until })?;
         }
         Ok(states.len())
     }
 }
 
-fn sessions(count: usize) -> String {
-    if count == 1 { "1 session".into() } else { format!("{count} sessions") }
-}
-
 /// Milliseconds of `90s`, `10m`, `2h`.
 fn parse_duration(text: &str) -> Result<i64, String> {
     let expected = || format!("`{text}` is no time; expected a number with `s`, `m`, `h` or `d`, such as `10m`");
-    span(text).filter(|millis| *millis > 0).ok_or_else(expected)
+    let millis = parse_span(text).and_then(|millis| i64::try_from(millis).ok());
+    millis.filter(|millis| *millis > 0).ok_or_else(expected)
 }

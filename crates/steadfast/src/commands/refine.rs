@@ -1,27 +1,11 @@
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use serde::Deserialize;
-use serde_json::json;
-use steadfast_engine::goal::{in_tree, keywords};
-use steadfast_hook::{StepError, step};
-use steadfast_model::{Entry, Event, EventKind, Fact, GoalWord, PromptOrigin, SessionId, State};
-use steadfast_observe::Repository as Checkout;
-use steadfast_redact::redact;
-use steadfast_store::{ConfigError, SessionFiles, log_line, read_lines};
-use steadfast_work::Repository;
+use steadfast_model::SessionId;
+use steadfast_store::log_line;
+use steadfast_work::refine::refine;
 
-use crate::{background, error::CommandError, here, surroundings};
-use asked::{AskError, ask};
-
-mod asked;
-
-/// The most of a prompt that the command is told, in characters.
-const PROMPT: usize = 16_000;
-
-/// What git gets to list the tree: nobody waits.
-const TREE: Duration = Duration::from_secs(10);
+use crate::{background, environment, error::CommandError, here};
 
 /// Asks the user's command what else belongs to a goal. The hook of a prompt starts it, beside everything else.
 #[derive(Debug, Args)]
@@ -36,97 +20,16 @@ pub(super) struct Refine {
     seconds: u64,
 }
 
-/// Why a goal stays as the human said it.
-#[derive(Debug, thiserror::Error)]
-enum RefineError {
-    #[error("there is no such session here")]
-    NoSession,
-    #[error("the prompt is not in the journal any more")]
-    NoPrompt,
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    #[error("the journal cannot be read: {0}")]
-    Journal(std::io::Error),
-    #[error(transparent)]
-    Ask(#[from] AskError),
-    #[error("what the command said is not `{{\"scope\": [path], \"keywords\": [word]}}`: {0}")]
-    Rubbish(serde_json::Error),
-    #[error("git does not say what is in the tree: {0}")]
-    Tree(String),
-    #[error(transparent)]
-    Step(#[from] StepError),
-}
-
-/// What the command said. More than this is not looked at.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Said {
-    scope: Vec<String>,
-    keywords: Vec<String>,
-}
-
 impl Refine {
-    /// Whatever happens, nobody is told but the log.
+    /// An error goes to the log alone.
     pub(super) fn run(self) -> Result<(), CommandError> {
         background::step_aside();
         let repository = here::repository()?;
-        if let Err(error) = self.refine(&repository) {
-            let line = format!("session {}: the goal was not refined: {error}", self.session);
-            log_line(&repository.place, surroundings::now(), &line);
+        let session = SessionId::new(&self.session);
+        if let Err(error) = refine(&repository, &session, self.prompt, Duration::from_secs(self.seconds)) {
+            let line = format!("session {session}: the goal was not refined: {error}");
+            log_line(&repository.place, environment::now(), &line);
         }
         Ok(())
-    }
-
-    fn refine(&self, repository: &Repository) -> Result<(), RefineError> {
-        let place = &repository.place;
-        let files = SessionFiles::of(place, &SessionId::new(&self.session));
-        let state = files.peek().ok_or(RefineError::NoSession)?;
-        let settings = repository.config.load()?;
-        let command = settings.drift_refine.value.trim();
-        let Some(goal) = state.goal.as_ref().filter(|_| state.prompts == self.prompt && !command.is_empty()) else {
-            return Ok(());
-        };
-        let told = json!({"prompt": prompt(&files)?, "goal": goal.text, "scope": goal.scope});
-        let root = root(&state, &place.root);
-        let answer = ask(command, &root, told.to_string(), Duration::from_secs(self.seconds))?;
-        let Said { scope, keywords: said } = serde_json::from_slice(&answer).map_err(RefineError::Rubbish)?;
-        let scope = if scope.is_empty() { scope } else { in_tree(&scope, &tree(&place.root, &root)?) };
-        let keywords: Vec<String> = keywords(&said).iter().map(|word| redact(word).into_owned()).collect();
-        if scope.is_empty() && keywords.is_empty() {
-            return Ok(());
-        }
-        let word = GoalWord::Refined { prompt: self.prompt, goal: goal.text.clone(), scope, keywords };
-        let (session, now) = (state.session.clone(), surroundings::now());
-        let event = Event::plain(session, state.host, place.worktree(), now, EventKind::Goal(word));
-        step(place, &repository.config, event)?;
-        Ok(())
-    }
-}
-
-/// The human's last prompt, as it was kept: without secrets.
-fn prompt(files: &SessionFiles) -> Result<String, RefineError> {
-    let (_, lines) = read_lines(files.dir(), 0).map_err(RefineError::Journal)?;
-    let said = lines.into_iter().rev().find_map(|line| match line.entry {
-        Entry::Record(record) if record.event.agent.is_none() => match record.event.kind {
-            EventKind::Prompt { text, origin: PromptOrigin::Human, .. } => Some(text),
-            _ => None,
-        },
-        _ => None,
-    });
-    Ok(said.ok_or(RefineError::NoPrompt)?.chars().take(PROMPT).collect())
-}
-
-/// Where the session began: its paths are told from there, and the command is started there.
-fn root(state: &State, checkout: &Path) -> PathBuf {
-    if state.drift.root.is_empty() { checkout.to_owned() } else { PathBuf::from(&state.drift.root) }
-}
-
-/// What git knows, from the session's root.
-fn tree(checkout: &Path, root: &Path) -> Result<Vec<String>, RefineError> {
-    let told = |path: &String| Some(checkout.join(path).strip_prefix(root).ok()?.to_str()?.to_owned());
-    match Checkout::find(checkout).tracked(TREE) {
-        Fact::Known(tree) => Ok(tree.iter().filter_map(told).collect()),
-        Fact::Unknown(why) => Err(RefineError::Tree(why)),
-        Fact::NotAsked => Err(RefineError::Tree("it was not asked".into())),
     }
 }

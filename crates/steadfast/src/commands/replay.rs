@@ -1,19 +1,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use steadfast_hosts::transcript::SessionEvents;
-use steadfast_model::{EventKind, Goal, Opinion, Score};
-use steadfast_work::text::printable;
+use steadfast_hosts::transcript::{SessionEvents, target};
+use steadfast_model::{EventKind, Goal, Opinion, Rules, Score};
+use steadfast_text::{count, printable};
+use steadfast_work::replay::{Fold, Judged, ReplayedAction, ReplayedActions};
 
 use super::transcript::sessions;
-use super::transcript::timeline::target;
 use crate::error::CommandError;
-use crate::output::{note, several, tell};
-use actions::{Action, Actions};
-pub(super) use fold::{Fold, Judged, rules};
+use crate::here;
+use crate::output::{note, tell};
 
-mod actions;
-mod fold;
 mod picture;
 
 /// Folds a session that was through the rules, and shows what they would have said.
@@ -49,7 +46,7 @@ impl Replay {
         };
         let mut answered = 0_u64;
         let mut scores: Vec<Score> = Vec::new();
-        let mut actions = Actions::default();
+        let mut actions = ReplayedActions::default();
         let mut fold = Fold::new(events, rules()?).with_goal(self.goal());
         for judged in &mut fold {
             answered += u64::from(!judged.opinions().is_empty());
@@ -61,26 +58,21 @@ impl Replay {
                 judged.opinions().iter().try_for_each(|opinion| tell!("{}", line(&judged, opinion)))?;
             }
         }
-        let count = actions.count;
+        let all = actions.count;
         actions.rest().try_for_each(|action| self.tell(&action, &mut scores))?;
         if fold.damaged() > 0 {
-            note!("{} could not be read", several(fold.damaged(), "row"));
+            note!("{} could not be read", count(fold.damaged(), "row"));
         }
         if !self.json {
             if !scores.is_empty() {
                 tell!("{}", picture::strip(&scores))?;
             }
-            note!(
-                "{}, {}, {}",
-                several(count, "action"),
-                several(scores.len() as u64, "step"),
-                several(answered, "verdict")
-            );
+            note!("{}, {}, {}", count(all, "action"), count(scores.len() as u64, "step"), count(answered, "verdict"));
         }
         Ok(())
     }
 
-    fn tell(&self, action: &Action, scores: &mut Vec<Score>) -> Result<(), CommandError> {
+    fn tell(&self, action: &ReplayedAction, scores: &mut Vec<Score>) -> Result<(), CommandError> {
         scores.extend(action.is_step.then_some(action.score));
         if self.json {
             tell!("{}", action.to_json())?;
@@ -94,11 +86,12 @@ impl Replay {
     }
 }
 
-/// Of two labels of verdicts, the stricter.
-fn strictest(one: &'static str, other: &'static str) -> &'static str {
-    const ORDER: [&str; 6] = ["pass", "note", "context", "ask", "continue", "deny"];
-    let rank = |label: &str| ORDER.iter().position(|known| *known == label);
-    if rank(other) > rank(one) { other } else { one }
+/// The rules of this repository; where Steadfast is not set up, those that hold by default.
+pub(super) fn rules() -> Result<Rules, CommandError> {
+    match here::repository() {
+        Ok(repository) => Ok(repository.config.load()?.rules()),
+        Err(_) => Ok(Rules::default()),
+    }
 }
 
 fn line(judged: &Judged, opinion: &Opinion) -> String {

@@ -8,10 +8,10 @@ use steadfast_model::{Host, Loop, LoopView, PlanView, Run, Stage};
 use steadfast_runner::preflight::NotReady;
 use steadfast_runner::{lifecycle, loop_run};
 use steadfast_store::SessionFiles;
+use steadfast_text::{and_more, count_of, printable, quote};
 use steadfast_work::Repository;
 use steadfast_work::loops::Loops;
 use steadfast_work::task_list::TaskList;
-use steadfast_work::text::printable;
 
 use crate::error::CommandError;
 use crate::here;
@@ -148,27 +148,21 @@ fn nothing_open(
         return Ok(CommandError::failure("there is nothing to go on with: no task is open in this worktree")
             .hint("`steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is"));
     }
-    let named = blocked.iter().take(SHOWN).map(|blocked| {
+    let named = blocked.iter().map(|blocked| {
         let why = blocked.reason.as_deref().map(|why| format!(" ({})", printable(why))).unwrap_or_default();
         format!("{}{why}", blocked.task)
     });
-    let named = named.collect::<Vec<_>>().join(", ");
-    let more = match blocked.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
+    let named = and_more(named, SHOWN);
     let waiting = match plan.map(|plan| plan.counts.open()) {
         None | Some(0) => String::new(),
         Some(open) => {
-            format!("; {} for them", if open == 1 { "1 task waits".into() } else { format!("{open} tasks wait") })
+            format!("; {} for them", count_of(open, "task waits", "tasks wait"))
         }
     };
     let of_loop = looped.map(|looped| format!("loop {} (stage {}): ", looped.id, looped.stage.as_str()));
-    let tasks = if blocked.len() == 1 { "1 task is".into() } else { format!("{} tasks are", blocked.len()) };
-    let said = format!(
-        "there is nothing to go on with: {}{tasks} blocked: {named}{more}{waiting}",
-        of_loop.unwrap_or_default()
-    );
+    let tasks = count_of(blocked.len(), "task is", "tasks are");
+    let said =
+        format!("there is nothing to go on with: {}{tasks} blocked: {named}{waiting}", of_loop.unwrap_or_default());
     let error = CommandError::needs_human(said)
         .hint(format!("`steadfast task unblock {}` gives it back; `steadfast task list` shows all", blocked[0].task));
     Ok(match looped {
@@ -201,11 +195,7 @@ fn prompt(plan: Option<&PlanView>, looped: Option<&LoopView>) -> String {
 }
 
 fn shown(launch: &Launch) -> String {
-    let words = launch.args.iter().map(|word| {
-        let word = word.to_string_lossy();
-        let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=".contains(c));
-        if is_plain { word.into_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-    });
+    let words = launch.args.iter().map(|word| quote(&word.to_string_lossy()));
     let program = launch.program.to_string_lossy().into_owned();
     std::iter::once(program).chain(words).collect::<Vec<_>>().join(" ")
 }

@@ -23,7 +23,6 @@ use crate::here;
 use crate::limit::LimitFlags;
 use crate::output::{note, tell};
 use crate::report;
-use crate::setup;
 use console::Terminal;
 use display::Display;
 
@@ -84,7 +83,7 @@ impl Flags {
 
 /// The simulated agent, too: for trying out what a run does.
 fn parse_host(text: &str) -> Result<Host, String> {
-    if text == Host::Sim.as_str() { Ok(Host::Sim) } else { setup::parse_host(text) }
+    if text == Host::Sim.as_str() { Ok(Host::Sim) } else { here::parse_host(text) }
 }
 
 impl Run {
@@ -93,7 +92,7 @@ impl Run {
         let settings = repository.config.load()?;
         let words = self.what.as_deref().and_then(words);
         if let Some(what) = &self.what
-            && (self.looped || settings.looped.enabled.value || words.is_some())
+            && (self.looped || settings.loops.enabled.value || words.is_some())
         {
             let wishes = Wishes {
                 host: self.flags.host,

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::{Value, json};
 use steadfast_sim::agent::Work;
 use steadfast_sim::{Agent, Ending, HookCommand, Moment, Scenario, expert};
 
+use crate::environment;
 use crate::error::CommandError;
-use crate::surroundings;
 
 /// Runs the simulated agent in this directory: the host `sim`.
 ///
@@ -66,8 +65,8 @@ impl Sim {
         let agent = self.agent()?;
         let ending = agent
             .run(&mut |moment| {
-                // Whoever started the agent may have gone; it goes on, as a host does.
-                let _ = writeln!(std::io::stdout(), "{}", line(moment, &agent.session));
+                // The process that started the agent may have gone; the agent goes on, as a host does.
+                let _ = line(moment, &agent.session).map(|line| writeln!(std::io::stdout(), "{line}"));
             })
             .map_err(|error| {
                 CommandError::failure(error)
@@ -75,7 +74,7 @@ impl Sim {
             })?;
         match ending {
             Ending::Stopped => Ok(()),
-            other => Err(CommandError::failure(format!("the session did not end by itself: {}", word(&other)))
+            other => Err(CommandError::failure(format!("the session did not end by itself: {}", other.as_str()))
                 .hint("its last lines on standard output say how it came to that")),
         }
     }
@@ -86,7 +85,7 @@ impl Sim {
                 .hint("mount `/proc`, which says where it is")
         })?;
         let steadfast = program.display().to_string();
-        let cwd = surroundings::cwd();
+        let cwd = environment::cwd();
         let work = match self.scenario {
             None if self.expert => Work::Scenario(opinion(&self.prompt.unwrap_or_default())),
             Some(file) => {
@@ -124,69 +123,15 @@ fn opinion(brief: &str) -> Scenario {
     }
 }
 
-fn line(moment: &Moment, session: &str) -> Value {
-    match moment {
-        Moment::SessionStarted { source } => {
-            json!({"moment": "session_started", "source": source, "session": session})
-        }
-        Moment::Prompted { text } => json!({"moment": "prompted", "text": text}),
-        Moment::PromptRefused { reason } => json!({"moment": "prompt_refused", "reason": reason}),
-        Moment::Answered => json!({"moment": "turn"}),
-        Moment::Spent { micro_usd } => json!({"moment": "spent", "usd": *micro_usd as f64 / 1e6}),
-        Moment::Said { who, text } => json!({"moment": "said", "who": who.to_string(), "text": text}),
-        Moment::ToolStarting { who, tool, target } => {
-            json!({"moment": "tool_starting", "who": who.to_string(), "tool": tool, "target": target})
-        }
-        Moment::ToolDenied { who, tool, target, reason } => {
-            json!({"moment": "tool_denied", "who": who.to_string(), "tool": tool, "target": target, "reason": reason})
-        }
-        Moment::ToolRan { who, tool, target, output } => {
-            json!({"moment": "tool_ran", "who": who.to_string(), "tool": tool, "target": target, "output": output})
-        }
-        Moment::ToolFailed { who, tool, target, error } => {
-            json!({"moment": "tool_failed", "who": who.to_string(), "tool": tool, "target": target, "error": error})
-        }
-        Moment::SubagentStarted { who } => json!({"moment": "subagent_started", "who": who.to_string()}),
-        Moment::SubagentEnded { who } => json!({"moment": "subagent_ended", "who": who.to_string()}),
-        Moment::ContextReceived { event, text } => {
-            json!({"moment": "context_received", "event": event, "text": text})
-        }
-        Moment::Note { text } => json!({"moment": "note", "text": text}),
-        Moment::HookFailed { event, problem } => {
-            json!({"moment": "hook_failed", "event": event, "problem": problem})
-        }
-        Moment::Compacted => json!({"moment": "compacted"}),
-        Moment::StopTried { who, message } => {
-            json!({"moment": "stop_tried", "who": who.to_string(), "message": message})
-        }
-        Moment::StopRefused { who, reason } => {
-            json!({"moment": "stop_refused", "who": who.to_string(), "reason": reason})
-        }
-        Moment::StopOverridden { refusals } => json!({"moment": "stop_overridden", "refusals": refusals}),
-        Moment::ModelFailed { status } => json!({"moment": "model_failed", "status": status}),
-        Moment::Ended(ending) => {
-            let (reason, status) = match ending {
-                Ending::Halted { reason } | Ending::PromptRefused { reason } => (Some(reason), None),
-                Ending::ModelFailed { status } => (None, Some(status)),
-                Ending::Stopped | Ending::Overridden | Ending::TurnLimit | Ending::BudgetSpent => (None, None),
-            };
-            json!({"moment": "ended", "ending": word(ending), "reason": reason, "status": status})
-        }
+/// A moment as one line of JSON; the first names the session.
+fn line(moment: &Moment, session: &str) -> serde_json::Result<String> {
+    let mut line = serde_json::to_value(moment)?;
+    if matches!(moment, Moment::SessionStarted { .. }) {
+        line["session"] = session.into();
     }
+    Ok(line.to_string())
 }
 
 fn micro_usd(usd: f64) -> u64 {
     (usd * 1e6).round() as u64
-}
-
-fn word(ending: &Ending) -> &'static str {
-    match ending {
-        Ending::Stopped => "stopped",
-        Ending::Overridden => "overridden",
-        Ending::Halted { .. } => "halted",
-        Ending::PromptRefused { .. } => "prompt_refused",
-        Ending::ModelFailed { .. } => "model_failed",
-        Ending::TurnLimit => "turn_limit",
-        Ending::BudgetSpent => "budget_spent",
-    }
 }

@@ -14,18 +14,18 @@ use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;
 use steadfast_store::ledger::{Ledger, SessionRow, SessionState};
 use steadfast_store::{Draft, SessionFiles, kept_aside};
+use steadfast_text::{ago, count};
 use steadfast_work::loops::Loops;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{Position, TaskList, short_of, word};
 use steadfast_work::tracker::LOOK;
+use steadfast_work::why::gate_line;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, several, tell};
+use crate::output::{note, tell};
 use crate::report::{self, Summary};
-use crate::surroundings;
-use crate::when::ago;
-use crate::wired;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
@@ -95,7 +95,7 @@ impl Status {
         let mut needs = needs_human(plan.as_ref(), &summary, &sessions);
         needs.splice(0..0, spec);
         needs.splice(0..0, yes_needed(&position));
-        needs.splice(0..0, wired::missing(place));
+        needs.splice(0..0, here::missing_hooks(place));
         needs.extend(run.iter().filter_map(run_needed));
         let looped = Loops::as_they_are(list.repository())?.view()?;
         needs.extend(looped.as_ref().and_then(loop_needed));
@@ -217,7 +217,7 @@ impl Seen {
             "tool_calls": row.tool_calls,
             "refusals": row.refusals,
             "released": self.released().map(Release::as_str),
-            "paused_until": self.paused_until(surroundings::now()),
+            "paused_until": self.paused_until(environment::now()),
             "forged": self.forged().map_or(0, |forged| forged.count),
             "tags": self.work.as_ref().map(SessionState::tags).unwrap_or_default(),
             "drift": self.work.as_ref().map(|work| {
@@ -237,15 +237,10 @@ impl Seen {
     fn drift(&self) -> Option<String> {
         let work = self.work.as_ref().filter(|work| work.tally().steps > 0)?;
         let Tally { steps, nudges, corrections, interventions, halts, .. } = work.tally();
-        let levels = [
-            (nudges, "nudge", "nudges"),
-            (corrections, "correction", "corrections"),
-            (interventions, "intervention", "interventions"),
-            (halts, "halt", "halts"),
-        ];
-        let mut text = format!("{steps} {}", if steps == 1 { "step" } else { "steps" });
-        for (count, one, many) in levels.into_iter().filter(|(count, ..)| *count > 0) {
-            text += &format!(", {count} {}", if count == 1 { one } else { many });
+        let levels = [(nudges, "nudge"), (corrections, "correction"), (interventions, "intervention"), (halts, "halt")];
+        let mut text = count(steps, "step");
+        for (number, level) in levels.into_iter().filter(|(number, _)| *number > 0) {
+            text += &format!(", {}", count(number, level));
         }
         text += match work.course() {
             Course::Normal => ", on course",
@@ -300,13 +295,13 @@ fn needs_human(plan: Option<&PlanView>, summary: &Summary, sessions: &[Seen]) ->
         needs.push(format!(
             "session {} was let go as capped with {} open, see `steadfast why`; its next prompt arms the stop gate",
             capped.row.id,
-            several(counts.open(), "task")
+            count(counts.open(), "task")
         ));
     } else if let Some(over) = sessions.iter().find(|seen| Some(&seen.row.id) == owner && seen.is_over())
         && counts.open() > 0
     {
         let how = over.released().map_or("ended".to_owned(), |release| format!("stopped as {}", release.as_str()));
-        let (id, open) = (&over.row.id, several(counts.open(), "task"));
+        let (id, open) = (&over.row.id, count(counts.open(), "task"));
         needs.push(format!("session {id} {how} with {open} open; `steadfast resume` goes on with the plan"));
     }
     needs
@@ -326,7 +321,10 @@ fn show_gate(list: &TaskList, position: &Position) -> Result<(), CommandError> {
             tell!("{said}")?;
         }
     }
-    position.gates.iter().try_for_each(|standing| tell!("{}", super::plan::gate_line(list.place(), standing)))
+    position
+        .gates
+        .iter()
+        .try_for_each(|standing| tell!("{}", gate_line(list.place(), standing, &list.repository().environment)))
 }
 
 fn show_plan(plan: Option<&PlanView>, summary: &Summary) -> Result<(), CommandError> {
@@ -375,7 +373,7 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError
             tell!("{uncounted} more {are} not in the ledger yet: it cannot be written here.")?;
         }
     }
-    let now = surroundings::now();
+    let now = environment::now();
     for seen in sessions.iter().take(SESSIONS) {
         let row = &seen.row;
         tell!(
@@ -383,16 +381,16 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError
             row.host.as_str(),
             row.id,
             seen.doing(now),
-            ago(now, row.last_at),
-            several(row.prompts, "prompt"),
-            several(row.tool_calls, "tool call"),
-            several(row.refusals, "refusal")
+            ago(now.since(row.last_at)),
+            count(row.prompts, "prompt"),
+            count(row.tool_calls, "tool call"),
+            count(row.refusals, "refusal")
         )?;
         if let Some(drift) = seen.drift() {
             tell!("       {drift}")?;
         }
         if let Some(forged) = seen.forged() {
-            tell!("       {}, the last: {}", several(u64::from(forged.count), "forged event"), forged.last)?;
+            tell!("       {}, the last: {}", count(u64::from(forged.count), "forged event"), forged.last)?;
         }
     }
     if sessions.len() > SESSIONS {

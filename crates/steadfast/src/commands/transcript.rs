@@ -1,33 +1,21 @@
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
-
-use crate::error::CommandError;
+use clap::Args;
 
 mod find;
 pub(super) mod sessions;
 mod show;
 mod stats;
-pub(super) mod timeline;
 
-/// Looks at sessions as Claude Code and Codex wrote them down, also those from before Steadfast.
-#[derive(Debug, Subcommand)]
-pub(super) enum Transcript {
-    /// Sums sessions up: prompts, calls, compactions, interrupts, tokens.
-    Stats(stats::Stats),
-    /// Shows a session as a timeline: when, who, what, and how it ended.
-    Show(show::Show),
-    /// Finds what was said or called for, and in which session.
-    Find(find::Find),
-}
-
-impl Transcript {
-    pub(super) fn run(self) -> Result<(), CommandError> {
-        match self {
-            Self::Stats(command) => command.run(),
-            Self::Show(command) => command.run(),
-            Self::Find(command) => command.run(),
-        }
+super::commands! {
+    /// Looks at sessions as Claude Code and Codex wrote them down, also those from before Steadfast.
+    pub(super) enum Transcript {
+        /// Sums sessions up: prompts, calls, compactions, interrupts, tokens.
+        Stats(stats::Stats),
+        /// Shows a session as a timeline: when, who, what, and how it ended.
+        Show(show::Show),
+        /// Finds what was said or called for, and in which session.
+        Find(find::Find),
     }
 }
 

@@ -2,12 +2,13 @@ use clap::Args;
 use steadfast_hosts::install::{self, Scope};
 use steadfast_model::Host;
 use steadfast_store::Place;
+use steadfast_work::setup::Exclude;
 
+use crate::diff;
+use crate::environment;
 use crate::error::CommandError;
-use crate::exclude::Exclude;
+use crate::here;
 use crate::output::{note, tell};
-use crate::setup::{self, Setup};
-use crate::surroundings;
 
 /// Takes Steadfast out of this repository and gives back what was there.
 #[derive(Debug, Args)]
@@ -22,17 +23,16 @@ pub(super) struct Uninstall {
 
 impl Uninstall {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let setup = Setup::here()?;
-        let user_state = surroundings::user_state();
+        let setup = here::setup()?;
+        let user_state = environment::user_state();
         let in_use = |root: &std::path::Path| Place::find(root, user_state.as_deref()).is_some();
-        let hosts = [Host::Claude, Host::Codex];
-        let plan = install::plan_uninstall(&hosts, &Scope::ALL, &setup.install, &in_use).map_err(setup::refusal)?;
-        setup::show(&plan, self.dry_run)?;
+        let plan = install::plan_uninstall(&Host::REAL, &Scope::ALL, &setup.install, &in_use)?;
+        diff::show_plan(&plan, self.dry_run)?;
         if self.dry_run {
             note!("nothing was changed: this was a dry run over {} files", plan.changes.len());
             return Ok(());
         }
-        install::apply(&plan).map_err(setup::refusal)?;
+        install::apply(&plan)?;
         if let Some(exclude) = Exclude::of(&setup.place) {
             exclude.remove()?;
         }

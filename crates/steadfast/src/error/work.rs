@@ -1,6 +1,11 @@
 //! What to do about an error of the work: each kind of no becomes an exit code, each error gets its hints.
 
+use steadfast_hosts::install::InstallError;
+use steadfast_hosts::transcript::ListingError;
 use steadfast_store::{GrantError, SigningError};
+use steadfast_work::clean::CleanError;
+use steadfast_work::history::HistoryError;
+use steadfast_work::setup::SetupError;
 use steadfast_work::task_list::DraftName;
 use steadfast_work::{
     ApprovalError, Cause, DecisionError, GateError, LoopError, PlanError, RepositoryError, SpecError, TaskError,
@@ -57,6 +62,95 @@ impl From<SpecError> for CommandError {
 impl From<RepositoryError> for CommandError {
     fn from(error: RepositoryError) -> Self {
         WorkError::from(error).into()
+    }
+}
+
+impl From<SetupError> for CommandError {
+    fn from(error: SetupError) -> Self {
+        let said = Self::new(error.cause().into(), &error);
+        match error {
+            SetupError::NoHome => said.hint("set `HOME` to a folder of yours and try again"),
+            SetupError::NoHost => {
+                said.hint("`steadfast init --host claude` or `--host codex` wires one that comes later")
+            }
+            SetupError::NotCreated { .. } | SetupError::NotBroughtBack { .. } => {
+                said.hint("nothing was changed; make its folder writable and try again")
+            }
+            SetupError::NotPutAway { kept, .. } => said.hint(format!(
+                "the hosts call Steadfast no more; see to it that `{}` can be replaced, and try again",
+                kept.display()
+            )),
+            SetupError::Exclude { .. } => said.hint(
+                "the settings of the hosts are written; see to it that this is a file in a folder of yours, with space left, \
+                 and try again",
+            ),
+        }
+    }
+}
+
+impl From<HistoryError> for CommandError {
+    fn from(error: HistoryError) -> Self {
+        let said = Self::failure(&error);
+        match error {
+            HistoryError::Ledger(error) => error.into(),
+            HistoryError::Ambiguous { .. } => said.hint("a few more letters tell them apart"),
+            HistoryError::NoSession(_) => said.hint("`steadfast status` lists the sessions"),
+        }
+    }
+}
+
+impl From<CleanError> for CommandError {
+    fn from(error: CleanError) -> Self {
+        match error {
+            CleanError::Ledger(error) => error.into(),
+            CleanError::Config(error) => error.into(),
+            CleanError::Swept(_) | CleanError::File { .. } => Self::failure(error)
+                .hint("delete it yourself if it stays; the next `steadfast clean` removes what is left"),
+        }
+    }
+}
+
+impl From<ListingError> for CommandError {
+    fn from(error: ListingError) -> Self {
+        let said = Self::failure(&error);
+        match error {
+            ListingError::Unreadable { .. } | ListingError::NoneOf { .. } => {
+                said.hint("name a transcript, or a folder that holds some")
+            }
+            ListingError::NoneIn { .. } => {
+                said.hint("transcripts end in `.jsonl`, or in `.jsonl.zst` where Codex packed them")
+            }
+        }
+    }
+}
+
+impl From<InstallError> for CommandError {
+    fn from(error: InstallError) -> Self {
+        Self::failure(chain(&error)).hint(install(&error))
+    }
+}
+
+fn install(error: &InstallError) -> String {
+    match error {
+        InstallError::Settings { path, .. }
+        | InstallError::Encoding { path, .. }
+        | InstallError::NotAFile { path }
+        | InstallError::Read { path, .. } => format!("nothing was written; mend `{}` and try again", path.display()),
+        InstallError::ReadOnly { path } => {
+            format!("nothing was written; make `{}` writable and try again", path.display())
+        }
+        InstallError::Path { .. } => "nothing was written; put the program where its path can be written down".into(),
+        InstallError::Record { path, .. } => {
+            format!(
+                "nothing was written; move `{}` away and try again: our hooks are known by their shape",
+                path.display()
+            )
+        }
+        InstallError::Changed { .. } | InstallError::Locked { .. } => "close the host and try again".into(),
+        InstallError::Write { path, .. } => {
+            format!("see to it that `{}` can be a file of yours, and try again", path.display())
+        }
+        InstallError::Undone { source, .. } => install(source),
     }
 }
 

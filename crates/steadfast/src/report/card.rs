@@ -2,12 +2,12 @@ use steadfast_model::{EvidenceClass, Finding, FindingSeverity, Loop, Resolution}
 use steadfast_plan::Card;
 use steadfast_runner::gate::StatedRun;
 use steadfast_runner::review::Judged;
+use steadfast_text::count;
 use steadfast_work::Repository;
 use steadfast_work::loops::Loops;
 use steadfast_work::task_list::StatedEnd;
 
 use crate::error::CommandError;
-use crate::output::several;
 
 /// What is said of a loop that passed its gate.
 pub(crate) fn card(repository: &Repository, looped: &Loop, judged: &Judged) -> Result<String, CommandError> {
@@ -16,14 +16,14 @@ pub(crate) fn card(repository: &Repository, looped: &Loop, judged: &Judged) -> R
     let ended = |run: &StatedRun| if run.end == StatedEnd::Passed { "passed" } else { "waived" };
     let stated = judged.stated.iter().map(|run| ("You said".to_owned(), format!("`{}` {}", run.command, ended(run))));
     let mut facts: Vec<(String, String)> = stated.collect();
-    facts.push(("Reviews".to_owned(), several(u64::from(looped.rounds), "round")));
+    facts.push(("Reviews".to_owned(), count(u64::from(looped.rounds), "round")));
     if let Some(run) = &looped.run {
         let ledger = loops.ledger();
         let (row, sums) = (ledger.run(run)?, ledger.sums(run)?);
         let (whole, cents) = (sums.micro_usd / 1_000_000, sums.micro_usd % 1_000_000 / 10_000);
         facts.push((
             "Cost".to_owned(),
-            format!("${whole}.{cents:02}, {}", several(u64::from(sums.iterations), "iteration")),
+            format!("${whole}.{cents:02}, {}", count(u64::from(sums.iterations), "iteration")),
         ));
         facts.push(("Branch".to_owned(), row.branch));
     }
@@ -42,7 +42,7 @@ pub(crate) fn card(repository: &Repository, looped: &Loop, judged: &Judged) -> R
     let card = Card {
         forced,
         tasks: tasks.iter().map(|task| (task.id.to_string(), task.title.clone())).collect(),
-        verified: format!("{} run on the final tree", several(judged.checks as u64, "check")),
+        verified: format!("{} run on the final tree", count(judged.checks as u64, "check")),
         done: tasks.len(),
         all: tasks.len(),
         facts,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use steadfast_model::{
     Answer, Change, Event, EventKind, Facts, Gate, GateScope, GateState, Host, Millis, Mode, Opinion, PolicyName,
-    Record, SessionId, State, Verdict,
+    Record, SessionId, Verdict,
 };
 use steadfast_store::ledger::{HistoryFilter, Ledger};
 use steadfast_store::{SessionFiles, close_gate, log_line, open_gate, rotated_log, seal, sealed};
@@ -24,7 +24,7 @@ fn event_of(sandbox: &Sandbox, session: &str, days: i64) -> SessionFiles {
 }
 
 fn event_with(sandbox: &Sandbox, session: &str, days: i64, change: Change) -> SessionFiles {
-    let (files, at) = (sandbox.session(session), Millis(now() - days * DAY));
+    let at = Millis(now() - days * DAY);
     let event = Event::plain(
         SessionId::new(session),
         Host::Claude,
@@ -37,17 +37,14 @@ fn event_with(sandbox: &Sandbox, session: &str, days: i64, change: Change) -> Se
         mode: Mode::Enforce,
         verdict: Verdict::Continue { reason: "2 of 3 tasks are open".into() },
     };
-    let fresh = || State::new(SessionId::new(session), Host::Claude, at);
-    let record = Record {
+    sandbox.invent(Record {
         event,
         facts: Facts::default(),
         opinions: vec![opinion],
         answer: Answer::default(),
         changes: vec![change],
         effects: Vec::new(),
-    };
-    files.update(Duration::from_secs(2), None, fresh, |_| (record, ())).unwrap();
-    files
+    })
 }
 
 fn sessions(sandbox: &Sandbox) -> Vec<String> {

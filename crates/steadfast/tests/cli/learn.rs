@@ -1,9 +1,9 @@
 //! What was learned and what is remembered, and who is told.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use steadfast_model::{Change, Course, DriftChange, Host, Millis, Record, Score, SessionId, State, Step, StepKind};
+use steadfast_model::{Change, Course, DriftChange, Millis, Record, Score, SessionId, Step, StepKind};
 use steadfast_store::ledger::{LearningKind, LearningSource, Ledger, NewLearning};
 
 use crate::sandbox::{Sandbox, as_just_now};
@@ -42,9 +42,7 @@ impl Sandbox {
             (1..).zip(steps).map(|(number, step)| DriftChange::Stepped(Box::new(Step { number, ..step.clone() })));
         let ends = DriftChange::Steered { astray: 0, quiet: 0, escalation: 0, course, awaited: None, corrected: false };
         let changes = stepped.chain([ends]).map(Change::Drift).collect();
-        let fresh = || State::new(id.clone(), Host::Claude, at);
-        let step = |_: &State| (Record { changes, ..record }, ());
-        self.session(session).update(Duration::from_secs(2), None, fresh, step).unwrap();
+        self.invent(Record { changes, ..record });
     }
 }
 

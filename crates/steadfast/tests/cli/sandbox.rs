@@ -2,22 +2,42 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
 
 use serde_json::Value;
-use steadfast_model::{Entry, SessionId, State};
+use steadfast_hook::replay_journal;
+use steadfast_model::{Entry, Event, Record, SessionId, State};
 use steadfast_store::{Place, SessionFiles, read_lines};
 use steadfast_testkit::{PATIENCE, skip, skip_optional, wait_for};
 
 /// A repository and a home of their own, and the binary as a user has it: on the PATH, outside any build folder.
 pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
+    /// Sessions with records that no rule decided.
+    invented: Mutex<Vec<SessionId>>,
+}
+
+/// Each journal of a test is replayed with its facts: the rules decide again as they did.
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let Some(place) = Place::of(&self.root(), None) else { return };
+        let invented = self.invented.lock().unwrap();
+        for files in SessionFiles::all(&place).into_iter().filter(|files| !invented.contains(files.session())) {
+            let Ok((_, lines)) = read_lines(files.dir(), 0) else { continue };
+            let other = replay_journal(lines).find(|replayed| !replayed.is_same());
+            assert!(other.is_none(), "{} decides otherwise in a replay: {other:#?}", files.dir().display());
+        }
+    }
 }
 
 impl Sandbox {
     /// A fresh git repository.
     pub(crate) fn bare() -> Self {
         let dir = tempfile::Builder::new().prefix("steadfast-cli").tempdir().unwrap();
-        let sandbox = Self { dir };
+        let sandbox = Self { dir, invented: Mutex::default() };
         for folder in [sandbox.root(), sandbox.home(), sandbox.dir.path().join("bin")] {
             fs::create_dir(folder).unwrap();
         }
@@ -194,6 +214,15 @@ impl Sandbox {
 
     pub(crate) fn session(&self, session: &str) -> SessionFiles {
         SessionFiles::of(&self.place(), &SessionId::new(session))
+    }
+
+    /// Writes a record that no rule decided into the journal of its session.
+    pub(crate) fn invent(&self, record: Record) -> SessionFiles {
+        let Event { session, host, at, .. } = record.event.clone();
+        let files = self.session(session.as_str());
+        self.invented.lock().unwrap().push(session.clone());
+        files.update(PATIENCE, None, || State::new(session, host, at), |_| (record, ())).unwrap();
+        files
     }
 
     /// The processes of this sandbox's program, those that hooks started beside themselves too.

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use steadfast_model::{
     Action, Agent, AgentId, Answer, Direction, Event, EventKind, Facts, Host, Millis, Mode, Opinion, PolicyName,
-    Record, Ruling, SessionId, State, ToolCall, Verdict,
+    Record, Ruling, SessionId, ToolCall, Verdict,
 };
 
 use crate::sandbox::Sandbox;
@@ -51,20 +51,15 @@ fn first_line(sandbox: &Sandbox) -> String {
 
 /// Writes a verdict into the journal of `s-9` that no policy gives today.
 fn record(sandbox: &Sandbox, verdict: Verdict, mode: Mode, ruling: Ruling) {
-    let files = sandbox.session("s-9");
     let call =
         ToolCall { id: None, tool: "Bash".into(), action: Action::shell("rm -rf\n\u{1b}build"), words: Vec::new() };
     let at = Millis(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis().try_into().unwrap());
     let plain = Event::plain(SessionId::new("s-9"), Host::Claude, "/repo", at, EventKind::PreTool(call));
     let event = Event { agent: Some(Agent { id: AgentId::new("a-7"), agent_type: "worker".into() }), ..plain };
-    let fresh = || State::new(SessionId::new("s-9"), Host::Claude, event.at);
     let opinions = vec![Opinion { policy: PolicyName::Completion, mode, verdict }];
     let answer = Answer { ruling, ..Answer::default() };
-    let step = |_: &State| {
-        let (changes, effects) = (Vec::new(), Vec::new());
-        (Record { event: event.clone(), facts: Facts::default(), opinions, answer, changes, effects }, ())
-    };
-    files.update(std::time::Duration::from_secs(1), None, fresh, step).unwrap();
+    let (changes, effects) = (Vec::new(), Vec::new());
+    sandbox.invent(Record { event, facts: Facts::default(), opinions, answer, changes, effects });
 }
 
 #[test]

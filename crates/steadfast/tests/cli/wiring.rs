@@ -194,7 +194,7 @@ fn uninstall_keeps_tasks_and_init_brings_them_back() {
 #[test]
 fn the_help_says_what_is_for_a_human() {
     let sandbox = Sandbox::bare();
-    for (command, authority) in steadfast_model::COMMANDS {
+    for (command, authority) in steadfast_model::commands() {
         let mut words: Vec<&str> = command.split(' ').filter(|word| !word.starts_with('-')).collect();
         words.push("--help");
         let output = sandbox.run(&words);
@@ -204,8 +204,8 @@ fn the_help_says_what_is_for_a_human() {
         let help = String::from_utf8(output.stdout).unwrap();
         let human = authority == steadfast_model::Authority::Human;
         // A flag, or a command below it.
-        let below = steadfast_model::COMMANDS.iter().any(|(other, authority)| {
-            *authority == steadfast_model::Authority::Human && other.starts_with(&format!("{command} "))
+        let below = steadfast_model::commands().any(|(other, authority)| {
+            authority == steadfast_model::Authority::Human && other.starts_with(&format!("{command} "))
         });
         assert_eq!(help.contains("Human only."), human || below, "{command}: {help}");
     }

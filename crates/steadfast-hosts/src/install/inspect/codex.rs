@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item};
 
-use super::super::error::{InstallError, SettingsError};
+use super::super::error::{InstallError, SettingsError, line_and_column};
 use super::super::file;
 use super::super::homes::Homes;
-use super::super::position::line_and_column;
 use super::{HooksFile, OurHook};
 
 /// A `config.toml` of Codex, as far as it is about hooks.

@@ -3,7 +3,6 @@
 mod node;
 mod parse;
 mod style;
-mod value;
 
 #[cfg(test)]
 mod tests;
@@ -11,11 +10,10 @@ mod tests;
 use std::ops::Range;
 
 pub(crate) use node::{Kind, Member, Node, Step};
+pub(crate) use style::Value;
 use style::{Layout, Style};
-pub(crate) use value::Value;
 
-use crate::install::error::SettingsError;
-use crate::install::position::line_and_column;
+use crate::install::error::{SettingsError, line_and_column};
 
 /// A JSON text and its tree. Every edit replaces a piece of the text and reads the result again, so the tree and the
 /// text cannot part.

@@ -13,7 +13,7 @@ pub(crate) struct Node {
 pub(crate) enum Kind {
     Null,
     Bool,
-    Number(serde_json::Number),
+    Number(String),
     String(String),
     Array(Vec<Node>),
     Object(Vec<Member>),
@@ -69,6 +69,14 @@ impl Node {
         }
     }
 
+    /// A count, written as a number or as text.
+    pub(crate) fn as_count(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::String(text) | Kind::Number(text) => text.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
     /// The last member of that name, as the hosts read it.
     pub(crate) fn member(&self, key: &str) -> Option<&Self> {
         self.members()?.iter().rev().find(|member| member.key == key).map(|member| &member.value)
@@ -87,7 +95,7 @@ impl Node {
     pub(crate) fn reads_as(&self, value: &Value) -> bool {
         match (&self.kind, value) {
             (Kind::String(text), Value::Text(other)) => text == other,
-            (Kind::Number(number), Value::Number(other)) => number.as_u64() == Some(u64::from(*other)),
+            (Kind::Number(number), Value::Number(other)) => number.parse() == Ok(*other),
             (Kind::Array(elements), Value::List(others)) => {
                 elements.len() == others.len() && elements.iter().zip(others).all(|(node, value)| node.reads_as(value))
             }

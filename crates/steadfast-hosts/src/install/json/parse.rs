@@ -1,177 +1,87 @@
-use std::ops::Range;
+use jsonc_parser::ast::Value;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use super::{Kind, Member, Node};
-use crate::install::error::SettingsError;
-use crate::install::position::line_and_column;
+use crate::install::error::{SettingsError, line_and_column};
 
 pub(super) const BOM: char = '\u{feff}';
 
-/// Below `serde_json`'s 128, so that whoever reads the result with it can.
-const MAX_DEPTH: usize = 100;
+const KEY: &str = "a key in double quotes";
+const VALUE: &str = "a value";
 
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-}
-
+/// `serde_json` decides whether a text is JSON: `jsonc-parser` also accepts form feeds, control characters in strings
+/// and numbers out of range. `jsonc-parser` then says where each value stands.
 pub(super) fn parse(text: &str) -> Result<Node, SettingsError> {
-    let at = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
-    let mut parser = Parser { text, at };
-    parser.skip_space();
-    let root = parser.value(0)?;
-    parser.skip_space();
-    match parser.peek() {
-        None => Ok(root),
-        Some(_) => Err(parser.unexpected("the end of the file")),
-    }
+    let start = if text.starts_with(BOM) { BOM.len_utf8() } else { 0 };
+    let body = &text[start..];
+    serde_json::from_str::<serde_json::Value>(body).map_err(|error| syntax(body, &error))?;
+    let tree = parse_to_ast(body, &CollectOptions::default(), &ParseOptions::default());
+    let tree = tree.map_err(|error| problem_at(body, error.range().start, error.kind().to_string()))?.value;
+    tree.map(|value| node(&value, start)).ok_or_else(|| problem_at(body, 0, format!("expected {VALUE}")))
 }
 
-impl Parser<'_> {
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
+fn node(value: &Value<'_>, start: usize) -> Node {
+    let span = start + value.start()..start + value.end();
+    let kind = match value {
+        Value::NullKeyword(_) => Kind::Null,
+        Value::BooleanLit(_) => Kind::Bool,
+        Value::NumberLit(number) => Kind::Number(number.value.to_owned()),
+        Value::StringLit(text) => Kind::String(text.value.to_string()),
+        Value::Array(array) => Kind::Array(array.elements.iter().map(|element| node(element, start)).collect()),
+        Value::Object(object) => Kind::Object(
+            object
+                .properties
+                .iter()
+                .map(|member| Member {
+                    start: start + member.start(),
+                    key: member.name.as_str().to_owned(),
+                    value: node(&member.value, start),
+                })
+                .collect(),
+        ),
+    };
+    Node { span, kind }
+}
 
-    fn skip_space(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
+/// The error with its column in characters, and with the character that stands there.
+fn syntax(body: &str, error: &serde_json::Error) -> SettingsError {
+    let message = error.to_string();
+    let problem = message.rsplit_once(" at line ").map_or(&*message, |(problem, _)| problem);
+    let line_start: usize = body.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let mut at = (line_start + error.column().saturating_sub(1)).min(body.len());
+    if problem.starts_with("EOF") {
+        at = body.len();
     }
+    at = body.floor_char_boundary(at);
+    let number = body[..at].trim_end_matches(|c: char| c.is_ascii_digit() || "+-.eE".contains(c)).len();
+    if number < at && matches!(problem, "invalid number" | "number out of range" | "EOF while parsing a value") {
+        return problem_at(body, number, "invalid number".to_owned());
+    }
+    let found = body[at..].chars().next();
+    let last = body[..at].trim_end().chars().next_back();
+    let expected = match (problem, found, last) {
+        ("key must be a string", ..) | ("trailing comma", Some('}'), _) => KEY,
+        ("EOF while parsing an object", _, Some('{')) => KEY,
+        ("EOF while parsing an object", ..) => "`,` or `}`",
+        ("EOF while parsing a list", _, last) if last != Some('[') => "`,` or `]`",
+        ("expected value" | "trailing comma" | "EOF while parsing a list" | "EOF while parsing a value", ..) => VALUE,
+        ("trailing characters", ..) => "the end of the file",
+        ("recursion limit exceeded", ..) => return problem_at(body, at, "nested deeper than 127 levels".to_owned()),
+        (other, ..) => match other.strip_prefix("expected ") {
+            Some(expected) => expected,
+            None => return problem_at(body, at, other.to_owned()),
+        },
+    };
+    let problem = match found {
+        None => format!("the file ends, expected {expected}"),
+        Some('/') => format!("comments are not JSON, expected {expected}"),
+        Some(found) => format!("unexpected `{}`, expected {expected}", found.escape_default()),
+    };
+    problem_at(body, at, problem)
+}
 
-    fn error(&self, at: usize, problem: impl Into<String>) -> SettingsError {
-        let (line, column) = line_and_column(self.text, at);
-        SettingsError::Syntax { line, column, problem: problem.into() }
-    }
-
-    fn unexpected(&self, expected: &str) -> SettingsError {
-        let found = self.text[self.at..].chars().next();
-        let problem = match found {
-            None => format!("the file ends, expected {expected}"),
-            Some('/') => format!("comments are not JSON, expected {expected}"),
-            Some(found) => format!("unexpected `{}`, expected {expected}", found.escape_default()),
-        };
-        self.error(self.at, problem)
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Node, SettingsError> {
-        if depth > MAX_DEPTH {
-            return Err(self.error(self.at, format!("nested deeper than {MAX_DEPTH} levels")));
-        }
-        let start = self.at;
-        let kind = match self.peek() {
-            Some(b'{') => self.object(depth)?,
-            Some(b'[') => self.array(depth)?,
-            Some(b'"') => Kind::String(self.string()?),
-            Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(b't') => self.word("true", Kind::Bool)?,
-            Some(b'f') => self.word("false", Kind::Bool)?,
-            Some(b'n') => self.word("null", Kind::Null)?,
-            _ => return Err(self.unexpected("a value")),
-        };
-        Ok(Node { span: start..self.at, kind })
-    }
-
-    fn object(&mut self, depth: usize) -> Result<Kind, SettingsError> {
-        self.at += 1;
-        let mut members = Vec::new();
-        self.skip_space();
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(Kind::Object(members));
-        }
-        loop {
-            self.skip_space();
-            let start = self.at;
-            if self.peek() != Some(b'"') {
-                return Err(self.unexpected("a key in double quotes"));
-            }
-            let key = self.string()?;
-            self.skip_space();
-            if self.peek() != Some(b':') {
-                return Err(self.unexpected("`:`"));
-            }
-            self.at += 1;
-            self.skip_space();
-            let value = self.value(depth + 1)?;
-            members.push(Member { start, key, value });
-            if self.closes(b'}', "`,` or `}`")? {
-                return Ok(Kind::Object(members));
-            }
-        }
-    }
-
-    fn array(&mut self, depth: usize) -> Result<Kind, SettingsError> {
-        self.at += 1;
-        let mut elements = Vec::new();
-        self.skip_space();
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(Kind::Array(elements));
-        }
-        loop {
-            self.skip_space();
-            elements.push(self.value(depth + 1)?);
-            if self.closes(b']', "`,` or `]`")? {
-                return Ok(Kind::Array(elements));
-            }
-        }
-    }
-
-    /// After a member or an element: the closing bracket, or a comma and more.
-    fn closes(&mut self, bracket: u8, expected: &str) -> Result<bool, SettingsError> {
-        self.skip_space();
-        match self.peek() {
-            Some(b',') => {
-                self.at += 1;
-                Ok(false)
-            }
-            Some(found) if found == bracket => {
-                self.at += 1;
-                Ok(true)
-            }
-            _ => Err(self.unexpected(expected)),
-        }
-    }
-
-    fn word(&mut self, word: &str, kind: Kind) -> Result<Kind, SettingsError> {
-        if !self.text[self.at..].starts_with(word) {
-            return Err(self.unexpected("a value"));
-        }
-        self.at += word.len();
-        Ok(kind)
-    }
-
-    fn string(&mut self) -> Result<String, SettingsError> {
-        let start = self.at;
-        let mut escaped = false;
-        for (offset, byte) in self.text.as_bytes()[start + 1..].iter().enumerate() {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => {
-                    self.at = start + offset + 2;
-                    return self.scalar(start..self.at, "string");
-                }
-                b'\n' => break,
-                _ => {}
-            }
-        }
-        Err(self.error(start, "a string without its closing quote"))
-    }
-
-    fn number(&mut self) -> Result<Kind, SettingsError> {
-        let start = self.at;
-        while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')) {
-            self.at += 1;
-        }
-        Ok(Kind::Number(self.scalar(start..self.at, "number")?))
-    }
-
-    /// Escapes, control characters and the spelling of numbers are judged by `serde_json`.
-    fn scalar<T: serde::de::DeserializeOwned>(
-        &self,
-        span: Range<usize>,
-        what: &'static str,
-    ) -> Result<T, SettingsError> {
-        serde_json::from_str(&self.text[span.clone()]).map_err(|_| self.error(span.start, format!("invalid {what}")))
-    }
+fn problem_at(body: &str, at: usize, problem: String) -> SettingsError {
+    let (line, column) = line_and_column(body, at);
+    SettingsError::Syntax { line, column, problem }
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::report::Example;
+use steadfast_work::replay::PolicyExample;
+
 use super::summary::{Summary, Tally, shown};
 
 const STYLE: &str = include_str!("page.css");
@@ -72,8 +73,8 @@ fn bars(counts: &BTreeMap<String, u64>) -> String {
         .collect()
 }
 
-fn example(on: &str, verdict: &str, example: &Example) -> String {
-    let Example { file, session, at, target, reason } = example;
+fn example(on: &str, verdict: &str, example: &PolicyExample) -> String {
+    let PolicyExample { file, session, at, target, reason } = example;
     format!(
         "<li><span class=\"verdict {verdict}\">{verdict}</span><code>{} {}</code>\n<p>{}</p>\n\
          <p class=\"where\">{at}, session {}, {}</p></li>\n",

@@ -4,26 +4,21 @@ use std::time::Duration;
 const STEP: Duration = Duration::from_millis(100);
 const WIDTH: usize = 30;
 
-/// How far something long has come, on a terminal and nowhere else.
-pub(super) struct Progress;
-
-impl Progress {
-    /// Until `ended`.
-    pub(super) fn show(what: &str, all: usize, done: impl Fn() -> usize, ended: impl Fn() -> bool) {
-        let mut out = stderr();
-        if !out.is_terminal() {
-            return;
-        }
-        // What takes no time needs no bar.
-        std::thread::sleep(STEP);
-        while !ended() {
-            let done = done();
-            let filled = WIDTH * done / all.max(1);
-            let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH - filled));
-            let _ = write!(out, "\r{bar} {done} of {all} {what}");
-            let _ = out.flush();
-            std::thread::sleep(STEP);
-        }
-        let _ = write!(out, "\r\u{1b}[K");
+/// How far something long has come, on a terminal and nowhere else, until `ended`.
+pub(super) fn show(what: &str, all: usize, done: impl Fn() -> usize, ended: impl Fn() -> bool) {
+    let mut out = stderr();
+    if !out.is_terminal() {
+        return;
     }
+    // What takes no time needs no bar.
+    std::thread::sleep(STEP);
+    while !ended() {
+        let done = done();
+        let filled = WIDTH * done / all.max(1);
+        let bar = format!("{}{}", "█".repeat(filled), "░".repeat(WIDTH - filled));
+        let _ = write!(out, "\r{bar} {done} of {all} {what}");
+        let _ = out.flush();
+        std::thread::sleep(STEP);
+    }
+    let _ = write!(out, "\r\u{1b}[K");
 }

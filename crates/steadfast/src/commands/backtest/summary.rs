@@ -4,10 +4,8 @@ use serde_json::{Value, json};
 use steadfast_engine::POLICIES;
 use steadfast_model::PolicyName;
 use steadfast_redact::redact;
-use steadfast_work::text::printable;
-
-use super::report::{Example, Report, Said};
-use crate::output::several;
+use steadfast_text::{count, printable, truncate};
+use steadfast_work::replay::{PolicyExample, PolicyRemark, SessionReport};
 
 /// What the policies say of all sessions.
 #[derive(Debug, Default)]
@@ -28,11 +26,11 @@ pub(super) struct Tally {
     pub(super) verdicts: BTreeMap<&'static str, u64>,
     pub(super) on: BTreeMap<String, u64>,
     /// On what, how, and one of them.
-    pub(super) examples: Vec<(String, &'static str, Example)>,
+    pub(super) examples: Vec<(String, &'static str, PolicyExample)>,
 }
 
 impl Summary {
-    pub(super) fn of(reports: Vec<Report>, examples: usize) -> Self {
+    pub(super) fn of(reports: Vec<SessionReport>, examples: usize) -> Self {
         let tally =
             |policy| Tally { policy, said: 0, verdicts: BTreeMap::new(), on: BTreeMap::new(), examples: Vec::new() };
         let policies = POLICIES.iter().map(|policy| tally(policy.name())).collect();
@@ -44,16 +42,16 @@ impl Summary {
         summary
     }
 
-    fn add(&mut self, report: Report, examples: usize, known: &mut HashSet<u64>) {
+    fn add(&mut self, report: SessionReport, examples: usize, known: &mut HashSet<u64>) {
         let (actions, said, damaged) = match report {
-            Report::Read { actions, said, damaged } => (actions, said, damaged),
-            Report::Unread(why) => return self.unread.push(why),
+            SessionReport::Read { actions, said, damaged } => (actions, said, damaged),
+            SessionReport::Unread(why) => return self.unread.push(why),
         };
         self.sessions += 1;
         self.damaged += damaged;
         let fresh: HashSet<u64> = actions.into_iter().filter(|action| known.insert(*action)).collect();
         self.actions += fresh.len() as u64;
-        for Said { policy, verdict, on, action, example } in said {
+        for PolicyRemark { policy, verdict, on, action, example } in said {
             let is_copy = action.is_some_and(|action| !fresh.contains(&action));
             let Some(tally) = self.policies.iter_mut().find(|tally| tally.policy == policy && !is_copy) else {
                 continue;
@@ -61,7 +59,7 @@ impl Summary {
             tally.said += 1;
             *tally.verdicts.entry(verdict).or_default() += 1;
             *tally.on.entry(on.clone()).or_default() += 1;
-            let shown = |other: &Example| tally.examples.iter().any(|(_, _, known)| known.target == other.target);
+            let shown = |other: &PolicyExample| tally.examples.iter().any(|(_, _, known)| known.target == other.target);
             if let Some(example) = example.filter(|example| tally.examples.len() < examples && !shown(example)) {
                 tally.examples.push((on, verdict, example));
             }
@@ -113,12 +111,7 @@ impl Summary {
     /// For a terminal.
     pub(super) fn lines(&self) -> Vec<String> {
         let mut lines = vec![
-            format!(
-                "{}, {}{}",
-                several(self.sessions as u64, "session"),
-                several(self.actions, "action"),
-                self.left_out()
-            ),
+            format!("{}, {}{}", count(self.sessions as u64, "session"), count(self.actions, "action"), self.left_out()),
             String::new(),
             format!("{:<12} {:>6} {:>10}  {:<34} on", "policy", "said", "per 1,000", "verdicts"),
         ];
@@ -147,10 +140,10 @@ impl Summary {
     pub(super) fn left_out(&self) -> String {
         let mut text = String::new();
         if !self.unread.is_empty() {
-            text += &format!("; {} not read", several(self.unread.len() as u64, "file"));
+            text += &format!("; {} not read", count(self.unread.len() as u64, "file"));
         }
         if self.damaged > 0 {
-            text += &format!("; {} damaged", several(self.damaged, "row"));
+            text += &format!("; {} damaged", count(self.damaged, "row"));
         }
         text
     }
@@ -166,10 +159,5 @@ pub(super) fn counted<K: AsRef<str> + Ord>(counts: &BTreeMap<K, u64>) -> String 
 /// One line of a command or a reason, without what is secret in it: reports are passed on.
 pub(super) fn shown(text: &str) -> String {
     const LONGEST: usize = 200;
-    let text = redact(text);
-    let line = printable(&text);
-    match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    truncate(&printable(&redact(text)), LONGEST).into_owned()
 }

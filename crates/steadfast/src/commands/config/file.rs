@@ -5,18 +5,16 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use steadfast_model::Settings;
 use steadfast_store::parse_options;
 use steadfast_work::file;
 use toml_edit::{Document, DocumentMut, Item, Value};
 
-use super::{keys, schema};
 use crate::error::CommandError;
 
 /// Sets a key in the file, which is made when it is not there. A file that says something wrong is left alone.
 pub(in crate::commands) fn set(path: &Path, key: &str, said: &str) -> Result<(), CommandError> {
-    if !keys().contains(&key) {
-        return Err(unknown(key));
-    }
+    let known = Settings::key(key).ok_or_else(|| unknown(key))?;
     let before = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         read => read.map_err(|error| failed("read", path, &error))?,
@@ -29,8 +27,7 @@ pub(in crate::commands) fn set(path: &Path, key: &str, said: &str) -> Result<(),
         .filter_map(|value| put(&before, key, &value))
         .find(|after| parse_options(path, after).is_ok())
         .ok_or_else(|| {
-            CommandError::usage(format!("`{key}` cannot be `{said}`"))
-                .hint(format!("expected is {}", schema::expected(key)))
+            CommandError::usage(format!("`{key}` cannot be `{said}`")).hint(format!("expected is {}", known.expected()))
         })?;
     if after == before {
         Ok(())
@@ -41,7 +38,7 @@ pub(in crate::commands) fn set(path: &Path, key: &str, said: &str) -> Result<(),
 
 fn unknown(key: &str) -> CommandError {
     let said = CommandError::usage(format!("there is no key `{key}`"));
-    let all = keys();
+    let all: Vec<_> = Settings::KEYS.iter().map(|key| key.name).collect();
     let near = similar::get_close_matches(key, &all, 3, 0.5);
     if near.is_empty() {
         return said.hint("`steadfast config show` lists every key");

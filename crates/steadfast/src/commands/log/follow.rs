@@ -8,8 +8,8 @@ use steadfast_store::{SessionFiles, read_log};
 use super::line::{Columns, Line};
 use super::{newest, problems};
 use crate::error::CommandError;
-use crate::history::History;
 use crate::output::{Reader, put, wait};
+use steadfast_work::history::History;
 
 const POLL: Duration = Duration::from_millis(300);
 

@@ -1,10 +1,9 @@
 use serde_json::{Value, json};
 use steadfast_model::{Millis, SessionId};
 use steadfast_store::ledger::HistoryLine;
-use steadfast_work::text::printable;
+use steadfast_text::{ago, parse_time, printable};
 
-use crate::history::{cut, short_length};
-use crate::when::{ago, time};
+use steadfast_work::history::{cut, short_length};
 
 /// One line of the log.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +20,7 @@ impl Line {
     /// A line of `hook.log`. None for what is no whole line of it.
     pub(super) fn problem(line: &str) -> Option<Self> {
         let (at, text) = line.split_once(' ')?;
-        Some(Self::Problem { at: time(at)?, text: text.to_owned() })
+        Some(Self::Problem { at: Millis(parse_time(at)?), text: text.to_owned() })
     }
 
     pub(super) fn at(&self) -> Millis {
@@ -149,7 +148,7 @@ impl Columns {
 
     fn time(&self, at: Millis) -> String {
         match self.clock {
-            Clock::Before(now) => ago(now, at),
+            Clock::Before(now) => ago(now.since(at)),
             Clock::Exact => at.to_string(),
         }
     }

@@ -1,19 +1,19 @@
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 use steadfast_store::Draft;
+use steadfast_text::{ago, count};
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{Proposal, Proposed, Standing, TaskList, short_of};
 
 use crate::diff;
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::output::{note, put_aside, tell};
+use crate::output::{note, says_yes, tell};
 use crate::report::{granted, rendered};
-use crate::surroundings;
-use crate::when::ago;
 
 /// Keeps a draft of a plan for a human to read.
 #[derive(Debug, Args)]
@@ -70,12 +70,8 @@ pub(in crate::commands) fn said(proposed: &Proposed) -> String {
     )
 }
 
-pub(super) fn tasks(count: u32) -> String {
-    match count {
-        0 => "a text without tasks".to_owned(),
-        1 => "1 task".to_owned(),
-        count => format!("{count} tasks"),
-    }
+pub(super) fn tasks(number: u32) -> String {
+    if number == 0 { "a text without tasks".to_owned() } else { count(number, "task") }
 }
 
 /// The draft as a human reads it.
@@ -85,7 +81,7 @@ fn read_out(list: &TaskList, draft: &Draft) -> Result<(), CommandError> {
     tell!(
         "plan {}, proposed {}{by}, {}, to be written to {}\n",
         short_of(draft),
-        ago(surroundings::now(), draft.proposed_at),
+        ago(environment::now().since(draft.proposed_at)),
         tasks(draft.tasks),
         draft.path
     )?;
@@ -142,13 +138,9 @@ fn confirm(draft: &Draft) -> Result<(), CommandError> {
         ))
         .hint(format!("`steadfast plan approve {short} --yes` does it without asking")));
     }
-    put_aside(format_args!("\napprove plan {short}? [y/N] "));
-    let mut answer = String::new();
-    let _ = io::stdin().lock().read_line(&mut answer);
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => Err(CommandError::refused("nothing is approved, and the plan gate stays as it is").hint(format!(
-            "`steadfast plan approve {short}` asks again, `steadfast plan reject {short}` turns it down"
-        ))),
+    if says_yes(&format!("\napprove plan {short}? [y/N] ")) {
+        return Ok(());
     }
+    Err(CommandError::refused("nothing is approved, and the plan gate stays as it is")
+        .hint(format!("`steadfast plan approve {short}` asks again, `steadfast plan reject {short}` turns it down")))
 }

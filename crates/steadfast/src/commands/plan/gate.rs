@@ -1,12 +1,14 @@
 use clap::Args;
-use steadfast_model::{GateScope, Opening};
+use steadfast_model::Opening;
 use steadfast_store::take_kept;
+use steadfast_text::and_more;
 use steadfast_work::task_list::{Locked, Standing, short_of};
+use steadfast_work::why::whose_gate;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
-use crate::surroundings;
 
 /// Closes the plan gate.
 #[derive(Debug, Args)]
@@ -29,10 +31,10 @@ impl Lock {
         let mut list = here::task_list("plan lock")?;
         let Locked { gate, already, not_sealed } = list.lock(self.why.as_deref())?;
         let state = if already { "is closed already" } else { "is closed" };
-        tell!("the plan gate {} {state}", whose(&gate.scope))?;
+        tell!("the plan gate {} {state}", whose_gate(&gate.scope))?;
         tell!("not written until a human says yes: {}", gate.protected.join(", "))?;
         if !not_sealed.is_empty() {
-            tell!("not sealed, so what a script changes there is not put back: {}", first_of(&not_sealed))?;
+            tell!("not sealed, so what a script changes there is not put back: {}", and_more(&not_sealed, 5))?;
         }
         if let Some(at) = gate.expires_at {
             tell!("it opens by itself at {at}")?;
@@ -65,7 +67,7 @@ pub(super) fn unlock() -> Result<(), CommandError> {
     }
     list.open(&gates, &Opening::Unlocked)?;
     for Standing { gate, .. } in &gates {
-        tell!("the plan gate {} is open; nothing is approved by that", whose(&gate.scope))?;
+        tell!("the plan gate {} is open; nothing is approved by that", whose_gate(&gate.scope))?;
     }
     Ok(())
 }
@@ -74,7 +76,7 @@ pub(super) fn take(file: &str) -> Result<(), CommandError> {
     let list = here::task_list("plan take")?;
     let place = list.place();
     for standing in list.gates() {
-        let taken = take_kept(place, &standing.gate.scope, standing.root(place), file, surroundings::now());
+        let taken = take_kept(place, &standing.gate.scope, standing.root(place), file, environment::now());
         let taken = taken.map_err(|error| CommandError::failure(format!("cannot write `{file}`: {error}")))?;
         if let Some(path) = taken {
             tell!("{} is as it was moved aside, and sealed so", path.display())?;
@@ -83,21 +85,4 @@ pub(super) fn take(file: &str) -> Result<(), CommandError> {
     }
     Err(CommandError::failure(format!("no other version of `{file}` is kept for a closed plan gate"))
         .hint("`steadfast why` names what is kept aside; copy it from there"))
-}
-
-fn first_of(paths: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let named = paths.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    match paths.len().saturating_sub(SHOWN) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
-}
-
-/// Whom a gate stands before, in words.
-pub(super) fn whose(scope: &GateScope) -> String {
-    match scope {
-        GateScope::Session(session) => format!("of session {session}"),
-        GateScope::Worktree(_) => "of this checkout".to_owned(),
-    }
 }

@@ -1,13 +1,13 @@
 use steadfast_model::{Approval, DraftLine};
-use steadfast_store::{Draft, Place};
-use steadfast_work::task_list::{Position, Standing, TaskList, short_of};
+use steadfast_store::Draft;
+use steadfast_work::task_list::{Position, TaskList, short_of};
+use steadfast_work::why::gate_line;
 
 use super::draft::tasks;
-use super::gate::whose;
 use crate::error::CommandError;
+use crate::here;
 use crate::output::tell;
 use crate::report;
-use crate::wired;
 
 pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     let position = list.position()?;
@@ -23,11 +23,11 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
             tell!("{said}")?;
         }
     }
-    if let Some(missing) = wired::missing(list.place()) {
+    if let Some(missing) = here::missing_hooks(list.place()) {
         tell!("{missing}")?;
     }
     for standing in gates {
-        tell!("{}", gate_line(list.place(), standing))?;
+        tell!("{}", gate_line(list.place(), standing, &list.repository().environment))?;
         if let Some(broken) = standing.seal(list.place()).line() {
             tell!("{broken}; `steadfast doctor` says what becomes of it")?;
         }
@@ -68,21 +68,4 @@ pub(in crate::commands) fn words(approval: Approval, short: &str) -> Option<Stri
             "plan {short} is not approved: its file began to say that it is while the plan gate was closed"
         )),
     }
-}
-
-/// A closed gate in one line.
-pub(in crate::commands) fn gate_line(place: &Place, standing: &Standing) -> String {
-    let Standing { gate, unmarked, .. } = standing;
-    let until = gate.expires_at.map(|at| format!(" until {at} at the latest")).unwrap_or_default();
-    let draft = gate.draft.iter().map(|draft| &draft.path).filter(|path| !gate.protected.contains(path));
-    let protected: Vec<&str> = gate.protected.iter().chain(draft).map(String::as_str).collect();
-    let protected = match protected.len() {
-        0 => String::new(),
-        // Nothing refuses a write where no host asks.
-        _ if wired::missing(place).is_some() => format!(": {} is protected by no hook now", protected.join(", ")),
-        _ => format!(": {} cannot be written", protected.join(", ")),
-    };
-    let unmarked = if *unmarked { " (its marker was taken away; it stands all the same)" } else { "" };
-    let over = if standing.is_left(place) { ", which has ended," } else { "" };
-    format!("the plan gate {}{over} is closed{until}{protected}{unmarked}", whose(&gate.scope))
 }

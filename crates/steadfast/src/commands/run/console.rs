@@ -7,9 +7,8 @@ use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
 
 use super::display::Display;
-use crate::asking::ask;
 use crate::error::CommandError;
-use crate::output::note;
+use crate::output::{ask, note};
 
 /// The terminal that a loop was started in, or no terminal at all.
 pub(super) struct Terminal<'a> {

@@ -3,13 +3,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
-use super::sessions;
-use super::timeline::{Entry, Timeline, What};
-use steadfast_work::text::printable;
+use steadfast_hosts::transcript::{Happening, Timeline, TimelineEntry};
+use steadfast_text::{count, printable};
+use steadfast_work::history::cut;
 
+use super::sessions;
 use crate::error::CommandError;
-use crate::history::cut;
-use crate::output::{note, several, tell};
+use crate::output::{note, tell};
 
 /// How much is shown before and behind what was looked for, in characters.
 const AROUND: usize = 60;
@@ -55,21 +55,21 @@ impl Find {
             }
         }
         if places == 0 {
-            note!("nobody said `{}` in {}", self.text, several(files.len(), "session"));
+            note!("nobody said `{}` in {}", self.text, count(files.len(), "session"));
         }
         unread.end(files.len())
     }
 }
 
-fn line(entry: &Entry, around: &str) -> String {
+fn line(entry: &TimelineEntry, around: &str) -> String {
     let at = entry.at.map_or_else(|| "-".to_owned(), |at| at.to_string());
     let agent = entry.agent.as_deref().map(|agent| format!("{} ", cut(agent, 8))).unwrap_or_default();
     format!("  {at}  {agent}{}: {}", printable(entry.what.who()), printable(around))
 }
 
-fn to_json(file: &Path, timeline: &Timeline, entry: &Entry, around: &str) -> serde_json::Value {
+fn to_json(file: &Path, timeline: &Timeline, entry: &TimelineEntry, around: &str) -> serde_json::Value {
     let (who, tool) = match &entry.what {
-        What::Call { tool, .. } => ("call", Some(tool)),
+        Happening::Call { tool, .. } => ("call", Some(tool)),
         what => (what.who(), None),
     };
     json!({
@@ -95,7 +95,7 @@ impl Wanted {
         Self { text: text.to_owned(), exact: text.chars().any(char::is_uppercase) }
     }
 
-    fn around(&self, entry: &Entry) -> Option<String> {
+    fn around(&self, entry: &TimelineEntry) -> Option<String> {
         [entry.what.text(), entry.what.answer()].into_iter().find_map(|text| self.around_in(text))
     }
 
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn what_stands_around_is_cut_at_whole_characters() {
         let text = format!("{}needle{}", "ä".repeat(100), "€".repeat(100));
-        let entry = Entry { at: None, agent: None, what: What::Human(text) };
+        let entry = TimelineEntry { at: None, agent: None, what: Happening::Human(text) };
         let around = Wanted::new("needle").around(&entry);
         assert_eq!(around, Some(format!("…{}needle{}…", "ä".repeat(AROUND), "€".repeat(AROUND))));
     }

@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde_json::{Value, json};
-use steadfast_hosts::transcript::{Transcript, subagent_files};
+use steadfast_hosts::transcript::{CallOutcome, Happening, Timeline, TimelineEntry, Transcript, subagent_files};
 use steadfast_redact::redact;
-use steadfast_work::text::printable;
+use steadfast_text::{printable, truncate};
+use steadfast_work::history::cut;
 
 use super::sessions;
-use super::timeline::{End, Entry, Timeline, What};
 use crate::error::CommandError;
-use crate::history::cut;
 use crate::output::{gone_or_full, note, tell};
 
 const WIDTH: usize = 100;
@@ -58,7 +57,7 @@ impl Show {
             timeline.take_in(Timeline::of(&mut subagent));
         }
         if self.human {
-            timeline.entries.retain(|entry| matches!(entry.what, What::Human(_)));
+            timeline.entries.retain(|entry| matches!(entry.what, Happening::Human(_)));
         }
         if self.json {
             return timeline.entries.iter().try_for_each(|entry| tell!("{}", to_json(entry)));
@@ -78,9 +77,9 @@ fn say_damage(transcript: &Transcript) {
     }
 }
 
-fn to_json(entry: &Entry) -> Value {
+fn to_json(entry: &TimelineEntry) -> Value {
     let (who, tool, result, millis) = match &entry.what {
-        What::Call { tool, end, millis, .. } => ("call", Some(tool), end.as_ref().map(word), *millis),
+        Happening::Call { tool, end, millis, .. } => ("call", Some(tool), end.as_ref().map(word), *millis),
         what => (what.who(), None, None, None),
     };
     json!({
@@ -94,12 +93,12 @@ fn to_json(entry: &Entry) -> Value {
     })
 }
 
-fn word(end: &End) -> &'static str {
+fn word(end: &CallOutcome) -> &'static str {
     match end {
-        End::Ok => "ok",
-        End::Failed(_) => "failed",
-        End::Refused(_) => "refused",
-        End::Interrupted => "interrupted",
+        CallOutcome::Ok => "ok",
+        CallOutcome::Failed(_) => "failed",
+        CallOutcome::Refused(_) => "refused",
+        CallOutcome::Interrupted => "interrupted",
     }
 }
 
@@ -132,12 +131,12 @@ impl Screen {
         self.out.flush()
     }
 
-    fn entry(&mut self, entry: &Entry, clock: &str) -> io::Result<()> {
+    fn entry(&mut self, entry: &TimelineEntry, clock: &str) -> io::Result<()> {
         let style = match &entry.what {
-            What::Human(_) => HUMAN,
-            What::Agent(_) => PLAIN,
-            What::Host(_) => FAINT,
-            What::Call { .. } => CALL,
+            Happening::Human(_) => HUMAN,
+            Happening::Agent(_) => PLAIN,
+            Happening::Host(_) => FAINT,
+            Happening::Call { .. } => CALL,
         };
         // A tool of a server goes by its own name.
         let who = printable(entry.what.who().rsplit("__").next().unwrap_or_default());
@@ -149,28 +148,28 @@ impl Screen {
         let width = WHO - mark.len();
         write!(self.out, "{FAINT}{clock:<8}{FAINT:#}  {FAINT}{mark}{FAINT:#}{style}{who:<width$}{style:#}  ")?;
         match &entry.what {
-            What::Human(text) => self.paragraph(text),
-            What::Agent(text) => writeln!(self.out, "{}", fit(text, self.room(0))),
-            What::Host(text) => writeln!(self.out, "{FAINT}{}{FAINT:#}", fit(text, self.room(0))),
-            What::Call { target, end, millis, .. } => self.call(target, end.as_ref(), *millis),
+            Happening::Human(text) => self.paragraph(text),
+            Happening::Agent(text) => writeln!(self.out, "{}", fit(text, self.room(0))),
+            Happening::Host(text) => writeln!(self.out, "{FAINT}{}{FAINT:#}", fit(text, self.room(0))),
+            Happening::Call { target, end, millis, .. } => self.call(target, end.as_ref(), *millis),
         }
     }
 
-    fn call(&mut self, target: &str, end: Option<&End>, millis: Option<u64>) -> io::Result<()> {
+    fn call(&mut self, target: &str, end: Option<&CallOutcome>, millis: Option<u64>) -> io::Result<()> {
         let took = millis.filter(|millis| *millis >= 100).map(took).unwrap_or_default();
         let note = match end {
-            Some(End::Ok) => took,
-            Some(End::Failed(_)) => format!("{took} failed").trim_start().to_owned(),
-            Some(End::Refused(_)) => "refused".to_owned(),
-            Some(End::Interrupted) => "interrupted".to_owned(),
+            Some(CallOutcome::Ok) => took,
+            Some(CallOutcome::Failed(_)) => format!("{took} failed").trim_start().to_owned(),
+            Some(CallOutcome::Refused(_)) => "refused".to_owned(),
+            Some(CallOutcome::Interrupted) => "interrupted".to_owned(),
             None => "no result".to_owned(),
         };
-        let style = if matches!(end, Some(End::Ok)) { FAINT } else { TROUBLE };
+        let style = if matches!(end, Some(CallOutcome::Ok)) { FAINT } else { TROUBLE };
         let room = self.room(note.chars().count() + 2);
         writeln!(self.out, "{:<room$}  {style}{note}{style:#}", fit(target, room))?;
         let why = match end {
-            Some(End::Failed(error)) => error,
-            Some(End::Refused(words)) => words,
+            Some(CallOutcome::Failed(error)) => error,
+            Some(CallOutcome::Refused(words)) => words,
             _ => return Ok(()),
         };
         let why = fit(why, self.room(2));
@@ -199,12 +198,8 @@ impl Screen {
 }
 
 /// As much of the text as one line holds.
-pub(super) fn fit(text: &str, width: usize) -> String {
-    let line = printable(&redact(text.trim()));
-    match line.char_indices().nth(width) {
-        None => line,
-        Some(_) => cut(&line, width - 1).to_owned() + "…",
-    }
+fn fit(text: &str, width: usize) -> String {
+    truncate(&printable(&redact(text.trim())), width).into_owned()
 }
 
 fn took(millis: u64) -> String {

@@ -1,10 +1,11 @@
 use clap::Args;
 use serde::Serialize;
 use steadfast_hosts::transcript::{Stats as Numbers, Tokens};
+use steadfast_text::count;
 
 use super::{Which, sessions};
 use crate::error::CommandError;
-use crate::output::{several, tell};
+use crate::output::tell;
 
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Stats {
@@ -55,12 +56,12 @@ fn text(file: &str, numbers: &Numbers) -> String {
     let damage = if *damaged == 0 { String::new() } else { format!(", {damaged} damaged") };
     let mut lines = vec![
         file.to_owned(),
-        format!("  host       {host}, {}{damage}", several(*records, "record")),
+        format!("  host       {host}, {}{damage}", count(*records, "record")),
         format!(
             "  human      {}, {}, {}",
-            several(*prompts, "prompt"),
-            several(*interrupts, "interrupt"),
-            several(*compactions, "compaction")
+            count(*prompts, "prompt"),
+            count(*interrupts, "interrupt"),
+            count(*compactions, "compaction")
         ),
         format!("  calls      {tool_calls}, and {subagent_calls} by subagents"),
     ];

@@ -1,0 +1,105 @@
+//! Where sessions are written down: the files that a user names, or what the hosts keep of a checkout.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use super::Transcript;
+use crate::install::Homes;
+
+/// Why there is no transcript to read.
+#[derive(Debug, thiserror::Error)]
+pub enum ListingError {
+    #[error("cannot read `{}`: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("there is no transcript in {}", named.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
+    NoneIn { named: Vec<PathBuf> },
+    #[error("neither Claude Code nor Codex kept a session of `{}`", root.display())]
+    NoneOf { root: PathBuf },
+}
+
+/// How many rows may come before the one that names a folder.
+const SILENT: usize = 50;
+
+/// The transcripts that are meant, in a stable order.
+pub fn list_transcripts(named: &[PathBuf]) -> Result<Vec<PathBuf>, ListingError> {
+    let mut files = Vec::new();
+    for path in named {
+        let metadata = fs::metadata(path).map_err(|source| ListingError::Unreadable { path: path.clone(), source })?;
+        if metadata.is_dir() {
+            let mut inside = Vec::new();
+            walk(path, &mut inside);
+            inside.sort();
+            files.extend(inside);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    if files.is_empty() { Err(ListingError::NoneIn { named: named.to_vec() }) } else { Ok(files) }
+}
+
+/// The transcript of a checkout that was written to last, of a main thread.
+pub fn newest_transcript(homes: &Homes, root: &Path) -> Result<PathBuf, ListingError> {
+    let files = transcripts_of(homes, root)?;
+    let newest = files.iter().max_by_key(|file| fs::metadata(file).and_then(|metadata| metadata.modified()).ok());
+    Ok(newest.cloned().unwrap_or_default())
+}
+
+/// The transcripts that the hosts keep of a checkout.
+pub fn transcripts_of(homes: &Homes, root: &Path) -> Result<Vec<PathBuf>, ListingError> {
+    let mut files = Vec::new();
+    let projects = homes.claude_dir().join("projects");
+    let name = project_name(root);
+    for folder in entries(&projects) {
+        let here = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        // One that was started in a folder below. Another folder may have such a name too.
+        let below = here.strip_prefix(&name).is_some_and(|rest| rest.starts_with('-'));
+        let found = entries(&folder).into_iter().filter(|file| is_transcript(file));
+        files.extend(found.filter(|file| here == name || (below && was_in(file, root))));
+    }
+    let mut rollouts = Vec::new();
+    walk(&homes.codex_dir().join("sessions"), &mut rollouts);
+    files.extend(rollouts.into_iter().filter(|file| was_in(file, root)));
+    files.sort();
+    if files.is_empty() { Err(ListingError::NoneOf { root: root.to_owned() }) } else { Ok(files) }
+}
+
+/// The folder in which Claude Code keeps what happened in another.
+fn project_name(root: &Path) -> String {
+    root.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+}
+
+fn was_in(file: &Path, root: &Path) -> bool {
+    let Ok(mut transcript) = Transcript::open(file) else { return false };
+    for _ in 0..SILENT {
+        match transcript.next() {
+            None => return false,
+            Some(Ok(record)) => {
+                if let Some(cwd) = record.cwd {
+                    return Path::new(cwd.as_ref()).starts_with(root);
+                }
+            }
+            Some(Err(_)) => {}
+        }
+    }
+    false
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
+    for path in entries(folder) {
+        // A link may lead in a circle.
+        if path.is_dir() && !path.is_symlink() {
+            walk(&path, files);
+        } else if is_transcript(&path) {
+            files.push(path);
+        }
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+fn is_transcript(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")) && path.is_file()
+}

@@ -1,0 +1,209 @@
+//! A session as people read it: who said and did what, in which order.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use steadfast_model::{Action, Host, Millis, PromptOrigin};
+
+use super::{CallEnd, CallResult, Item, Record, Transcript, Words};
+
+/// One thing that happened in a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TimelineEntry {
+    pub at: Option<Millis>,
+    /// The subagent it happened in.
+    pub agent: Option<String>,
+    pub what: Happening,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Happening {
+    /// The human spoke, or stopped the agent.
+    Human(String),
+    /// The agent spoke.
+    Agent(String),
+    /// The host tells something.
+    Host(String),
+    Call {
+        tool: String,
+        target: String,
+        end: Option<CallOutcome>,
+        millis: Option<u64>,
+    },
+}
+
+/// How a call ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallOutcome {
+    Ok,
+    Failed(String),
+    /// The human said no, in these words.
+    Refused(String),
+    Interrupted,
+}
+
+impl Happening {
+    pub fn who(&self) -> &str {
+        match self {
+            Self::Human(_) => "human",
+            Self::Agent(_) => "agent",
+            Self::Host(_) => "host",
+            Self::Call { tool, .. } => tool,
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Human(text) | Self::Agent(text) | Self::Host(text) => text,
+            Self::Call { target, .. } => target,
+        }
+    }
+
+    /// What came back of a call, where it did not end well: an error, or the human's words.
+    pub fn answer(&self) -> &str {
+        match self {
+            Self::Call { end: Some(CallOutcome::Failed(answer) | CallOutcome::Refused(answer)), .. } => answer,
+            _ => "",
+        }
+    }
+}
+
+/// A session as a list of what happened, in the order in which it was written down.
+#[derive(Debug, Default)]
+pub struct Timeline {
+    pub session: Option<String>,
+    pub entries: Vec<TimelineEntry>,
+    cwd: String,
+    /// Where in the list a call is that is not back yet.
+    waiting: HashMap<String, usize>,
+}
+
+impl Timeline {
+    pub fn of(transcript: &mut Transcript) -> Self {
+        let host = transcript.writer().and_then(|writer| writer.host());
+        let mut timeline = Self::default();
+        while let Some(row) = transcript.next() {
+            if let (Ok(record), Some(host)) = (row, host) {
+                timeline.add(record, host);
+            }
+        }
+        timeline
+    }
+
+    /// Takes in what a subagent did, from a file of its own, unless the session's file shows it.
+    pub fn take_in(&mut self, subagent: Self) {
+        let is_shown = |agent: &String| self.entries.iter().any(|entry| entry.agent.as_ref() == Some(agent));
+        if !subagent.entries.iter().filter_map(|entry| entry.agent.as_ref()).any(is_shown) {
+            let mut timed = with_times(std::mem::take(&mut self.entries));
+            timed.extend(with_times(subagent.entries));
+            timed.sort_by_key(|(at, _)| *at);
+            self.entries = timed.into_iter().map(|(_, entry)| entry).collect();
+        }
+    }
+
+    fn add(&mut self, record: Record<'_>, host: Host) {
+        if self.session.is_none() {
+            self.session = record.session.map(Cow::into_owned);
+        }
+        if let Some(cwd) = record.cwd {
+            self.cwd = cwd.into_owned();
+        }
+        let agent = record.thread.agent().map(str::to_owned);
+        for item in record.items {
+            if let Item::Result(result) = &item {
+                self.close(result, record.at);
+            }
+            let id = match &item {
+                Item::Call(call) => call.id.as_deref().map(str::to_owned),
+                _ => None,
+            };
+            if let Some(what) = tell(item, host, &self.cwd) {
+                self.waiting.extend(id.map(|id| (id, self.entries.len())));
+                self.entries.push(TimelineEntry { at: record.at, agent: agent.clone(), what });
+            }
+        }
+    }
+
+    fn close(&mut self, result: &CallResult<'_>, now: Option<Millis>) {
+        let Some(index) = result.call.as_deref().and_then(|id| self.waiting.remove(id)) else { return };
+        let began = self.entries[index].at;
+        let Happening::Call { end, millis, .. } = &mut self.entries[index].what else { return };
+        let waited = now.zip(began).and_then(|(now, began)| u64::try_from(now.since(began)).ok());
+        let ended = result.ended();
+        *millis = ended.millis.or(waited);
+        *end = Some(match ended.end {
+            CallEnd::Ok => CallOutcome::Ok,
+            CallEnd::Failed(error) => CallOutcome::Failed(error.into_owned()),
+            CallEnd::Exited(code) => CallOutcome::Failed(format!("Exit code {code}")),
+            CallEnd::Refused(words) => CallOutcome::Refused(words.into_owned()),
+            CallEnd::Interrupted => CallOutcome::Interrupted,
+        });
+    }
+}
+
+/// Entries with the time they come at: that of the one before where they have none.
+fn with_times(entries: Vec<TimelineEntry>) -> Vec<(Option<Millis>, TimelineEntry)> {
+    let mut last = None;
+    let timed = entries.into_iter().map(|entry| {
+        last = entry.at.or(last);
+        (last, entry)
+    });
+    timed.collect()
+}
+
+/// What an item tells people. Paths are shown as they are from `cwd`.
+fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
+    let text = |words: Words<'_>| words.text().into_owned();
+    Some(match item {
+        Item::Prompt { text, origin: PromptOrigin::Human } => Happening::Human(text.into_owned()),
+        Item::Prompt { text, origin: PromptOrigin::Notification } => {
+            Happening::Host(format!("tells the agent: {text}"))
+        }
+        Item::Prompt { text, origin: PromptOrigin::Machine } => Happening::Host(format!("asks the subagent: {text}")),
+        Item::Prompt { text, origin: PromptOrigin::Scheduled } => {
+            Happening::Host(format!("says what the agent scheduled: {text}"))
+        }
+        Item::Queued(words) => Happening::Human(format!("(while it worked) {}", text(words))),
+        Item::Command { name, .. } => Happening::Human(format!("/{name}")),
+        Item::Said(words) => Happening::Agent(Some(text(words)).filter(|text| !text.trim().is_empty())?),
+        Item::Call(call) => {
+            let made = call.tool_call(host);
+            Happening::Call {
+                target: target(&made.action, &call.input(), cwd),
+                tool: made.tool,
+                end: None,
+                millis: None,
+            }
+        }
+        Item::Compaction { trigger } => match trigger.as_deref() {
+            Some("manual") => Happening::Host("cuts the context, as the human asked".to_owned()),
+            _ => Happening::Host("cuts the context".to_owned()),
+        },
+        Item::Interrupt => Happening::Human("stops the agent".to_owned()),
+        Item::Failure { error } => Happening::Host(format!("fails: {error}")),
+        Item::Continued { session } => Happening::Host(format!("goes on in session {session}")),
+        Item::Result(_) | Item::Usage(_) | Item::Stop { .. } => return None,
+    })
+}
+
+/// What a call is about, in a few words.
+pub fn target(action: &Action, input: &str, cwd: &str) -> String {
+    let below =
+        |path: &String| path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path).to_owned();
+    match action {
+        Action::Write { paths } | Action::Read { paths } if !paths.is_empty() => {
+            paths.iter().map(below).collect::<Vec<_>>().join(", ")
+        }
+        Action::Shell { command, .. } => command.clone(),
+        Action::Delegate { agent_type } if !agent_type.is_empty() => agent_type.clone(),
+        Action::Skill { name } => name.clone(),
+        Action::LeavePlan => String::new(),
+        Action::Ask
+        | Action::Mcp { .. }
+        | Action::List(_)
+        | Action::Other
+        | Action::Write { .. }
+        | Action::Read { .. }
+        | Action::Delegate { .. } => input.to_owned(),
+    }
+}

@@ -1,0 +1,169 @@
+//! The process table, as `/proc` has it. On systems without `/proc` no process is known.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+/// How far up the ancestors of a process are searched.
+const GENERATIONS: usize = 32;
+
+/// A process, told from a later one with the same number by its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    pub id: u32,
+    pub name: String,
+    pub parent: u32,
+    pub group: u32,
+    /// The process that began its session.
+    pub session: u32,
+    pub has_terminal: bool,
+    /// In ticks since the machine was started.
+    pub started: u64,
+    /// It has ended, and its parent did not ask for its status yet.
+    pub ended: bool,
+}
+
+impl Process {
+    /// The process with this number.
+    #[must_use]
+    pub fn of(id: u32) -> Option<Self> {
+        Self::parse(id, &read(id, "stat").ok()?)
+    }
+
+    /// `pid (name) state parent group session terminal …`, where the name may hold anything.
+    fn parse(id: u32, stat: &[u8]) -> Option<Self> {
+        let stat = String::from_utf8_lossy(stat);
+        let (before, after) = stat.rsplit_once(") ")?;
+        let (_, name) = before.split_once('(')?;
+        let mut fields = after.split_ascii_whitespace();
+        let ended = matches!(fields.next()?, "Z" | "X" | "x");
+        let mut number = || fields.next()?.parse().ok();
+        let (parent, group, session) = (number()?, number()?, number()?);
+        let has_terminal = fields.next()? != "0";
+        let started = fields.nth(14)?.parse().ok()?;
+        Some(Self { id, name: name.to_owned(), parent, group, session, has_terminal, started, ended })
+    }
+
+    /// All of this machine, those that ended while the table was read left out.
+    pub fn all() -> impl Iterator<Item = Self> {
+        process_ids().filter_map(Self::of)
+    }
+
+    /// The nearest ancestor of this process that `is_wanted`.
+    #[cfg(unix)]
+    pub fn above(is_wanted: impl Fn(&Self) -> bool) -> Option<Self> {
+        let parent = Self::of(std::os::unix::process::parent_id());
+        let line = std::iter::successors(parent, |process| (process.parent > 1).then(|| Self::of(process.parent))?);
+        line.take(GENERATIONS).take_while(|process| process.id > 1).find(is_wanted)
+    }
+
+    #[cfg(not(unix))]
+    pub fn above(_is_wanted: impl Fn(&Self) -> bool) -> Option<Self> {
+        let _ = GENERATIONS;
+        None
+    }
+
+    /// The words that it was started with, each with a NUL behind it. Empty for a process of the kernel and for one that
+    /// has ended.
+    pub fn command_line(id: u32) -> io::Result<Vec<u8>> {
+        read(id, "cmdline")
+    }
+
+    /// The variables that it was started with, `NAME=value`, each with a NUL behind it. Only the user's own
+    /// processes show theirs.
+    pub fn environment(id: u32) -> io::Result<Vec<u8>> {
+        read(id, "environ")
+    }
+
+    /// Whether it was started with this variable, `NAME=value`.
+    #[must_use]
+    pub fn has_variable(id: u32, variable: &str) -> bool {
+        Self::environment(id)
+            .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == variable.as_bytes()))
+    }
+
+    /// Where a link of a process leads: `cwd`, `exe`, `fd/1`, `ns/pid`.
+    pub fn link(id: u32, name: &str) -> io::Result<PathBuf> {
+        fs::read_link(file(id, name))
+    }
+
+    /// What its open files are: paths, `socket:[inode]`, `pipe:[inode]`.
+    pub fn open_files(id: u32) -> io::Result<impl Iterator<Item = OsString>> {
+        let files = fs::read_dir(file(id, "fd"))?.flatten();
+        Ok(files.filter_map(|found| fs::read_link(found.path()).ok()).map(PathBuf::into_os_string))
+    }
+
+    /// A text about a process: `status`, `net/tcp`. Empty where there is none.
+    #[must_use]
+    pub fn text(id: u32, name: &str) -> String {
+        read(id, name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+}
+
+/// The numbers of all processes of this machine.
+pub fn process_ids() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// With room for most such files, so that one is read in one call: a process that replaces its program between two would
+/// show half of each environment.
+fn read(id: u32, name: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(8 << 10);
+    File::open(file(id, name))?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn file(id: u32, name: &str) -> PathBuf {
+    format!("/proc/{id}/{name}").into()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let stat = b"7 (a) (b) S 1 2 3 34816 7 4194304 1 0 0 0 0 0 0 0 20 0 1 0 9876 1 2\n";
+        let process = Process::parse(7, stat).unwrap();
+        let wanted = Process {
+            id: 7,
+            name: "a) (b".to_owned(),
+            parent: 1,
+            group: 2,
+            session: 3,
+            has_terminal: true,
+            started: 9_876,
+            ended: false,
+        };
+        assert_eq!(process, wanted);
+        assert_eq!(Process::parse(7, b"7 (a"), None);
+    }
+
+    #[test]
+    fn the_ancestors_of_this_process_are_known() {
+        let mut id = std::process::id();
+        while id > 1 {
+            let process = Process::of(id).unwrap();
+            assert!(!process.name.is_empty() && process_ids().any(|id| id == process.id));
+            id = process.parent;
+        }
+        let parent = std::os::unix::process::parent_id();
+        assert_eq!(Process::above(|_| true).map(|above| above.id), (parent > 1).then_some(parent));
+        assert_eq!(Process::above(|process| process.name == "no such name"), None);
+    }
+
+    #[test]
+    fn a_process_tells_how_it_was_started() {
+        let id = std::process::id();
+        let first = std::env::args().next().unwrap();
+        assert!(Process::command_line(id).unwrap().starts_with(first.as_bytes()));
+        let (name, value) = std::env::vars().next().unwrap();
+        assert!(Process::has_variable(id, &format!("{name}={value}")));
+        assert!(!Process::has_variable(id, &name));
+        assert_eq!(Process::link(id, "cwd").unwrap(), std::env::current_dir().unwrap());
+        assert!(Process::text(id, "status").starts_with("Name:"));
+        assert!(Process::open_files(id).unwrap().count() > 0);
+    }
+}

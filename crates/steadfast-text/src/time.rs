@@ -1,0 +1,142 @@
+//! Times and spans as people and programs write them. Times are milliseconds since 1970.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+const UNITS: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
+
+/// `2026-11-19T01:43:36Z`: RFC 3339 in UTC, whole seconds. A time beyond the year 9999 is written as the last one before.
+#[must_use]
+pub fn format_time(millis: i64) -> String {
+    let seconds = millis.div_euclid(1_000).clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
+    Timestamp::from_second(seconds).unwrap_or_default().to_string()
+}
+
+/// A time with its offset from UTC, as RFC 3339 has it, or a day alone, which begins in UTC.
+#[must_use]
+pub fn parse_time(text: &str) -> Option<i64> {
+    const DAY: usize = "2026-11-19".len();
+    if text.len() == DAY {
+        let day: Date = text.parse().ok()?;
+        return Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond());
+    }
+    text.parse().ok().map(Timestamp::as_millisecond)
+}
+
+/// The milliseconds of `90s`, `8h` or `1h 30m`.
+#[must_use]
+pub fn parse_span(text: &str) -> Option<u64> {
+    let mut rest = text.trim();
+    let mut seconds = None;
+    while !rest.is_empty() {
+        let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
+        let unit = after.chars().next()?;
+        let (_, each) = UNITS.iter().find(|(name, _)| *name == unit)?;
+        let part = number.parse::<u64>().ok()?.checked_mul(*each)?;
+        seconds = Some(part.checked_add(seconds.unwrap_or(0))?);
+        rest = after[unit.len_utf8()..].trim_start();
+    }
+    seconds?.checked_mul(1_000)
+}
+
+/// `1d 1h 30m`: days, hours, minutes and seconds, those that are zero left out.
+#[must_use]
+pub fn format_span(millis: u64) -> String {
+    let mut rest = millis / 1_000;
+    let mut parts = Vec::new();
+    for (name, each) in &UNITS[1..] {
+        if rest >= *each {
+            parts.push(format!("{}{name}", rest / each));
+            rest %= each;
+        }
+    }
+    if parts.is_empty() { "0s".to_owned() } else { parts.join(" ") }
+}
+
+/// How long ago something was, in one unit: `12 min ago`.
+#[must_use]
+pub fn ago(millis: i64) -> String {
+    match millis / 1_000 {
+        ..=0 => "just now".to_owned(),
+        seconds @ 1..60 => format!("{seconds} s ago"),
+        seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
+        seconds @ 3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        seconds => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_written_as_a_date() {
+        assert_eq!(
+            [0, 951_782_400_000, 1_795_392_000_123, -1, 4_102_444_799_000].map(format_time),
+            [
+                "1970-01-01T00:00:00Z",
+                "2000-02-29T00:00:00Z",
+                "2026-11-23T00:00:00Z",
+                "1969-12-31T23:59:59Z",
+                "2099-12-31T23:59:59Z"
+            ]
+        );
+        assert!(format_time(i64::MAX).starts_with("9999-12-30T"));
+    }
+
+    #[test]
+    fn a_time_that_was_written_is_read_back() {
+        for seconds in [0, 951_782_400, 951_868_799, 1_795_392_000, 4_102_444_799, 68_169_600, -86_401] {
+            assert_eq!(parse_time(&format_time(seconds * 1_000)), Some(seconds * 1_000));
+        }
+    }
+
+    #[test]
+    fn a_time_may_have_a_fraction_an_offset_or_only_a_day() {
+        assert_eq!(parse_time("1970-01-01T02:00:00.5+02:00"), Some(500));
+        assert_eq!(parse_time("1970-01-01T00:00:00.858123Z"), Some(858));
+        assert_eq!(parse_time("1969-12-31T23:30:00-00:30"), Some(0));
+        assert_eq!(parse_time("1970-01-02"), Some(86_400_000));
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in [
+            "",
+            "2",
+            "yesterday",
+            "2026-02-30",
+            "2026-13-01",
+            "2026/01/01",
+            "2026-01-01T10:00",
+            "2026-01-01T10:00:00",
+            "2026-01-01T25:00:00Z",
+            "2026-01-01T10:00:00.Z",
+            "2026-01-01T10:00:00Zulu",
+            "2026-01-01T10.00.00Z",
+            "ääääääääää",
+            "2026-01-0ä",
+        ] {
+            assert_eq!(parse_time(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_span_is_written_with_its_units() {
+        let spans = ["8h", "90s", " 1h30m ", "24h", "0s", "1d 1s", "060m", "1w"].map(|text| parse_span(text).unwrap());
+        let written = spans.map(format_span);
+        assert_eq!(written, ["8h", "1m 30s", "1h 30m", "1d", "0s", "1d 1s", "1h", "7d"]);
+        for text in ["", "8", "h", "8 h", "1.5h", "-1h", "8x", "8ä", "99999999999999999999s", "9999999999999999d"] {
+            assert_eq!(parse_span(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn how_long_ago_is_said_in_one_unit() {
+        let said = [-5, 0, 59, 60, 3_599, 7_200, 172_799, 172_800].map(|seconds| ago(seconds * 1_000));
+        let wanted =
+            ["just now", "just now", "59 s ago", "1 min ago", "59 min ago", "2 h ago", "47 h ago", "2 days ago"];
+        assert_eq!(said, wanted);
+    }
+}

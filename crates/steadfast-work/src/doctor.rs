@@ -1,0 +1,135 @@
+//! Looks at everything that has to be right and says what is not. What it looks for is in the table [`checks::CHECKS`].
+
+mod checks;
+mod finding;
+mod measure;
+mod program;
+
+use std::path::{Path, PathBuf};
+
+use steadfast_hosts::install::{self, CodexConfig, HooksFile, InstallError, Wired};
+use steadfast_model::{Host, Millis, State};
+use steadfast_store::ledger::{LedgerError, SliceError};
+use steadfast_store::{Place, SessionFiles};
+
+use crate::setup::Setup;
+use crate::{Environment, Repository};
+use checks::CHECKS;
+pub use finding::{Finding, Severity};
+
+/// What every check looks at: the repository as it was set up, and the settings of the hosts.
+#[derive(Debug)]
+pub struct Installation {
+    now: Millis,
+    setup: Setup,
+    repository: Repository,
+    /// The strongest of each host first.
+    files: Vec<HooksFile>,
+    codex: Vec<CodexConfig>,
+    /// Settings that could not be read.
+    unread: Vec<InstallError>,
+    stop_block_cap: Option<u64>,
+}
+
+/// Why a finding could not be fixed.
+#[derive(Debug, thiserror::Error)]
+pub enum FixError {
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error(transparent)]
+    Slice(#[from] SliceError),
+    #[error(transparent)]
+    Gate(#[from] std::io::Error),
+    #[error("{}", .0.join("; "))]
+    NotRestored(Vec<String>),
+    #[error("`HOME` is not set")]
+    NoHome,
+    #[error("`{}`: {source}", path.display())]
+    Key { path: PathBuf, source: std::io::Error },
+    #[error("cannot {what} `{}`: {source}", path.display())]
+    File { what: &'static str, path: PathBuf, source: std::io::Error },
+}
+
+/// What was found, and which findings were fixed before.
+#[derive(Debug, Default)]
+pub struct Examined {
+    pub findings: Vec<Finding>,
+    /// The code of each finding with the fix that was tried.
+    pub fixes: Vec<(&'static str, Result<String, FixError>)>,
+}
+
+/// Runs every check in the repository of this environment. `stop_block_cap` is the cap that the environment sets for
+/// Claude Code. With `fix`, what can be fixed without a loss is fixed.
+pub fn examine(mut setup: Setup, environment: Environment, stop_block_cap: Option<u64>, fix: bool) -> Examined {
+    // Outside git a folder above may be the one that was set up.
+    let Some(place) = Place::find(&setup.place.root, environment.user_state.as_deref()) else {
+        return Examined { findings: vec![checks::not_set_up(&setup.place)], ..Examined::default() };
+    };
+    setup.install.root.clone_from(&place.root);
+    setup.place = place;
+    let here = Installation::look(setup, environment, stop_block_cap);
+    let mut examined = Examined::default();
+    for check in CHECKS {
+        let mut found = check(&here);
+        let fixes: Vec<_> =
+            found.iter().filter(|_| fix).filter_map(|found| Some((found.code, (found.fix?)(&here)))).collect();
+        if !fixes.is_empty() {
+            found = check(&here);
+        }
+        examined.findings.extend(found);
+        examined.fixes.extend(fixes);
+    }
+    examined.findings.sort_by_key(|finding| finding.severity);
+    examined
+}
+
+impl Installation {
+    fn look(setup: Setup, environment: Environment, stop_block_cap: Option<u64>) -> Self {
+        let (homes, root) = (&setup.install.homes, &setup.install.root);
+        let mut unread = Vec::new();
+        let mut keep = |error| unread.push(error);
+        let files = Host::REAL.into_iter().flat_map(|host| install::inspect(host, homes, root));
+        let files = files.filter_map(|file| file.map_err(&mut keep).ok()).collect();
+        let codex = install::codex_configs(homes, root).into_iter();
+        let codex = codex.filter_map(|config| config.map_err(&mut keep).ok()).collect();
+        let now = environment.now();
+        let repository = Repository::at(setup.place.clone(), environment);
+        Self { now, setup, repository, files, codex, unread, stop_block_cap }
+    }
+
+    fn place(&self) -> &Place {
+        &self.setup.place
+    }
+
+    /// The files of one host.
+    fn files_of(&self, host: Host) -> impl Iterator<Item = &HooksFile> {
+        self.files.iter().filter(move |file| file.host == host)
+    }
+
+    /// Every way in which a host is wired, once.
+    fn wired(&self) -> Vec<Wired<'_>> {
+        self.files.iter().flat_map(HooksFile::wired).collect()
+    }
+
+    fn wired_hosts(&self) -> Vec<Host> {
+        let mut hosts: Vec<_> = self.wired().iter().map(|wired| wired.file.host).collect();
+        hosts.dedup();
+        hosts
+    }
+
+    fn sessions(&self) -> Vec<(SessionFiles, State)> {
+        let files = SessionFiles::all(self.place()).into_iter();
+        files.filter_map(|files| files.peek().map(|state| (files, state))).collect()
+    }
+
+    /// The program a host starts for one of its wirings.
+    fn resolve(&self, program: &str) -> Option<PathBuf> {
+        install::resolve(program, &self.setup.install.homes, &self.setup.install.root)
+    }
+}
+
+/// Whether other users of this machine may read a file or enter a folder.
+fn is_open(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::symlink_metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
+}

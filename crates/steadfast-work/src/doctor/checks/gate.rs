@@ -1,0 +1,255 @@
+//! Gates, seals and the key of approvals.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::ssh::public_key;
+use crate::task_list::{Looked, Standing, approval_key as ssh_key};
+use steadfast_model::{ApprovalRules, GateScope, Profile, SealBreak};
+use steadfast_store::{Restored, approval_key, gates, kept_aside, open_gate, restore, sealed, unseal};
+use steadfast_text::count;
+
+use crate::doctor::Finding;
+use crate::doctor::{FixError, Installation, is_open};
+
+/// How many paths a finding names.
+const SHOWN: usize = 3;
+
+/// How often what is sealed as a tree is looked at again: each time a few more are found.
+const LOOKS: usize = 1_000;
+
+pub(super) fn gate_left(here: &Installation) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for standing in Standing::all(here.place(), &here.repository.environment) {
+        let GateScope::Session(session) = &standing.gate.scope else { continue };
+        if standing.is_left(here.place()) {
+            let at = standing.gate.closed_at;
+            findings.push(Finding::warning(
+                "gate-left",
+                format!("the gate of session {session} is closed since {at}, and the session has ended"),
+                "if it is not to be resumed, `steadfast plan unlock` opens it; `steadfast plan approve` approves what waits",
+            ));
+        }
+    }
+    findings
+}
+
+/// A marker that is damaged stands before everybody, and names nobody who could open it.
+pub(super) fn gate_unreadable(here: &Installation) -> Vec<Finding> {
+    let nobodys = GateScope::Worktree(String::new());
+    let unreadable = gates(here.place()).into_iter().filter(|gate| gate.scope == nobodys).count();
+    if unreadable == 0 {
+        return Vec::new();
+    }
+    let message = format!("{} cannot be read, so a gate stands before every session", count(unreadable, "marker"));
+    let hint = format!(
+        "something else than Steadfast wrote to `{}`; `steadfast plan unlock` takes it away",
+        here.place().state.join("gates").display()
+    );
+    vec![Finding::warning("gate-unreadable", message, hint)]
+}
+
+pub(super) fn gate_unmarked(here: &Installation) -> Vec<Finding> {
+    let unmarked = Standing::all(here.place(), &here.repository.environment)
+        .into_iter()
+        .filter(|standing| standing.unmarked)
+        .count();
+    if unmarked == 0 {
+        return Vec::new();
+    }
+    let message = format!("the marker of {} was taken away; a session remembers it, and it stands", a_gate(unmarked));
+    let hint = "its next event writes it again; `steadfast plan unlock` opens it";
+    vec![Finding::warning("gate-unmarked", message, hint)]
+}
+
+fn a_gate(count: usize) -> String {
+    if count == 1 { "a closed gate".to_owned() } else { format!("{count} closed gates") }
+}
+
+pub(super) fn gate_expired(here: &Installation) -> Vec<Finding> {
+    let expired = gates(here.place()).into_iter().filter(|gate| gate.has_expired(here.now)).count();
+    if expired == 0 {
+        return Vec::new();
+    }
+    let message = format!("{} expired and is open; its marker is still there", count(expired, "gate"));
+    vec![
+        Finding::note("gate-expired", message, "it holds nothing up; `steadfast doctor --fix` takes it away")
+            .mended_by(drop_expired),
+    ]
+}
+
+fn drop_expired(here: &Installation) -> Result<String, FixError> {
+    let place = here.place();
+    let expired: Vec<_> = gates(place).into_iter().filter(|gate| gate.has_expired(here.now)).collect();
+    for gate in &expired {
+        open_gate(place, &gate.scope).and_then(|()| unseal(place, &gate.scope))?;
+    }
+    Ok(format!("{} removed", count(expired.len(), "marker")))
+}
+
+/// What a gate seals and is not as it was.
+fn looked(here: &Installation) -> impl Iterator<Item = (Standing, Looked)> {
+    Standing::all(here.place(), &here.repository.environment).into_iter().map(|standing| {
+        let looked = standing.seal(here.place());
+        (standing, looked)
+    })
+}
+
+pub(super) fn seal_broken(here: &Installation) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (standing, looked) in looked(here) {
+        if let Some(message) = looked.line() {
+            findings.push(if standing.is_agents() {
+                let hint = "what an agent started may have done it; `steadfast doctor --fix` puts it back and keeps what \
+                            is there";
+                Finding::warning("seal-broken", message, hint).mended_by(put_back)
+            } else {
+                let hint = "nothing of an agent's ran, so it is somebody's own work and is left; the gate stays closed";
+                Finding::note("seal-broken", message, hint)
+            });
+        }
+        if let Some(why) = looked.not_seen {
+            let message = format!("what the plan gate seals as a tree of git's cannot be compared: {why}");
+            let hint = "what changed there is not put back; `git status` says what is wrong with the repository";
+            findings.push(Finding::warning("seal-not-seen", message, hint));
+        }
+    }
+    findings
+}
+
+fn put_back(here: &Installation) -> Result<String, FixError> {
+    let (mut mended, mut kept, mut failed) = (0, Vec::new(), Vec::new());
+    for _ in 0..LOOKS {
+        let agents = looked(here).filter(|(standing, looked)| standing.is_agents() && !looked.breaks.is_empty());
+        let agents: Vec<_> = agents.collect();
+        if agents.is_empty() || !failed.is_empty() {
+            break;
+        }
+        for (standing, SealBreak { path, .. }) in
+            agents.iter().flat_map(|(standing, looked)| looked.breaks.iter().map(move |broken| (standing, broken)))
+        {
+            let root = standing.root(here.place());
+            match restore(here.place(), &standing.gate.scope, root, path, here.now) {
+                Ok(Restored::PutBack { kept: aside }) => {
+                    mended += 1;
+                    kept.extend(aside);
+                }
+                Ok(Restored::MovedAside { kept: aside }) => {
+                    mended += 1;
+                    kept.push(aside);
+                }
+                Ok(Restored::AsSealed) => {}
+                Ok(Restored::NoCopy | Restored::NotSealed) => failed.push(format!("there is no copy of `{path}`")),
+                Err(error) => failed.push(format!("`{path}`: {error}")),
+            }
+        }
+    }
+    if !failed.is_empty() {
+        return Err(FixError::NotRestored(failed));
+    }
+    let aside = kept.last().map(|path: &PathBuf| format!("; what stood there is in `{}`", folder(path)));
+    Ok(format!("{} put back{}", count(mended, "file"), aside.unwrap_or_default()))
+}
+
+fn folder(path: &Path) -> String {
+    path.parent().unwrap_or(path).display().to_string()
+}
+
+/// A closed gate that cannot show, or not mend, what is changed.
+pub(super) fn seal_partial(here: &Installation) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for Standing { gate, .. } in Standing::all(here.place(), &here.repository.environment) {
+        let Some(sealed) = sealed(here.place(), &gate.scope) else {
+            findings.push(Finding::warning(
+                "seal-missing",
+                "a plan gate is closed, and nothing is known of what its paths held",
+                "what changes there is not noticed; `steadfast plan unlock` and `steadfast plan lock` seal it again",
+            ));
+            continue;
+        };
+        let partly = sealed.not_sealed.iter().chain(&sealed.without_copy).map(|path| format!("`{path}`"));
+        let partly: Vec<_> = partly.take(SHOWN).collect();
+        if !partly.is_empty() {
+            findings.push(Finding::note(
+                "seal-partial",
+                format!("not all that the plan gate protects can be put back: {}", partly.join(", ")),
+                "sealed are 64 files, and in git all that it does not ignore, of at most 4 MiB each and in this checkout; \
+                 writes are refused all the same",
+            ));
+        }
+    }
+    findings
+}
+
+pub(super) fn kept_intruders(here: &Installation) -> Vec<Finding> {
+    let kept = kept_aside(here.place());
+    let [.., newest] = &kept[..] else { return Vec::new() };
+    let message = format!("{} kept aside in `{}`", count(kept.len(), "file"), folder(newest));
+    let hint = "it stood where something sealed was put back, or a plan was written; look at it, then delete it";
+    vec![Finding::note("kept-aside", message, hint)]
+}
+
+pub(super) fn approval_keys(here: &Installation) -> Vec<Finding> {
+    let Ok(settings) = here.repository.config.load() else { return Vec::new() };
+    let rules = settings.rules().approval;
+    match rules.profile {
+        Profile::Hardened => hardened(&rules, here.repository.environment.home.as_deref()).into_iter().collect(),
+        Profile::Default => {
+            let Some(path) = own_key(here) else { return Vec::new() };
+            let given = fs::read_dir(here.place().state.join("approvals")).into_iter().flatten().flatten().count();
+            by_default(&path, given).into_iter().collect()
+        }
+    }
+}
+
+fn by_default(path: &Path, given: usize) -> Option<Finding> {
+    match fs::metadata(path) {
+        Err(_) if given == 0 => None,
+        Err(error) => Some(Finding::warning(
+            "approval-key",
+            format!("{} cannot be verified: `{}`: {error}", count(given, "approval"), path.display()),
+            "plans that it approved count as not approved; approve them again, which makes a new key",
+        )),
+        Ok(_) if is_open(path) => Some(
+            Finding::warning(
+                "approval-key",
+                format!("others may read `{}`, which signs approvals", path.display()),
+                "`steadfast doctor --fix` makes it yours alone",
+            )
+            .mended_by(close_key),
+        ),
+        Ok(_) => None,
+    }
+}
+
+fn hardened(rules: &ApprovalRules, home: Option<&Path>) -> Option<Finding> {
+    let wrong = |message: String, hint: &str| Some(Finding::error("approval-key", message, hint));
+    let Some(key) = ssh_key(rules, home) else {
+        return wrong(
+            "the profile of approvals is hardened, and `approval.key` names no key".into(),
+            "`steadfast config set --user approval.key ~/.ssh/id_ed25519_sk`",
+        );
+    };
+    let public = public_key(&key);
+    if public.is_file() {
+        return None;
+    }
+    wrong(
+        format!("the profile of approvals is hardened, and there is no `{}` to verify them by", public.display()),
+        "no plan counts as approved until it is there; `ssh-keygen -y -f KEY` prints it",
+    )
+}
+
+/// The key of approvals in the user's state.
+fn own_key(here: &Installation) -> Option<PathBuf> {
+    here.repository.environment.user_state.as_deref().map(approval_key)
+}
+
+fn close_key(here: &Installation) -> Result<String, FixError> {
+    let path = own_key(here).ok_or(FixError::NoHome)?;
+    let alone = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    match fs::set_permissions(&path, alone) {
+        Ok(()) => Ok(format!("`{}` is yours alone", path.display())),
+        Err(source) => Err(FixError::Key { path, source }),
+    }
+}

@@ -1,0 +1,216 @@
+//! Whether a host calls us, and who else is called.
+
+use steadfast_hosts::install::{HooksFile, InstallError, Wired};
+use steadfast_model::{Entry, Host, Via};
+use steadfast_store::{Place, read_lines};
+use steadfast_text::count;
+
+use crate::doctor::Finding;
+use crate::doctor::Installation;
+
+pub(in super::super) fn not_set_up(place: &Place) -> Finding {
+    Finding::error(
+        "not-set-up",
+        format!("Steadfast is not set up for `{}`", place.root.display()),
+        "`steadfast init` sets it up; it shows what it changes first",
+    )
+}
+
+pub(super) fn settings_invalid(here: &Installation) -> Vec<Finding> {
+    let finding = |error: &InstallError| {
+        Finding::error(
+            "settings-invalid",
+            error,
+            "the host cannot read this file either; mend it, and run `steadfast init` if hooks of ours were in it",
+        )
+    };
+    here.unread.iter().map(finding).collect()
+}
+
+/// And, where one is wired, whether it ever called.
+pub(super) fn not_wired(here: &Installation) -> Vec<Finding> {
+    let wired = here.wired_hosts();
+    if wired.is_empty() {
+        return if last_came_by_plugin(here) { Vec::new() } else { vec![nobody_calls(here)] };
+    }
+    let heard: Vec<Host> = here.sessions().iter().map(|(_, state)| state.host).collect();
+    let silent: Vec<Host> = wired.iter().copied().filter(|host| !heard.contains(host)).collect();
+    let all = silent.len() == wired.len();
+    silent.into_iter().map(|host| never_fired(host, all)).collect()
+}
+
+fn nobody_calls(here: &Installation) -> Finding {
+    Finding::error(
+        "not-wired",
+        format!("`{}` is set up, but no host has hooks of Steadfast in its settings", here.place().root.display()),
+        "`steadfast init` wires the hosts in use; it shows what it changes first",
+    )
+}
+
+/// A plugin brings its own wiring, in no file that `init` writes.
+fn last_came_by_plugin(here: &Installation) -> bool {
+    let last = here.sessions().into_iter().max_by_key(|(_, state)| state.last_at);
+    let lines = last.and_then(|(files, _)| read_lines(files.dir(), 0).ok());
+    lines.and_then(|(_, lines)| lines.into_iter().next_back()).is_some_and(|line| match line.entry {
+        Entry::Record(record) => record.event.via == Via::Plugin,
+        Entry::Snapshot(_) => false,
+    })
+}
+
+fn never_fired(host: Host, nobody_did: bool) -> Finding {
+    let name = host.full_name();
+    let message = format!("{name} is wired, but no session of it is known here");
+    let hint = match host {
+        Host::Codex => {
+            "start `codex` here and trust the hooks when it asks, or with `/hooks`; `codex exec` does not ask and skips \
+             them"
+        }
+        Host::Claude | Host::Sim => {
+            "start `claude` here and say something; a session that runs already has to be restarted"
+        }
+    };
+    if nobody_did {
+        Finding::warning("hook-never-fired", message, hint)
+    } else {
+        Finding::note("hook-never-fired", message, hint)
+    }
+}
+
+pub(super) fn hooks_disabled(here: &Installation) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let wired = here.wired_hosts();
+    if wired.contains(&Host::Claude) {
+        // An ordinary setting: the strongest file that has a word decides.
+        let decides = here.files_of(Host::Claude).find(|file| file.disable_all.is_some());
+        if let Some(file) = decides.filter(|file| file.disable_all == Some(true)) {
+            findings.push(disabled(
+                format!("`disableAllHooks` is true in `{}`: Claude Code runs no hook", file.path.display()),
+                if file.managed { BY_ADMINISTRATOR } else { "take it out or set it to false" },
+            ));
+        }
+        if let Some(file) = here.files_of(Host::Claude).find(|file| file.managed && file.managed_only) {
+            findings.push(disabled(
+                format!(
+                    "`allowManagedHooksOnly` is true in `{}`: Claude Code runs no hook of a user or a project",
+                    file.path.display()
+                ),
+                BY_ADMINISTRATOR,
+            ));
+        }
+    }
+    if wired.contains(&Host::Codex) {
+        let decides = here.codex.iter().find(|config| config.hooks.is_some());
+        if let Some(config) = decides.filter(|config| config.hooks == Some(false)) {
+            findings.push(disabled(
+                format!("`hooks` is false under `[features]` in `{}`: Codex runs no hook", config.path.display()),
+                "take it out or set it to true",
+            ));
+        }
+        findings.extend(switched_off(here));
+    }
+    findings
+}
+
+const BY_ADMINISTRATOR: &str = "whoever looks after this machine has to change it, or to put the hooks there";
+
+fn disabled(message: String, hint: &str) -> Finding {
+    Finding::error("hooks-disabled", message, hint)
+}
+
+/// Codex can switch off single hooks.
+fn switched_off(here: &Installation) -> Option<Finding> {
+    let is_off = |file: &HooksFile, hook| here.codex.iter().any(|config| config.switches_off(file, hook));
+    let off: Vec<_> = here
+        .files_of(Host::Codex)
+        .flat_map(|file| file.ours.iter().filter(|hook| is_off(file, hook)).map(|hook| hook.event.as_str()))
+        .collect();
+    let message = format!("Codex has {} of Steadfast switched off: {}", count(off.len(), "hook"), off.join(", "));
+    (!off.is_empty()).then(|| disabled(message, "`/hooks` in Codex switches them on again"))
+}
+
+/// Hooks of ours that are not as `init` writes them: taken out, or called for less than everything.
+pub(super) fn wiring_changed(here: &Installation) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for wired in here.wired() {
+        let (file, missing, narrowed) = (wired.file, wired.missing(), wired.narrowed());
+        let path = file.path.display();
+        let changed = |message: String, hint: &str| Finding::warning("wiring-changed", message, hint);
+        if !missing.is_empty() {
+            findings.push(changed(
+                format!(
+                    "`{path}` calls Steadfast, but not for {}: that was taken out, or an older version wrote it",
+                    missing.join(", ")
+                ),
+                "`steadfast init` writes it again; what else was changed in that file is worth a look",
+            ));
+        }
+        if !narrowed.is_empty() {
+            findings.push(changed(
+                format!("in `{path}` somebody changed what Steadfast is called for: {}", narrowed.join(", ")),
+                "what it is not called for it cannot refuse; take it out, or run `steadfast uninstall` and `steadfast init`",
+            ));
+        }
+    }
+    findings
+}
+
+/// Hooks of an older version, which other hosts run as something else.
+pub(super) fn wiring_old(here: &Installation) -> Vec<Finding> {
+    let old = here.wired().into_iter().filter(Wired::needs_args);
+    old.map(|wired| {
+        Finding::error(
+            "wiring-old",
+            format!(
+                "`{}` has hooks of an older version. Another host that reads this file (Copilot CLI does) drops their \
+                 `args`: it may run the payload as a script, or deny every call",
+                wired.file.path.display()
+            ),
+            match wired.via {
+                Via::Project => "`steadfast init --shared` writes them anew; commit the file then",
+                Via::User if wired.file.host == Host::Claude => "`steadfast init --user` writes them anew",
+                _ => "`steadfast init` writes them anew",
+            },
+        )
+    })
+    .collect()
+}
+
+pub(super) fn wired_twice(here: &Installation) -> Vec<Finding> {
+    let wired = here.wired();
+    let mut findings = Vec::new();
+    for host in here.wired_hosts() {
+        let of_host: Vec<_> = wired.iter().filter(|wired| wired.file.host == host).collect();
+        if of_host.len() > 1 {
+            let ways: Vec<_> =
+                of_host.iter().map(|wired| format!("{} (`{}`)", wired.via, wired.file.path.display())).collect();
+            findings.push(Finding::note(
+                "wired-twice",
+                format!("{} is wired more than once: {}", host.full_name(), ways.join(", ")),
+                "harmless: the same event is counted once. `steadfast uninstall` and one `steadfast init` leave one",
+            ));
+        }
+    }
+    findings
+}
+
+pub(super) fn other_stop_hooks(here: &Installation) -> Vec<Finding> {
+    let wired = here.wired_hosts();
+    let in_settings = here.files.iter().map(|file| (file.host, file.other_stop_hooks, &file.path));
+    let in_config = here.codex.iter().map(|config| (Host::Codex, config.stop_hooks, &config.path));
+    in_settings
+        .chain(in_config)
+        .filter(|(host, count, _)| *count > 0 && wired.contains(host))
+        .map(|(host, count, path)| {
+            Finding::note(
+                "other-stop-hooks",
+                format!(
+                    "{} has {} besides ours in `{}`, which may refuse to stop too",
+                    host.full_name(),
+                    steadfast_text::count(count, "Stop hook"),
+                    path.display()
+                ),
+                "where an agent goes on although Steadfast let it go, look there",
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,98 @@
+//! Past sessions through the rules: what the policies say of each event.
+
+mod actions;
+mod report;
+mod workers;
+
+use steadfast_engine::Decision;
+use steadfast_hook::{Memory, Redacted};
+use steadfast_hosts::transcript::SessionEvents;
+use steadfast_model::{Change, DriftChange, EventKind, Goal, Opinion, Rules, State, Step, ToolCall};
+
+pub use actions::{ReplayedAction, ReplayedActions};
+pub use report::{PolicyExample, PolicyRemark, SessionReport};
+pub use workers::{ReplayPanic, reports};
+
+/// A session, event by event, with what the policies say of each.
+#[derive(Debug)]
+pub struct Fold {
+    events: SessionEvents,
+    rules: Rules,
+    /// What the session is for, where somebody else than its human says so.
+    goal: Option<Goal>,
+    session: Option<Memory>,
+}
+
+/// An event and what follows from it.
+#[derive(Debug)]
+pub struct Judged {
+    pub event: Redacted,
+    decision: Decision,
+}
+
+impl Fold {
+    pub fn new(events: SessionEvents, rules: Rules) -> Self {
+        Self { events, rules, goal: None, session: None }
+    }
+
+    /// The same with a goal from the beginning.
+    pub fn with_goal(self, goal: Option<Goal>) -> Self {
+        Self { goal, ..self }
+    }
+
+    /// Rows so far that could not be read.
+    pub fn damaged(&self) -> u64 {
+        self.events.damaged()
+    }
+}
+
+impl Iterator for Fold {
+    type Item = Judged;
+
+    fn next(&mut self) -> Option<Judged> {
+        let event = Redacted::of(self.events.next()?);
+        let (rules, goal) = (&self.rules, &self.goal);
+        let begin = || {
+            let fresh = State::new(event.session.clone(), event.host, event.at);
+            Memory::of_transcript(State { rules: rules.clone(), goal: goal.clone(), ..fresh })
+        };
+        let decision = self.session.get_or_insert_with(begin).handle(&event);
+        Some(Judged { event, decision })
+    }
+}
+
+impl Judged {
+    /// The call, where the event is one that is about to be made.
+    pub fn action(&self) -> Option<&ToolCall> {
+        match &self.event.kind {
+            EventKind::PreTool(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The call that the event is about, before it or after it.
+    pub fn call(&self) -> Option<&ToolCall> {
+        match &self.event.kind {
+            EventKind::PreTool(call) => Some(call),
+            EventKind::PostTool(result) => Some(&result.call),
+            _ => None,
+        }
+    }
+
+    /// The call is back: what the score made of it, where it was a step.
+    pub fn step(&self) -> Option<&Step> {
+        self.decision.changes.iter().find_map(|change| match change {
+            Change::Drift(DriftChange::Stepped(step)) => Some(&**step),
+            _ => None,
+        })
+    }
+
+    pub fn opinions(&self) -> &[Opinion] {
+        &self.decision.opinions
+    }
+
+    /// The strictest, in one word.
+    pub fn verdict(&self) -> &'static str {
+        self.opinions().iter().map(|opinion| &opinion.verdict).max().map_or("pass", |verdict| verdict.label())
+    }
+}

@@ -1,0 +1,94 @@
+use std::path::{Path, PathBuf};
+
+use steadfast_hosts::transcript::{SessionEvents, Transcript, Writer, target};
+use steadfast_model::{Millis, PolicyName, Rules, ToolCall, fnv};
+
+use super::{Fold, Judged};
+
+/// What the policies say of one session.
+#[derive(Debug)]
+pub enum SessionReport {
+    Read {
+        actions: Vec<u64>,
+        said: Vec<PolicyRemark>,
+        damaged: u64,
+    },
+    /// Why not.
+    Unread(String),
+}
+
+/// One policy about one event.
+#[derive(Debug)]
+pub struct PolicyRemark {
+    pub policy: PolicyName,
+    pub verdict: &'static str,
+    /// The tool, or the event where it is about none.
+    pub on: String,
+    /// The action it is about.
+    pub action: Option<u64>,
+    pub example: Option<PolicyExample>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PolicyExample {
+    pub file: PathBuf,
+    pub session: String,
+    pub at: Millis,
+    pub target: String,
+    pub reason: String,
+}
+
+impl SessionReport {
+    pub fn of(file: &Path, rules: &Rules, examples: usize) -> Self {
+        let transcript = match Transcript::open(file) {
+            Ok(transcript) => transcript,
+            Err(error) => return Self::Unread(error.to_string()),
+        };
+        let writer = transcript.writer();
+        let Some(events) = SessionEvents::of(file, transcript) else {
+            let file = file.display();
+            return Self::Unread(match writer.map(Writer::name) {
+                Some(whose) => format!("`{file}` is a session of {whose}, which is not read yet"),
+                None => format!("nobody is known to write a file like `{file}`"),
+            });
+        };
+        let mut fold = Fold::new(events, rules.clone());
+        let (mut actions, mut said) = (Vec::new(), Vec::new());
+        for judged in &mut fold {
+            let action = judged.call().map(|call| name(&judged, call, actions.len()));
+            actions.extend(action.filter(|_| judged.action().is_some()));
+            for opinion in judged.opinions() {
+                let target = judged.call().map(|call| target(&call.action, "", &judged.event.cwd)).unwrap_or_default();
+                let mut known = said
+                    .iter()
+                    .filter(|said: &&PolicyRemark| said.policy == opinion.policy)
+                    .filter_map(|said| said.example.as_ref());
+                let is_new = known.clone().count() < examples && known.all(|known| known.target != target);
+                let example = is_new.then(|| PolicyExample {
+                    file: file.to_owned(),
+                    session: judged.event.session.to_string(),
+                    at: judged.event.at,
+                    target,
+                    reason: opinion.verdict.text().to_owned(),
+                });
+                let on = judged.call().map_or(judged.event.kind.label(), |call| &call.tool).to_owned();
+                said.push(PolicyRemark {
+                    policy: opinion.policy,
+                    verdict: opinion.verdict.label(),
+                    on,
+                    action,
+                    example,
+                });
+            }
+        }
+        Self::Read { actions, said, damaged: fold.damaged() }
+    }
+}
+
+/// Tells a call from every other; the copy of a session has it too.
+fn name(judged: &Judged, call: &ToolCall, number: usize) -> u64 {
+    match &call.id {
+        Some(id) => fnv([id.as_str().as_bytes()]),
+        None => fnv([judged.event.session.as_str().as_bytes(), &number.to_le_bytes()]),
+    }
+}

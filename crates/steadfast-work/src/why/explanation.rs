@@ -1,0 +1,219 @@
+use serde_json::{Value, json};
+use steadfast_model::{
+    Action, Answer, Change, Entry, EventKind, Fact, Facts, Millis, OwnerEnd, PlanView, Release, Ruling, State, Status,
+    Task, ToolCall,
+};
+use steadfast_store::ledger::HistoryLine;
+use steadfast_store::{SessionFiles, read_lines};
+use steadfast_text::{printable, truncate};
+
+use crate::history::History;
+use crate::task_list::word;
+
+/// A refusal, or a note in its place, with all that is known around it.
+#[derive(Debug)]
+pub(super) struct Explanation {
+    pub(super) line: HistoryLine,
+    /// What was known. Empty where an older or newer steadfast wrote it.
+    pub(super) facts: Facts,
+    /// What the journal says of it. None: it was begun anew since.
+    pub(super) journal: Option<Journal>,
+    pub(super) since: Since,
+    /// The plan as it is now.
+    pub(super) plan: Option<PlanView>,
+}
+
+/// The moment of a verdict in its session's journal.
+#[derive(Debug)]
+pub(super) struct Journal {
+    pub(super) event: EventKind,
+    pub(super) answer: Answer,
+    /// The session right after it.
+    pub(super) state: State,
+}
+
+/// What happened since.
+#[derive(Debug, Default)]
+pub(super) struct Since {
+    pub(super) closed: Vec<Task>,
+    pub(super) prompts: u64,
+    pub(super) tool_calls: u64,
+    pub(super) released: Option<(Release, Millis)>,
+    pub(super) ended: Option<OwnerEnd>,
+}
+
+/// What a note tells of a stop that was not refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LetGo<'a> {
+    Capped(&'a PlanView),
+    AllBlocked(&'a PlanView),
+    Unread(&'a str),
+}
+
+/// Who was told.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Agent,
+    Human,
+    Nobody,
+}
+
+impl Explanation {
+    pub(super) fn of(history: &History, line: HistoryLine) -> Self {
+        let facts: Facts = line.facts.clone().and_then(|facts| serde_json::from_value(facts).ok()).unwrap_or_default();
+        let files = SessionFiles::of(&history.repository.place, &line.session);
+        let (journal, mut since) = read_journal(&files, line.sequence);
+        let mut plan = None;
+        if let (Some(ledger), Fact::Known(Some(then))) = (&history.ledger, &facts.plan) {
+            plan = ledger.plan_view(&then.worktree).ok().flatten();
+            since.closed = ledger.tasks(&then.id).unwrap_or_default();
+            since.closed.retain(|task| task.status.is_closed() && task.updated_at > line.at);
+        }
+        Self { line, facts, journal, since, plan }
+    }
+
+    /// Whether the policy's hands were free.
+    pub(super) fn took_effect(&self) -> bool {
+        self.line.mode == "enforce"
+    }
+
+    pub(super) fn plan_then(&self) -> Option<&PlanView> {
+        match &self.facts.plan {
+            Fact::Known(plan) => plan.as_ref(),
+            Fact::NotAsked | Fact::Unknown(_) => None,
+        }
+    }
+
+    pub(super) fn let_go(&self) -> Option<LetGo<'_>> {
+        if (self.line.verdict.as_str(), self.line.event.as_str()) != ("note", "Stop") {
+            return None;
+        }
+        match &self.facts.plan {
+            Fact::Unknown(why) => Some(LetGo::Unread(why)),
+            Fact::Known(Some(plan)) if plan.open.is_empty() => Some(LetGo::AllBlocked(plan)),
+            Fact::Known(Some(plan)) => Some(LetGo::Capped(plan)),
+            Fact::Known(None) | Fact::NotAsked => None,
+        }
+    }
+
+    /// What was about to happen, as far as it was a tool call.
+    pub(super) fn what(&self) -> Option<String> {
+        match &self.journal.as_ref()?.event {
+            EventKind::PreTool(call) | EventKind::Permission(call) => Some(what(call)),
+            EventKind::PostTool(result) => Some(what(&result.call)),
+            _ => None,
+        }
+    }
+
+    /// A question to a human that nobody was there to answer was a refusal.
+    pub(super) fn was_denied(&self) -> bool {
+        let ruling = self.journal.as_ref().map(|journal| &journal.answer.ruling);
+        self.line.verdict == "deny" || matches!(ruling, Some(Ruling::Deny { .. }))
+    }
+
+    pub(super) fn told(&self) -> Told {
+        match (self.line.mode.as_str(), self.line.verdict.as_str()) {
+            ("observe", _) => Told::Nobody,
+            (_, "note") | ("advise", "continue") => Told::Human,
+            ("enforce", "ask") if !self.was_denied() => Told::Human,
+            _ => Told::Agent,
+        }
+    }
+
+    /// Which refusal this was, of how many.
+    pub(super) fn budget(&self) -> Option<(u32, u32)> {
+        let State { stop, rules, .. } = &self.journal.as_ref()?.state;
+        let counts = self.line.verdict == "continue" && stop.refused > 0;
+        counts.then(|| (stop.refused, rules.stop.max_cycles.saturating_add(stop.earned)))
+    }
+
+    pub(super) fn to_json(&self, now: Millis) -> Value {
+        let mut value = json!(self.line);
+        let told = |who| (self.told() == who).then_some(&self.line.reason);
+        let closed: Vec<Value> = self
+            .since
+            .closed
+            .iter()
+            .map(|task| json!({"id": task.id, "title": task.title, "status": task.status, "at": task.updated_at}))
+            .collect();
+        value["summary"] = self.summary(now).into();
+        value["what"] = json!(self.what());
+        value["told"] = json!({"agent": told(Told::Agent), "human": told(Told::Human)});
+        value["budget"] = json!(self.budget().map(|(refusal, limit)| json!({"refusal": refusal, "limit": limit})));
+        value["since"] = json!({
+            "closed": closed,
+            "prompts": self.since.prompts,
+            "tool_calls": self.since.tool_calls,
+            "released": self.since.released.map(|(release, _)| release),
+            "ended": self.since.ended.as_ref().map(|end| &end.reason),
+        });
+        value["next"] = json!(self.next());
+        value
+    }
+}
+
+/// The moment of line `sequence`, and what the lines behind it say.
+fn read_journal(files: &SessionFiles, sequence: u64) -> (Option<Journal>, Since) {
+    let (_, lines) = read_lines(files.dir(), 0).unwrap_or_default();
+    let mut state: Option<State> = None;
+    let mut moment = None;
+    let mut since = Since::default();
+    for line in lines {
+        let record = match line.entry {
+            Entry::Snapshot(snapshot) => {
+                state = Some(*snapshot);
+                continue;
+            }
+            Entry::Record(record) => record,
+        };
+        let event = &record.event;
+        let state = state.get_or_insert_with(|| State::new(event.session.clone(), event.host, event.at));
+        state.advance(line.sequence, event.at, &record.changes);
+        if line.sequence == sequence {
+            moment = Some(Journal { event: record.event.kind, answer: record.answer, state: state.clone() });
+        } else if line.sequence > sequence {
+            for change in &record.changes {
+                since.add(change, event.at);
+            }
+        }
+    }
+    (moment, since)
+}
+
+impl Since {
+    fn add(&mut self, change: &Change, at: Millis) {
+        match change {
+            Change::HumanSpoke => {
+                self.prompts += 1;
+                // The account is filled again.
+                self.released = None;
+            }
+            Change::ToolCalled => self.tool_calls += 1,
+            Change::StopReleased(release) => self.released = Some((*release, at)),
+            Change::Started => self.ended = None,
+            Change::Ended { reason } => self.ended = Some(OwnerEnd { reason: reason.clone(), at }),
+            _ => {}
+        }
+    }
+}
+
+fn what(call: &ToolCall) -> String {
+    /// A command may be a whole script.
+    const LONGEST: usize = 120;
+    let object = match &call.action {
+        Action::Write { paths } | Action::Read { paths } => paths.join(", "),
+        Action::Shell { command, .. } => command.clone(),
+        Action::Delegate { agent_type } => agent_type.clone(),
+        Action::Skill { name } => name.clone(),
+        Action::Mcp { .. } | Action::Ask | Action::LeavePlan | Action::List(_) | Action::Other => String::new(),
+    };
+    let said = printable(&format!("{} {object}", call.tool));
+    format!("`{}`", truncate(&said, LONGEST))
+}
+
+/// A closed task with how it was closed.
+pub(super) fn closed(task: &Task) -> String {
+    let Task { id, title, status, .. } = task;
+    debug_assert!(matches!(status, Status::Done | Status::Blocked));
+    format!("{id} {} ({})", printable(title), word(*status))
+}

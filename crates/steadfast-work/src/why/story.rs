@@ -1,0 +1,270 @@
+//! The words of an explanation.
+
+use steadfast_engine::goal::leave;
+use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
+use steadfast_text::{ago, count, printable};
+
+use super::explanation::{Explanation, LetGo, Told, closed};
+use crate::history::cut;
+
+/// How much of what the agent last said is repeated.
+const LAST_WORDS: usize = 200;
+
+const UNBLOCK: &str = "`steadfast task unblock ID` puts one back; that is for a human.";
+
+impl Explanation {
+    pub(super) fn story(&self, now: Millis) -> String {
+        let mut parts = vec![self.summary(now), self.moment()];
+        parts.extend(self.tasks());
+        parts.push(self.said());
+        parts.push(section("Since then", &self.happened(now)));
+        parts.push(section("What to do next", &self.next()));
+        parts.join("\n\n")
+    }
+
+    /// One line: when, who, what and why.
+    pub(super) fn summary(&self, now: Millis) -> String {
+        let line = &self.line;
+        let when = capital(&ago(now.since(line.at)));
+        let policy = &line.policy;
+        let who = match &line.agent {
+            Some(agent) => format!("agent {agent} of session {}", line.session),
+            None => format!("session {}", line.session),
+        };
+        if let Some(let_go) = self.let_go() {
+            // While it only observes, nobody is held.
+            let was = if line.mode == "observe" { "would have been" } else { "was" };
+            return format!("{when} {who} {was} let go {}", self.let_go_words(let_go));
+        }
+        let what = self.what().unwrap_or_else(|| format!("an event `{}`", line.event));
+        let why = self.why();
+        let mode = &line.mode;
+        match (line.verdict.as_str(), self.took_effect()) {
+            ("continue", true) => format!("{when} `{policy}` refused to let {who} stop: {why}"),
+            ("continue", false) => {
+                format!("{when} `{policy}` would have refused to let {who} stop, but its mode was `{mode}`: {why}")
+            }
+            ("deny", true) => format!("{when} `{policy}` refused {what} of {who}: {why}"),
+            ("deny", false) => {
+                format!("{when} `{policy}` would have refused {what} of {who}, but its mode was `{mode}`: {why}")
+            }
+            ("ask", true) if self.was_denied() => {
+                format!("{when} `{policy}` refused {what} of {who}, as no human was there to be asked: {why}")
+            }
+            ("ask", true) => format!("{when} `{policy}` had a human asked about {what} of {who}: {why}"),
+            ("ask", false) => {
+                format!(
+                    "{when} `{policy}` would have had a human asked about {what} of {who}, but its mode was `{mode}`: \
+                     {why}"
+                )
+            }
+            _ => format!("{when} `{policy}` noted on {what} of {who}: {why}"),
+        }
+    }
+
+    fn let_go_words(&self, let_go: LetGo<'_>) -> String {
+        match let_go {
+            LetGo::Capped(plan) => {
+                let spent = match &self.journal {
+                    Some(journal) => format!("after {}", count(journal.state.stop.refused, "refusal")),
+                    None => "and no refusal is left".to_owned(),
+                };
+                format!("as capped, not complete: {} {spent}.", how_many_open(plan))
+            }
+            LetGo::AllBlocked(plan) => {
+                let (all, done) = (plan.counts.all(), plan.counts.done);
+                let left = all - done;
+                let are = if left == 1 { "is" } else { "are" };
+                format!("as all blocked: {left} of {all} tasks {are} blocked, {done} done.")
+            }
+            LetGo::Unread(why) => format!("because its tasks could not be read: {}", printable(why)),
+        }
+    }
+
+    fn why(&self) -> String {
+        match (self.line.verdict.as_str(), self.plan_then()) {
+            ("continue", Some(plan)) => match plan.open.first() {
+                Some(next) => format!("{}, next is {} {}.", how_many_open(plan), next.id, printable(&next.title)),
+                None => format!("{}.", how_many_open(plan)),
+            },
+            _ => printable(&self.line.reason),
+        }
+    }
+
+    fn moment(&self) -> String {
+        let line = &self.line;
+        let mut lines = vec![format!("Event    {}, {}, line {} of the journal", line.event, line.at, line.sequence)];
+        let state = self.journal.as_ref().map(|journal| &journal.state);
+        lines.push(format!(
+            "Mode     {}{}",
+            line.mode,
+            match line.mode.as_str() {
+                "observe" if state.is_some_and(|state| state.is_paused(line.at)) => ": a human had paused steadfast",
+                "observe" => ": it records and says nothing",
+                "advise" => ": it says so and refuses nothing",
+                _ => "",
+            }
+        ));
+        if let (Some((refusal, limit)), Some(state)) = (self.budget(), state) {
+            let (idle, most) = (state.stop.idle, state.rules.stop.max_idle);
+            lines.push(format!(
+                "Budget   refusal {refusal} of {limit} since the last prompt, {idle} of {most} without a tool call"
+            ));
+        }
+        if let Some(EventKind::Stop(stopping)) = self.journal.as_ref().map(|journal| &journal.event)
+            && let Some(message) = &stopping.last_message
+        {
+            let said = printable(message);
+            let more = if said.chars().count() > LAST_WORDS { "…" } else { "" };
+            lines.push(format!("Said     “{}{more}”", cut(&said, LAST_WORDS)));
+        }
+        lines.join("\n")
+    }
+
+    /// What was known of the tasks.
+    fn tasks(&self) -> Option<String> {
+        let plan = match &self.facts.plan {
+            Fact::Known(Some(plan)) => plan,
+            Fact::Unknown(why) => return Some(section("Tasks then", &[format!("not known: {}", printable(why))])),
+            Fact::Known(None) | Fact::NotAsked => return None,
+        };
+        let mut lines = vec![counts(plan)];
+        lines.extend(plan.open.iter().map(task));
+        let more = usize::try_from(plan.counts.open()).unwrap_or(0).saturating_sub(plan.open.len());
+        if more > 0 && !plan.open.is_empty() {
+            lines.push(format!("and {more} more"));
+        }
+        Some(section("Tasks then", &lines))
+    }
+
+    fn said(&self) -> String {
+        let title = match self.told() {
+            Told::Nobody => "Nobody was told; it would have been",
+            Told::Agent => "The agent was told",
+            Told::Human if self.line.verdict == "ask" => "The human was asked",
+            Told::Human => "The human was told",
+        };
+        let lines: Vec<String> = self.line.reason.lines().map(printable).collect();
+        section(title, &lines)
+    }
+
+    fn happened(&self, now: Millis) -> Vec<String> {
+        let since = &self.since;
+        let mut lines: Vec<String> = since.closed.iter().map(|task| format!("closed: {}", closed(task))).collect();
+        let counted: Vec<String> = [(since.prompts, "prompt"), (since.tool_calls, "tool call")]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| steadfast_text::count(count, what))
+            .collect();
+        if !counted.is_empty() {
+            lines.push(counted.join(", "));
+        }
+        if let Some((release, at)) = since.released {
+            lines.push(format!("the session was let go as {}, {}", release.as_str(), ago(now.since(at))));
+        }
+        if let Some(end) = &since.ended {
+            lines.push(format!("the session ended ({}), {}", printable(&end.reason), ago(now.since(end.at))));
+        }
+        if self.journal.is_none() {
+            lines.push("the journal was begun anew, more is not known".to_owned());
+        }
+        if lines.is_empty() {
+            lines.push("nothing yet".to_owned());
+        }
+        if let Some(plan) = &self.plan {
+            lines.push(format!("now: {}", counts(plan)));
+        }
+        lines
+    }
+
+    /// The commands that lead on.
+    pub(super) fn next(&self) -> Vec<String> {
+        match self.let_go() {
+            Some(LetGo::Capped(_)) => {
+                let mut lines = self.about_tasks();
+                lines.push("The next prompt to the session arms the stop gate again.".to_owned());
+                return lines;
+            }
+            Some(LetGo::AllBlocked(_)) => {
+                return vec!["`steadfast task list` shows why each is blocked.".to_owned(), UNBLOCK.to_owned()];
+            }
+            Some(LetGo::Unread(_)) => {
+                return vec![
+                    "`steadfast status` shows whether the tasks can be read by now.".to_owned(),
+                    "`steadfast log --problems` shows what else a hook could not do.".to_owned(),
+                ];
+            }
+            None => {}
+        }
+        let mut lines = match (self.line.verdict.as_str(), self.line.policy.as_str()) {
+            ("continue", _) => self.about_tasks(),
+            (_, "constraint") => self.lifting(),
+            _ => Vec::new(),
+        };
+        if lines.is_empty() {
+            lines.push(format!("`steadfast log --session {}` shows what came before.", self.line.session));
+        }
+        lines.push("`steadfast config show` shows the modes and limits that hold, and where they are set.".to_owned());
+        lines
+    }
+
+    /// How the constraint is lifted that was the reason.
+    fn lifting(&self) -> Vec<String> {
+        let reason = &self.line.reason;
+        if reason.starts_with("`steadfast.toml` says") {
+            return vec!["It is set in `steadfast.toml`, under `[drift]`; a human changes it there.".to_owned()];
+        }
+        let Some(journal) = &self.journal else { return Vec::new() };
+        let quoted = |constraint: &&Constraint| {
+            let said = constraint.said.trim_end_matches(['.', '!', ' ', ';']);
+            !said.is_empty() && reason.contains(&format!("\"{said}\""))
+        };
+        let Some(constraint) = journal.state.constraints().iter().find(quoted) else { return Vec::new() };
+        let command = format!("`steadfast goal allow {}`", constraint.number);
+        vec![match leave(constraint) {
+            Some(said) => format!("To lift it, type to the agent: {said}. Or in a terminal: {command}."),
+            None => format!("To lift it, in a terminal: {command}."),
+        }]
+    }
+
+    fn about_tasks(&self) -> Vec<String> {
+        let mut lines = vec!["`steadfast task list` shows all tasks.".to_owned()];
+        let Some(plan) = &self.plan else { return lines };
+        match plan.open.first() {
+            Some(TaskLine { id, .. }) => lines.push(format!(
+                "`steadfast task done {id}` closes {id}, `steadfast task block {id} --why REASON` sets it aside."
+            )),
+            None if plan.counts.blocked > 0 => {
+                lines.push("What is left is blocked: a stop is let go.".to_owned());
+                lines.push(UNBLOCK.to_owned());
+            }
+            None => lines.push("No task is open any more: a stop is let go.".to_owned()),
+        }
+        lines
+    }
+}
+
+fn section(title: &str, lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
+    format!("{title}:\n{}", lines.join("\n"))
+}
+
+fn how_many_open(plan: &PlanView) -> String {
+    let (open, all) = (plan.counts.open(), plan.counts.all());
+    format!("{open} of {all} tasks {} open", if open == 1 { "is" } else { "are" })
+}
+
+fn counts(plan: &PlanView) -> String {
+    let counts = plan.counts;
+    format!("{} of {} tasks done, {} open, {} blocked", counts.done, counts.all(), counts.open(), counts.blocked)
+}
+
+fn task(task: &TaskLine) -> String {
+    let state = if task.status == Status::InProgress { " (in progress)" } else { "" };
+    format!("{} {}{state}", task.id, printable(&task.title))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

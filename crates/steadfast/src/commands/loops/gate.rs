@@ -1,0 +1,179 @@
+use clap::Args;
+use serde_json::json;
+use steadfast_model::{LoopEnd, Objected, Stage, TaskId, Waiver};
+use steadfast_runner::review::{Against, Judged, SessionReview, add_remedies, close_remedies, objected, still_objects};
+use steadfast_text::printable;
+use steadfast_work::loops::Loops;
+use steadfast_work::task_list::StatedEnd;
+
+use crate::environment;
+use crate::error::CommandError;
+use crate::here;
+use crate::output::{note, tell};
+use crate::report;
+
+/// Looks whether the loop may be called complete: every task with evidence on the files as they are, a review that passed,
+/// nothing that must not be, no test weakened, and what your own words say has to pass does.
+///
+/// Each distinct check runs once more. Exits with 2 while something is in the way, and says what; what an agent can meet
+/// becomes a task whose check is that very objection.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Gate {
+    /// As JSON: {open, objections: [text], ids: [id], tasks: [id], stated: [{command, said, passed}]}.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Gate {
+    pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
+        let repository = here::repository()?;
+        let looped = Loops::of(&repository)?.current()?;
+        if looped.stage != Stage::Review {
+            return Err(CommandError::refused(format!("the loop is {}, not in review", looped.stage.as_str()))
+                .hint("`steadfast loop next` says what is to be done now"));
+        }
+        let session = SessionReview::of(&repository, &looped)?;
+        let mut ledger = repository.ledger()?;
+        let reviews = ledger.reviews_of(&looped.id)?;
+        let judged = session.gate(&reviews)?;
+        let objections: Vec<Objected> = judged.objections.iter().map(objected).collect();
+        ledger.keep_objections(&looped.id, &objections, environment::now())?;
+        if let Some(first) = objections.first() {
+            let tasks = add_remedies(&mut ledger, session.plan(), &judged.objections, environment::now())?;
+            if !tasks.is_empty() {
+                ledger.advance_loop(&looped.id, Stage::Review, Stage::Executing, environment::now())?;
+            }
+            drop(ledger);
+            Loops::of(&repository)?.written(&looped.id)?;
+            self.say(&objections, &judged, &tasks)?;
+            let error = CommandError::refused(format!("the gate does not open: {}", first.text));
+            return Err(match tasks.first() {
+                Some(task) => error.hint(format!("`steadfast task start {task}`; the loop is back at executing")),
+                None => error.hint("a human sees to it, or runs `steadfast loop waive ID --why REASON`"),
+            });
+        }
+        self.say(&objections, &judged, &[])?;
+        ledger.advance_loop(&looped.id, Stage::Review, Stage::Complete, environment::now())?;
+        drop(ledger);
+        let over = Loops::of(&repository)?.written(&looped.id)?;
+        if self.json { Ok(()) } else { tell!("{}", report::card(&repository, &over, &judged)?) }
+    }
+
+    fn say(&self, objections: &[Objected], judged: &Judged, tasks: &[TaskId]) -> Result<(), CommandError> {
+        if self.json {
+            let texts: Vec<&str> = objections.iter().map(|objected| objected.text.as_str()).collect();
+            let ids: Vec<&str> = objections.iter().map(|objected| objected.id.as_str()).collect();
+            let stated: Vec<_> = judged
+                .stated
+                .iter()
+                .map(|run| json!({"command": run.command, "said": run.said, "passed": run.end == StatedEnd::Passed}))
+                .collect();
+            let open = objections.is_empty();
+            return tell!(
+                "{}",
+                json!({"open": open, "objections": texts, "ids": ids, "tasks": tasks, "stated": stated})
+            );
+        }
+        for objected in objections {
+            match (&objected.check, tasks.is_empty()) {
+                (None, false) => tell!("{} [{}, for a human]", objected.text, objected.id)?,
+                _ => tell!("{} [{}]", objected.text, objected.id)?,
+            }
+        }
+        for task in tasks {
+            tell!("task {task} is about it")?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes an objection of the gate as it is. The reason stands on the card.
+///
+/// `steadfast loop status` lists the objections with their ids. A loop that is capped goes on with `steadfast resume`, or
+/// with `steadfast loop gate` in its checkout.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Waive {
+    /// Its id: o-1a2b3c.
+    objection: String,
+    /// The reason.
+    #[arg(long, value_name = "REASON")]
+    why: String,
+}
+
+impl Waive {
+    pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
+        let repository = here::repository()?;
+        let why = printable(self.why.trim());
+        if why.is_empty() {
+            return Err(CommandError::usage("the reason is empty")
+                .hint("`steadfast loop waive ID --why \"that file belongs to it after all\"`"));
+        }
+        let loops = Loops::of(&repository)?;
+        let looped = loops.last()?.filter(|looped| matches!(looped.ended, None | Some(LoopEnd::Capped)));
+        let Some(looped) = looped else {
+            return Err(CommandError::failure("there is no loop in this checkout whose gate objects to something")
+                .hint("`steadfast loop status` shows the last one"));
+        };
+        let Some(objected) = looped.objections.iter().find(|objected| objected.id == self.objection) else {
+            let known: Vec<&str> = looped.objections.iter().map(|objected| objected.id.as_str()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(CommandError::failure(format!("the gate has no objection `{}`", self.objection))
+                .hint(format!("its objections at its last look: {known}")));
+        };
+        drop(loops);
+        let mut ledger = repository.ledger()?;
+        let waiver = Waiver { objection: objected.id.clone(), text: objected.text.clone(), why: why.clone() };
+        let now = environment::now();
+        ledger.waive_objection(&looped.id, &waiver, now)?;
+        let closed = close_remedies(&mut ledger, &looped, objected, &why, now)?;
+        drop(ledger);
+        let after = Loops::of(&repository)?.written(&looped.id)?;
+        for task in closed {
+            note!("task {task} is closed: it was about this objection alone");
+        }
+        tell!("waived: {} ({why})", objected.text)?;
+        match after.objections.len() {
+            0 if after.run.is_some() => tell!("next: `steadfast resume`"),
+            0 => tell!("next: `steadfast loop gate`"),
+            left => tell!("{left} more objections are left: `steadfast loop status` lists them"),
+        }
+    }
+}
+
+/// Looks whether an objection of the gate is met by the files of this checkout.
+///
+/// It is the check of a task that the gate made. Exits with 2 while the objection stands, and says what is left.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Objection {
+    /// The commit that the work began at.
+    #[arg(long, value_name = "COMMIT")]
+    base: String,
+    /// What must not happen.
+    #[arg(long, value_name = "TEXT", conflicts_with = "tests", required_unless_present = "tests")]
+    must_not: Option<String>,
+    /// A file that a scope does not shut out: the spec. Can be repeated.
+    #[arg(long, value_name = "FILE")]
+    own: Vec<String>,
+    /// The file whose tests were weakened.
+    #[arg(long, value_name = "FILE")]
+    tests: Option<String>,
+}
+
+impl Objection {
+    pub(in crate::commands) fn run(self) -> Result<(), CommandError> {
+        let repository = here::repository()?;
+        let against = match (&self.must_not, &self.tests) {
+            (Some(must_not), _) => Against::MustNot { must_not, own: &self.own },
+            (None, Some(file)) => Against::Tests(file),
+            (None, None) => return Err(CommandError::usage("it is not said what is objected to")),
+        };
+        let left = still_objects(&repository, &self.base, against)?;
+        let Some(first) = left.first() else { return tell!("the objection is met") };
+        left.iter().try_for_each(|line| tell!("{line}"))?;
+        let error = CommandError::refused(format!("the objection stands: {first}"));
+        Err(match self.must_not {
+            Some(_) => error.hint(format!("`git checkout {} -- PATH` takes a file back", self.base)),
+            None => error.hint("what fails because of the stronger test is to be fixed where it is wrong"),
+        })
+    }
+}

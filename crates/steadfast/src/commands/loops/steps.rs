@@ -1,0 +1,166 @@
+//! The steps of a loop that a human or an agent takes by hand.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use steadfast_engine::goal::understood;
+use steadfast_model::Stage;
+use steadfast_text::printable;
+use steadfast_work::loops::{Binding, Loops, Request, folder, how};
+
+use crate::error::CommandError;
+use crate::here;
+use crate::output::{note, tell};
+
+/// Says where the loop stands and what takes it further.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Next {
+    /// Print JSON with stable keys: `{loop, stage, standing, action}`; without a loop, `{loop: null}`.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Next {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = here::repository()?;
+        let caller = here::caller(&repository, "loop next");
+        let mut loops = Loops::of(&repository)?;
+        let Some(looped) = loops.unfinished()? else {
+            if self.json {
+                return tell!("{}", json!({ "loop": null }));
+            }
+            note!("no loop is under way; `steadfast loop start \"what is wanted\"` begins one");
+            return Ok(());
+        };
+        loops.bind(&caller, &looped, Binding::UnlessHeld)?;
+        let next = loops.next(&looped)?;
+        if self.json {
+            let (stage, standing, action) = (next.stage, next.standing, next.action);
+            return tell!("{}", json!({"loop": looped.id, "stage": stage, "standing": standing, "action": action}));
+        }
+        tell!("{}: {}", next.stage.as_str(), next.standing)?;
+        tell!("next: {}", next.action)
+    }
+}
+
+/// Takes the loop one stage further, if all is there that the stage needs. None is skipped.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Advance {
+    /// shape, decompose, executing or review; from review back to executing, where a finding asks for work.
+    #[arg(value_parser = parse)]
+    stage: Stage,
+}
+
+fn parse(text: &str) -> Result<Stage, String> {
+    Stage::ALL.into_iter().find(|stage| stage.as_str() == text).ok_or_else(|| {
+        let all: Vec<&str> = Stage::ALL.iter().map(|stage| stage.as_str()).collect();
+        format!("a stage is one of {}", all.join(", "))
+    })
+}
+
+impl Advance {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = here::repository()?;
+        let caller = here::caller(&repository, "loop advance");
+        let mut loops = Loops::of(&repository)?;
+        let looped = loops.current()?;
+        loops.bind(&caller, &looped, Binding::TakeOver)?;
+        let looped = loops.advance(&looped, self.stage)?;
+        let next = loops.next(&looped)?;
+        tell!("loop {} is at {}: {}", looped.id, next.stage.as_str(), next.standing)?;
+        tell!("next: {}", next.action)
+    }
+}
+
+/// Keeps what a spec says of the result: criteria, must-nots and verification. Writes SHAPE.md.
+///
+/// What the request itself said stays beside it. From the stage after this one on, only a human changes it.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Shape {
+    /// SPEC.md or SPEC.json.
+    file: PathBuf,
+}
+
+impl Shape {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = here::repository()?;
+        let caller = here::caller(&repository, "loop shape");
+        let mut loops = Loops::of(&repository)?;
+        let looped = loops.current()?;
+        if looped.stage > Stage::Shape && caller.is_agent() {
+            return Err(CommandError::refused(format!(
+                "the loop is at {}: what must not happen is changed by a human from here on",
+                looped.stage.as_str()
+            ))
+            .hint(format!("a human runs `steadfast loop shape {}` in a terminal", self.file.display())));
+        }
+        let request = Request::of_file(&self.file, &repository.place.root, &repository.environment)?;
+        let looped = loops.shape(&looped, &request)?;
+        let Some(shape) = &looped.shape else { return Ok(()) };
+        for (what, lines) in [
+            ("criterion", &shape.criteria),
+            ("must not", &shape.must_nots),
+            ("scope", &shape.scope),
+            ("verified by", &shape.verification),
+            ("not executed", &shape.not_executed),
+        ] {
+            lines.iter().try_for_each(|line| tell!("{what}: {line}"))?;
+        }
+        for check in loops.stated_checks(&looped)? {
+            tell!("has to pass at the end: `{}`", check.command)?;
+        }
+        if shape.criteria.is_empty() {
+            note!("no criterion was found: `## Success criteria` in the spec names them");
+        }
+        for must_not in shape.limits().iter().filter(|must_not| understood(must_not).is_empty()) {
+            note!("\"{must_not}\" is no single action: reviews and the gate look at it, no call is refused for it");
+        }
+        tell!("SHAPE.md is in {}", folder(&repository.place.root, &looped.id).display())
+    }
+}
+
+/// Takes a request that is not clear enough as it is. The reason is kept, and the loop has the least freedom.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Override {
+    /// Why it may begin all the same.
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+}
+
+impl Override {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = here::repository()?;
+        let why = printable(self.why.trim());
+        if why.is_empty() {
+            return Err(CommandError::usage("an override has a reason, and this one is empty")
+                .hint("`steadfast loop override --why \"a trial, nothing is at stake\"`"));
+        }
+        let mut loops = Loops::of(&repository)?;
+        let looped = loops.current()?;
+        if !looped.is_unclear() {
+            note!("loop {} needs no override: nothing is changed", looped.id);
+            return Ok(());
+        }
+        let looped = loops.take_as_it_is(&looped, &why)?;
+        tell!("loop {} is taken as it is: {why}", looped.id)?;
+        if let Some(autonomy) = looped.autonomy() {
+            tell!("{}", how(autonomy))?;
+        }
+        tell!("next: {}", loops.next(&looped)?.action)
+    }
+}
+
+/// Puts the loop that is not finished away. Its plan and what was done stay; its must-nots hold nobody any more.
+#[derive(Debug, Args)]
+pub(in crate::commands) struct Archive {}
+
+impl Archive {
+    pub(super) fn run(self) -> Result<(), CommandError> {
+        let repository = here::repository()?;
+        let mut loops = Loops::of(&repository)?;
+        let looped = loops.current()?;
+        let looped = loops.archive(&looped)?;
+        tell!("loop {} is put away at {}", looped.id, looped.stage.as_str())
+    }
+}

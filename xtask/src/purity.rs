@@ -1,0 +1,95 @@
+//! What the pure crates leave alone: files, network, environment, processes, clock and waiting. Clippy can forbid functions
+//! one by one only, and `std::fs` alone has dozens, so this looks for the names in the source.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Result;
+use crate::process::root;
+
+const PURE: [&str; 7] = ["text", "words", "model", "redact", "shell", "engine", "plan"];
+
+/// Modules of `std` with effects.
+const MODULES: [&str; 6] = ["fs", "net", "os", "env", "process", "thread"];
+
+/// Types and functions with effects, wherever they come from.
+const NAMES: [&str; 3] = ["SystemTime", "UNIX_EPOCH", "Instant"];
+
+pub(crate) fn check() -> Result<()> {
+    let mut found = Vec::new();
+    for name in PURE {
+        for file in sources(&root().join(format!("crates/steadfast-{name}/src")))? {
+            let text = fs::read_to_string(&file)?;
+            let shown = file.strip_prefix(root()).unwrap_or(&file).display();
+            found.extend(effects(&text).into_iter().map(|(line, name)| format!("{shown}:{line}: {name}")));
+        }
+    }
+    if found.is_empty() { Ok(()) } else { Err(format!("effects in pure crates:\n{}", found.join("\n")).into()) }
+}
+
+/// The source files below a folder, tests left out.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
+        if is_test {
+            continue;
+        }
+        if path.is_dir() {
+            files.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// The lines that name an effect, up to the tests of the file.
+fn effects(text: &str) -> Vec<(usize, String)> {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let mut found = Vec::new();
+    // The modules that a `use std::{…}` over several lines still has to close.
+    let mut group = false;
+    for (line, text) in (1..).zip(code.lines()) {
+        let text = text.split("//").next().unwrap_or_default();
+        let words: Vec<&str> =
+            text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect();
+        found.extend(words.iter().filter(|word| NAMES.contains(word)).map(|word| (line, (*word).to_owned())));
+        group |= text.contains("std::{");
+        let imported = |module: &&&str| group || text.contains(&format!("std::{module}"));
+        let is_word = |module: &&&str| words.contains(*module);
+        let modules = MODULES.iter().filter(imported).filter(is_word);
+        found.extend(modules.map(|module| (line, format!("std::{module}"))));
+        group &= !text.contains("};");
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        effects(text).into_iter().map(|(line, name)| format!("{line} {name}")).collect()
+    }
+
+    #[test]
+    fn every_spelling_of_an_effect_is_found() {
+        assert_eq!(names("use std::fs;\nuse std::{fmt,\n    net::TcpStream,\n};"), ["1 std::fs", "3 std::net"]);
+        assert_eq!(names("std::thread::sleep(x);\nlet now = SystemTime::now();"), ["1 std::thread", "2 SystemTime"]);
+        assert_eq!(names("use std::time::{Duration, Instant};"), ["1 Instant"]);
+    }
+
+    #[test]
+    fn comments_tests_and_other_names_are_passed_over() {
+        assert!(
+            names("// std::fs\nlet fs = fs::x();\nuse std::fmt;\n#[cfg(test)]\nmod tests {\nuse std::fs;").is_empty()
+        );
+    }
+
+    #[test]
+    fn the_pure_crates_are_pure() {
+        check().unwrap();
+    }
+}
