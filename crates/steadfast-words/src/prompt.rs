@@ -170,8 +170,8 @@ pub fn words(sentence: &str) -> Vec<Word> {
 
 /// Verbs that are joined by a slash: `commit/push`.
 fn both(word: &Word) -> Option<(&str, &str)> {
-    let verbs = LISTS.list("slashed");
     let (one, other) = word.raw.split_once('/').filter(|_| word.kind == Kind::Plain)?;
+    let verbs = LISTS.list("slashed");
     [one, other].iter().all(|verb| verbs.has(&verb.to_lowercase())).then_some((one, other))
 }
 
@@ -186,7 +186,9 @@ fn meant(mut word: Word) -> Word {
         if let Some(rest) = word.text.strip_prefix("auto-") {
             word.text = rest.to_owned();
         }
-        if let Some(meant) = SPELLED.get(word.text.as_str()) {
+        // The longest of these has seven letters.
+        if let Some(meant) = Some(&word.text).filter(|text| text.len() < 8).and_then(|text| SPELLED.get(text.as_str()))
+        {
             (*meant).clone_into(&mut word.text);
         }
     }

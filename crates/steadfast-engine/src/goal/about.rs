@@ -1,9 +1,12 @@
 //! What commits and pushes, commands and dependencies are about.
 
+use steadfast_model::ConstraintKind;
+use steadfast_words::{Kind, Word};
+
+use super::action::Action;
 use super::list;
 use super::object::{ends, skip};
 use super::thing;
-use steadfast_words::{Kind, Word};
 
 /// What a commit or a push is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +62,11 @@ pub(super) fn git_object(words: &[Word]) -> Git {
 pub(super) fn is_conditional(words: &[Word]) -> bool {
     let condition = words.iter().position(|word| word.is_one_of(&["unless"]));
     condition.is_some_and(|at| !words[at..].iter().any(|word| word.is_in(list("about-human"))))
+}
+
+/// What is run, as an action.
+pub(super) fn run(words: &[Word]) -> Vec<Action> {
+    run_object(words).map(|line| vec![(ConstraintKind::Run, vec![line])]).unwrap_or_default()
 }
 
 /// The command, or the thing with its usual commands, that is run.

@@ -1,14 +1,14 @@
 //! What is done: verbs with their object, as a kind of action with what it is about.
 
-use super::list;
 use steadfast_model::ConstraintKind;
+use steadfast_words::{Kind, Word};
 
 use super::about::{Git, dependencies, git_object, is_conditional, run_object};
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
 use super::thing;
-use super::verb::{Verb, verb};
-use steadfast_words::{Kind, Word};
+use super::verb::{is_of_git, verb};
+use super::{grammar, list};
 
 /// An action of a human's sentence.
 pub(super) type Action = (ConstraintKind, Vec<String>);
@@ -51,8 +51,8 @@ pub(super) fn actions(words: &[Word]) -> Vec<Action> {
     let last = verbs.last().copied();
     for verb in verbs {
         // `commit or push the branch` shares its object, `commit or open a PR` does not.
-        let shares = last.is_some_and(|last| verb == last || verb.is_of_git() == last.is_of_git());
-        found.extend(action(verb, if shares { tail } else { &[] }));
+        let shares = last.is_some_and(|last| verb == last || is_of_git(verb) == is_of_git(last));
+        found.extend(grammar::read(verb, if shares { tail } else { &[] }));
     }
     let after = &tail[object(tail, Names::Known).len..];
     let or = conjunctions(after, &[",", "or", "nor"]);
@@ -66,135 +66,34 @@ fn conjunctions(words: &[Word], joining: &[&str]) -> usize {
     words.iter().position(|word| !joining.contains(&word.text.as_str())).unwrap_or(words.len())
 }
 
-fn action(verb: Verb, tail: &[Word]) -> Vec<Action> {
-    use ConstraintKind as K;
-    let one = |kind: K| vec![(kind, Vec::new())];
-    match verb {
-        // `push --force`.
-        Verb::Push if tail.first().is_some_and(is_force) => vec![(K::Push, vec!["--force".to_owned()])],
-        Verb::Commit | Verb::Push => {
-            let kind = if verb == Verb::Commit { K::Commit } else { K::Push };
-            match git_object(tail) {
-                Git::All => one(kind),
-                Git::To(branches) => vec![(kind, branches)],
-                Git::Particular => Vec::new(),
-            }
-        }
-        // `deploy is the name of the flag`.
-        Verb::Deploy if tail.first().is_some_and(|word| word.is_one_of(&["is", "are", "was", "were", "means"])) => {
-            Vec::new()
-        }
-        Verb::Deploy => vec![(K::Run, vec!["deploy".to_owned()])],
-        Verb::Publish => {
-            let what = skip(tail, &["a", "an", "any", "the", "this", "new", "another", "to"]);
-            let meant =
-                what.first().is_some_and(|word| word.is_in(list("action-things")) || word.is_in(list("action-places")));
-            let all = meant || git_object(tail) != Git::Particular;
-            if all { vec![(K::Run, vec!["publish".to_owned()])] } else { Vec::new() }
-        }
-        Verb::ForcePush => vec![(K::Push, vec!["--force".to_owned()])],
-        Verb::Merge => {
-            let about = skip(tail, &["the", "this", "my", "your"]);
-            let request = about.first().is_some_and(is_request);
-            // `merge main into this`.
-            let branch = about.first().is_some_and(thing::is_branch);
-            if request || branch || git_object(tail) != Git::Particular { one(K::Merge) } else { Vec::new() }
-        }
-        Verb::Make => made_all(tail),
-        Verb::Switch => {
-            let branch = tail.iter().take(4).any(|word| word.is_one_of(&["branch", "branches"]));
-            let named = skip(tail, &["to", "over", "back"]).first().is_some_and(thing::is_branch);
-            if branch || named { one(K::Branch) } else { Vec::new() }
-        }
-        Verb::Branch => {
-            let off = skip(tail, &["off", "out", "this", "here", "away"]);
-            if ends(off.first()) { one(K::Branch) } else { Vec::new() }
-        }
-        Verb::Call => {
-            let what = skip(tail, &["the", "any"]);
-            let called = what.first().is_some_and(|word| thing::is_command(word) || thing::is_program(word))
-                || thing::named(what).is_some();
-            let line = if called { run_object(tail) } else { None };
-            line.map(|line| vec![(K::Run, vec![line])]).unwrap_or_default()
-        }
-        Verb::Add => match dependencies(tail) {
-            Some(_) => one(K::Dependencies),
-            // `a logging library`.
-            None if matches!(tail, [a, _, what, ..] if a.is_one_of(&["a", "an", "another"])
-                && what.is_one_of(&["library", "package", "dependency", "lib", "crate"]))
-                && ends(tail.get(3)) =>
-            {
-                one(K::Dependencies)
-            }
-            None if makes_files(tail) => one(K::Create),
-            None => added(tail),
-        },
-        Verb::Use => used(tail),
-        Verb::Install => {
-            let object = object(tail, Names::Known);
-            match dependencies(tail) {
-                Some(true) => one(K::Dependencies),
-                Some(false) => one(K::Install),
-                None if object.bare || object.general => one(K::Install),
-                // `what you need`.
-                None if tail.first().is_some_and(|word| word.is_one_of(&["what", "whatever"])) => one(K::Install),
-                None if skip(tail, &["any", "new", "more", "other"]).first().is_some_and(is_tool) => one(K::Install),
-                None => Vec::new(),
-            }
-        }
-        Verb::Download => {
-            if object(tail, Names::Known).general
-                || ends(skip(tail, &["any", "the", "new"]).get(1)) && !ends(tail.first())
-            {
-                one(K::Network)
-            } else {
-                Vec::new()
-            }
-        }
-        Verb::Search => {
-            if ends(skip(tail, &["it", "for", "the", "web", "internet", "anything"]).first()) {
-                one(K::Network)
-            } else {
-                Vec::new()
-            }
-        }
-        Verb::Access => {
-            if is_network(tail) || tail.iter().take(3).any(|word| word.is("online")) {
-                one(K::Network)
-            } else {
-                Vec::new()
-            }
-        }
-        Verb::Run => run_object(tail).map(|line| vec![(K::Run, vec![line])]).unwrap_or_default(),
-        Verb::Delete | Verb::Rename => {
-            let kind = if verb == Verb::Delete { K::Delete } else { K::Rename };
-            let object = object(tail, Names::Known);
-            // `any branches or files`.
-            let or = tail.iter().take(4).position(|word| word.is_one_of(&["or", "and"]));
-            if let Some(or) = or.filter(|_| object.of.is_empty() && !object.general) {
-                return action(verb, &tail[or + 1..]).into_iter().filter(|(_, of)| of.is_empty()).collect();
-            }
-            // `the old code` is in a file, and not one.
-            if tail.iter().take(object.len).any(|word| word.is_one_of(&["code", "database", "db"])) {
-                return Vec::new();
-            }
-            if object.outside || !ends(tail.get(object.len)) {
-                Vec::new()
-            } else if object.bare || object.general || !object.of.is_empty() {
-                vec![(kind, object.of)]
-            } else {
-                Vec::new()
-            }
-        }
-        Verb::TouchAny if dependencies(tail).is_some() => one(K::Dependencies),
-        Verb::Rework => touched(verb, tail).into_iter().filter(|(kind, _)| *kind != K::Write).collect(),
-        Verb::Touch | Verb::TouchAny | Verb::Write => touched(verb, tail),
+/// Commits or pushes, of all or to certain branches.
+pub(super) fn of_git(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
+    match git_object(tail) {
+        Git::All => vec![(kind, Vec::new())],
+        Git::To(branches) => vec![(kind, branches)],
+        Git::Particular => Vec::new(),
     }
 }
 
-fn touched(verb: Verb, tail: &[Word]) -> Vec<Action> {
+/// Files that are deleted or renamed.
+pub(super) fn of_files(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
+    let object = object(tail, Names::Known);
+    // `any branches or files`.
+    let or = tail.iter().take(4).position(|word| word.is_one_of(&["or", "and"]));
+    if let Some(or) = or.filter(|_| object.of.is_empty() && !object.general) {
+        return of_files(kind, &tail[or + 1..]).into_iter().filter(|(_, of)| of.is_empty()).collect();
+    }
+    // `the old code` is in a file, and not one.
+    let in_one = tail.iter().take(object.len).any(|word| word.is_one_of(&["code", "database", "db"]));
+    let named = object.bare || object.general || !object.of.is_empty();
+    let whole = !in_one && !object.outside && ends(tail.get(object.len)) && named;
+    if whole { vec![(kind, object.of)] } else { Vec::new() }
+}
+
+/// What is changed, by these names. `writes`: a bare verb is about everything.
+pub(super) fn changed(tail: &[Word], names: Names, writes: bool) -> Vec<Action> {
     use ConstraintKind as K;
-    let object = object(tail, if verb == Verb::TouchAny { Names::Any } else { Names::Known });
+    let object = object(tail, names);
     // `don't change the tests' names`: about something of theirs.
     let next = &tail[object.len..];
     // `to make them pass` says what for.
@@ -214,13 +113,13 @@ fn touched(verb: Verb, tail: &[Word]) -> Vec<Action> {
         // `look only, don't edit`.
         (true, false) if object.bare && tail.first().is_none_or(Word::is_break) => vec![(K::Write, Vec::new())],
         // `don't implement it yet`.
-        (true, false) if verb == Verb::Write && object.bare => vec![(K::Write, Vec::new())],
+        (true, false) if writes && object.bare => vec![(K::Write, Vec::new())],
         _ => Vec::new(),
     }
 }
 
 /// `commits or branches`: of all that is made, what matters.
-fn made_all(tail: &[Word]) -> Vec<Action> {
+pub(super) fn made_all(tail: &[Word]) -> Vec<Action> {
     let lists = |word: &Word| word.is_one_of(&["or", "nor", "and"]) || word.is_break() && word.raw == ",";
     let first = made(tail);
     let mut found = first;
@@ -232,7 +131,7 @@ fn made_all(tail: &[Word]) -> Vec<Action> {
 }
 
 /// `anything to package.json`.
-fn added(tail: &[Word]) -> Vec<Action> {
+pub(super) fn added(tail: &[Word]) -> Vec<Action> {
     let what = object(tail, Names::Known);
     let into = tail.iter().take(what.len).any(|word| word.is_one_of(&["to", "in", "into", "under"]));
     let named = what.general && into && !what.outside && !what.of.is_empty();
@@ -284,7 +183,7 @@ pub(super) fn changes_to(tail: &[Word]) -> Vec<Action> {
     }
 }
 
-fn used(tail: &[Word]) -> Vec<Action> {
+pub(super) fn used(tail: &[Word]) -> Vec<Action> {
     let program = skip(tail, &["the", "any", "flag", "option", "flags"]);
     let listed = program.iter().filter(|word| !word.is_one_of(&["or", "and", "nor"]) && !word.is_break());
     let flags: Vec<Action> = listed.map_while(flag).map(|flag| (ConstraintKind::Run, vec![flag])).take(4).collect();
@@ -338,17 +237,13 @@ fn flag(word: &Word) -> Option<String> {
     (plain && matches!(word.kind, Kind::Plain | Kind::Code)).then(|| text.to_owned())
 }
 
-fn is_force(word: &Word) -> bool {
+pub(super) fn is_force(word: &Word) -> bool {
     word.text == "-f" || word.text.starts_with("--force")
-}
-
-fn is_tool(word: &Word) -> bool {
-    word.is_one_of(&["tools", "software", "programs", "binaries"])
 }
 
 /// `PR`, `pull request`, `MR`.
 pub(super) fn is_request(word: &Word) -> bool {
-    word.is_one_of(&["pr", "prs", "pr's", "mr", "mrs", "pull", "pull-request", "merge-request"])
+    word.is_in(list("requests"))
 }
 
 pub(super) fn is_network(words: &[Word]) -> bool {

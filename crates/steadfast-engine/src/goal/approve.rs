@@ -1,47 +1,21 @@
 //! What waits for the human's word.
-//!
-//! - `ask me before committing` → `commit`
-//! - `before you change anything, show me the plan` → `write`
-//! - `commits need my approval` → `commit`
 
-use super::list;
 use steadfast_model::ConstraintKind;
-
-use super::action::{Action, actions};
-use super::forbid::done_or_noun;
-use super::noun::deeds;
-use super::object::skip;
-use super::order::{after, clause_before, is_order, is_over, is_said, unwished};
-use super::predicate::done_to_all;
 use steadfast_words::Word;
 
-/// `hold off on committing`, `hold the commit`, `wait with any changes`.
-pub(super) fn held(rest: &[Word]) -> Vec<Action> {
-    let what = list("approve-light").skip(rest);
-    if what.len() == rest.len() {
-        return Vec::new();
-    }
-    let works = ["changes", "edits", "implementation", "implementing", "coding", "editing"];
-    let changes = what.first().is_some_and(|word| word.is_one_of(&works)) && is_over(&what[1..]);
-    if changes {
-        return vec![(ConstraintKind::Write, Vec::new())];
-    }
-    let done = done_or_noun(what);
-    let run = what.first().is_some_and(|word| word.is_one_of(&["running", "deploying", "publishing", "releasing"]));
-    if run { done } else { git_only(done) }
-}
+use super::action::{Action, actions};
+use super::object::skip;
+use super::order::{clause_before, is_order, unwished};
+use super::{grammar, list};
 
 pub(super) fn git_only(actions: Vec<Action>) -> Vec<Action> {
-    use ConstraintKind as K;
-    actions.into_iter().filter(|(kind, _)| matches!(kind, K::Commit | K::Push | K::Merge | K::PullRequest)).collect()
+    actions.into_iter().filter(|(kind, _)| is_of_git(*kind)).collect()
 }
 
-/// `commit only after I had a look`.
-pub(super) fn at_my_word(words: &[Word]) -> Vec<Action> {
-    let rest = skip(&words[1..], &["it", "this", "only", "the", "changes"]);
-    let later = rest.first().is_some_and(|word| word.is_one_of(&["when", "after", "once", "if"]));
-    let mine = rest.get(1).is_some_and(|word| word.is_one_of(&["i", "i've", "i'm", "my", "i'd"]));
-    if later && mine { git_only(actions(&words[..1])) } else { Vec::new() }
+/// What only git does.
+pub(super) fn is_of_git(kind: ConstraintKind) -> bool {
+    use ConstraintKind as K;
+    matches!(kind, K::Commit | K::Push | K::Merge | K::PullRequest)
 }
 
 /// `ask me before committing`, `let me review it before you push`.
@@ -69,24 +43,9 @@ pub(super) fn asked_first(words: &[Word], at: usize) -> Vec<Action> {
     }
     use ConstraintKind as K;
     // `before it's committed`.
-    if let [done, rest @ ..] = skip(rest, &["it's", "it", "is", "anything", "gets", "they", "are"])
-        && done.text.ends_with("ed")
-    {
-        return git_only(done_to_all(done, rest));
+    let done = skip(rest, &["it's", "it", "is", "anything", "gets", "they", "are"]);
+    if done.first().is_some_and(|word| word.text.ends_with("ed")) {
+        return git_only(grammar::read("done_to_all", done));
     }
     actions(rest).into_iter().filter(|(kind, _)| !matches!(kind, K::Run | K::Network)).collect()
-}
-
-/// `commits need my approval`, `you need my permission to push`.
-pub(super) fn on_approval(before: &[Word], rest: &[Word]) -> Vec<Action> {
-    let leave = ["approval", "ok", "okay", "permission", "review", "consent", "sign-off", "go"];
-    let [my, what, tail @ ..] = rest else { return Vec::new() };
-    if !my.is("my") || !what.is_one_of(&leave) {
-        return Vec::new();
-    }
-    let subject = skip(before, &["every", "each", "all", "any", "and", "but", "a", "the"]);
-    match after(tail, &["to"]) {
-        Some(rest) if is_said(subject, &["you"]) => actions(rest),
-        _ => git_only(deeds(subject)),
-    }
 }

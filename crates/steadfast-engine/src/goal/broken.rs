@@ -3,7 +3,7 @@
 
 use steadfast_model::{Constraint, ConstraintKind};
 
-use super::understood;
+use super::{list, understood};
 use crate::policy::{covers, is_manifest};
 
 /// One file of a change.
@@ -95,32 +95,6 @@ fn new_dependency(file: &Delta<'_>) -> bool {
     named(file.added).iter().any(|name| !before.contains(name))
 }
 
-/// What manifests say of the package itself.
-const OF_ITSELF: [&str; 22] = [
-    "name",
-    "version",
-    "edition",
-    "description",
-    "license",
-    "main",
-    "module",
-    "type",
-    "types",
-    "node",
-    "npm",
-    "rust-version",
-    "publish",
-    "authors",
-    "readme",
-    "homepage",
-    "repository",
-    "requires-python",
-    "resolver",
-    "default",
-    "path",
-    "build-backend",
-];
-
 fn dependency(manifest: &str, line: &str) -> Option<String> {
     let line = line.trim();
     let name = match manifest {
@@ -155,7 +129,7 @@ fn dependency(manifest: &str, line: &str) -> Option<String> {
         name if name.starts_with("requirements") => requirement_name(line)?,
         _ => return None,
     };
-    (!name.is_empty() && !OF_ITSELF.contains(&name)).then(|| name.to_ascii_lowercase())
+    (!name.is_empty() && !list("manifest-keys").has(name)).then(|| name.to_ascii_lowercase())
 }
 
 /// `requests[socks]>=2.0 ; python_version < "3"`

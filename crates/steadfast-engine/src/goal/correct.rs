@@ -1,9 +1,9 @@
 //! A human who corrects themselves: `don't commit yet — actually, commit`.
 
 use steadfast_model::Constraint;
+use steadfast_words::{Word, prompt::Sentence};
 
 use super::{Lift, list, without};
-use steadfast_words::{Word, prompt::Sentence};
 
 fn begins(words: &[Word]) -> bool {
     let said = words

@@ -1,35 +1,14 @@
 //! Sentences that say where, and nowhere else.
 //!
-//! - `only touch src/auth` → `only:src/auth`
-//! - `limit yourself to src/render` → `only:src/render`
-//! - `don't go outside pkg/store` → `only:pkg/store`
-//!
 //! What only happens somewhere is no fence: `it only fails in src/auth`.
 
-use super::list;
 use steadfast_model::ConstraintKind;
-
-use super::action::Action;
-use super::left::hands_off;
-use super::look;
-use super::object::{Names, object, skip};
-use super::order::{after, is_over, ordered, unwished};
-use super::predicate::done_to_all;
-use super::thing;
 use steadfast_words::Word;
 
-/// `your changes to server/routes.ts`, `the diff inside tools/`.
-pub(super) fn fenced(rest: &[Word]) -> Vec<Action> {
-    let place = skip(rest, &["the", "your", "all", "any"]);
-    let place = list("fence-work").skip(place);
-    let said = place.len() < rest.len()
-        && place.first().is_some_and(|word| word.is_one_of(&["to", "in", "inside", "within", "under"]));
-    match after(place, &["out", "of"]) {
-        Some(place) if place.len() + 2 < rest.len() => hands_off(place),
-        None if said => only_these(&place[1..]),
-        _ => Vec::new(),
-    }
-}
+use super::action::Action;
+use super::object::{Names, object, skip};
+use super::order::{after, clause_before, is_over, ordered, unwished};
+use super::{grammar, list, thing};
 
 pub(super) fn only_these(words: &[Word]) -> Vec<Action> {
     let object = object(skip(words, &["of", "just", "only"]), Names::Known);
@@ -37,10 +16,8 @@ pub(super) fn only_these(words: &[Word]) -> Vec<Action> {
 }
 
 /// What `only` here says, with what stands before it in its clause.
-pub(super) fn only(before: &[Word], rest: &[Word]) -> Vec<Action> {
-    if let Some(found) = the_only_one(before, rest) {
-        return found;
-    }
+pub(super) fn only(words: &[Word], at: usize) -> Vec<Action> {
+    let (before, rest) = (clause_before(words, at), &words[at + 1..]);
     // `it should only touch src/auth when a token expires` is how code shall be.
     let it = list("order-fillers")
         .skip(before)
@@ -77,76 +54,17 @@ pub(super) fn only(before: &[Word], rest: &[Word]) -> Vec<Action> {
         return if object.len == place.len() { only_these(place) } else { Vec::new() };
     }
     let mine = lead.iter().all(|word| word.is_in(list("order-fillers")) || word.is_in(list("fence-may-only")));
-    if mine || is_work(lead) { only_here(rest) } else { Vec::new() }
+    if mine || is_work(lead) { grammar::read("only-here", rest) } else { Vec::new() }
 }
 
 /// `your edits`.
 pub(super) fn is_work_noun(words: &[Word]) -> bool {
-    matches!(skip(words, &["the", "your", "all", "any", "this"]), [what] if what.is_in(list("fence-work")))
+    grammar::fits("work", words).is_some()
 }
 
 /// `the fix should`, `all changes must`.
 fn is_work(lead: &[Word]) -> bool {
-    let work = skip(lead, &["the", "your", "all", "any", "this"]);
-    match work {
-        [what, modal, rest @ ..] => {
-            what.is_in(list("fence-work"))
-                && modal.is_one_of(&["should", "must", "may", "can", "shall", "has", "have", "need", "are", "is"])
-                && rest.iter().all(|word| word.is_one_of(&["be", "to", "stay", "remain", "only"]))
-        }
-        _ => false,
-    }
-}
-
-/// `the only file you may change is a.rs`.
-fn the_only_one(before: &[Word], rest: &[Word]) -> Option<Vec<Action>> {
-    if !before.last()?.is("the")
-        || before.iter().any(|word| word.is("not"))
-        || !rest.first()?.is_one_of(&["file", "files", "folder", "place", "thing", "module"])
-    {
-        return None;
-    }
-    let you = skip(&rest[1..], &["that"]);
-    let may = after(you, &["you"]).or(after(you, &["i", "want", "you", "to"])).or(after(you, &["i", "want"]))?;
-    match may.iter().position(|word| word.is_one_of(&["is", "are"]) || word.is_break()) {
-        Some(is) if is <= 6 => Some(only_these(&may[is + 1..])),
-        Some(_) => Some(Vec::new()),
-        // `That's the only file you may touch.`
-        None => {
-            let touches =
-                may.iter().any(|word| word.is_one_of(&["touch", "change", "edit", "modify", "touched", "changed"]));
-            Some(if touches { vec![(ConstraintKind::Only, Vec::new())] } else { Vec::new() })
-        }
-    }
-}
-
-/// What follows `only`: `touch src/auth`, `src/auth`, `that file`.
-fn only_here(rest: &[Word]) -> Vec<Action> {
-    let looked = look::looks_only(rest);
-    if !looked.is_empty() {
-        return looked;
-    }
-    let rest = after(rest, &["have", "permission"]).unwrap_or(rest);
-    let rest = skip(rest, &["allowed", "allow", "to", "want", "see", "make", "do"]);
-    let does = list("fence-does").skip(rest);
-    let place = list("fence-light").skip(does);
-    // `only that file`: the one that was named.
-    if let [that, what, tail @ ..] = does
-        && that.is_one_of(&["that", "this", "these", "those"])
-        && what.is_one_of(&["file", "files", "folder", "one", "module", "two"])
-        && is_over(skip(tail, &["files"]))
-    {
-        return vec![(ConstraintKind::Only, Vec::new())];
-    }
-    let plain = place.first().and_then(thing::path).is_some() && {
-        let object = object(place, Names::Known);
-        is_over(&place[object.len..])
-    };
-    // `only a.ts and b.ts may be changed`.
-    let changed = place.first().and_then(thing::path).is_some()
-        && matches!(&place[object(place, Names::Known).len..], [modal, be, done, ..]
-            if modal.is_one_of(&["may", "can", "should", "must"]) && be.is("be") && done.is_in(list("fence-changed")));
-    if does.len() < rest.len() || plain || changed { only_these(skip(place, &["on", "to", "in"])) } else { Vec::new() }
+    grammar::fits("work-must", lead).is_some()
 }
 
 /// What follows `just`: `edit main.go, nothing else`; `look`.
@@ -157,52 +75,17 @@ pub(super) fn just(words: &[Word], at: usize) -> Vec<Action> {
     // `change just index.ts`.
     let changed = at > 0 && words[at - 1].is_one_of(&["change", "edit", "touch", "modify"]);
     let touches = rest.first().is_some_and(|word| word.is("touch"));
-    if first_only || changed || touches { only_here(rest) } else { look::looks_only(rest) }
-}
-
-/// What follows `stay`: `within lib/parser`, `offline`.
-pub(super) fn stay(rest: &[Word]) -> Vec<Action> {
-    match skip(rest, &["strictly", "only", "just", "entirely"]) {
-        [offline, ..] if offline.is("offline") => vec![(ConstraintKind::Network, Vec::new())],
-        [within, place @ ..] if within.is_one_of(&["in", "inside", "within", "under"]) => only_these(place),
-        _ => Vec::new(),
-    }
+    if first_only || changed || touches { grammar::read("only-here", rest) } else { grammar::read("looks", rest) }
 }
 
 /// What `stay` says of the changes: `all changes must stay within src/forms`.
-pub(super) fn work_stays(before: &[Word], rest: &[Word]) -> Vec<Action> {
-    if is_work(list("order-fillers").skip(before)) { stay(rest) } else { Vec::new() }
+pub(super) fn work_stays(words: &[Word], at: usize) -> Vec<Action> {
+    let work = is_work(list("order-fillers").skip(clause_before(words, at)));
+    if work { grammar::read("stay", &words[at + 1..]) } else { Vec::new() }
 }
 
-/// What `confined`, `limited` or `restricted` here says.
-pub(super) fn work_is_fenced(before: &[Word], rest: &[Word]) -> Vec<Action> {
-    match after(rest, &["to"]) {
-        Some(place) if is_work(list("order-fillers").skip(before)) => only_these(place),
-        _ => Vec::new(),
-    }
-}
-
-/// What follows `nothing`: `outside web/src should be changed`, `in infra/ may change`, `should be committed`.
-pub(super) fn nothing(rest: &[Word]) -> Vec<Action> {
-    if let [modal, be, done, rest @ ..] = rest
-        && modal.is_one_of(&["should", "may", "must", "shall", "will", "can"])
-        && be.is("be")
-    {
-        return done_to_all(done, rest);
-    }
-    if let Some([done, rest @ ..]) = after(rest, &["is", "to", "be"]) {
-        return done_to_all(done, rest);
-    }
-    if let [gets, done, rest @ ..] = rest
-        && gets.is_one_of(&["gets", "is"])
-        && (gets.is("gets") || done.is_one_of(&["committed", "pushed", "merged"]))
-    {
-        return done_to_all(done, rest);
-    }
-    // `src/demo, nothing else`: what was named.
-    if after(rest, &["else"]).is_some_and(is_over) {
-        return vec![(ConstraintKind::Only, Vec::new())];
-    }
+/// What follows `nothing`: `outside web/src should be changed`, `in infra/ may change`.
+pub(super) fn nothing_in(rest: &[Word]) -> Vec<Action> {
     let new = rest.first().is_some_and(|word| word.is("new"));
     let object = object(skip(rest, &["new"]), Names::Known);
     let tail = &rest[object.len + usize::from(new)..];
@@ -218,12 +101,14 @@ pub(super) fn nothing(rest: &[Word]) -> Vec<Action> {
 
 /// What an order or leave given to all of it leaves out: `format everything except vendor/`, `all files but README.md can
 /// be changed`.
-pub(super) fn all_but(before: &[Word], rest: &[Word]) -> Vec<Action> {
+pub(super) fn all_but(words: &[Word], at: usize) -> Vec<Action> {
+    let exception = words[at].is_one_of(&["exception", "excluding"]);
+    let before = if exception { &words[..at] } else { clause_before(words, at) };
     let denied = |word: &Word| word.text.ends_with("n't") || word.is_one_of(&["not", "no", "never", "leave", "keep"]);
     if !before.iter().any(|word| word.is_in(list("fence-all"))) || before.iter().any(denied) {
         return Vec::new();
     }
-    let rest = skip(rest, &["for", "in"]);
+    let rest = skip(&words[at + 1..], if exception { &["of", "for", "in"] } else { &["for", "in"] });
     let object = object(rest, Names::Known);
     let tail = &rest[object.len..];
     let changed = matches!(tail, [can, be, done, ..]

@@ -3,6 +3,8 @@
 //!
 //! A word that denies has to stand near one for what is denied, in a clause that is no question and describes nothing.
 
+use super::list;
+
 /// Where a long text is looked at, in bytes from both of its ends.
 const LOOKED_AT: usize = 8_000;
 /// How far apart the two words may be.
@@ -112,74 +114,17 @@ impl Language {
 
     /// The clause without the words that only begin it.
     fn own<'w, 'a>(&self, words: &'w [&'a str]) -> &'w [&'a str] {
-        const BEGIN: [&str; 30] = [
-            "bitte",
-            "und",
-            "aber",
-            "dann",
-            "jetzt",
-            "also",
-            "doch",
-            "repariere",
-            "s'il",
-            "te",
-            "plaît",
-            "stp",
-            "mais",
-            "et",
-            "puis",
-            "alors",
-            "por",
-            "favor",
-            "pero",
-            "y",
-            "luego",
-            "entonces",
-            "пожалуйста",
-            "но",
-            "и",
-            "а",
-            "затем",
-            "потом",
-            "ok",
-            "okay",
-        ];
-        let from = words.iter().position(|word| !BEGIN.contains(word)).unwrap_or(words.len());
+        let from = words.iter().position(|word| !list("foreign-begin").has(word)).unwrap_or(words.len());
         &words[from..]
     }
 
     /// Whether it has a word that is this language's alone.
     fn is_its(&self, words: &[&str]) -> bool {
-        const SHARED: [&str; 24] = [
-            "no",
-            "solo",
-            "que",
-            "commit",
-            "commits",
-            "push",
-            "merge",
-            "branch",
-            "branches",
-            "pr",
-            "prs",
-            "pull",
-            "tests",
-            "test",
-            "code",
-            "start",
-            "an",
-            "internet",
-            "dependencies",
-            "dependency",
-            "install",
-            "change",
-            "n",
-            "edit",
-        ];
-        words.iter().any(|word| !SHARED.contains(word) && self.denies.contains(word))
+        let shared = list("foreign-shared");
+        words.iter().any(|word| !shared.has(word) && self.denies.contains(word))
             || words.iter().filter(|word| !word.is_ascii()).count() > 0
             || words.iter().any(|word| {
-                !SHARED.contains(word)
+                !shared.has(word)
                     && self.denied.iter().any(|other| match other.strip_suffix('*') {
                         Some(stem) => word.starts_with(stem) && !english(word),
                         None => word == other && !english(word),
@@ -190,130 +135,28 @@ impl Language {
 
 /// Words that English has, too.
 fn english(word: &str) -> bool {
-    const ENGLISH: [&str; 24] = [
-        "commit",
-        "commits",
-        "committed",
-        "committing",
-        "push",
-        "pushes",
-        "pushed",
-        "pushing",
-        "merge",
-        "merged",
-        "merges",
-        "install",
-        "installed",
-        "installing",
-        "deploy",
-        "deploys",
-        "deployed",
-        "deployment",
-        "change",
-        "changed",
-        "changes",
-        "edit",
-        "edited",
-        "editing",
-    ];
-    ENGLISH.contains(&word) || word.ends_with("ing") || word.ends_with("tion")
+    list("english").has(word) || word.ends_with("ing") || word.ends_with("tion")
 }
 
 fn chinese(clause: &str) -> bool {
-    const DENIES: [&str; 14] =
-        ["不要", "别", "不准", "不许", "禁止", "请勿", "切勿", "不得", "不可以", "不能", "仅", "只能", "只", "无需"];
-    const DENIED: [&str; 26] = [
-        "提交",
-        "推送",
-        "push",
-        "commit",
-        "合并",
-        "部署",
-        "安装",
-        "依赖",
-        "删",
-        "修改",
-        "改",
-        "动",
-        "碰",
-        "更改",
-        "新建",
-        "创建",
-        "运行",
-        "执行",
-        "跑",
-        "发布",
-        "重命名",
-        "分支",
-        "编辑",
-        "添加",
-        "写",
-        "引入",
-    ];
-    const BEFORE: [&str; 29] = [
-        "同意", "许可", "之前", "请", "但", "但是", "先", "你", "也", "都", "千万", "绝对", "暂时", "目前", "现在",
-        "并", "并且", "而且", "同时", "然后", "不过", "还", "还是", "一定", "记住", "务必", "修复", "后", "即可",
-    ];
-    let Some((at, deny)) = DENIES.iter().filter_map(|deny| Some((clause.find(deny)?, *deny))).min() else {
+    let Some((at, deny)) = list("zh-denies").iter().filter_map(|deny| Some((clause.find(deny[0])?, deny[0]))).min()
+    else {
         return false;
     };
     // `用户不能删除…`: somebody else cannot.
     let lead = clause[..at].trim();
-    let own = lead.is_empty() || BEFORE.iter().any(|word| lead.ends_with(word)) || lead.is_ascii();
+    let own = lead.is_empty() || list("zh-before").iter().any(|word| lead.ends_with(word[0])) || lead.is_ascii();
     let rest = &clause[at + deny.len()..];
     let near: String = rest.chars().take(10).collect();
-    own && (DENIED.iter().any(|word| near.contains(word)))
+    own && (list("zh-denied").iter().any(|word| near.contains(word[0])))
 }
 
 fn japanese(clause: &str) -> bool {
-    const DENIES: [&str; 13] = [
-        "ないで",
-        "ないこと",
-        "てはいけ",
-        "てはなら",
-        "ではいけ",
-        "禁止",
-        "するな",
-        "触るな",
-        "ちゃだめ",
-        "ちゃダメ",
-        "なしで",
-        "ずに",
-        "以外は",
-    ];
-    const DENIED: [&str; 26] = [
-        "コミット",
-        "プッシュ",
-        "commit",
-        "push",
-        "マージ",
-        "デプロイ",
-        "インストール",
-        "依存",
-        "削除",
-        "変更",
-        "触",
-        "編集",
-        "追加",
-        "テスト",
-        "実行",
-        "ブランチ",
-        "プルリク",
-        "リネーム",
-        "作ら",
-        "作成",
-        "書き換え",
-        "消さ",
-        "変え",
-        "いじ",
-        "公開",
-        "移動",
-    ];
     // `表示されないです` says how it is; `ユーザーが…` who does it.
     let clause = clause.replace("ないです", "").replace("ないでしょう", "");
-    let Some(at) = DENIES.iter().filter_map(|deny| clause.rfind(deny)).max() else { return false };
+    let Some(at) = list("ja-denies").iter().filter_map(|deny| clause.rfind(deny[0])).max() else { return false };
     let before = &clause[..at];
     let kana = clause.chars().any(|c| ('\u{3040}'..='\u{30ff}').contains(&c));
-    let denied = DENIED.iter().any(|word| before.contains(word) || clause[at..].starts_with("触"));
+    let denied = list("ja-denied").iter().any(|word| before.contains(word[0]) || clause[at..].starts_with("触"));
     kana && denied && !before.contains('が')
 }

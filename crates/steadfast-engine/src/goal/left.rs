@@ -1,53 +1,18 @@
 //! What is to be left as it is.
-//!
-//! - `leave the lock file alone` → `touch:lock file`
-//! - `keep the Dockerfile as is` → `touch:dockerfile`
-//! - `leave the merging to me` → `merge`
 
-use super::list;
 use steadfast_model::ConstraintKind;
-
-use super::action::{Action, actions};
-use super::fence::{fenced, only_these};
-use super::noun::deeds;
-use super::object::{Names, object, skip};
-use super::order::{after, after_one, is_over};
-use super::predicate::{same, touched};
-use super::thing;
 use steadfast_words::Word;
 
-/// What follows `leave`, `keep` or `let`.
-pub(super) fn left(rest: &[Word]) -> Vec<Action> {
+use super::action::Action;
+use super::noun::deeds;
+use super::object::{Names, object, skip};
+use super::order::{after, is_over};
+use super::predicate::same;
+use super::thing;
+
+/// What follows `leave`, `keep` or `let`: a thing, and how it is left.
+pub(super) fn left_thing(rest: &[Word]) -> Vec<Action> {
     use ConstraintKind as K;
-    // `leave merging to the reviewers`.
-    if let Some(end) = rest.iter().position(|word| word.is("to")) {
-        let done = deeds(&rest[..end]);
-        if !done.is_empty() && done.iter().all(|(kind, _)| *kind != K::Write) {
-            return done;
-        }
-    }
-    let local = rest.iter().take(4).position(|word| word.is("local")).filter(|at| is_over(&rest[at + 1..]));
-    if local.is_some_and(|at| at > 0 && rest[at - 1].is_one_of(&["commits", "everything", "branch"])) {
-        return vec![(K::Push, Vec::new())];
-    }
-    if let Some(end) = rest.windows(2).position(|pair| pair[0].is_one_of(&["to", "for"]) && pair[1].is("me")) {
-        let mine = skip(&rest[..end], &["the", "all", "any"]);
-        let done = deeds(mine);
-        return if done.is_empty() { touched(mine) } else { done };
-    }
-    let undone = rest.iter().find(|word| !word.is_in(list("left-work")) && !word.is_break());
-    match undone.map(|word| word.text.as_str()) {
-        Some("uncommitted") => return vec![(K::Commit, Vec::new())],
-        Some("unpushed") => return vec![(K::Push, Vec::new())],
-        Some("unmerged") => return vec![(K::Merge, Vec::new())],
-        _ => {}
-    }
-    if let [what, how @ ..] = skip(rest, &["the", "our", "existing", "all"])
-        && what.is_one_of(&["dependencies", "deps"])
-        && same(how).is_some()
-    {
-        return vec![(K::Dependencies, Vec::new())];
-    }
     let object = object(rest, Names::Any);
     let how = &rest[object.len..];
     if object.other && object.of.is_empty() && same(how).is_some() {
@@ -78,45 +43,20 @@ pub(super) fn left(rest: &[Word]) -> Vec<Action> {
     }
 }
 
-/// What follows `keep` or `stay`, `stick`, `steer`: away from a thing, or on a branch.
-pub(super) fn kept(rest: &[Word]) -> Vec<Action> {
-    if let Some(what) = after_one(rest, "left-away") {
-        return hands_off(what);
-    }
-    if is_here(rest) {
-        return vec![(ConstraintKind::Branch, Vec::new())];
-    }
-    match rest {
-        [working, rest @ ..] if working.is_one_of(&["working", "going", "it"]) && is_here(rest) => {
-            vec![(ConstraintKind::Branch, Vec::new())]
-        }
-        [to, place @ ..] if to.is_one_of(&["to", "with", "within", "inside"]) => only_these(place),
-        _ => fenced(rest),
-    }
+/// A thing, by any name.
+pub(super) fn any_thing(what: &[Word]) -> Vec<Action> {
+    let object = object(what, Names::Any);
+    if object.of.is_empty() || object.outside { Vec::new() } else { vec![(ConstraintKind::Touch, object.of)] }
 }
 
-/// What one's hands are kept off: a thing, the network, or what is done.
-pub(super) fn hands_off(what: &[Word]) -> Vec<Action> {
-    if super::action::is_network(what) {
-        return vec![(ConstraintKind::Network, Vec::new())];
-    }
-    let code = skip(what, &["the", "my", "our", "any"]);
-    if code.first().is_some_and(|word| word.is_one_of(&["code", "files", "keyboard", "everything"]))
-        && is_over(&code[1..])
-    {
-        return vec![(ConstraintKind::Write, Vec::new())];
-    }
-    let object = object(what, Names::Any);
-    let done = actions(what);
-    match (object.of.is_empty(), object.outside) {
-        _ if !done.is_empty() => done,
-        (false, false) => vec![(ConstraintKind::Touch, object.of)],
-        _ => Vec::new(),
-    }
+/// What is done and left to others: `leave merging to the reviewers`.
+pub(super) fn settled(words: &[Word]) -> Vec<Action> {
+    let done = deeds(words);
+    if done.iter().any(|(kind, _)| *kind == ConstraintKind::Write) { Vec::new() } else { done }
 }
 
 /// `on this branch`, `on main`.
-fn is_here(words: &[Word]) -> bool {
+pub(super) fn is_here(words: &[Word]) -> bool {
     let [on, rest @ ..] = words else { return false };
     let which = skip(rest, &["the", "this", "my", "current", "same", "existing", "that", "our", "present"]);
     let named = which.first().is_some_and(|word| word.is("branch") || thing::is_branch(word));

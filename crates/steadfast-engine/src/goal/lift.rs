@@ -1,16 +1,15 @@
 //! What a sentence allows again: a plain order to do it, or leave given for it.
 
-use super::list;
 use steadfast_model::ConstraintKind;
+use steadfast_words::{Kind, Word, prompt::Sentence};
 
 use super::action::{Action, actions};
 use super::noun::deeds;
 use super::object::skip;
-use super::order::{after_one, is_over};
-use super::predicate::touched;
+use super::order::after_one;
 use super::thing;
 use super::verb::is_verb;
-use steadfast_words::{Kind, Word, prompt::Sentence};
+use super::{grammar, list};
 
 pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
     if sentence.asks {
@@ -96,17 +95,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
         found.push((K::Only, named));
     }
     // `touch anything`: no fence is left.
-    let touches = first.is_some_and(|word| word.is_one_of(&["touch", "edit", "change", "modify", "work"]));
-    let all = order
-        .iter()
-        .skip(1)
-        .take(3)
-        .any(|word| word.is_one_of(&["anything", "everything", "whatever", "anywhere", "everywhere"]))
-        || order
-            .windows(2)
-            .take(3)
-            .any(|pair| pair[0].is_one_of(&["any", "all"]) && pair[1].is_one_of(&["file", "files"]));
-    if touches && all && !order.iter().any(|word| thing::path(word).is_some()) {
+    if grammar::fits("all-is-allowed", order).is_some() && !order.iter().any(|word| thing::path(word).is_some()) {
         found.extend([(K::Only, Vec::new()), (K::Touch, Vec::new()), (K::Write, Vec::new())]);
     }
     if first.is_some_and(|word| word.is_one_of(&["create", "add", "write", "make"])) {
@@ -140,21 +129,7 @@ fn granted(order: &[Word], leave: bool) -> Vec<Action> {
     {
         return deeds(rest);
     }
-    let Some(at) = order.iter().position(|word| word.is_one_of(&["is", "are", "can", "may"])) else {
-        return Vec::new();
-    };
-    let (subject, rest) = (skip(&order[..at], &["the"]), skip(&order[at + 1..], &["now", "totally", "all"]));
-    match rest {
-        [fine, rest @ ..] if fine.is_one_of(&["fine", "ok", "okay", "allowed", "welcome"]) && is_over(rest) => {
-            deeds(subject)
-        }
-        [be, done, rest @ ..] if be.is("be") && is_over(rest) => match done.text.as_str() {
-            "edited" | "changed" | "touched" | "modified" => touched(subject),
-            "run" => touched(subject).into_iter().map(|(_, of)| (ConstraintKind::Run, of)).collect(),
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
-    }
+    grammar::read("granted", order)
 }
 
 /// Whether a sentence orders something to be made: more than words.

@@ -1,8 +1,9 @@
 //! What a human calls by its name without saying where it is: `TokenStore`, `token_store`, the token module.
 
+use steadfast_words::{Kind, Word};
+
 use super::list;
 use super::thing;
-use steadfast_words::{Kind, Word};
 
 /// The most names of one prompt.
 pub(super) const NAMES: usize = 12;

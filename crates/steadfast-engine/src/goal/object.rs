@@ -1,8 +1,9 @@
 //! What a verb is about.
 
+use steadfast_words::{Kind, Word};
+
 use super::list;
 use super::thing;
-use steadfast_words::{Kind, Word};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Object {

@@ -1,9 +1,10 @@
 //! Who is spoken to, and where in a sentence: an order to the agent begins its clause, and whatever else stands there is
 //! what the sentence describes.
 
+use steadfast_words::Word;
+
 use super::list;
 use super::object::skip;
-use steadfast_words::Word;
 
 /// The words of this clause up to here.
 pub(super) fn clause_before(words: &[Word], at: usize) -> &[Word] {

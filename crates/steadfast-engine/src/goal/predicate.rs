@@ -1,22 +1,18 @@
 //! Sentences that say of a thing, or of what is done, that it is not for the agent.
 //!
-//! - `everything under legacy/ is frozen` → `touch:legacy/`
-//! - `the schema must not change` → `touch:schema`
-//! - `pushing is off limits` → `push`
-//!
 //! By whom and when is a description of code: `the queue must not be touched by the consumer`.
 
-use super::list;
 use steadfast_model::ConstraintKind;
+use steadfast_words::Word;
 
 use super::action::{Action, actions};
 use super::fence::{is_work_noun as is_work, only_these};
+use super::grammar::{fits, read};
+use super::list;
 use super::noun::deeds;
 use super::object::{Names, object, skip};
-use super::order::{after, after_one, clause_before, is_over, is_reported, is_said};
-use super::thing;
+use super::order::{after, clause_before, is_over, is_reported, is_said};
 use super::verb::is_verb;
-use steadfast_words::Word;
 
 /// What `is` or `are` here says of what stands before it.
 pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
@@ -26,48 +22,24 @@ pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
     let subject = subject(words, at);
     let said =
         skip(&words[at + 1..], &["all", "currently", "totally", "strictly", "completely", "still", "now", "also"]);
-    if let Some(over) = closed(said) {
-        return if is_over(over) { both(subject) } else { Vec::new() };
+    if let Some(found) = fits("closed", said) {
+        return if is_over(found.rest) { both(subject) } else { Vec::new() };
     }
     // `everything but src/ is read-only`; one thing may be so without anybody being told.
     if said.first().is_some_and(|word| word.is_one_of(&["read-only", "readonly"])) && is_over(&said[1..]) {
         return touched(subject).into_iter().filter(|(kind, _)| *kind == ConstraintKind::Only).collect();
     }
-    if let Some(over) = not_for_you(said) {
+    if let Some(found) = fits("not-for-you", said) {
         // `the branch is mine`: one of them is somebody's; all of them are a matter of who does it.
         let all = subject.last().is_some_and(|word| word.text.ends_with('s') || word.text.ends_with("ing"));
-        let done = if is_over(over) && (all || said[0].is("not")) { deeds_of(subject) } else { Vec::new() };
-        return done;
+        return if is_over(found.rest) && (all || said[0].is("not")) { deeds_of(subject) } else { Vec::new() };
     }
     // `make sure src/gen/ is not modified`.
     let minded = clause_before(words, at).iter().any(|word| word.is_one_of(&["sure", "ensure"]));
-    if let Some([done, rest @ ..]) = after(said, &["not"]).filter(|_| minded) {
-        return done_to(skip(subject, &["ensure"]), done, rest);
+    if let Some(done) = after(said, &["not"]).filter(|done| minded && !done.is_empty()) {
+        return done_to(skip(subject, &["ensure"]), done);
     }
-    if let Some([done, rest @ ..]) = after(said, &["not", "to", "be"]) {
-        return done_to(subject, done, rest);
-    }
-    Vec::new()
-}
-
-/// `off limits`, of things and of deeds; what follows it.
-fn closed(said: &[Word]) -> Option<&[Word]> {
-    after_one(said, "predicate-closed").or_else(|| after_one(said, "predicate-closed-phrases"))
-}
-
-/// `not allowed`, `my job`, `done by me`: of deeds; what follows it.
-fn not_for_you(said: &[Word]) -> Option<&[Word]> {
-    match said {
-        [my, what, rest @ ..]
-            if my.is("my") && what.is_one_of(&["job", "thing", "business", "task", "part", "responsibility"]) =>
-        {
-            Some(rest)
-        }
-        // `opened by me`.
-        [done, by, me, rest @ ..] if done.text.ends_with("ed") && by.is("by") && me.is("me") => Some(rest),
-        [done, by, me, rest @ ..] if done.is_one_of(&["done", "made"]) && by.is("by") && me.is("me") => Some(rest),
-        _ => after_one(said, "predicate-not-for-you"),
-    }
+    after(said, &["not", "to", "be"]).map(|done| done_to(subject, done)).unwrap_or_default()
 }
 
 /// What `must not` here says: `be changed`, `change`.
@@ -79,7 +51,7 @@ pub(super) fn must_not(words: &[Word], at: usize) -> Vec<Action> {
         subject = &first[..object(first, Names::Known).len];
     }
     match rest {
-        [be, done, rest @ ..] if be.is("be") => done_to(subject, done, rest),
+        [be, done @ ..] if be.is("be") => done_to(subject, done),
         [change, rest @ ..] if change.is("change") && is_over(rest) => touched(subject),
         [leave, place @ ..] if leave.is("leave") && is_work(subject) => only_these(place),
         _ => Vec::new(),
@@ -88,18 +60,7 @@ pub(super) fn must_not(words: &[Word], at: usize) -> Vec<Action> {
 
 /// What `stay`, `remain`, `stays` or `remains` here says: `as it is`.
 pub(super) fn stays(words: &[Word], at: usize) -> Vec<Action> {
-    let whole = subject(words, at);
-    let wished = [&["i", "want"][..], &["i", "need"], &["i'd", "like"], &["we", "want"], &["we", "need"]];
-    let whole = wished.iter().find_map(|texts| after(whole, texts)).unwrap_or(whole);
-    let subject = match whole {
-        [things @ .., has, to] if has.is_one_of(&["has", "have", "needs", "need"]) && to.is("to") => things,
-        [things @ .., is, to, be] if is.is_one_of(&["is", "are", "has", "have"]) && to.is("to") && be.is("be") => {
-            things
-        }
-        [things @ .., modal, be] if be.is("be") && modal.is_one_of(&["should", "must", "shall", "to"]) => things,
-        [things @ .., modal] if modal.is_one_of(&["should", "must", "shall", "will", "to"]) => things,
-        things => things,
-    };
+    let subject = fits("kept-subject", subject(words, at)).map(|found| found.about).unwrap_or_default();
     let same = same(&words[at + 1..]);
     let over = same.filter(|rest| is_over(rest) && !rest.iter().any(|word| word.is_in(list("predicate-when"))));
     if over.is_some() {
@@ -131,36 +92,23 @@ fn is_all(rest: &[Word]) -> bool {
 
 /// `as it is`, and what follows it.
 pub(super) fn same(words: &[Word]) -> Option<&[Word]> {
-    let words = skip(words, &["exactly", "just", "completely", "totally", "the"]);
-    match words {
-        [first, rest @ ..] if first.is_in(list("predicate-same")) => Some(rest),
-        [out, of, it, rest @ ..] if out.is("out") && of.is("of") && it.is_one_of(&["it", "this"]) => Some(rest),
-        [same, rest @ ..] if same.is("same") => Some(rest),
-        [as_, it, is, rest @ ..]
-            if as_.is_one_of(&["as", "like", "how", "way"])
-                && it.is_one_of(&["it", "they", "that", "this"])
-                && is.is_one_of(&["is", "are", "was", "were"]) =>
-        {
-            Some(rest)
-        }
-        [as_, is, rest @ ..] if as_.is("as") && is.is_one_of(&["is", "are"]) => Some(rest),
-        _ => None,
-    }
+    fits("same", words).map(|found| found.rest)
 }
 
 /// `nothing should be committed`, `the schema must not be changed`.
-fn done_to(subject: &[Word], done: &Word, rest: &[Word]) -> Vec<Action> {
+fn done_to(subject: &[Word], done: &[Word]) -> Vec<Action> {
+    let Some((verb, rest)) = done.split_first() else { return Vec::new() };
     if rest.iter().any(|word| word.is_in(list("predicate-when"))) {
         return Vec::new();
     }
     if is_said(subject, &["this"]) || is_said(subject, &["it"]) {
-        return done_to_all(done, rest);
+        return read("done_to_all", done);
     }
     if !is_over(rest) {
         return Vec::new();
     }
     use ConstraintKind as K;
-    let kind = match done.text.as_str() {
+    let kind = match verb.text.as_str() {
         "changed" | "touched" | "modified" | "edited" | "altered" | "rewritten" => return touched(subject),
         "deleted" | "removed" => K::Delete,
         "renamed" | "moved" => K::Rename,
@@ -176,29 +124,9 @@ fn done_to(subject: &[Word], done: &Word, rest: &[Word]) -> Vec<Action> {
     named.into_iter().filter(|(found, _)| *found == K::Touch).map(|(_, of)| (kind, of)).collect()
 }
 
-/// `nothing should be committed`, `this must not be pushed yet`.
-pub(super) fn done_to_all(done: &Word, rest: &[Word]) -> Vec<Action> {
-    use super::about::{Git, git_object};
-    use ConstraintKind as K;
-    let kind = match done.text.as_str() {
-        "committed" => K::Commit,
-        "pushed" => K::Push,
-        "merged" => K::Merge,
-        "installed" => K::Install,
-        "changed" | "modified" | "edited" | "touched" | "written" => K::Write,
-        "deleted" | "removed" => K::Delete,
-        "renamed" | "moved" => K::Rename,
-        _ => return Vec::new(),
-    };
-    if git_object(rest) == Git::All { vec![(kind, Vec::new())] } else { Vec::new() }
-}
-
 /// What `by me` here says: `merging will be done by me`.
 pub(super) fn by_me(words: &[Word], at: usize) -> Vec<Action> {
-    let done = ["will", "is", "are", "be", "done", "made", "handled", "being", "gets", "get", "opened", "created"];
-    let clause = subject(words, at);
-    let end = clause.iter().position(|word| word.is_one_of(&done)).unwrap_or(0);
-    if clause[end..].iter().all(|word| word.is_one_of(&done)) { deeds_of(&clause[..end]) } else { Vec::new() }
+    fits("done-by", subject(words, at)).map(|found| deeds_of(found.about)).unwrap_or_default()
 }
 
 /// What a clause is about, up to its verb.
@@ -230,7 +158,8 @@ pub(super) fn touched(words: &[Word]) -> Vec<Action> {
     if matches!(skip(words, &["the", "our", "existing", "all"]), [what] if what.is_one_of(&["dependencies", "deps"])) {
         return vec![(ConstraintKind::Dependencies, Vec::new())];
     }
-    let words = inside(for_a_reason(words));
+    // `for legal reasons LICENSE.md`: the reason apart.
+    let words = inside(fits("for-a-reason", words).map_or(words, |found| found.rest));
     let object = object(words, Names::Known);
     // `the rest of the repo`: all but what was named.
     if object.other && object.of.is_empty() && object.len == words.len() {
@@ -243,24 +172,10 @@ pub(super) fn touched(words: &[Word]) -> Vec<Action> {
     vec![(kind, object.of)]
 }
 
-/// `for legal reasons LICENSE.md`: the reason apart.
-fn for_a_reason(words: &[Word]) -> &[Word] {
-    let end = words.iter().position(|word| word.is_one_of(&["reasons", "reason"]));
-    match end {
-        Some(end) if words[0].is_one_of(&["for", "due"]) || words[0].is("legal") => &words[end + 1..],
-        _ => words,
-    }
-}
-
 /// `the views in app/views/`: what they are called does not matter, where they are does.
 fn inside(words: &[Word]) -> &[Word] {
-    const MOST: usize = 4;
-    let at = words.iter().position(|word| word.is_one_of(&["in", "under", "inside", "within", "below"]));
-    match at {
-        Some(at) if at <= MOST && words.get(at + 1).and_then(thing::path).is_some() => {
-            let outside = words[..at].iter().any(|word| word.is_one_of(&["outside", "except", "not", "no", "only"]));
-            if outside { words } else { &words[at + 1..] }
-        }
-        _ => words,
-    }
+    let Some(found) = fits("inside", words) else { return words };
+    let before = &words[..words.len() - found.rest.len()];
+    let outside = before.iter().any(|word| word.is_one_of(&["outside", "except", "not", "no", "only"]));
+    if outside { words } else { found.rest }
 }

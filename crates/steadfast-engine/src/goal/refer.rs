@@ -1,13 +1,10 @@
 //! What `it`, `them` and `one` stand for, put in their place where they are the object of what could be forbidden.
-//!
-//! - `the files in proto/ are generated, don't edit them by hand` → `touch:proto/`
-//! - `we don't need a PR, so don't create one` → `pull_request`
-//! - `schema.prisma: hands off` → `touch:schema.prisma`
+
+use steadfast_words::{Kind, Word};
 
 use super::list;
 use super::order::ordered;
 use super::thing;
-use steadfast_words::{Kind, Word};
 
 /// The words of a sentence with what they refer to in their places.
 pub(super) fn resolved(words: &[Word], sentence_before: &[Word]) -> Vec<Word> {

@@ -1,20 +1,16 @@
 //! What the human keeps for themselves.
 //!
-//! - `I'll push it myself` → `push`
-//! - `let me handle the merge` → `merge`
-//! - `I do the commits here` → `commit`
-//!
 //! What they did, or do where they are, keeps nothing: `I merged it myself`, `I run the tests on a mac`.
 
-use super::list;
 use steadfast_model::ConstraintKind;
+use steadfast_words::Word;
 
 use super::action::{Action, actions};
+use super::list;
 use super::noun::deeds;
 use super::object::skip;
 use super::order::{after, after_one, clause_before, is_over};
 use super::predicate::touched;
-use steadfast_words::Word;
 
 /// What the human who begins to speak of themselves here keeps.
 pub(super) fn reserved(words: &[Word], at: usize) -> Vec<Action> {

@@ -1,7 +1,8 @@
 //! "Just look, change nothing" is about the request it stands in. The next request for a change is leave.
 
-use super::list;
 use steadfast_words::{Word, prompt::Sentence};
+
+use super::list;
 
 /// Whether a prompt asks for a change, or says yes to one.
 ///

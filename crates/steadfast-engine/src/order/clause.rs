@@ -1,9 +1,10 @@
 //! One clause: what it wants.
 
+use steadfast_words::Word;
+
 use super::object::{Object, is_named, mentions, object, single};
 use super::topic::Topic;
 use super::{begins, list};
-use steadfast_words::Word;
 
 /// What a clause says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! What an order is about: whether the words after a verb are the plan, a part of it, or something else.
 
+use steadfast_words::{Kind, Word};
+
 use super::topic::Topic;
 use super::{begins, list};
-use steadfast_words::{Kind, Word};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {

@@ -1,7 +1,6 @@
 //! What the plan is called, and whether it was spoken of.
 
 use steadfast_model::PlanView;
-
 use steadfast_words::{Kind, Word};
 
 /// The names of a plan, as far as they are read.

@@ -1,0 +1,381 @@
+//! The evaluator of `rules.txt`: which phrase forbids what.
+//!
+//! A section is a list of rows, and the first row that fits counts: `pattern => outcome`, or a phrase alone. With `->` the next rows are tried
+//! where the outcome is nothing. In the section `word`, `guard :: pattern` is read at every word of a sentence: the guard says
+//! what stands before that word in its clause, as the name of a function or as a pattern for all of it.
+//!
+//! An outcome is `+kind`, `+kind:name`, a section, or a function below, with `/filter` behind it. `&` joins two of them, and
+//! `|` takes the second where the first finds nothing. It reads what the pattern is about.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use steadfast_model::ConstraintKind;
+use steadfast_words::{Found, Pattern, Slot, Word};
+
+use super::action::{Action, actions, changes_to};
+use super::object::Names;
+use super::order::{clause_before, is_over};
+use super::{
+    LISTS, about, action, approve, deny, fence, forbid, left, noun, object, order, predicate, reserve, thing, verb,
+};
+
+const RULES: &str = include_str!("rules.txt");
+
+type Filter = fn(ConstraintKind) -> bool;
+
+/// Whether something stands around the word here.
+type Stands = fn(&[Word], usize) -> bool;
+
+/// Reads words, or a word in its sentence with what stands around it.
+#[derive(Clone, Copy)]
+enum Reader {
+    Section(&'static str),
+    Words(fn(&[Word]) -> Vec<Action>),
+    At(fn(&[Word], usize) -> Vec<Action>),
+}
+
+enum Outcome {
+    Nothing,
+    Action(ConstraintKind, Option<&'static str>),
+    Read(Reader, Option<Filter>),
+    Both(Vec<Outcome>),
+    Either(Vec<Outcome>),
+}
+
+enum Guard {
+    Is(Stands),
+    Before(Pattern),
+}
+
+struct Row {
+    guards: Vec<Guard>,
+    pattern: Pattern,
+    outcome: Outcome,
+    /// The next rows are tried where this one finds nothing.
+    goes_on: bool,
+}
+
+/// The rows of a section, in order, and which of them a word can begin.
+#[derive(Default)]
+struct Section {
+    rows: Vec<Row>,
+    by_first: HashMap<&'static str, Vec<usize>>,
+}
+
+static GRAMMAR: LazyLock<HashMap<&'static str, Section>> = LazyLock::new(|| parse().unwrap_or_default());
+
+/// What the words say, as this section of the rules reads them.
+pub(super) fn read(section: &str, words: &[Word]) -> Vec<Action> {
+    let found = GRAMMAR.get(section).into_iter().flat_map(|section| &section.rows);
+    first(found, words, 0)
+}
+
+/// Where a phrase of this section fits.
+pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<Found<'w>> {
+    GRAMMAR.get(section)?.rows.iter().find_map(|row| row.pattern.at(words))
+}
+
+/// What the word here forbids, with what stands around it.
+pub(super) fn at_word(words: &[Word], at: usize) -> Vec<Action> {
+    let Some(section) = GRAMMAR.get("word") else { return Vec::new() };
+    let rows = section.by_first.get(words[at].text.as_str()).into_iter().flatten();
+    first(rows.filter_map(|row| section.rows.get(*row)), words, at)
+}
+
+fn first<'r>(rows: impl Iterator<Item = &'r Row>, words: &[Word], at: usize) -> Vec<Action> {
+    for row in rows {
+        let Some(found) = row.pattern.at(&words[at..]) else { continue };
+        let mut about = found.about;
+        let before = clause_before(words, at);
+        let fits = row.guards.iter().all(|guard| match guard {
+            Guard::Is(is) => is(words, at),
+            Guard::Before(pattern) => pattern.is(before).is_some_and(|found| {
+                // A pattern that takes all of the clause is about what it marks.
+                about = if found.about.is_empty() { about } else { found.about };
+                true
+            }),
+        });
+        if fits {
+            let actions = row.outcome.of(words, at, about);
+            if !row.goes_on || !actions.is_empty() {
+                return actions;
+            }
+        }
+    }
+    Vec::new()
+}
+
+impl Outcome {
+    fn of(&self, words: &[Word], at: usize, about: &[Word]) -> Vec<Action> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Action(kind, of) => vec![(*kind, of.iter().map(|of| (*of).to_owned()).collect())],
+            Self::Read(reader, filter) => {
+                let mut found = match reader {
+                    Reader::Section(name) => read(name, about),
+                    Reader::Words(reader) => reader(about),
+                    Reader::At(reader) => reader(words, at),
+                };
+                found.retain(|(kind, _)| filter.is_none_or(|filter| filter(*kind)));
+                found
+            }
+            Self::Both(all) => all.iter().flat_map(|one| one.of(words, at, about)).collect(),
+            Self::Either(all) => {
+                all.iter().map(|one| one.of(words, at, about)).find(|found| !found.is_empty()).unwrap_or_default()
+            }
+        }
+    }
+
+    fn parse(text: &'static str, sections: &[&'static str]) -> Result<Self, &'static str> {
+        if let Some((one, other)) = text.split_once(" & ") {
+            return Ok(Self::Both(vec![Self::parse(one, sections)?, Self::parse(other, sections)?]));
+        }
+        if let Some((one, other)) = text.split_once(" | ") {
+            return Ok(Self::Either(vec![Self::parse(one, sections)?, Self::parse(other, sections)?]));
+        }
+        if let Some(action) = text.strip_prefix('+') {
+            let (kind, of) = action.split_once(':').map_or((action, None), |(kind, of)| (kind, Some(of)));
+            return KINDS
+                .into_iter()
+                .find(|known| known.as_str() == kind)
+                .map(|kind| Self::Action(kind, of))
+                .ok_or(text);
+        }
+        let (name, filter) = text.split_once('/').map_or((text, None), |(name, filter)| (name, Some(filter)));
+        let known = READERS.iter().find(|(known, _)| *known == name).map(|(_, reader)| *reader);
+        let section = || sections.iter().find(|known| **known == name).map(|name| Reader::Section(name));
+        let filter = match filter {
+            Some(filter) => Some(FILTERS.iter().find(|(known, _)| *known == filter).ok_or(text)?.1),
+            None => None,
+        };
+        if name == "none" {
+            return Ok(Self::Nothing);
+        }
+        known.or_else(section).map(|reader| Self::Read(reader, filter)).ok_or(text)
+    }
+}
+
+/// The rules as sections. `Err` is what is unknown in them.
+fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
+    let lines = || RULES.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let titled = |line: &'static str| line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+    let sections: Vec<&str> = lines().filter_map(titled).collect();
+    let (mut grammar, mut name) = (HashMap::<&str, Section>::new(), "");
+    for line in lines().filter(|line| !line.starts_with("match:") && !line.starts_with("not:")) {
+        if let Some(title) = titled(line) {
+            name = title;
+            continue;
+        }
+        // A row without an outcome is a phrase.
+        let arrow = line.find("=>").or_else(|| line.find("->"));
+        let (fits, outcome) = arrow.map_or((line, "none"), |at| (line[..at].trim(), line[at + 2..].trim()));
+        let (guards, pattern) = fits.split_once("::").map_or(("", fits), |(guards, pattern)| (guards, pattern));
+        let guards = guards.split(" & ").map(str::trim).filter(|guard| !guard.is_empty() && *guard != "any");
+        let guard = |text: &'static str| match GUARDS.iter().find(|(known, _)| *known == text) {
+            Some((_, guard)) => Ok(Guard::Is(*guard)),
+            None => Pattern::of(text, &LISTS, slot).map(Guard::Before),
+        };
+        let row = Row {
+            guards: guards.map(guard).collect::<Result<_, _>>()?,
+            pattern: Pattern::of(pattern.trim(), &LISTS, slot)?,
+            outcome: Outcome::parse(outcome, &sections)?,
+            goes_on: arrow.is_some_and(|at| line[at..].starts_with("->")),
+        };
+        let section = grammar.entry(name).or_default();
+        for first in row.pattern.first().unwrap_or_default() {
+            section.by_first.entry(first).or_default().push(section.rows.len());
+        }
+        section.rows.push(row);
+    }
+    Ok(grammar)
+}
+
+const KINDS: [ConstraintKind; 15] = {
+    use ConstraintKind as K;
+    [
+        K::Commit,
+        K::Push,
+        K::Branch,
+        K::PullRequest,
+        K::Merge,
+        K::Dependencies,
+        K::Install,
+        K::Network,
+        K::Only,
+        K::Run,
+        K::Delete,
+        K::Rename,
+        K::Write,
+        K::Create,
+        K::Separate,
+    ]
+};
+
+/// What rows may call.
+const READERS: [(&str, Reader); 43] = [
+    ("actions", Reader::Words(actions)),
+    ("added", Reader::Words(action::added)),
+    ("all_but", Reader::At(fence::all_but)),
+    ("any_thing", Reader::Words(left::any_thing)),
+    ("asked_first", Reader::At(approve::asked_first)),
+    ("but_not", Reader::At(deny::but_not)),
+    ("by_me", Reader::At(predicate::by_me)),
+    ("changed", Reader::Words(|tail| action::changed(tail, Names::Known, false))),
+    ("changed_any", Reader::Words(|tail| action::changed(tail, Names::Any, false))),
+    ("commits_to", Reader::Words(|tail| action::of_git(ConstraintKind::Commit, tail))),
+    ("deleted", Reader::Words(|tail| action::of_files(ConstraintKind::Delete, tail))),
+    ("made_all", Reader::Words(action::made_all)),
+    ("pushes_to", Reader::Words(|tail| action::of_git(ConstraintKind::Push, tail))),
+    ("renamed", Reader::Words(|tail| action::of_files(ConstraintKind::Rename, tail))),
+    ("written", Reader::Words(|tail| action::changed(tail, Names::Known, true))),
+    ("changes_to", Reader::Words(changes_to)),
+    ("commits", Reader::Words(noun::commits)),
+    ("deeds", Reader::Words(noun::deeds)),
+    ("does", Reader::Words(forbid::done_or_noun)),
+    ("does_nothing", Reader::At(forbid::does_nothing)),
+    ("is", Reader::At(predicate::is)),
+    ("just", Reader::At(fence::just)),
+    ("left_out", Reader::At(deny::left_out)),
+    ("left_thing", Reader::Words(left::left_thing)),
+    ("must_not", Reader::At(predicate::must_not)),
+    ("new_dependencies", Reader::Words(noun::new_dependencies)),
+    ("nothing_in", Reader::Words(fence::nothing_in)),
+    ("of_things", Reader::Words(noun::of_things)),
+    ("only", Reader::At(fence::only)),
+    ("only_these", Reader::Words(fence::only_these)),
+    ("pushes", Reader::Words(noun::pushes)),
+    ("reserved", Reader::At(reserve::reserved)),
+    ("run", Reader::Words(about::run)),
+    (
+        "run_thing",
+        Reader::Words(|words| predicate::touched(words).into_iter().map(|(_, of)| (ConstraintKind::Run, of)).collect()),
+    ),
+    ("separate", Reader::At(forbid::separate)),
+    ("settled", Reader::Words(left::settled)),
+    ("stayed", Reader::Words(deny::stayed)),
+    ("stays", Reader::At(predicate::stays)),
+    ("touched", Reader::Words(predicate::touched)),
+    ("until_often", Reader::Words(forbid::until_how_often)),
+    ("used", Reader::Words(action::used)),
+    ("without", Reader::At(forbid::without)),
+    ("work_stays", Reader::At(fence::work_stays)),
+];
+
+const FILTERS: [(&str, Filter); 5] = [
+    ("git", approve::is_of_git),
+    ("touch", |kind| kind == ConstraintKind::Touch),
+    ("mine", |kind| {
+        use ConstraintKind as K;
+        matches!(
+            kind,
+            K::Commit | K::Push | K::Merge | K::PullRequest | K::Branch | K::Dependencies | K::Install | K::Create
+        )
+    }),
+    ("bounds", |kind| {
+        use ConstraintKind as K;
+        matches!(kind, K::Dependencies | K::Install | K::Touch | K::Only)
+    }),
+    ("unwritten", |kind| kind != ConstraintKind::Write),
+];
+
+const GUARDS: [(&str, Stands); 7] = [
+    ("order", order::is_order),
+    ("wish", order::is_wish),
+    ("no-aside", |words, at| !forbid::is_aside(words, at)),
+    ("no-not", |words, at| !clause_before(words, at).iter().any(|word| word.is("not"))),
+    ("leads", deny::leads),
+    ("orders", |words, at| order::is_order(words, at) || order::ordered(clause_before(words, at)).is_some()),
+    ("only-order", |words, at| at > 0 && words[at - 1].is("only") && order::is_order(words, at - 1)),
+];
+
+/// Whether a word is there that fits.
+fn one(words: &[Word], fits: impl Fn(&Word) -> bool) -> Option<usize> {
+    words.first().is_some_and(fits).then_some(1)
+}
+
+/// It takes no words.
+fn look(fits: bool) -> Option<usize> {
+    fits.then_some(0)
+}
+
+/// What takes the place of `<name>` in a pattern.
+fn slot(name: &str) -> Option<Slot> {
+    SLOTS.iter().find(|(known, _)| *known == name).map(|(_, slot)| *slot)
+}
+
+const SLOTS: [(&str, Slot); 36] = [
+    ("any", |words| one(words, |_| true)),
+    ("plain", |words| one(words, |word| word.kind == steadfast_words::Kind::Plain)),
+    ("none", |words| look(words.is_empty())),
+    ("over", |words| look(is_over(words))),
+    ("end", |words| look(object::ends(words.first()))),
+    ("colon", |words| one(words, |word| word.is_break() && word.raw == ":")),
+    ("comma", |words| one(words, |word| word.is_break() && word.raw == ",")),
+    ("or", |words| one(words, deny::is_or)),
+    ("listed", |words| deny::is_list_of_verbs(words).then_some(1)),
+    ("verb", |words| look(verb::is_verb(words))),
+    ("ing", |words| one(words, |word| word.text.ends_with("ing"))),
+    ("ing-or-s", |words| one(words, |word| word.text.ends_with("ing") || word.text.ends_with('s'))),
+    ("push", |words| one(words, |word| word.text.starts_with("push"))),
+    ("search", |words| one(words, |word| word.text.starts_with("search") || word.is("access"))),
+    ("flag", |words| one(words, |word| word.text.starts_with("--"))),
+    ("program", |words| one(words, thing::is_program)),
+    ("runs", |words| one(words, noun::is_run)),
+    ("network", |words| look(action::is_network(words))),
+    ("impossible", |words| look(forbid::is_impossible(words))),
+    ("here", |words| look(left::is_here(words))),
+    ("same", |words| predicate::same(words).map(|rest| words.len() - rest.len())),
+    ("named", |words| thing::named(words).map(|(_, len)| len)),
+    ("path", |words| one(words, |word| thing::path(word).is_some())),
+    ("place", |words| words.first().and_then(thing::path).map(|_| object::object(words, Names::Known).len)),
+    ("bare", |words| look(object::object(words, Names::Known).bare)),
+    ("general", |words| look(object::object(words, Names::Known).general)),
+    ("command", |words| one(words, thing::is_command)),
+    ("dependencies", |words| look(about::dependencies(words).is_some())),
+    ("force", |words| one(words, action::is_force)),
+    ("ed", |words| one(words, |word| word.text.ends_with("ed") || word.is("done"))),
+    ("wholly", |words| look(about::git_object(words) == about::Git::All)),
+    ("all", |words| look(about::git_object(words) != about::Git::Particular)),
+    ("files", |words| look(action::makes_files(words))),
+    ("new-dependencies", |words| look(about::dependencies(words) == Some(true))),
+    ("stated", |words| look(noun::is_stated(words))),
+    ("no-further", |words| look(noun::goes_no_further(words))),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::goal;
+
+    #[test]
+    fn every_rule_can_be_read() {
+        assert_eq!(parse().err(), None);
+        let named = |name: &str| RULES.contains(&format!("{name} ")) || RULES.contains(&format!("{name}\n"));
+        assert_eq!(
+            READERS.iter().map(|(name, _)| *name).find(|name| !named(name) && !RULES.contains(&format!("{name}/"))),
+            None
+        );
+    }
+
+    /// `match:` is a sentence with what it forbids, `not:` one that forbids nothing.
+    #[test]
+    fn every_class_of_sentences_reads_its_own_examples() {
+        let mut examples = 0;
+        for line in RULES.lines() {
+            let (sentence, forbids) = match (line.strip_prefix("match: "), line.strip_prefix("not: ")) {
+                (Some(example), _) => example.split_once(" → ").unwrap_or((example, "?")),
+                (_, Some(sentence)) => (sentence, ""),
+                _ => continue,
+            };
+            let found: Vec<String> = goal::read(sentence)
+                .constraints
+                .iter()
+                .map(|found| [&[found.kind.as_str().to_owned()], &found.of[..]].concat().join(":"))
+                .collect();
+            assert_eq!(found.join(";"), forbids, "{sentence}");
+            examples += 1;
+        }
+        assert!(examples >= 40, "{examples}");
+    }
+}
