@@ -1,9 +1,6 @@
-mod run;
-mod work;
+mod hints;
 
 use std::fmt;
-
-use steadfast_work::chain;
 
 /// Exit code for a command line that cannot be understood.
 pub(crate) const USAGE: u8 = 64;
@@ -74,77 +71,25 @@ impl fmt::Display for CommandError {
     }
 }
 
-impl From<steadfast_store::ledger::LedgerError> for CommandError {
-    fn from(error: steadfast_store::ledger::LedgerError) -> Self {
-        use steadfast_store::ledger::LedgerError as E;
-        let said = Self::failure(chain(&error));
-        match error {
-            E::Locked { .. } => said.hint("another steadfast is writing; try again in a moment"),
-            E::Damaged { path, .. } => said.hint(format!(
-                "move `{}` away and run `steadfast status`: a new ledger is made, sessions and journals are kept, tasks \
-                 have to be added again",
-                path.display()
-            )),
-            E::ReadOnly { .. } => said.hint(
-                "where a sandbox keeps `.git` read-only, the tools of the MCP server `steadfast` (`task_done`, …) do the same",
-            ),
-            E::Unreachable { .. } | E::Failed { .. } => {
-                said.hint("look at the path, its permissions and the disk; `steadfast doctor` says more")
-            }
-            E::Older { .. } => said.hint("run `steadfast status` where the repository can be written"),
-            E::DuplicateTask { .. } => said.hint("without `--id` a task gets the next free number"),
-            E::Full { .. } => said.hint("free some space; nothing was lost"),
-            E::UnknownPlan { .. } => said.hint("`steadfast plan show` shows the plan of this worktree"),
-            E::UnknownTask { .. } | E::UnknownDependency { .. } => said.hint("`steadfast task list` shows all tasks"),
-            E::TooLong { .. } | E::TooMany { .. } => Self { kind: ErrorKind::Usage, ..said }
-                .hint("the whole of it belongs into a file; name that instead, for a task by `--file PATH`"),
-            E::LearningFiles { .. } => Self { kind: ErrorKind::Usage, ..said }
-                .hint("a folder stands for what is in it: `--file src/auth/`"),
-            E::OpenLearnings { .. } => said.hint(
-                "a human looks at them with `steadfast learn list`, and runs `steadfast learn confirm ID` or `learn dismiss ID`",
-            ),
-            E::InRun { .. } | E::UnknownRun { .. } | E::UnknownUnit { .. } => {
-                said.hint("`steadfast progress` shows how the run stands, `steadfast resume` goes on with it, `steadfast resume --give-up` ends it")
-            }
-            E::InLoop { .. } | E::UnknownLoop { .. } | E::LoopIsOver { .. } | E::StageSkipped { .. } => {
-                said.hint("`steadfast loop status` shows how it stands, `steadfast loop next` what takes it further")
-            }
-            E::UnknownFinding { .. } => said.hint("`steadfast loop status` shows the reviews and their findings"),
-            E::UnknownLearning { .. } => said.hint("`steadfast learn list` shows them with their numbers"),
-            E::IllegalMove { .. } => said.hint("`steadfast task list` shows where every task stands"),
-            _ => said,
-        }
+/// What is used up has to be given again, or switched off with `none`.
+fn resume_after(why: &str) -> &'static str {
+    if why.starts_with("the budget is spent") {
+        "steadfast resume --budget USD"
+    } else if why.ends_with(" iterations are used") {
+        "steadfast resume --max-iterations N"
+    } else {
+        "steadfast resume"
     }
 }
 
-impl From<steadfast_hook::StepError> for CommandError {
-    fn from(error: steadfast_hook::StepError) -> Self {
-        use steadfast_hook::StepError as E;
-        use steadfast_store::SessionError;
-        let said = Self::failure(chain(&error));
-        match error {
-            E::Session(SessionError::Locked(_)) => {
-                said.hint("a hook of this session is at work; try again in a moment")
-            }
-            E::Session(SessionError::Newer { .. }) => said.hint("update steadfast, or end that session"),
-            E::Ledger(error) => error.into(),
-            E::Session(_) | E::Files { .. } | E::Claims(_) | E::Gate(_) | E::Grant(_) => {
-                said.hint("`steadfast doctor` looks at the journals and the disk they are on")
-            }
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::resume_after;
 
-impl From<steadfast_store::ConfigError> for CommandError {
-    fn from(error: steadfast_store::ConfigError) -> Self {
-        let hint = match &error {
-            steadfast_store::ConfigError::Unreadable { .. } => {
-                "see to it that this is a file you may read, and try again"
-            }
-            steadfast_store::ConfigError::Invalid { .. } => {
-                "mend it; `steadfast config schema` lists every key with what it may be"
-            }
-        };
-        Self::failure(error).hint(hint)
+    #[test]
+    fn the_hint_of_a_limit_names_its_flag() {
+        assert_eq!(resume_after("the budget is spent: $7.00 of $7.00"), "steadfast resume --budget USD");
+        assert_eq!(resume_after("25 of 25 iterations are used"), "steadfast resume --max-iterations N");
+        assert_eq!(resume_after("a human stopped it"), "steadfast resume");
     }
 }
