@@ -21,23 +21,37 @@ pub struct Phrases(HashMap<&'static str, Vec<Vec<&'static str>>>);
 impl Vocabulary {
     pub fn of(file: &'static str) -> Self {
         let mut found = Self::default();
-        let mut name = "";
+        let (mut name, mut phrase) = ("", Vec::new());
         for line in file.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
-            let mut phrases = line;
+            let mut rest = line;
             if !line.starts_with(' ')
-                && let Some((new, rest)) = line.split_once(':')
+                && let Some((new, first)) = line.split_once(':')
             {
-                (name, phrases) = (new, rest);
+                found.add(name, std::mem::take(&mut phrase));
+                (name, rest) = (new, first);
+                found.lists.entry(name).or_default();
             }
-            let list = found.lists.entry(name).or_default();
-            for phrase in phrases.split(", ").map(|phrase| phrase.trim().trim_end_matches(',')) {
-                let phrase: Vec<&str> = phrase.split_whitespace().collect();
-                if let Some(first) = phrase.first() {
-                    list.0.entry(first).or_default().push(phrase);
+            for word in rest.split_whitespace() {
+                phrase.push(word.trim_end_matches(','));
+                if word.ends_with(',') {
+                    found.add(name, std::mem::take(&mut phrase));
                 }
             }
         }
+        found.add(name, phrase);
         found
+    }
+
+    fn add(&mut self, name: &'static str, phrase: Vec<&'static str>) {
+        if let Some(first) = phrase.first() {
+            self.lists.entry(name).or_default().0.entry(first).or_default().push(phrase);
+        }
+    }
+
+    /// The list with the longest phrase that the words begin with, and how many words that is.
+    pub fn which(&self, words: &[Word]) -> Option<(&'static str, usize)> {
+        let found = self.lists.iter().map(|(name, list)| (*name, list.at(words)));
+        found.filter(|(_, len)| *len > 0).max_by_key(|(_, len)| *len)
     }
 
     /// A list. One that is not in the file is empty, which a test of the file's owner finds.
@@ -132,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_longest_phrase_counts_and_a_gap_holds_what_is_between() {
-        let lists = Vocabulary::of("# Verbs\nwork: go, go on, get … done,\n  carry on\nempty:\n");
+        let lists = Vocabulary::of("# Verbs\nwork: go, go on, get … done, carry\n  on\nempty:\n");
         let work = lists.list("work");
         assert_eq!(work.all_at(&words("go on then")), [2, 1]);
         assert_eq!(work.at(&words("carry on")), 2);

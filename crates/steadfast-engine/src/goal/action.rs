@@ -1,5 +1,6 @@
 //! What is done: verbs with their object, as a kind of action with what it is about.
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::about::{Git, dependencies, git_object, is_conditional, run_object};
@@ -7,7 +8,7 @@ use super::object::{Names, ends, object, skip};
 use super::order::is_over;
 use super::thing;
 use super::verb::{Verb, verb};
-use super::words::{Kind, Word};
+use steadfast_words::{Kind, Word};
 
 /// An action of a human's sentence.
 pub(super) type Action = (ConstraintKind, Vec<String>);
@@ -85,13 +86,9 @@ fn action(verb: Verb, tail: &[Word]) -> Vec<Action> {
         }
         Verb::Deploy => vec![(K::Run, vec!["deploy".to_owned()])],
         Verb::Publish => {
-            const THINGS: [&str; 12] = [
-                "package", "packages", "crate", "crates", "gem", "version", "versions", "release", "releases",
-                "library", "module", "image",
-            ];
-            const PLACES: [&str; 6] = ["npm", "pypi", "crates.io", "rubygems", "registry", "dockerhub"];
             let what = skip(tail, &["a", "an", "any", "the", "this", "new", "another", "to"]);
-            let meant = what.first().is_some_and(|word| word.is_one_of(&THINGS) || word.is_one_of(&PLACES));
+            let meant =
+                what.first().is_some_and(|word| word.is_in(list("action-things")) || word.is_in(list("action-places")));
             let all = meant || git_object(tail) != Git::Particular;
             if all { vec![(K::Run, vec!["publish".to_owned()])] } else { Vec::new() }
         }
@@ -244,31 +241,12 @@ fn added(tail: &[Word]) -> Vec<Action> {
 
 pub(super) fn made(tail: &[Word]) -> Vec<Action> {
     use ConstraintKind as K;
-    let words = skip(
-        tail,
-        &[
-            "draft",
-            "separate",
-            "different",
-            "feature",
-            "a",
-            "an",
-            "any",
-            "the",
-            "new",
-            "more",
-            "another",
-            "up",
-            "code",
-            "further",
-        ],
-    );
+    let words = list("action-1").skip(tail);
     let Some(first) = words.first() else { return Vec::new() };
-    const HERE: [&str; 6] = ["repo", "repository", "project", "remote", "branch", "checkout"];
     let here = |rest: &[Word]| {
         let place = match rest {
             [on, which, ..] if on.is_one_of(&["on", "in"]) && which.is_one_of(&["this", "my", "our"]) => true,
-            [on, the, what, ..] if on.is_one_of(&["on", "in"]) && the.is("the") => what.is_one_of(&HERE),
+            [on, the, what, ..] if on.is_one_of(&["on", "in"]) && the.is("the") => what.is_in(list("action-here")),
             _ => false,
         };
         place || ends(rest.first())

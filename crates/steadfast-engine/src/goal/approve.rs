@@ -4,20 +4,20 @@
 //! - `before you change anything, show me the plan` → `write`
 //! - `commits need my approval` → `commit`
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::action::{Action, actions};
 use super::forbid::done_or_noun;
 use super::noun::deeds;
 use super::object::skip;
-use super::order::{FILLERS, after, clause_before, is_order, is_over, is_said, unwished};
+use super::order::{after, clause_before, is_order, is_over, is_said, unwished};
 use super::predicate::done_to_all;
-use super::words::Word;
+use steadfast_words::Word;
 
 /// `hold off on committing`, `hold the commit`, `wait with any changes`.
 pub(super) fn held(rest: &[Word]) -> Vec<Action> {
-    const LIGHT: [&str; 9] = ["off", "on", "with", "the", "any", "your", "horses", "back", "a"];
-    let what = skip(rest, &LIGHT);
+    let what = list("approve-light").skip(rest);
     if what.len() == rest.len() {
         return Vec::new();
     }
@@ -46,27 +46,24 @@ pub(super) fn at_my_word(words: &[Word]) -> Vec<Action> {
 
 /// `ask me before committing`, `let me review it before you push`.
 pub(super) fn asked_first(words: &[Word], at: usize) -> Vec<Action> {
-    const ASKS: [&str; 15] = [
-        "ask", "check", "confirm", "show", "review", "tell", "ping", "approve", "wait", "look", "see", "read",
-        "discuss", "talk", "clarify",
-    ];
     // `before you change anything, show me the plan`.
     let end = words[at..].iter().position(Word::is_break).map_or(words.len(), |end| at + end);
     if is_order(words, at) && end < words.len() {
-        let then = skip(&words[end + 1..], &FILLERS);
+        let then = list("order-fillers").skip(&words[end + 1..]);
         let me = then.iter().any(|word| word.is_one_of(&["me", "my", "i"]));
-        let asks = then.first().is_some_and(|word| word.is_one_of(&ASKS)) && me;
+        let asks = then.first().is_some_and(|word| word.is_in(list("approve-asks"))) && me;
         return if asks { actions(skip(&words[at + 1..end], &["you"])) } else { Vec::new() };
     }
-    let (first, rest) = (unwished(skip(words, &FILLERS)), skip(&words[at + 1..], &["you"]));
-    let ordered = first.first().is_some_and(|word| word.is_one_of(&ASKS) || word.is_one_of(&["let", "let's"]));
+    let (first, rest) = (unwished(list("order-fillers").skip(words)), skip(&words[at + 1..], &["you"]));
+    let ordered =
+        first.first().is_some_and(|word| word.is_in(list("approve-asks")) || word.is_one_of(&["let", "let's"]));
     // Who is to stop before it need not be told whom to ask.
-    let here = skip(clause_before(words, at), &FILLERS);
+    let here = list("order-fillers").skip(clause_before(words, at));
     let stops =
         [first, here].iter().any(|said| said.first().is_some_and(|word| word.is_one_of(&["stop", "pause", "wait"])));
     let with = first.first().is_some_and(|word| word.is_one_of(&["ask", "discuss", "talk", "clarify"]));
     let me = stops || with || words[..at].iter().any(|word| word.is_one_of(&["me", "i", "my"]));
-    let asks = words[..at].iter().any(|word| word.is_one_of(&ASKS));
+    let asks = words[..at].iter().any(|word| word.is_in(list("approve-asks")));
     if !(stops || ordered && me && asks) {
         return Vec::new();
     }

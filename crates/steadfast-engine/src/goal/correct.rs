@@ -2,47 +2,15 @@
 
 use steadfast_model::Constraint;
 
-use super::words::{Sentence, Word};
-use super::{Lift, without};
-
-/// How a correction begins.
-const TURNS: [&[&str]; 12] = [
-    &["actually"],
-    &["no", "wait"],
-    &["wait", "no"],
-    &["wait"],
-    &["scratch", "that"],
-    &["on", "second", "thought"],
-    &["never", "mind"],
-    &["nevermind"],
-    &["correction"],
-    &["forget", "that"],
-    &["ignore", "that"],
-    &["strike", "that"],
-];
-
-/// Those that take back what was said, whatever follows.
-const TAKE_BACK: [&[&str]; 6] = [
-    &["scratch", "that"],
-    &["never", "mind"],
-    &["nevermind"],
-    &["forget", "that"],
-    &["ignore", "that"],
-    &["strike", "that"],
-];
-
-fn turn<'a>(words: &[Word], turns: &[&'a [&'a str]]) -> Option<&'a [&'a str]> {
-    let fits =
-        |texts: &&&[&str]| words.len() >= texts.len() && texts.iter().zip(words).all(|(text, word)| word.is(text));
-    turns.iter().find(fits).copied()
-}
+use super::{Lift, list, without};
+use steadfast_words::{Word, prompt::Sentence};
 
 fn begins(words: &[Word]) -> bool {
     let said = words
         .iter()
         .position(|word| !word.is_break() && !word.is_one_of(&["hmm", "oh", "ah", "ok", "no", "sorry", "but"]));
     let from = said.unwrap_or(0);
-    turn(words, &TURNS).is_some() || turn(&words[from.min(words.len())..], &TURNS).is_some()
+    list("correct-turns").at(words) > 0 || list("correct-turns").at(&words[from.min(words.len())..]) > 0
 }
 
 /// Makes two sentences of one that corrects itself: what was said, and what counts.
@@ -50,7 +18,7 @@ pub(super) fn split(sentences: Vec<Sentence>) -> Vec<Sentence> {
     let mut all = Vec::with_capacity(sentences.len());
     for sentence in sentences {
         let words = &sentence.words;
-        let at = (1..words.len()).find(|at| words[at - 1].is_break() && turn(&words[*at..], &TURNS).is_some());
+        let at = (1..words.len()).find(|at| words[at - 1].is_break() && list("correct-turns").at(&words[*at..]) > 0);
         match at {
             Some(at) if !sentence.pasted => {
                 let (before, after) = (words[..at - 1].to_vec(), words[at..].to_vec());
@@ -68,7 +36,7 @@ pub(super) fn take_back(sentence: &Sentence, allowed: &[Lift], constraints: &mut
     if !begins(&sentence.words) {
         return;
     }
-    if turn(&sentence.words, &TAKE_BACK).is_some() {
+    if list("correct-take-back").at(&sentence.words) > 0 {
         constraints.pop();
     }
     for lift in allowed {

@@ -6,6 +6,7 @@
 //!
 //! What is not merely to be done is not forbidden: `don't just delete the test`.
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::about::run_object;
@@ -15,32 +16,11 @@ use super::forbid::until_how_often;
 use super::left::hands_off;
 use super::noun::{deeds, noun};
 use super::object::{Names, ends, object, skip};
-use super::order::{FILLERS, after, clause_before, is_order, is_over, is_said, ordered};
+use super::order::{after, clause_before, is_order, is_over, is_said, ordered};
 use super::predicate::{done_to_all, touched};
 use super::thing;
 use super::verb::is_verb;
-use super::words::{Kind, Word};
-
-/// What may stand between the negation and its verb.
-const BETWEEN: [&str; 17] = [
-    "auto",
-    "automatically",
-    "accidentally",
-    "silently",
-    "blindly",
-    "ever",
-    "yet",
-    "actually",
-    "even",
-    "you",
-    "dare",
-    "please",
-    "go",
-    "try",
-    "bother",
-    "attempt",
-    "to",
-];
+use steadfast_words::{Kind, Word};
 
 /// What follows `don't`.
 pub(super) fn negated(rest: &[Word]) -> Vec<Action> {
@@ -88,7 +68,7 @@ pub(super) fn negated(rest: &[Word]) -> Vec<Action> {
         [under, any, _, rest @ ..] if under.is_one_of(&["under", "in", "at", "by"]) && any.is("any") => rest,
         rest => rest,
     };
-    let rest = skip(rest, &BETWEEN);
+    let rest = list("deny-between").skip(rest);
     let found = actions(rest);
     match rest {
         [does, anything, tail @ ..]
@@ -109,7 +89,7 @@ pub(super) fn negated(rest: &[Word]) -> Vec<Action> {
             actions(rest)
         }
         // `think of committing`, `start coding`.
-        [leads, tail @ ..] if found.is_empty() && leads.is_one_of(&LEADS) => {
+        [leads, tail @ ..] if found.is_empty() && leads.is_in(list("deny-begins")) => {
             let tail = skip(tail, &["of", "about", "with", "even", "on", "into", "straight", "right", "to"]);
             let does = tail.first().is_some_and(|word| word.text.ends_with("ing")) && is_verb(tail);
             if does { actions(until_how_often(tail)) } else { Vec::new() }
@@ -138,10 +118,6 @@ fn as_such(named: &[Word]) -> Vec<Action> {
     line.map_or(done, |line| vec![(ConstraintKind::Run, vec![line])])
 }
 
-/// What one begins with.
-const LEADS: [&str; 11] =
-    ["think", "dream", "start", "begin", "keep", "consider", "continue", "risk", "jump", "dive", "rush"];
-
 /// `you could push it now, but don't`: what was spoken of.
 pub(super) fn left_out(words: &[Word], at: usize) -> Vec<Action> {
     let spoken = (0..at).find(|at| is_verb(&words[*at..]) && !actions(&words[*at..]).is_empty());
@@ -151,7 +127,7 @@ pub(super) fn left_out(words: &[Word], at: usize) -> Vec<Action> {
 /// The thing in `I want openapi.yaml`.
 pub(super) fn unwished_thing(before: &[Word]) -> Option<&[Word]> {
     let wishes = [&["i", "want"][..], &["i", "need"], &["i'd", "like"], &["we", "want"], &["we", "need"]];
-    wishes.iter().find_map(|texts| after(skip(before, &FILLERS), texts))
+    wishes.iter().find_map(|texts| after(list("order-fillers").skip(before), texts))
 }
 
 /// What is not to be left: a branch or a place, and not in a state.
@@ -211,10 +187,6 @@ pub(super) fn wanted(before: &[Word], word: &Word, rest: &[Word]) -> Vec<Action>
 
 /// `you are not allowed to push`, `be careful not to touch the schema`, `refactor the service, not the tests`.
 pub(super) fn not(words: &[Word], at: usize) -> Vec<Action> {
-    const LEADS: [&str; 23] = [
-        "told", "we're", "i'd", "rather", "prefer", "let's", "try", "careful", "sure", "remember", "better", "best",
-        "i", "want", "need", "would", "like", "you", "to", "are", "you're", "may", "will",
-    ];
     let (before, rest) = (clause_before(words, at), &words[at + 1..]);
     if is_order(words, at) {
         let found = but_not(words, at);
@@ -222,7 +194,9 @@ pub(super) fn not(words: &[Word], at: usize) -> Vec<Action> {
             return found;
         }
     }
-    if !before.iter().all(|word| word.is_one_of(&FILLERS) || word.is_one_of(&LEADS)) || before.is_empty() {
+    if !before.iter().all(|word| word.is_in(list("order-fillers")) || word.is_in(list("deny-leads")))
+        || before.is_empty()
+    {
         return Vec::new();
     }
     // `we're not adding any dependencies`.
@@ -233,7 +207,7 @@ pub(super) fn not(words: &[Word], at: usize) -> Vec<Action> {
     }
     let rather = before.iter().any(|word| word.is_one_of(&["rather", "prefer"]));
     match rest {
-        [what, ..] if what.is_one_of(&ALLOWED) => allowed_to(rest),
+        [what, ..] if what.is_in(list("deny-allowed")) => allowed_to(rest),
         // `I'd rather not have LICENSE.md changed`.
         [have, things @ .., changed]
             if rather && have.is("have") && changed.is_one_of(&["changed", "touched", "modified", "edited"]) =>
@@ -248,11 +222,9 @@ pub(super) fn not(words: &[Word], at: usize) -> Vec<Action> {
     }
 }
 
-const ALLOWED: [&str; 3] = ["allowed", "supposed", "permitted"];
-
 pub(super) fn allowed_to(rest: &[Word]) -> Vec<Action> {
     match rest {
-        [what, to, rest @ ..] if what.is_one_of(&ALLOWED) && to.is("to") => actions(rest),
+        [what, to, rest @ ..] if what.is_in(list("deny-allowed")) && to.is("to") => actions(rest),
         _ => Vec::new(),
     }
 }

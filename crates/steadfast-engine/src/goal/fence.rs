@@ -6,51 +6,22 @@
 //!
 //! What only happens somewhere is no fence: `it only fails in src/auth`.
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::action::Action;
 use super::left::hands_off;
 use super::look;
 use super::object::{Names, object, skip};
-use super::order::{FILLERS, after, is_over, ordered, unwished};
+use super::order::{after, is_over, ordered, unwished};
 use super::predicate::done_to_all;
 use super::thing;
-use super::words::Word;
-
-/// What is done to a checkout, as a noun.
-const WORK: [&str; 18] = [
-    "this",
-    "changes",
-    "change",
-    "edits",
-    "edit",
-    "diff",
-    "work",
-    "modifications",
-    "fix",
-    "patch",
-    "everything",
-    "yourself",
-    "it",
-    "scope",
-    "pr",
-    "commit",
-    "refactoring",
-    "things",
-];
-
-/// What may stand before `only`, too.
-const MAY_ONLY: [&str; 21] = [
-    "write", "access", "apply", "changes", "change", "edits", "edit", "work", "may", "can", "should", "must", "i",
-    "want", "need", "touch", "modify", "you're", "are", "in", "allowed",
-];
-
-const CHANGED: [&str; 6] = ["changed", "change", "changes", "touched", "modified", "edited"];
+use steadfast_words::Word;
 
 /// `your changes to server/routes.ts`, `the diff inside tools/`.
 pub(super) fn fenced(rest: &[Word]) -> Vec<Action> {
     let place = skip(rest, &["the", "your", "all", "any"]);
-    let place = skip(place, &WORK);
+    let place = list("fence-work").skip(place);
     let said = place.len() < rest.len()
         && place.first().is_some_and(|word| word.is_one_of(&["to", "in", "inside", "within", "under"]));
     match after(place, &["out", "of"]) {
@@ -71,11 +42,14 @@ pub(super) fn only(before: &[Word], rest: &[Word]) -> Vec<Action> {
         return found;
     }
     // `it should only touch src/auth when a token expires` is how code shall be.
-    let it = skip(before, &FILLERS).first().is_some_and(|word| word.is_one_of(&["it", "this", "that", "they", "the"]));
+    let it = list("order-fillers")
+        .skip(before)
+        .first()
+        .is_some_and(|word| word.is_one_of(&["it", "this", "that", "they", "the"]));
     if it && rest.iter().any(|word| word.is_one_of(&["when", "whenever", "if", "while", "once", "after", "during"])) {
         return Vec::new();
     }
-    let lead = unwished(skip(before, &FILLERS));
+    let lead = unwished(list("order-fillers").skip(before));
     let lead = after(lead, &["i", "said"]).unwrap_or(lead);
     if rest.first().is_some_and(|word| word.is_one_of(&["there", "here"])) && is_over(&rest[1..]) && lead.is_empty() {
         return vec![(ConstraintKind::Only, Vec::new())];
@@ -94,21 +68,21 @@ pub(super) fn only(before: &[Word], rest: &[Word]) -> Vec<Action> {
     let scope = lead.iter().any(|word| word.is("scope"));
     let lead = if scope { skip(lead, &["the", "your", "scope", "of", "this", "task", "is"]) } else { lead };
     let lead_work = skip(lead, &["apply", "make", "do", "put", "keep", "commit"]);
-    let lead_work = skip(skip(lead_work, &["all", "your", "the", "any", "my"]), &WORK);
+    let lead_work = list("fence-work").skip(skip(lead_work, &["all", "your", "the", "any", "my"]));
     let lead_work = skip(lead_work, &["should", "must", "be", "go", "stay"]);
-    let place = skip(skip(lead_work, &MAY_ONLY), &["files", "the", "to", "within", "inside", "under"]);
+    let place = skip(list("fence-may-only").skip(lead_work), &["files", "the", "to", "within", "inside", "under"]);
     let is = lead.iter().any(|word| word.is_one_of(&["is", "are", "was", "were"]));
     if is_over(rest) && !is && place.len() < 4 && place.first().is_some_and(|word| thing::path(word).is_some()) {
         let object = object(place, Names::Known);
         return if object.len == place.len() { only_these(place) } else { Vec::new() };
     }
-    let mine = lead.iter().all(|word| word.is_one_of(&FILLERS) || word.is_one_of(&MAY_ONLY));
+    let mine = lead.iter().all(|word| word.is_in(list("order-fillers")) || word.is_in(list("fence-may-only")));
     if mine || is_work(lead) { only_here(rest) } else { Vec::new() }
 }
 
 /// `your edits`.
 pub(super) fn is_work_noun(words: &[Word]) -> bool {
-    matches!(skip(words, &["the", "your", "all", "any", "this"]), [what] if what.is_one_of(&WORK))
+    matches!(skip(words, &["the", "your", "all", "any", "this"]), [what] if what.is_in(list("fence-work")))
 }
 
 /// `the fix should`, `all changes must`.
@@ -116,7 +90,7 @@ fn is_work(lead: &[Word]) -> bool {
     let work = skip(lead, &["the", "your", "all", "any", "this"]);
     match work {
         [what, modal, rest @ ..] => {
-            what.is_one_of(&WORK)
+            what.is_in(list("fence-work"))
                 && modal.is_one_of(&["should", "must", "may", "can", "shall", "has", "have", "need", "are", "is"])
                 && rest.iter().all(|word| word.is_one_of(&["be", "to", "stay", "remain", "only"]))
         }
@@ -148,20 +122,14 @@ fn the_only_one(before: &[Word], rest: &[Word]) -> Option<Vec<Action>> {
 
 /// What follows `only`: `touch src/auth`, `src/auth`, `that file`.
 fn only_here(rest: &[Word]) -> Vec<Action> {
-    const DOES: [&str; 10] =
-        ["touch", "edit", "change", "modify", "update", "write", "work", "affect", "changes", "edits"];
-    const LIGHT: [&str; 15] = [
-        "files", "file", "in", "the", "under", "inside", "within", "to", "make", "do", "code", "on", "changes",
-        "edits", "folder",
-    ];
     let looked = look::looks_only(rest);
     if !looked.is_empty() {
         return looked;
     }
     let rest = after(rest, &["have", "permission"]).unwrap_or(rest);
     let rest = skip(rest, &["allowed", "allow", "to", "want", "see", "make", "do"]);
-    let does = skip(rest, &DOES);
-    let place = skip(does, &LIGHT);
+    let does = list("fence-does").skip(rest);
+    let place = list("fence-light").skip(does);
     // `only that file`: the one that was named.
     if let [that, what, tail @ ..] = does
         && that.is_one_of(&["that", "this", "these", "those"])
@@ -177,7 +145,7 @@ fn only_here(rest: &[Word]) -> Vec<Action> {
     // `only a.ts and b.ts may be changed`.
     let changed = place.first().and_then(thing::path).is_some()
         && matches!(&place[object(place, Names::Known).len..], [modal, be, done, ..]
-            if modal.is_one_of(&["may", "can", "should", "must"]) && be.is("be") && done.is_one_of(&CHANGED));
+            if modal.is_one_of(&["may", "can", "should", "must"]) && be.is("be") && done.is_in(list("fence-changed")));
     if does.len() < rest.len() || plain || changed { only_these(skip(place, &["on", "to", "in"])) } else { Vec::new() }
 }
 
@@ -203,13 +171,13 @@ pub(super) fn stay(rest: &[Word]) -> Vec<Action> {
 
 /// What `stay` says of the changes: `all changes must stay within src/forms`.
 pub(super) fn work_stays(before: &[Word], rest: &[Word]) -> Vec<Action> {
-    if is_work(skip(before, &FILLERS)) { stay(rest) } else { Vec::new() }
+    if is_work(list("order-fillers").skip(before)) { stay(rest) } else { Vec::new() }
 }
 
 /// What `confined`, `limited` or `restricted` here says.
 pub(super) fn work_is_fenced(before: &[Word], rest: &[Word]) -> Vec<Action> {
     match after(rest, &["to"]) {
-        Some(place) if is_work(skip(before, &FILLERS)) => only_these(place),
+        Some(place) if is_work(list("order-fillers").skip(before)) => only_these(place),
         _ => Vec::new(),
     }
 }
@@ -238,7 +206,7 @@ pub(super) fn nothing(rest: &[Word]) -> Vec<Action> {
     let new = rest.first().is_some_and(|word| word.is("new"));
     let object = object(skip(rest, &["new"]), Names::Known);
     let tail = &rest[object.len + usize::from(new)..];
-    let changed = tail.iter().any(|word| word.is_one_of(&CHANGED));
+    let changed = tail.iter().any(|word| word.is_in(list("fence-changed")));
     let modal =
         tail.first().is_some_and(|word| word.is_one_of(&["should", "may", "must", "shall", "can", "is", "gets"]));
     match (object.of.is_empty(), object.outside) {
@@ -251,16 +219,15 @@ pub(super) fn nothing(rest: &[Word]) -> Vec<Action> {
 /// What an order or leave given to all of it leaves out: `format everything except vendor/`, `all files but README.md can
 /// be changed`.
 pub(super) fn all_but(before: &[Word], rest: &[Word]) -> Vec<Action> {
-    const ALL: [&str; 8] = ["everything", "anything", "whatever", "all", "any", "everywhere", "every", "files"];
     let denied = |word: &Word| word.text.ends_with("n't") || word.is_one_of(&["not", "no", "never", "leave", "keep"]);
-    if !before.iter().any(|word| word.is_one_of(&ALL)) || before.iter().any(denied) {
+    if !before.iter().any(|word| word.is_in(list("fence-all"))) || before.iter().any(denied) {
         return Vec::new();
     }
     let rest = skip(rest, &["for", "in"]);
     let object = object(rest, Names::Known);
     let tail = &rest[object.len..];
     let changed = matches!(tail, [can, be, done, ..]
-        if can.is_one_of(&["can", "may"]) && be.is("be") && done.is_one_of(&CHANGED));
+        if can.is_one_of(&["can", "may"]) && be.is("be") && done.is_in(list("fence-changed")));
     let verb = ordered(before);
     let may = verb.is_some() || after(before, &["you", "can"]).or(after(before, &["you", "may"])).is_some();
     if object.of.is_empty() || object.outside || !(changed || may && is_over(tail)) {

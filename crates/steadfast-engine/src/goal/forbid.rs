@@ -8,6 +8,7 @@
 //!
 //! What is said of anybody but the agent describes code: `the worker must not delete the file`.
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::about::run_object;
@@ -19,13 +20,13 @@ use super::left::{hands_off, kept, left};
 use super::look::{only_looks, whole, with_what_there_is};
 use super::noun::{deeds, noun};
 use super::object::{ends, skip};
-use super::order::{FILLERS, after, clause_before, is_about_something, is_order, is_over, is_said, is_wish, ordered};
+use super::order::{after, clause_before, is_about_something, is_order, is_over, is_said, is_wish, ordered};
 use super::predicate::{by_me, is, must_not, stays, touched};
 use super::refer::resolved;
 use super::reserve::reserved;
 use super::thing;
 use super::verb::is_verb;
-use super::words::{Kind, Sentence, Word};
+use steadfast_words::{Kind, Word, prompt::Sentence};
 
 pub(super) fn forbidden(sentence: &Sentence, sentence_before: &[Word]) -> Vec<Action> {
     let words = resolved(&sentence.words, sentence_before);
@@ -35,64 +36,11 @@ pub(super) fn forbidden(sentence: &Sentence, sentence_before: &[Word]) -> Vec<Ac
 
 /// A sentence up to the text that it speaks of: `add to CONTRIBUTING.md the sentence: do not push to main`.
 fn own_words(words: &[Word]) -> &[Word] {
-    const TEXTS: [&str; 27] = [
-        "sentence",
-        "sentences",
-        "text",
-        "line",
-        "lines",
-        "comment",
-        "message",
-        "warning",
-        "heading",
-        "title",
-        "rule",
-        "paragraph",
-        "wording",
-        "phrase",
-        "string",
-        "label",
-        "docstring",
-        "placeholder",
-        "tooltip",
-        "hint",
-        "banner",
-        "section",
-        "bullet",
-        "reminder",
-        "disclaimer",
-        "notice",
-        "commandment",
-    ];
-    const WRITES: [&str; 22] = [
-        "add",
-        "write",
-        "put",
-        "insert",
-        "append",
-        "include",
-        "change",
-        "set",
-        "print",
-        "show",
-        "display",
-        "replace",
-        "update",
-        "document",
-        "create",
-        "extend",
-        "log",
-        "prepend",
-        "translate",
-        "make",
-        "render",
-        "use",
-    ];
     let colon = words.iter().position(|word| word.is_break() && word.raw == ":");
     let Some(colon) = colon else { return words };
-    let before = skip(&words[..colon], &FILLERS);
-    let writes = before.first().is_some_and(|word| word.is_one_of(&WRITES)) || words[0].is("make");
-    if writes && before.iter().any(|word| word.is_one_of(&TEXTS)) { &words[..colon] } else { words }
+    let before = list("order-fillers").skip(&words[..colon]);
+    let writes = before.first().is_some_and(|word| word.is_in(list("forbid-writes"))) || words[0].is("make");
+    if writes && before.iter().any(|word| word.is_in(list("forbid-texts"))) { &words[..colon] } else { words }
 }
 
 fn stated(words: &[Word]) -> Vec<Action> {
@@ -125,7 +73,7 @@ fn stated(words: &[Word]) -> Vec<Action> {
 /// `can you please not push this?` and `leave it to me, ok?` are no questions, and what stands before a colon is none.
 fn asked(words: &[Word]) -> Vec<Action> {
     // `hey, could you not …?`
-    let from = words.iter().position(|word| !word.is_break() && !word.is_one_of(&FILLERS)).unwrap_or(0);
+    let from = words.iter().position(|word| !word.is_break() && !word.is_in(list("order-fillers"))).unwrap_or(0);
     let words = if words[..from].iter().any(Word::is_break) { &words[from..] } else { words };
     if let [first, second, rest @ ..] = words
         && first.is_one_of(&["can", "could", "would", "will"])
@@ -161,14 +109,12 @@ fn at_word(words: &[Word], at: usize) -> Vec<Action> {
         // `You can't run the tests without docker` says how it is.
         "can't" if order && is_impossible(rest) => Vec::new(),
         "don't" | "mustn't" | "shouldn't" | "can't" if order => negated(rest),
-        "mustn't" | "shouldn't" if is_said(skip(before, &FILLERS), &["we"]) => negated(rest),
+        "mustn't" | "shouldn't" if is_said(list("order-fillers").skip(before), &["we"]) => negated(rest),
         // What we cannot may be a complaint; of these it never is.
-        "can't" if is_said(skip(before, &FILLERS), &["we"]) => {
+        "can't" if is_said(list("order-fillers").skip(before), &["we"]) => {
             use ConstraintKind as K;
             // `in production`: there, and not here.
-            const THERE: [&str; 9] =
-                ["production", "prod", "staging", "ci", "windows", "docker", "containers", "lambda", "runtime"];
-            let there = |pair: &[Word]| pair[0].is_one_of(&["in", "on", "at"]) && pair[1].is_one_of(&THERE);
+            let there = |pair: &[Word]| pair[0].is_one_of(&["in", "on", "at"]) && pair[1].is_in(list("forbid-there"));
             if rest.windows(2).any(there) {
                 return Vec::new();
             }
@@ -202,23 +148,9 @@ fn at_word(words: &[Word], at: usize) -> Vec<Action> {
                 .iter()
                 .rev()
                 .skip(1)
-                .all(|word| word.is_one_of(&FILLERS) || word.is_one_of(&["should", "must"])) =>
+                .all(|word| word.is_in(list("order-fillers")) || word.is_one_of(&["should", "must"])) =>
         {
-            const CASES: [&str; 12] = [
-                "circumstances",
-                "point",
-                "time",
-                "case",
-                "means",
-                "account",
-                "should",
-                "may",
-                "must",
-                "are",
-                "you",
-                "to",
-            ];
-            let does = skip(rest, &CASES);
+            let does = list("forbid-cases").skip(rest);
             if does.len() < rest.len() { actions(does) } else { Vec::new() }
         }
         "no" if order && rest.first().is_some_and(|word| word.is("one")) => nobody(&rest[1..]),
@@ -227,9 +159,9 @@ fn at_word(words: &[Word], at: usize) -> Vec<Action> {
         "won't" if is_said(skip(before, &["and", "but"]), &["you"]) => actions(skip(rest, &["be"])),
         "need" | "needs" | "require" | "requires" => on_approval(before, rest),
         "wait" if before.last().is_some_and(|word| word.is("can")) && is_over(rest) => {
-            git_only(deeds(skip(&before[..before.len() - 1], &FILLERS)))
+            git_only(deeds(list("order-fillers").skip(&before[..before.len() - 1])))
         }
-        "exception" | "excluding" if order || is_said(skip(before, &FILLERS), &["with", "the"]) => {
+        "exception" | "excluding" if order || is_said(list("order-fillers").skip(before), &["with", "the"]) => {
             all_but(words.get(..at).unwrap_or_default(), skip(rest, &["of"]))
         }
         // `return without writing` is how code shall be.
@@ -282,10 +214,9 @@ fn at_word(words: &[Word], at: usize) -> Vec<Action> {
 
 /// What cannot be done without something, which is not the human's word.
 fn is_impossible(rest: &[Word]) -> bool {
-    const MINE: [&str; 9] = ["me", "my", "asking", "approval", "permission", "review", "confirmation", "consent", "ok"];
     let clause = rest.iter().position(|word| word.is_break() && word.raw != ",").map_or(rest, |end| &rest[..end]);
     match clause.iter().position(|word| word.is_one_of(&["without", "unless", "because"])) {
-        Some(at) => !clause[at..].iter().any(|word| word.is_one_of(&MINE) || word.is("i")),
+        Some(at) => !clause[at..].iter().any(|word| word.is_in(list("forbid-mine")) || word.is("i")),
         None => false,
     }
 }
@@ -306,7 +237,7 @@ fn may_say_no(words: &[Word], at: usize) -> bool {
     ];
     let does =
         before.last().is_some_and(|word| word.is_one_of(&["make", "add", "introduce", "create", "do", "open", "use"]))
-            && before[..before.len() - 1].iter().all(|word| word.is_one_of(&FILLERS));
+            && before[..before.len() - 1].iter().all(|word| word.is_in(list("order-fillers")));
     !aside && (is_order(words, at) || does || wanted.iter().any(|texts| is_said(skip(before, &["ok", "so"]), texts)))
 }
 
@@ -350,22 +281,8 @@ fn may_go_without(words: &[Word], at: usize) -> bool {
 /// What follows `without`, where somebody is told to do something so.
 fn without(words: &[Word], at: usize) -> Vec<Action> {
     use ConstraintKind as K;
-    const CASES: [&str; 12] = [
-        "case",
-        "cases",
-        "mode",
-        "version",
-        "variant",
-        "scenario",
-        "situation",
-        "environment",
-        "machine",
-        "setup",
-        "path",
-        "users",
-    ];
     // `tests for the case without network`.
-    if at > 0 && words[at - 1].is_one_of(&CASES) {
+    if at > 0 && words[at - 1].is_in(list("forbid-without")) {
         return Vec::new();
     }
     let rest = &words[at + 1..];

@@ -4,16 +4,17 @@
 //! - `keep the Dockerfile as is` → `touch:dockerfile`
 //! - `leave the merging to me` → `merge`
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::action::{Action, actions};
 use super::fence::{fenced, only_these};
 use super::noun::deeds;
 use super::object::{Names, object, skip};
-use super::order::{after, is_over};
+use super::order::{after, after_one, is_over};
 use super::predicate::{same, touched};
 use super::thing;
-use super::words::Word;
+use steadfast_words::Word;
 
 /// What follows `leave`, `keep` or `let`.
 pub(super) fn left(rest: &[Word]) -> Vec<Action> {
@@ -34,28 +35,7 @@ pub(super) fn left(rest: &[Word]) -> Vec<Action> {
         let done = deeds(mine);
         return if done.is_empty() { touched(mine) } else { done };
     }
-    const WORK: [&str; 19] = [
-        "it",
-        "this",
-        "that",
-        "everything",
-        "them",
-        "all",
-        "the",
-        "your",
-        "my",
-        "changes",
-        "change",
-        "edits",
-        "work",
-        "in",
-        "working",
-        "tree",
-        "unstaged",
-        "and",
-        "result",
-    ];
-    let undone = rest.iter().find(|word| !word.is_one_of(&WORK) && !word.is_break());
+    let undone = rest.iter().find(|word| !word.is_in(list("left-work")) && !word.is_break());
     match undone.map(|word| word.text.as_str()) {
         Some("uncommitted") => return vec![(K::Commit, Vec::new())],
         Some("unpushed") => return vec![(K::Push, Vec::new())],
@@ -100,16 +80,7 @@ pub(super) fn left(rest: &[Word]) -> Vec<Action> {
 
 /// What follows `keep` or `stay`, `stick`, `steer`: away from a thing, or on a branch.
 pub(super) fn kept(rest: &[Word]) -> Vec<Action> {
-    const AWAY: [&[&str]; 7] = [
-        &["away", "from"],
-        &["out", "of"],
-        &["clear", "of"],
-        &["well", "clear", "of"],
-        &["your", "hands", "off"],
-        &["hands", "off"],
-        &["off"],
-    ];
-    if let Some(what) = AWAY.iter().find_map(|texts| after(rest, texts)) {
+    if let Some(what) = after_one(rest, "left-away") {
         return hands_off(what);
     }
     if is_here(rest) {

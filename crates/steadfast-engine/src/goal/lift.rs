@@ -1,93 +1,16 @@
 //! What a sentence allows again: a plain order to do it, or leave given for it.
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::action::{Action, actions};
 use super::noun::deeds;
 use super::object::skip;
-use super::order::is_over;
+use super::order::{after_one, is_over};
 use super::predicate::touched;
 use super::thing;
 use super::verb::is_verb;
-use super::words::{Kind, Sentence, Word};
-
-/// What stands before an order and says nothing.
-const FILLERS: [&str; 32] = [
-    "actually",
-    "wait",
-    "no",
-    "well",
-    "do",
-    "please",
-    "just",
-    "also",
-    "ok",
-    "okay",
-    "so",
-    "now",
-    "yes",
-    "yep",
-    "sure",
-    "alright",
-    "great",
-    "good",
-    "perfect",
-    "nice",
-    "fine",
-    "lgtm",
-    "cool",
-    "finally",
-    "let's",
-    "first",
-    "next",
-    "again",
-    "thanks",
-    "right",
-    "afterwards",
-    "always",
-];
-
-/// Leave given in words; what is allowed follows.
-const LEAVE: [&[&str]; 30] = [
-    &["you're", "free", "to"],
-    &["you", "are", "free", "to"],
-    &["you're", "allowed", "to"],
-    &["you", "are", "allowed", "to"],
-    &["you", "have", "my", "ok", "to"],
-    &["you", "have", "my", "permission", "to"],
-    &["you", "have", "permission", "to"],
-    &["you", "have", "my", "blessing", "to"],
-    &["permission", "to"],
-    &["you're", "good", "to"],
-    &["you're", "welcome", "to"],
-    &["i'm", "fine", "with", "you"],
-    &["i'm", "ok", "with", "you"],
-    &["it", "is", "okay", "to"],
-    &["go", "ahead", "and"],
-    &["go", "ahead"],
-    &["you", "can", "now"],
-    &["you", "may", "now"],
-    &["you", "can", "also"],
-    &["you", "can"],
-    &["you", "may"],
-    &["feel", "free", "to"],
-    &["it's", "fine", "to"],
-    &["it's", "ok", "to"],
-    &["it's", "okay", "to"],
-    &["it", "is", "ok", "to"],
-    &["it", "is", "fine", "to"],
-    &["don't", "forget", "to"],
-    &["make", "sure", "to"],
-    &["time", "to"],
-];
-
-/// Orders to make something: who gives one no longer wants to be read to only.
-const MAKES: [&str; 11] =
-    ["fix", "implement", "apply", "add", "build", "create", "write", "refactor", "proceed", "change", "update"];
-
-/// What makes an order one for another time.
-const LATER: [&str; 11] =
-    ["when", "if", "once", "after", "only", "unless", "until", "without", "before", "never", "not"];
+use steadfast_words::{Kind, Word, prompt::Sentence};
 
 pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
     if sentence.asks {
@@ -97,10 +20,10 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
     for clause in clauses(&sentence.words) {
         let (order, leave) = ordered(clause);
         // `Only X can merge` and `when it is merged` order nothing.
-        if order.iter().any(|word| word.is_one_of(&LATER)) {
+        if order.iter().any(|word| word.is_in(list("lift-later"))) {
             continue;
         }
-        if order.first().is_some_and(|word| word.is_one_of(&MAKES))
+        if order.first().is_some_and(|word| word.is_in(list("lift-makes")))
             || (leave && order.is_empty())
             || makes_changes(order)
         {
@@ -149,32 +72,6 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
 /// What an order names besides: a place that a fence shuts out, a package that no new dependency may be.
 fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
     use ConstraintKind as K;
-    const DOES: [&str; 24] = [
-        "do",
-        "make",
-        "fix",
-        "add",
-        "change",
-        "update",
-        "edit",
-        "write",
-        "create",
-        "implement",
-        "rename",
-        "refactor",
-        "remove",
-        "move",
-        "apply",
-        "put",
-        "style",
-        "adjust",
-        "include",
-        "handle",
-        "extend",
-        "port",
-        "migrate",
-        "clean",
-    ];
     if clause.iter().any(|word| word.text.ends_with("n't") || word.is_one_of(&["no", "not", "never", "only"])) {
         return Vec::new();
     }
@@ -191,7 +88,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
         || clause.first().is_some_and(|word| word.is_one_of(&["also", "now"]));
     let within = order.iter().position(|word| word.is_one_of(&["in", "into", "under", "inside", "within"]));
     let named = match within {
-        Some(at) if first.is_some_and(|word| word.is_one_of(&DOES)) => places(&order[at..]),
+        Some(at) if first.is_some_and(|word| word.is_in(list("lift-does"))) => places(&order[at..]),
         _ if besides || first.is_some_and(|word| word.is_one_of(&["do", "include"])) => places(order),
         _ => Vec::new(),
     };
@@ -230,11 +127,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
 
 /// A name that can be a package's.
 fn package(word: &Word) -> Option<String> {
-    const WORDS: [&str; 16] = [
-        "it", "this", "that", "them", "tests", "test", "new", "some", "more", "any", "what", "these", "those", "to",
-        "in", "for",
-    ];
-    let plain = matches!(word.kind, Kind::Plain | Kind::Code) && !word.is_one_of(&WORDS);
+    let plain = matches!(word.kind, Kind::Plain | Kind::Code) && !word.is_in(list("lift-words"));
     let spelled = |byte: u8| byte.is_ascii_alphanumeric() || b"-_@/.".contains(&byte);
     (plain && word.raw.len() > 1 && word.raw.bytes().all(spelled)).then(|| word.raw.clone())
 }
@@ -266,14 +159,13 @@ fn granted(order: &[Word], leave: bool) -> Vec<Action> {
 
 /// Whether a sentence orders something to be made: more than words.
 pub(super) fn makes_something(sentence: &Sentence) -> bool {
-    const MADE: [&str; 9] = ["fix", "implement", "add", "build", "create", "refactor", "update", "migrate", "rename"];
     let talk = ["plan", "summary", "report", "list", "comment", "proposal", "design"];
     !sentence.asks
         && clauses(&sentence.words).into_iter().any(|clause| {
             let (order, _) = ordered(clause);
-            order.first().is_some_and(|word| word.is_one_of(&MADE))
+            order.first().is_some_and(|word| word.is_in(list("lift-made")))
                 && !order.iter().take(4).any(|word| word.is_one_of(&talk))
-                && !order.iter().any(|word| word.is_one_of(&LATER))
+                && !order.iter().any(|word| word.is_in(list("lift-later")))
         })
 }
 
@@ -284,17 +176,13 @@ fn makes_changes(order: &[Word]) -> bool {
 
 /// What is ordered, and whether leave was given for it.
 fn ordered(clause: &[Word]) -> (&[Word], bool) {
-    let mut rest = skip(clause, &FILLERS);
+    let mut rest = list("lift-fillers").skip(clause);
     let mut leave = false;
-    while let Some(words) = LEAVE.iter().find(|words| stands(rest, words)) {
-        rest = skip(&rest[words.len()..], &FILLERS);
+    while let Some(after) = after_one(rest, "lift-leave") {
+        rest = list("lift-fillers").skip(after);
         leave = true;
     }
     (rest, leave)
-}
-
-fn stands(words: &[Word], texts: &[&str]) -> bool {
-    words.len() >= texts.len() && texts.iter().zip(words).all(|(text, word)| word.is(text))
 }
 
 /// The clauses of a sentence: between breaks, and between orders joined by `and` or `then`.

@@ -6,35 +6,13 @@
 //!
 //! A thing may be read-only without anybody being asked to be: `add a read-only mode`.
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::action::{Action, is_network};
 use super::object::{ends, skip};
 use super::order::{after, is_over};
-use super::words::Word;
-
-const LOOKS: [&str; 20] = [
-    "observe",
-    "suggest",
-    "propose",
-    "look",
-    "explain",
-    "analyse",
-    "analyze",
-    "investigate",
-    "review",
-    "read",
-    "think",
-    "plan",
-    "discuss",
-    "answer",
-    "report",
-    "describe",
-    "research",
-    "diagnose",
-    "brainstorm",
-    "explore",
-];
+use steadfast_words::Word;
 
 fn write() -> Vec<Action> {
     vec![(ConstraintKind::Write, Vec::new())]
@@ -43,7 +21,7 @@ fn write() -> Vec<Action> {
 /// What follows `just` or `only`: `explain`, `a plan`, `asking`.
 pub(super) fn looks_only(rest: &[Word]) -> Vec<Action> {
     match rest {
-        [look, tail @ ..] if look.is_one_of(&LOOKS) => {
+        [look, tail @ ..] if look.is_in(list("look-looks")) => {
             let tail = skip(tail, &["it", "this", "that", "around", "about", "at", "into"]);
             if is_over(tail) { write() } else { Vec::new() }
         }
@@ -59,39 +37,14 @@ pub(super) fn looks_only(rest: &[Word]) -> Vec<Action> {
 /// `explain only`.
 pub(super) fn only_looks(before: &[Word], rest: &[Word]) -> Vec<Action> {
     match before {
-        [.., look] if look.is_one_of(&LOOKS) && before.len() <= 2 && is_over(rest) => write(),
+        [.., look] if look.is_in(list("look-looks")) && before.len() <= 2 && is_over(rest) => write(),
         _ => Vec::new(),
     }
 }
 
 /// What a clause says as a whole: `read-only please`, `analysis only`, `work offline`.
 pub(super) fn whole(words: &[Word]) -> Vec<Action> {
-    const LIGHT: [&str; 23] = [
-        "session",
-        "repo",
-        "repository",
-        "task",
-        "you're",
-        "you",
-        "are",
-        "in",
-        "we're",
-        "please",
-        "ok",
-        "okay",
-        "this",
-        "is",
-        "strictly",
-        "a",
-        "it's",
-        "treat",
-        "as",
-        "stay",
-        "be",
-        "for",
-        "now",
-    ];
-    let words = skip(words, &LIGHT);
+    let words = list("look-light").skip(words);
     let mode = |rest: &[Word]| {
         let rest = skip(rest, &["mode", "task", "access", "session"]);
         is_over(rest) || rest[0].is_one_of(&["for", "as"])
@@ -123,8 +76,6 @@ pub(super) fn whole(words: &[Word]) -> Vec<Action> {
 
 /// `only the standard library`, `existing packages only`, `with the libraries we have`.
 pub(super) fn with_what_there_is(words: &[Word]) -> Vec<Action> {
-    const NOUNS: [&str; 9] =
-        ["dependencies", "deps", "packages", "libraries", "libs", "crates", "gems", "modules", "tools"];
     let standard = |rest: &[Word]| {
         let rest = skip(rest, &["the", "use", "python", "rust", "node", "go"]);
         [&["standard", "library"][..], &["std", "lib"], &["stdlib"], &["std"], &["vanilla"]]
@@ -153,7 +104,7 @@ pub(super) fn with_what_there_is(words: &[Word]) -> Vec<Action> {
         let only = existing && rest.first().is_some_and(|word| word.is("only"));
         let from = words[..at].iter().rev().find(|word| !word.is_one_of(&["existing", "current", "the", "our"]));
         let stuck = existing && from.is_some_and(|word| word.is_one_of(&["to", "with", "only"])) && is_over(rest);
-        word.is_one_of(&NOUNS) && (there && with || only || stuck)
+        word.is_in(list("look-nouns")) && (there && with || only || stuck)
     });
     // `use what is already installed`, `work with whatever's there`.
     let there = (0..words.len()).any(|at| {

@@ -29,7 +29,8 @@ mod thing;
 mod tree;
 mod turn;
 mod verb;
-pub(crate) mod words;
+
+use std::sync::LazyLock;
 
 use steadfast_model::{
     Brief, Change, Constraint, ConstraintKind, Event, EventKind, Fact, Facts, Found, Goal, GoalWord, Needs,
@@ -43,8 +44,9 @@ pub use leave::leave;
 pub(crate) use order::is_reported;
 pub(crate) use refine::refining;
 pub use refine::{in_tree, keywords};
+use steadfast_words::prompt::{self as words, Sentence, sentences};
+use steadfast_words::{Phrases, Vocabulary};
 pub use tree::found;
-use words::{Sentence, sentences};
 
 /// What a text of a human says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +68,13 @@ pub struct Lift {
     pub kind: ConstraintKind,
     /// None: all of the kind.
     pub of: Vec<String>,
+}
+
+static LISTS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(include_str!("words.txt")));
+
+/// A list of `words.txt`.
+fn list(name: &str) -> &'static Phrases {
+    LISTS.list(name)
 }
 
 /// The most constraints of one prompt.
@@ -154,29 +163,11 @@ fn command(text: &str) -> Option<Said> {
 /// `Update the README, no code changes` wants something changed. Who wants nothing changed says for how long, or what
 /// else they want.
 fn keep_to_the_order(said: &mut Said, sentences: &[Sentence]) {
-    const FOR_NOW: [&str; 16] = [
-        "yet",
-        "until",
-        "first",
-        "before",
-        "now",
-        "plan",
-        "only",
-        "just",
-        "explain",
-        "question",
-        "look",
-        "tell",
-        "answer",
-        "report",
-        "investigate",
-        "review",
-    ];
     if !sentences.iter().filter(|sentence| !sentence.pasted).any(lift::makes_something) {
         return;
     }
     let meant =
-        |text: &str| words::sentences(text).iter().flat_map(|said| &said.words).any(|word| word.is_one_of(&FOR_NOW));
+        |text: &str| words::sentences(text).iter().flat_map(|said| &said.words).any(|word| word.is_in(list("for-now")));
     said.constraints.retain(|found| found.kind != ConstraintKind::Write || meant(&found.said));
 }
 

@@ -1,27 +1,18 @@
 //! What a human calls by its name without saying where it is: `TokenStore`, `token_store`, the token module.
 
+use super::list;
 use super::thing;
-use super::words::{Kind, Word};
+use steadfast_words::{Kind, Word};
 
 /// The most names of one prompt.
 pub(super) const NAMES: usize = 12;
-
-/// What is called a part of the code behind its name.
-const PARTS: [&str; 10] =
-    ["module", "modules", "folder", "directory", "crate", "package", "component", "components", "service", "submodule"];
-
-/// What stands there and is no name.
-const LIGHT: [&str; 34] = [
-    "a", "an", "another", "any", "current", "each", "every", "existing", "first", "its", "last", "my", "new", "next",
-    "npm", "old", "one", "other", "our", "own", "right", "root", "same", "separate", "single", "that", "the", "their",
-    "these", "this", "what", "which", "whole", "your",
-];
 
 /// The names in a sentence.
 pub(super) fn names(words: &[Word]) -> Vec<String> {
     let mut all = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        let is_part = || words.get(at + 1).is_some_and(|next| next.is_one_of(&PARTS)) && !word.is_one_of(&LIGHT);
+        let is_part =
+            || words.get(at + 1).is_some_and(|next| next.is_in(list("name-parts"))) && !word.is_in(list("name-light"));
         // Most words are plain ones, and are told by that.
         let is_one = match word.kind {
             Kind::Code => true,
@@ -62,8 +53,8 @@ fn is_camel(part: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::sentences;
     use super::*;
+    use steadfast_words::prompt::sentences;
 
     fn found(text: &str) -> Vec<String> {
         sentences(text).iter().flat_map(|sentence| names(&sentence.words)).collect()

@@ -6,6 +6,7 @@
 //!
 //! What there is or was, is none: `no commits since Monday`, `no network is the reason`.
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::about::{Git, dependencies, git_object, run_object};
@@ -13,31 +14,7 @@ use super::action::{Action, actions, changes_to, is_request, made, makes_files};
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
 use super::thing;
-use super::words::{Kind, Word};
-
-/// What stands before the noun and says nothing.
-const LIGHT: [&str; 20] = [
-    "any",
-    "more",
-    "direct",
-    "code",
-    "further",
-    "file",
-    "git",
-    "the",
-    "all",
-    "your",
-    "feature",
-    "extra",
-    "automatic",
-    "single",
-    "source",
-    "own",
-    "such",
-    "silent",
-    "unasked",
-    "auto",
-];
+use steadfast_words::{Kind, Word};
 
 /// What follows `no`.
 pub(super) fn noun(rest: &[Word]) -> Vec<Action> {
@@ -67,7 +44,7 @@ pub(super) fn noun(rest: &[Word]) -> Vec<Action> {
     if rest.first().is_some_and(|word| word.is_one_of(&["new", "extra", "additional"])) && makes_files(rest) {
         return vec![(K::Create, Vec::new())];
     }
-    let words = skip(rest, &LIGHT);
+    let words = list("noun-light").skip(rest);
     let Some(first) = words.first() else { return Vec::new() };
     let tail = &words[1..];
     if is_stated(tail) {
@@ -113,23 +90,7 @@ pub(super) fn noun(rest: &[Word]) -> Vec<Action> {
         }
         _ => return actions(words),
     };
-    let tail = skip(
-        tail,
-        &[
-            "search",
-            "searches",
-            "searching",
-            "request",
-            "requests",
-            "branch",
-            "branches",
-            "of",
-            "files",
-            "anything",
-            "around",
-            "either",
-        ],
-    );
+    let tail = list("noun-tail").skip(tail);
     let more = listed(tail);
     if goes_no_further(tail) { [vec![(kind, Vec::new())], more].concat() } else { Vec::new() }
 }

@@ -1,122 +1,8 @@
 //! What a verb is about.
 
+use super::list;
 use super::thing;
-use super::words::{Kind, Word};
-
-/// What stands before a name and says nothing.
-const LIGHT: [&str; 51] = [
-    "its",
-    "below",
-    "beneath",
-    "anywhere",
-    "one",
-    "two",
-    "three",
-    "few",
-    "couple",
-    "following",
-    "the",
-    "a",
-    "an",
-    "any",
-    "my",
-    "our",
-    "your",
-    "their",
-    "this",
-    "that",
-    "these",
-    "those",
-    "existing",
-    "current",
-    "of",
-    "all",
-    "with",
-    "to",
-    "on",
-    "in",
-    "into",
-    "under",
-    "inside",
-    "within",
-    "from",
-    "single",
-    "other",
-    "old",
-    "new",
-    "database",
-    "db",
-    "sql",
-    "even",
-    "either",
-    "both",
-    "whole",
-    "entire",
-    "around",
-    "single",
-    "yourself",
-    "source",
-];
-
-/// What the rest is one of.
-const REST: [&str; 12] =
-    ["of", "the", "repo", "repository", "code", "codebase", "project", "files", "folders", "modules", "places", "app"];
-
-/// Everything, in a human's words.
-const GENERAL: [&str; 9] = ["anything", "everything", "files", "file", "code", "things", "stuff", "thing", "something"];
-
-/// What ends an object.
-const STOP: [&str; 49] = [
-    "way",
-    "whatsoever",
-    "directly",
-    "itself",
-    "themselves",
-    "tho",
-    "thanks",
-    "yet",
-    "until",
-    "please",
-    "for",
-    "now",
-    "unless",
-    "because",
-    "since",
-    "as",
-    "when",
-    "while",
-    "before",
-    "after",
-    "it's",
-    "they",
-    "i",
-    "we",
-    "you",
-    "so",
-    "if",
-    "here",
-    "ever",
-    "again",
-    "at",
-    "anymore",
-    "today",
-    "though",
-    "by",
-    "then",
-    "without",
-    "just",
-    "only",
-    "there",
-    "it",
-    "them",
-    "myself",
-    "i'll",
-    "i'm",
-    "they're",
-    "is",
-    "are",
-    "manually",
-];
+use steadfast_words::{Kind, Word};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Object {
@@ -183,7 +69,7 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
             at += 1;
         } else if word.kind == Kind::Code && is_name(word) {
             object.of.push(word.raw.clone());
-        } else if word.is_one_of(&GENERAL) {
+        } else if word.is_in(list("object-general")) {
             // `the file` is a certain one.
             if word.is_one_of(&["file", "thing"]) && at > 0 && words[at - 1].is_one_of(&["the", "this", "that"]) {
                 break;
@@ -197,7 +83,7 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
         {
             object.other = true;
             object.general = true;
-            let of = words[at + 1..].iter().take_while(|word| word.is_one_of(&REST)).count();
+            let of = words[at + 1..].iter().take_while(|word| word.is_in(list("object-rest"))).count();
             at += of;
         } else if next.is_some_and(|next| next.is_one_of(&["code", "files", "types", "components", "scripts", "pages"]))
             && is_name(word)
@@ -225,7 +111,7 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
         } else if word.is("that") && (object.general || !object.of.is_empty()) {
             // `files that are still referenced`: certain ones.
             break;
-        } else if word.is_one_of(&LIGHT) || word.text.ends_with("'s") {
+        } else if word.is_in(list("object-light")) || word.text.ends_with("'s") {
             inside |= word.is_one_of(&["in", "inside", "under", "within", "from"]);
         } else if names == Names::Any && !object.general && object.of.is_empty() && is_name(word) && ends(next) {
             object.of.push(word.raw.clone());
@@ -241,22 +127,23 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
 
 /// Whether a list of names goes on here.
 fn lists_on(words: &[Word]) -> bool {
-    let mut rest = words.iter().skip_while(|word| word.is_one_of(&LIGHT) || word.is_one_of(&["and", "or", "nor"]));
+    let mut rest =
+        words.iter().skip_while(|word| word.is_in(list("object-light")) || word.is_one_of(&["and", "or", "nor"]));
     let skipped = words.len() - rest.clone().count();
     rest.next().is_some_and(|word| {
         thing::path(word).is_some()
             || thing::named(&words[skipped..]).is_some()
             || words.get(skipped + 1).is_some_and(thing::is_place)
-            || word.is_one_of(&GENERAL)
+            || word.is_in(list("object-general"))
     })
 }
 
 fn is_name(word: &Word) -> bool {
     let shaped = word.raw.len() > 2
         && word.raw.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
-        && !word.is_one_of(&LIGHT)
-        && !word.is_one_of(&GENERAL)
-        && !word.is_one_of(&STOP);
+        && !word.is_in(list("object-light"))
+        && !word.is_in(list("object-general"))
+        && !word.is_in(list("object-stop"));
     let general = [
         "git",
         "imports",
@@ -299,7 +186,9 @@ fn is_name(word: &Word) -> bool {
 
 /// Whether nothing more is said of the verb.
 pub(super) fn ends(word: Option<&Word>) -> bool {
-    word.is_none_or(|word| word.is_break() || word.is_one_of(&STOP) || word.is_one_of(&["and", "or", "nor", "but"]))
+    word.is_none_or(|word| {
+        word.is_break() || word.is_in(list("object-stop")) || word.is_one_of(&["and", "or", "nor", "but"])
+    })
 }
 
 pub(super) fn skip<'a>(words: &'a [Word], light: &[&str]) -> &'a [Word] {

@@ -1,146 +1,9 @@
 //! Who is spoken to, and where in a sentence: an order to the agent begins its clause, and whatever else stands there is
 //! what the sentence describes.
 
+use super::list;
 use super::object::skip;
-use super::words::Word;
-
-/// What may stand between the beginning of a clause and an order. Anybody else there is who it speaks of.
-pub(super) const FILLERS: [&str; 66] = [
-    "especially",
-    "particularly",
-    "and",
-    "please",
-    "just",
-    "also",
-    "ok",
-    "okay",
-    "but",
-    "so",
-    "then",
-    "now",
-    "again",
-    "for",
-    "remember",
-    "note",
-    "important",
-    "careful",
-    "you",
-    "really",
-    "seriously",
-    "make",
-    "sure",
-    "be",
-    "that",
-    "hey",
-    "yes",
-    "well",
-    "actually",
-    "still",
-    "definitely",
-    "otherwise",
-    "meanwhile",
-    "always",
-    "or",
-    "nor",
-    "btw",
-    "fyi",
-    "ah",
-    "oh",
-    "though",
-    "tho",
-    "to",
-    "maybe",
-    "kindly",
-    "preferably",
-    "ideally",
-    "simply",
-    "absolutely",
-    "explicitly",
-    "strictly",
-    "however",
-    "therefore",
-    "reminder",
-    "first",
-    "afterwards",
-    "today",
-    "thanks",
-    "thx",
-    "great",
-    "good",
-    "cool",
-    "nice",
-    "sure",
-    "alright",
-    "ps",
-];
-
-/// Who else a sentence may be about.
-const SUBJECTS: [&str; 18] = [
-    "the", "it", "this", "that", "i", "we", "they", "a", "an", "users", "there", "i've", "he", "she", "it's", "these",
-    "those", "my",
-];
-
-/// What work is ordered with.
-const ORDERS: [&str; 58] = [
-    "add",
-    "adapt",
-    "apply",
-    "build",
-    "bump",
-    "change",
-    "clean",
-    "convert",
-    "create",
-    "cut",
-    "debug",
-    "delete",
-    "do",
-    "edit",
-    "extend",
-    "extract",
-    "find",
-    "finish",
-    "fix",
-    "format",
-    "get",
-    "go",
-    "implement",
-    "improve",
-    "inline",
-    "introduce",
-    "lint",
-    "make",
-    "mend",
-    "merge",
-    "migrate",
-    "modernize",
-    "modify",
-    "move",
-    "optimize",
-    "patch",
-    "port",
-    "refactor",
-    "reformat",
-    "remove",
-    "rename",
-    "replace",
-    "reuse",
-    "rework",
-    "rewrite",
-    "run",
-    "simplify",
-    "solve",
-    "sort",
-    "speed",
-    "split",
-    "start",
-    "touch",
-    "try",
-    "update",
-    "use",
-    "work",
-    "write",
-];
+use steadfast_words::Word;
 
 /// The words of this clause up to here.
 pub(super) fn clause_before(words: &[Word], at: usize) -> &[Word] {
@@ -148,35 +11,6 @@ pub(super) fn clause_before(words: &[Word], at: usize) -> &[Word] {
     let from = words[..at].iter().rposition(joins).map_or(0, |break_at| break_at + 1);
     &words[from..at]
 }
-
-/// How a wish begins that is an order.
-const WISHES: [&[&str]; 25] = [
-    &["must"],
-    &["should"],
-    &["have", "to"],
-    &["need", "to"],
-    &["i'd", "like", "you", "to"],
-    &["i'd", "like", "to"],
-    &["i", "would", "like", "you", "to"],
-    &["i", "would", "like", "to"],
-    &["i", "want", "you", "to"],
-    &["i", "want", "to"],
-    &["i", "need", "you", "to"],
-    &["i", "expect", "you", "to"],
-    &["i'd", "prefer", "to"],
-    &["i'd", "prefer", "if", "you"],
-    &["i'd", "prefer", "you"],
-    &["i'd", "ask", "you", "to"],
-    &["we", "want", "to"],
-    &["we'd", "like", "to"],
-    &["try", "to"],
-    &["you", "should"],
-    &["you", "must"],
-    &["you", "have", "to"],
-    &["you", "need", "to"],
-    &["we"],
-    &["let's"],
-];
 
 /// Whether an order may begin here.
 pub(super) fn is_order(words: &[Word], at: usize) -> bool {
@@ -188,7 +22,7 @@ pub(super) fn is_order(words: &[Word], at: usize) -> bool {
     let minded =
         before.iter().any(|word| word.is_one_of(&["important", "ensure", "crucial", "essential", "sure", "certain"]));
     let told = minded && before.last().is_some_and(|word| word.is("you"));
-    (told || before.iter().all(|word| word.is_one_of(&FILLERS)))
+    (told || before.iter().all(|word| word.is_in(list("order-fillers"))))
         && !is_supposed(&words[..at])
         && !is_reported(&words[..at])
 }
@@ -209,43 +43,27 @@ fn done_first(before: &[Word]) -> &[Word] {
 
 /// `the linter complains: do not use it`: somebody else's words, up to where the human's own go on.
 pub(crate) fn is_reported(before: &[Word]) -> bool {
-    const SAYS: [&str; 14] = [
-        "saying",
-        "says",
-        "say",
-        "said",
-        "complains",
-        "complained",
-        "prints",
-        "printed",
-        "reads",
-        "reports",
-        "warns",
-        "mentions",
-        "states",
-        "message",
-    ];
     let from = before.iter().rposition(|word| word.is_one_of(&["but", "so", "please"])).unwrap_or(0);
     let mine = |at: usize| at > 0 && before[at - 1].is_one_of(&["i", "we", "i've"]);
-    (from..before.len()).any(|at| before[at].is_one_of(&SAYS) && !mine(at))
+    (from..before.len()).any(|at| before[at].is_in(list("order-says")) && !mine(at))
 }
 
 /// What is left of these words when a wish begins them.
 pub(super) fn unwished(before: &[Word]) -> &[Word] {
-    WISHES.iter().find_map(|texts| after(before, texts)).unwrap_or(before)
+    after_one(before, "order-wishes").unwrap_or(before)
 }
 
 /// Whether an order or a wish may begin here: `I'd like to avoid`, `you should leave`.
 pub(super) fn is_wish(words: &[Word], at: usize) -> bool {
-    let before = skip(clause_before(words, at), &FILLERS);
-    let all = |rest: &[Word]| rest.iter().all(|word| word.is_one_of(&FILLERS));
+    let before = list("order-fillers").skip(clause_before(words, at));
+    let all = |rest: &[Word]| rest.iter().all(|word| word.is_in(list("order-fillers")));
     // `it would be great if you could`.
     let kind = before.iter().any(|word| word.is_one_of(&["great", "nice", "good", "appreciate", "cool", "better"]));
     let if_you = matches!(before, [.., if_, you, could]
         if if_.is("if") && you.is("you") && could.is_one_of(&["could", "would", "can"]));
     kind && if_you
         || is_order(words, at)
-        || (WISHES.iter().any(|texts| after(before, texts).is_some_and(all)) && !is_supposed(&words[..at]))
+        || (after_one(before, "order-wishes").is_some_and(all) && !is_supposed(&words[..at]))
 }
 
 /// `If I branch off, then don't commit`: nothing is ordered yet.
@@ -255,7 +73,7 @@ fn is_supposed(before: &[Word]) -> bool {
 
 /// The verb that a sentence orders work with.
 pub(super) fn ordered(words: &[Word]) -> Option<&Word> {
-    skip(words, &FILLERS).first().filter(|word| word.is_one_of(&ORDERS)).or_else(|| {
+    list("order-fillers").skip(words).first().filter(|word| word.is_in(list("order-orders"))).or_else(|| {
         // `make` is what fillers begin with, too: `make sure`.
         words.first().filter(|word| word.is("make"))
     })
@@ -265,12 +83,19 @@ pub(super) fn ordered(words: &[Word]) -> Option<&Word> {
 pub(super) fn is_about_something(words: &[Word]) -> bool {
     // `make it faster` orders something, `make sure the cache` does not.
     let makes = |pair: &[Word]| pair[0].is("make") && !pair[1].is_one_of(&["sure", "certain"]);
-    !words.windows(2).take(2).any(makes) && skip(words, &FILLERS).first().is_some_and(|word| word.is_one_of(&SUBJECTS))
+    !words.windows(2).take(2).any(makes)
+        && list("order-fillers").skip(words).first().is_some_and(|word| word.is_in(list("order-subjects")))
 }
 
 pub(super) fn after<'a>(words: &'a [Word], texts: &[&str]) -> Option<&'a [Word]> {
     let stands = words.len() >= texts.len() && texts.iter().zip(words).all(|(text, word)| word.is(text));
     stands.then(|| &words[texts.len()..])
+}
+
+/// What follows the longest phrase of a list.
+pub(super) fn after_one<'a>(words: &'a [Word], name: &str) -> Option<&'a [Word]> {
+    let found = list(name).at(words);
+    (found > 0).then(|| &words[found..])
 }
 
 pub(super) fn is_said(words: &[Word], texts: &[&str]) -> bool {
@@ -279,11 +104,6 @@ pub(super) fn is_said(words: &[Word], texts: &[&str]) -> bool {
 
 /// Whether a clause is over here, but for what says when, why or for whom: `for now`, `until I say so`, `please`.
 pub(super) fn is_over(words: &[Word]) -> bool {
-    const GOES_ON: [&str; 27] = [
-        "before", "until", "till", "please", "today", "here", "now", "too", "and", "but", "so", "because", "since",
-        "though", "tho", "yet", "still", "either", "right", "atm", "anymore", "again", "ok", "thanks", "unless",
-        "only", "myself",
-    ];
     let [first, rest @ ..] = words else { return true };
     let to_whom = |word: &Word| {
         word.is_one_of(&["now", "you", "the", "this", "today", "me", "all", "any", "a", "that", "at", "moment"])
@@ -293,5 +113,5 @@ pub(super) fn is_over(words: &[Word]) -> bool {
     let for_now = first.is_one_of(&["for", "to", "at", "in"])
         && rest.first().is_some_and(to_whom)
         && rest.iter().skip(1).all(|word| to_whom(word) || word.is_break() || word.is_one_of(&["task", "one", "pr"]));
-    first.is_break() || first.is_one_of(&GOES_ON) || for_now || on_this
+    first.is_break() || first.is_in(list("order-goes-on")) || for_now || on_this
 }

@@ -6,19 +6,17 @@
 //!
 //! By whom and when is a description of code: `the queue must not be touched by the consumer`.
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::action::{Action, actions};
 use super::fence::{is_work_noun as is_work, only_these};
 use super::noun::deeds;
 use super::object::{Names, object, skip};
-use super::order::{FILLERS, after, clause_before, is_over, is_reported, is_said};
+use super::order::{after, after_one, clause_before, is_over, is_reported, is_said};
 use super::thing;
 use super::verb::is_verb;
-use super::words::Word;
-
-/// What makes a sentence be about another time.
-const WHEN: [&str; 8] = ["when", "if", "while", "by", "whenever", "unless", "during", "between"];
+use steadfast_words::Word;
 
 /// What `is` or `are` here says of what stands before it.
 pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
@@ -54,51 +52,11 @@ pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
 
 /// `off limits`, of things and of deeds; what follows it.
 fn closed(said: &[Word]) -> Option<&[Word]> {
-    const SINGLE: [&str; 9] =
-        ["off-limits", "taboo", "forbidden", "prohibited", "untouchable", "sacred", "frozen", "verboten", "banned"];
-    const SEVERAL: [&[&str]; 14] = [
-        &["none", "of", "your", "business"],
-        &["out", "of", "the", "question"],
-        &["not", "up", "for", "discussion"],
-        &["off", "limits"],
-        &["out", "of", "bounds"],
-        &["out", "of", "scope"],
-        &["a", "no", "go"],
-        &["a", "no-go"],
-        &["no", "go"],
-        &["not", "your", "business"],
-        &["read-only", "for", "you"],
-        &["read-only", "for", "now"],
-        &["read", "only", "for", "you"],
-        &["read", "only", "for", "now"],
-    ];
-    match said {
-        [first, rest @ ..] if first.is_one_of(&SINGLE) => Some(rest),
-        _ => SEVERAL.iter().find_map(|texts| after(said, texts)),
-    }
+    after_one(said, "predicate-closed").or_else(|| after_one(said, "predicate-closed-phrases"))
 }
 
 /// `not allowed`, `my job`, `done by me`: of deeds; what follows it.
 fn not_for_you(said: &[Word]) -> Option<&[Word]> {
-    const SEVERAL: [&[&str]; 17] = [
-        &["not", "acceptable"],
-        &["not", "welcome"],
-        &["unacceptable"],
-        &["not", "desired"],
-        &["something", "i", "do"],
-        &["not", "allowed"],
-        &["not", "permitted"],
-        &["not", "an", "option"],
-        &["not", "ok"],
-        &["not", "okay"],
-        &["not", "wanted"],
-        &["not", "your", "job"],
-        &["up", "to", "me"],
-        &["on", "me"],
-        &["mine"],
-        &["by", "me"],
-        &["for", "me"],
-    ];
     match said {
         [my, what, rest @ ..]
             if my.is("my") && what.is_one_of(&["job", "thing", "business", "task", "part", "responsibility"]) =>
@@ -108,7 +66,7 @@ fn not_for_you(said: &[Word]) -> Option<&[Word]> {
         // `opened by me`.
         [done, by, me, rest @ ..] if done.text.ends_with("ed") && by.is("by") && me.is("me") => Some(rest),
         [done, by, me, rest @ ..] if done.is_one_of(&["done", "made"]) && by.is("by") && me.is("me") => Some(rest),
-        _ => SEVERAL.iter().find_map(|texts| after(said, texts)),
+        _ => after_one(said, "predicate-not-for-you"),
     }
 }
 
@@ -117,7 +75,7 @@ pub(super) fn must_not(words: &[Word], at: usize) -> Vec<Action> {
     let (mut subject, rest) = (subject(words, at), &words[at + 1..]);
     // `parser.rs is fine and must not be touched`: what the clause before is about.
     if subject.is_empty() && at > 1 && words[at - 1].is_one_of(&["and", "but"]) {
-        let first = skip(clause_before(words, at - 1), &FILLERS);
+        let first = list("order-fillers").skip(clause_before(words, at - 1));
         subject = &first[..object(first, Names::Known).len];
     }
     match rest {
@@ -143,11 +101,11 @@ pub(super) fn stays(words: &[Word], at: usize) -> Vec<Action> {
         things => things,
     };
     let same = same(&words[at + 1..]);
-    let over = same.filter(|rest| is_over(rest) && !rest.iter().any(|word| word.is_one_of(&WHEN)));
+    let over = same.filter(|rest| is_over(rest) && !rest.iter().any(|word| word.is_in(list("predicate-when"))));
     if over.is_some() {
         return touched(subject);
     }
-    if !is_all(&words[at + 1..]) || words[..at].iter().any(|word| word.is_one_of(&WHEN)) {
+    if !is_all(&words[at + 1..]) || words[..at].iter().any(|word| word.is_in(list("predicate-when"))) {
         return Vec::new();
     }
     let known = touched(subject);
@@ -156,37 +114,8 @@ pub(super) fn stays(words: &[Word], at: usize) -> Vec<Action> {
 
 /// `the theme`: a part of the program, by a name that nobody else has for it. What only happens is none.
 fn a_part(subject: &[Word]) -> Vec<Action> {
-    const HAPPENS: [&str; 27] = [
-        "problem",
-        "error",
-        "bug",
-        "issue",
-        "warning",
-        "question",
-        "fault",
-        "failure",
-        "risk",
-        "cost",
-        "price",
-        "user",
-        "process",
-        "cursor",
-        "focus",
-        "value",
-        "answer",
-        "state",
-        "limit",
-        "deadline",
-        "message",
-        "connection",
-        "session",
-        "rest",
-        "goal",
-        "plan",
-        "team",
-    ];
     match subject {
-        [the, name] if the.is_one_of(&["the", "our", "my"]) && !name.is_one_of(&HAPPENS) => {
+        [the, name] if the.is_one_of(&["the", "our", "my"]) && !name.is_in(list("predicate-happens")) => {
             vec![(ConstraintKind::Touch, vec![name.text.clone()])]
         }
         _ => Vec::new(),
@@ -202,10 +131,9 @@ fn is_all(rest: &[Word]) -> bool {
 
 /// `as it is`, and what follows it.
 pub(super) fn same(words: &[Word]) -> Option<&[Word]> {
-    const SINGLE: [&str; 7] = ["unchanged", "untouched", "unmodified", "intact", "as-is", "alone", "frozen"];
     let words = skip(words, &["exactly", "just", "completely", "totally", "the"]);
     match words {
-        [first, rest @ ..] if first.is_one_of(&SINGLE) => Some(rest),
+        [first, rest @ ..] if first.is_in(list("predicate-same")) => Some(rest),
         [out, of, it, rest @ ..] if out.is("out") && of.is("of") && it.is_one_of(&["it", "this"]) => Some(rest),
         [same, rest @ ..] if same.is("same") => Some(rest),
         [as_, it, is, rest @ ..]
@@ -222,7 +150,7 @@ pub(super) fn same(words: &[Word]) -> Option<&[Word]> {
 
 /// `nothing should be committed`, `the schema must not be changed`.
 fn done_to(subject: &[Word], done: &Word, rest: &[Word]) -> Vec<Action> {
-    if rest.iter().any(|word| word.is_one_of(&WHEN)) {
+    if rest.iter().any(|word| word.is_in(list("predicate-when"))) {
         return Vec::new();
     }
     if is_said(subject, &["this"]) || is_said(subject, &["it"]) {
@@ -280,11 +208,11 @@ fn subject(words: &[Word], at: usize) -> &[Word] {
     let from = at - before.len();
     if let Some(joined) = from.checked_sub(1).filter(|joined| words[*joined].is("and")) {
         let first = clause_before(words, joined);
-        if !first.is_empty() && !both(skip(first, &FILLERS)).is_empty() {
+        if !first.is_empty() && !both(list("order-fillers").skip(first)).is_empty() {
             before = &words[joined - first.len()..at];
         }
     }
-    skip(before, &FILLERS)
+    list("order-fillers").skip(before)
 }
 
 fn both(subject: &[Word]) -> Vec<Action> {

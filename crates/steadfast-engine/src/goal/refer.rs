@@ -4,37 +4,17 @@
 //! - `we don't need a PR, so don't create one` → `pull_request`
 //! - `schema.prisma: hands off` → `touch:schema.prisma`
 
+use super::list;
 use super::order::ordered;
 use super::thing;
-use super::words::{Kind, Word};
-
-const CHANGES: [&str; 17] = [
-    "modifying",
-    "touching",
-    "changing",
-    "editing",
-    "touch",
-    "change",
-    "edit",
-    "modify",
-    "alter",
-    "delete",
-    "remove",
-    "update",
-    "rewrite",
-    "leave",
-    "keep",
-    "refactor",
-    "overwrite",
-];
-const MAKES: [&str; 8] = ["make", "create", "open", "start", "file", "raise", "add", "install"];
+use steadfast_words::{Kind, Word};
 
 /// The words of a sentence with what they refer to in their places.
 pub(super) fn resolved(words: &[Word], sentence_before: &[Word]) -> Vec<Word> {
     let mut resolved: Vec<Word> = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
         let verb = at.checked_sub(1).map(|before| &words[before]);
-        let changes = verb.is_some_and(|verb| verb.is_one_of(&CHANGES));
+        let changes = verb.is_some_and(|verb| verb.is_in(list("refer-changes")));
         let starts = verb.is_some_and(|verb| verb.is_one_of(&["start", "restart", "launch", "run", "execute"]));
         let stands_for = if (changes || starts)
             && word.is_one_of(&["it", "them", "those", "these"])
@@ -80,33 +60,7 @@ fn changes_nothing(words: &[Word], at: usize) -> bool {
 }
 
 fn goes_no_further(words: &[Word], at: usize) -> bool {
-    const GOES_ON: [&str; 24] = [
-        "locally",
-        "here",
-        "again",
-        "all",
-        "directly",
-        "alone",
-        "to",
-        "as",
-        "be",
-        "unchanged",
-        "untouched",
-        "by",
-        "manually",
-        "please",
-        "yet",
-        "at",
-        "for",
-        "until",
-        "either",
-        "now",
-        "and",
-        "or",
-        "but",
-        "anymore",
-    ];
-    words.get(at).is_none_or(|word| word.is_break() || word.is_one_of(&GOES_ON))
+    words.get(at).is_none_or(|word| word.is_break() || word.is_in(list("refer-goes-on")))
 }
 
 /// The paths and things that were named last, with a word between them.
@@ -138,27 +92,8 @@ fn things(before: &[Word]) -> Vec<Word> {
 
 /// What is made, where `one` is made: the noun that was said before.
 fn made(words: &[Word], at: usize) -> Vec<Word> {
-    const NOUNS: [&str; 17] = [
-        "request",
-        "commit",
-        "commits",
-        "pr",
-        "prs",
-        "branch",
-        "server",
-        "dependency",
-        "dependencies",
-        "package",
-        "packages",
-        "library",
-        "libraries",
-        "libs",
-        "deps",
-        "crates",
-        "branches",
-    ];
-    let makes = words[..at].iter().rev().take(4).any(|word| word.is_one_of(&MAKES) || word.is("no"));
-    let noun = words[..at].iter().rev().find(|word| word.kind == Kind::Plain && word.is_one_of(&NOUNS));
+    let makes = words[..at].iter().rev().take(4).any(|word| word.is_in(list("refer-makes")) || word.is("no"));
+    let noun = words[..at].iter().rev().find(|word| word.kind == Kind::Plain && word.is_in(list("refer-nouns")));
     let named = |noun: &Word| {
         if noun.is("request") { vec![Word::of("pull"), noun.clone()] } else { vec![noun.clone()] }
     };

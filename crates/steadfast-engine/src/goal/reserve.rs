@@ -6,42 +6,19 @@
 //!
 //! What they did, or do where they are, keeps nothing: `I merged it myself`, `I run the tests on a mac`.
 
+use super::list;
 use steadfast_model::ConstraintKind;
 
 use super::action::{Action, actions};
 use super::noun::deeds;
 use super::object::skip;
-use super::order::{FILLERS, after, clause_before, is_over};
+use super::order::{after, after_one, clause_before, is_over};
 use super::predicate::touched;
-use super::words::Word;
-
-/// How a human begins who says what they will do.
-const WILL: [&[&str]; 14] = [
-    &["i", "prefer", "to"],
-    &["i'd", "prefer", "to"],
-    &["i'd", "like", "to"],
-    &["i'd", "rather"],
-    &["i'll"],
-    &["i", "will"],
-    &["i'm", "going", "to"],
-    &["i", "am", "going", "to"],
-    &["i'm", "gonna"],
-    &["we'll"],
-    &["let", "me"],
-    &["i", "can"],
-    &["i", "want", "to"],
-    &["i'm"],
-];
-
-/// What begins another thought.
-const CUT: [&str; 17] = [
-    "when", "once", "after", "later", "if", "tomorrow", "before", "as", "until", "here", "then", "because", "since",
-    "while", "tonight", "manually", "by",
-];
+use steadfast_words::Word;
 
 /// What the human who begins to speak of themselves here keeps.
 pub(super) fn reserved(words: &[Word], at: usize) -> Vec<Action> {
-    if !clause_before(words, at).iter().all(|word| word.is_one_of(&FILLERS)) {
+    if !clause_before(words, at).iter().all(|word| word.is_in(list("order-fillers"))) {
         return Vec::new();
     }
     let said = &words[at..];
@@ -64,19 +41,19 @@ pub(super) fn reserved(words: &[Word], at: usize) -> Vec<Action> {
         };
         return spoken.unwrap_or_default().into_iter().filter(|(kind, _)| git(*kind)).collect();
     }
-    match WILL.iter().find_map(|texts| Some((after(said, texts)?, *texts))) {
-        Some((rest, texts)) => willed(clause(rest), texts),
+    match after_one(said, "reserve-will") {
+        Some(rest) => willed(clause(rest), &said[..said.len() - rest.len()]),
         None => after(said, &["i"]).map(present).unwrap_or_default(),
     }
 }
 
 /// Up to the next thought.
 fn clause(words: &[Word]) -> &[Word] {
-    let end = words.iter().position(|word| word.is_break() || word.is_one_of(&CUT) || word.is("but"));
+    let end = words.iter().position(|word| word.is_break() || word.is_in(list("reserve-cut")) || word.is("but"));
     &words[..end.unwrap_or(words.len())]
 }
 
-fn willed(rest: &[Word], texts: &[&str]) -> Vec<Action> {
+fn willed(rest: &[Word], will: &[Word]) -> Vec<Action> {
     use ConstraintKind as K;
     let own = rest.windows(2).any(|pair| pair[0].is("my") && pair[1].is("own"));
     let myself = own || rest.iter().any(|word| word.is_one_of(&["myself", "personally"]));
@@ -85,15 +62,15 @@ fn willed(rest: &[Word], texts: &[&str]) -> Vec<Action> {
         return kept(object);
     }
     // Who wants to or can do it may want it done, too.
-    let wishes = texts.last().is_some_and(|word| matches!(*word, "can" | "to" | "rather"));
-    if !myself && wishes && matches!(texts[0], "i" | "i'd") {
+    let wishes = will.last().is_some_and(|word| word.is_one_of(&["can", "to", "rather"]));
+    if !myself && wishes && will[0].is_one_of(&["i", "i'd"]) {
         return Vec::new();
     }
     // Who is about something now does not say that nobody else is.
-    if texts == ["i'm"] {
+    if will.len() == 1 && will[0].is("i'm") {
         return Vec::new();
     }
-    let letting = texts[0] == "let";
+    let letting = will[0].is("let");
     let keeps = |kind: K| match kind {
         K::Commit | K::Push | K::Merge | K::PullRequest => true,
         K::Run => myself || letting,
@@ -130,21 +107,7 @@ fn present(rest: &[Word]) -> Vec<Action> {
 
 /// What follows `handle` and its like.
 fn handled(words: &[Word]) -> Option<&[Word]> {
-    const HANDLES: [&[&str]; 12] = [
-        &["handling"],
-        &["doing"],
-        &["taking", "care", "of"],
-        &["take", "care", "of"],
-        &["deal", "with"],
-        &["look", "after"],
-        &["handle"],
-        &["manage"],
-        &["do"],
-        &["take", "over"],
-        &["take", "on"],
-        &["be", "doing"],
-    ];
-    HANDLES.iter().find_map(|texts| after(words, texts))
+    after_one(words, "reserve-handles")
 }
 
 fn kept(object: &[Word]) -> Vec<Action> {

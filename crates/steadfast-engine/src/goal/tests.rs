@@ -186,6 +186,40 @@ fn a_kind_of_a_newer_version_is_kept_as_unknown() {
     assert_eq!(constraint.kind, ConstraintKind::Unknown);
 }
 
+#[test]
+fn a_list_that_is_used_has_phrases_in_lower_case() {
+    let sources = [
+        include_str!("about.rs"),
+        include_str!("action.rs"),
+        include_str!("approve.rs"),
+        include_str!("correct.rs"),
+        include_str!("deny.rs"),
+        include_str!("fence.rs"),
+        include_str!("forbid.rs"),
+        include_str!("left.rs"),
+        include_str!("lift.rs"),
+        include_str!("look.rs"),
+        include_str!("mod.rs"),
+        include_str!("name.rs"),
+        include_str!("noun.rs"),
+        include_str!("object.rs"),
+        include_str!("order.rs"),
+        include_str!("predicate.rs"),
+        include_str!("refer.rs"),
+        include_str!("reserve.rs"),
+        include_str!("thing.rs"),
+        include_str!("turn.rs"),
+        include_str!("verb.rs"),
+    ];
+    for source in sources {
+        for name in source.split("list(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            let mut phrases = list(name).iter().flatten().peekable();
+            assert!(phrases.peek().is_some(), "{name}");
+            assert!(phrases.all(|word| *word == word.to_lowercase()), "{name}");
+        }
+    }
+}
+
 /// The worked examples of each class of sentences stand where the class is explained.
 #[test]
 fn every_class_of_sentences_reads_its_own_examples() {

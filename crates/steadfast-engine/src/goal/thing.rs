@@ -1,185 +1,29 @@
 //! What a human names: a path, a thing that has its usual places in a checkout, a program.
 
-use super::words::{Kind, Word};
+use std::sync::LazyLock;
 
-/// Things by the words for them, and by which name they are kept. Longer ones first.
-const NAMED: [(&[&str], &str); 58] = [
-    (&["existing", "test"], "tests"),
-    (&["any", "test"], "tests"),
-    (&["integration", "tests"], "integration tests"),
-    (&["integration", "test"], "integration tests"),
-    (&["integration", "suite"], "integration tests"),
-    (&["end", "to", "end", "tests"], "e2e tests"),
-    (&["e2e", "test"], "e2e tests"),
-    (&["end-to-end", "tests"], "e2e tests"),
-    (&["e2e", "tests"], "e2e tests"),
-    (&["e2e", "suite"], "e2e tests"),
-    (&["unit", "tests"], "tests"),
-    (&["test", "fixtures"], "fixtures"),
-    (&["test", "cases"], "tests"),
-    (&["test", "code"], "tests"),
-    (&["test", "suite"], "tests"),
-    (&["test", "files"], "tests"),
-    (&["test", "file"], "tests"),
-    (&["lock", "file"], "lock file"),
-    (&["lock", "files"], "lock file"),
-    (&["github", "actions"], "ci"),
-    (&["ci", "config"], "ci"),
-    (&["ci", "configuration"], "ci"),
-    (&["ci", "workflows"], "ci"),
-    (&["ci", "workflow"], "ci"),
-    (&["ci", "files"], "ci"),
-    (&["ci", "pipeline"], "ci"),
-    (&["ci", "pipelines"], "ci"),
-    (&["ci", "setup"], "ci"),
-    (&["ci", "yaml"], "ci"),
-    (&["github", "workflows"], "ci"),
-    (&["snapshot", "files"], "snapshots"),
-    (&["dev", "server"], "dev server"),
-    (&["development", "server"], "dev server"),
-    (&["env", "file"], ".env"),
-    (&["env", "files"], ".env"),
-    (&["generated", "files"], "generated"),
-    (&["generated", "code"], "generated"),
-    (&["generated", "sources"], "generated"),
-    (&["e2e"], "e2e tests"),
-    (&["e2es"], "e2e tests"),
-    (&["lock-file"], "lock file"),
-    (&["lockfile"], "lock file"),
-    (&["lockfiles"], "lock file"),
-    (&["ci"], "ci"),
-    (&["schema"], "schema"),
-    (&["schemas"], "schema"),
-    (&["migrations"], "migrations"),
-    (&["migration"], "migrations"),
-    (&["tests"], "tests"),
-    (&["specs"], "tests"),
-    (&["readme"], "readme"),
-    (&["changelog"], "changelog"),
-    (&["docs"], "docs"),
-    (&["documentation"], "docs"),
-    (&["fixtures"], "fixtures"),
-    (&["snapshots"], "snapshots"),
-    (&["dockerfile"], "dockerfile"),
-    (&["makefile"], "makefile"),
-];
+use steadfast_words::{Kind, Vocabulary, Word};
 
-/// What a folder, a file or a part of a program is called after its name.
-const PLACES: [&str; 16] = [
-    "module",
-    "modules",
-    "folder",
-    "directory",
-    "dir",
-    "file",
-    "files",
-    "crate",
-    "package",
-    "component",
-    "components",
-    "service",
-    "app",
-    "submodule",
-    "tree",
-    "layer",
-];
+use super::list;
 
-/// Branches that have no other name.
-const BRANCHES: [&str; 9] = ["main", "master", "develop", "dev", "trunk", "staging", "production", "prod", "release"];
+static THINGS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(include_str!("things.txt")));
 
-/// Programs that people forbid by name.
-const PROGRAMS: [&str; 75] = [
-    "aws",
-    "az",
-    "black",
-    "cmake",
-    "cypress",
-    "dropdb",
-    "eslint",
-    "gcloud",
-    "heroku",
-    "killall",
-    "mypy",
-    "mysql",
-    "ninja",
-    "nx",
-    "phpunit",
-    "pkill",
-    "playwright",
-    "rspec",
-    "rsync",
-    "ruff",
-    "rustfmt",
-    "scp",
-    "sqlite3",
-    "ssh",
-    "tsc",
-    "turbo",
-    "vercel",
-    "vitest",
-    "webpack",
-    "ansible",
-    "apt",
-    "apt-get",
-    "bash",
-    "brew",
-    "bun",
-    "bundle",
-    "cargo",
-    "composer",
-    "curl",
-    "deno",
-    "docker",
-    "docker-compose",
-    "dotnet",
-    "find",
-    "gh",
-    "git",
-    "go",
-    "gradle",
-    "helm",
-    "jest",
-    "kubectl",
-    "make",
-    "mvn",
-    "node",
-    "npm",
-    "npx",
-    "pip",
-    "pip3",
-    "pnpm",
-    "poetry",
-    "prettier",
-    "psql",
-    "pytest",
-    "python",
-    "python3",
-    "rails",
-    "rake",
-    "rm",
-    "sed",
-    "sudo",
-    "terraform",
-    "tox",
-    "uv",
-    "wget",
-    "yarn",
-];
-
-/// Words with a slash that are no path.
-const SLASHED: [&str; 8] = ["and/or", "either/or", "he/she", "i/o", "input/output", "n/a", "tcp/ip", "yes/no"];
+/// The most words that a thing has.
+const LONGEST: usize = 4;
 
 /// The name of the thing that stands here, and how many words it takes.
 pub(super) fn named(words: &[Word]) -> Option<(&'static str, usize)> {
-    let stands = |name: &&(&[&str], &str)| {
-        name.0.len() <= words.len()
-            && name.0.iter().zip(words).all(|(text, word)| word.text == *text && !word.is_break())
-    };
-    NAMED.iter().find(stands).map(|(texts, name)| (*name, texts.len()))
+    // In backticks, a thing is one, too.
+    let is_plain = |word: &Word| word.kind == Kind::Plain || word.is_break();
+    if words.iter().take(LONGEST).all(is_plain) {
+        return THINGS.which(words);
+    }
+    let plain = |word: &Word| if word.is_break() { word.clone() } else { Word::of(&word.text) };
+    THINGS.which(&words.iter().take(LONGEST).map(plain).collect::<Vec<_>>())
 }
 
 pub(super) fn is_place(word: &Word) -> bool {
-    word.is_one_of(&PLACES)
+    word.is_in(list("places"))
 }
 
 pub(super) fn is_code(word: &Word) -> bool {
@@ -187,23 +31,23 @@ pub(super) fn is_code(word: &Word) -> bool {
 }
 
 pub(super) fn is_branch(word: &Word) -> bool {
-    word.is_one_of(&BRANCHES)
+    word.is_in(list("branches"))
 }
 
 pub(super) fn is_program(word: &Word) -> bool {
-    matches!(word.kind, Kind::Plain | Kind::Code) && PROGRAMS.contains(&word.text.as_str())
+    matches!(word.kind, Kind::Plain | Kind::Code) && list("programs").has(&word.text)
 }
 
 /// A line in backticks that begins with a program, and has more.
 pub(super) fn is_command(word: &Word) -> bool {
-    word.text.split_once(' ').is_some_and(|(program, _)| PROGRAMS.contains(&program))
+    word.text.split_once(' ').is_some_and(|(program, _)| list("programs").has(program))
 }
 
 /// The path that a word is, if it is one.
 pub(super) fn path(word: &Word) -> Option<String> {
     let raw = word.raw.trim_start_matches("./");
     let looks = match word.kind {
-        Kind::Plain => !SLASHED.contains(&word.text.as_str()) && (raw.contains('/') || is_file(raw)),
+        Kind::Plain => !list("slashed").has(&word.text) && (raw.contains('/') || is_file(raw)),
         Kind::Code => raw.contains('/') || is_file(raw),
         Kind::Quoted | Kind::Break => false,
     };
@@ -230,8 +74,8 @@ fn is_file(raw: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::sentences;
     use super::*;
+    use steadfast_words::prompt::sentences;
 
     #[test]
     fn paths_are_told_from_words() {

@@ -1,47 +1,7 @@
 //! "Just look, change nothing" is about the request it stands in. The next request for a change is leave.
 
-use super::words::{Sentence, Word};
-
-/// What begins a request.
-const REQUESTS: [&str; 22] = [
-    "alright", "also", "and", "can", "could", "go", "great", "i'd", "i", "let", "let's", "lets", "next", "now", "ok",
-    "okay", "please", "so", "sure", "then", "would", "yes",
-];
-
-/// What is asked for, by the stem of its verb.
-const CHANGES: [&str; 28] = [
-    "add",
-    "adjust",
-    "apply",
-    "build",
-    "chang",
-    "convert",
-    "creat",
-    "delet",
-    "do",
-    "drop",
-    "edit",
-    "fix",
-    "implement",
-    "improv",
-    "insert",
-    "mak",
-    "mend",
-    "migrat",
-    "move",
-    "prefill",
-    "proceed",
-    "refactor",
-    "remov",
-    "renam",
-    "replac",
-    "rewrit",
-    "updat",
-    "writ",
-];
-
-/// Yes, and nothing else.
-const YES: [&str; 8] = ["yes", "yep", "ok", "okay", "sure", "go", "proceed", "continue"];
+use super::list;
+use steadfast_words::{Word, prompt::Sentence};
 
 /// Whether a prompt asks for a change, or says yes to one.
 ///
@@ -54,23 +14,23 @@ pub(super) fn wants_change(sentences: &[Sentence]) -> bool {
 fn asks(sentence: &Sentence) -> bool {
     let words: Vec<&Word> = sentence.words.iter().filter(|word| word.text != ",").collect();
     let Some(first) = words.first() else { return false };
-    let is_request = words.len() > 1 && (first.is_one_of(&REQUESTS) || is_change(first));
-    let is_yes = words.len() <= 3 && first.is_one_of(&YES);
+    let is_request = words.len() > 1 && (first.is_in(list("turn-requests")) || is_change(first));
+    let is_yes = words.len() <= 3 && first.is_in(list("turn-yes"));
     is_yes || is_request && words.iter().take(12).any(|word| is_change(word))
 }
 
 fn is_change(word: &Word) -> bool {
-    CHANGES.iter().any(|stem| {
+    list("turn-changes").iter().any(|stem| {
         word.text
-            .strip_prefix(stem)
+            .strip_prefix(stem[0])
             .is_some_and(|rest| matches!(rest, "" | "e" | "y" | "ing" | "ting" | "ding" | "ping"))
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::words::sentences;
     use super::*;
+    use steadfast_words::prompt::sentences;
 
     #[test]
     fn a_request_for_a_change_and_a_yes_are_leave() {

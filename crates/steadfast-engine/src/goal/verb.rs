@@ -1,6 +1,10 @@
 //! The verbs that matter, in the forms in which they are said.
 
-use super::words::{Kind, Word};
+use std::sync::LazyLock;
+
+use steadfast_words::{Kind, Vocabulary, Word};
+
+use super::list;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
@@ -38,102 +42,33 @@ impl Verb {
     }
 }
 
-const VERBS: [(&str, Verb); 75] = [
-    ("deploy", Verb::Deploy),
-    ("redeploy", Verb::Deploy),
-    ("publish", Verb::Publish),
-    ("release", Verb::Publish),
-    ("pass", Verb::Use),
-    ("google", Verb::Search),
-    ("browse", Verb::Search),
-    ("shuffle", Verb::Rename),
-    ("reorganize", Verb::Rename),
-    ("reorganise", Verb::Rename),
-    ("relocate", Verb::Rename),
-    ("send", Verb::Make),
-    ("put", Verb::Make),
-    ("post", Verb::Make),
-    ("draft", Verb::Make),
-    ("adapt", Verb::Rework),
+const VERBS: [(&str, Verb); 23] = [
     ("commit", Verb::Commit),
     ("push", Verb::Push),
     ("force-push", Verb::ForcePush),
     ("merge", Verb::Merge),
-    ("rebase", Verb::Merge),
-    ("create", Verb::Make),
-    ("open", Verb::Make),
     ("make", Verb::Make),
-    ("submit", Verb::Make),
-    ("raise", Verb::Make),
-    ("file", Verb::Make),
-    ("branch", Verb::Branch),
     ("switch", Verb::Switch),
-    ("checkout", Verb::Switch),
+    ("branch", Verb::Branch),
+    ("call", Verb::Call),
+    ("search", Verb::Search),
     ("add", Verb::Add),
-    ("introduce", Verb::Add),
     ("use", Verb::Use),
     ("install", Verb::Install),
     ("download", Verb::Download),
-    ("fetch", Verb::Download),
-    ("curl", Verb::Download),
-    ("wget", Verb::Download),
     ("access", Verb::Access),
-    ("hit", Verb::Access),
     ("run", Verb::Run),
-    ("rerun", Verb::Run),
-    ("execute", Verb::Run),
-    ("call", Verb::Call),
-    ("invoke", Verb::Call),
-    ("trigger", Verb::Call),
-    ("start", Verb::Run),
-    ("restart", Verb::Run),
-    ("launch", Verb::Run),
     ("delete", Verb::Delete),
-    ("remove", Verb::Delete),
-    ("erase", Verb::Delete),
-    ("wipe", Verb::Delete),
-    ("rm", Verb::Delete),
     ("rename", Verb::Rename),
-    ("move", Verb::Rename),
-    ("touch", Verb::TouchAny),
-    ("change", Verb::Touch),
-    ("modify", Verb::Touch),
-    ("edit", Verb::Touch),
-    ("alter", Verb::Touch),
-    ("update", Verb::Rework),
-    ("adjust", Verb::Rework),
-    ("tweak", Verb::Rework),
-    ("patch", Verb::Rework),
-    ("regenerate", Verb::Rework),
-    ("format", Verb::Rework),
-    ("rewrite", Verb::Rework),
-    ("refactor", Verb::Rework),
-    ("reformat", Verb::Rework),
-    ("overwrite", Verb::Rework),
+    ("touch", Verb::Touch),
+    ("rework", Verb::Rework),
+    ("touch-any", Verb::TouchAny),
     ("write", Verb::Write),
-    ("implement", Verb::Write),
-    ("fix", Verb::Write),
-    ("code", Verb::Write),
+    ("deploy", Verb::Deploy),
+    ("publish", Verb::Publish),
 ];
 
-/// Verbs of two words.
-const PAIRS: [(&str, &str, Verb); 15] = [
-    ("mess", "up", Verb::TouchAny),
-    ("screw", "with", Verb::TouchAny),
-    ("kick", "off", Verb::Run),
-    ("force", "push", Verb::ForcePush),
-    ("mess", "with", Verb::TouchAny),
-    ("fiddle", "with", Verb::TouchAny),
-    ("tamper", "with", Verb::TouchAny),
-    ("meddle", "with", Verb::TouchAny),
-    ("throw", "away", Verb::Delete),
-    ("spin", "up", Verb::Run),
-    ("fire", "up", Verb::Run),
-    ("pull", "in", Verb::Add),
-    ("bring", "in", Verb::Add),
-    ("check", "out", Verb::Switch),
-    ("check", "in", Verb::Commit),
-];
+static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(include_str!("verbs.txt")));
 
 pub(super) fn is_verb(words: &[Word]) -> bool {
     verb(words).is_some()
@@ -142,42 +77,25 @@ pub(super) fn is_verb(words: &[Word]) -> bool {
 pub(super) fn verb(words: &[Word]) -> Option<(Verb, usize)> {
     let first = words.first().filter(|word| word.kind == Kind::Plain)?;
     // `git commit`, `npm install`: the program says nothing more.
-    if first.is_one_of(&["git", "npm", "pnpm", "yarn", "pip", "pip3", "cargo", "brew", "apt", "apt-get", "uv"]) {
+    if first.is_in(list("verb-programs")) {
         if words.get(1).is_some_and(|word| word.is("i")) {
             return Some((Verb::Install, 2));
         }
         return verb(&words[1..]).map(|(verb, len)| (verb, len + 1));
     }
-    if let [get, rid, of, ..] = words
-        && is_form(&get.text, "get")
-        && rid.is("rid")
-        && of.is("of")
-    {
-        return Some((Verb::Delete, 3));
-    }
-    // `check this in`.
-    if let [check, it, within, ..] = words
-        && check.is("check")
-        && it.is_one_of(&["this", "it", "that", "anything", "them"])
-        && within.is("in")
-    {
-        return Some((Verb::Commit, 3));
-    }
-    if let Some(second) = words.get(1) {
-        let pair = PAIRS.iter().find(|(one, two, _)| {
-            (is_form(&first.text, one) && second.is(two)) || (first.is(one) && is_form(&second.text, two))
-        });
-        if let Some((_, _, verb)) = pair {
-            return Some((*verb, 2));
-        }
-    }
-    VERBS.iter().find(|(base, _)| is_form(&first.text, base)).map(|(_, verb)| (*verb, 1))
+    let (name, len) = of_bases(words, 0).or_else(|| of_bases(words, 1)).or_else(|| WORDS.which(words))?;
+    VERBS.iter().find(|(known, _)| *known == name).map(|(_, verb)| (*verb, len))
 }
 
-/// The base form or the one in `-ing`.
-fn is_form(text: &str, base: &str) -> bool {
-    let Some(stem) = text.strip_suffix("ing") else { return text == base };
-    stem == base
-        || base.strip_suffix('e') == Some(stem)
-        || stem.strip_prefix(base).is_some_and(|doubled| doubled.len() == 1 && base.ends_with(doubled))
+/// The verb that begins here, with the word at this place in its base form: `fiddling with`, `force pushing`.
+fn of_bases(words: &[Word], at: usize) -> Option<(&'static str, usize)> {
+    let stem = words.get(at)?.text.strip_suffix("ing").filter(|stem| stem.len() > 1)?;
+    let single = &stem[..stem.floor_char_boundary(stem.len() - 1)];
+    let doubled = stem.ends_with(|last| single.ends_with(last)).then(|| single.to_owned());
+    let bases = [Some(stem.to_owned()), Some(format!("{stem}e")), doubled];
+    bases.into_iter().flatten().find_map(|base| {
+        let mut plain: Vec<Word> = words.iter().take(3).cloned().collect();
+        plain[at].text = base;
+        WORDS.which(&plain).filter(|(_, len)| *len > at)
+    })
 }

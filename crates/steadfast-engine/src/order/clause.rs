@@ -1,9 +1,9 @@
 //! One clause: what it wants.
 
-use super::lexicon::{Class, begins};
 use super::object::{Object, is_named, mentions, object, single};
 use super::topic::Topic;
-use crate::goal::words::Word;
+use super::{begins, list};
+use steadfast_words::Word;
 
 /// What a clause says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,21 +39,21 @@ pub(super) enum Tone {
 }
 
 pub(super) fn act(words: &[Word], tone: Tone, topic: &Topic) -> Act {
-    let words = Class::Filler.skip(words);
-    if words.is_empty() || Class::Agrees.is(words) {
+    let words = list("filler").skip(words);
+    if words.is_empty() || list("agrees").is(words) {
         return Act::Nothing;
     }
     if let Some(left) = left(words, topic) {
         return left;
     }
-    let polite = Class::Polite.at(words);
-    if polite == 0 && Class::Asks.at(words) > 0 {
+    let polite = list("polite").at(words);
+    if polite == 0 && list("asks").at(words) > 0 {
         return Act::Asks;
     }
-    if polite == 0 && Class::When.at(words) > 0 {
+    if polite == 0 && list("when").at(words) > 0 {
         return Act::Nothing;
     }
-    let order = Class::Filler.skip(&words[polite..]);
+    let order = list("filler").skip(&words[polite..]);
     if polite > 0
         && let Some(left) = left(order, topic)
     {
@@ -81,7 +81,7 @@ fn unfolded(words: &[Word], folded: bool) -> Vec<Word> {
         let mut single = stem.to_owned();
         single.pop();
         let base = [stem.to_owned(), format!("{stem}e"), single];
-        if let Some(base) = base.into_iter().find(|base| Class::Work.knows(base)) {
+        if let Some(base) = base.into_iter().find(|base| list("work").begin(base)) {
             first.text = base;
         }
     }
@@ -90,31 +90,31 @@ fn unfolded(words: &[Word], folded: bool) -> Vec<Word> {
 
 /// An order to work, or to go on.
 fn done(words: &[Word], topic: &Topic) -> Option<Act> {
-    if words.iter().any(|word| Class::Alone.at(std::slice::from_ref(word)) > 0) {
+    if words.iter().any(|word| list("alone").at(std::slice::from_ref(word)) > 0) {
         return None;
     }
-    if let Some((between, _)) = Class::Around.around(words)
+    if let Some((between, _)) = list("around").around(words)
         && let Some(act) = about(object(between, topic).map(|(object, _)| object), topic)
     {
         return Some(act);
     }
     // The longest verb first: `work through` before `work`.
-    let verbs = Class::Work.all_at(words);
+    let verbs = list("work").all_at(words);
     let of_work = verbs.iter().find_map(|verb| about(object(&words[*verb..], topic).map(|(object, _)| object), topic));
     if let Some(act) = of_work.or_else(|| until(words, verbs.first().copied()?, topic)) {
         return Some(act);
     }
-    if let Some(verb) = Some(Class::Listed.at(words)).filter(|verb| *verb > 0) {
-        let rest = Class::Light.skip(&words[verb..]);
-        if Class::List.at(rest) > 0 && object(&words[verb..], topic).is_some() {
+    if let Some(verb) = Some(list("listed").at(words)).filter(|verb| *verb > 0) {
+        let rest = list("light").skip(&words[verb..]);
+        if list("list").at(rest) > 0 && object(&words[verb..], topic).is_some() {
             return Some(Act::Work);
         }
     }
-    let one = Class::Single.at(words);
+    let one = list("single").at(words);
     if one > 0 && single(&words[one..], topic).is_some() {
         return Some(Act::Work);
     }
-    let using = Class::Using.at(words);
+    let using = list("using").at(words);
     if using > 0 && words[using..].iter().any(|word| super::command::is_own(&word.text)) {
         return Some(Act::Work);
     }
@@ -148,7 +148,7 @@ fn until(words: &[Word], verb: usize, topic: &Topic) -> Option<Act> {
     let only = words[verb..at].iter().all(|word| word.is_one_of(&["on", "it", "at", "and", "please"]));
     let after = &words[at + 1..];
     let all = after.iter().any(|word| word.is_one_of(&["all", "everything", "every", "nothing", "no"]));
-    let over = Class::Over.has(after);
+    let over = list("over").within(after);
     if !only || !over {
         return None;
     }
@@ -160,55 +160,29 @@ fn until(words: &[Word], verb: usize, topic: &Topic) -> Option<Act> {
 
 /// `until all tests are green`.
 fn names_something_else(words: &[Word]) -> bool {
-    const PLAIN: [&str; 24] = [
-        "all",
-        "everything",
-        "every",
-        "nothing",
-        "no",
-        "is",
-        "are",
-        "it",
-        "it's",
-        "of",
-        "them",
-        "you're",
-        "you",
-        "have",
-        "they're",
-        "they",
-        "one",
-        "really",
-        "completely",
-        "fully",
-        "we're",
-        "else",
-        "absolutely",
-        "that",
-    ];
     words
         .iter()
-        .any(|word| !word.is_break() && !word.is_one_of(&PLAIN) && Class::Over.at(std::slice::from_ref(word)) == 0)
+        .any(|word| !word.is_break() && !word.is_in(list("plain")) && list("over").at(std::slice::from_ref(word)) == 0)
 }
 
 /// Nothing but a word to go on.
 fn going(words: &[Word], topic: &Topic) -> Option<Act> {
-    let go = Class::Go.at(words);
-    let rest = Class::GoTail.skip(Class::Go.skip(words));
-    if go > 0 && (rest.is_empty() || Class::GoTail.skip(&words[go..]).is_empty()) {
+    let go = list("go").at(words);
+    let rest = list("go-tail").skip(list("go").skip(words));
+    if go > 0 && (rest.is_empty() || list("go-tail").skip(&words[go..]).is_empty()) {
         let it = words[go - 1].is_one_of(&["it", "this", "that", "so"]);
         return Some(if it && topic.spoken_of { Act::Work } else { Act::Go });
     }
-    let yes = Class::Yes.at(words);
-    (yes > 0 && Class::GoTail.skip(&words[yes..]).is_empty()).then_some(Act::Yes)
+    let yes = list("yes").at(words);
+    (yes > 0 && list("go-tail").skip(&words[yes..]).is_empty()).then_some(Act::Yes)
 }
 
 /// Whether the plan, or the work as such, is to be left.
 fn left(words: &[Word], topic: &Topic) -> Option<Act> {
-    let says_so = if Class::Alone.has(words) { Class::Own } else { Class::OwnOnly };
+    let says_so = list(if list("alone").within(words) { "self" } else { "self-only" });
     if says_so.at(words) > 0 {
         let own = says_so.at(words);
-        let verb = Class::Work.at(&words[own..]);
+        let verb = list("work").at(&words[own..]);
         if own > 0 && verb > 0 {
             return leave(object(&words[own + verb..], topic).map(|(object, _)| object));
         }
@@ -220,36 +194,36 @@ fn left(words: &[Word], topic: &Topic) -> Option<Act> {
         return leave(Some(object));
     }
     let words = if begins(words, &["let's"]) { &words[1..] } else { words };
-    let not = Class::Not.at(words);
-    if not > 0 && !begins(words, &["stop"]) && Class::Leave.at(words) <= not {
-        return denied(Class::Filler.skip(&words[not..]), topic);
+    let not = list("not").at(words);
+    if not > 0 && !begins(words, &["stop"]) && list("leave").at(words) <= not {
+        return denied(list("filler").skip(&words[not..]), topic);
     }
     if begins(words, &["no"])
         && let Some((object @ (Object::Whole | Object::Part), _)) = object(&words[1..], topic)
     {
         return leave(Some(object));
     }
-    if let Some((between, _)) = Class::LeaveAround.around(words)
+    if let Some((between, _)) = list("leave-around").around(words)
         && let Some(act) = leave(object(between, topic).map(|(object, _)| object))
     {
         return Some(act);
     }
-    let verb = Class::Leave.at(words);
+    let verb = list("leave").at(words);
     if verb > 0
         && let Some(act) = leave(object(&words[verb..], topic).map(|(object, _)| object))
     {
         return Some(act);
     }
-    let stop = Class::Stop.at(words);
+    let stop = list("stop").at(words);
     let rest = &words[stop..];
-    let ends = rest.is_empty() || Class::StopTail.at(rest) > 0;
-    let lasts = rest.len() > Class::StopTail.at(rest) && begins(rest, &["for"]);
+    let ends = rest.is_empty() || list("stop-tail").at(rest) > 0;
+    let lasts = rest.len() > list("stop-tail").at(rest) && begins(rest, &["for"]);
     (stop > 0 && ends && !lasts).then_some(Act::Leave)
 }
 
 /// What is said not to happen.
 fn denied(words: &[Word], topic: &Topic) -> Option<Act> {
-    let ends = Class::Ends.at(words);
+    let ends = list("ends").at(words);
     if ends > 0 {
         // `don't stop until all tasks are done`.
         let rest = &words[ends..];
@@ -257,7 +231,7 @@ fn denied(words: &[Word], topic: &Topic) -> Option<Act> {
         let after = at.map(|at| &rest[at + 1..]).unwrap_or_default();
         let all = after.iter().any(|word| word.is_one_of(&["all", "everything", "every", "nothing"]));
         let work = mentions(after, topic) || all && !names_something_else(after);
-        if at.is_some() && work && Class::Over.has(after) {
+        if at.is_some() && work && list("over").within(after) {
             return Some(Act::Work);
         }
         if !begins(words, &["finish"]) {
@@ -268,7 +242,7 @@ fn denied(words: &[Word], topic: &Topic) -> Option<Act> {
     if words.is_empty() || begins(words, &["yet"]) || begins(words, &["now"]) || begins(words, &["today"]) {
         return Some(Act::Leave);
     }
-    let verbs = Class::Work.all_at(words);
+    let verbs = list("work").all_at(words);
     let longest = *verbs.first()?;
     let rest = &words[longest..];
     let nothing = rest.is_empty()
@@ -290,42 +264,16 @@ fn leave(object: Option<Object>) -> Option<Act> {
 }
 
 fn is_subject(words: &[Word]) -> bool {
-    const SUBJECTS: [&str; 24] = [
-        "i",
-        "i'm",
-        "i've",
-        "i'd",
-        "i'll",
-        "we",
-        "we've",
-        "we're",
-        "we'll",
-        "he",
-        "she",
-        "they",
-        "it",
-        "it's",
-        "the",
-        "my",
-        "our",
-        "this",
-        "that",
-        "someone",
-        "somebody",
-        "yesterday",
-        "there",
-        "a",
-    ];
-    words.first().is_some_and(|word| word.is_one_of(&SUBJECTS))
+    words.first().is_some_and(|word| word.is_in(list("subjects")))
 }
 
 /// `Führe den Plan aus`: the verb first, or last after `kannst du`.
 fn german(words: &[Word], topic: &Topic) -> Option<Act> {
-    let verb = |word: &Word| Class::GermanWork.at(std::slice::from_ref(word)) > 0;
-    let noun = |word: &Word| Class::GermanNoun.at(std::slice::from_ref(word)) > 0 || topic.is_id(word);
-    let rest = Class::Filler.skip(Class::Polite.skip(words));
+    let verb = |word: &Word| list("de-work").at(std::slice::from_ref(word)) > 0;
+    let noun = |word: &Word| list("de-noun").at(std::slice::from_ref(word)) > 0 || topic.is_id(word);
+    let rest = list("filler").skip(list("polite").skip(words));
     let works = rest.first().is_some_and(verb) || (rest.len() < words.len() && rest.last().is_some_and(verb));
-    let leaves = Class::GermanLeave.at(rest) > 0;
+    let leaves = list("de-leave").at(rest) > 0;
     if !(works || leaves) || begins(rest, &["plan"]) {
         return None;
     }
@@ -333,6 +281,6 @@ fn german(words: &[Word], topic: &Topic) -> Option<Act> {
     if !object {
         return None;
     }
-    let denied = rest.iter().any(|word| Class::GermanNot.at(std::slice::from_ref(word)) > 0);
+    let denied = rest.iter().any(|word| list("de-not").at(std::slice::from_ref(word)) > 0);
     Some(if denied || leaves { Act::Leave } else { Act::Work })
 }

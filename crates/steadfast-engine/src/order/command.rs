@@ -1,7 +1,6 @@
 //! Our own skills and commands: who calls one orders the work.
 
-/// The skills that work a plan off, without what stands before them.
-const SKILLS: [&str; 3] = ["run-tasks", "implement", "loop"];
+use super::list;
 
 /// How the runner's prompt to the agent of a unit begins.
 const UNIT: &str = "You do one unit of the plan ";
@@ -41,5 +40,5 @@ pub(crate) fn is_own(word: &str) -> bool {
     let word = word.trim_start_matches(['/', '$', '@', '`', '[']).trim_end_matches([',', '.', '!', ':', '`', ')']);
     let skill = word.strip_prefix("steadfast:").or_else(|| word.strip_prefix("steadfast-"));
     let skill = skill.map(|skill| skill.strip_prefix("steadfast-").unwrap_or(skill));
-    skill.is_some_and(|skill| SKILLS.contains(&skill))
+    skill.is_some_and(|skill| list("skills").has(skill))
 }

@@ -1,21 +1,33 @@
 //! What a human's prompt means for the plan of their worktree: to work it off, to go on, to leave it, or nothing.
 //!
-//! Read clause by clause, with the words of `words.tsv`. What is quoted, told or asked orders nothing. Of an order and its
+//! Read clause by clause, with the words of `words.txt`. What is quoted, told or asked orders nothing. Of an order and its
 //! opposite the later one counts. `sentences.tsv` has the examples.
 
 mod clause;
 mod command;
-mod lexicon;
 mod object;
 mod topic;
 
+use std::sync::LazyLock;
+
 use crate::goal::PLAN;
-use crate::goal::words::{Sentence, Word, sentences};
 use clause::{Act, Tone, act};
 use command::Called;
 pub(crate) use command::is_own;
-use lexicon::{Class, begins};
+use steadfast_words::prompt::{Sentence, sentences};
+use steadfast_words::{Phrases, Vocabulary, Word};
 pub(crate) use topic::Topic;
+
+static LISTS: LazyLock<Vocabulary> = LazyLock::new(|| Vocabulary::of(include_str!("words.txt")));
+
+/// A list of `words.txt`.
+fn list(name: &str) -> &'static Phrases {
+    LISTS.list(name)
+}
+
+fn begins(words: &[Word], phrase: &[&str]) -> bool {
+    words.len() >= phrase.len() && phrase.iter().zip(words).all(|(text, word)| word.is(text))
+}
 
 /// What a prompt means for the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +85,7 @@ pub(crate) fn read(text: &str, mut topic: Topic) -> Order {
 fn is_yes(text: &str) -> bool {
     let all: Vec<Sentence> = sentences(text);
     let mut clauses = all.iter().take(READ).flat_map(|sentence| clauses(&sentence.words));
-    clauses.any(|clause| Class::Yes.at(clause) > 0)
+    clauses.any(|clause| list("yes").at(clause) > 0)
 }
 
 fn acts_of(sentence: &Sentence, topic: &mut Topic) -> Vec<Act> {

@@ -1,8 +1,8 @@
 //! What an order is about: whether the words after a verb are the plan, a part of it, or something else.
 
-use super::lexicon::{Class, begins};
 use super::topic::Topic;
-use crate::goal::words::{Kind, Word};
+use super::{begins, list};
+use steadfast_words::{Kind, Word};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
@@ -19,9 +19,9 @@ pub(super) fn object<'a>(words: &'a [Word], topic: &Topic) -> Option<(Object, &'
     if let Some(rest) = whats_left(words, topic) {
         return Some((Object::Whole, rest));
     }
-    let it = Class::It.at(words);
-    if it > 0 && ends_or(Class::Next, &words[it..]) {
-        let object = if Class::AllOfIt.is(&words[..it]) { Object::Whole } else { Object::It };
+    let it = list("it").at(words);
+    if it > 0 && ends_or("next", &words[it..]) {
+        let object = if list("all-of-it").is(&words[..it]) { Object::Whole } else { Object::It };
         return Some((object, &words[it..]));
     }
     let mut rest = words;
@@ -30,10 +30,10 @@ pub(super) fn object<'a>(words: &'a [Word], topic: &Topic) -> Option<(Object, &'
         if let Some(found) = head(rest, left, topic) {
             return Some(found);
         }
-        match Class::Light.at(rest) {
+        match list("light").at(rest) {
             0 => return None,
             found => {
-                left |= Class::Left.at(rest) > 0;
+                left |= list("left").at(rest) > 0;
                 rest = &rest[found..];
             }
         }
@@ -49,7 +49,7 @@ pub(super) fn single<'a>(words: &'a [Word], topic: &Topic) -> Option<&'a [Word]>
 /// Whether the words are a name of the plan and nothing else.
 pub(super) fn is_named(words: &[Word], topic: &Topic) -> bool {
     // `open tasks` are tasks, `open the plan` looks at it.
-    if words.first().is_some_and(|word| word.is("open")) && Class::List.at(&words[1..]) == 0 {
+    if words.first().is_some_and(|word| word.is("open")) && list("list").at(&words[1..]) == 0 {
         return false;
     }
     match object(words, topic) {
@@ -60,7 +60,7 @@ pub(super) fn is_named(words: &[Word], topic: &Topic) -> bool {
 
 /// Whether a word for the plan is anywhere in these words.
 pub(super) fn is_spoken_of(words: &[Word], topic: &Topic) -> bool {
-    (0..words.len()).any(|at| topic.at(&words[at..]) > 0 || Class::Noun.at(&words[at..]) > 0)
+    (0..words.len()).any(|at| topic.at(&words[at..]) > 0 || list("noun").at(&words[at..]) > 0)
 }
 
 /// Whether the plan is spoken of anywhere in these words.
@@ -74,7 +74,7 @@ fn head<'a>(words: &'a [Word], left: bool, topic: &Topic) -> Option<(Object, &'a
     if named > 0 {
         return Some((Object::Whole, &words[named..]));
     }
-    if topic.is_id(first) && (!is_number_alone(first) || ends_or(Class::Tail, &words[1..])) {
+    if topic.is_id(first) && (!is_number_alone(first) || ends_or("tail", &words[1..])) {
         return Some((Object::Part, &words[1..]));
     }
     if let Some(found) = noun(words) {
@@ -82,13 +82,13 @@ fn head<'a>(words: &'a [Word], left: bool, topic: &Topic) -> Option<(Object, &'a
         let is_numbered = rest.first().is_some_and(|word| is_number(word) || topic.is_id(word));
         return Some(if is_numbered { (Object::Part, &rest[1..]) } else { (Object::Whole, rest) });
     }
-    let carrier = Class::Carrier.at(words);
+    let carrier = list("carrier").at(words);
     if carrier > 0
         && let Some(rest) = of_plan(&words[carrier..], topic)
     {
         return Some((Object::Whole, rest));
     }
-    let weak = Class::Weak.at(words);
+    let weak = list("weak").at(words);
     if weak > 0 && (left || !is_vague(&words[..weak])) {
         let rest = &words[weak..];
         if let Some(rest) = of_plan(rest, topic) {
@@ -98,7 +98,7 @@ fn head<'a>(words: &'a [Word], left: bool, topic: &Topic) -> Option<(Object, &'a
             return Some((Object::Whole, &rest[2..]));
         }
         let rest = still_open(rest);
-        let is_all = rest.is_empty() || rest[0].is_break() || Class::Tail.at(rest) > 0;
+        let is_all = rest.is_empty() || rest[0].is_break() || list("tail").at(rest) > 0;
         return is_all.then_some((Object::Whole, rest));
     }
     None
@@ -111,19 +111,18 @@ fn is_vague(words: &[Word]) -> bool {
 
 /// How many words are a noun that stands for the plan, and no part of a longer name.
 fn noun(words: &[Word]) -> Option<usize> {
-    let found = Class::Noun.at(words);
+    let found = list("noun").at(words);
     let rest = words.get(found..).filter(|_| found > 0)?;
     let goes_on =
         rest.first().is_some_and(|word| is_number(word) || word.text.contains('.') || word.text.contains('-'));
-    (goes_on || ends_or(Class::Next, rest)).then_some(found)
+    (goes_on || ends_or("next", rest)).then_some(found)
 }
 
 /// Without `that is still open`.
 fn still_open(words: &[Word]) -> &[Word] {
-    const OPEN: [&str; 8] = ["open", "left", "remaining", "unfinished", "undone", "pending", "missing", "outstanding"];
     let skipped =
         words.iter().take_while(|word| word.is_one_of(&["that's", "that", "is", "are", "which", "still"])).count();
-    let is_open = skipped > 0 && words.get(skipped).is_some_and(|word| word.is_one_of(&OPEN));
+    let is_open = skipped > 0 && words.get(skipped).is_some_and(|word| word.is_in(list("still-open")));
     if is_open { &words[skipped + 1..] } else { words }
 }
 
@@ -132,7 +131,7 @@ fn of_plan<'a>(words: &'a [Word], topic: &Topic) -> Option<&'a [Word]> {
     let open = ["that's", "that", "is", "are", "which", "still", "open", "left", "described", "else"];
     let skipped = words.iter().take_while(|word| word.is_one_of(&open)).count();
     [words, &words[skipped..]].into_iter().find_map(|words| {
-        let found = Class::From.at(words);
+        let found = list("from").at(words);
         let after = words.get(found..).filter(|_| found > 0 || topic.at(words) > 0)?;
         match object(after, topic) {
             Some((Object::Whole | Object::Part, rest)) => Some(rest),
@@ -164,10 +163,10 @@ fn is_tail(words: &[Word], topic: &Topic) -> bool {
         let Some(first) = rest.first() else { return true };
         if first.is_break() || topic.is_id(first) || first.is_one_of(&["and", "or", "to", "through", "go"]) {
             rest = &rest[1..];
-        } else if Class::When.at(rest) > 0 {
+        } else if list("when").at(rest) > 0 {
             return true;
-        } else if Class::Tail.at(rest) > 0 {
-            rest = &rest[Class::Tail.at(rest)..];
+        } else if list("tail").at(rest) > 0 {
+            rest = &rest[list("tail").at(rest)..];
         } else if let Some(after) = of_plan(rest, topic) {
             rest = after;
         } else {
@@ -176,8 +175,8 @@ fn is_tail(words: &[Word], topic: &Topic) -> bool {
     }
 }
 
-fn ends_or(class: Class, words: &[Word]) -> bool {
-    words.first().is_none_or(|word| word.is_break() || word.kind != Kind::Plain || class.at(words) > 0)
+fn ends_or(class: &str, words: &[Word]) -> bool {
+    words.first().is_none_or(|word| word.is_break() || word.kind != Kind::Plain || list(class).at(words) > 0)
 }
 
 /// `2`, which may count something.
@@ -186,7 +185,6 @@ fn is_number_alone(word: &Word) -> bool {
 }
 
 fn is_number(word: &Word) -> bool {
-    const NUMBERS: [&str; 10] = ["one", "two", "three", "four", "five", "six", "i", "ii", "iii", "iv"];
     let digits = word.text.trim_start_matches('#');
-    word.is_one_of(&NUMBERS) || (!digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.'))
+    word.is_in(list("numbers")) || (!digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit() || c == '.'))
 }

@@ -2,7 +2,7 @@
 
 use steadfast_model::PlanView;
 
-use crate::goal::words::{Kind, Word};
+use steadfast_words::{Kind, Word};
 
 /// The names of a plan, as far as they are read.
 #[derive(Clone, Debug, Default)]

@@ -6,11 +6,13 @@ mod row;
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
+use steadfast_model::Millis;
+use steadfast_text::parse_time;
 
 use crate::shape::text;
 use crate::transcript::{
     Call, CallEnd, CallInput, CallOutput, CallResult, Delegated, Ended, Item, Record, Text, TextOr, Thread, Tokens,
-    Usage, Words, time,
+    Usage, Words,
 };
 use human::{Speaker, Speech};
 use row::{Attachment, Block, Message, Row, Started};
@@ -28,7 +30,7 @@ pub(crate) fn record(line: &[u8]) -> Option<Record<'_>> {
 fn tell(row: Row<'_>) -> Record<'_> {
     let Row { kind, subtype, session, timestamp, cwd, prompt, permission_mode, sidechain, meta, summary, .. } = &row;
     let mut record = Record {
-        at: timestamp.get().and_then(time),
+        at: timestamp.get().and_then(parse_time).map(Millis),
         session: session.0.clone(),
         cwd: cwd.0.clone(),
         turn: prompt.0.clone(),
@@ -69,7 +71,7 @@ fn tell(row: Row<'_>) -> Record<'_> {
             let Some(echo) = row.data.0.filter(|data| data.kind.is("agent_progress")) else { return record };
             record.thread = thread(true, &echo.agent, row.parent_tool_use.0);
             let Some(inner) = echo.message.0 else { return record };
-            record.at = inner.timestamp.get().and_then(time).or(record.at);
+            record.at = inner.timestamp.get().and_then(parse_time).map(Millis).or(record.at);
             let message = inner.message.0.into_iter();
             match inner.kind.get() {
                 // How far its answer had come; the usage in it is a beginning.

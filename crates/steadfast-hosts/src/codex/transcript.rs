@@ -6,11 +6,12 @@ mod row;
 use std::borrow::Cow;
 
 use serde_json::value::{RawValue, to_raw_value};
-use steadfast_model::PromptOrigin;
+use steadfast_model::{Millis, PromptOrigin};
+use steadfast_text::parse_time;
 
 use crate::shape::text;
 use crate::transcript::{
-    Call, CallEnd, CallInput, CallOutput, CallResult, Ended, Item, Record, TextOr, Thread, Tokens, Usage, Words, time,
+    Call, CallEnd, CallInput, CallOutput, CallResult, Ended, Item, Record, TextOr, Thread, Tokens, Usage, Words,
 };
 use row::{Arguments, Counted, Payload, Row, spoken};
 
@@ -28,7 +29,7 @@ pub(crate) fn record(line: &[u8]) -> Option<Record<'_>> {
         None => serde_json::from_slice(line).ok()?,
     };
     let mut record = Record {
-        at: row.timestamp.get().and_then(time),
+        at: row.timestamp.get().and_then(parse_time).map(Millis),
         session: None,
         cwd: payload.cwd.0.clone(),
         turn: payload.turn.0.clone(),

@@ -1,6 +1,8 @@
 use std::path::{Path, PathBuf};
 
-use super::file::{self, Access, utf8};
+use steadfast_system::Access;
+
+use super::file::{self, utf8};
 use super::slot::{Remembered, Slot};
 use super::{InstallError, SettingsError};
 

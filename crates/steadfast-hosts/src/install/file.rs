@@ -1,25 +1,14 @@
 //! Reading and replacing whole files.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::Duration;
+
+use steadfast_system::{Access, replace_durably, replace_link};
 
 use super::error::InstallError;
-
-/// Who may read a file that we make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    /// Only the user.
-    Private,
-    /// Whoever may read the repository.
-    Open,
-}
-
-/// Another program (an indexer, a virus scanner) may hold a file for a moment.
-const RENAME_TRIES: u32 = 5;
-const RENAME_PAUSE: Duration = Duration::from_millis(40);
 
 /// The content of a file that may be edited, or nothing where there is none.
 pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
@@ -44,19 +33,16 @@ pub(super) fn missing_folders(path: &Path) -> Vec<PathBuf> {
     folders.map(Path::to_owned).collect()
 }
 
-/// Replaces or makes a file in one step: whoever reads it sees the old content or the new. A link stays a link.
+/// Replaces or makes a file in one step. A link stays a link, and a file that is there keeps its owner and its mode.
 pub(super) fn replace(path: &Path, content: &[u8], access: Access) -> io::Result<()> {
     let target = behind_links(path)?;
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let name = target.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".{name}.steadfast-{}", std::process::id()));
-    let written = write_new(&temporary, content, access, &target).and_then(|()| rename(&temporary, &target));
-    if written.is_err() {
-        // What it held is lost either way; the error that matters is the first.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
+    make_folder(&target)?;
+    let access = if target.exists() { Access::Kept } else { access };
+    replace_durably(&target, content, access)
+}
+
+fn make_folder(path: &Path) -> io::Result<()> {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), fs::create_dir_all)
 }
 
 /// Where a link leads, as bytes, or nothing where there is none.
@@ -74,80 +60,13 @@ pub(super) fn read_link(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
 }
 
 /// Makes a link, or lets it lead elsewhere, in one step.
-#[cfg(unix)]
 pub(super) fn link(path: &Path, target: &[u8]) -> io::Result<()> {
-    use std::os::unix::ffi::OsStrExt;
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".{name}.steadfast-{}", std::process::id()));
-    let _ = fs::remove_file(&temporary);
-    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), &temporary)?;
-    rename(&temporary, path)
-}
-
-#[cfg(not(unix))]
-pub(super) fn link(_path: &Path, _target: &[u8]) -> io::Result<()> {
-    Err(ErrorKind::Unsupported.into())
+    make_folder(path)?;
+    replace_link(path, OsStr::from_bytes(target))
 }
 
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(behind_links(path)?)
-}
-
-fn write_new(temporary: &Path, content: &[u8], access: Access, target: &Path) -> io::Result<()> {
-    let mut file = create(temporary, access)?;
-    file.write_all(content)?;
-    match fs::metadata(target) {
-        Ok(metadata) => keep_owner(temporary, &metadata).and_then(|()| file.set_permissions(metadata.permissions()))?,
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
-    }
-    file.sync_all()
-}
-
-#[cfg(unix)]
-fn create(path: &Path, access: Access) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mode = match access {
-        Access::Private => 0o600,
-        Access::Open => 0o644,
-    };
-    OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(path)
-}
-
-#[cfg(not(unix))]
-fn create(path: &Path, _access: Access) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(true).open(path)
-}
-
-/// A file of the user stays theirs when root edits it.
-#[cfg(unix)]
-fn keep_owner(temporary: &Path, of: &fs::Metadata) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt;
-    let made = fs::metadata(temporary)?;
-    if (made.uid(), made.gid()) == (of.uid(), of.gid()) {
-        return Ok(());
-    }
-    std::os::unix::fs::chown(temporary, Some(of.uid()), Some(of.gid()))
-}
-
-#[cfg(not(unix))]
-fn keep_owner(_temporary: &Path, _of: &fs::Metadata) -> io::Result<()> {
-    Ok(())
-}
-
-fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    let mut tries = 1;
-    loop {
-        match fs::rename(from, to) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied && tries < RENAME_TRIES => {
-                tries += 1;
-                thread::sleep(RENAME_PAUSE);
-            }
-            done => return done,
-        }
-    }
 }
 
 /// Where a chain of links ends, whether or not there is a file.

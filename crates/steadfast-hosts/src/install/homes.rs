@@ -56,13 +56,7 @@ pub(crate) fn find_on_path(name: &str, path_var: Option<&OsStr>, cwd: &Path) -> 
     std::env::split_paths(path_var?).map(|folder| cwd.join(folder).join(&file_name)).find(|file| is_program(file))
 }
 
-#[cfg(unix)]
 fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(file).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(file: &Path) -> bool {
-    file.is_file()
 }

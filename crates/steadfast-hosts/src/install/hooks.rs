@@ -111,3 +111,45 @@ fn events(document: &Document) -> Result<Vec<String>, SettingsError> {
     let members = document.get(&[HOOKS])?.and_then(Node::members).unwrap_or_default();
     Ok(members.iter().map(|member| member.key.clone()).collect())
 }
+
+/// How many refusals to stop Claude Code grants in a row: `env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP` of its settings.
+pub const STOP_BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+
+const ENV: Step<'static> = Step::Key("env");
+const CAP: [Step<'static>; 2] = [ENV, Step::Key(STOP_BLOCK_CAP)];
+
+/// Raises the cap; one that is as high already stays.
+pub(super) fn raise_cap(document: &mut Document, cap: u32) -> Result<(), SettingsError> {
+    let value = Value::text(cap.to_string());
+    if document.get(&[ENV])?.is_none() {
+        return document.insert(&[], "env", &Value::object([(STOP_BLOCK_CAP, value)]));
+    }
+    document.expect(&[ENV], "an object", |node| node.members().is_some())?;
+    match document.get(&CAP)? {
+        None => document.insert(&[ENV], STOP_BLOCK_CAP, &value),
+        Some(node) if node.as_count().is_some_and(|granted| granted >= u64::from(cap)) => Ok(()),
+        Some(_) => document.replace(&CAP, &value),
+    }
+}
+
+/// Takes our cap back, if it is still the one we set: nothing in the file says whose it is, only our record does.
+pub(super) fn give_cap_back(
+    document: &mut Document,
+    original: &Original,
+    installed: Option<&str>,
+) -> Result<(), SettingsError> {
+    let Some(installed) = installed.and_then(|text| Document::parse_settings(text).ok()) else { return Ok(()) };
+    let Some(ours) = installed.get(&CAP)?.map(|node| installed.raw(node)) else { return Ok(()) };
+    let Some(current) = document.get(&CAP)? else { return Ok(()) };
+    let before = original.document().and_then(|original| Some(original.raw(original.get(&CAP).ok()??)));
+    if document.raw(current) != ours || before == Some(ours) {
+        return Ok(());
+    }
+    match before {
+        Some(before) => document.replace_raw(&CAP, before),
+        None => {
+            document.remove(&CAP)?;
+            original.give_back(document, &[ENV])
+        }
+    }
+}

@@ -1,7 +1,6 @@
 //! What the settings files of a host say about hooks, ours and others'. Reads, changes nothing.
 
 mod codex;
-mod switch;
 mod wired;
 
 use std::fs;
@@ -12,23 +11,17 @@ use steadfast_model::{Host, Via};
 use super::error::{InstallError, SettingsError};
 use super::file;
 use super::homes::{Homes, find_on_path};
+use super::hooks::STOP_BLOCK_CAP;
 use super::json::{Document, Kind, Member, Node};
 use super::links;
-use super::stop_cap;
 use super::wiring::{Ours, read_ours};
 
 pub use codex::{CodexConfig, codex_configs};
-pub use switch::{Switches, Way, switches, watched};
-pub use wired::Wired;
+pub use wired::{Switches, Way, Wired, switches, watched};
 
 /// Where an administrator's settings for Claude Code are.
-const MANAGED: &str = if cfg!(target_os = "macos") {
-    "/Library/Application Support/ClaudeCode"
-} else if cfg!(windows) {
-    r"C:\Program Files\ClaudeCode"
-} else {
-    "/etc/claude-code"
-};
+const MANAGED: &str =
+    if cfg!(target_os = "macos") { "/Library/Application Support/ClaudeCode" } else { "/etc/claude-code" };
 
 /// A settings file of a host, as far as it is about hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +141,7 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         other_stop_hooks: 0,
         disable_all: root.member("disableAllHooks").and_then(|node| truth(&document, node)),
         managed_only: root.member("allowManagedHooksOnly").and_then(|node| truth(&document, node)) == Some(true),
-        stop_block_cap: root.member("env").and_then(|env| env.member(stop_cap::VARIABLE)).and_then(Node::as_count),
+        stop_block_cap: root.member("env").and_then(|env| env.member(STOP_BLOCK_CAP)).and_then(Node::as_count),
         other_keys: keys(root).filter(|key| *key != "hooks").map(str::to_owned).collect(),
     };
     for Member { key: event, value: groups, .. } in root.member("hooks").and_then(Node::members).unwrap_or_default() {

@@ -23,7 +23,7 @@ pub(super) struct Links {
 impl Links {
     /// Claude Code alone: Codex knows only a line for the shell. A shared file cannot name a path of this machine.
     pub(super) fn of(host: Host, scope: Scope, place: &Place) -> Option<Self> {
-        let has_links = cfg!(unix) && host == Host::Claude && matches!(scope, Scope::Local | Scope::User);
+        let has_links = host == Host::Claude && matches!(scope, Scope::Local | Scope::User);
         let folder = has_links.then(|| place.user_records.join("hooks"))?;
         Some(Self { base: folder.join(format!("{PREFIX}{host}-{}", scope.via(host))), host })
     }

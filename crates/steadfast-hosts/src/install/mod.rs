@@ -4,7 +4,6 @@
 //! [`plan_uninstall`] read and compute, [`apply`] writes. What was there before us is kept in a record, so that
 //! uninstalling gives it back. Nothing here prints, or looks at the environment.
 
-mod agents;
 mod apply;
 mod binary;
 mod change;
@@ -16,17 +15,14 @@ mod inspect;
 mod json;
 mod keeps;
 mod links;
-mod lock;
 mod original;
 mod plan;
 mod record;
 mod scope;
 mod server;
 mod server_toml;
-mod shell_word;
 mod skills;
 mod slot;
-mod stop_cap;
 mod wiring;
 
 #[cfg(test)]
@@ -37,6 +33,7 @@ pub use binary::{BinaryError, find_binary, is_on_path};
 pub use change::{FileChange, Plan};
 pub use error::{InstallError, SettingsError};
 pub use homes::{Homes, detect};
+pub use hooks::STOP_BLOCK_CAP;
 pub use inspect::{
     CodexConfig, HooksFile, OurHook, Switches, Way, Wired, codex_configs, inspect, resolve, switches, watched,
 };
@@ -44,7 +41,6 @@ pub use keeps::{is_claude_settings, keeps_hooks};
 pub use links::link_call;
 pub use plan::{Request, plan_install, plan_uninstall};
 pub use scope::{Place, Scope};
-pub use stop_cap::VARIABLE as STOP_BLOCK_CAP;
 pub use wiring::{HookLine, SERVER, Wiring, lines, plugin_hooks};
 
 use slot::{Part, Remembered};

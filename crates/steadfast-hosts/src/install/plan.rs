@@ -6,10 +6,11 @@ mod skills;
 use std::path::{Path, PathBuf};
 
 use steadfast_model::Host;
+use steadfast_system::Access;
 
 use super::change::{Direction, Edit, FileChange, Plan};
 use super::error::{InstallError, SettingsError};
-use super::file::{self, Access};
+use super::file;
 use super::links::Links;
 use super::record::{Before, Record};
 use super::scope::{Place, Scope};

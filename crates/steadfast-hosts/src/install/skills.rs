@@ -1,11 +1,10 @@
-//! The skills that come with the binary, as files of ours alone.
+//! The skills and agents that come with the binary, as files of ours alone.
 
 use std::path::{Path, PathBuf};
 
 use steadfast_model::{Host, fnv};
 
-use super::agents;
-use super::change::SKILL;
+use super::change::{AGENT, SKILL};
 use super::scope::Place;
 
 /// A file of a skill, as the plugin has it.
@@ -33,6 +32,15 @@ const SOURCES: [Source; 7] = [
     source!("read-spec", "SKILL.md"),
     source!("read-spec", "reference.md"),
     source!("run-tasks", "SKILL.md"),
+];
+
+/// The agents, name and text as the plugin has them.
+const AGENTS: [(&str, &str); 5] = [
+    ("expert-correctness", include_str!("../../../../plugin/agents/expert-correctness.md")),
+    ("expert-security", include_str!("../../../../plugin/agents/expert-security.md")),
+    ("expert-simplicity", include_str!("../../../../plugin/agents/expert-simplicity.md")),
+    ("expert-tests", include_str!("../../../../plugin/agents/expert-tests.md")),
+    ("planner", include_str!("../../../../plugin/agents/planner.md")),
 ];
 
 /// In a plugin a skill has the plugin's name before its own; in a folder of skills it has to bring it along.
@@ -68,8 +76,20 @@ pub(super) fn files(host: Host, place: &Place) -> Vec<SkillFile> {
         Host::Codex => place.root.join(".agents/skills"),
         Host::Sim => return Vec::new(),
     };
-    let skills = SOURCES.iter().map(|source| source.file_in(&folder));
-    skills.chain(agents::files(host, &place.root)).collect()
+    SOURCES.iter().map(|source| source.file_in(&folder)).chain(agent_files(host, &place.root)).collect()
+}
+
+/// Only Claude Code has agents.
+fn agent_files(host: Host, root: &Path) -> Vec<SkillFile> {
+    if host != Host::Claude {
+        return Vec::new();
+    }
+    let file = |name: &str| root.join(".claude/agents").join(format!("{PREFIX}{name}.md"));
+    AGENTS.iter().map(|(name, text)| SkillFile::new(file(name), text, AGENT)).collect()
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    SOURCES.iter().map(|source| source.skill).chain(AGENTS.iter().map(|(name, _)| *name))
 }
 
 impl Source {
@@ -101,8 +121,7 @@ impl SkillFile {
 }
 
 fn renamed(text: &str) -> String {
-    let names = SOURCES.iter().map(|source| source.skill).chain(agents::names());
-    names.fold(text.to_owned(), |text, name| {
+    names().fold(text.to_owned(), |text, name| {
         let text = text.replacen(&format!("\nname: {name}\n"), &format!("\nname: {PREFIX}{name}\n"), 1);
         // Only as the plugin calls it: `plan` alone may be a key of some JSON.
         text.replace(&format!("`steadfast:{name}`"), &format!("`{PREFIX}{name}`"))
@@ -132,6 +151,8 @@ fn plain(present: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use steadfast_model::ApprovalRules;
+
     use super::*;
 
     fn all() -> Vec<(&'static Source, SkillFile)> {
@@ -189,7 +210,7 @@ mod tests {
     #[test]
     fn no_text_names_a_skill_without_its_plugin() {
         let alone = |text: &str| {
-            let names = SOURCES.iter().map(|source| source.skill).chain(agents::names());
+            let names = names();
             let named = names.filter(|name| !["loop", "plan"].contains(name));
             named.filter(|name| text.contains(&format!("`{name}`"))).collect::<Vec<_>>()
         };
@@ -228,5 +249,46 @@ mod tests {
         }
         found.sort();
         assert_eq!(found, SOURCES.map(|source| (source.skill.to_owned(), source.file.to_owned())));
+    }
+
+    fn of(host: Host) -> Vec<SkillFile> {
+        agent_files(host, Path::new("/repo"))
+    }
+
+    #[test]
+    fn an_agent_is_named_as_its_file_and_the_planner_is_one_under_every_name() {
+        for (name, text) in AGENTS {
+            assert!(text.starts_with(&format!("---\nname: {name}\ndescription: ")), "{name}");
+            let rules = ApprovalRules::default();
+            for known in [name.to_owned(), format!("steadfast:{name}"), format!("{PREFIX}{name}")] {
+                assert_eq!(rules.is_planner(&known), name == "planner", "{known}");
+            }
+        }
+        for file in of(Host::Claude) {
+            let name = file.path.file_stem().unwrap().to_str().unwrap().to_owned();
+            assert!(file.content.starts_with(&format!("---\nname: {name}\ndescription: ")), "{}", file.content);
+        }
+    }
+
+    #[test]
+    fn an_expert_has_no_tool_that_writes() {
+        for (name, text) in AGENTS.iter().filter(|(name, _)| name.starts_with("expert-")) {
+            assert!(text.contains("\ntools: Read, Grep, Glob\n---\n"), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_a_host_with_agents_gets_them() {
+        assert_eq!(of(Host::Codex).len() + of(Host::Sim).len(), 0);
+        assert_eq!(of(Host::Claude).len(), AGENTS.len());
+    }
+
+    #[test]
+    fn no_agent_is_forgotten() {
+        let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin/agents");
+        let found = std::fs::read_dir(plugin).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut found: Vec<_> = found.collect();
+        found.sort();
+        assert_eq!(found, AGENTS.map(|(name, _)| format!("{name}.md")));
     }
 }

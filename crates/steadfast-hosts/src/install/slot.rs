@@ -1,12 +1,13 @@
 use std::path::PathBuf;
 
+use steadfast_system::Access;
+
 use super::error::SettingsError;
-use super::file::Access;
 use super::json::{Document, Node};
 use super::original::{Original, outline};
 use super::scope::Place;
 use super::wiring::Wiring;
-use super::{hooks, record, server, server_toml, stop_cap};
+use super::{hooks, record, server, server_toml};
 
 /// One place of ours in one file.
 #[derive(Clone, Debug)]
@@ -67,7 +68,7 @@ impl Slot {
 impl Keeper {
     pub(super) fn access(self) -> Access {
         match self {
-            Self::Repository => Access::Open,
+            Self::Repository => Access::Usual,
             Self::User => Access::Private,
         }
     }
@@ -96,10 +97,10 @@ impl Part {
                 let mut document = Document::parse_settings(text)?;
                 hooks::merge(&mut document, wiring)?;
                 match wiring.stop_block_cap {
-                    Some(cap) => stop_cap::raise(&mut document, cap)?,
+                    Some(cap) => hooks::raise_cap(&mut document, cap)?,
                     None => {
                         let original = Original::from_text(remembered.before);
-                        stop_cap::give_back(&mut document, &original, remembered.after)?;
+                        hooks::give_cap_back(&mut document, &original, remembered.after)?;
                     }
                 }
                 Ok(document.into_text())
@@ -124,7 +125,7 @@ impl Part {
         match self {
             Self::Hooks(wiring) => {
                 hooks::strip(&mut document, wiring.host, &original)?;
-                stop_cap::give_back(&mut document, &original, remembered.after)?;
+                hooks::give_cap_back(&mut document, &original, remembered.after)?;
             }
             Self::Server { servers, .. } => server::strip(&mut document, &keys(servers), &original)?,
             Self::ServerToml { .. } => {}

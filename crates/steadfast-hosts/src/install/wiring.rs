@@ -1,9 +1,10 @@
 //! What is installed into a host: which events, and by which command.
 
 use steadfast_model::{EventName, Host, Via};
+use steadfast_text::quote;
 
 use super::json::{Node, Value};
-use super::{links, shell_word};
+use super::links;
 
 /// The name of our MCP server in every host.
 pub const SERVER: &str = "steadfast";
@@ -116,7 +117,7 @@ impl Wiring {
             members.push(("args", Value::texts(words)));
         } else if links::is_base(&self.program) {
             let link = links::for_event(&self.program, line.event.as_str());
-            let command = shell_word::quote(&link);
+            let command = quote(&link);
             let is_plain = command == link;
             members.push(("command", Value::text(command)));
             if is_plain {
@@ -125,7 +126,7 @@ impl Wiring {
             }
         } else {
             let before = if if_there { IF_THERE } else { "" };
-            let command = format!("{before}{} {}", shell_word::quote(&self.program), words.join(" "));
+            let command = format!("{before}{} {}", quote(&self.program), words.join(" "));
             members.push(("command", Value::text(command)));
         }
         members.push(("timeout", Value::Number(line.timeout)));
@@ -182,13 +183,13 @@ pub(super) fn read_ours(handler: &Node, host: Host) -> Option<Ours> {
 
 /// A line for the shell, or a link.
 fn read_line(command: &str, host: Host) -> Option<(Via, String)> {
-    if let Some(word) = shell_word::unquote(command) {
+    if let Some(word) = unquote(command) {
         let (base, named, via, _event) = links::read(&word)?;
         return (named == host).then(|| (via, base.to_owned()));
     }
     let plain = command.strip_prefix(IF_THERE).unwrap_or(command);
     let mut words: Vec<&str> = plain.rsplitn(7, ' ').collect();
-    let program = shell_word::unquote(words.pop()?).filter(|program| is_our_program(program))?;
+    let program = unquote(words.pop()?).filter(|program| is_our_program(program))?;
     words.reverse();
     Some((read_words(&words, host)?, program))
 }
@@ -206,8 +207,18 @@ pub(super) fn is_our_program(program: &str) -> bool {
     matches!(name, "steadfast" | "steadfast.exe")
 }
 
+/// What a single word means; nothing where the text is more than one word or has to be expanded.
+pub(super) fn unquote(text: &str) -> Option<String> {
+    let [word] = <[String; 1]>::try_from(shlex::split(text)?).ok()?;
+    let is_literal = !word.is_empty()
+        && !word.contains(['$', '`', ';', '&', '|', '<', '>', '(', ')', '*', '?', '[', ']', '{', '}', '!', '#']);
+    (is_literal || quote(&word) == text).then_some(word)
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::install::json::{Document, Step};
 
@@ -298,5 +309,27 @@ mod tests {
             Wiring { host: Host::Codex, via: Via::User, program: "/opt/steadfast".to_owned(), stop_block_cap: None };
         let command = wiring.handler_members(CODEX[10]).swap_remove(1);
         assert_eq!(command, ("command", Value::text("/opt/steadfast hook --host codex --via user Stop")));
+    }
+
+    #[test]
+    fn a_path_without_special_characters_is_not_quoted() {
+        assert_eq!(quote("/usr/local/bin/steadfast"), "/usr/local/bin/steadfast");
+    }
+
+    #[test]
+    fn a_path_with_a_space_is_quoted() {
+        assert_eq!(quote("/home/a b/steadfast"), "'/home/a b/steadfast'");
+    }
+
+    #[test]
+    fn two_words_are_not_one() {
+        assert_eq!(unquote("env /usr/bin/steadfast"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_quoted_is_read_back(word in "[^\0\n]+") {
+            prop_assert_eq!(unquote(&quote(&word)), Some(word));
+        }
     }
 }

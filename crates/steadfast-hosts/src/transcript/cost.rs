@@ -8,8 +8,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use steadfast_model::{Millis, fnv};
+use steadfast_text::parse_time;
 
-use super::{subagent_files, time};
+use super::subagent_files;
 use crate::price::{Prices, Usage};
 
 /// How much of a file one look reads. A stop waits for it: 16 MB take about 20 ms.
@@ -168,7 +169,7 @@ impl Seen {
         let Ok(Row { timestamp, message }) = serde_json::from_slice::<Row<'_>>(line) else {
             return self.add_rollout(line, since, prices);
         };
-        if timestamp.and_then(|text| time(&text)).is_some_and(|at| at < since) {
+        if is_before(timestamp, since) {
             return;
         }
         let Some(price) = prices.of(&message.model) else { return };
@@ -194,7 +195,7 @@ impl Seen {
         let sums = payload.info.and_then(|info| info.total_token_usage).or(payload.thread_token_usage);
         let Some(sums) = sums else { return };
         let before = std::mem::replace(&mut self.sums, sums);
-        if timestamp.and_then(|text| time(&text)).is_some_and(|at| at < since) {
+        if is_before(timestamp, since) {
             return;
         }
         let cost = prices.of(&self.model).map_or(0, |price| price.micro_usd(sums.since(before)));
@@ -202,11 +203,19 @@ impl Seen {
     }
 }
 
+fn is_before(timestamp: Option<Cow<'_, str>>, since: Millis) -> bool {
+    timestamp.and_then(|text| parse_time(&text)).is_some_and(|at| at < since.0)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
+
+    fn at(text: &str) -> Millis {
+        Millis(parse_time(text).unwrap())
+    }
 
     fn row(at: &str, id: &str, model: &str, output: u64) -> String {
         format!(
@@ -219,7 +228,7 @@ mod tests {
     fn a_message_counts_once_from_the_moment_on_and_a_later_look_reads_on() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("s.jsonl");
-        let (opus, since) = ("claude-opus-5", time("2026-11-16T12:00:00.000Z").unwrap());
+        let (opus, since) = ("claude-opus-5", at("2026-11-16T12:00:00.000Z"));
         let user = "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"hi\"}}\n";
         let rows = [
             row("11:59", "before", opus, 1_000_000),
@@ -240,7 +249,7 @@ mod tests {
         fs::create_dir_all(folder.path().join("s/subagents")).unwrap();
         fs::write(folder.path().join("s/subagents/agent-1.jsonl"), row("12:04", "d", opus, 40_000)).unwrap();
         assert_eq!(look(second.clone()).micro_usd(), 6_000_000);
-        let later = second.look(&file, time("2026-11-16T12:03:00.000Z").unwrap(), &Prices::built_in());
+        let later = second.look(&file, at("2026-11-16T12:03:00.000Z"), &Prices::built_in());
         assert_eq!(later.micro_usd(), 3_500_000, "another moment is counted anew");
     }
 
@@ -249,7 +258,7 @@ mod tests {
     fn a_rollout_of_codex_costs_what_its_sums_grew_by() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rollout.jsonl");
-        let since = time("2026-11-16T12:00:00.000Z").unwrap();
+        let since = at("2026-11-16T12:00:00.000Z");
         let turn = |at: &str, model: &str| {
             format!(
                 "{{\"timestamp\":\"2026-11-16T{at}:00.000Z\",\"type\":\"turn_context\",\"payload\":{{\"model\":\"{model}\"}}}}\n"

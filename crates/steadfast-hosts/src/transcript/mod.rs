@@ -16,7 +16,6 @@ mod session;
 mod source;
 mod stats;
 mod tail;
-mod time;
 mod timeline;
 mod writer;
 
@@ -35,4 +34,3 @@ pub use writer::Writer;
 
 pub(crate) use field::{Flag, Number, Object, Text, TextOr};
 pub(crate) use record::{CallInput, CallOutput};
-pub(crate) use time::time;

@@ -122,13 +122,6 @@ fn hash_before(file: &mut File, offset: u64) -> io::Result<u64> {
     Ok(fnv([bytes.as_slice()]))
 }
 
-#[cfg(unix)]
 fn inode(metadata: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(metadata)
-}
-
-/// The bytes before the offset tell two files apart where nothing else does.
-#[cfg(not(unix))]
-fn inode(_metadata: &Metadata) -> u64 {
-    0
 }

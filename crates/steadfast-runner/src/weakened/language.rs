@@ -1,82 +1,219 @@
-//! Which language a file is in, and whether its runner looks for tests there.
+//! The table of languages: what a comment, a string, a test and an assertion look like in each.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
-    Rust,
-    Python,
-    JavaScript,
-    Go,
-    /// Java, Kotlin, Scala: annotations.
-    Jvm,
-    CSharp,
-    Ruby,
-    Shell,
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Deserializer};
+
+use super::lex::{Token, TokenKind};
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(LANGUAGES).unwrap_or_default());
+const LANGUAGES: &str = include_str!("languages.toml");
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    #[serde(deserialize_with = "words")]
+    manner: HashSet<String>,
+    #[serde(deserialize_with = "words")]
+    helpers: HashSet<String>,
+    folders: Vec<String>,
+    language: Vec<Language>,
+}
+
+/// An opening and a closing mark.
+pub(super) type Quotes = (String, String);
+
+/// Patterns, by their first token where it has no `*`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "BTreeMap<String, String>")]
+pub(super) struct Patterns {
+    by_first: HashMap<String, Vec<Pattern>>,
+    others: Vec<Pattern>,
+    #[cfg(test)]
+    examples: BTreeMap<String, String>,
+}
+
+impl From<BTreeMap<String, String>> for Patterns {
+    fn from(examples: BTreeMap<String, String>) -> Self {
+        let mut patterns = Self::default();
+        for pattern in examples.keys().cloned().map(Pattern::from) {
+            match pattern.tokens.first().filter(|first| !first.contains('*')) {
+                Some(first) => patterns.by_first.entry(first.clone()).or_default().push(pattern),
+                None => patterns.others.push(pattern),
+            }
+        }
+        #[cfg(test)]
+        {
+            patterns.examples = examples;
+        }
+        patterns
+    }
+}
+
+impl Patterns {
+    /// Past the tokens that one of them matches from `at` on.
+    pub(super) fn end(&self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+        let known = self.by_first.get(tokens.get(at)?.text).into_iter().flatten();
+        known.chain(&self.others).find_map(|pattern| pattern.end(tokens, at))
+    }
+}
+
+/// The head of the data file says what each field is.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Language {
+    name: String,
+    extensions: Vec<String>,
+    pub(super) line_comment: String,
+    pub(super) block_comment: Option<Quotes>,
+    pub(super) strings: Vec<Quotes>,
+    pub(super) raw_strings: Vec<Quotes>,
+    pub(super) long_strings: bool,
+    pub(super) characters: bool,
+    pub(super) word_marks: String,
+    files: Vec<String>,
+    by_file: bool,
+    pub(super) indented: bool,
+    pub(super) attribute: String,
+    pub(super) test_attributes: Vec<String>,
+    pub(super) functions: Vec<String>,
+    pub(super) bare_names: bool,
+    pub(super) suites: Vec<String>,
+    pub(super) definitions: Vec<String>,
+    pub(super) test_names: Vec<String>,
+    pub(super) test_calls: Patterns,
+    pub(super) suite_calls: Patterns,
+    pub(super) assertions: Patterns,
+    pub(super) conditions: bool,
+    pub(super) skips: Patterns,
+    pub(super) focuses: Patterns,
+    pub(super) silent: Vec<String>,
 }
 
 /// How far a file is one of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     Program,
-    /// Among tests, by its folder.
+    /// In a folder of tests.
     Beside,
-    /// A file that the runner collects by its name.
-    Collected,
+    /// By its own name.
+    Named,
 }
 
 impl Language {
-    pub(super) fn of(path: &str) -> Option<Self> {
-        let (_, extension) = name(path).rsplit_once('.')?;
-        Some(match extension {
-            "rs" => Self::Rust,
-            "py" | "pyi" => Self::Python,
-            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" => Self::JavaScript,
-            "go" => Self::Go,
-            "java" | "kt" | "kts" | "scala" | "groovy" => Self::Jvm,
-            "cs" => Self::CSharp,
-            "rb" => Self::Ruby,
-            "sh" | "bash" | "bats" => Self::Shell,
-            _ => return None,
-        })
+    pub(super) fn of(path: &str) -> Option<&'static Self> {
+        let (_, extension) = file_name(path).rsplit_once('.')?;
+        TABLE.language.iter().find(|language| language.extensions.iter().any(|known| known == extension))
     }
 
-    /// Blocks are told by how far lines are indented.
-    pub(super) fn is_indented(self) -> bool {
-        matches!(self, Self::Python | Self::Ruby)
-    }
-
-    pub(super) fn place(self, path: &str) -> Place {
-        let name = name(path).to_ascii_lowercase();
-        let stem = name.split('.').next().unwrap_or_default();
-        let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders).to_ascii_lowercase();
-        let mut folders = folders.split('/');
-        let collected = match self {
-            Self::Rust => stem == "tests" || stem == "test" || stem.ends_with("_tests") || stem.ends_with("_test"),
-            Self::Python => {
-                stem.starts_with("test_") || stem.ends_with("_test") || stem == "tests" || stem == "conftest"
-            }
-            Self::JavaScript => {
-                [".test.", ".spec.", ".cy.", ".e2e.", "-test.", "_test."].iter().any(|mark| name.contains(mark))
-            }
-            Self::Go => stem.ends_with("_test"),
-            Self::Jvm | Self::CSharp => {
-                ["test", "tests", "spec", "it"].iter().any(|end| stem.ends_with(end)) || stem.starts_with("test")
-            }
-            Self::Ruby => stem.ends_with("_spec") || stem.ends_with("_test") || stem.starts_with("test_"),
-            Self::Shell => name.ends_with(".bats"),
-        };
-        let among = |folder: &str| {
-            ["test", "tests", "spec", "specs", "__tests__", "e2e", "testing"].contains(&folder)
-                || folder.ends_with(".tests")
-                || folder.ends_with("test") && self == Self::Jvm
-        };
-        match (collected, folders.any(among)) {
-            (true, _) => Place::Collected,
-            (false, true) if self != Self::Go => Place::Beside,
-            _ => Place::Program,
+    pub(super) fn place(&self, path: &str) -> Place {
+        let name = file_name(path);
+        let folders = path.strip_suffix(name).unwrap_or_default().to_ascii_lowercase();
+        let is_test = |folder: &str| TABLE.folders.iter().any(|known| fits(known, folder));
+        if self.files.iter().any(|known| fits(known, name)) {
+            Place::Named
+        } else if folders.split('/').any(is_test) {
+            Place::Beside
+        } else {
+            Place::Program
         }
+    }
+
+    /// Whether the runner looks for tests in a file.
+    pub(super) fn has_tests(&self, place: Place) -> bool {
+        !self.test_attributes.is_empty() || place == Place::Named || place == Place::Beside && !self.by_file
     }
 }
 
-pub(super) fn name(path: &str) -> &str {
+/// The words of a text.
+pub(super) fn words<'de, D: Deserializer<'de>>(from: D) -> Result<HashSet<String>, D::Error> {
+    Ok(String::deserialize(from)?.split_whitespace().map(str::to_owned).collect())
+}
+
+pub(super) fn is_manner(word: &str) -> bool {
+    TABLE.manner.contains(word) || ["assert", "toBe", "toEqual"].iter().any(|start| word.starts_with(start))
+}
+
+/// Whether a function asserts something, by its name.
+pub(super) fn is_helper(name: &str) -> bool {
+    let name = name.trim_start_matches('_');
+    let lower = name.to_ascii_lowercase();
+    let ends =
+        |start: &String| !name[start.len()..].starts_with(|next: char| next != '_' && !next.is_ascii_uppercase());
+    TABLE.helpers.iter().any(|start| lower.starts_with(start) && ends(start))
+}
+
+pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// `*` stands for any letters.
+pub(super) fn fits(pattern: &str, text: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(text) = text.strip_prefix(start) else { return false };
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).any(|at| fits(rest, &text[at..]))
+}
+
+/// A row of tokens.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "String")]
+pub(super) struct Pattern {
+    tokens: Vec<String>,
+    at_start: bool,
+}
+
+impl From<String> for Pattern {
+    fn from(text: String) -> Self {
+        let (at_start, text) = text.strip_prefix("^ ").map_or((false, text.as_str()), |text| (true, text));
+        Self { tokens: text.split(' ').map(str::to_owned).collect(), at_start }
+    }
+}
+
+impl Pattern {
+    /// Past the tokens that it matches from `at` on.
+    pub(super) fn end(&self, tokens: &[Token<'_>], at: usize) -> Option<usize> {
+        let end = at + self.tokens.len();
+        let found = tokens.get(at..end)?;
+        let is_start = |at: usize| {
+            tokens[at].is_first || at.checked_sub(1).is_some_and(|last| matches!(tokens[last].text, ";" | "{" | ":"))
+        };
+        let same = |(pattern, token): (&String, &Token<'_>)| token.kind != TokenKind::Text && fits(pattern, token.text);
+        (self.tokens.iter().zip(found).all(same) && (!self.at_start || is_start(at))).then_some(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lex::lex;
+    use super::*;
+
+    #[test]
+    fn every_pattern_matches_its_example_and_no_silent_line() {
+        let table: Table = toml::from_str(LANGUAGES).unwrap();
+        assert_eq!(table.language.len(), 8);
+        for language in &table.language {
+            let groups =
+                [&language.assertions, &language.skips, &language.focuses, &language.test_calls, &language.suite_calls];
+            for (pattern, example) in groups.into_iter().flat_map(|group| &group.examples) {
+                let pattern = Pattern::from(pattern.clone());
+                let lexed = lex(example, language);
+                let seen = (0..lexed.tokens.len()).any(|at| pattern.end(&lexed.tokens, at).is_some());
+                assert!(seen, "{}: {pattern:?} does not match {example}", language.name);
+            }
+            for line in &language.silent {
+                let lexed = lex(line, language);
+                let groups = [&language.assertions, &language.skips, &language.focuses];
+                let seen = (0..lexed.tokens.len())
+                    .find(|&at| groups.into_iter().any(|group| group.end(&lexed.tokens, at).is_some()));
+                assert_eq!(seen, None, "{}: {line}", language.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_any_letters() {
+        assert!(fits("*.test.*", "price.test.ts") && fits("assert*", "assert") && fits("*", ""));
+        assert!(!fits("*.test.*", "price.ts") && !fits("test_*", "latest_a.py") && !fits("a", "ab"));
+    }
 }

@@ -1,239 +1,155 @@
-//! A file of one side of a change, as it is compared.
+//! One side of a change: its files with their tests, and what each asserts.
 
 use std::collections::HashSet;
 
-use steadfast_model::fnv;
-
-use super::Kind;
-use super::assertion::{Assertion, assertions, is_manner, is_value};
+use super::FileChange;
+use super::assertion::{Assertion, Word, Words, assertions, word};
 use super::language::{Language, Place};
-use super::level::Level;
 use super::lex::{Lexed, lex};
-use super::mark::{Dial, Mark, Row, dials, file_marks, marks, rows};
-use super::reach::unreached;
-use super::routine::{Role, Routine, routines};
+use super::region::{Region, RegionKind, innermost, regions};
 
-/// A test, a function beside tests, or what stands outside of both.
-#[derive(Debug)]
-pub(super) struct Holder {
-    pub(super) name: String,
-    pub(super) role: Role,
-    pub(super) line: usize,
-    pub(super) marks: Vec<Mark>,
-    pub(super) rows: Vec<Row>,
-    /// That count, in their order.
-    pub(super) live: Vec<Assertion>,
-    /// That are there and do not count, and why.
-    pub(super) inert: Vec<(Kind, Assertion)>,
-    /// Its names and values, hashed and sorted.
-    pub(super) parts: Vec<u64>,
-    /// The words of its name, hashed and sorted.
-    pub(super) words: Vec<u64>,
-    /// The names it uses, to see which functions beside it it calls.
-    pub(super) names: HashSet<u64>,
-}
+/// As many tokens show whether a test is the same under another name.
+const MOST_TOKENS: usize = 500;
 
 #[derive(Debug)]
-pub(super) struct Source {
-    pub(super) path: String,
-    pub(super) language: Language,
+pub(super) struct Source<'a> {
+    /// Where the file is after the change.
+    pub(super) path: &'a str,
+    /// Where it is on this side.
+    pub(super) own_path: &'a str,
     pub(super) place: Place,
-    pub(super) holders: Vec<Holder>,
-    pub(super) dials: Vec<Dial>,
-    /// Assertions in comments.
-    pub(super) commented: Vec<Assertion>,
-    /// What is defined here, apart from tests.
-    pub(super) defined: HashSet<String>,
-    /// Values that stand outside of routines: tables.
-    pub(super) values: HashSet<u64>,
-    /// All of it, without blanks.
-    pub(super) flat: String,
+    pub(super) lexed: Lexed<'a>,
+    pub(super) language: &'static Language,
+    pub(super) regions: Vec<Region<'a>>,
+    /// For every token the innermost region around it.
+    innermost: Vec<Option<usize>>,
+    pub(super) assertions: Vec<Assertion>,
 }
 
-pub(super) fn named(name: &str) -> u64 {
-    fnv([name.as_bytes()])
+/// A test of a side.
+#[derive(Debug)]
+pub(super) struct Test<'a> {
+    pub(super) source: usize,
+    pub(super) name: &'a str,
+    pub(super) line: usize,
+    pub(super) words: Words,
+    /// The line that skips it.
+    pub(super) skipped: Option<usize>,
 }
 
-impl Source {
-    pub(super) fn read(path: &str, text: &str) -> Option<Self> {
-        let language = Language::of(path)?;
-        let place = language.place(path);
+#[derive(Debug)]
+pub(super) struct Held<'a> {
+    pub(super) source: usize,
+    /// The test that it is in, by its place in `Side::tests`.
+    pub(super) test: Option<usize>,
+    pub(super) assertion: &'a Assertion,
+}
+
+#[derive(Debug)]
+pub(super) struct Side<'a> {
+    pub(super) sources: &'a [Source<'a>],
+    pub(super) tests: Vec<Test<'a>>,
+    pub(super) held: Vec<Held<'a>>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn before(change: &FileChange<'a>) -> Option<Self> {
+        Self::read(change.path, change.was.unwrap_or(change.path), change.before?)
+    }
+
+    pub(super) fn after(change: &FileChange<'a>) -> Option<Self> {
+        Self::read(change.path, change.path, change.after?)
+    }
+
+    fn read(path: &'a str, own_path: &'a str, text: &'a str) -> Option<Self> {
+        let language = Language::of(own_path)?;
+        let place = language.place(own_path);
         let lexed = lex(text, language);
-        let routines = routines(&lexed, language, place);
-        let reached = unreached(&lexed, language, &routines);
-        let owners = owners(&lexed, &routines, place);
-        let mut holders: Vec<Holder> = routines.iter().map(|routine| holder(&lexed, language, routine)).collect();
-        holders.push(Holder {
-            name: String::new(),
-            role: Role::Suite,
-            line: 1,
-            marks: if place > Place::Program { file_marks(&lexed, language) } else { Vec::new() },
-            rows: Vec::new(),
-            live: Vec::new(),
-            inert: Vec::new(),
-            parts: Vec::new(),
-            words: Vec::new(),
-            names: HashSet::new(),
+        let regions = regions(&lexed, language, place);
+        let innermost = innermost(&regions, lexed.tokens.len());
+        let plain = assertions(&lexed, language, &HashSet::new());
+        let around = |assertion: &Assertion| innermost.get(assertion.span.start).copied().flatten();
+        let functions = plain.iter().filter(|plain| !plain.is_opaque).filter_map(around).map(|at| &regions[at]);
+        let helpers =
+            functions.filter(|region| region.kind == RegionKind::Function).map(|region| region.name).collect();
+        let mut assertions = assertions(&lexed, language, &helpers);
+        assertions.retain(|assertion| match around(assertion) {
+            Some(region) => regions[region].is_tested,
+            None => place > Place::Program,
         });
-        let nowhere = holders.len() - 1;
-        for assertion in assertions(&lexed, language) {
-            let at = assertion.span.start;
-            let Some(owner) = owners.get(at).copied().flatten() else { continue };
-            let holder = &mut holders[owner.min(nowhere)];
-            match (reached.get(at).copied().flatten(), assertion.level) {
-                (Some(kind), _) => holder.inert.push((kind, assertion)),
-                (None, Level::Vacuous) => holder.inert.push((Kind::Vacuous, assertion)),
-                (None, _) => holder.live.push(assertion),
+        Some(Self { path, own_path, place, lexed, language, regions, innermost, assertions })
+    }
+
+    fn region_at(&self, token: usize) -> Option<usize> {
+        self.innermost.get(token).copied().flatten()
+    }
+
+    /// The lines that skip tests: of the whole file, and of each region.
+    fn skips(&self) -> (Option<usize>, Vec<Option<usize>>) {
+        let (mut file, mut own) = (None, vec![None; self.regions.len()]);
+        for (at, token) in self.lexed.tokens.iter().enumerate() {
+            if self.language.skips.end(&self.lexed.tokens, at).is_some() {
+                let slot = self.region_at(at).map_or(&mut file, |region| &mut own[region]);
+                slot.get_or_insert(token.line);
             }
         }
-        fill(&mut holders, &lexed, &owners, nowhere);
-        let is_test = holders.iter().any(|holder| holder.role == Role::Test) || place > Place::Program;
-        let values = lexed.tokens.iter().filter(|token| is_value(token)).map(|token| named(&token.plain()));
-        Some(Self {
-            path: path.to_owned(),
-            language,
-            place,
-            dials: dials(&lexed),
-            commented: if is_test { commented(&lexed, language) } else { Vec::new() },
-            defined: if place == Place::Program { defined(&lexed, &routines) } else { HashSet::new() },
-            values: if is_test { values.collect() } else { HashSet::new() },
-            flat: if is_test { super::assertion::key(&lexed.tokens) } else { String::new() },
-            holders,
+        for at in 0..own.len() {
+            let region = &self.regions[at];
+            let suite = region.parent.filter(|&parent| self.regions[parent].kind == RegionKind::Suite);
+            own[at] = own[at].or_else(|| suite.and_then(|suite| own[suite]));
+        }
+        (file.filter(|_| self.place > Place::Program), own)
+    }
+
+    /// Marks that leave only some tests to run: the name of what is left, and the line.
+    pub(super) fn focuses(&self) -> Vec<(&'a str, usize)> {
+        let name = |at: usize| self.region_at(at).map(|region| self.regions[region].name);
+        let tokens = &self.lexed.tokens;
+        let marks = (0..tokens.len()).filter(|&at| self.language.focuses.end(tokens, at).is_some());
+        marks.filter_map(|at| Some((name(at)?, tokens[at].line))).collect()
+    }
+
+    /// The text of an assertion.
+    pub(super) fn quote(&self, assertion: &Assertion) -> &'a str {
+        let tokens = &self.lexed.tokens[assertion.span.clone()];
+        let ends = tokens.first().zip(tokens.last()).map(|(first, last)| first.start..last.start + last.text.len());
+        ends.and_then(|ends| self.lexed.text.get(ends)).unwrap_or_default()
+    }
+
+    /// The names that are defined here, apart from tests.
+    pub(super) fn defined(&self) -> impl Iterator<Item = Word> {
+        let pairs = self.lexed.tokens.windows(2).enumerate();
+        pairs.filter_map(|(at, pair)| {
+            let is_test = self.region_at(at).is_some_and(|region| self.regions[region].is_tested);
+            let defines = pair[0].is_word() && self.language.definitions.iter().any(|word| pair[0].is(word));
+            (defines && !is_test && pair[1].is_word()).then(|| word(&pair[1]))
         })
     }
 }
 
-fn holder(lexed: &Lexed<'_>, language: Language, routine: &Routine) -> Holder {
-    let helper = routine.role == Role::Helper;
-    Holder {
-        name: routine.name.clone(),
-        role: routine.role,
-        line: routine.line,
-        marks: if helper { Vec::new() } else { marks(lexed, language, routine) },
-        rows: if routine.role == Role::Test { rows(lexed, language, routine) } else { Vec::new() },
-        live: Vec::new(),
-        inert: Vec::new(),
-        parts: Vec::new(),
-        words: words(&routine.name),
-        names: HashSet::new(),
-    }
-}
-
-fn words(name: &str) -> Vec<u64> {
-    let spaced: String =
-        name.chars().flat_map(|letter| [letter.is_uppercase().then_some(' '), Some(letter)]).flatten().collect();
-    let split = spaced.split(|letter: char| !letter.is_alphanumeric());
-    let mut words: Vec<u64> =
-        split.filter(|word| !word.is_empty() && *word != "test").map(|word| named(&word.to_lowercase())).collect();
-    words.sort_unstable();
-    words.dedup();
-    words
-}
-
-/// For every token the routine that holds what it asserts: the innermost test, else the innermost function, else the
-/// file. `None` where it is the program's own.
-fn owners(lexed: &Lexed<'_>, routines: &[Routine], place: Place) -> Vec<Option<usize>> {
-    let mut owners = Vec::with_capacity(lexed.tokens.len());
-    let mut next = 0;
-    // The routines around a token, with the owner that holds in each, and whether it is among tests.
-    let mut around: Vec<(usize, Option<usize>, bool)> = Vec::new();
-    let mut order: Vec<usize> = (0..routines.len()).collect();
-    order.sort_by_key(|&at| routines[at].head.start);
-    for at in 0..lexed.tokens.len() {
-        while around.last().is_some_and(|(end, ..)| *end <= at) {
-            around.pop();
+impl<'a> Side<'a> {
+    pub(super) fn of(sources: &'a [Source<'a>]) -> Self {
+        let (mut tests, mut held) = (Vec::new(), Vec::new());
+        for (source, file) in sources.iter().enumerate() {
+            let mut index = vec![None; file.regions.len()];
+            let (skipped, own) = file.skips();
+            for (at, region) in file.regions.iter().enumerate().filter(|(_, region)| region.kind == RegionKind::Test) {
+                index[at] = Some(tests.len());
+                let end = region.end.min(region.start + MOST_TOKENS);
+                tests.push(Test {
+                    source,
+                    name: region.name,
+                    line: region.line,
+                    words: Words::of(&file.lexed.tokens[region.start..end]),
+                    skipped: own[at].or(skipped),
+                });
+            }
+            held.extend(file.assertions.iter().map(|assertion| {
+                let region = file.region_at(assertion.span.start);
+                let test = region.and_then(|region| file.regions[region].test).and_then(|test| index[test]);
+                Held { source, test, assertion }
+            }));
         }
-        while let Some(&index) = order.get(next).filter(|&&index| routines[index].head.start <= at) {
-            next += 1;
-            let routine = &routines[index];
-            let (_, outer, tested) = around.last().copied().unwrap_or((0, None, place > Place::Program));
-            let in_test = outer.is_some_and(|outer| routines[outer].role == Role::Test);
-            let owner = match routine.role {
-                Role::Test => Some(index),
-                Role::Helper if !in_test => Some(index),
-                _ => outer,
-            };
-            let is_test_module = routine.role == Role::Suite && is_test_module(lexed, routine);
-            around.push((
-                routine.body.end.max(routine.head.end),
-                owner,
-                tested || is_test_module || routine.role == Role::Test,
-            ));
-        }
-        let (_, owner, tested) = around.last().copied().unwrap_or((0, None, place > Place::Program));
-        owners.push(tested.then(|| owner.unwrap_or(usize::MAX)));
+        Self { sources, tests, held }
     }
-    owners
-}
-
-/// `#[cfg(test)] mod …`.
-fn is_test_module(lexed: &Lexed<'_>, routine: &Routine) -> bool {
-    let end = routine.head.end.min(lexed.tokens.len());
-    let head = &lexed.tokens[routine.head.start.min(end)..end];
-    head.windows(3).any(|three| three[0].is("cfg") && three[1].is("(")) && head.iter().any(|token| token.is("test"))
-}
-
-fn fill(holders: &mut [Holder], lexed: &Lexed<'_>, owners: &[Option<usize>], nowhere: usize) {
-    for (token, owner) in lexed.tokens.iter().zip(owners) {
-        let Some(owner) = owner else { continue };
-        let holder = &mut holders[(*owner).min(nowhere)];
-        if is_value(token) {
-            holder.parts.push(named(&token.plain()));
-        } else if token.is_word() && !is_manner(token.text) {
-            holder.parts.push(named(token.text));
-            holder.names.insert(named(token.text));
-        } else if token.is_word() {
-            holder.names.insert(named(token.text));
-        }
-    }
-    for holder in holders {
-        // Its own name is no sign of likeness.
-        let own = named(&holder.name);
-        holder.parts.retain(|part| *part != own);
-        holder.parts.sort_unstable();
-        holder.parts.dedup();
-    }
-}
-
-fn commented(lexed: &Lexed<'_>, language: Language) -> Vec<Assertion> {
-    let mut found = Vec::new();
-    for comment in &lexed.comments {
-        let text = comment.text.trim_start_matches(['/', '#', '*', '!', ' ', '\t']).trim_end_matches("*/");
-        let skipped = comment.text.len() - comment.text.trim_start_matches(['/', '#', '*', '!', ' ', '\t']).len();
-        let first = comment.line + comment.text[..skipped].matches('\n').count();
-        let lexed = lex(text, language);
-        let each = assertions(&lexed, language).into_iter();
-        found.extend(each.map(|assertion| Assertion { line: assertion.line + first - 1, ..assertion }));
-    }
-    found
-}
-
-const DEFINES: [&str; 16] = [
-    "fn",
-    "def",
-    "function",
-    "func",
-    "class",
-    "struct",
-    "enum",
-    "interface",
-    "trait",
-    "fun",
-    "const",
-    "object",
-    "record",
-    "module",
-    "type",
-    "static",
-];
-
-fn defined(lexed: &Lexed<'_>, routines: &[Routine]) -> HashSet<String> {
-    let after = lexed
-        .tokens
-        .windows(2)
-        .filter(|pair| pair[0].is_word() && DEFINES.contains(&pair[0].text) && pair[1].is_word());
-    let named = after.map(|pair| pair[1].text.to_owned());
-    named
-        .chain(routines.iter().filter(|routine| routine.role == Role::Helper).map(|routine| routine.name.clone()))
-        .collect()
 }

@@ -8,7 +8,6 @@ fn program(folder: &Path, name: &str) -> PathBuf {
     fs::create_dir_all(folder).unwrap();
     let path = folder.join(name);
     fs::write(&path, "#!/bin/sh\n").unwrap();
-    #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -38,7 +37,6 @@ fn a_relative_name_is_made_absolute() {
     assert_eq!(find_binary(OsStr::new("./bin/steadfast"), &installed, None, &root), Ok(installed));
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_keeps_its_own_path() {
     let (_folder, root) = folder();
@@ -73,7 +71,6 @@ fn a_build_folder_by_another_name_is_known_by_cargos_mark() {
     assert_eq!(find_binary(built.as_os_str(), &built, None, &root), Err(refused));
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_into_a_build_folder_is_refused() {
     let (_folder, root) = folder();

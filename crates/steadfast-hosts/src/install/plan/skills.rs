@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use steadfast_system::Access;
+
 use super::Drafts;
 use crate::install::change::FileChange;
 use crate::install::error::InstallError;
-use crate::install::file::{self, Access};
+use crate::install::file;
 use crate::install::record::{Before, Record, file_of};
 use crate::install::scope::Place;
 use crate::install::skills::{SkillFile, Whose};
@@ -21,7 +23,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -> 
         }
         _ => {
             let after = Some(skill.content.clone().into_bytes());
-            drafts.changes.push(FileChange::new(&skill.path, present, after, skill.what, Access::Open));
+            drafts.changes.push(FileChange::new(&skill.path, present, after, skill.what, Access::Usual));
         }
     }
     let record_file = record_file(skill, place);
@@ -52,7 +54,7 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &Place) -
     let Some(present) = file::read(&skill.path)? else { return Ok(()) };
     match skill.whose(&present) {
         Whose::Ours => {
-            drafts.changes.push(FileChange::new(&skill.path, Some(present), None, skill.what, Access::Open));
+            drafts.changes.push(FileChange::new(&skill.path, Some(present), None, skill.what, Access::Usual));
         }
         Whose::Changed => drafts.left.push(skill.path.clone()),
         Whose::Foreign if record.is_some() => drafts.left.push(skill.path.clone()),

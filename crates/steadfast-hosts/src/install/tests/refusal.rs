@@ -2,10 +2,8 @@
 
 use super::*;
 
-#[cfg(unix)]
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-#[cfg(unix)]
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
@@ -64,7 +62,6 @@ fn a_later_failure_puts_the_earlier_files_back() {
     assert_eq!(world.files(), before);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_stays_a_link_and_its_target_is_edited() {
     let world = World::new();
@@ -79,7 +76,6 @@ fn a_link_stays_a_link_and_its_target_is_edited() {
     assert_eq!(world.read("dotfiles/settings.json").unwrap(), "{\"model\":\"opus\"}");
 }
 
-#[cfg(unix)]
 #[test]
 fn a_link_to_nothing_is_followed_and_led_to_nothing_again() {
     let world = World::new();
@@ -92,7 +88,6 @@ fn a_link_to_nothing_is_followed_and_led_to_nothing_again() {
     assert!(world.home.join(".claude/settings.json").is_symlink());
 }
 
-#[cfg(unix)]
 #[test]
 fn permissions_are_kept() {
     let world = World::new();
@@ -103,7 +98,6 @@ fn permissions_are_kept() {
     assert_eq!(mode(&path), 0o640);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_new_file_of_the_user_is_private_and_one_of_the_repository_is_not() {
     let world = World::new();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use steadfast_testkit::wait_for;
 
 use super::*;
-use crate::install::lock::FolderLock;
+use crate::install::apply::FolderLock;
 
 fn install_in(world: &World, repository: &str) {
     fs::create_dir_all(world.home.join(repository)).unwrap();
@@ -156,7 +156,6 @@ fn a_host_is_in_use_where_its_program_or_its_folder_is() {
     world.write("bin/claude", "");
     homes.path = Some(world.home.join("bin").into_os_string());
     assert_eq!(detect(&homes, &root), [Host::Codex], "a file that cannot be run is no program");
-    #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(world.home.join("bin/claude"), fs::Permissions::from_mode(0o755)).unwrap();

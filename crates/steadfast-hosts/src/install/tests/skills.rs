@@ -149,7 +149,6 @@ fn wiring_from_before_there_were_skills_leaves_no_folder() {
     assert_eq!(left.collect::<Vec<_>>(), [".git"]);
 }
 
-#[cfg(unix)]
 #[test]
 fn one_folder_of_skills_for_both_hosts_is_written_once_and_stays_a_link() {
     let world = World::new();
