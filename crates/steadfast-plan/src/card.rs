@@ -1,5 +1,7 @@
 //! What stands at the end of a loop that passed its gate.
 
+use steadfast_text::one_line;
+
 /// Only what has a source: nothing in it is an estimate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Card {
@@ -76,10 +78,6 @@ fn folded(margin: &str, text: &str) -> Vec<String> {
     lines.push(line);
     // A word without an end is cut: the frame holds.
     lines.into_iter().map(|line| line.chars().take(WIDEST).collect()).collect()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

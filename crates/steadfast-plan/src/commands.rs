@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::draft::{Draft, Span, Text};
-use crate::near::nearest;
+use crate::ids::nearest;
 use crate::problem::{Code, Findings};
 
 const PREFIX: &str = "$verification_commands.";

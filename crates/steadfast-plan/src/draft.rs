@@ -26,7 +26,7 @@ pub(crate) struct Draft {
     pub(crate) span: Span,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DraftPhase {
     pub(crate) id: Text,
     pub(crate) name: String,
@@ -44,7 +44,7 @@ pub(crate) struct Each {
     pub(crate) tasks: Vec<DraftTask>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DraftTask {
     pub(crate) id: Text,
     pub(crate) title: Text,
@@ -57,17 +57,17 @@ pub(crate) struct DraftTask {
     /// How long it takes, in milliseconds.
     pub(crate) estimate: Option<u64>,
     /// How its author says that it stands, where that is said.
-    pub(crate) standing: Option<Standing>,
+    pub(crate) standing: Option<DraftStatus>,
 }
 
 /// A status that was written down, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct DraftStatus {
     pub(crate) status: Status,
     pub(crate) reason: Option<String>,
 }
 
-impl Standing {
+impl DraftStatus {
     pub(crate) fn of(status: Status) -> Self {
         Self { status, reason: None }
     }
@@ -79,17 +79,17 @@ impl Standing {
 
 impl DraftTask {
     pub(crate) fn new(id: Text, title: Text) -> Self {
-        Self {
-            id,
-            title,
-            task_type: None,
-            files: Vec::new(),
-            notes: None,
-            command: None,
-            criteria: Vec::new(),
-            after: Vec::new(),
-            estimate: None,
-            standing: None,
+        Self { id, title, ..Self::default() }
+    }
+
+    /// Adds a line to what is known of it.
+    pub(crate) fn note(&mut self, line: &str, at: &Text) {
+        match &mut self.notes {
+            Some(notes) => {
+                notes.value.push('\n');
+                notes.value.push_str(line);
+            }
+            None => self.notes = Some(at.with(line)),
         }
     }
 
@@ -100,6 +100,10 @@ impl DraftTask {
 }
 
 impl DraftPhase {
+    pub(crate) fn new(id: Text, name: impl Into<String>, tasks: Vec<DraftTask>) -> Self {
+        Self { id, name: name.into(), tasks, ..Self::default() }
+    }
+
     /// All that was authored for it, the tasks of its loop once.
     pub(crate) fn authored(&self) -> impl Iterator<Item = &DraftTask> {
         self.tasks.iter().chain(self.each.iter().flat_map(|each| &each.tasks))

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use steadfast_model::{Check, Phase, Plan, PlannedTask, Reported, Status, TaskId, TaskKind, TaskType};
 
+use steadfast_text::truncate;
+
 use crate::Options;
 use crate::commands::Commands;
 use crate::draft::{DraftPhase, DraftTask};
 use crate::estimate;
 use crate::graph::{Graph, Node, Stage};
-use crate::natural;
+use crate::ids::natural_order;
 
 const HOW_TO_DECIDE: &str = "`steadfast decide TEXT --why TEXT` writes a line";
 
@@ -21,13 +23,13 @@ pub(crate) fn plan(graph: &Graph<'_>, order: &[usize], commands: &Commands, opti
     let mut tasks = Vec::new();
     let mut openings: Vec<(&str, &Stage<'_>)> =
         graph.phases.iter().filter_map(|stage| Some((stage.opening.as_deref()?, stage))).collect();
-    openings.sort_by(|(left, _), (right, _)| natural::compare(left, right));
+    openings.sort_by(|(left, _), (right, _)| natural_order(left, right));
     let mut openings = openings.into_iter().peekable();
     let mut begins: HashMap<usize, Vec<TaskId>> = HashMap::new();
     // The way people count, and a chain in the order it is worked on.
     for index in order {
         let node = &graph.tasks[*index];
-        while let Some((id, stage)) = openings.next_if(|(id, _)| natural::compare(id, &node.id).is_lt()) {
+        while let Some((id, stage)) = openings.next_if(|(id, _)| natural_order(id, &node.id).is_lt()) {
             tasks.push(opening(graph, id, stage));
         }
         let begin = begins.entry(node.phase).or_insert_with(|| beginning(graph, &graph.phases[node.phase]));
@@ -116,7 +118,7 @@ fn opening(graph: &Graph<'_>, id: &str, stage: &Stage<'_>) -> PlannedTask {
     };
     PlannedTask {
         id: TaskId::new(id),
-        title: cut(title, TITLE),
+        title: truncate(&title, TITLE).into_owned(),
         kind: TaskKind::Decision,
         task_type: None,
         phase: Some(stage.draft.id.value.clone()),
@@ -152,7 +154,7 @@ fn links(
     }
     let link = |id: &str, kind: TaskKind, title: String, verify: Option<Check>, blocked_by: Vec<TaskId>| PlannedTask {
         id: TaskId::new(id),
-        title: cut(title, TITLE),
+        title: truncate(&title, TITLE).into_owned(),
         kind,
         task_type: *task_type,
         phase: Some(phase.id.value.clone()),
@@ -228,7 +230,7 @@ fn files(task: &DraftTask) -> Vec<String> {
 }
 
 fn notes(task: &DraftTask) -> Option<String> {
-    task.notes.as_ref().map(|notes| cut(notes.value.clone(), NOTES))
+    task.notes.as_ref().map(|notes| truncate(&notes.value, NOTES).into_owned())
 }
 
 fn listed_files(task: &DraftTask) -> String {
@@ -236,11 +238,4 @@ fn listed_files(task: &DraftTask) -> String {
         [] => "no files named".to_owned(),
         files => files.iter().map(|file| file.value.as_str()).collect::<Vec<_>>().join(", "),
     }
-}
-
-fn cut(text: String, most: usize) -> String {
-    if text.len() <= most || text.chars().count() <= most {
-        return text;
-    }
-    text.chars().take(most - 1).chain(['…']).collect()
 }

@@ -183,7 +183,7 @@ impl<'a> Units<'a, '_> {
         }
         found.remove(task.id.as_str());
         let mut found: Vec<&str> = found.into_iter().collect();
-        found.sort_by(|left, right| crate::natural::compare(left, right));
+        found.sort_by(|left, right| crate::ids::natural_order(left, right));
         found
     }
 }

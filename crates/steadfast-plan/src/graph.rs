@@ -6,9 +6,9 @@ use std::ops::Range;
 use steadfast_model::{TaskId, TaskType};
 
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
-use crate::kind::kind;
-use crate::natural;
-use crate::near::{listed, nearest};
+use crate::ids::natural_order;
+use crate::ids::{listed, nearest};
+use crate::labels::task_type;
 use crate::problem::{Code, Findings};
 
 /// More than a ledger is built for.
@@ -287,7 +287,7 @@ impl<'d> Graph<'d> {
             return None;
         }
         let mut order: Vec<usize> = (0..self.tasks.len()).collect();
-        order.sort_by(|left, right| natural::compare(&self.tasks[*left].id, &self.tasks[*right].id));
+        order.sort_by(|left, right| natural_order(&self.tasks[*left].id, &self.tasks[*right].id));
         Some(order)
     }
 
@@ -398,7 +398,7 @@ fn known_type(name: &Text, item: Option<u32>, findings: &mut Findings) -> Option
     if matches!(word.as_str(), "none" | "default" | "") {
         return None;
     }
-    let found = kind(&word);
+    let found = task_type(&word);
     // Of a loop the first item speaks for all.
     if found.is_none() && item.unwrap_or(0) == 0 {
         let known = TaskType::ALL.map(TaskType::as_str);

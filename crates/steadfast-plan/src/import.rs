@@ -12,7 +12,10 @@ mod slices;
 mod task_master;
 pub(crate) mod waits;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+
+use steadfast_text::{one_line, truncate};
 
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
 use crate::markdown::names::phase_name;
@@ -125,7 +128,7 @@ fn settle(mut draft: Draft, text: &str, name: &str, findings: &mut Findings) -> 
             if task.command.is_none() {
                 for criterion in std::mem::take(&mut task.criteria) {
                     let at = task.title.clone();
-                    note(task, &format!("done when: {criterion}"), &at);
+                    task.note(&format!("done when: {criterion}"), &at);
                 }
             }
             fit(task, file, &lines, findings);
@@ -136,12 +139,13 @@ fn settle(mut draft: Draft, text: &str, name: &str, findings: &mut Findings) -> 
 
 /// What is too long for a ledger is cut, and says where the rest is.
 fn fit(task: &mut DraftTask, file: &str, lines: &Lines<'_>, findings: &mut Findings) {
-    task.title.value = one_line(&task.title.value);
-    if task.title.value.chars().count() > TITLE {
-        let whole = std::mem::take(&mut task.title.value);
-        task.title.value = whole.chars().take(TITLE - 1).chain(['…']).collect();
+    let whole = one_line(&task.title.value);
+    if let Cow::Owned(cut) = truncate(&whole, TITLE) {
         let rest = task.notes.take().map(|notes| format!("\n{}", notes.value)).unwrap_or_default();
-        task.notes = Some(Text::new(whole + &rest, task.title.span.clone()));
+        task.notes = Some(task.title.with(whole + &rest));
+        task.title.value = cut;
+    } else {
+        task.title.value = whole;
     }
     if let Some(notes) = &mut task.notes {
         let lines: Vec<&str> = notes.value.lines().map(str::trim_end).collect();
@@ -154,10 +158,6 @@ fn fit(task: &mut DraftTask, file: &str, lines: &Lines<'_>, findings: &mut Findi
     notes.value = notes.value.chars().take(kept).chain(rest.chars()).collect();
     let message = format!("the notes of `{}` are cut after {NOTES} characters", task.id.value);
     findings.add(Code::CutNotes, &notes.span, message, "they name the line where all of it is");
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The phases of a list, each under an id of its own.
@@ -177,7 +177,7 @@ impl Phases {
             .or_else(|| (first..).map(|number| format!("section-{number}")).find(|id| !self.taken.contains(id)));
         let id = Text::new(id.unwrap_or_default(), heading.span.clone());
         self.taken.insert(id.value.clone());
-        (DraftPhase { id, name, after: None, tasks: Vec::new(), each: None }, number)
+        (DraftPhase::new(id, name, Vec::new()), number)
     }
 }
 
@@ -190,16 +190,5 @@ fn noted(block: &Block) -> String {
         BlockKind::Ordered(whole) => whole.value.clone(),
         BlockKind::Row(cells) => format!("| {} |", cells.iter().map(Text::as_str).collect::<Vec<_>>().join(" | ")),
         BlockKind::Blank | BlockKind::Box(_) | BlockKind::Text | BlockKind::Fence | BlockKind::Code => text.to_owned(),
-    }
-}
-
-/// Adds a line to what is known of a task.
-fn note(task: &mut DraftTask, line: &str, at: &Text) {
-    match &mut task.notes {
-        Some(notes) => {
-            notes.value.push('\n');
-            notes.value.push_str(line);
-        }
-        None => task.notes = Some(Text::new(line, at.span.clone())),
     }
 }

@@ -32,18 +32,25 @@ const STRICT: ParseOptions = ParseOptions {
 
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
     let base = bom_len(text);
-    let text = &text[base..];
+    let value = parsed(&text[base..], base, MEND_PLACE, findings)?;
+    spec::read(&value, &mut reader::Reader { findings, base })
+}
+
+/// What to do about a file that is no JSON.
+pub(crate) const MEND_PLACE: &str = "mend this place; the rest of the file is looked at when it is JSON";
+
+/// The value of a text that begins at `base`. `None`: it is no JSON, which is said.
+pub(crate) fn parsed<'a>(text: &'a str, base: usize, help: &str, findings: &mut Findings) -> Option<Value<'a>> {
     match parse(text) {
-        Ok(value) => spec::read(&value, &mut reader::Reader { findings, base }),
+        Ok(value) => Some(value),
         Err((span, message)) => {
-            let help = "mend this place; the rest of the file is looked at when it is JSON";
             findings.add(Code::Syntax, &(base + span.start..base + span.end), message, help);
             None
         }
     }
 }
 
-pub(crate) fn parse(text: &str) -> Result<Value<'_>, (Range<usize>, String)> {
+fn parse(text: &str) -> Result<Value<'_>, (Range<usize>, String)> {
     if let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
         return Err(spelled(text, &error));
     }

@@ -9,27 +9,25 @@ mod card;
 mod commands;
 mod draft;
 mod estimate;
+mod exit_status;
 mod expand;
 mod export;
+mod file_overlap;
 mod fit;
 mod graph;
 mod hash;
+mod ids;
 mod import;
 mod json;
-mod kind;
+mod labels;
 mod lint;
 mod markdown;
-mod natural;
-mod near;
 mod problem;
-mod reach;
 mod render;
 mod schedule;
 mod score;
 mod shape;
 mod source;
-mod standing;
-mod swallow;
 mod unit;
 mod wave;
 mod workflow;
@@ -49,6 +47,7 @@ use problem::Findings;
 use source::Lines;
 
 pub use card::Card;
+pub use exit_status::swallowed;
 pub use export::{Outgoing, Target, export};
 pub use fit::{Familiarity, fit};
 pub use hash::hash;
@@ -59,11 +58,10 @@ pub use render::render;
 pub use schedule::{Lengths, Moment, Schedule};
 pub use score::{Dimension, Mark, Sentence, SpecScore, Stated, THRESHOLD, paths, score, score_plan, stated};
 pub use shape::{render_shape, shape};
-pub use swallow::swallowed;
 pub use unit::{Circle, Unit, UnitState, units};
 pub use wave::{next_wave, waves};
 pub use workflow::{
-    Next, Standing, counsel, last_thorough, loop_progress, loop_view, next, resume_text, workflow_state,
+    LoopProgress, NextStep, counsel, last_thorough, loop_progress, loop_view, next, resume_text, workflow_state,
 };
 
 /// The largest spec that is read. 100,000 tasks are about 30 MB.

@@ -7,11 +7,11 @@ use steadfast_model::{StatedCheck, TaskType};
 use crate::Options;
 use crate::commands::Commands;
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
+use crate::exit_status::{is_void, swallowed};
 use crate::graph::{Graph, Stage};
-use crate::kind::kind;
+use crate::labels::task_type;
 use crate::problem::{Code, Findings};
 use crate::source::Lines;
-use crate::swallow::{is_void, swallowed};
 
 /// What a ledger takes, in characters.
 const ID: usize = 90;
@@ -204,7 +204,7 @@ fn one(task: &DraftTask, commands: &Commands, options: &Options, findings: &mut 
 
 /// The checks of such a task look at its files, where it has no command of its own.
 fn looks_at_files(task: &DraftTask) -> bool {
-    task.task_type.as_ref().is_some_and(|name| matches!(kind(&name.value), Some(TaskType::Ui | TaskType::Docs)))
+    task.task_type.as_ref().is_some_and(|name| matches!(task_type(&name.value), Some(TaskType::Ui | TaskType::Docs)))
 }
 
 /// The default command that would check a task, where there is none and it has none of its own.
@@ -212,7 +212,7 @@ fn lacks<'a>(task: &DraftTask, commands: &Commands) -> Option<&'a str> {
     if task.command.is_some() || task.id.value.is_empty() || looks_at_files(task) {
         return None;
     }
-    let has_type = task.task_type.as_ref().is_some_and(|name| kind(&name.value).is_some());
+    let has_type = task.task_type.as_ref().is_some_and(|name| task_type(&name.value).is_some());
     let default = if has_type { "test" } else { "typecheck" };
     commands.get(default).is_none().then_some(default)
 }
@@ -253,7 +253,7 @@ fn alternates(phase: &DraftPhase, findings: &mut Findings) {
         .authored()
         .map(|task| (task.id.as_str(), task.task_type.as_ref().map_or("none", |name| name.value.as_str())))
         .collect();
-    let is_ui = |word: &str| kind(word) == Some(TaskType::Ui);
+    let is_ui = |word: &str| task_type(word) == Some(TaskType::Ui);
     let flips = kinds.windows(2).filter(|pair| is_ui(pair[0].1) != is_ui(pair[1].1)).count();
     if kinds.len() < tasks || flips < changes {
         return;

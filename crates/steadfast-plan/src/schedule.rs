@@ -8,7 +8,7 @@ mod simulate;
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::reach::Reached;
+use crate::file_overlap::FileSet;
 use crate::unit::{Unit, UnitState};
 
 pub use length::Lengths;
@@ -92,7 +92,7 @@ impl Schedule {
         if ready.is_empty() {
             return ready;
         }
-        let mut reached = Reached::default();
+        let mut reached = FileSet::default();
         for place in order.iter().filter(|place| state(**place) == UnitState::Running) {
             reached.add(&units[*place].files);
         }

@@ -1,4 +1,5 @@
 use steadfast_model::{Check, Plan, Shape};
+use steadfast_text::one_line;
 
 use crate::score::{Dimension, Stated, said_about, says_where, stated, stated_of_plan};
 
@@ -46,8 +47,7 @@ fn put(lines: &mut Vec<String>, line: &str) {
 
 /// SHAPE.md.
 pub fn render_shape(request: &str, shape: &Shape) -> String {
-    let request = request.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut page = format!("# Shape: {request}\n");
+    let mut page = format!("# Shape: {}\n", one_line(request));
     let checks: Vec<String> = shape.checks.iter().map(|check| format!("`{}`", check.command)).collect();
     for (heading, lines, none) in [
         ("Criteria", &shape.criteria, "None stated."),

@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashMap};
 
 use steadfast_model::TaskId;
 
-use crate::reach::Reached;
+use crate::file_overlap::FileSet;
 use crate::unit::{Unit, UnitState};
 
 /// Ready units whose files meet neither each other's nor those of a unit that runs, in order. A unit that names no files
 /// meets nobody.
 pub fn next_wave(units: &[Unit], state: &dyn Fn(&TaskId) -> UnitState) -> Vec<usize> {
     let states: HashMap<&TaskId, UnitState> = units.iter().map(|unit| (&unit.id, state(&unit.id))).collect();
-    let mut reached = Reached::default();
+    let mut reached = FileSet::default();
     for unit in units.iter().filter(|unit| states[&unit.id] == UnitState::Running) {
         reached.add(&unit.files);
     }
@@ -37,7 +37,7 @@ pub fn waves(units: &[Unit]) -> Vec<Vec<usize>> {
     let mut ready: BTreeSet<usize> = (0..units.len()).filter(|place| waits[*place] == 0).collect();
     let mut waves = Vec::new();
     while !ready.is_empty() {
-        let wave = choose(ready.iter().map(|place| (*place, &units[*place])), &mut Reached::default());
+        let wave = choose(ready.iter().map(|place| (*place, &units[*place])), &mut FileSet::default());
         for place in &wave {
             ready.remove(place);
             for follower in &followers[*place] {
@@ -52,7 +52,7 @@ pub fn waves(units: &[Unit]) -> Vec<Vec<usize>> {
     waves
 }
 
-fn choose<'u>(ready: impl Iterator<Item = (usize, &'u Unit)>, reached: &mut Reached) -> Vec<usize> {
+fn choose<'u>(ready: impl Iterator<Item = (usize, &'u Unit)>, reached: &mut FileSet) -> Vec<usize> {
     let mut wave = Vec::new();
     for (place, unit) in ready {
         if !reached.meets(&unit.files) {

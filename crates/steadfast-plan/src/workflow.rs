@@ -2,11 +2,12 @@
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use steadfast_model::{Counts, Loop, LoopView, Millis, OwnerEnd, Review, ReviewKind, Stage, Status, Task};
+use steadfast_model::{Counts, Loop, LoopView, OwnerEnd, Review, ReviewKind, Stage, Status, Task};
+use steadfast_text::{count, one_line, truncate};
 
 /// How far the tasks of a loop's plan are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct LoopProgress {
     pub done: u32,
     pub blocked: u32,
     pub all: u32,
@@ -14,14 +15,14 @@ pub struct Standing {
     pub wave: Option<u32>,
 }
 
-impl Standing {
+impl LoopProgress {
     pub fn of(tasks: &[Task]) -> Self {
-        let count = |status: Status| tasks.iter().filter(|task| task.status == status).count();
+        let of = |status: Status| tasks.iter().filter(|task| task.status == status).count();
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let open = tasks.iter().filter(|task| !task.status.is_closed());
         Self {
-            done: number(count(Status::Done)),
-            blocked: number(count(Status::Blocked)),
+            done: number(of(Status::Done)),
+            blocked: number(of(Status::Blocked)),
             all: number(tasks.len()),
             wave: open.filter_map(|task| task.wave).min().or_else(|| tasks.iter().filter_map(|task| task.wave).max()),
         }
@@ -40,7 +41,7 @@ impl Standing {
 
 /// The stage a loop is in, and what takes it further.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Next {
+pub struct NextStep {
     pub stage: Stage,
     /// How it stands, in words.
     pub standing: String,
@@ -128,8 +129,8 @@ pub fn workflow_state(looped: &Loop, reviews: &[Review]) -> String {
         spec_score: looped.scores.map(|scores| scores.spec),
         fit_score: looped.scores.map(|scores| scores.fit),
         shape_chosen: looped.autonomy().map(steadfast_model::Autonomy::as_str),
-        started_at: date(looped.started_at),
-        last_updated: date(looped.updated_at),
+        started_at: looped.started_at.to_string(),
+        last_updated: looped.updated_at.to_string(),
         recall_surfaced: &looped.recall_surfaced,
         reviews: Reviews(reviews),
     };
@@ -137,16 +138,12 @@ pub fn workflow_state(looped: &Loop, reviews: &[Review]) -> String {
     serde_json::to_string_pretty(&state).map(|text| text + "\n").unwrap_or_default()
 }
 
-fn date(at: Millis) -> String {
-    at.to_string()
-}
-
 /// What a new session is told of a loop that is not finished.
-pub fn resume_text(looped: &Loop, reviews: &[Review], standing: Standing) -> String {
+pub fn resume_text(looped: &Loop, reviews: &[Review], standing: LoopProgress) -> String {
     let number = |value: Option<u32>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     let spec = number(looped.scores.map(|scores| scores.spec.into()));
     let fit = number(looped.scores.map(|scores| scores.fit.into()));
-    let Standing { done, all, wave, .. } = standing;
+    let LoopProgress { done, all, wave, .. } = standing;
     format!(
         "[LOOP RESUME] Active loop detected\nStage: {} | Spec: {spec}/10 | Fit: {fit}\nProgress: {done}/{all} tasks | \
          Wave: {}\nReviews: {}\nNext: {}",
@@ -162,26 +159,21 @@ fn summary(reviews: &[Review]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (wave, review) in waves(reviews) {
         let score = review.score.map_or_else(|| "no score".to_owned(), |score| format!("{score}/10"));
-        parts.push(format!("wave {wave}: {score}, {}", counted(review.findings.len(), "issue")));
+        parts.push(format!("wave {wave}: {score}, {}", count(review.findings.len(), "issue")));
     }
     if let Some((round, review)) = last_thorough(reviews) {
-        let remaining = usize::try_from(review.blockers_remaining).unwrap_or(usize::MAX);
-        let how = match (review.passed, remaining) {
+        let how = match (review.passed, review.blockers_remaining) {
             (true, _) => "passed".to_owned(),
             (false, 0) => "not passed, too few answers".to_owned(),
-            (false, remaining) => format!("{} remaining", counted(remaining, "blocker")),
+            (false, remaining) => format!("{} remaining", count(remaining, "blocker")),
         };
         parts.push(format!("thorough round {round}: {how}"));
     }
     if parts.is_empty() { "none".to_owned() } else { parts.join("; ") }
 }
 
-fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 /// What takes a loop further, by its stage.
-pub fn next(looped: &Loop, reviews: &[Review], standing: Standing) -> Next {
+pub fn next(looped: &Loop, reviews: &[Review], standing: LoopProgress) -> NextStep {
     let spec = looped.spec.as_deref().unwrap_or("SPEC.md");
     let (stands, action) = match looped.stage {
         _ if looped.ended.is_some() => ("it is over".to_owned(), "`steadfast loop start TEXT` begins another".to_owned()),
@@ -231,7 +223,7 @@ pub fn next(looped: &Loop, reviews: &[Review], standing: Standing) -> Next {
             Some((round, review)) => (
                 format!(
                     "round {round} of the thorough review leaves {}",
-                    counted(usize::try_from(review.blockers_remaining).unwrap_or(usize::MAX), "blocker")
+                    count(review.blockers_remaining, "blocker")
                 ),
                 "`steadfast loop review` shows what is to be fixed, waived or deferred".to_owned(),
             ),
@@ -239,13 +231,13 @@ pub fn next(looped: &Loop, reviews: &[Review], standing: Standing) -> Next {
         },
         Stage::Complete => ("it is over".to_owned(), "`steadfast loop start TEXT` begins another".to_owned()),
     };
-    Next { stage: looped.stage, standing: stands, action }
+    NextStep { stage: looped.stage, standing: stands, action }
 }
 
 /// The little of a loop that a decision needs.
 pub fn loop_view(looped: &Loop, reviews: &[Review], counts: Counts, session_ended: Option<OwnerEnd>) -> LoopView {
-    let standing = Standing::counted(counts);
-    let Next { stage, standing: stands, action } = next(looped, reviews, standing);
+    let standing = LoopProgress::counted(counts);
+    let NextStep { stage, standing: stands, action } = next(looped, reviews, standing);
     // What is blocked is given back by a human alone.
     let blocked = stage == Stage::Executing && standing.is_over() && standing.blocked > 0;
     LoopView {
@@ -265,9 +257,8 @@ pub fn loop_view(looped: &Loop, reviews: &[Review], counts: Counts, session_ende
 
 /// `PROGRESS.md` of a loop whose tasks are worked on in a session; a run writes its own.
 pub fn loop_progress(looped: &Loop, reviews: &[Review], tasks: &[Task]) -> String {
-    let standing = Standing::of(tasks);
-    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut page = format!("# Loop Progress: {}\n\n**Status:** {}", line(&looped.request), looped.stage.as_str());
+    let standing = LoopProgress::of(tasks);
+    let mut page = format!("# Loop Progress: {}\n\n**Status:** {}", one_line(&looped.request), looped.stage.as_str());
     if let Some(wave) = standing.wave {
         page += &format!(" | Wave {wave}");
     }
@@ -287,7 +278,7 @@ pub fn loop_progress(looped: &Loop, reviews: &[Review], tasks: &[Task]) -> Strin
         }
         page += &format!("\n## {heading}\n");
         for task in of_status {
-            page += &format!("- [{mark}] {}: {}\n", task.id, line(&task.title));
+            page += &format!("- [{mark}] {}: {}\n", task.id, one_line(&task.title));
         }
     }
     let stuck: u32 = tasks.iter().map(|task| task.stuck_count).sum();
@@ -297,15 +288,13 @@ pub fn loop_progress(looped: &Loop, reviews: &[Review], tasks: &[Task]) -> Strin
 
 /// How often experts were asked, reviews among them, and what they recommended for tasks that were stuck.
 pub fn counsel(tasks: &[Task], reviews: usize) -> String {
-    /// More is in the notes of the task.
-    const SAID: usize = 160;
+    /// More is in the notes of the task. The `…` counts.
+    const SAID: usize = 161;
     let panels: Vec<(&Task, &str)> =
         tasks.iter().flat_map(|task| task.counsel().map(move |said| (task, said))).collect();
-    let mut lines = format!("- Counsel consulted: {}\n", counted(reviews + panels.len(), "time"));
+    let mut lines = format!("- Counsel consulted: {}\n", count(reviews + panels.len(), "time"));
     for (task, said) in panels {
-        let cut: String = said.chars().take(SAID).collect();
-        let more = if cut.len() < said.len() { "…" } else { "" };
-        lines += &format!("  - {}, stuck: {cut}{more}\n", task.id);
+        lines += &format!("  - {}, stuck: {}\n", task.id, truncate(said, SAID));
     }
     lines
 }
@@ -314,8 +303,8 @@ fn dollars(micro: u64) -> String {
     format!("${}.{:02}", micro / 1_000_000, micro % 1_000_000 / 10_000)
 }
 
-fn counted_tasks(standing: Standing) -> String {
-    let Standing { done, blocked, all, .. } = standing;
+fn counted_tasks(standing: LoopProgress) -> String {
+    let LoopProgress { done, blocked, all, .. } = standing;
     match blocked {
         0 => format!("{done} of {all} tasks are done"),
         blocked => format!("{done} of {all} tasks are done, {blocked} blocked"),

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 /// A part of a text, and where it stands there, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text {
     pub value: String,
     pub span: Range<usize>,

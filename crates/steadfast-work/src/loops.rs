@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use steadfast_model::{Autonomy, Loop, LoopEnd, LoopId, Millis, PlanId, Review, Shape, Stage, StatedCheck, Task};
 use steadfast_observe::GitCommand;
-use steadfast_plan::{Next, Standing, next, resume_text};
+use steadfast_plan::{LoopProgress, NextStep, next, resume_text};
 use steadfast_store::ledger::{Ledger, LedgerError, Memory, Query, Recalled};
 use steadfast_store::{Place, log_line};
 
@@ -162,7 +162,7 @@ impl<'a> Loops<'a> {
             Stage::Decompose => {}
             Stage::Executing => {
                 let plan = self.plan_for(looped)?;
-                let standing = Standing::of(&self.ledger.tasks(&plan)?);
+                let standing = LoopProgress::of(&self.ledger.tasks(&plan)?);
                 if from == Stage::Review && standing.is_over() {
                     return Err(LoopError::NothingOpen.into());
                 }
@@ -217,8 +217,8 @@ impl<'a> Loops<'a> {
         Ok(self.ledger.reviews_of(&looped.id)?)
     }
 
-    pub fn standing(&self, looped: &Loop) -> Result<Standing, WorkError> {
-        Ok(Standing::of(&self.tasks(looped)?))
+    pub fn standing(&self, looped: &Loop) -> Result<LoopProgress, WorkError> {
+        Ok(LoopProgress::of(&self.tasks(looped)?))
     }
 
     pub fn tasks(&self, looped: &Loop) -> Result<Vec<Task>, WorkError> {
@@ -232,7 +232,7 @@ impl<'a> Loops<'a> {
     }
 
     /// What takes it further.
-    pub fn next(&self, looped: &Loop) -> Result<Next, WorkError> {
+    pub fn next(&self, looped: &Loop) -> Result<NextStep, WorkError> {
         Ok(next(looped, &self.reviews(looped)?, self.standing(looped)?))
     }
 

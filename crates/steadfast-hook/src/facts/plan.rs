@@ -6,7 +6,7 @@ use steadfast_model::{
     Approval, ApprovalRules, Brief, Current, DoneHere, Event, EventKind, Fact, Leased, Loop, LoopView, Millis, Needs,
     OwnerEnd, PlanView, Profile, SessionId, Stage, State, TaskFile,
 };
-use steadfast_plan::{Standing, loop_view, resume_text};
+use steadfast_plan::{LoopProgress, loop_view, resume_text};
 use steadfast_store::ledger::{Ledger, LedgerError, read_slices_of};
 use steadfast_store::{Asked, ConfigFiles, Place, SessionFiles, Verifier, approval_of, is_check_running};
 
@@ -73,7 +73,7 @@ pub(super) fn looped(place: &Place, needs: Needs, event: &Event) -> Option<Strin
     let looped = ledger.unfinished_loop(&place.worktree()).ok().flatten()?;
     let reviews = ledger.reviews_of(&looped.id).ok()?;
     let tasks = looped.plan.as_ref().and_then(|plan| ledger.tasks(plan).ok()).unwrap_or_default();
-    Some(resume_text(&looped, &reviews, Standing::of(&tasks)))
+    Some(resume_text(&looped, &reviews, LoopProgress::of(&tasks)))
 }
 
 /// The loop of this checkout that is not finished, as a stop or a prompt needs it. Where there is none, nothing is written

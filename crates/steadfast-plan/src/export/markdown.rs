@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use steadfast_model::{Status, TaskType};
+use steadfast_text::one_line;
 
 use super::{Item, List};
 use crate::draft::Text;
@@ -11,25 +12,25 @@ use crate::markdown::names::{marked, numbered, tagged};
 
 pub(super) fn write(list: &List<'_>) -> String {
     let plan = list.plan;
-    let mut text = format!("# {}\n", line_of(&plan.feature));
+    let mut text = format!("# {}\n", one_line(&plan.feature));
     // Writing into a string does not fail.
     if let Some(description) = &plan.description {
-        let _ = write!(text, "\n{}\n", prose(&line_of(description)));
+        let _ = write!(text, "\n{}\n", prose(&one_line(description)));
     }
     if !list.decides {
         text.push_str("\nDecisions: none\n");
     }
     if let Some(promise) = &plan.promise {
-        let _ = write!(text, "\nPromise: {}\n", line_of(promise));
+        let _ = write!(text, "\nPromise: {}\n", one_line(promise));
     }
     for (heading, lines) in [("Constraints", &plan.constraints), ("Success criteria", &plan.criteria)] {
         if !lines.is_empty() {
             let _ = write!(text, "\n## {heading}\n\n");
-            lines.iter().for_each(|line| text.push_str(&format!("- {}\n", line_of(line))));
+            lines.iter().for_each(|line| text.push_str(&format!("- {}\n", one_line(line))));
         }
     }
     for (group, items) in list.by_phase() {
-        let _ = write!(text, "\n## {} {{#{}}}\n\n", line_of(group.name), group.id);
+        let _ = write!(text, "\n## {} {{#{}}}\n\n", one_line(group.name), group.id);
         if list.decides {
             let before = list.phases.get(group.id.as_str()).filter(|before| !before.is_empty());
             let _ = write!(text, "Depends on: {}\n\n", before.map_or("none".to_owned(), |before| before.join(", ")));
@@ -47,7 +48,7 @@ fn task(text: &mut String, item: &Item<'_>, estimate: Option<String>) {
         Status::Done => 'x',
         Status::Blocked => '!',
     };
-    let _ = writeln!(text, "- [{mark}] {}", titled(of.id.as_str(), &line_of(&of.title)));
+    let _ = writeln!(text, "- [{mark}] {}", titled(of.id.as_str(), &one_line(&of.title)));
     let mut field = |name: &str, value: &str| {
         let _ = writeln!(text, "  - {name}: {value}");
     };
@@ -58,10 +59,10 @@ fn task(text: &mut String, item: &Item<'_>, estimate: Option<String>) {
         field("Files", &of.files.join(", "));
     }
     if let Some(command) = item.command {
-        field("Verify", &format!("`{}`", line_of(command)));
+        field("Verify", &format!("`{}`", one_line(command)));
     }
     if let Some(criteria) = item.criteria {
-        field("Success criteria", &line_of(criteria));
+        field("Success criteria", &one_line(criteria));
     }
     if !item.after.is_empty() {
         field("Depends on", &item.after.join(", "));
@@ -72,7 +73,7 @@ fn task(text: &mut String, item: &Item<'_>, estimate: Option<String>) {
     match (item.status, item.reason) {
         (Status::Pending, _) => {}
         (status, None) => field("Status", status.as_str()),
-        (status, Some(reason)) => field("Status", &format!("{}: {}", status.as_str(), line_of(reason))),
+        (status, Some(reason)) => field("Status", &format!("{}: {}", status.as_str(), one_line(reason))),
     }
     for line in of.notes.iter().flat_map(|notes| notes.lines()) {
         let _ = writeln!(text, "  > {line}");
@@ -95,8 +96,4 @@ fn prose(line: &str) -> String {
     let is_plain = line.starts_with(char::is_alphanumeric)
         && !["Promise:", "Completion promise:", "Decisions:"].iter().any(|word| line.starts_with(word));
     if is_plain { line.to_owned() } else { format!("> {line}") }
-}
-
-fn line_of(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

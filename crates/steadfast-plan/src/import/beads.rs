@@ -6,15 +6,14 @@ use std::fmt::Write;
 use jsonc_parser::ast::Value;
 use steadfast_model::Status;
 
-use super::note;
 use super::waits::{Part, add_parts};
-use crate::draft::{Draft, DraftPhase, DraftTask, Span, Standing, Text};
+use crate::draft::{Draft, DraftPhase, DraftStatus, DraftTask, Span, Text};
 use crate::estimate;
-use crate::json::parse;
+use crate::json::parsed;
 use crate::json::reader::{Members, Reader};
+use crate::labels;
 use crate::problem::{Code, Findings};
 use crate::source::bom_len;
-use crate::standing;
 
 /// What is kept of an issue beside its title, with what stands before it.
 const TEXTS: [(&str, &str); 5] = [
@@ -31,6 +30,9 @@ const CHECKED: [&str; 2] = ["description", "acceptance_criteria"];
 /// What such a line begins with.
 const VERIFY: &str = "verify:";
 
+/// What to do about a line that is no JSON.
+const MEND_LINE: &str = "every line is an issue: mend it, or export the issues again";
+
 /// More of the same helps nobody.
 const MOST_ERRORS: usize = 20;
 
@@ -44,7 +46,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
     let mut issues = Issues::default();
     let base = bom_len(text);
     if text[base..].trim_start().starts_with('[') {
-        let value = parsed(&text[base..], base, findings)?;
+        let value = parsed(&text[base..], base, MEND_LINE, findings)?;
         let mut reader = Reader { findings, base };
         let all: Vec<Span> = reader.array(&value, "the issues").iter().map(|value| reader.span(value)).collect();
         for (value, span) in reader.array(&value, "the issues").iter().zip(all) {
@@ -62,23 +64,12 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Draft> {
             if findings.has_error() && findings.errors() >= MOST_ERRORS {
                 break;
             }
-            let Some(value) = parsed(line, start, findings) else { continue };
+            let Some(value) = parsed(line, start, MEND_LINE, findings) else { continue };
             issues.take(&value, &(start..start + line.len()), &mut Reader { findings, base: start });
         }
     }
     issues.say_what_is_left_out(findings);
     (!findings.has_error()).then(|| issues.into_draft(text.len()))
-}
-
-fn parsed<'a>(text: &'a str, base: usize, findings: &mut Findings) -> Option<Value<'a>> {
-    match parse(text) {
-        Ok(value) => Some(value),
-        Err((span, message)) => {
-            let help = "every line is an issue: mend it, or export the issues again";
-            findings.add(Code::Syntax, &(base + span.start..base + span.end), message, help);
-            None
-        }
-    }
 }
 
 #[derive(Default)]
@@ -93,12 +84,11 @@ struct Issues {
 impl Issues {
     fn take(&mut self, value: &Value<'_>, span: &Span, reader: &mut Reader<'_>) {
         let Some(members) = reader.foreign(value, "an issue") else { return };
-        let word = |key: &str, reader: &Reader<'_>| members.get(key).and_then(|value| reader.word(value));
-        let Some(id) = word("id", reader) else {
+        let Some(id) = members.word("id", reader) else {
             reader.missing(&members, "an issue", "id", "every issue of beads has one: `\"id\": \"bd-1\"`");
             return;
         };
-        let status = word("status", reader);
+        let status = members.word("status", reader);
         if status.as_ref().is_some_and(|status| status.value == "tombstone") {
             self.deleted.push(id);
             return;
@@ -112,16 +102,16 @@ impl Issues {
             reader.findings.add(Code::RenamedId, &id.span, message, "export the issues again");
             return;
         }
-        let title = word("title", reader).unwrap_or_else(|| Text::new(id.value.clone(), span.clone()));
+        let title = members.word("title", reader).unwrap_or_else(|| Text::new(id.value.clone(), span.clone()));
         let mut task = DraftTask::new(id, title);
-        task.estimate = word("estimated_minutes", reader).and_then(|minutes| estimate::length(&minutes.value));
+        task.estimate = members.word("estimated_minutes", reader).and_then(|minutes| estimate::length(&minutes.value));
         task.standing = status.and_then(|status| stands(&status, members, reader));
         let ours = members.get("metadata").and_then(Members::of).and_then(|all| all.get("steadfast"));
         if let Some(ours) = ours {
             take_back(&mut task, ours, reader);
         }
         if task.command.is_none() {
-            let texts = CHECKED.iter().filter_map(|key| word(key, reader));
+            let texts = CHECKED.iter().filter_map(|key| members.word(key, reader));
             task.command = texts.into_iter().find_map(|text| check_in(&text));
         }
         describe(&mut task, members, span, reader);
@@ -134,7 +124,7 @@ impl Issues {
         let Some(all) = members.get("dependencies") else { return };
         for value in reader.array(all, "`dependencies`") {
             let Some(members) = reader.foreign(value, "a dependency") else { continue };
-            let word = |key: &str| members.get(key).and_then(|value| reader.word(value));
+            let word = |key: &str| members.word(key, reader);
             // `bd show --json` names the other issue itself.
             let Some(on) = word("depends_on_id").or_else(|| word("id")) else { continue };
             let kind = word("type").or_else(|| word("dependency_type"));
@@ -142,7 +132,7 @@ impl Issues {
             match kind.as_str() {
                 "blocks" | "conditional-blocks" | "waits-for" => task.after.push(on),
                 "parent-child" => self.parts.push((task.id.value.clone(), on.value)),
-                other => note(task, &format!("{other}: {}", on.value), &on),
+                other => task.note(&format!("{other}: {}", on.value), &on),
             }
         }
     }
@@ -169,7 +159,7 @@ impl Issues {
             task.after.retain(|before| !gone.contains(before.as_str()));
         }
         let name = format!("Issues of {feature}");
-        let phase = DraftPhase { id, name, after: None, tasks, each: None };
+        let phase = DraftPhase::new(id, name, tasks);
         let mut draft = Draft { feature, phases: vec![phase], span, ..Draft::default() };
         add_parts(&mut draft, &self.parts);
         draft
@@ -181,23 +171,23 @@ fn family(id: &str) -> &str {
     id.rsplit_once('-').map_or(id, |(family, _)| family)
 }
 
-fn stands(status: &Text, members: Members<'_, '_>, reader: &mut Reader<'_>) -> Option<Standing> {
-    let standing = standing::in_words(status, reader.findings)?;
+fn stands(status: &Text, members: Members<'_, '_>, reader: &mut Reader<'_>) -> Option<DraftStatus> {
+    let standing = labels::status(status, reader.findings)?;
     let reason = match standing.status {
-        Status::Done => members.get("close_reason").and_then(|value| reader.word(value)).map(|text| text.value),
+        Status::Done => members.word("close_reason", reader).map(|text| text.value),
         Status::Blocked => {
-            let word = |key: &str| members.get(key).and_then(|value| reader.word(value)).map(|text| text.value);
+            let word = |key: &str| members.word(key, reader).map(|text| text.value);
             let until = word("defer_until").map(|until| format!("deferred until {until}"));
             until.or_else(|| word("notes")?.strip_prefix(BLOCKED).map(str::to_owned))
         }
         Status::Pending | Status::InProgress => None,
     };
-    Some(Standing { reason: reason.or(standing.reason), ..standing })
+    Some(DraftStatus { reason: reason.or(standing.reason), ..standing })
 }
 
 /// All that people wrote about it; first what it is, where that is not the usual.
 fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader: &Reader<'_>) {
-    let word = |key: &str| members.get(key).and_then(|value| reader.word(value));
+    let word = |key: &str| members.word(key, reader);
     let mut what = String::new();
     if let Some(kind) = word("issue_type").filter(|kind| kind.value != "task") {
         what.push_str(&kind.value);
@@ -214,7 +204,7 @@ fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader:
         }
     }
     if !what.is_empty() {
-        note(task, &what, &Text::new(String::new(), span.clone()));
+        task.note(&what, &Text::new(String::new(), span.clone()));
     }
     for (key, before) in TEXTS {
         let Some(text) = word(key) else { continue };
@@ -225,10 +215,10 @@ fn describe(task: &mut DraftTask, members: Members<'_, '_>, span: &Span, reader:
                 let lines: Vec<&str> = text.value.lines().filter(|line| !line.starts_with(NOTE)).collect();
                 let lines = lines.join("\n");
                 if !lines.trim().is_empty() {
-                    note(task, &format!("{before}{lines}"), &text);
+                    task.note(&format!("{before}{lines}"), &text);
                 }
             }
-            _ => note(task, &format!("{before}{}", text.value), &text),
+            _ => task.note(&format!("{before}{}", text.value), &text),
         }
     }
 }
@@ -249,7 +239,7 @@ fn check_in(text: &Text) -> Option<Text> {
 /// What an export put beside the issue.
 fn take_back(task: &mut DraftTask, ours: &Value<'_>, reader: &mut Reader<'_>) {
     let Some(ours) = Members::of(ours) else { return };
-    task.task_type = ours.get("type").and_then(|value| reader.word(value));
-    task.command = ours.get("verify").and_then(|value| reader.word(value));
+    task.task_type = ours.word("type", reader);
+    task.command = ours.word("verify", reader);
     task.files = ours.get("files").map(|value| reader.texts(value, "`files`")).unwrap_or_default();
 }

@@ -1,6 +1,5 @@
 //! `.planning/phases/NN-name/NN-MM-PLAN.md`: a front matter, and tasks in tags: `<task><name>…</name>…</task>`.
 
-use super::note;
 use crate::draft::{Draft, DraftPhase, DraftTask, Span, Text};
 use crate::markdown::names::{numbered, plain};
 use crate::markdown::{blocks, stem};
@@ -36,7 +35,7 @@ pub(super) fn read(text: &str, name: &str) -> Draft {
         draft.feature = stem(name);
     }
     let id = Text::new("tasks", 0..text.len().min(1));
-    draft.phases.push(DraftPhase { id, name: "Tasks".to_owned(), after: None, tasks, each: None });
+    draft.phases.push(DraftPhase::new(id, "Tasks", tasks));
     draft
 }
 
@@ -68,7 +67,7 @@ fn task(block: &Tag, number: usize) -> DraftTask {
     };
     let mut task = DraftTask::new(id, title);
     if block.attributes.contains("checkpoint") {
-        note(&mut task, &block.attributes, &block.body);
+        task.note(&block.attributes, &block.body);
     }
     for Tag { name, body, .. } in parts {
         match name.as_str() {
@@ -82,10 +81,10 @@ fn task(block: &Tag, number: usize) -> DraftTask {
             // Words for a reader, unless a tag says that it is a command.
             "verify" => match tags(&body).into_iter().find(|part| part.name == "automated") {
                 Some(command) => task.command = Some(command.body),
-                None => note(&mut task, &format!("verify: {}", body.as_str()), &body),
+                None => task.note(&format!("verify: {}", body.as_str()), &body),
             },
-            "action" => note(&mut task, body.as_str(), &body),
-            other => note(&mut task, &format!("{other}: {}", body.as_str()), &body),
+            "action" => task.note(body.as_str(), &body),
+            other => task.note(&format!("{other}: {}", body.as_str()), &body),
         }
     }
     task
@@ -130,11 +129,10 @@ fn tags(text: &Text) -> Vec<Tag> {
         };
         at = begin + length + name.len() + 3;
         let body = whole[begin..begin + length].trim();
-        let from = text.span.start + (body.as_ptr() as usize - whole.as_ptr() as usize);
         found.push(Tag {
             name: name.to_owned(),
             attributes: whole[start + end..begin - 1].trim().to_owned(),
-            body: Text::new(body, from..from + body.len()),
+            body: text.part(body),
         });
     }
     found

@@ -4,14 +4,14 @@
 use std::collections::HashSet;
 
 use super::waits::{Part, add_parts};
-use super::{Phases, note, noted};
+use super::{Phases, noted};
 use crate::draft::{Draft, DraftTask, Text};
 use crate::estimate;
+use crate::labels;
 use crate::markdown::fields::{Field, field, names};
 use crate::markdown::names::{is_nothing, is_phase, numbered, plain};
 use crate::markdown::{after, blocks, check, stem};
 use crate::problem::{Code, Findings};
-use crate::standing;
 use steadfast_words::blocks::{Block, BlockKind};
 
 /// What makes a line a task.
@@ -102,7 +102,7 @@ impl Reader<'_> {
                 self.task(id, title, *indent);
                 self.in_list = true;
                 if let Some(task) = self.current() {
-                    task.standing = standing::in_box(*mark);
+                    task.standing = labels::status_of_box(*mark);
                 }
             }
             (BlockKind::Box(_), TaskMark::Box) => {}
@@ -181,7 +181,7 @@ impl Reader<'_> {
                 return task.estimate.is_some();
             }
             (Some((Field::Status, value)), TaskMark::Heading) => {
-                task.standing = standing::in_words(&value, self.findings);
+                task.standing = labels::status(&value, self.findings);
             }
             (Some((Field::Verify, value)), TaskMark::Heading) if value.as_str().starts_with('`') => {
                 task.command = check::command(&value, self.findings);
@@ -193,7 +193,7 @@ impl Reader<'_> {
 
     fn note(&mut self, block: &Block) {
         if let Some(task) = self.current() {
-            note(task, &noted(block), &block.text);
+            task.note(&noted(block), &block.text);
         }
     }
 

@@ -3,27 +3,26 @@
 
 use std::ops::Range;
 
-use super::note;
-use crate::draft::{Draft, DraftPhase, DraftTask, Standing, Text};
+use crate::draft::{Draft, DraftPhase, DraftStatus, DraftTask, Text};
+use crate::labels;
 use crate::markdown::fields::{Field, field, names};
 use crate::markdown::names::plain;
 use crate::markdown::{blocks, stem};
 use crate::problem::Findings;
-use crate::standing;
 use steadfast_model::Status;
 use steadfast_words::blocks::{Block, BlockKind};
 
 pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Draft {
     let mut draft = Draft { span: 0..text.len().min(1), ..Draft::default() };
     let id = Text::new("slices", draft.span.clone());
-    let mut phase = DraftPhase { id, name: "Slices".to_owned(), after: None, tasks: Vec::new(), each: None };
+    let mut phase = DraftPhase::new(id, "Slices", Vec::new());
     for slice in slices(text) {
         let mut task = DraftTask::new(slice.id, slice.title);
         task.standing = slice.status.as_ref().and_then(|status| stands(status, findings));
         task.after = slice.after;
         task.files = slice.files;
         for line in &slice.notes {
-            note(&mut task, line.as_str(), line);
+            task.note(line.as_str(), line);
         }
         // A number that is there twice is somebody's mistake: the first one counts.
         if !phase.tasks.iter().any(|known| known.id.value == task.id.value) {
@@ -143,16 +142,16 @@ fn numbers(text: &Text) -> Vec<Text> {
 }
 
 /// What failed is not over: it is to be done again.
-fn stands(status: &Text, findings: &mut Findings) -> Option<Standing> {
+fn stands(status: &Text, findings: &mut Findings) -> Option<DraftStatus> {
     let word: String =
         status.as_str().chars().take_while(|c| c.is_ascii_alphabetic() || *c == '-' || *c == '_').collect();
     match word.to_ascii_lowercase().as_str() {
-        "pass" | "passed" => Some(Standing::of(Status::Done)),
+        "pass" | "passed" => Some(DraftStatus::of(Status::Done)),
         // Nobody waits for what was left out on purpose.
-        "skip" | "skipped" => Some(Standing { status: Status::Done, reason: Some("skipped".to_owned()) }),
+        "skip" | "skipped" => Some(DraftStatus { status: Status::Done, reason: Some("skipped".to_owned()) }),
         "fail" | "failed" | "failing" => None,
-        "red" | "green" | "refactor" => Some(Standing::of(Status::InProgress)),
-        _ => standing::in_words(status, findings),
+        "red" | "green" | "refactor" => Some(DraftStatus::of(Status::InProgress)),
+        _ => labels::status(status, findings),
     }
 }
 

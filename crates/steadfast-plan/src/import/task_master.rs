@@ -2,26 +2,18 @@
 
 use jsonc_parser::ast::Value;
 
-use super::note;
 use super::waits::{Part, add_parts};
 use crate::draft::{Draft, DraftPhase, DraftTask, Text};
-use crate::json::parse;
 use crate::json::reader::{Members, Reader, name_span};
+use crate::json::{MEND_PLACE, parsed};
+use crate::labels;
 use crate::markdown::stem;
-use crate::problem::{Code, Findings};
+use crate::problem::Findings;
 use crate::source::bom_len;
-use crate::standing;
 
 pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Draft> {
     let base = bom_len(text);
-    let value = match parse(&text[base..]) {
-        Ok(value) => value,
-        Err((span, message)) => {
-            let help = "mend this place; the rest of the file is looked at when it is JSON";
-            findings.add(Code::Syntax, &(base + span.start..base + span.end), message, help);
-            return None;
-        }
-    };
+    let value = parsed(&text[base..], base, MEND_PLACE, findings)?;
     let mut reader = Reader { findings, base };
     let top = reader.foreign(&value, "the file")?;
     let mut draft = Draft { span: reader.span(&value), feature: stem(name), ..Draft::default() };
@@ -30,7 +22,7 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
         about(top, &mut draft, &reader);
         let tasks = list(tasks, "", &mut parts, &mut reader);
         let id = Text::new("tasks", draft.span.start..draft.span.start + 1);
-        draft.phases.push(DraftPhase { id, name: "Tasks".to_owned(), after: None, tasks, each: None });
+        draft.phases.push(DraftPhase::new(id, "Tasks", tasks));
     } else if let Value::Object(object) = &value {
         for member in &object.properties {
             let Value::Object(_) = member.value else { continue };
@@ -42,7 +34,7 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
             about(tag, &mut draft, &reader);
             let tasks = list(tasks, &prefix, &mut parts, &mut reader);
             let id = Text::new(name, name_span(&reader, member));
-            draft.phases.push(DraftPhase { id, name: name.to_owned(), after: None, tasks, each: None });
+            draft.phases.push(DraftPhase::new(id, name, tasks));
         }
     }
     add_parts(&mut draft, &parts);
@@ -53,11 +45,11 @@ pub(super) fn read(text: &str, name: &str, findings: &mut Findings) -> Option<Dr
 fn about(members: Members<'_, '_>, draft: &mut Draft, reader: &Reader<'_>) {
     let Some(Value::Object(_)) = members.get("metadata") else { return };
     let Some(metadata) = members.get("metadata").and_then(Members::of) else { return };
-    if let Some(name) = metadata.get("projectName").and_then(|value| reader.word(value)) {
+    if let Some(name) = metadata.word("projectName", reader) {
         draft.feature = name.value;
     }
     if draft.description.is_none() {
-        draft.description = metadata.get("description").and_then(|value| reader.word(value)).map(|text| text.value);
+        draft.description = metadata.word("description", reader).map(|text| text.value);
     }
 }
 
@@ -81,22 +73,21 @@ fn list(value: &Value<'_>, prefix: &str, parts: &mut Vec<Part>, reader: &mut Rea
 
 /// `prefix` stands before every id that names a neighbour.
 fn one(members: Members<'_, '_>, value: &Value<'_>, prefix: &str, reader: &mut Reader<'_>) -> Option<DraftTask> {
-    let word = |key: &str, reader: &Reader<'_>| members.get(key).and_then(|value| reader.word(value));
-    let Some(id) = word("id", reader) else {
+    let Some(id) = members.word("id", reader) else {
         let help = "every task of Task Master has one: `\"id\": 1`";
         reader.missing(&members, "a task", "id", help);
         return None;
     };
-    let title = word("title", reader).or_else(|| word("description", reader));
+    let title = members.word("title", reader).or_else(|| members.word("description", reader));
     let title = title.unwrap_or_else(|| Text::new(id.value.clone(), reader.span(value)));
     let mut task = DraftTask::new(Text::new(own(prefix, &id.value), id.span), title);
-    let status = word("status", reader);
-    task.standing = status.and_then(|word| standing::in_words(&word, reader.findings));
+    let status = members.word("status", reader);
+    task.standing = status.and_then(|word| labels::status(&word, reader.findings));
     for (key, name) in
         [("description", ""), ("details", ""), ("testStrategy", "test strategy: "), ("priority", "priority: ")]
     {
-        if let Some(text) = word(key, reader).filter(|text| text.value != task.title.value) {
-            note(&mut task, &format!("{name}{}", text.value), &text);
+        if let Some(text) = members.word(key, reader).filter(|text| text.value != task.title.value) {
+            task.note(&format!("{name}{}", text.value), &text);
         }
     }
     if let Some(before) = members.get("dependencies") {

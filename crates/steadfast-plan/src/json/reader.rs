@@ -3,9 +3,11 @@ use std::ops::Range;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 
+use steadfast_text::truncate;
+
 use super::keys::ALSO;
 use crate::draft::{Span, Text};
-use crate::near::{listed, nearest};
+use crate::ids::{listed, nearest};
 use crate::problem::{Code, Findings};
 
 /// How much of a value is quoted.
@@ -133,6 +135,19 @@ impl Reader<'_> {
         }
     }
 
+    /// A text that has to be there.
+    pub(crate) fn required(&mut self, object: Members<'_, '_>, what: &str, key: &str, help: &str) -> Option<Text> {
+        match object.get(key) {
+            // Phases and tasks have one.
+            Some(value) if key == "id" => self.text(value, &format!("`id` of {what}")),
+            Some(value) => self.text(value, &format!("`{key}`")),
+            None => {
+                self.missing(&object, what, key, help);
+                None
+            }
+        }
+    }
+
     pub(crate) fn missing(&mut self, object: &Members<'_, '_>, what: &str, key: &str, help: &str) {
         let span = self.span(object.object);
         self.findings.add(Code::MissingKey, &(span.start..span.start + 1), format!("{what} has no `{key}`"), help);
@@ -159,6 +174,11 @@ impl<'v, 'a> Members<'v, 'a> {
         value.as_object().map(|object| Self { object })
     }
 
+    /// The word or the number of that name.
+    pub(crate) fn word(self, key: &str, reader: &Reader<'_>) -> Option<Text> {
+        self.get(key).and_then(|value| reader.word(value))
+    }
+
     /// The last of that name, unless it is `null`.
     pub(crate) fn get(self, key: &str) -> Option<&'v Value<'a>> {
         let member = self.object.properties.iter().rev().find(|member| member.name.as_str() == key)?;
@@ -169,12 +189,8 @@ impl<'v, 'a> Members<'v, 'a> {
 /// A value as a message names it.
 fn named(value: &Value<'_>) -> String {
     match value {
-        Value::StringLit(literal) => {
-            let quoted: String = literal.value.chars().take(QUOTED).collect();
-            let more = if quoted.len() < literal.value.len() { "…" } else { "" };
-            format!("the string \"{quoted}{more}\"")
-        }
-        Value::NumberLit(number) => format!("the number {}", number.value.chars().take(QUOTED).collect::<String>()),
+        Value::StringLit(literal) => format!("the string \"{}\"", truncate(&literal.value, QUOTED)),
+        Value::NumberLit(number) => format!("the number {}", truncate(number.value, QUOTED)),
         Value::BooleanLit(boolean) => format!("`{}`", boolean.value),
         Value::Object(_) => "an object".to_owned(),
         Value::Array(_) => "a list".to_owned(),

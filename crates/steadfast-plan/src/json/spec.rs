@@ -4,18 +4,20 @@ use super::keys;
 use super::reader::{Members, Reader, name_span};
 use crate::draft::{Draft, DraftPhase, DraftTask, Each, Text, promise};
 use crate::estimate;
-use crate::standing;
+use crate::labels;
 
 pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> {
     let members = reader.object(value, "the spec", keys::SPEC)?;
     let mut draft = Draft { span: reader.span(value), ..Draft::default() };
-    match members.get("feature") {
-        Some(value) => draft.feature = reader.text(value, "`feature`").map(|text| text.value).unwrap_or_default(),
-        None => reader.missing(&members, "the spec", "feature", "name what is built: `\"feature\": \"Login\"`"),
-    }
+    let feature = reader.required(members, "the spec", "feature", "name what is built: `\"feature\": \"Login\"`");
+    draft.feature = feature.map(|text| text.value).unwrap_or_default();
     draft.description = optional(&members, "description", reader).map(|text| text.value);
     draft.promise = optional(&members, "completion_promise", reader).and_then(|text| promise(&text.value));
-    lists(&members, &mut draft, reader);
+    for key in keys::CONTEXT {
+        if let Some(value) = members.get(key) {
+            list(key, value, &mut draft, reader);
+        }
+    }
     match members.get("decisions") {
         Some(Value::BooleanLit(decisions)) => draft.only_groups = !decisions.value,
         Some(value) => reader.expected("`decisions`", "`true` or `false`", value),
@@ -43,14 +45,6 @@ pub(super) fn read(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<Draft> 
 
 fn optional(members: &Members<'_, '_>, key: &str, reader: &mut Reader<'_>) -> Option<Text> {
     members.get(key).and_then(|value| reader.text(value, &format!("`{key}`"))).filter(|text| !text.value.is_empty())
-}
-
-fn lists(members: &Members<'_, '_>, draft: &mut Draft, reader: &mut Reader<'_>) {
-    for key in keys::CONTEXT {
-        if let Some(value) = members.get(key) {
-            list(key, value, draft, reader);
-        }
-    }
 }
 
 fn list(key: &str, value: &Value<'_>, draft: &mut Draft, reader: &mut Reader<'_>) {
@@ -87,13 +81,7 @@ fn commands(value: &Value<'_>, draft: &mut Draft, reader: &mut Reader<'_>) {
 
 fn read_phase(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftPhase> {
     let members = reader.object(value, "a phase", keys::PHASE)?;
-    let id = match members.get("id") {
-        Some(value) => reader.text(value, "`id` of a phase"),
-        None => {
-            reader.missing(&members, "a phase", "id", "name it: `\"id\": \"phase-1\"`");
-            None
-        }
-    };
+    let id = reader.required(members, "a phase", "id", "name it: `\"id\": \"phase-1\"`");
     let start = reader.span(value).start;
     // What has no id is read all the same, for the sake of what is wrong in it.
     let id = id.unwrap_or_else(|| Text::new(String::new(), start..start + 1));
@@ -153,20 +141,8 @@ fn read_tasks(value: &Value<'_>, reader: &mut Reader<'_>) -> Vec<DraftTask> {
 
 fn read_task(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftTask> {
     let members = reader.object(value, "a task", keys::TASK)?;
-    let id = match members.get("id") {
-        Some(value) => reader.text(value, "`id` of a task"),
-        None => {
-            reader.missing(&members, "a task", "id", "number it: `\"id\": \"1.1\"`");
-            None
-        }
-    };
-    let title = match members.get("task") {
-        Some(value) => reader.text(value, "`task`"),
-        None => {
-            reader.missing(&members, "a task", "task", "say what is to be done: `\"task\": \"…\"`");
-            None
-        }
-    };
+    let id = reader.required(members, "a task", "id", "number it: `\"id\": \"1.1\"`");
+    let title = reader.required(members, "a task", "task", "say what is to be done: `\"task\": \"…\"`");
     let start = reader.span(value).start;
     let nothing = || Text::new(String::new(), start..start + 1);
     let mut task = DraftTask::new(id.unwrap_or_else(nothing), title.unwrap_or_else(nothing));
@@ -179,11 +155,8 @@ fn read_task(value: &Value<'_>, reader: &mut Reader<'_>) -> Option<DraftTask> {
         Some(Text::new(lines.join("\n"), first))
     });
     task.after = members.get("depends_on").map(|value| reader.texts(value, "`depends_on`")).unwrap_or_default();
-    task.estimate = members
-        .get("estimate")
-        .and_then(|value| reader.word(value))
-        .and_then(|word| estimate::read(&word, reader.findings));
-    task.standing = optional(&members, "status", reader).and_then(|word| standing::in_words(&word, reader.findings));
+    task.estimate = members.word("estimate", reader).and_then(|word| estimate::read(&word, reader.findings));
+    task.standing = optional(&members, "status", reader).and_then(|word| labels::status(&word, reader.findings));
     match members.get("verification") {
         Some(Value::StringLit(literal)) if literal.value.trim().is_empty() => {}
         Some(value @ Value::StringLit(_)) => task.command = reader.text(value, "`verification`"),

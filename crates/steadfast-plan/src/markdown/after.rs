@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::draft::{Draft, Text};
-use crate::natural;
+use crate::ids::natural_order;
 use crate::problem::{Code, Findings};
 
 /// Replaces what is written in words by the ids that are meant.
@@ -53,7 +53,7 @@ impl Known<'_> {
         if let Some((from, to)) = words.split_once(['-', '–']).map(|(from, to)| (from.trim(), to.trim()))
             && [from, to].iter().all(|end| self.tasks.iter().any(|id| id == end))
         {
-            let between = |id: &&String| natural::compare(from, id).is_le() && natural::compare(id, to).is_le();
+            let between = |id: &&String| natural_order(from, id).is_le() && natural_order(id, to).is_le();
             return self.tasks.iter().filter(between).map(|id| at(id)).collect();
         }
         if lower.starts_with("all") && !lower.contains(|c: char| c.is_ascii_digit()) {

@@ -3,6 +3,7 @@
 use super::Section;
 use super::words::{PHASE, STEP, TASK, bare, led, words};
 use crate::draft::Text;
+use steadfast_text::one_line;
 use steadfast_words::WordList;
 use steadfast_words::blocks::boxed;
 
@@ -58,13 +59,9 @@ pub(super) fn lead_of(text: &Text, words: WordList) -> Option<(Text, Text)> {
     let whole = text.as_str();
     let (id, rest) = led(whole, words)?;
     let title = rest.trim_start_matches(['*', '_', '`', ']', ':', ')', '.', '-', '–', '—', '|', ' ']);
-    let within = |part: &str, value: String| {
-        let start = text.span.start + (part.as_ptr() as usize - whole.as_ptr() as usize);
-        Text::new(value, start..start + part.trim_end().len())
-    };
     let titled = plain(title);
-    let title = if titled.is_empty() { within(whole, plain(whole)) } else { within(title, closed(&titled)) };
-    Some((within(id, id.to_owned()), title))
+    let (place, title) = if titled.is_empty() { (whole, plain(whole)) } else { (title, closed(&titled)) };
+    Some((text.part(id), text.part(place.trim_end()).with(title)))
 }
 
 /// What was opened before the id is closed behind the title.
@@ -129,11 +126,7 @@ pub(crate) fn tagged(text: &Text) -> Option<(Text, Text)> {
     if id.is_empty() || id.contains(char::is_whitespace) {
         return None;
     }
-    let within = |part: &str| {
-        let start = text.span.start + (part.as_ptr() as usize - text.as_str().as_ptr() as usize);
-        Text::new(part, start..start + part.len())
-    };
-    Some((within(id), within(title)))
+    Some((text.part(id), text.part(title)))
 }
 
 /// A type in brackets at the end or the beginning: `(ui)`, `[backend]`.
@@ -218,8 +211,7 @@ fn without_bold(text: &str) -> String {
 }
 
 pub(super) fn normal(text: &str) -> String {
-    let words = text.to_lowercase();
-    words.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
+    one_line(&text.to_lowercase()).trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::names::{is_nothing, plain};
 use super::{Reader, Section, check, fields};
 use crate::draft::Text;
 use crate::estimate;
-use crate::standing;
+use crate::labels;
 
 impl Reader<'_> {
     pub(super) fn field(&mut self, text: &Text) -> bool {
@@ -38,7 +38,7 @@ impl Reader<'_> {
         let Some((phase, place)) = self.current else { return };
         let task = &mut self.draft.phases[phase].tasks[place];
         match field {
-            Field::Type => task.task_type = Some(Text::new(plain(value.as_str()), value.span.clone())),
+            Field::Type => task.task_type = Some(value.with(plain(value.as_str()))),
             Field::Files => {
                 for file in fields::names(value) {
                     if !task.files.iter().any(|known| known.value == file.value) {
@@ -65,15 +65,14 @@ impl Reader<'_> {
             }
             Field::Status => {
                 let before = self.findings.count();
-                task.standing = standing::in_words(value, self.findings);
+                task.standing = labels::status(value, self.findings);
                 if self.findings.count() > before {
-                    let line = Text::new(format!("status: {}", value.as_str()), value.span.clone());
-                    self.note(&line);
+                    self.note(&value.with(format!("status: {}", value.as_str())));
                 }
             }
             Field::Estimate => match estimate::read(value, self.findings) {
                 Some(length) => task.estimate = Some(length),
-                None => self.note(&Text::new(format!("estimate: {}", value.as_str()), value.span.clone())),
+                None => self.note(&value.with(format!("estimate: {}", value.as_str()))),
             },
             Field::Notes => self.note(value),
         }
@@ -87,14 +86,6 @@ impl Reader<'_> {
         if line.is_empty() {
             return;
         }
-        let line = quoted.unwrap_or(line);
-        let task = &mut self.draft.phases[phase].tasks[place];
-        match &mut task.notes {
-            Some(notes) => {
-                notes.value.push('\n');
-                notes.value.push_str(line);
-            }
-            None => task.notes = Some(Text::new(line, text.span.clone())),
-        }
+        self.draft.phases[phase].tasks[place].note(quoted.unwrap_or(line), text);
     }
 }

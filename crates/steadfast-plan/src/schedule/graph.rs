@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use steadfast_model::TaskId;
 
-use crate::reach::Reached;
+use crate::file_overlap::FileSet;
 use crate::unit::Unit;
 
 /// What waits for what, and whose files meet.
@@ -51,7 +51,7 @@ impl Graph {
 
 fn meetings(units: &[Unit]) -> Vec<Vec<usize>> {
     let meets = |left: &Unit| {
-        let mut reached = Reached::default();
+        let mut reached = FileSet::default();
         reached.add(&left.files);
         (0..units.len()).filter(|place| reached.meets(&units[*place].files)).collect()
     };

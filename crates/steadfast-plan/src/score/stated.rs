@@ -11,7 +11,7 @@ use super::document;
 use super::rules::is_end;
 use super::sentence::{Form, Part, Said, Word};
 use super::token;
-use crate::swallow::swallowed;
+use crate::exit_status::swallowed;
 
 /// What a text says about its own end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

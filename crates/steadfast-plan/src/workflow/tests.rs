@@ -3,6 +3,8 @@ use steadfast_model::{
     TaskKind,
 };
 
+use steadfast_model::Millis;
+
 use super::*;
 
 fn looped(stage: Stage) -> Loop {
@@ -103,7 +105,7 @@ fn of_a_wave_that_was_reviewed_twice_the_last_counts() {
 
 #[test]
 fn a_new_session_is_told_where_the_loop_stands() {
-    let standing = Standing { done: 2, blocked: 0, all: 6, wave: Some(2) };
+    let standing = LoopProgress { done: 2, blocked: 0, all: 6, wave: Some(2) };
     insta::assert_snapshot!(resume_text(&looped(Stage::Executing), &reviews(), standing), @r"
     [LOOP RESUME] Active loop detected
     Stage: executing | Spec: 7/10 | Fit: 35
@@ -112,7 +114,7 @@ fn a_new_session_is_told_where_the_loop_stands() {
     Next: `steadfast task next` shows the next task
     ");
     let new = Loop::new(LoopId::new("l-1"), "/w".into(), "x".into(), Millis(0));
-    insta::assert_snapshot!(resume_text(&new, &[], Standing::default()), @r"
+    insta::assert_snapshot!(resume_text(&new, &[], LoopProgress::default()), @r"
     [LOOP RESUME] Active loop detected
     Stage: intent | Spec: -/10 | Fit: -
     Progress: 0/0 tasks | Wave: -
@@ -161,14 +163,14 @@ fn every_stage_says_what_takes_it_further() {
         Loop { scores: Some(Scores { spec: 2, fit: 10, autonomy: Autonomy::Blocked }), ..looped(Stage::Intent) };
     let overridden = Loop { overridden: Some("a trial".into()), ..unclear.clone() };
     let planned = Loop { plan: Some(PlanId::new("p")), run: Some(RunId::new("r")), ..looped(Stage::Decompose) };
-    let half = Standing { done: 2, blocked: 1, all: 6, wave: None };
-    let stuck = Standing { done: 5, blocked: 1, all: 6, wave: None };
-    let over = Standing { done: 6, blocked: 0, all: 6, wave: None };
+    let half = LoopProgress { done: 2, blocked: 1, all: 6, wave: None };
+    let stuck = LoopProgress { done: 5, blocked: 1, all: 6, wave: None };
+    let over = LoopProgress { done: 6, blocked: 0, all: 6, wave: None };
     let [_, _, failed] = reviews();
     let passed = review(ReviewKind::Thorough { round: 2 }, 9, &[]);
     let archived = Loop { ended: Some(LoopEnd::Archived), ..looped(Stage::Executing) };
-    let none = Standing::default();
-    let cases: [(&Loop, &[Review], Standing); 14] = [
+    let none = LoopProgress::default();
+    let cases: [(&Loop, &[Review], LoopProgress); 14] = [
         (&unclear, &[], none),
         (&overridden, &[], none),
         (&looped(Stage::Intent), &[], none),
@@ -187,7 +189,7 @@ fn every_stage_says_what_takes_it_further() {
     let said: Vec<String> = cases
         .into_iter()
         .map(|(looped, reviews, standing)| {
-            let Next { stage, standing, action } = next(looped, reviews, standing);
+            let NextStep { stage, standing, action } = next(looped, reviews, standing);
             format!("{}: {standing}: {action}", stage.as_str())
         })
         .collect();
@@ -212,8 +214,8 @@ fn every_stage_says_what_takes_it_further() {
 #[test]
 fn a_review_that_too_few_answered_is_held_again_and_leaves_nothing_to_fix() {
     let unanswered = Review { passed: false, ..review(ReviewKind::Thorough { round: 1 }, 9, &[]) };
-    let over = Standing { done: 6, blocked: 0, all: 6, wave: None };
-    let Next { standing, action, .. } = next(&looped(Stage::Review), std::slice::from_ref(&unanswered), over);
+    let over = LoopProgress { done: 6, blocked: 0, all: 6, wave: None };
+    let NextStep { standing, action, .. } = next(&looped(Stage::Review), std::slice::from_ref(&unanswered), over);
     assert_eq!(
         (standing.as_str(), action.as_str()),
         (

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
+use steadfast_text::clean;
+
 /// A path as a task names it, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Reach {
+enum FilePattern {
     /// This file or folder. The root is empty.
     Path(String),
     /// All that begins like this: a glob up to its first special character.
@@ -14,55 +16,40 @@ enum Reach {
 
 /// What the chosen units of a wave may write.
 #[derive(Debug, Default)]
-pub(crate) struct Reached {
+pub(crate) struct FileSet {
     paths: BTreeSet<String>,
     prefixes: BTreeSet<String>,
 }
 
-impl Reach {
+impl FilePattern {
     fn of(file: &str) -> Self {
         match file.find(['*', '?', '[', '{']) {
-            None => Self::Path(plain(file)),
+            None => Self::Path(clean(file)),
             Some(end) => {
                 let literal = &file[..end];
                 let folder = literal.rfind('/').map_or("", |slash| &literal[..slash]);
                 let name = literal.rfind('/').map_or(literal, |slash| &literal[slash + 1..]);
-                let folder = plain(folder);
+                let folder = clean(folder);
                 Self::Prefix(if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") })
             }
         }
     }
 }
 
-/// Without `.`, empty parts and what `..` takes back.
-fn plain(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
-impl Reached {
+impl FileSet {
     pub(crate) fn add(&mut self, files: &[String]) {
         for file in files {
-            match Reach::of(file) {
-                Reach::Path(path) => self.paths.insert(path),
-                Reach::Prefix(prefix) => self.prefixes.insert(prefix),
+            match FilePattern::of(file) {
+                FilePattern::Path(path) => self.paths.insert(path),
+                FilePattern::Prefix(prefix) => self.prefixes.insert(prefix),
             };
         }
     }
 
     pub(crate) fn meets(&self, files: &[String]) -> bool {
-        files.iter().any(|file| match Reach::of(file) {
-            Reach::Path(path) => self.meets_path(&path),
-            Reach::Prefix(prefix) => self.meets_prefix(&prefix),
+        files.iter().any(|file| match FilePattern::of(file) {
+            FilePattern::Path(path) => self.meets_path(&path),
+            FilePattern::Prefix(prefix) => self.meets_prefix(&prefix),
         })
     }
 
@@ -107,7 +94,7 @@ mod tests {
     use super::*;
 
     fn meet(left: &str, right: &str) -> bool {
-        let mut reached = Reached::default();
+        let mut reached = FileSet::default();
         reached.add(&[left.to_owned()]);
         reached.meets(&[right.to_owned()])
     }
@@ -140,12 +127,17 @@ mod tests {
     }
 
     /// The same, told one pair at a time.
-    fn told_plainly(left: &Reach, right: &Reach) -> bool {
+    fn told_plainly(left: &FilePattern, right: &FilePattern) -> bool {
         let below = |folder: &str, path: &str| folder.is_empty() || path.starts_with(&format!("{folder}/"));
         match (left, right) {
-            (Reach::Path(left), Reach::Path(right)) => left == right || below(left, right) || below(right, left),
-            (Reach::Prefix(left), Reach::Prefix(right)) => left.starts_with(right) || right.starts_with(left),
-            (Reach::Path(path), Reach::Prefix(prefix)) | (Reach::Prefix(prefix), Reach::Path(path)) => {
+            (FilePattern::Path(left), FilePattern::Path(right)) => {
+                left == right || below(left, right) || below(right, left)
+            }
+            (FilePattern::Prefix(left), FilePattern::Prefix(right)) => {
+                left.starts_with(right) || right.starts_with(left)
+            }
+            (FilePattern::Path(path), FilePattern::Prefix(prefix))
+            | (FilePattern::Prefix(prefix), FilePattern::Path(path)) => {
                 path.starts_with(prefix) || path == prefix || below(path, prefix)
             }
         }
@@ -157,9 +149,9 @@ mod tests {
             claimed in prop::collection::vec("[ab/*é]{0,6}", 0..5),
             file in "[ab/*é]{0,6}",
         ) {
-            let mut reached = Reached::default();
+            let mut reached = FileSet::default();
             reached.add(&claimed);
-            let expected = claimed.iter().any(|other| told_plainly(&Reach::of(other), &Reach::of(&file)));
+            let expected = claimed.iter().any(|other| told_plainly(&FilePattern::of(other), &FilePattern::of(&file)));
             prop_assert_eq!(reached.meets(&[file]), expected);
         }
     }
