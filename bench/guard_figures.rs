@@ -17,7 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use steadfast_shell::{Context, Decision, effects, judge};
+use steadfast_shell::{Context, GuardDecision, effects, judge};
 use steadfast_testkit::unescaped;
 
 const ERRORS: usize = 10;
@@ -185,7 +185,7 @@ impl Table {
             let shown = || format!("  {decision:?}: {}", case.command.replace('\n', "\\n"));
             if case.expected == Expected::Allowed {
                 harmless += 1;
-                if decision != Decision::Allow {
+                if decision != GuardDecision::Allow {
                     disturbed += 1;
                     wrong[1].push(shown());
                 }
@@ -193,11 +193,11 @@ impl Table {
             }
             writes += 1;
             match decision {
-                Decision::Deny => denied += 1,
-                Decision::Ask => asked += 1,
-                Decision::Allow => {}
+                GuardDecision::Deny => denied += 1,
+                GuardDecision::Ask => asked += 1,
+                GuardDecision::Allow => {}
             }
-            let enough = if case.expected == Expected::Denied { Decision::Deny } else { Decision::Ask };
+            let enough = if case.expected == Expected::Denied { GuardDecision::Deny } else { GuardDecision::Ask };
             if decision < enough {
                 wrong[0].push(shown());
             }

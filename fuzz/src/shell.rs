@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use steadfast_shell::{Context, Decision, effects, is_plain, judge};
+use steadfast_shell::{Context, GuardDecision, effects, is_plain, judge};
 
 fuzz_target!(|text: &str| {
     let context = Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() };
@@ -15,6 +15,6 @@ fuzz_target!(|text: &str| {
         assert!(text.get(span.clone()).is_some(), "{span:?} is not in the text");
     }
     if is_plain(text, &context, &[".claude", "SPEC.md"]) {
-        assert_eq!(verdict.decision, Decision::Allow, "{text}");
+        assert_eq!(verdict.decision, GuardDecision::Allow, "{text}");
     }
 });

@@ -33,16 +33,19 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-system", &[]),
     ("steadfast-model", &[]),
     ("steadfast-redact", &[]),
-    ("steadfast-shell", &[]),
+    ("steadfast-shell", &["text"]),
     ("steadfast-words", &[]),
-    ("steadfast-engine", &["model", "shell", "words"]),
+    ("steadfast-engine", &["model", "shell", "text", "words"]),
     ("steadfast-observe", &["model", "system", "text"]),
     ("steadfast-plan", &["model", "text", "words"]),
     ("steadfast-hosts", &["model", "system", "text"]),
-    ("steadfast-store", &["model", "observe", "redact"]),
+    ("steadfast-store", &["model", "observe", "redact", "system", "text"]),
     ("steadfast-check", &["model", "observe", "shell"]),
-    ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store"]),
-    ("steadfast-work", &["check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "store", "text"]),
+    ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text"]),
+    (
+        "steadfast-work",
+        &["check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "store", "system", "text"],
+    ),
     (
         "steadfast-runner",
         &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text", "work"],
@@ -54,7 +57,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
         "steadfast",
         &[
             "check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "runner", "shell", "sim",
-            "store", "text", "work",
+            "store", "system", "text", "work",
         ],
     ),
 ];
@@ -140,7 +143,7 @@ mod tests {
             arrow("steadfast-plan", &["steadfast-model", "steadfast-store"]),
             arrow("steadfast-store", &["steadfast-model"]),
             arrow("steadfast-new", &[]),
-            arrow("steadfast-shell", &[]),
+            arrow("steadfast-shell", &["steadfast-text"]),
         ];
         assert_eq!(
             not_as_listed(&arrows),
@@ -148,6 +151,8 @@ mod tests {
                 "steadfast-plan → steadfast-store is not in the list",
                 "steadfast-store → steadfast-observe is in the list and not used",
                 "steadfast-store → steadfast-redact is in the list and not used",
+                "steadfast-store → steadfast-system is in the list and not used",
+                "steadfast-store → steadfast-text is in the list and not used",
                 "steadfast-new is not in the list",
             ]
         );

@@ -34,5 +34,5 @@ pub use follow::{Follow, Followed};
 pub use gate::draft_hash;
 pub use memory::{Memory, Replayed, replay_journal};
 pub use pipeline::{World, handle};
-pub use process::{HOSTS, Process, is_gone};
+pub use process::{host_above, is_gone};
 pub use redacted::Redacted;

@@ -20,11 +20,13 @@ use std::time::Duration;
 
 use steadfast_model::{Action, Event, EventKind, Forged, PlanId, SessionId, StartSource, State, ToolCall};
 use steadfast_store::{Place, SessionFiles};
+use steadfast_system::Process;
+use steadfast_text::truncate;
 
 pub(crate) use lineage::Noted;
 use lineage::{Care, Lineage, System};
 
-use crate::process::{HOSTS, Process, numbering};
+use crate::process::{any_host_in, numbering};
 
 /// Longest part of a forged text that is kept, in characters.
 const TEXT: usize = 200;
@@ -115,7 +117,7 @@ pub(crate) fn may_be_attended(place: &Place, peer: Option<u32>) -> bool {
     let is_at_work = || {
         let noted = SessionFiles::all(place).into_iter().flat_map(|files| noted(&files));
         // Where all that was kept of a session is deleted, its host is still there.
-        noted.into_iter().any(|noted| noted.is_alive() == Some(true)) || Process::any_in(&HOSTS, &place.root)
+        noted.into_iter().any(|noted| noted.is_alive() == Some(true)) || any_host_in(&place.root)
     };
     Lineage::of(&System, std::process::id(), peer).may_be_attended(is_at_work)
 }
@@ -177,10 +179,7 @@ fn text(event: &Event) -> String {
         }
         _ => String::new(),
     };
-    match said.char_indices().nth(TEXT) {
-        Some((end, _)) => format!("{}…", &said[..end]),
-        None => said,
-    }
+    truncate(&said, TEXT).into_owned()
 }
 
 #[cfg(unix)]

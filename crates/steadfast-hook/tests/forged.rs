@@ -7,11 +7,12 @@ use std::fs;
 use std::io::Cursor;
 use std::time::Duration;
 
-use steadfast_hook::{Call, Followed, Process, Surroundings, answer};
+use steadfast_hook::{Call, Followed, Surroundings, answer};
 use steadfast_model::{
     Answer, Change, Event, EventKind, Facts, Host, Millis, Record, SessionId, StartSource, State, Via,
 };
 use steadfast_store::{Place, SessionFiles};
+use steadfast_system::Process;
 
 const SESSION: &str = "deleted-record";
 
@@ -28,7 +29,7 @@ impl Repository {
         let place = Place::of(dir.path(), None).unwrap();
         place.create().unwrap();
         let repository = Self { dir, place };
-        let host = Process::look(std::process::id()).unwrap();
+        let host = Process::of(std::process::id()).unwrap();
         let numbering = fs::read_link("/proc/self/ns/pid").unwrap();
         let noted = format!("{} {} {} leads", host.id, host.started, numbering.display());
         let kind = EventKind::SessionStart { source: StartSource::Startup };

@@ -47,7 +47,7 @@ pub enum Certainty {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Effect {
+pub struct CommandEffect {
     pub op: Op,
     /// Absolute where the folder is known. When only possible: `*` and `?` as in a glob, `**` for any text.
     /// `None`: anything.
@@ -64,7 +64,7 @@ pub struct Effect {
 /// A command line, read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    pub effects: Vec<Effect>,
+    pub effects: Vec<CommandEffect>,
     pub(crate) runs: Vec<Invocation>,
     /// `false`: bash would refuse it, or it was too deep to read. Never safe then.
     pub parsed: bool,
@@ -83,7 +83,7 @@ impl Reading {
             for effect in &self.effects {
                 let rest = effect.path.as_deref().and_then(|said| said.strip_prefix(path));
                 if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-                    found.push(Effect { path: Some(format!("{target}{rest}")), ..effect.clone() });
+                    found.push(CommandEffect { path: Some(format!("{target}{rest}")), ..effect.clone() });
                 }
             }
         }

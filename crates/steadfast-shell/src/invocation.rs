@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use steadfast_text::glob;
+
 use crate::expand::Arg;
-use crate::judge::fits;
 use crate::text::{base_name, is_known, shown};
 
 /// A program and its arguments, as the program gets them. Behind every wrapper, shell, `eval`, `xargs`, function and
@@ -47,7 +48,7 @@ impl Invocation {
     pub fn may_run(&self, name: &str) -> bool {
         match self.argv.first() {
             Some(Argument::Known(program)) => base_name(program) == name,
-            Some(Argument::Pattern(program)) => fits(base_name(program), name),
+            Some(Argument::Pattern(program)) => glob::name(base_name(program), name),
             None => false,
         }
     }
@@ -71,7 +72,7 @@ impl Argument {
     pub fn may_be(&self, text: &str) -> bool {
         match self {
             Self::Known(known) => known == text,
-            Self::Pattern(pattern) => fits(pattern, text),
+            Self::Pattern(pattern) => glob::name(pattern, text),
         }
     }
 }

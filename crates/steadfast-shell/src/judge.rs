@@ -3,20 +3,22 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::effect::{Certainty, Effect, Op, Reading, UNPARSED};
+use steadfast_text::glob;
+
+use crate::effect::{Certainty, CommandEffect, Op, Reading, UNPARSED};
 use crate::text::resolve;
 
 /// From the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Decision {
+pub enum GuardDecision {
     Allow,
     Ask,
     Deny,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    pub decision: Decision,
+pub struct GuardVerdict {
+    pub decision: GuardDecision,
     pub reason: String,
     /// The bytes of the command line that are the reason.
     pub span: Option<Range<usize>>,
@@ -27,10 +29,14 @@ pub struct Verdict {
 ///
 /// A protected path that is relative is meant wherever it is found (`lib/` in `a/lib/b`), but for folders of temporary
 /// files and for copies of the protected file itself; `*` and `?` stand in it.
-pub fn judge(reading: &Reading, protected: &[String]) -> Verdict {
-    let mut verdict = Verdict { decision: Decision::Allow, reason: String::new(), span: None };
+pub fn judge(reading: &Reading, protected: &[String]) -> GuardVerdict {
+    let mut verdict = GuardVerdict { decision: GuardDecision::Allow, reason: String::new(), span: None };
     if !reading.parsed && protected.iter().any(|path| is_spoken_of(path, reading)) {
-        verdict = Verdict { decision: Decision::Ask, reason: "the command could not be parsed".to_owned(), span: None };
+        verdict = GuardVerdict {
+            decision: GuardDecision::Ask,
+            reason: "the command could not be parsed".to_owned(),
+            span: None,
+        };
     }
     if reading.effects.is_empty() {
         return verdict;
@@ -49,7 +55,8 @@ pub fn judge(reading: &Reading, protected: &[String]) -> Verdict {
         for (place, said) in places.iter().zip(protected) {
             let decision = touches(effect, &path, place, reading);
             if decision > verdict.decision {
-                verdict = Verdict { decision, reason: reason(effect, said, decision), span: Some(effect.span.clone()) };
+                verdict =
+                    GuardVerdict { decision, reason: reason(effect, said, decision), span: Some(effect.span.clone()) };
             }
         }
     }
@@ -95,23 +102,23 @@ fn is_spoken_of(protected: &str, reading: &Reading) -> bool {
     name.is_empty() || texts.iter().any(|text| text.to_ascii_lowercase().contains(&name))
 }
 
-fn reason(effect: &Effect, protected: &str, decision: Decision) -> String {
+fn reason(effect: &CommandEffect, protected: &str, decision: GuardDecision) -> String {
     let (op, via) = (effect.op.as_str(), &effect.via);
     match (&effect.path, decision) {
-        (Some(path), Decision::Deny) => format!("{via}: {op} of `{path}`, and `{protected}` is protected"),
+        (Some(path), GuardDecision::Deny) => format!("{via}: {op} of `{path}`, and `{protected}` is protected"),
         (Some(path), _) => format!("{via}: {op} of `{path}` may reach `{protected}`"),
         (None, _) => format!("{via}: {op} of a path that is not known may reach `{protected}`"),
     }
 }
 
-fn touches(effect: &Effect, path: &[&str], place: &Place<'_>, reading: &Reading) -> Decision {
+fn touches(effect: &CommandEffect, path: &[&str], place: &Place<'_>, reading: &Reading) -> GuardDecision {
     let mentioned = || reading.mentions.iter().any(|word| within(&parts(word), &place.parts));
     let anchored = place.anchored.as_slice();
     match (&effect.path, effect.op, effect.certainty) {
-        (None, Op::Unknown, _) | (_, Op::Unknown, Certainty::Possible) => Decision::Allow,
-        (None, Op::Exec, _) if effect.via == UNPARSED && !is_spoken_of(place.said, reading) => Decision::Allow,
-        (None, _, _) if mentioned() => Decision::Deny,
-        (None, _, _) => Decision::Ask,
+        (None, Op::Unknown, _) | (_, Op::Unknown, Certainty::Possible) => GuardDecision::Allow,
+        (None, Op::Exec, _) if effect.via == UNPARSED && !is_spoken_of(place.said, reading) => GuardDecision::Allow,
+        (None, _, _) if mentioned() => GuardDecision::Deny,
+        (None, _, _) => GuardDecision::Ask,
         (Some(_), op, Certainty::Certain) => {
             let inside = if place.relative { within(path, &place.parts) } else { starts(path, anchored) };
             // Neither a copy of the protected file nor what has its name in a folder for temporary files is the file.
@@ -124,11 +131,11 @@ fn touches(effect: &Effect, path: &[&str], place: &Place<'_>, reading: &Reading)
             // Who removes a folder removes what is in it.
             let above = matches!(op, Op::Delete | Op::Move) && starts(anchored, path);
             if inside && !is_another() || above {
-                Decision::Deny
+                GuardDecision::Deny
             } else if folded(path, anchored) {
-                Decision::Ask
+                GuardDecision::Ask
             } else {
-                Decision::Allow
+                GuardDecision::Allow
             }
         }
         (Some(text), op, Certainty::Possible) => {
@@ -136,13 +143,13 @@ fn touches(effect: &Effect, path: &[&str], place: &Place<'_>, reading: &Reading)
             let known = path.iter().take_while(|part| !part.contains(['*', '?'])).count();
             if known < path.len() && starts(&path[..known], anchored) {
                 // Whatever it is, it is inside.
-                Decision::Deny
+                GuardDecision::Deny
             } else if !reaches(path, anchored, above) || is_by_ending(path, anchored) {
-                Decision::Allow
+                GuardDecision::Allow
             } else if text.ends_with("**") && mentioned() {
-                Decision::Deny
+                GuardDecision::Deny
             } else {
-                Decision::Ask
+                GuardDecision::Ask
             }
         }
     }
@@ -152,7 +159,7 @@ fn touches(effect: &Effect, path: &[&str], place: &Place<'_>, reading: &Reading)
 /// folder is a hidden one, sources of a program. A file that is protected by such a name is another matter.
 fn is_by_ending(pattern: &[&str], place: &[&str]) -> bool {
     let [.., any, name] = pattern else { return false };
-    let Some(last) = place.last().filter(|part| any.starts_with("**") && !glob(name, part)) else { return false };
+    let Some(last) = place.last().filter(|part| any.starts_with("**") && !glob::name(name, part)) else { return false };
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
     let litter = matches!(
         ending,
@@ -219,14 +226,9 @@ fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-/// Whether the path is the place or inside it. `**` stands for any number of folders.
+/// Whether the path is the place or inside it.
 fn starts(path: &[&str], place: &[&str]) -> bool {
-    match (place, path) {
-        ([], _) => true,
-        (["**", rest @ ..], _) => (0..=path.len()).any(|at| starts(&path[at..], rest)),
-        ([wanted, rest @ ..], [part, path @ ..]) => glob(wanted, part) && starts(path, rest),
-        ([_, ..], []) => false,
-    }
+    glob::path_or_above(place, path)
 }
 
 /// Whether the path is inside the place on a file system that does not tell case apart.
@@ -255,7 +257,7 @@ fn reaches(pattern: &[&str], place: &[&str], above: bool) -> bool {
             if let Some((head, _)) = first.split_once("**") {
                 return wanted.starts_with(head) || head.starts_with(wanted);
             }
-            (glob(first, wanted) || glob(wanted, first))
+            (glob::name(first, wanted) || glob::name(wanted, first))
                 && !(first.starts_with(['*', '?']) && wanted.starts_with('.'))
                 && reaches(rest, left, above)
         }
@@ -265,30 +267,4 @@ fn reaches(pattern: &[&str], place: &[&str], above: bool) -> bool {
 fn pattern_after<'a>(tail: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
     // `**.md`: a file name that ends so. The star of a glob does not stand for a leading dot; close enough here.
     std::iter::once(tail).chain(rest.iter().copied()).collect()
-}
-
-/// Whether a pattern with `*`, `?` and `**` may stand for a text without slashes.
-pub(crate) fn fits(pattern: &str, text: &str) -> bool {
-    glob(pattern, text)
-}
-
-fn glob(pattern: &str, text: &str) -> bool {
-    let (p, t) = (pattern.as_bytes(), text.as_bytes());
-    let (mut at, mut pos, mut star) = (0, 0, None);
-    while pos < t.len() {
-        if at < p.len() && p[at] == b'*' {
-            star = Some((at, pos));
-            at += 1;
-        } else if at < p.len() && (p[at] == t[pos] || p[at] == b'?') {
-            at += 1;
-            pos += 1;
-        } else if let Some((back, from)) = star {
-            at = back + 1;
-            pos = from + 1;
-            star = Some((back, from + 1));
-        } else {
-            return false;
-        }
-    }
-    p[at..].iter().all(|b| *b == b'*')
 }

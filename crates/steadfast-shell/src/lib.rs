@@ -41,9 +41,9 @@ mod unknown;
 mod walk;
 mod written;
 
-pub use effect::{Certainty, Context, Effect, Op, Reading};
+pub use effect::{Certainty, CommandEffect, Context, Op, Reading};
 pub use invocation::{Argument, Invocation};
-pub use judge::{Decision, Verdict, judge};
+pub use judge::{GuardDecision, GuardVerdict, judge};
 pub use plain::is_plain;
 
 /// What a command line would do.

@@ -245,7 +245,7 @@ fn value_of<'a>(text: &'a str, options: &[&str]) -> Option<Option<&'a str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Context, Decision, effects, judge};
+    use crate::{Context, GuardDecision, effects, judge};
 
     /// `P`, where it stands alone, is the protected file.
     fn with_path(example: &str) -> String {
@@ -275,12 +275,13 @@ mod tests {
         for (name, line) in LINES {
             let examples: Vec<&str> = line.split(" | ").skip(1).map(str::trim).collect();
             assert_eq!(examples.len(), 2, "{line}");
-            for (examples, expected) in examples.iter().zip([Decision::Deny, Decision::Allow]) {
+            for (examples, expected) in examples.iter().zip([GuardDecision::Deny, GuardDecision::Allow]) {
                 for example in examples.split(" ;; ") {
                     let command = with_path(example);
                     let decision = judge(&effects(&command, &context), &protected).decision;
                     // A command whose files are not in its text can only be asked about.
-                    let right = decision == expected || (expected == Decision::Deny && decision == Decision::Ask);
+                    let right =
+                        decision == expected || (expected == GuardDecision::Deny && decision == GuardDecision::Ask);
                     if !right {
                         wrong.push(format!("{name}: {decision:?} for `{command}`"));
                     }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::effect::{Context, Effect, Op, UNPARSED};
+use crate::effect::{CommandEffect, Context, Op, UNPARSED};
 use crate::expand::Arg;
 use crate::invocation::Invocation;
 use crate::parse::{End, parse};
@@ -45,8 +45,8 @@ pub(crate) struct State {
 pub(crate) struct Walk {
     pub(crate) context: Context,
     pub(crate) state: State,
-    pub(crate) effects: Vec<Effect>,
-    seen: HashSet<Effect>,
+    pub(crate) effects: Vec<CommandEffect>,
+    seen: HashSet<CommandEffect>,
     pub(crate) runs: Vec<Invocation>,
     pub(crate) parsed: bool,
     /// Texts that could not be parsed.

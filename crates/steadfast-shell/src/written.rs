@@ -1,9 +1,9 @@
-use crate::effect::{Certainty, Context, Effect, Op, Reading};
+use crate::effect::{Certainty, CommandEffect, Context, Op, Reading};
 
 impl Reading {
     /// A plain write of that absolute path, as a tool says it that is no shell, by work in the folder `cwd`.
     pub fn of_write(path: &str, cwd: &str) -> Self {
-        let effect = Effect {
+        let effect = CommandEffect {
             op: Op::Write,
             path: Some(path.to_owned()),
             via: String::new(),
@@ -19,12 +19,12 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Decision, judge};
+    use crate::{GuardDecision, judge};
 
     #[test]
     fn a_checkout_below_a_folder_of_temporary_files_is_no_temporary_file() {
         let decision =
             |cwd| judge(&Reading::of_write("/tmp/a/.git/hooks/b", cwd), &[".git/hooks/".to_owned()]).decision;
-        assert_eq!([decision("/tmp/a"), decision("/srv/a")], [Decision::Deny, Decision::Allow]);
+        assert_eq!([decision("/tmp/a"), decision("/srv/a")], [GuardDecision::Deny, GuardDecision::Allow]);
     }
 }

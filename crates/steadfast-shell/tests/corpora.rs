@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use steadfast_shell::{Context, Decision, effects, is_plain, judge};
+use steadfast_shell::{Context, GuardDecision, effects, is_plain, judge};
 use steadfast_testkit::{corpus, unescaped};
 
 /// `None` after a skip: the corpus is not there.
@@ -25,9 +25,9 @@ fn writes_to_protected_paths_are_seen_and_reads_are_not() {
         let protected: Vec<String> = row[1].split('|').map(str::to_owned).collect();
         let decision = judge(&effects(&unescaped(&row[0]), &context()), &protected).decision;
         let right = match row[2].as_str() {
-            "deny" => decision == Decision::Deny,
-            "allow" => decision == Decision::Allow,
-            _ => decision != Decision::Allow,
+            "deny" => decision == GuardDecision::Deny,
+            "allow" => decision == GuardDecision::Allow,
+            _ => decision != GuardDecision::Allow,
         };
         if !right {
             wrong.push(format!("{decision:?} for {}: {}  [{}]", row[2], row[0], row[1]));
@@ -50,7 +50,7 @@ fn ordinary_commands_are_left_alone() {
         let start = Instant::now();
         let verdict = judge(&effects(&command, &context()), &protected);
         times.push(start.elapsed());
-        if verdict.decision != Decision::Allow {
+        if verdict.decision != GuardDecision::Allow {
             disturbed_uses += count;
             disturbed.push(format!("{:?} {} : {}", verdict.decision, verdict.reason, row[4]));
         }
@@ -84,7 +84,7 @@ fn a_plain_command_is_allowed_when_it_is_read() {
             plain_ones += 1;
             let reading = effects(&command, &context());
             let runs = reading.runs().any(|run| names.iter().any(|name| run.may_run(name)));
-            if judge(&reading, &protected).decision != Decision::Allow || runs {
+            if judge(&reading, &protected).decision != GuardDecision::Allow || runs {
                 wrong.push(row[column].clone());
             }
         }

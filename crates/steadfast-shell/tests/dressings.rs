@@ -4,7 +4,7 @@
 mod list;
 
 use list::DRESSINGS;
-use steadfast_shell::{Context, Decision, effects, judge};
+use steadfast_shell::{Context, GuardDecision, effects, judge};
 
 #[test]
 fn every_dressing_is_seen() {
@@ -13,7 +13,7 @@ fn every_dressing_is_seen() {
     let missed: Vec<_> = DRESSINGS
         .iter()
         .map(|command| (judge(&effects(command, &context), &protected).decision, command))
-        .filter(|(decision, _)| *decision != Decision::Deny)
+        .filter(|(decision, _)| *decision != GuardDecision::Deny)
         .collect();
     assert!(missed.is_empty(), "{missed:#?}");
 }
@@ -30,7 +30,7 @@ fn a_copy_of_a_protected_file_is_no_write_to_it() {
         "rm *.log",
         "ls > $TMPDIR/a",
     ] {
-        assert_eq!(judge(&effects(command, &context), &protected).decision, Decision::Allow, "{command}");
+        assert_eq!(judge(&effects(command, &context), &protected).decision, GuardDecision::Allow, "{command}");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use steadfast_shell::{Context, Decision, effects, is_plain, judge};
+use steadfast_shell::{Context, GuardDecision, effects, is_plain, judge};
 
 fn context() -> Context {
     Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() }
@@ -59,7 +59,7 @@ proptest! {
         let text = words.join(space);
         if is_plain(&text, &context(), &["protected"]) {
             let verdict = judge(&effects(&text, &context()), &["protected/".to_owned(), "d/protected".to_owned()]);
-            prop_assert_eq!(verdict.decision, Decision::Allow, "{}: {}", text, verdict.reason);
+            prop_assert_eq!(verdict.decision, GuardDecision::Allow, "{}: {}", text, verdict.reason);
         }
     }
 
@@ -146,7 +146,7 @@ fn deep_nesting_is_refused_quickly() {
             assert!(taken < MOST, "{open} {count}: {taken:?}");
             // Backticks do not nest, and behind `echo` an `if` is an `if`.
             if count > 490 && !matches!(open, "`" | "if ") {
-                assert_ne!(verdict, Some(Decision::Allow), "{open}");
+                assert_ne!(verdict, Some(GuardDecision::Allow), "{open}");
             }
         }
     }

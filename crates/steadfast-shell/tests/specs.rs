@@ -13,7 +13,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use steadfast_shell::{Certainty, Context, Decision, Reading, effects, judge};
+use steadfast_shell::{Certainty, Context, GuardDecision, Reading, effects, judge};
 
 /// A block and what is said below it.
 #[derive(Debug)]
@@ -65,9 +65,9 @@ fn holds(block: &Block) -> Result<(), String> {
     let protected = [".claude/".to_owned(), "SPEC.md".to_owned()];
     let reading = effects(&block.command, &context);
     let verdict = match judge(&reading, &protected).decision {
-        Decision::Allow => "→ allow",
-        Decision::Ask => "→ ask",
-        Decision::Deny => "→ deny",
+        GuardDecision::Allow => "→ allow",
+        GuardDecision::Ask => "→ ask",
+        GuardDecision::Deny => "→ deny",
     };
     let (verdicts, said): (Vec<&String>, Vec<&String>) = block.said.iter().partition(|line| line.starts_with('→'));
     if verdicts.is_empty() {

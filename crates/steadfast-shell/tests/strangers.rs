@@ -1,16 +1,17 @@
 //! What the guard says of programs that few people meet. The floors lie a little below what it reaches; the figures are
 //! printed by `cargo xtask bench guard`.
 
-use steadfast_shell::{Context, Decision, effects, judge};
+use steadfast_shell::{Context, GuardDecision, effects, judge};
 
 /// How many of the lines are denied, and how many are denied or asked about.
 fn judged(text: &str, protected: &[&str]) -> (usize, usize, usize) {
     let context = Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() };
     let protected: Vec<String> = protected.iter().map(|path| (*path).to_owned()).collect();
     let lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| line.replace("%P", "docs/plan.md"));
-    let decisions: Vec<Decision> = lines.map(|line| judge(&effects(&line, &context), &protected).decision).collect();
-    let count = |least: Decision| decisions.iter().filter(|decision| **decision >= least).count();
-    (count(Decision::Deny), count(Decision::Ask), decisions.len())
+    let decisions: Vec<GuardDecision> =
+        lines.map(|line| judge(&effects(&line, &context), &protected).decision).collect();
+    let count = |least: GuardDecision| decisions.iter().filter(|decision| **decision >= least).count();
+    (count(GuardDecision::Deny), count(GuardDecision::Ask), decisions.len())
 }
 
 #[test]

@@ -10,13 +10,13 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use steadfast_model::{GateScope, Millis};
+use steadfast_system::rename;
 
 use crate::draft::{drafts, keep_draft};
-use crate::file::{file_name, rename};
+use crate::file::{file_name, replace_in_folder};
 use crate::gate::{close_gate, gates, open_gate, scope_name};
 use crate::ledger::{Ledger, LedgerError};
 use crate::place::{Place, linked_name};
-use crate::put::put_private;
 
 /// How long another writer is waited for.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -63,7 +63,7 @@ pub fn settle_checkout(place: &Place, now: Millis) -> Result<Option<Moved>, Move
         give_way(place, &name, &here.path, now)?;
         carry(place, moved, &here.path, now)?;
     }
-    put_private(&file, &serde_json::to_vec(&here).map_err(std::io::Error::from)?)?;
+    replace_in_folder(&file, &serde_json::to_vec(&here).map_err(std::io::Error::from)?)?;
     Ok(moved)
 }
 
@@ -106,7 +106,7 @@ fn give_way(place: &Place, name: &str, here: &str, now: Millis) -> Result<(), Mo
         if other.made == Some(made) && root != here {
             carry(place, &Moved { from: other.path, copied: false }, &root, now)?;
             let record = Record { path: root, made: other.made };
-            put_private(&file.path(), &serde_json::to_vec(&record).map_err(std::io::Error::from)?)?;
+            replace_in_folder(&file.path(), &serde_json::to_vec(&record).map_err(std::io::Error::from)?)?;
         }
     }
     Ok(())

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use steadfast_model::{Claim, Millis, SessionId, ToolUseId};
 
-use crate::file::{create_private_dir, file_name, replace, written_at};
+use crate::file::{file_name, written_at};
 use crate::place::Place;
 use steadfast_redact::redact_json;
+use steadfast_system::{Access, create_private_dir, replace};
 
 /// A call that was refused or killed leaves its claim behind; after this long, by whichever clock, nobody takes it any more.
 const LIFE_MS: u64 = 15 * 60 * 1_000;
@@ -18,7 +19,7 @@ pub fn leave_claim(place: &Place, claim: &Claim) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         create_private_dir(folder)?;
     }
-    replace(&path, redact_json(&serde_json::to_string(claim)?).as_bytes())
+    replace(&path, redact_json(&serde_json::to_string(claim)?).as_bytes(), Access::Private)
 }
 
 pub fn drop_claim(place: &Place, call: &ToolUseId) -> io::Result<()> {

@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{DraftLine, Millis, SessionId};
 
-use crate::file::file_name;
+use crate::file::{file_name, replace_in_folder};
 use crate::marker::Format;
 use crate::place::Place;
-use crate::put::put_private;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
@@ -47,7 +46,7 @@ impl Draft {
 
 /// Keeps a draft. It is on the disk when this returns.
 pub fn keep_draft(place: &Place, draft: &Draft) -> io::Result<()> {
-    put_private(&path(place, &draft.hash), &serde_json::to_vec(draft)?)
+    replace_in_folder(&path(place, &draft.hash), &serde_json::to_vec(draft)?)
 }
 
 /// The draft of this hash. One that cannot be read is none.

@@ -7,8 +7,9 @@ use std::io;
 use std::path::PathBuf;
 
 use steadfast_model::{Gate, GateScope, Millis, SessionId};
+use steadfast_system::{Access, create_private_dir, replace_durably};
 
-use crate::file::{create_private_dir, file_name, replace_durably};
+use crate::file::file_name;
 use crate::place::Place;
 
 /// Writes the marker. What it says is on the disk when this returns: a gate that was closed stays closed.
@@ -16,7 +17,7 @@ pub fn close_gate(place: &Place, gate: &Gate) -> io::Result<()> {
     let marker = serde_json::to_vec(gate)?;
     for folder in folders(place) {
         create_private_dir(&folder)?;
-        replace_durably(&folder.join(scope_name(&gate.scope)), &marker)?;
+        replace_durably(&folder.join(scope_name(&gate.scope)), &marker, Access::Private)?;
     }
     Ok(())
 }

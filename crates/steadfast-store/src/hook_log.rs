@@ -5,9 +5,10 @@ use std::time::SystemTime;
 
 use steadfast_model::Millis;
 
-use crate::file::{cut, private_options, rename};
 use crate::place::Place;
 use steadfast_redact::redact;
+use steadfast_system::{private_options, rename};
+use steadfast_text::truncate_bytes;
 
 /// What could not be done in a hook, one line each, for `doctor` and for people.
 const FILE: &str = "hook.log";
@@ -37,8 +38,8 @@ fn append(state: &Path, at: Millis, text: &str) {
         let _ = rename(&path, &state.join(ROTATED));
     }
     // A secret that begins in the line is known by less than what is read behind it.
-    let text = cut(text, 4 * LINE);
-    let line = format!("{at} {}\n", cut(&redact(&text), LINE).replace(['\n', '\r'], " "));
+    let text = truncate_bytes(text, 4 * LINE);
+    let line = format!("{at} {}\n", truncate_bytes(&redact(&text), LINE).replace(['\n', '\r'], " "));
     if let Ok(mut file) = private_options().append(true).create(true).open(path) {
         let _ = file.write_all(line.as_bytes());
     }

@@ -1,13 +1,13 @@
 //! The memory of Steadfast: session files for the hot path, the ledger for everything else.
 
 mod approval;
-mod check_lock;
 mod checkout;
 mod claim;
 mod config;
 mod digest;
 mod draft;
 mod file;
+mod file_lock;
 mod gate;
 mod hook_log;
 pub mod ledger;
@@ -15,22 +15,20 @@ mod marker;
 mod neighbour;
 mod place;
 mod project_yaml;
-mod put;
 mod scheduled;
 mod seal;
 mod session;
-mod turn;
 mod wiring;
 
 pub use approval::{
     ApprovalRecord, Asked, GrantError, Granted, Signer, SigningError, Verifier, Yes, approval_key, approval_of,
     approval_record, grant, grant_signed, valid_approval, write_approval,
 };
-pub use check_lock::{forget_check, is_check_running, lock_check};
 pub use checkout::{MoveError, Moved, settle_checkout};
 pub use claim::{claim_of_call, drop_claim, drop_claims_of, find_claim, leave_claim, stale_claims};
 pub use config::{CONFIG_FILE, ConfigError, ConfigFiles, parse_options};
 pub use draft::{Draft, draft, drafts, keep_draft};
+pub use file_lock::{forget_check, is_check_running, lock_check, lock_following, lock_loop};
 pub use gate::{Later, close_gate, forget_gates, gate_before, gate_for, gate_of, gates, has_marker_before, open_gate};
 pub use hook_log::{log_line, read_log, rotated_log};
 pub use marker::{Format, has_marker, text_hash, with_marker, without_marker};
@@ -42,5 +40,4 @@ pub use seal::{
     sealed, take_kept, tree_breaks, unseal,
 };
 pub use session::{Glance, Keep, Line, Removal, SessionError, SessionFiles, read_lines, sweep_removed};
-pub use turn::{Turn, lock_following, lock_loop};
 pub use wiring::{FileStamp, WatchedFile, WatchedWay, WiringTable, keep_wiring, read_wiring};

@@ -3,12 +3,13 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use steadfast_model::Millis;
+use steadfast_system::FileLock;
 
-use crate::file::{private_options, written_at};
+use crate::file::{replace_in_folder, written_at};
 use crate::place::Place;
-use crate::put::put_private;
 
 const FILE: &str = "neighbours";
 
@@ -31,11 +32,9 @@ pub fn neighbours_are_due(place: &Place, now: Millis) -> bool {
 
 /// Puts the table in place with what `make` says, unless another process is at it.
 pub fn make_neighbours(place: &Place, make: impl FnOnce() -> String) -> io::Result<()> {
-    let lock = private_options().create(true).append(true).open(place.state.join("neighbours.lock"))?;
-    match lock.try_lock() {
-        Ok(()) => put_private(&path(place), make().as_bytes()),
-        Err(fs::TryLockError::WouldBlock) => Ok(()),
-        Err(fs::TryLockError::Error(error)) => Err(error),
+    match FileLock::at(&place.state.join("neighbours.lock"), Duration::ZERO)? {
+        Some(_lock) => replace_in_folder(&path(place), make().as_bytes()),
+        None => Ok(()),
     }
 }
 

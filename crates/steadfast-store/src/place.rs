@@ -1,8 +1,9 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use steadfast_system::create_private_dir;
 
-use crate::file::{create_private_dir, file_name};
+use crate::file::file_name;
 use crate::gate;
 
 /// Where Steadfast keeps the truth of a repository, and the checkout it was asked from.

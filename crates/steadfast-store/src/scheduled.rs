@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use steadfast_model::Millis;
 
-use crate::file::replace;
 use crate::place::Place;
 use steadfast_redact::redact;
+use steadfast_system::{Access, replace};
 
 /// Texts that are kept, the newest.
 const KEPT: usize = 64;
@@ -117,7 +117,7 @@ fn read(place: &Place, now: Millis) -> Vec<Row> {
 
 fn write(place: &Place, rows: &[Row]) -> io::Result<()> {
     let lines: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
-    replace(&path(place), lines?.join("\n").as_bytes())
+    replace(&path(place), lines?.join("\n").as_bytes(), Access::Private)
 }
 
 fn path(place: &Place) -> PathBuf {

@@ -20,12 +20,12 @@ use std::time::Duration;
 
 use steadfast_model::{Gate, GateScope, Millis};
 use steadfast_observe::Repository;
+use steadfast_system::{Access, replace_durably};
 
 use crate::gate::gate_of;
 use crate::place::Place;
-use crate::put::{Access, put};
 use look::{from_root, record};
-use table::{Clock, Entry, Kind, Lock, SealFolder, Table};
+use table::{Clock, Entry, Kind, SealFolder, SealLock, Table};
 use tree::Over;
 
 pub use checkout::mark_checkouts;
@@ -264,7 +264,7 @@ pub fn take_kept(
     if let Some(folder) = at.parent() {
         fs::create_dir_all(folder)?;
     }
-    put(&at, &bytes, Access::Mode(mode))?;
+    replace_durably(&at, &bytes, Access::Mode(mode))?;
     held.reseal(root, &path)?;
     Ok(Some(at))
 }
@@ -273,7 +273,7 @@ pub fn take_kept(
 #[derive(Debug)]
 pub(crate) struct Held {
     seal: SealFolder,
-    lock: Option<Lock>,
+    lock: Option<SealLock>,
 }
 
 impl Held {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use steadfast_model::{Host, Via, fnv};
 
+use crate::file::replace_in_folder;
 use crate::place::Place;
-use crate::put::put_private;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WiringTable {
@@ -85,7 +85,7 @@ pub fn read_wiring(place: &Place) -> Option<WiringTable> {
 }
 
 pub fn keep_wiring(place: &Place, table: &WiringTable) -> io::Result<()> {
-    put_private(&file(place), &serde_json::to_vec(table)?)
+    replace_in_folder(&file(place), &serde_json::to_vec(table)?)
 }
 
 /// Worktrees share the state, and each has settings of its own.

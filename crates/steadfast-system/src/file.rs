@@ -1,11 +1,12 @@
 //! Files that are replaced in one step: a reader sees the old or the new, never half of one. Each writer has a draft of its
 //! own, so that two writers do not meet in it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tempfile::{Builder, NamedTempFile, TempPath};
+use tempfile::{Builder, NamedTempFile};
 
 /// Who may read a file that is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,10 +79,11 @@ impl Draft {
         Ok(Self(draft))
     }
 
-    /// A name beside `path` that no other writer uses. Nothing is there yet.
-    pub fn name_beside(path: &Path) -> io::Result<TempPath> {
-        builder(path, Access::Private, |builder, folder| builder.make_in(folder, |_| Ok(())))
-            .map(NamedTempFile::into_temp_path)
+    /// Renames what is at `path`, a file or a folder, to a name like that of a draft, and returns the name.
+    pub fn move_beside(path: &Path) -> io::Result<PathBuf> {
+        let moved =
+            builder(path, Access::Private, |builder, folder| builder.make_in(folder, |aside| rename(path, aside)))?;
+        moved.into_temp_path().keep().map_err(|error| error.error)
     }
 
     /// Whether a file is called like a draft: a killed process leaves one behind.
@@ -112,7 +114,13 @@ impl Draft {
 
     /// Puts the draft in its place, unless something is there.
     pub fn persist_new(self, path: &Path) -> io::Result<()> {
-        self.0.persist_noclobber(path).map(drop).map_err(|error| error.error)
+        match self.0.persist_noclobber(path) {
+            Ok(_) => Ok(()),
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Err(failed.error),
+            // Not every file system can do that in one step.
+            Err(_) if fs::symlink_metadata(path).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(failed) => Self(failed.file).persist(path),
+        }
     }
 }
 
@@ -166,6 +174,13 @@ fn keep(draft: &NamedTempFile, path: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn keep(_draft: &NamedTempFile, _path: &Path) -> io::Result<()> {
     Ok(())
+}
+
+/// Makes a link, or lets it lead elsewhere, in one step.
+pub fn replace_link(path: &Path, target: &OsStr) -> io::Result<()> {
+    let make = |draft: &Path| std::os::unix::fs::symlink(target, draft);
+    let draft = builder(path, Access::Private, |builder, folder| builder.make_in(folder, make))?;
+    draft.into_temp_path().persist(path).map_err(|error| error.error)
 }
 
 /// The name of a file is on the disk when its folder is. Not every system opens a folder.
@@ -246,6 +261,10 @@ mod tests {
         assert!(Draft::is_name(draft.path().file_name().unwrap().to_str().unwrap()));
         assert!(draft.persist_new(&file).is_err());
         assert!(Draft::beside(&file, b"new", Access::Private).unwrap().persist(dir.path()).is_err());
+        let aside = Draft::move_beside(&file).unwrap();
+        Draft::beside(&file, b"new", Access::Private).unwrap().persist_new(&file).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        fs::rename(aside, &file).unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         assert_eq!(fs::read_to_string(&file).unwrap(), "old");
     }

@@ -17,20 +17,25 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 pub struct FileLock(File);
 
 impl FileLock {
-    /// Locks a file, which is made with its folder where it is missing. `None`: another process held it all the while.
-    pub fn within(path: &Path, wait: Duration) -> io::Result<Option<Self>> {
-        let open = || private_options().read(true).append(true).create(true).open(path);
-        let file = match (open(), path.parent()) {
-            (Err(error), Some(folder)) if error.kind() == io::ErrorKind::NotFound => {
-                create_private_dir(folder)?;
-                open()?
-            }
-            (file, _) => file?,
-        };
+    /// Locks a file, which is made where it is missing, and tries for at most `wait`. `None`: another process held it all the
+    /// while.
+    pub fn at(path: &Path, wait: Duration) -> io::Result<Option<Self>> {
+        let file = private_options().read(true).append(true).create(true).open(path)?;
         match lock_within(&file, wait) {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// As [`Self::at`]. The folder is made where it is missing, too.
+    pub fn with_folder(path: &Path, wait: Duration) -> io::Result<Option<Self>> {
+        match (Self::at(path, wait), path.parent()) {
+            (Err(error), Some(folder)) if error.kind() == io::ErrorKind::NotFound => {
+                create_private_dir(folder)?;
+                Self::at(path, wait)
+            }
+            (lock, _) => lock,
         }
     }
 
@@ -70,20 +75,21 @@ mod tests {
     fn one_process_at_a_time_holds_a_lock() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("folder/lock");
-        let lock = FileLock::within(&path, Duration::ZERO).unwrap();
+        assert!(FileLock::at(&path, Duration::ZERO).is_err());
+        let lock = FileLock::with_folder(&path, Duration::ZERO).unwrap();
         assert!(lock.is_some());
-        assert!(FileLock::within(&path, Duration::from_millis(20)).unwrap().is_none());
+        assert!(FileLock::with_folder(&path, Duration::from_millis(20)).unwrap().is_none());
         drop(lock);
-        assert!(FileLock::within(&path, Duration::ZERO).unwrap().is_some());
+        assert!(FileLock::with_folder(&path, Duration::ZERO).unwrap().is_some());
     }
 
     #[test]
     fn a_lock_goes_on_with_its_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lock");
-        let file = FileLock::within(&path, Duration::ZERO).unwrap().unwrap().into_file();
-        assert!(FileLock::within(&path, Duration::ZERO).unwrap().is_none());
+        let file = FileLock::with_folder(&path, Duration::ZERO).unwrap().unwrap().into_file();
+        assert!(FileLock::with_folder(&path, Duration::ZERO).unwrap().is_none());
         drop(file);
-        assert!(FileLock::within(&path, Duration::ZERO).unwrap().is_some());
+        assert!(FileLock::with_folder(&path, Duration::ZERO).unwrap().is_some());
     }
 }

@@ -1,5 +1,6 @@
 //! Paths without `.` and `..`, by their text alone: links are not followed.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 /// Without `.`, empty parts and the folders that `..` takes back. What leads above the beginning is dropped.
@@ -22,8 +23,10 @@ pub fn clean(path: &str) -> String {
 /// A path as seen from the root of the file system or of a home (`~`), [`clean`]. A slash at its end stays.
 #[must_use]
 pub fn absolute(path: &str, folder: &str) -> String {
-    let whole = if path.starts_with(['/', '~']) { clean(path) } else { clean(&format!("{folder}/{path}")) };
-    if path.ends_with('/') && whole != "/" { whole + "/" } else { whole }
+    let whole: Cow<'_, str> =
+        if path.starts_with(['/', '~']) { path.into() } else { format!("{folder}/{path}").into() };
+    let clean = clean(&whole);
+    if whole.ends_with('/') && clean != "/" { clean + "/" } else { clean }
 }
 
 /// As [`clean`], for a path of the system.

@@ -1,9 +1,10 @@
 //! On whose behalf a command runs: a human at a terminal, or an agent inside a tool call.
 
+use steadfast_hook::host_above;
 use steadfast_model::{AddedBy, AgentId, Claim, SessionId};
 use steadfast_store::{Place, find_claim};
 
-use crate::{Environment, ancestry};
+use crate::Environment;
 
 #[derive(Debug)]
 pub struct Caller {
@@ -16,11 +17,11 @@ pub struct Caller {
 impl Caller {
     /// The host says it by its environment, the pre-tool hook of this very call left a claim, or a host stands above
     /// this process. `words` are what the command was called with, to tell its claim from that of a call running beside
-    /// it.
+    /// it. An environment can be emptied; an ancestor cannot be changed.
     pub fn of(place: Option<&Place>, environment: &Environment, words: &str) -> Self {
         let named = environment.session.clone();
         let claim = place.and_then(|place| find_claim(place, named.as_ref(), words, environment.now()));
-        let inside = environment.inside_agent || claim.is_some() || ancestry::host_above().is_some();
+        let inside = environment.inside_agent || claim.is_some() || host_above().is_some();
         let agent = claim.as_ref().and_then(|claim| claim.agent.clone());
         let session = claim.map(|Claim { session, .. }| session).or_else(|| named.filter(|_| inside));
         Self { by: if inside { AddedBy::Agent } else { AddedBy::Human }, session, agent }

@@ -1,8 +1,10 @@
 //! Files of the user: replaced in one step, so that no failure leaves half of one, and where a link leads.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
+
+use steadfast_system::Access;
 
 /// Replaces a file or makes it, with the folders above it. What was there keeps its permissions.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -10,20 +12,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut draft = tempfile::Builder::new().prefix(".steadfast-").tempfile_in(folder)?;
-    // Not by the draft itself, which would put its own name into an error.
-    draft.as_file_mut().write_all(bytes)?;
-    match fs::metadata(&path) {
-        Ok(file) => fs::set_permissions(draft.path(), file.permissions())?,
-        #[cfg(unix)]
-        Err(_) => {
-            fs::set_permissions(draft.path(), std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
-        }
-        #[cfg(not(unix))]
-        Err(_) => {}
-    }
-    draft.persist(&path).map_err(|error| error.error)?;
-    Ok(())
+    steadfast_system::replace(&path, bytes, Access::Kept)
 }
 
 /// Keeps a folder of rendered files out of everybody's commits. An empty file was left by a process that was killed.

@@ -7,7 +7,6 @@
 //! It prints nothing, reads no environment and knows no exit code: [`Environment`] is what the process knows, and
 //! [`WorkError::cause`] says what kind of no an error is.
 
-mod ancestry;
 mod caller;
 pub mod clean;
 pub mod disk;
@@ -24,7 +23,6 @@ pub mod setup;
 pub mod spec_file;
 pub mod ssh;
 pub mod task_list;
-pub mod text;
 pub mod tracker;
 pub mod why;
 

@@ -1,10 +1,11 @@
-use std::path::{Component, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use steadfast_hook::drain;
 use steadfast_model::{Claim, ToolUseId};
 use steadfast_store::ledger::{Ledger, LedgerError};
 use steadfast_store::{ConfigFiles, Moved, Place, SessionFiles, claim_of_call, find_claim, log_line, settle_checkout};
+use steadfast_text::clean_path;
 
 use crate::Environment;
 use crate::error::chain;
@@ -61,16 +62,7 @@ impl Repository {
             return Err(RepositoryError::EmptyPath);
         }
         let cwd = &self.environment.cwd;
-        let mut whole = PathBuf::new();
-        for part in cwd.join(given).components() {
-            match part {
-                Component::CurDir => {}
-                Component::ParentDir => {
-                    whole.pop();
-                }
-                part => whole.push(part),
-            }
-        }
+        let whole = clean_path(&cwd.join(given));
         let root = &self.place.root;
         let canonical = root.canonicalize().unwrap_or_else(|_| root.clone());
         let inside = whole.strip_prefix(root).or_else(|_| whole.strip_prefix(&canonical)).unwrap_or(&whole);

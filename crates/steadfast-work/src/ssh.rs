@@ -64,10 +64,9 @@ const PROGRAMS: [&str; 4] = [
     "/run/current-system/sw/bin/ssh-keygen",
 ];
 
-#[expect(clippy::disallowed_methods, reason = "ssh-keygen holds the key, and nobody else should")]
 fn keygen<const N: usize>(arguments: [&str; N]) -> Command {
     let program = PROGRAMS.into_iter().find(|program| Path::new(program).exists()).unwrap_or("ssh-keygen");
-    let mut command = Command::new(program);
+    let mut command = steadfast_system::program(program);
     command.args(arguments);
     command
 }

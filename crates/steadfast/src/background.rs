@@ -4,11 +4,12 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use steadfast_hook::{Background, Process};
+use steadfast_hook::Background;
 use steadfast_store::{Place, neighbours_are_due};
+use steadfast_system::Process;
 use steadfast_work::REFINING;
 
-use crate::surroundings;
+use crate::environment;
 
 /// As this program is called among processes.
 const OURS: &str = "steadfast";
@@ -20,13 +21,13 @@ pub(crate) fn begin(work: &Background) {
         // A command that starts an agent here has hooks of its own: what they hear is no human's prompt, and would ask the
         // command again and again.
         Background::Refine { root, session, prompt } => {
-            if surroundings::text(REFINING).is_none() && Process::above(&[OURS]).is_none() {
+            if environment::text(REFINING).is_none() && Process::above(|above| above.name == OURS).is_none() {
                 let _ = start(root, ["refine", "--session", session.as_str(), "--prompt", &prompt.to_string()]);
             }
         }
         Background::FindNeighbours { root } => {
-            let place = Place::find(root, surroundings::user_state().as_deref());
-            let is_due = |place: &Place| neighbours_are_due(place, surroundings::now());
+            let place = Place::find(root, environment::user_state().as_deref());
+            let is_due = |place: &Place| neighbours_are_due(place, environment::now());
             if root.join(".git").exists() && place.as_ref().is_some_and(is_due) {
                 let _ = start(root, ["neighbours"]);
             }

@@ -7,6 +7,7 @@ mod alarm;
 mod background;
 mod commands;
 mod diff;
+mod environment;
 mod error;
 mod here;
 mod limit;
@@ -15,7 +16,6 @@ mod payload;
 mod peer;
 mod recalled;
 mod report;
-mod surroundings;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
 }
 
 fn hook(call: &Call) -> ExitCode {
-    let around = surroundings::of_hook();
+    let around = environment::of_hook();
     let instead = ["steadfast", TOO_LATE].into_iter().chain(call.words()).map(OsString::from);
     let Answered { said, background } = match alarm::set(BOUND, instead) {
         Ok(()) => steadfast_hook::answer(call, &around, std::io::stdin()),
@@ -67,7 +67,7 @@ fn hook_too_late(arguments: Vec<OsString>) -> ExitCode {
     match Call::parse(&arguments) {
         Ok(call) => {
             let why = format!("no answer within {} ms", BOUND.as_millis());
-            let around = surroundings::of_hook();
+            let around = environment::of_hook();
             // Without one the second ring ends the process, and the host goes on. However busy the machine is, it does not
             // ring before.
             let _ = match last_word(&call, &around, &why) {

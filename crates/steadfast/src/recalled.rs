@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 use steadfast_model::Millis;
 use steadfast_store::ledger::{Memory, Recalled, StepRow};
-use steadfast_text::{ago, truncate};
-use steadfast_work::text::printable;
+use steadfast_text::{ago, printable, truncate};
 
 /// A line is read in passing, in characters.
 const LONGEST: usize = 200;

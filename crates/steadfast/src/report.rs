@@ -22,9 +22,9 @@ pub(crate) use draft::{granted, rendered};
 pub(crate) use rechecked::rechecked;
 pub(crate) use summary::{Summary, summary};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::recalled;
-use crate::surroundings;
 
 /// How much of a check's output an agent is shown.
 const SHOWN_LINES: usize = 30;
@@ -54,7 +54,7 @@ pub(crate) fn changed(list: &TaskList, changed: &Changed) -> Result<String, Comm
 pub(crate) fn started(list: &TaskList, start: &Changed) -> Result<String, CommandError> {
     let mut text = changed(list, start)?;
     if start.from != Status::InProgress {
-        let now = surroundings::now();
+        let now = environment::now();
         for recalled in list.related(&start.task) {
             text += "\n";
             text += &recalled::line(&recalled, now);
@@ -78,7 +78,7 @@ pub(crate) fn closing(list: &TaskList, closing: &Closing) -> Result<String, Comm
                 "running: task `{}` is open until its check `{}` is through; it was started {}",
                 task.id,
                 short(command),
-                ago(surroundings::now().since(*since))
+                ago(environment::now().since(*since))
             ))
             .hint(format!("`steadfast task wait {}` waits for it", task.id)))
         }
@@ -115,7 +115,7 @@ pub(crate) fn details(list: &TaskList, task: &Task) -> Result<Vec<String>, Comma
     if !task.status.is_closed()
         && let Some(last) = list.ledger().evidence_of(&task.plan, &task.id)?.pop().filter(|last| !last.passed)
     {
-        lines.push(format!("failed {times}, last {}: {}", ago(surroundings::now().since(last.at)), how(&last)));
+        lines.push(format!("failed {times}, last {}: {}", ago(environment::now().since(last.at)), how(&last)));
     } else if !task.status.is_closed() && task.stuck_count > 0 {
         // Given up, or left at a checkpoint: no check says so.
         lines.push(format!("stuck {times}"));

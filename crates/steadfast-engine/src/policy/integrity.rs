@@ -12,7 +12,7 @@ use steadfast_model::{
     Action, Change, Direction, Event, EventKind, Fact, Facts, Mode, Needs, PolicyName, RemovedFile, Rules, State,
     Verdict, WiringTold, fnv, human_command,
 };
-use steadfast_shell::{Argument, Context, Decision, Op, Reading, effects, is_plain, judge};
+use steadfast_shell::{Argument, Context, GuardDecision, Op, Reading, effects, is_plain, judge};
 
 use super::approval::may_do_anything;
 use super::constraint::alias_lines;
@@ -201,7 +201,11 @@ fn line<'a>(
     }
     let reading = &*reading;
     // What only may be ours is refused while a gate is closed, and where the line speaks of it at all.
-    let least = if gated && SPOKEN.iter().any(|name| command.contains(name)) { Decision::Ask } else { Decision::Deny };
+    let least = if gated && SPOKEN.iter().any(|name| command.contains(name)) {
+        GuardDecision::Ask
+    } else {
+        GuardDecision::Deny
+    };
     let refused =
         humans_command(reading).or_else(|| program(reading, facts)).or_else(|| reached(reading, least, gated, false));
     refused.map(deny).or_else(|| handed_over(reading))
@@ -217,7 +221,8 @@ fn handed_over(reading: &Reading) -> Option<Verdict> {
 fn program(reading: &Reading, facts: &Facts) -> Option<String> {
     // A reading leaves `~` in a path as it is, wherever that stands.
     let guarded = |path: &str| if path.starts_with('~') { format!("./{path}") } else { path.to_owned() };
-    let program = facts.programs.iter().find(|path| judge(reading, &[guarded(path)]).decision == Decision::Deny)?;
+    let program =
+        facts.programs.iter().find(|path| judge(reading, &[guarded(path)]).decision == GuardDecision::Deny)?;
     Some(format!("`{program}` is Steadfast itself. A human installs, replaces or removes it."))
 }
 
@@ -230,12 +235,12 @@ fn written<'a>(paths: impl Iterator<Item = &'a String>, cwd: &str, gated: bool, 
     });
     named.find_map(|path| {
         let reading = Reading::of_write(&target::absolute(path, cwd), cwd);
-        program(&reading, facts).or_else(|| reached(&reading, Decision::Ask, gated, facts.keeps_hooks && !gated))
+        program(&reading, facts).or_else(|| reached(&reading, GuardDecision::Ask, gated, facts.keeps_hooks && !gated))
     })
 }
 
 /// What is ours and would be written. Settings are free where the write is known to leave our part as it is.
-fn reached(reading: &Reading, least: Decision, gated: bool, keeps_hooks: bool) -> Option<String> {
+fn reached(reading: &Reading, least: GuardDecision, gated: bool, keeps_hooks: bool) -> Option<String> {
     let config = gated.then_some(CONFIG).into_iter().flatten();
     let wiring = (!keeps_hooks).then_some(WIRING).into_iter().flatten();
     let guarded = STATE.into_iter().chain(wiring).chain([KEY]).chain(config);

@@ -1,6 +1,7 @@
 //! What a call aims at, as far as every policy reads it the same way.
 
 use steadfast_model::Facts;
+pub(crate) use steadfast_text::absolute;
 
 /// Tools of known servers that only look, by their whole names. No host passes on what a server says of its tools, and a
 /// first word says nothing: `search_replace`, `get_and_update`.
@@ -83,25 +84,4 @@ pub(crate) fn only_reads(tool: &str) -> bool {
 /// Paths and the places they lead to.
 pub(crate) fn links(facts: &Facts) -> impl Iterator<Item = (&str, &str)> {
     facts.links.iter().map(|link| (link.path.as_str(), link.target.as_str()))
-}
-
-/// A path as an absolute one, without `.` and `..`.
-pub(crate) fn absolute(path: &str, root: &str) -> String {
-    let joined = if path.starts_with(['/', '~']) { path.to_owned() } else { format!("{root}/{path}") };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in joined.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    let folder = if joined.ends_with('/') { "/" } else { "" };
-    if joined.starts_with('~') {
-        format!("{}{folder}", parts.join("/"))
-    } else {
-        format!("/{}{folder}", parts.join("/"))
-    }
 }

@@ -24,7 +24,7 @@ use steadfast_store::{Place, SessionFiles, neighbours_of};
 use crate::checkout::Checkout;
 use crate::follow::Followed;
 use crate::pipeline::of_changes;
-use crate::process::{HOSTS, Process};
+use crate::process::host_above;
 use gate::GateFacts;
 use plan::PlanFacts;
 
@@ -196,7 +196,7 @@ fn processes(needs: Needs, event: &Event) -> Vec<Liveness> {
         return Vec::new();
     }
     let commands: Vec<Option<&str>> = stopping.processes().map(|process| process.command.as_deref()).collect();
-    match Process::above(&HOSTS) {
+    match host_above() {
         Some(host) => steadfast_observe::processes_of(host.id, &commands, PROCESSES),
         None => vec![Liveness::Unknown; commands.len()],
     }

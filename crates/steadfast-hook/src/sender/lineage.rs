@@ -1,8 +1,9 @@
 use std::fmt;
 
 use steadfast_model::ForgedBy;
+use steadfast_system::Process;
 
-use crate::process::{HOSTS, Process, numbering};
+use crate::process::{is_host, numbering};
 
 /// How far up to look.
 const GENERATIONS: usize = 32;
@@ -29,26 +30,25 @@ pub(super) struct System;
 
 impl Processes for System {
     fn look(&self, id: u32) -> Option<Process> {
-        Process::look(id)
+        Process::of(id)
     }
 
     fn environment(&self, id: u32) -> Option<Vec<String>> {
-        let bytes = std::fs::read(format!("/proc/{id}/environ")).ok()?;
+        let bytes = Process::environment(id).ok()?;
         let entries = bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
         Some(entries.map(|entry| String::from_utf8_lossy(entry).into_owned()).collect())
     }
 
     fn stream(&self, id: u32, number: u8) -> Option<String> {
-        Some(std::fs::read_link(format!("/proc/{id}/fd/{number}")).ok()?.to_string_lossy().into_owned())
+        Some(Process::link(id, &format!("fd/{number}")).ok()?.to_string_lossy().into_owned())
     }
 
     fn holds(&self, id: u32, pipe: &str) -> Option<bool> {
-        let mut files = std::fs::read_dir(format!("/proc/{id}/fd")).ok()?.flatten();
-        Some(files.any(|file| std::fs::read_link(file.path()).is_ok_and(|link| link.as_os_str() == pipe)))
+        Some(Process::open_files(id).ok()?.any(|file| file == pipe))
     }
 
     fn is_confined(&self, id: u32) -> bool {
-        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let status = Process::text(id, "status");
         let number = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map_or("0", str::trim);
         number("NoNewPrivs:") != "0" || number("Seccomp:") != "0"
     }
@@ -116,8 +116,8 @@ impl Noted {
         if self.numbering != numbering() {
             return None;
         }
-        Process::look(std::process::id())?;
-        Some(Process::look(self.id).is_some_and(|process| process.started == self.started))
+        Process::of(std::process::id())?;
+        Some(Process::of(self.id).is_some_and(|process| process.started == self.started))
     }
 }
 
@@ -155,7 +155,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
         for _ in 0..GENERATIONS {
             let Some(parent) = processes.look(process.parent).filter(|parent| parent.id > 1) else { break };
             lineage.below.push(process.id);
-            if HOSTS.contains(&parent.name.as_str()) {
+            if is_host(&parent) {
                 lineage.first = Some(process);
                 lineage.host = Some(parent);
                 break;
@@ -276,7 +276,7 @@ impl<'p, P: Processes> Lineage<'p, P> {
         let mut id = host.parent;
         for _ in 0..GENERATIONS {
             let Some(process) = self.processes.look(id).filter(|process| process.id > 1) else { break };
-            if HOSTS.contains(&process.name.as_str()) {
+            if is_host(&process) {
                 return true;
             }
             id = process.parent;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use steadfast_model::ForgedBy;
 
 use super::lineage::{Care, Lineage, Noted, Processes, Ways};
-use crate::process::Process;
+use steadfast_system::Process;
 
 /// Codex, whose shells become the sender; with its sandbox and without.
 const BECOMING: &str = "codex-0.166.0-becoming";
@@ -96,7 +96,9 @@ fn recorded(version: &str) -> Vec<Recorded> {
             parent: number(&link["parent"]),
             started: link["started"].as_u64().unwrap(),
             session: number(&link["session"]),
-            terminal: false,
+            group: 0,
+            has_terminal: false,
+            ended: false,
         },
         environment: link["environment"].as_array().unwrap().iter().map(|e| e.as_str().unwrap().to_owned()).collect(),
         streams: ["input", "output", "error"].map(|name| link[name].as_str().unwrap_or_default().to_owned()),

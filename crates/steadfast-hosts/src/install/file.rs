@@ -4,10 +4,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use steadfast_system::{Access, Draft, replace_durably};
+use steadfast_system::{Access, replace_durably, replace_link};
 
 use super::error::InstallError;
 
@@ -63,9 +62,7 @@ pub(super) fn read_link(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
 /// Makes a link, or lets it lead elsewhere, in one step.
 pub(super) fn link(path: &Path, target: &[u8]) -> io::Result<()> {
     make_folder(path)?;
-    let draft = Draft::name_beside(path)?;
-    symlink(OsStr::from_bytes(target), &draft)?;
-    draft.persist(path).map_err(|error| error.error)
+    replace_link(path, OsStr::from_bytes(target))
 }
 
 pub(super) fn remove(path: &Path) -> io::Result<()> {

@@ -247,9 +247,9 @@ fn ending(path: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Context, Decision, effects, judge};
+    use crate::{Context, GuardDecision, effects, judge};
 
-    fn decision(command: &str) -> Decision {
+    fn decision(command: &str) -> GuardDecision {
         let context = Context { cwd: "/repo".to_owned(), home: "/home/u".to_owned() };
         judge(&effects(command, &context), &["docs/a.md".to_owned()]).decision
     }
@@ -284,7 +284,7 @@ mod tests {
             "git config -f docs/a.md a.b c",
             "tclsh <<< 'file rename docs/a.md b'",
         ] {
-            assert_eq!(decision(command), Decision::Deny, "{command}");
+            assert_eq!(decision(command), GuardDecision::Deny, "{command}");
         }
     }
 
@@ -312,7 +312,7 @@ mod tests {
             "LOG_LEVEL=docs/a.md frob",
             "tclsh <<< 'file exists docs/a.md'",
         ] {
-            assert_eq!(decision(command), Decision::Allow, "{command}");
+            assert_eq!(decision(command), GuardDecision::Allow, "{command}");
         }
     }
 }

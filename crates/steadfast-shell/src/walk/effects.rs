@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Walk;
-use crate::effect::{Certainty, Effect, Op};
+use crate::effect::{Certainty, CommandEffect, Op};
 use crate::expand::Arg;
 use crate::text::{ANY, is_device, is_known, resolve, shown};
 
@@ -24,7 +24,7 @@ impl Walk {
         }
         let copy_of = source.map(|source| resolve(&source.text, &self.state.cwd)).filter(|path| is_known(path));
         let effect = self.told(op, &path, via, certainty(&path), &target.span);
-        self.add(Effect { copy_of, ..effect });
+        self.add(CommandEffect { copy_of, ..effect });
         let through: Vec<String> = self
             .links
             .iter()
@@ -72,13 +72,13 @@ impl Walk {
         self.guess = before;
     }
 
-    fn told(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> Effect {
+    fn told(&self, op: Op, path: &str, via: &str, certainty: Certainty, span: &Range<usize>) -> CommandEffect {
         let op = if self.guess { Op::Unknown } else { op };
         let path = (path != ANY.to_string()).then(|| shown(path));
-        Effect { op, path, via: via.to_owned(), certainty, span: self.span(span), copy_of: None }
+        CommandEffect { op, path, via: via.to_owned(), certainty, span: self.span(span), copy_of: None }
     }
 
-    fn add(&mut self, effect: Effect) {
+    fn add(&mut self, effect: CommandEffect) {
         // A few are compared faster than they are hashed.
         const FEW: usize = 16;
         let is_new = if self.effects.len() < FEW {

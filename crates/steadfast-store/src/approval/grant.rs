@@ -5,13 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use steadfast_model::{Channel, DraftLine, GateScope, Millis, Profile, SessionId};
+use steadfast_system::{Access, replace_durably};
 
 use super::record::{ApprovalRecord, Signer, SigningError, valid_approval, write_approval};
 use crate::draft::{Draft, draft};
 use crate::gate::{gates, open_gate};
 use crate::marker::{with_marker, without_marker};
 use crate::place::Place;
-use crate::put::{Access, put};
 use crate::seal::{Held, copy_aside, target_of, unseal};
 
 /// What a human said yes to, where and when.
@@ -148,7 +148,7 @@ fn write_plan(place: &Place, path: &Path, draft: &Draft, record: &ApprovalRecord
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        return put(path, text.as_bytes(), Access::Usual).map(|()| None);
+        return replace_durably(path, text.as_bytes(), Access::Usual).map(|()| None);
     };
     if !found.is_file() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "something stands there that is no file"));
@@ -161,7 +161,7 @@ fn write_plan(place: &Place, path: &Path, draft: &Draft, record: &ApprovalRecord
     }
     let is_this = is_near && without_marker(&String::from_utf8_lossy(&standing)) == without_marker(&text);
     let kept = if is_this { None } else { copy_aside(place, path, record.at)? };
-    put(path, text.as_bytes(), Access::Mode(crate::seal::mode(&found))).map(|()| kept)
+    replace_durably(path, text.as_bytes(), Access::Mode(crate::seal::mode(&found))).map(|()| kept)
 }
 
 fn there(path: &Path) -> io::Result<Option<fs::Metadata>> {

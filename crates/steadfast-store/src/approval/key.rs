@@ -3,13 +3,11 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use steadfast_system::{Access, Draft, create_private_dir, sync_folder};
+use steadfast_text::{from_hex, hex};
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-
-use crate::digest;
-use crate::file::create_private_dir;
-use crate::put::{Access, draft_beside, sync_folder, write_draft};
 
 const LENGTH: usize = 32;
 
@@ -40,15 +38,12 @@ impl Key {
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         create_private_dir(user_state)?;
         let path = approval_key(user_state);
-        let draft = draft_beside(&path);
-        let made = write_draft(&draft, &bytes, Access::Private).and_then(|()| match fs::hard_link(&draft, &path) {
-            // Not every file system knows a second name.
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !path.exists() => fs::rename(&draft, &path),
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
-        });
-        let _ = fs::remove_file(&draft);
-        made?;
+        let draft = Draft::beside(&path, &bytes, Access::Private)?;
+        draft.sync()?;
+        match draft.persist_new(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
         sync_folder(&path)?;
         Self::read(user_state)
     }
@@ -60,12 +55,12 @@ impl Key {
     }
 
     pub(super) fn sign(&self, bytes: &[u8]) -> Option<String> {
-        self.mac(bytes).map(|mac| digest::hex(&mac.finalize().into_bytes()))
+        self.mac(bytes).map(|mac| hex(&mac.finalize().into_bytes()))
     }
 
     /// In a time that says nothing about the right one.
     pub(super) fn is_signed(&self, bytes: &[u8], signature: &str) -> bool {
-        let said = digest::from_hex(signature);
+        let said = from_hex(signature);
         self.mac(bytes).zip(said).is_some_and(|(mac, said)| mac.verify_slice(&said).is_ok())
     }
 }

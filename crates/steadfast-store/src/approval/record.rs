@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use steadfast_model::{Channel, Millis, Profile, SessionId};
 
 use super::key::{Key, approval_key};
-use crate::file::file_name;
+use crate::file::{file_name, replace_in_folder};
 use crate::place::Place;
-use crate::put::put_private;
 
 /// A human's yes to the plan of one hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,7 +151,7 @@ pub fn write_approval(
     let bytes = record.signed_bytes().map_err(|error| SigningError::Record(error.into()))?;
     record.signature = signer.sign(&bytes)?;
     let written = serde_json::to_vec(&record).map_err(io::Error::from);
-    let kept = written.and_then(|bytes| put_private(&path(place, &record.hash), &bytes));
+    let kept = written.and_then(|bytes| replace_in_folder(&path(place, &record.hash), &bytes));
     kept.map(|()| record).map_err(SigningError::Record)
 }
 

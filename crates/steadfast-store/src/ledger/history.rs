@@ -4,10 +4,10 @@ use steadfast_model::{AgentId, Facts, Millis, Opinion, PolicyName, Record, Sessi
 use super::column::{count, json, millis, session_id, signed};
 use super::error::Fault;
 use super::{Ledger, LedgerError};
-use crate::file::cut;
 use crate::ledger::bind::{Json, params};
 use crate::ledger::connection::Transaction;
 use steadfast_redact::redact_json;
+use steadfast_text::truncate_bytes;
 
 /// How long a reason is kept, in bytes: longer than any host takes one.
 const REASON: usize = 10_000;
@@ -76,7 +76,7 @@ impl HistoryLine {
             policy: opinion.policy.as_str().to_owned(),
             mode: opinion.mode.as_str().to_owned(),
             verdict: opinion.verdict.label().to_owned(),
-            reason: cut(opinion.verdict.text(), REASON).into_owned(),
+            reason: truncate_bytes(opinion.verdict.text(), REASON).into_owned(),
             facts: facts.clone(),
         };
         record.opinions.iter().map(line).collect()
@@ -148,7 +148,7 @@ pub(super) fn insert(
             opinion.policy.as_str(),
             opinion.mode.as_str(),
             opinion.verdict.label(),
-            cut(opinion.verdict.text(), REASON),
+            truncate_bytes(opinion.verdict.text(), REASON),
             facts.as_deref().map(|facts| Json(redact_json(facts).into_owned())),
         ])?;
     }

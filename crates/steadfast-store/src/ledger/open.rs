@@ -6,13 +6,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use steadfast_system::create_private_dir;
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::Fault;
 use super::migration::{self, KNOWN};
 use super::{Ledger, LedgerError};
-use crate::file::create_private_dir;
 
 /// How long to wait for another writer. A hook waits for us, and a human behind it.
 pub const BUSY: Duration = Duration::from_millis(250);

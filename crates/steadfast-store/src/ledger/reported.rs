@@ -2,6 +2,7 @@
 
 use rusqlite::OptionalExtension;
 use steadfast_model::{Evidence, EvidenceClass, Millis, PlanId, Reported, Status};
+use steadfast_text::truncate_line;
 
 use super::error::Fault;
 use super::slice::Touched;
@@ -73,7 +74,7 @@ fn take_over(
 /// That it was done there, which is no more than a word.
 pub(super) fn claim(reason: Option<&str>, source: &str, now: Millis) -> Evidence {
     let how = match reason {
-        Some(reason) => format!("{REPORTED}{}", shortened(reason, REASON)),
+        Some(reason) => format!("{REPORTED}{}", truncate_line(reason, REASON)),
         None => " when that was loaded".to_owned(),
     };
     word(format!("it was done in {source}{how}"), now)
@@ -86,10 +87,5 @@ pub(super) fn word(note: String, at: Millis) -> Evidence {
 
 /// Why it is blocked here.
 pub(super) fn blocked(reason: Option<&str>, source: &str) -> String {
-    reason.map_or_else(|| format!("it was blocked in {source}"), |reason| shortened(reason, REASON))
-}
-
-fn shortened(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= most { line } else { line.chars().take(most - 1).chain(['…']).collect() }
+    reason.map_or_else(|| format!("it was blocked in {source}"), |reason| truncate_line(reason, REASON))
 }

@@ -1,20 +1,19 @@
 //! What a hook needs of a plan, as a small file beside the database: read when the database cannot be.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use steadfast_model::{Counts, HostList, PlanId, PlanView, SessionId};
 use thiserror::Error;
 
 use super::error::Source;
 use super::{Ledger, LedgerError, plan};
-use crate::file::{create_private_dir, private_options, replace};
 use crate::hook_log::log_now;
 use steadfast_redact::{redact, redact_json};
+use steadfast_system::{Access, FileLock, replace};
 
 /// The ledger has it; the slice is older than it should be.
 #[derive(Debug, Error)]
@@ -128,7 +127,7 @@ impl Ledger {
         if stale.is_empty() {
             return Ok(stale);
         }
-        thread::sleep(self.busy);
+        std::thread::sleep(self.busy);
         let still = self.stale_just_now()?;
         Ok(stale.into_iter().filter(|path| still.contains(path)).collect())
     }
@@ -186,7 +185,7 @@ impl Ledger {
                 _ => Ok(()),
             };
         };
-        Ok(replace(path, redact_json(&serde_json::to_string(&view)?).as_bytes())?)
+        Ok(replace(path, redact_json(&serde_json::to_string(&view)?).as_bytes(), Access::Private)?)
     }
 }
 
@@ -201,24 +200,8 @@ fn name_of(path: &Path) -> String {
 
 /// Held from reading the plan to the rename: of two who committed, the later holder reads both commits, so an older view
 /// never replaces a newer one.
-fn lock(directory: &Path, busy: Duration) -> io::Result<File> {
-    let path = directory.join("lock");
-    let open = || private_options().append(true).create(true).open(&path);
-    let file = match open() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            create_private_dir(directory)?;
-            open()?
-        }
-        file => file?,
-    };
-    let until = Instant::now() + busy;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
-            Err(error) => return Err(error.into()),
-        }
-    }
+fn lock(directory: &Path, busy: Duration) -> io::Result<FileLock> {
+    FileLock::with_folder(&directory.join("lock"), busy)?.ok_or_else(|| io::ErrorKind::WouldBlock.into())
 }
 
 /// An id is anybody's text. Letters, digits and `-_.` stay; every other byte is spelled out, so two ids never meet.

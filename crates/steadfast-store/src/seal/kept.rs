@@ -5,10 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use steadfast_model::Millis;
+use steadfast_system::{Draft, create_private_dir, private_options, rename};
 
-use crate::file::{create_private_dir, private_options, rename};
 use crate::place::Place;
-use crate::put::draft_beside;
 
 /// Everything that was moved aside in this repository, by names that begin with the time.
 pub fn kept_aside(place: &Place) -> Vec<PathBuf> {
@@ -43,8 +42,7 @@ pub(super) fn move_aside(place: &Place, path: &Path, now: Millis) -> io::Result<
 /// On another file system it was copied first, so that whoever dies there has lost nothing. What was written meanwhile
 /// is kept, too.
 fn after_copy(place: &Place, path: &Path, copied: &fs::Metadata, now: Millis) -> io::Result<Option<PathBuf>> {
-    let aside = draft_beside(path);
-    rename(path, &aside)?;
+    let aside = Draft::move_beside(path)?;
     let found = fs::symlink_metadata(&aside)?;
     let later = if (copied.len(), copied.modified().ok()) == (found.len(), found.modified().ok()) {
         None

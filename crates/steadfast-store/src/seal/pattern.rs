@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use steadfast_system::Draft;
+use steadfast_text::glob;
+
 /// A hook has no time for more.
 const VISITED: usize = 10_000;
 
@@ -53,7 +56,7 @@ impl Walk<'_> {
             return self.any_folders(beneath, rest);
         }
         let names = match part.contains(['*', '?']) {
-            true => self.names(&beneath).into_iter().filter(|name| fits(part, name)).collect(),
+            true => self.names(&beneath).into_iter().filter(|name| glob::name(part, name)).collect(),
             false => vec![(*part).to_owned()],
         };
         for name in names {
@@ -126,7 +129,7 @@ impl Walk<'_> {
 
 /// Repositories, our own, and what is on its way to its place.
 fn is_passed_over(folder: &str, name: &str) -> bool {
-    name == ".git" || is_draft(name) || folder.is_empty() && name == OURS
+    name == ".git" || Draft::is_name(name) || folder.is_empty() && name == OURS
 }
 
 /// Whether a pattern means the file at this path, wherever that lies: as [`files`] would find it.
@@ -144,7 +147,7 @@ fn covers_parts(pattern: &[&str], path: &[&str], at_root: bool) -> bool {
         ([ANY_FOLDERS, ..], [name, below @ ..]) => !is_passed_over(name) && covers_parts(pattern, below, false),
         ([part, rest @ ..], [name, below @ ..]) => {
             let is_meant = match part.contains(['*', '?']) {
-                true => fits(part, name) && !is_passed_over(name),
+                true => glob::name(part, name) && !is_passed_over(name),
                 false => part == name,
             };
             is_meant && covers_parts(rest, below, false)
@@ -158,7 +161,7 @@ pub(super) fn reaches(pattern: &str, folder: &str) -> bool {
     let parts = pattern.trim_end_matches('/').split('/');
     // Behind it, everything may be meant.
     let parts = parts.take_while(|part| *part != ANY_FOLDERS);
-    parts.zip(folder.trim_end_matches('/').split('/')).all(|(part, name)| fits(part, name))
+    parts.zip(folder.trim_end_matches('/').split('/')).all(|(part, name)| glob::name(part, name))
 }
 
 /// The folder, or the path, before the first `*` or `?`. None for the root.
@@ -172,49 +175,9 @@ fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
-/// A file that is on its way to its place, by `put::draft_beside`.
-fn is_draft(name: &str) -> bool {
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let Some(rest) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new")) else { return false };
-    rest.rsplit_once('.').and_then(|(_, unique)| unique.split_once('-')).is_some_and(|(a, b)| number(a) && number(b))
-}
-
-/// `*` for any characters, `?` for one, within a name.
-fn fits(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, n));
-                p += 1;
-            }
-            Some(c) if *c == '?' || *c == name[n] => (p, n) = (p + 1, n + 1),
-            _ => match star {
-                // The last star takes one character more.
-                Some((at, taken)) => {
-                    star = Some((at, taken + 1));
-                    (p, n) = (at + 1, taken + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_star_stays_within_a_name() {
-        let names = ["plan.md", "plan.md.bak", "my-plan.md", ".plan.md", "md"];
-        assert_eq!(names.map(|name| fits("*plan.md", name)), [true, false, true, true, false]);
-        assert_eq!(names.map(|name| fits("pl?n*", name)), [true, true, false, false, false]);
-        assert_eq!(names.map(|name| fits("**", name)), [true; 5]);
-    }
 
     #[test]
     fn a_folder_stands_for_its_files_without_repositories_and_what_is_being_written() {

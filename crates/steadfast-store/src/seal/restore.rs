@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_model::{GateScope, Millis};
+use steadfast_system::{Access, Draft, sync_folder};
 
 use super::compare::{Standing, compare, created, stamp_again};
 use super::kept::{link, move_aside};
@@ -13,7 +14,6 @@ use super::look::{Found, from_root, look};
 use super::table::{Clock, Entry, Kind, SealFolder};
 use crate::hook_log::log_line;
 use crate::place::Place;
-use crate::put::{Access, draft_beside, sync_folder, write_draft};
 
 /// What became of a path that was to be put back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,10 +133,10 @@ fn put_back(
 ) -> io::Result<Option<PathBuf>> {
     let mut kept = None;
     // Written before anything is moved: waiting for the disk is what takes long, and meanwhile the path must not be empty.
-    let draft = Draft(draft_beside(&root.join(path)));
-    if entry.kind == Kind::File && matches!(look(root, path)?, Found::There(_)) {
-        let _ = write_draft(&draft.0, bytes, Access::Mode(entry.mode));
-    }
+    let mut draft = match look(root, path)? {
+        Found::There(_) if entry.kind == Kind::File => draft_of(&root.join(path), entry, bytes).ok(),
+        _ => None,
+    };
     for attempt in 0..TRIES {
         if attempt > 0 {
             std::thread::sleep(Duration::from_millis(1));
@@ -147,7 +147,7 @@ fn put_back(
         if let Some(aside) = clear(place, root, path, now)? {
             kept = Some(aside);
         }
-        match lay(root, path, entry, bytes, &draft.0) {
+        match lay(root, path, entry, bytes, draft.take()) {
             Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory) => {}
             done => return done.map(|()| kept),
         }
@@ -156,7 +156,7 @@ fn put_back(
 }
 
 /// Puts the content at a path where nothing is.
-fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: &Path) -> io::Result<()> {
+fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<Draft>) -> io::Result<()> {
     let at = root.join(path);
     if let Some(folder) = at.parent() {
         // Before anything is made: a link on the way would lead it elsewhere.
@@ -168,31 +168,17 @@ fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: &Path) -> io
     if entry.kind == Kind::Link {
         return link(&link_target(bytes), &at);
     }
-    if fs::symlink_metadata(draft).is_err() {
-        write_draft(draft, bytes, Access::Mode(entry.mode))?;
-    }
-    place_new(draft, &at)?;
+    let draft = draft.map_or_else(|| draft_of(&at, entry, bytes), Ok)?;
+    // A rename would throw away what came there meanwhile.
+    draft.persist_new(&at)?;
     sync_folder(&at)
 }
 
-/// A file that is to get another name, and goes with whoever made it.
-struct Draft(PathBuf);
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-/// Gives a file its name, unless somebody has it: a rename would throw away what came there meanwhile.
-fn place_new(draft: &Path, at: &Path) -> io::Result<()> {
-    match fs::hard_link(draft, at) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // Not every file system knows a second name.
-        Err(_) if fs::symlink_metadata(at).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => crate::file::rename(draft, at),
-        Ok(()) => Ok(()),
-    }
+/// What is to be at a path, on the disk beside it.
+fn draft_of(at: &Path, entry: &Entry, bytes: &[u8]) -> io::Result<Draft> {
+    let draft = Draft::beside(at, bytes, Access::Mode(entry.mode))?;
+    draft.sync()?;
+    Ok(draft)
 }
 
 #[cfg(unix)]

@@ -4,16 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use steadfast_model::{GateScope, Millis};
+use steadfast_system::{Access, Draft, FileLock, create_private_dir, replace, replace_durably};
 
 use crate::digest;
-use crate::file::{create_private_dir, private_options};
+use crate::file::replace_in_folder;
 use crate::gate::scope_name;
 use crate::place::Place;
-use crate::put::{Access, draft_beside, put, put_private, put_unnamed};
+
+/// The file that is locked while a seal is changed.
+const LOCK: &str = "lock";
 
 /// Everything about the seal of one gate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,12 +145,12 @@ impl SealFolder {
     }
 
     pub(super) fn keep(&self, table: &Table) -> io::Result<()> {
-        put_private(&self.path.join("table"), &serde_json::to_vec(table)?)
+        replace_in_folder(&self.path.join("table"), &serde_json::to_vec(table)?)
     }
 
     /// As [`Self::keep`], unless the seal was taken off meanwhile.
     pub(super) fn renew(&self, table: &Table) -> io::Result<()> {
-        put(&self.path.join("table"), &serde_json::to_vec(table)?, Access::Private)
+        replace_durably(&self.path.join("table"), &serde_json::to_vec(table)?, Access::Private)
     }
 
     /// Before the table that speaks of it.
@@ -156,7 +159,10 @@ impl SealFolder {
             return Ok(());
         }
         create_private_dir(&self.path)?;
-        put_unnamed(&self.path.join(id), bytes, Access::Private)
+        let path = self.path.join(id);
+        let draft = Draft::beside(&path, bytes, Access::Private)?;
+        draft.sync()?;
+        draft.persist(&path)
     }
 
     /// As [`Self::keep_copy`], of what can be had again from the tree: nobody waits for the disk.
@@ -165,10 +171,7 @@ impl SealFolder {
         if self.copy(id).is_some() {
             return Ok(());
         }
-        let draft = draft_beside(&path);
-        let mut file = private_options().write(true).create_new(true).open(&draft)?;
-        io::Write::write_all(&mut file, bytes)?;
-        crate::file::rename(&draft, &path)
+        replace(&path, bytes, Access::Private)
     }
 
     /// Where git keeps the objects of the tree.
@@ -190,39 +193,30 @@ impl SealFolder {
 
     /// One at a time, if possible: what is done under it is idempotent, so nobody waits for long, and nobody who could
     /// not get it gives up.
-    pub(super) fn lock(&self, wait: Duration) -> Option<Lock> {
-        create_private_dir(&self.path).ok()?;
-        self.lock_existing(wait)
+    pub(super) fn lock(&self, wait: Duration) -> Option<SealLock> {
+        FileLock::with_folder(&self.path.join(LOCK), wait).ok()?.map(SealLock)
     }
 
-    pub(super) fn lock_existing(&self, wait: Duration) -> Option<Lock> {
-        let file = private_options().append(true).create(true).open(self.path.join("lock")).ok()?;
-        let started = Instant::now();
-        while file.try_lock().is_err() {
-            if started.elapsed() >= wait {
-                return None;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Some(Lock { file })
+    /// As [`Self::lock`], where something is sealed.
+    pub(super) fn lock_existing(&self, wait: Duration) -> Option<SealLock> {
+        FileLock::at(&self.path.join(LOCK), wait).ok()?.map(SealLock)
     }
 }
 
 /// Held while a seal is changed.
 #[derive(Debug)]
-pub(super) struct Lock {
-    file: File,
-}
+pub(super) struct SealLock(FileLock);
 
-impl Lock {
+impl SealLock {
     /// What the file system's clock says. No other clock can be compared to its times.
     fn now_ns(&self) -> Option<i64> {
-        let bytes = self.file.metadata().ok()?.len();
-        io::Write::write_all(&mut &self.file, b".").ok()?;
+        let mut file = self.0.file();
+        let bytes = file.metadata().ok()?.len();
+        io::Write::write_all(&mut file, b".").ok()?;
         if bytes > 4_096 {
-            self.file.set_len(0).ok()?;
+            file.set_len(0).ok()?;
         }
-        let now = self.file.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let now = file.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         i64::try_from(now.as_nanos()).ok()
     }
 }
@@ -235,8 +229,8 @@ pub(super) struct Clock {
 
 impl Clock {
     /// To be read before the files are looked at.
-    pub(super) fn read(lock: Option<&Lock>) -> Self {
-        Self { now_ns: lock.and_then(Lock::now_ns) }
+    pub(super) fn read(lock: Option<&SealLock>) -> Self {
+        Self { now_ns: lock.and_then(SealLock::now_ns) }
     }
 
     pub(super) fn settled(self, found: &Metadata) -> Option<Stamp> {

@@ -11,9 +11,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use steadfast_model::State;
+use steadfast_system::exchange;
 
 use super::journal::checksum;
-use crate::file::exchange;
 
 /// What stands around the checksum of all that follows.
 const BEFORE: &str = "{\"checksum\":\"";

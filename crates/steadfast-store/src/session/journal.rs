@@ -13,8 +13,8 @@ use std::path::Path;
 
 use steadfast_model::{Entry, SessionId, State};
 
-use crate::file::{private_options, rename};
 use steadfast_redact::redact_json;
+use steadfast_system::{private_options, rename};
 
 pub(super) const FILE: &str = "journal";
 

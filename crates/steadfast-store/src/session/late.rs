@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use steadfast_model::Event;
 
 use super::SessionFiles;
-use crate::file::{create_private_dir, replace};
 use steadfast_redact::redact_json;
+use steadfast_system::{Access, create_private_dir, replace};
 
 /// How many events this process left: with its id and the time, a name of its own for each.
 static LEFT: AtomicU32 = AtomicU32::new(0);
@@ -44,7 +44,7 @@ impl SessionFiles {
         }
         let (process, count) = (std::process::id(), LEFT.fetch_add(1, Ordering::Relaxed));
         let name = format!("{:016x}-{process:08x}-{count:08x}.json", event.at.0);
-        replace(&folder.join(name), redact_json(&serde_json::to_string(event)?).as_bytes())
+        replace(&folder.join(name), redact_json(&serde_json::to_string(event)?).as_bytes(), Access::Private)
     }
 
     /// What was left, in the order of its time. In an ordinary session there is not even a folder.

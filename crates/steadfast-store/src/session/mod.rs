@@ -17,8 +17,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_model::{Entry, Millis, Record, SessionId, State};
+use steadfast_system::{Access, create_private_dir, replace};
 
-use crate::file::{create_private_dir, file_name, replace, written_at};
+use crate::file::{file_name, written_at};
 use crate::place::Place;
 use cache::Cache;
 use journal::Journal;
@@ -142,7 +143,7 @@ impl SessionFiles {
     /// Keeps in a few words which process the session runs in.
     pub fn note_process(&self, words: &str) -> io::Result<()> {
         create_private_dir(&self.dir)?;
-        replace(&self.dir.join(PROCESS), words.as_bytes())
+        replace(&self.dir.join(PROCESS), words.as_bytes(), Access::Private)
     }
 
     pub fn noted_process(&self) -> Option<String> {
@@ -151,7 +152,7 @@ impl SessionFiles {
 
     /// Keeps where the host writes this session down.
     pub fn note_transcript(&self, path: &Path) -> io::Result<()> {
-        replace(&self.dir.join(TRANSCRIPT), path.as_os_str().as_encoded_bytes())
+        replace(&self.dir.join(TRANSCRIPT), path.as_os_str().as_encoded_bytes(), Access::Private)
     }
 
     pub fn noted_transcript(&self) -> Option<PathBuf> {
@@ -160,7 +161,7 @@ impl SessionFiles {
 
     /// Keeps what was seen of its cost.
     pub fn note_cost(&self, cost: &str) -> io::Result<()> {
-        replace(&self.dir.join(COST), cost.as_bytes())
+        replace(&self.dir.join(COST), cost.as_bytes(), Access::Private)
     }
 
     pub fn noted_cost(&self) -> Option<String> {

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use steadfast_model::{Millis, SessionId};
+use steadfast_system::{create_private_dir, rename};
 
 use super::journal::{DAMAGED, Journal};
 use super::{SessionError, SessionFiles, lock};
-use crate::file::{create_private_dir, rename, written_at};
+use crate::file::written_at;
 use crate::place::Place;
 
 /// A hook holds a lock for less than a millisecond.

@@ -1,11 +1,9 @@
 //! Asking another program something, for a bounded time.
 
-#![expect(clippy::disallowed_methods, reason = "doctor asks programs for their version and measures its own hook")]
-
 use std::fmt;
 use std::io::{Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +16,7 @@ const ANSWER: u64 = 4 << 10;
 
 /// The version a program says it is.
 pub(super) fn version(program: &Path) -> Option<Version> {
-    let mut child = Command::new(program)
+    let mut child = steadfast_system::program(program)
         .arg("--version")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -42,7 +40,7 @@ pub(super) fn version(program: &Path) -> Option<Version> {
 /// How long a program takes from its start to its end, in a folder and a home of its own.
 pub(super) fn time(program: &Path, arguments: &[&str], stdin: &str, folder: &Path) -> Option<Duration> {
     let started = Instant::now();
-    let mut child = Command::new(program)
+    let mut child = steadfast_system::program(program)
         .args(arguments)
         .current_dir(folder)
         .env_clear()

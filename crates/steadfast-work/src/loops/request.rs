@@ -6,10 +6,10 @@ use steadfast_model::{Entry, EventKind, Loop, Plan, PromptOrigin, Scores, Shape}
 use steadfast_plan::{Dimension, Familiarity, SpecScore, fit, paths, score, score_plan, shape};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{Place, SessionFiles, read_lines};
+use steadfast_text::printable;
 
 use super::LoopError;
 use crate::error::WorkError;
-use crate::text::printable;
 use crate::{Caller, Environment, Repository, spec_file};
 
 /// How much of a file stands for it where a line is shown, in characters.

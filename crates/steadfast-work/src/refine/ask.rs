@@ -3,10 +3,12 @@
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use steadfast_system::program;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -51,9 +53,8 @@ pub(super) fn ask(command: &str, root: &Path, told: String, within: Duration) ->
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "it is the user's own command, from their own settings")]
 fn start(command: &str, root: &Path) -> io::Result<Child> {
-    Command::new("/bin/sh")
+    program("/bin/sh")
         .args(["-c", command])
         .current_dir(root)
         .env(REFINING, "1")

@@ -5,7 +5,7 @@
 //! is lost.
 
 use std::io::{self, PipeReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -46,8 +46,7 @@ impl Run {
         let program = std::env::current_exe().map_err(failed)?;
         let sandbox = sandbox.map(serde_json::to_string).transpose().map_err(|error| failed(error.into()))?;
         let (end, held) = io::pipe().map_err(failed)?;
-        #[expect(clippy::disallowed_methods, reason = "a check runs in a process of its own")]
-        let mut supervisor = Command::new(program);
+        let mut supervisor = steadfast_system::program(program);
         supervisor
             .args(["supervise", "--plan", self.plan.as_str(), "--task", self.task.as_str(), "--run", &self.name])
             // It goes there itself: a folder to start in makes the standard library fork, which copies the page tables

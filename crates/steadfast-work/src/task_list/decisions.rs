@@ -9,13 +9,14 @@ use steadfast_model::{AddedBy, PlanId, PlanView, Status, Task, TaskKind};
 use steadfast_redact::redact;
 use steadfast_store::ledger::{Decision, Head, PlanRow};
 use steadfast_store::log_line;
+use steadfast_system::{Access, replace};
+use steadfast_text::{count, one_line};
 
 use super::document::{self, Known, KnownPhase};
 use super::{DecisionError, TaskList};
 use crate::error::{WorkError, chain};
 use crate::file;
 use crate::loops;
-use crate::text::one_line;
 
 /// What we render for people, at the root of the checkout.
 const FOLDER: &str = ".steadfast";
@@ -193,8 +194,7 @@ pub(super) fn section_of(list: &TaskList, task: &Task) -> Result<Result<String, 
             document::heading(name),
             shown(&task.plan)
         )),
-        1 => Ok("1 decision".into()),
-        count => Ok(format!("{count} decisions")),
+        decided => Ok(count(decided, "decision")),
     })
 }
 
@@ -279,9 +279,7 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let draft = path.with_extension("md.new");
-    fs::write(&draft, redact(text).as_bytes())?;
-    fs::rename(draft, path)
+    replace(path, redact(text).as_bytes(), Access::Usual)
 }
 
 fn unreadable(path: &Path, source: io::Error) -> DecisionError {

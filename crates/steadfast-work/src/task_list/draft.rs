@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use steadfast_model::{DraftLine, Gate, Plan, Trigger, Waiting};
 use steadfast_store::{Draft, Format, draft, drafts, keep_draft, text_hash, without_marker};
+use steadfast_text::truncate_line;
 
 use super::{DraftName, PlanError, Standing, TaskList, plan};
 use crate::error::WorkError;
@@ -212,11 +213,7 @@ pub fn short_of(draft: &Draft) -> &str {
 
 /// A title in one line, of a length that leaves room for the question around it.
 fn title(feature: &str) -> String {
-    let line = crate::text::one_line(&feature.replace(char::is_control, " "));
-    match line.char_indices().nth(TITLE) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    truncate_line(&feature.replace(char::is_control, " "), TITLE)
 }
 
 fn format_of(text: &str) -> Format {

@@ -6,10 +6,10 @@ use steadfast_check::artifact::{self, Artifact};
 use steadfast_hosts::is_skill_installed;
 use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Fact, Host, Task, TaskId};
 use steadfast_store::ledger::Started;
+use steadfast_text::{and_more, truncate_line};
 
 use super::{TaskError, TaskList, decisions, files, skills};
 use crate::error::WorkError;
-use crate::text::one_line;
 
 impl TaskList {
     /// Evidence for which nothing ran.
@@ -163,8 +163,7 @@ impl TaskList {
 /// A check may be a whole script: the beginning of it, in one line.
 pub fn short(command: &str) -> String {
     const LONGEST: usize = 80;
-    let line = one_line(command);
-    if line.chars().count() <= LONGEST { line } else { line.chars().take(LONGEST - 1).chain(['…']).collect() }
+    truncate_line(command, LONGEST)
 }
 
 /// How a check that did not pass ended.
@@ -195,9 +194,5 @@ fn before_in_chain(task: &Task) -> TaskId {
 
 fn some(names: &[&str]) -> String {
     const SHOWN: usize = 5;
-    let mut text = names[..names.len().min(SHOWN)].join(", ");
-    if names.len() > SHOWN {
-        text += &format!(" and {} more", names.len() - SHOWN);
-    }
-    text
+    and_more(names, SHOWN)
 }

@@ -14,11 +14,11 @@ use steadfast_store::{
     Draft, Place, Sealed, SessionFiles, close_gate, drafts, gates, log_line, open_gate, seal, seal_breaks, tree_breaks,
     unseal,
 };
+use steadfast_text::one_line;
 
 use super::{GateError, TaskList};
 use crate::Environment;
 use crate::error::WorkError;
-use crate::text::one_line;
 
 /// What an agent is told at a closed gate, unless somebody says more.
 const CLOSED: &str = "The plan is not approved.";

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,6 +11,7 @@ use steadfast_check::definition::{Definition, Part, State, define};
 use steadfast_check::{CheckReport, CheckRun};
 use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Millis, PlanId, StatedCheck, Status, TaskId};
 use steadfast_redact::redact;
+use steadfast_system::program;
 
 use super::checking::Run;
 use super::confinement::Confinement;
@@ -112,8 +113,7 @@ impl Alone<'_> {
         let checks = self.state.join("checks");
         fs::create_dir_all(&checks).map_err(failed)?;
         let report = checks.join(format!("{name}.stated"));
-        #[expect(clippy::disallowed_methods, reason = "a check runs in a process of its own")]
-        let mut supervisor = Command::new(std::env::current_exe().map_err(failed)?);
+        let mut supervisor = program(std::env::current_exe().map_err(failed)?);
         supervisor
             .args(["supervise", "--stated", command, "--report"])
             .arg(&report)

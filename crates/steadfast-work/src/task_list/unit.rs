@@ -13,6 +13,7 @@ use steadfast_model::{
 use steadfast_observe::GitCommand;
 use steadfast_store::Place;
 use steadfast_store::ledger::{Baseline, Ledger, NewTask, UnitLoading};
+use steadfast_text::count;
 
 use super::decisions::PlanContext;
 use super::{Asked, Closing, DoneOn, SLICE, TaskError, TaskList, files, how};
@@ -172,8 +173,7 @@ impl RunTasks {
             let decisions = list.ledger().decisions(plan)?;
             let said = match decisions.iter().filter(|decision| decision.phase == phase).count() {
                 0 => "nothing decided".to_owned(),
-                1 => "1 decision".to_owned(),
-                count => format!("{count} decisions"),
+                decided => count(decided, "decision"),
             };
             let evidence = Evidence::looked(EvidenceClass::Observed, true, said.clone(), self.now());
             list.ledger_mut().record(plan, task, &evidence)?;

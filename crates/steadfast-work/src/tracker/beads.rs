@@ -14,6 +14,7 @@ use steadfast_observe::{Program, ProgramFailed};
 use steadfast_plan::{BEADS_NOTE as NOTE, Compiled, Options, render};
 use steadfast_redact::redact;
 use steadfast_store::ledger::Untold;
+use steadfast_text::and_more;
 
 use super::{Patience, Tracker, TrackerError};
 
@@ -475,8 +476,7 @@ fn to_look_at(untold: &Untold) -> String {
 }
 
 fn listed(files: &[String]) -> String {
-    let shown = files.iter().take(FILES).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if files.len() > FILES { format!("{shown} and {} more", files.len() - FILES) } else { shown }
+    and_more(files, FILES)
 }
 
 fn one_line(line: &str) -> String {

@@ -8,6 +8,7 @@ use steadfast_model::{AddedBy, Check, Millis, PlanId, Settings, Status, fnv};
 use steadfast_plan::{Compiled, hash};
 use steadfast_store::ledger::{Following, Happened, Ledger, News};
 use steadfast_store::{ConfigFiles, Place, lock_following};
+use steadfast_text::count_of;
 
 use super::{HOOK, Patience, Tracker, TrackerError, of};
 use crate::spec_file::with_skills;
@@ -223,7 +224,7 @@ fn tell_all(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: Patie
         }
     }
     let untold = why.map(|why| {
-        let what = if left == 1 { "1 status is".to_owned() } else { format!("{left} statuses are") };
+        let what = count_of(left, "status is", "statuses are");
         format!("{}: {what} {NOT_TOLD}, and will be the next time ({why})", tracker.name())
     });
     Ok(Told { claimed, untold })

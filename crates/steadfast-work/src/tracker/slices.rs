@@ -8,6 +8,7 @@ use steadfast_model::{Millis, Status};
 use steadfast_plan::{Compiled, Options, compile, render, with_slice_status};
 use steadfast_store::ledger::Untold;
 use steadfast_store::{Place, gate_before};
+use steadfast_text::one_line;
 
 use super::{Patience, Tracker, TrackerError};
 use crate::file::replace;
@@ -92,7 +93,7 @@ impl Tracker for Slices {
             Status::Pending => "pending".to_owned(),
             Status::Blocked => {
                 let why = untold.reason.as_deref().unwrap_or("it cannot go on");
-                format!("blocked: {}", why.split_whitespace().collect::<Vec<_>>().join(" "))
+                format!("blocked: {}", one_line(why))
             }
         };
         let text = self.read(patience)?;

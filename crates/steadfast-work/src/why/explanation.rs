@@ -5,11 +5,10 @@ use steadfast_model::{
 };
 use steadfast_store::ledger::HistoryLine;
 use steadfast_store::{SessionFiles, read_lines};
-use steadfast_text::truncate;
+use steadfast_text::{printable, truncate};
 
 use crate::history::History;
 use crate::task_list::word;
-use crate::text::printable;
 
 /// A refusal, or a note in its place, with all that is known around it.
 #[derive(Debug)]

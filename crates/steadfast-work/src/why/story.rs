@@ -2,11 +2,10 @@
 
 use steadfast_engine::goal::leave;
 use steadfast_model::{Constraint, EventKind, Fact, Millis, PlanView, Status, TaskLine};
-use steadfast_text::{ago, count};
+use steadfast_text::{ago, count, printable};
 
 use super::explanation::{Explanation, LetGo, Told, closed};
 use crate::history::cut;
-use crate::text::printable;
 
 /// How much of what the agent last said is repeated.
 const LAST_WORDS: usize = 200;

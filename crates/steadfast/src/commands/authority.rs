@@ -7,8 +7,8 @@ use steadfast_model::{human_command, human_commands};
 use steadfast_store::Place;
 use steadfast_work::Caller;
 
+use crate::environment;
 use crate::error::CommandError;
-use crate::surroundings;
 
 /// Refuses a human's command inside an agent's call, before anything of it runs.
 pub(super) fn check(commands: &Command, matches: &ArgMatches) -> Result<(), CommandError> {
@@ -51,7 +51,7 @@ fn in_a_claim(row: &str, matches: &ArgMatches) -> String {
 }
 
 fn is_agents_call(words: &str) -> bool {
-    let environment = surroundings::environment();
+    let environment = environment::current();
     // Where `init` was never run there is no claim to find: the environment and the processes above still tell.
     let place = Place::find(&environment.cwd, environment.user_state.as_deref());
     Caller::of(place.as_ref(), &environment, words).is_agent()

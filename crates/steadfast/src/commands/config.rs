@@ -4,10 +4,10 @@ use clap::{Args, Subcommand};
 use steadfast_model::{SetBy, Settings, Source};
 use steadfast_work::Repository;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
-use crate::surroundings;
 
 pub(super) use file::set;
 
@@ -68,8 +68,8 @@ impl Set {
             .hint(format!("`steadfast config set {} …` sets it for you in this repository", self.key)));
         }
         let (layer, repository) = match (self.project, self.user) {
-            (true, _) => (Source::Project, Repository::at(place, surroundings::environment())),
-            (_, true) => (Source::User, Repository::at(place, surroundings::environment())),
+            (true, _) => (Source::Project, Repository::at(place, environment::current())),
+            (_, true) => (Source::User, Repository::at(place, environment::current())),
             _ => (Source::Local, here::repository()?),
         };
         let config = &repository.config;

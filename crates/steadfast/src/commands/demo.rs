@@ -8,9 +8,9 @@ use steadfast_model::{Counts, Host};
 use steadfast_store::ledger::Ledger;
 use steadfast_text::count;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::output::gone_or_full;
-use crate::surroundings;
 use host::{Performance, find_program};
 use journal::Journal;
 use sandbox::Sandbox;
@@ -58,7 +58,7 @@ impl Demo {
     fn play(self) -> Result<(), End> {
         let program = find_program(self.host, self.program)?;
         let sandbox = Sandbox::new()?;
-        let mut timeline = Timeline::new(surroundings::now(), self.fast);
+        let mut timeline = Timeline::new(environment::now(), self.fast);
         let player = match self.host {
             Host::Sim => "A simulated agent",
             Host::Claude => "Claude Code, with a scripted model,",

@@ -4,10 +4,10 @@ use steadfast_hosts::install::STOP_BLOCK_CAP;
 use steadfast_work::chain;
 use steadfast_work::doctor::{Finding, Severity, examine};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
-use crate::surroundings::{environment, text};
 
 /// Looks at this repository and its wiring, and says what is wrong and what to do about it.
 ///
@@ -24,8 +24,8 @@ pub(super) struct Doctor {
 
 impl Doctor {
     pub(super) fn run(self) -> Result<(), CommandError> {
-        let stop_block_cap = text(STOP_BLOCK_CAP).and_then(|text| text.parse().ok());
-        let examined = examine(here::setup()?, environment(), stop_block_cap, self.fix);
+        let stop_block_cap = environment::text(STOP_BLOCK_CAP).and_then(|text| text.parse().ok());
+        let examined = examine(here::setup()?, environment::current(), stop_block_cap, self.fix);
         for (code, fixed) in &examined.fixes {
             match fixed {
                 Ok(said) => note!("fixed {code}: {said}"),

@@ -1,8 +1,7 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 use steadfast_engine::goal::{self, read};
-use steadfast_hook::step;
-use steadfast_model::{Constraint, Event, EventKind, Goal as Known, GoalWord, SessionId, State};
+use steadfast_model::{Constraint, EventKind, Goal as Known, GoalWord, SessionId, State};
 use steadfast_redact::redact;
 use steadfast_store::SessionFiles;
 use steadfast_work::Repository;
@@ -10,65 +9,49 @@ use steadfast_work::Repository;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-use crate::surroundings;
 
 /// Shows and says what a session is for, and what its agent may not do.
 #[derive(Debug, Subcommand)]
 pub(super) enum Goal {
     /// Shows the goal, and what is forbidden.
-    Show(Show),
+    Show {
+        /// Print JSON with stable keys: `{session, goal, scope: [path], found: [{name, path}], refined: [path],
+        /// constraints: [{number, kind, of: [name], said}]}`.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        which: Which,
+    },
     /// Says what the session is for.
-    Set(Set),
+    Set {
+        /// The goal. Paths in it are its scope, and so is what it calls by its name.
+        text: String,
+        #[command(flatten)]
+        which: Which,
+    },
     /// Forbids something, in words: `steadfast goal forbid "don't touch the schema"`.
-    Forbid(Forbid),
+    Forbid {
+        /// What may not be done, as you would say it to the agent.
+        text: String,
+        #[command(flatten)]
+        which: Which,
+    },
     /// Lifts a constraint by its number.
-    Allow(Allow),
+    Allow {
+        /// The number of the constraint; `steadfast goal show` has it.
+        number: u32,
+        #[command(flatten)]
+        which: Which,
+    },
     /// Forgets the goal with all that is forbidden.
-    Clear(Clear),
+    Clear {
+        #[command(flatten)]
+        which: Which,
+    },
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Show {
-    /// Print JSON with stable keys: `{session, goal, scope: [path], found: [{name, path}], refined: [path],
-    /// constraints: [{number, kind, of: [name], said}]}`.
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    which: Which,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Set {
-    /// The goal. Paths in it are its scope, and so is what it calls by its name.
-    text: String,
-    #[command(flatten)]
-    which: Which,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Forbid {
-    /// What may not be done, as you would say it to the agent.
-    text: String,
-    #[command(flatten)]
-    which: Which,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Allow {
-    /// The number of the constraint; `steadfast goal show` has it.
-    number: u32,
-    #[command(flatten)]
-    which: Which,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Clear {
-    #[command(flatten)]
-    which: Which,
-}
-
-#[derive(Debug, Args)]
-struct Which {
+pub(super) struct Which {
     /// Which session. [default: the one of this repository that was heard of last]
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -78,26 +61,26 @@ impl Goal {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let repository = here::repository()?;
         match self {
-            Self::Show(Show { json, which }) => {
+            Self::Show { json, which } => {
                 let state = which.state_or_last(&repository)?;
                 if !json && state.ended.is_some() {
                     note!("session {} has ended; this is how it ended", state.session);
                 }
                 if json { show_json(&state) } else { show(&state) }
             }
-            Self::Set(Set { text, which }) => {
+            Self::Set { text, which } => {
                 let text = redact(&text).into_owned();
                 let scope = read(&text).paths;
                 which.say(&repository, |_| Ok(GoalWord::Set { text, scope }))
             }
-            Self::Forbid(Forbid { text, which }) => {
+            Self::Forbid { text, which } => {
                 which.say(&repository, |_| understood(&redact(&text)).map(GoalWord::Forbid))
             }
-            Self::Allow(Allow { number, which }) => which.say(&repository, |state| {
+            Self::Allow { number, which } => which.say(&repository, |state| {
                 let known = state.constraints().iter().any(|constraint| constraint.number == number);
                 if known { Ok(GoalWord::Allow(number)) } else { Err(no_such(number, state)) }
             }),
-            Self::Clear(Clear { which }) => which.say(&repository, |_| Ok(GoalWord::Clear)),
+            Self::Clear { which } => which.say(&repository, |_| Ok(GoalWord::Clear)),
         }
     }
 }
@@ -136,14 +119,7 @@ impl Which {
     ) -> Result<(), CommandError> {
         let state = self.state(repository)?;
         let word = word(&state)?;
-        let event = Event::plain(
-            state.session.clone(),
-            state.host,
-            repository.place.worktree(),
-            surroundings::now(),
-            EventKind::Goal(word),
-        );
-        step(&repository.place, &repository.config, event)?;
+        here::tell_session(repository, &state, EventKind::Goal(word))?;
         let files = SessionFiles::of(&repository.place, &state.session);
         show(&files.peek().unwrap_or(state))
     }

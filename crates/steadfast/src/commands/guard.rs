@@ -4,12 +4,12 @@ use std::ops::Range;
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use steadfast_shell::{Certainty, Context, Decision, Op, Reading, Verdict, effects, judge};
+use steadfast_shell::{Certainty, Context, GuardDecision, GuardVerdict, Reading, effects, judge};
 use steadfast_text::quote;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::output::{note, tell};
-use crate::surroundings;
 
 /// Says what a shell command would write, before it runs.
 #[derive(Debug, Subcommand)]
@@ -65,9 +65,9 @@ impl Check {
             explain(&command, &reading, &verdict)?;
         }
         match verdict.decision {
-            Decision::Allow => Ok(()),
-            Decision::Ask => Err(CommandError::needs_human(format!("ask: {}", verdict.reason))),
-            Decision::Deny => Err(CommandError::refused(format!("deny: {}", verdict.reason))),
+            GuardDecision::Allow => Ok(()),
+            GuardDecision::Ask => Err(CommandError::needs_human(format!("ask: {}", verdict.reason))),
+            GuardDecision::Deny => Err(CommandError::refused(format!("deny: {}", verdict.reason))),
         }
     }
 }
@@ -88,56 +88,45 @@ fn batch() -> Result<(), CommandError> {
     Ok(())
 }
 
-fn look(command: &str, protect: &[String]) -> (Reading, Verdict) {
+fn look(command: &str, protect: &[String]) -> (Reading, GuardVerdict) {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
-    let context = Context { cwd: text(surroundings::cwd()), home: surroundings::home().map(text).unwrap_or_default() };
+    let context = Context { cwd: text(environment::cwd()), home: environment::home().map(text).unwrap_or_default() };
     let reading = effects(command, &context);
     let verdict = judge(&reading, protect);
     (reading, verdict)
 }
 
-fn to_json(reading: &Reading, verdict: &Verdict) -> Value {
+fn to_json(reading: &Reading, verdict: &GuardVerdict) -> Value {
     let effects: Vec<Value> = reading
         .effects
         .iter()
         .map(|effect| {
-            json!({"op": word(effect.op), "path": effect.path, "via": effect.via,
+            json!({"op": effect.op.as_str(), "path": effect.path, "via": effect.via,
                 "certain": effect.certainty == Certainty::Certain})
         })
         .collect();
     let decision = match verdict.decision {
-        Decision::Allow => "allow",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
+        GuardDecision::Allow => "allow",
+        GuardDecision::Ask => "ask",
+        GuardDecision::Deny => "deny",
     };
     json!({"verdict": decision, "effects": effects, "reason": verdict.reason})
 }
 
-fn word(op: Op) -> &'static str {
-    match op {
-        Op::Write => "write",
-        Op::Delete => "delete",
-        Op::Move => "move",
-        Op::Chmod => "chmod",
-        Op::Exec => "exec",
-        Op::Unknown => "unknown",
-    }
-}
-
 /// What it does, and the part that decides underlined.
-fn explain(command: &str, reading: &Reading, verdict: &Verdict) -> Result<(), CommandError> {
+fn explain(command: &str, reading: &Reading, verdict: &GuardVerdict) -> Result<(), CommandError> {
     if !reading.parsed {
         note!("this is not read as a command of bash");
     }
     for effect in &reading.effects {
         let certain = if effect.certainty == Certainty::Certain { "" } else { " (perhaps)" };
         let path = effect.path.as_deref().unwrap_or("something that is not known");
-        tell!("{} {path}, by {}{certain}", word(effect.op), effect.via)?;
+        tell!("{} {path}, by {}{certain}", effect.op.as_str(), effect.via)?;
     }
     if let Some(span) = &verdict.span {
         underline(command, span)?;
     }
-    if verdict.decision == Decision::Allow {
+    if verdict.decision == GuardDecision::Allow {
         tell!("allow")?;
     }
     Ok(())

@@ -10,10 +10,10 @@ use steadfast_work::chain;
 use steadfast_work::setup::{Exclude, Wanted};
 
 use crate::diff;
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, says_yes, tell};
-use crate::surroundings;
 
 /// Sets Steadfast up for this repository: shows what it would change, asks, and wires the hosts in use.
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ impl Init {
         };
         let hosts = if self.hosts.is_empty() { setup.detected()? } else { self.hosts.clone() };
         let binary = binary(scope)?;
-        let cap = setup.stop_block_cap(&surroundings::environment())?;
+        let cap = setup.stop_block_cap(&environment::current())?;
         let request = Request {
             hosts: &hosts,
             scope,
@@ -92,7 +92,7 @@ impl Init {
         install::apply(&plan)?;
         if let Err(error) = steadfast_hook::note_wiring(&setup.place, &setup.install.homes) {
             // The first prompt keeps it.
-            log_line(&setup.place, surroundings::now(), &format!("how the hosts are wired was not kept: {error}"));
+            log_line(&setup.place, environment::now(), &format!("how the hosts are wired was not kept: {error}"));
         }
         if let Some(exclude) = &exclude {
             exclude.write_planned(&wanted)?;
@@ -104,7 +104,7 @@ impl Init {
 
 /// The path that goes into the settings. A shared file names the program, which must then be found by that name.
 fn binary(scope: Scope) -> Result<PathBuf, CommandError> {
-    let (cwd, path) = (surroundings::cwd(), surroundings::path_variable());
+    let (cwd, path) = (environment::cwd(), environment::path_variable());
     if scope == Scope::Shared {
         if !install::is_on_path(path.as_deref(), &cwd) {
             note!("note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is");

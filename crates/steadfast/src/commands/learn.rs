@@ -1,15 +1,15 @@
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use steadfast_model::AddedBy;
 use steadfast_store::ledger::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
-use steadfast_text::ago;
+use steadfast_text::{ago, printable};
 use steadfast_work::Repository;
-use steadfast_work::text::printable;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-use crate::surroundings;
 
 /// Keeps what a run taught: it is shown to whoever starts related work.
 #[derive(Debug, Subcommand)]
@@ -17,7 +17,12 @@ pub(super) enum Learn {
     /// Writes down what was learned. An agent's is open until a human confirms or dismisses it; yours is confirmed.
     Add(Add),
     /// Lists what was learned: open first, then confirmed, then dismissed.
-    List(List),
+    List {
+        /// Print JSON with stable keys: `{learnings: [{id, kind, text, why, files: [path], confidence, status, source, session,
+        /// created_at, updated_at}]}`; `confidence` is 0 to 100.
+        #[arg(long)]
+        json: bool,
+    },
     /// Says that a learning is so.
     Confirm { id: u64 },
     /// Says that a learning is not so. It is shown to nobody any more, and an agent cannot bring it back.
@@ -29,8 +34,8 @@ pub(super) struct Add {
     /// What was learned, in one line.
     text: String,
     /// A way that does not work, how something is, or what has to be kept to.
-    #[arg(long, value_enum, default_value_t = Kind::Discovery)]
-    kind: Kind,
+    #[arg(long, default_value = LearningKind::Discovery.as_str(), value_parser = kinds())]
+    kind: LearningKind,
     /// What it rests on.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     why: String,
@@ -39,29 +44,11 @@ pub(super) struct Add {
     files: Vec<String>,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct List {
-    /// Print JSON with stable keys: `{learnings: [{id, kind, text, why, files: [path], confidence, status, source, session,
-    /// created_at, updated_at}]}`; `confidence` is 0 to 100.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Kind {
-    Failure,
-    Discovery,
-    Constraint,
-}
-
-impl From<Kind> for LearningKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Failure => Self::Failure,
-            Kind::Discovery => Self::Discovery,
-            Kind::Constraint => Self::Constraint,
-        }
-    }
+/// The kinds in the order of the help.
+fn kinds() -> impl TypedValueParser<Value = LearningKind> {
+    let kinds = [LearningKind::Failure, LearningKind::Discovery, LearningKind::Constraint];
+    PossibleValuesParser::new(kinds.map(LearningKind::as_str))
+        .map(move |word| kinds.into_iter().find(|kind| kind.as_str() == word).unwrap_or(LearningKind::Discovery))
 }
 
 impl Learn {
@@ -69,7 +56,7 @@ impl Learn {
         let repository = here::repository()?;
         match self {
             Self::Add(new) => new.run(&repository),
-            Self::List(List { json }) => {
+            Self::List { json } => {
                 let learnings = repository.ledger()?.learnings()?;
                 if json {
                     let learnings: Vec<Value> = learnings.iter().map(to_json).collect();
@@ -97,7 +84,7 @@ impl Add {
         let caller = here::caller(repository, "learn add");
         let files = self.files.iter().map(|file| repository.path(file)).collect::<Result<_, _>>()?;
         let new = NewLearning {
-            kind: self.kind.into(),
+            kind: self.kind,
             text,
             why: printable(self.why.trim()),
             files,
@@ -107,7 +94,7 @@ impl Add {
             },
             session: caller.session,
         };
-        match repository.ledger()?.learn(&new, surroundings::now())? {
+        match repository.ledger()?.learn(&new, environment::now())? {
             Learned::New(Learning { id, text, status: LearningStatus::Open, .. }) => {
                 tell!("learning {id}: {text} (open until a human confirms or dismisses it)")
             }
@@ -124,14 +111,14 @@ impl Add {
 }
 
 fn judge(repository: &Repository, id: u64, status: LearningStatus) -> Result<(), CommandError> {
-    let learning = repository.ledger()?.judge_learning(id, status, surroundings::now())?;
+    let learning = repository.ledger()?.judge_learning(id, status, environment::now())?;
     tell!("learning {id}: {} ({})", learning.text, status.as_str())
 }
 
 fn show(learning: &Learning) -> Result<(), CommandError> {
     let Learning { id, kind, text, why, files, confidence, status, source, created_at, .. } = learning;
     let files = if files.is_empty() { String::new() } else { format!("  [{}]", files.join(", ")) };
-    let when = ago(surroundings::now().since(*created_at));
+    let when = ago(environment::now().since(*created_at));
     let (status, kind, source) = (status.as_str(), kind.as_str(), source.as_str());
     tell!("{id:<3}  {status:<9}  {kind:<10}  {text}{files}  ({confidence} %, {source}, {when})")?;
     if why.is_empty() { Ok(()) } else { tell!("     why: {why}") }

@@ -7,10 +7,10 @@ use steadfast_store::ledger::HistoryFilter;
 use steadfast_store::read_log;
 use steadfast_text::{parse_span, parse_time};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
-use crate::surroundings;
 use follow::follow;
 use line::{Columns, Line};
 use steadfast_work::history::History;
@@ -67,7 +67,7 @@ impl Log {
             policy: self.policy,
             verdicts: self.verdicts,
             after: None,
-            since: self.since.map(|since| since.before(surroundings::now())),
+            since: self.since.map(|since| since.before(environment::now())),
             limit: self.limit,
         };
         if self.follow {
@@ -82,7 +82,7 @@ impl Log {
         if lines.is_empty() {
             note!("no verdicts");
         }
-        put(&Columns::fitting(&lines, surroundings::now()).show(&lines, self.json))?;
+        put(&Columns::fitting(&lines, environment::now()).show(&lines, self.json))?;
         Ok(())
     }
 }

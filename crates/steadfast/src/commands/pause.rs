@@ -1,13 +1,12 @@
 use clap::Args;
-use steadfast_hook::step;
-use steadfast_model::{Event, EventKind, Millis, SessionId, State};
+use steadfast_model::{EventKind, Millis, SessionId, State};
 use steadfast_store::SessionFiles;
 use steadfast_text::{count, parse_span};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
-use crate::surroundings;
 
 /// Takes Steadfast out of the way of the running sessions, for good.
 #[derive(Debug, Args)]
@@ -57,7 +56,7 @@ impl Pause {
             tell!("Steadfast is back for {}.", count(paused, "session"))?;
             return Ok(());
         }
-        let until = Millis(surroundings::now().0.saturating_add(self.duration));
+        let until = Millis(environment::now().0.saturating_add(self.duration));
         let paused = self.which.pause(Some(until))?;
         tell!(
             "Steadfast is out of the way of {} until {until}: it records and refuses nothing.",
@@ -71,7 +70,7 @@ impl Which {
     /// Tells each of the sessions; returns how many there were.
     fn pause(&self, until: Option<Millis>) -> Result<usize, CommandError> {
         let repository = here::repository()?;
-        let now = surroundings::now();
+        let now = environment::now();
         let wanted = self.session.as_deref().map(SessionId::new);
         let meant = |state: &State| match &wanted {
             Some(id) => state.session == *id,
@@ -87,14 +86,7 @@ impl Which {
             return Err(said.hint("`steadfast status` lists the sessions of this repository"));
         }
         for state in &states {
-            let event = Event::plain(
-                state.session.clone(),
-                state.host,
-                repository.place.worktree(),
-                now,
-                EventKind::Paused { until },
-            );
-            step(&repository.place, &repository.config, event)?;
+            here::tell_session(&repository, state, EventKind::Paused { until })?;
         }
         Ok(states.len())
     }

@@ -10,7 +10,7 @@ pub(super) use status::words;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::json;
 use steadfast_model::{PlanId, Status, Task, TaskKind};
 use steadfast_plan::{Code, Compiled};
@@ -20,11 +20,11 @@ use steadfast_work::task_list::{LoopState, TakenOver, TaskList, decisions_file, 
 use steadfast_work::tracker::{Beads, LOOK};
 use steadfast_work::{WorkError, spec_file};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use crate::report;
-use crate::surroundings::environment;
 
 /// Works on the plan of this worktree: a spec, compiled into tasks.
 #[derive(Debug, Subcommand)]
@@ -68,8 +68,9 @@ pub(super) enum Plan {
     /// Sessions, `status` and the task commands work on the plan in force: of the plans with open tasks, the one that was
     /// loaded or chosen last.
     List {
-        #[command(flatten)]
-        output: list::Output,
+        /// Print JSON with stable keys: `{plans: [{id, title, spec, in_force, open, done, blocked, run}]}`.
+        #[arg(long)]
+        json: bool,
     },
     /// Puts a plan in force.
     Use {
@@ -83,13 +84,18 @@ pub(super) enum Plan {
         /// proposed_at, replaces, text}`.
         #[arg(long)]
         draft: bool,
-        #[command(flatten)]
-        output: Output,
+        /// Print JSON with stable keys: `{plan, feature, spec, description, constraints, criteria, promise, phases: [{id,
+        /// name, items}], loops: [{phase, position, completed, failed}], tasks}`.
+        #[arg(long)]
+        json: bool,
     },
     /// Shows how far the plan is, whether it is approved, and whether the plan gate is closed.
     Status {
-        #[command(flatten)]
-        output: StatusOutput,
+        /// Print JSON with stable keys: `{plan, hash, approval, gate, open, done, blocked}`; approval: not_required,
+        /// required, approved, unsigned, forged; gate: open, locked. Before it is loaded, `plan` is null and `hash` the
+        /// draft's.
+        #[arg(long)]
+        json: bool,
     },
     /// Writes the plan with its statuses as a list that other programs read, and `plan load` reads again.
     Export(export::Export),
@@ -99,23 +105,6 @@ pub(super) enum Plan {
     Release,
     /// Puts the plan away, with its decisions file. Its evidence is kept.
     Clear,
-}
-
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct Output {
-    /// Print JSON with stable keys: `{plan, feature, spec, description, constraints, criteria, promise, phases: [{id,
-    /// name, items}], loops: [{phase, position, completed, failed}], tasks}`.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct StatusOutput {
-    /// Print JSON with stable keys: `{plan, hash, approval, gate, open, done, blocked}`; approval: not_required,
-    /// required, approved, unsigned, forged; gate: open, locked. Before it is loaded, `plan` is null and `hash` the
-    /// draft's.
-    #[arg(long)]
-    json: bool,
 }
 
 impl Plan {
@@ -129,11 +118,11 @@ impl Plan {
             Self::Reject(command) => command.run(),
             Self::Unlock => gate::unlock(),
             Self::Take { file } => gate::take(&file),
-            Self::List { output } => list::show(&looked("plan list")?, output),
+            Self::List { json } => list::show(&looked("plan list")?, json),
             Self::Use { id } => list::put_in_force(&mut here::task_list("plan use")?, &PlanId::new(id)),
-            Self::Show { draft: true, output } => draft::show(&here::task_list("plan show")?, output.json),
-            Self::Show { draft: false, output } => show(&looked("plan show")?, output),
-            Self::Status { output } => status::show(&looked("plan status")?, output.json),
+            Self::Show { draft: true, json } => draft::show(&here::task_list("plan show")?, json),
+            Self::Show { draft: false, json } => show(&looked("plan show")?, json),
+            Self::Status { json } => status::show(&looked("plan status")?, json),
             Self::Export(command) => command.run(),
             Self::Release => release(&here::task_list("plan release")?),
             Self::Clear => clear(&mut here::task_list("plan clear")?),
@@ -176,13 +165,13 @@ fn load(file: &std::path::Path, epic: Option<&str>) -> Result<(), CommandError> 
     let mut list = here::task_list("plan load")?;
     let mut source = spec_file::source(file, &list.place().root);
     let compiled = match epic {
-        None => spec_file::compile(&environment(), file)?,
+        None => spec_file::compile(&environment::current(), file)?,
         Some(epic) => {
             // Another epic of the same file is another plan.
             source = format!("{source}#{epic}");
             let lines = Beads::new(&list.place().root, Some(epic)).lines_of(&spec_file::read(file)?);
             let mut compiled = spec_file::compile_text(
-                &environment(),
+                &environment::current(),
                 &lines.map_err(|source| WorkError::Tracker { name: format!("`{}`", file.display()), source })?,
                 file,
             )?;
@@ -259,11 +248,11 @@ fn taken_over(taken: &TakenOver) -> Result<(), CommandError> {
     }
 }
 
-fn show(list: &TaskList, output: Output) -> Result<(), CommandError> {
+fn show(list: &TaskList, json: bool) -> Result<(), CommandError> {
     let plan = list.plan_row()?;
     let tasks = list.all()?;
     let loops = LoopState::all(&plan.head.phases, &tasks);
-    if output.json {
+    if json {
         let loops: Vec<_> = loops
             .iter()
             .map(|state| {

@@ -2,11 +2,11 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_store::ledger::Query;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use crate::recalled;
-use crate::surroundings;
 
 /// How many learnings are shown, and how many steps and decisions.
 const SHOWN: usize = 10;
@@ -44,7 +44,7 @@ impl Recall {
         if found.is_empty() {
             note!("nothing is remembered that has to do with it");
         }
-        let now = surroundings::now();
+        let now = environment::now();
         found.iter().try_for_each(|recalled| tell!("{}", recalled::line(recalled, now)))
     }
 }

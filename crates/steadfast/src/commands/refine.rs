@@ -5,7 +5,7 @@ use steadfast_model::SessionId;
 use steadfast_store::log_line;
 use steadfast_work::refine::refine;
 
-use crate::{background, error::CommandError, here, surroundings};
+use crate::{background, environment, error::CommandError, here};
 
 /// Asks the user's command what else belongs to a goal. The hook of a prompt starts it, beside everything else.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ impl Refine {
         let session = SessionId::new(&self.session);
         if let Err(error) = refine(&repository, &session, self.prompt, Duration::from_secs(self.seconds)) {
             let line = format!("session {session}: the goal was not refined: {error}");
-            log_line(&repository.place, surroundings::now(), &line);
+            log_line(&repository.place, environment::now(), &line);
         }
         Ok(())
     }

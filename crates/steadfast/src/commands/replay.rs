@@ -3,9 +3,8 @@ use std::path::PathBuf;
 use clap::Args;
 use steadfast_hosts::transcript::{SessionEvents, target};
 use steadfast_model::{EventKind, Goal, Opinion, Rules, Score};
-use steadfast_text::count;
+use steadfast_text::{count, printable};
 use steadfast_work::replay::{Fold, Judged, ReplayedAction, ReplayedActions};
-use steadfast_work::text::printable;
 
 use super::transcript::sessions;
 use crate::error::CommandError;

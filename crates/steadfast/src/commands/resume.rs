@@ -8,11 +8,10 @@ use steadfast_model::{Host, Loop, LoopView, PlanView, Run, Stage};
 use steadfast_runner::preflight::NotReady;
 use steadfast_runner::{lifecycle, loop_run};
 use steadfast_store::SessionFiles;
-use steadfast_text::{and_more, count_of, quote};
+use steadfast_text::{and_more, count_of, printable, quote};
 use steadfast_work::Repository;
 use steadfast_work::loops::Loops;
 use steadfast_work::task_list::TaskList;
-use steadfast_work::text::printable;
 
 use crate::error::CommandError;
 use crate::here;

@@ -7,8 +7,8 @@ use clap::Args;
 use steadfast_sim::agent::Work;
 use steadfast_sim::{Agent, Ending, HookCommand, Moment, Scenario, expert};
 
+use crate::environment;
 use crate::error::CommandError;
-use crate::surroundings;
 
 /// Runs the simulated agent in this directory: the host `sim`.
 ///
@@ -85,7 +85,7 @@ impl Sim {
                 .hint("mount `/proc`, which says where it is")
         })?;
         let steadfast = program.display().to_string();
-        let cwd = surroundings::cwd();
+        let cwd = environment::cwd();
         let work = match self.scenario {
             None if self.expert => Work::Scenario(opinion(&self.prompt.unwrap_or_default())),
             Some(file) => {

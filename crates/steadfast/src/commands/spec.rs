@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::json;
 use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
 use steadfast_plan::Report;
@@ -10,10 +10,10 @@ use steadfast_text::count;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{short, word};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put, put_aside, tell};
-use crate::surroundings::environment;
 
 /// Looks at a spec, SPEC.md or SPEC.json, or a list that `plan load` reads, and changes nothing.
 #[derive(Debug, Subcommand)]
@@ -22,8 +22,11 @@ pub(super) enum Spec {
     Compile {
         /// The spec; `-` is standard input.
         file: PathBuf,
-        #[command(flatten)]
-        output: CompileOutput,
+        /// Print JSON with stable keys: `{feature, tasks: [{id, title, kind, type, phase, files, verify, check,
+        /// verified_by,
+        /// blocked_by}], warnings: [{code, message, line}]}`. `verified_by`: the generated task that runs `verify`. Tasks of a list that were begun have a `status`, too.
+        #[arg(long)]
+        json: bool,
     },
     /// Counts the tasks of its plan, generated ones among them.
     Count {
@@ -34,52 +37,37 @@ pub(super) enum Spec {
     Lint {
         /// The spec; `-` is standard input.
         file: PathBuf,
-        #[command(flatten)]
-        output: LintOutput,
+        /// Print JSON with stable keys: `{ok, problems: [{code, severity, line, column, message, help}]}`.
+        #[arg(long)]
+        json: bool,
+        /// Run the check of every open task in this checkout, and warn about those that pass before any work is done.
+        #[arg(long)]
+        run_checks: bool,
     },
-}
-
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct CompileOutput {
-    /// Print JSON with stable keys: `{feature, tasks: [{id, title, kind, type, phase, files, verify, check,
-    /// verified_by,
-    /// blocked_by}], warnings: [{code, message, line}]}`. `verified_by`: the generated task that runs `verify`. Tasks of a list that were begun have a `status`, too.
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct LintOutput {
-    /// Print JSON with stable keys: `{ok, problems: [{code, severity, line, column, message, help}]}`.
-    #[arg(long)]
-    json: bool,
-    /// Run the check of every open task in this checkout, and warn about those that pass before any work is done.
-    #[arg(long)]
-    run_checks: bool,
 }
 
 impl Spec {
     pub(super) fn run(self) -> Result<(), CommandError> {
         match self {
-            Self::Compile { file, output } => compile(&file, output),
+            Self::Compile { file, json } => compile(&file, json),
             Self::Count { file } => {
-                let compiled = spec_file::compile(&environment(), &file)?;
+                let compiled = spec_file::compile(&environment::current(), &file)?;
                 say_format(compiled.format, &file.to_string_lossy());
                 tell!("{}", compiled.plan.tasks.len())?;
                 Ok(())
             }
-            Self::Lint { file, output } => look(&file, output),
+            Self::Lint { file, json, run_checks } => look(&file, json, run_checks),
         }
     }
 }
 
-fn compile(file: &Path, output: CompileOutput) -> Result<(), CommandError> {
+fn compile(file: &Path, as_json: bool) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
-    let compiled = spec_file::compile_text(&environment(), &text, file)?;
+    let compiled = spec_file::compile_text(&environment::current(), &text, file)?;
     let plan = &compiled.plan;
     say_format(compiled.format, &file.to_string_lossy());
     let stands: HashMap<&TaskId, Status> = compiled.reported.iter().map(|one| (&one.task, one.status)).collect();
-    if output.json {
+    if as_json {
         let json = |task: &PlannedTask| to_json(task, plan.check_behind(task), stands.get(&task.id));
         let tasks: Vec<_> = plan.tasks.iter().map(json).collect();
         let warning = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message, "line": problem.line});
@@ -136,13 +124,13 @@ fn show(task: &PlannedTask, own: Option<(&TaskId, &str)>, status: Option<&Status
     Ok(())
 }
 
-fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
+fn look(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError> {
     let text = spec_file::read(file)?;
     let name = file.to_string_lossy();
-    let known = spec_file::known_as(&environment(), file);
-    let (report, understood) = match compile_spec(&text, &known, &spec_file::options(&environment())?) {
+    let known = spec_file::known_as(&environment::current(), file);
+    let (report, understood) = match compile_spec(&text, &known, &spec_file::options(&environment::current())?) {
         Ok(mut compiled) => {
-            if output.run_checks {
+            if run_checks {
                 let passing = passing(&compiled, &text, &known)?;
                 compiled.warnings.extend(passing);
                 compiled.warnings.sort_by_key(|problem| problem.line);
@@ -156,7 +144,7 @@ fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
         say_format(format, &name);
     }
     let (errors, warnings) = (report.errors(), report.warnings());
-    if output.json {
+    if as_json {
         let problem = |problem: &Problem| {
             json!({
                 "code": problem.code.as_str(),
@@ -173,7 +161,7 @@ fn look(file: &Path, output: LintOutput) -> Result<(), CommandError> {
         put(&render(&report.problems, &text, &name))?;
     }
     match (errors, warnings) {
-        (0, _) if output.json => {}
+        (0, _) if as_json => {}
         (0, 0) => tell!("{name}: OK ({})", understood.unwrap_or_default())?,
         (0, _) => tell!("{name}: {}", understood.unwrap_or_default())?,
         (errors, warnings) => {

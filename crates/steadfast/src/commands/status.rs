@@ -21,11 +21,11 @@ use steadfast_work::task_list::{Position, TaskList, short_of, word};
 use steadfast_work::tracker::LOOK;
 use steadfast_work::why::gate_line;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use crate::report::{self, Summary};
-use crate::surroundings;
 
 /// Shows this repository: its tasks, its sessions and what needs a human.
 #[derive(Debug, Args)]
@@ -217,7 +217,7 @@ impl Seen {
             "tool_calls": row.tool_calls,
             "refusals": row.refusals,
             "released": self.released().map(Release::as_str),
-            "paused_until": self.paused_until(surroundings::now()),
+            "paused_until": self.paused_until(environment::now()),
             "forged": self.forged().map_or(0, |forged| forged.count),
             "tags": self.work.as_ref().map(SessionState::tags).unwrap_or_default(),
             "drift": self.work.as_ref().map(|work| {
@@ -373,7 +373,7 @@ fn show_sessions(sessions: &[Seen], uncounted: usize) -> Result<(), CommandError
             tell!("{uncounted} more {are} not in the ledger yet: it cannot be written here.")?;
         }
     }
-    let now = surroundings::now();
+    let now = environment::now();
     for seen in sessions.iter().take(SESSIONS) {
         let row = &seen.row;
         tell!(

@@ -12,9 +12,9 @@ use steadfast_work::SANDBOX;
 use steadfast_work::task_list::checking::Run;
 use steadfast_work::task_list::confinement::Confinement;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
-use crate::surroundings;
 
 /// Runs the check of a task to its end. `task done` starts it; its standard input is the lock it holds.
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ impl Supervise {
 
     /// What cannot be read must not be taken for none.
     fn sandbox(&self) -> Result<Option<Sandbox>, CommandError> {
-        let told = surroundings::text(SANDBOX);
+        let told = environment::text(SANDBOX);
         told.map(|text| serde_json::from_str(&text))
             .transpose()
             .map_err(|error| self.not_begun(format_args!("`{SANDBOX}` is no sandbox: {error}")))

@@ -1,6 +1,7 @@
 use clap::{Args, Subcommand};
+use steadfast_hosts::Sandbox;
 use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
-use steadfast_store::ledger::{Changed, NewTask};
+use steadfast_store::ledger::NewTask;
 use steadfast_work::task_list::{Asked, PATIENCE, TaskList, word};
 use steadfast_work::tracker::COMMAND;
 
@@ -63,38 +64,38 @@ pub(super) enum Task {
     Unblock { id: String },
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct Add {
     /// What is to be done, in one line.
-    title: String,
+    pub(super) title: String,
     /// The task's id; the next free number if not given.
     #[arg(long)]
-    id: Option<String>,
+    pub(super) id: Option<String>,
     /// A file it is about. May be given several times.
     #[arg(long = "file", value_name = "PATH")]
-    files: Vec<String>,
+    pub(super) files: Vec<String>,
     /// A task that has to be done before it. May be given several times.
     #[arg(long = "after", value_name = "ID")]
-    after: Vec<String>,
+    pub(super) after: Vec<String>,
     /// The command that proves it done: it is closed when that exits with 0.
     #[arg(long, value_name = "COMMAND")]
-    verify: Option<String>,
+    pub(super) verify: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct Done {
-    id: String,
+    pub(super) id: String,
     /// A picture that shows it, taken after the change.
     #[arg(long, value_name = "FILE")]
-    artifact: Option<std::path::PathBuf>,
+    pub(super) artifact: Option<std::path::PathBuf>,
     /// Close it without its check.
     #[arg(long, conflicts_with_all = ["artifact", "accept_check"])]
-    force: bool,
+    pub(super) force: bool,
     /// Say yes to what the check runs by now.
     #[arg(long)]
-    accept_check: bool,
+    pub(super) accept_check: bool,
     #[command(flatten)]
-    patience: Patience,
+    pub(super) patience: Patience,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -102,6 +103,12 @@ pub(super) struct Patience {
     /// How long to wait for the check; it goes on after that.
     #[arg(long, value_name = "SECONDS", default_value_t = PATIENCE.as_secs())]
     wait: u64,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { wait: PATIENCE.as_secs() }
+    }
 }
 
 impl Patience {
@@ -122,18 +129,8 @@ impl Task {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let mut list = here::task_list(&self.words())?;
         list.follow(COMMAND);
-        list.take_lines().iter().for_each(|line| note!("{line}"));
+        note_lines(&mut list);
         match self {
-            Self::Add(add) => {
-                let task = list.add(|added_by| NewTask {
-                    id: add.id.map(TaskId::new),
-                    files: add.files,
-                    blocked_by: add.after.into_iter().map(TaskId::new).collect(),
-                    verify: add.verify.map(Check::command),
-                    ..NewTask::new(add.title.trim(), added_by)
-                })?;
-                tell!("{}", report::added(&task))?;
-            }
             Self::List { output } => show(&list, &list.all()?, output)?,
             Self::Ready { output } => show(&list, &list.ready()?, output)?,
             Self::Next { output } => one(&list, list.next()?, output)?,
@@ -141,43 +138,68 @@ impl Task {
                 let task = list.find(&TaskId::new(id))?;
                 one(&list, Some(task), output)?;
             }
+            change => {
+                let is_check = matches!(change, Self::Check { .. });
+                // What a shell in a sandbox starts is in there too.
+                let said = change.perform(&mut list, None);
+                if is_check {
+                    // Closed or open again, the list that the tasks are kept in hears of it either way.
+                    list.tell_tracker();
+                    note_lines(&mut list);
+                }
+                tell!("{}", said?)?;
+            }
+        }
+        list.tell_tracker();
+        note_lines(&mut list);
+        Ok(())
+    }
+
+    /// Changes the list as a command or an MCP tool asks, and returns the text about it. A check is confined to `sandbox`.
+    pub(super) fn perform(self, list: &mut TaskList, sandbox: Option<Sandbox>) -> Result<String, CommandError> {
+        match self {
+            Self::Add(Add { title, id, files, after, verify }) => {
+                let task = list.add(|added_by| NewTask {
+                    id: id.map(TaskId::new),
+                    files,
+                    blocked_by: after.into_iter().map(TaskId::new).collect(),
+                    verify: verify.map(Check::command),
+                    ..NewTask::new(title.trim(), added_by)
+                })?;
+                Ok(report::added(&task))
+            }
             Self::Start { id } => {
                 let started = list.start(&TaskId::new(id))?;
-                tell!("{}", report::started(&list, &started)?)?;
+                report::started(list, &started)
             }
-            Self::Done(done) => {
-                let asked = Asked {
-                    artifact: done.artifact,
-                    force: done.force,
-                    accept_check: done.accept_check,
-                    patience: done.patience.time(),
-                    // What a shell in a sandbox starts is in there too.
-                    sandbox: None,
-                };
-                let closing = list.done(&TaskId::new(done.id), &asked)?;
-                tell!("{}", report::closing(&list, &closing)?)?;
+            Self::Done(Done { id, artifact, force, accept_check, patience }) => {
+                let asked = Asked { artifact, force, accept_check, patience: patience.time(), sandbox };
+                let closing = list.done(&TaskId::new(id), &asked)?;
+                report::closing(list, &closing)
             }
-            Self::Check { patience } => {
-                let rechecked = list.check_stale(&Asked { patience: patience.time(), ..Asked::default() })?;
-                // Closed or open again, the list that the tasks are kept in hears of it either way.
-                list.tell_tracker();
-                list.take_lines().iter().for_each(|line| note!("{line}"));
-                tell!("{}", report::rechecked(&rechecked)?)?;
-            }
+            Self::Check { patience } => report::rechecked(&list.check_stale(&Asked {
+                patience: patience.time(),
+                sandbox,
+                ..Asked::default()
+            })?),
             Self::Wait { id, patience } => {
                 let closing = list.wait(&TaskId::new(id), patience.time())?;
-                tell!("{}", report::closing(&list, &closing)?)?;
+                report::closing(list, &closing)
             }
             Self::Note { id, text } => {
                 let task = list.note(&TaskId::new(id), &text)?;
-                tell!("{} {}: noted", task.id, task.title)?;
+                Ok(format!("{} {}: noted", task.id, task.title))
             }
-            Self::Block { id, why } => say(&list.block(&TaskId::new(id), &why)?, &list)?,
-            Self::Unblock { id } => say(&list.unblock(&TaskId::new(id))?, &list)?,
+            Self::Block { id, why } => {
+                let changed = list.block(&TaskId::new(id), &why)?;
+                report::changed(list, &changed)
+            }
+            Self::Unblock { id } => {
+                let changed = list.unblock(&TaskId::new(id))?;
+                report::changed(list, &changed)
+            }
+            Self::List { .. } | Self::Ready { .. } | Self::Next { .. } | Self::Show { .. } => Ok(String::new()),
         }
-        list.tell_tracker();
-        list.take_lines().iter().for_each(|line| note!("{line}"));
-        Ok(())
     }
 
     /// How a call of this command is spelled, as far as a claim can tell it from another.
@@ -246,6 +268,7 @@ fn one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), 
     }
 }
 
-fn say(changed: &Changed, list: &TaskList) -> Result<(), CommandError> {
-    tell!("{}", report::changed(list, changed)?)
+/// What became of the list that the tasks are kept in.
+fn note_lines(list: &mut TaskList) {
+    list.take_lines().iter().for_each(|line| note!("{line}"));
 }

@@ -5,10 +5,10 @@ use steadfast_store::Place;
 use steadfast_work::setup::Exclude;
 
 use crate::diff;
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-use crate::surroundings;
 
 /// Takes Steadfast out of this repository and gives back what was there.
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub(super) struct Uninstall {
 impl Uninstall {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let setup = here::setup()?;
-        let user_state = surroundings::user_state();
+        let user_state = environment::user_state();
         let in_use = |root: &std::path::Path| Place::find(root, user_state.as_deref()).is_some();
         let plan = install::plan_uninstall(&Host::REAL, &Scope::ALL, &setup.install, &in_use)?;
         diff::show_plan(&plan, self.dry_run)?;

@@ -3,10 +3,10 @@ use steadfast_model::ToolUseId;
 use steadfast_work::Repository;
 use steadfast_work::why::{Explained, explain};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::put;
-use crate::surroundings;
 
 /// Explains the last refusal: one line, then the longer story and what to do next.
 ///
@@ -30,7 +30,7 @@ impl Why {
         let history = here::history()?;
         let session = match self.session {
             Some(beginning) => Some(history.session(&beginning)?),
-            None => surroundings::session().or_else(|| here::caller(&history.repository, "why").session),
+            None => environment::session().or_else(|| here::caller(&history.repository, "why").session),
         };
         let Explained { text, json } = explain(&history, session)?;
         let text = if self.json { json.to_string() } else { text };
@@ -41,6 +41,6 @@ impl Why {
 
 /// For a tool call over MCP: of its session, and of any where no hook told whose call it is.
 pub(super) fn of_tool_call(call: Option<&ToolUseId>, tool: &str) -> Result<Explained, CommandError> {
-    let (repository, claim) = Repository::of_tool_call(surroundings::environment(), call, tool)?;
+    let (repository, claim) = Repository::of_tool_call(environment::current(), call, tool)?;
     Ok(explain(&here::history_of(repository), claim.map(|claim| claim.session))?)
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use steadfast_model::{CheckEnd, EvidenceClass, Status, TaskId};
+use steadfast_text::one_line;
 
 use steadfast_work::TaskList;
-use steadfast_work::text::one_line;
 
 use crate::error::CommandError;
 

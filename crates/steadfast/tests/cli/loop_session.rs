@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use steadfast_model::{Loop, LoopLimits};
 use steadfast_store::ledger::Ledger;
 
-use crate::running::git;
+use crate::run::git;
 use crate::sandbox::Sandbox;
 
 const SPEC: &str = "# Codes\n\nPeople sign in with a code instead of a password.\n\n## Constraints\n- Don't touch migrations/.\n\n\

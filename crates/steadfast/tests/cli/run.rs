@@ -1,239 +1,233 @@
-//! `steadfast run` with simulated agents, undisturbed and killed.
+//! A spec that is worked off with the simulated agent.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-use steadfast_model::{Run, RunState, Status};
-use steadfast_store::ledger::Ledger;
+use serde_json::{Value, json};
 use steadfast_testkit::wait_for;
 
-use crate::sandbox::{Sandbox, write_program};
+use crate::sandbox::Sandbox;
 
-const RUN: [&str; 6] = ["run", "SPEC.md", "--host", "sim", "--max-iterations", "1000"];
+/// A task with a file and a check, after others.
+pub(crate) fn task(id: &str, check: &str) -> Value {
+    json!({"id": id, "task": format!("Write {id}"), "files": [format!("{id}.txt")],
+        "verification": {"type": "command", "command": check}})
+}
 
-/// Two waves and more: the last two write the same file.
-const SPEC: &str = "\
-# Four things
-
-## Phase 1: P
-
-- [ ] 1.1 Lay the ground
-  - files: `ground.txt`
-  - verify: `sleep 0.1 && grep -q 'Lay the ground' ground.txt`
-- [ ] 1.2 Fetch stones
-  - files: `stones.txt`
-  - verify: `sleep 0.1 && grep -q 'Fetch stones' stones.txt`
-- [ ] 1.3 Raise a wall
-  - files: `walls.txt`
-  - verify: `grep -q 'Raise a wall' walls.txt`
-  - depends on: 1.1, 1.2
-- [ ] 1.4 Raise another
-  - files: `walls.txt`
-  - verify: `grep -q 'Raise another' walls.txt`
-  - depends on: 1.1, 1.2
-";
+/// A repository with one commit and this spec in it.
+pub(crate) fn with_spec(phases: &[(&str, &[&str], Vec<Value>)]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let phases: Vec<Value> = phases
+        .iter()
+        .map(|(id, after, tasks)| json!({"id": id, "name": format!("Phase {id}"), "depends_on": after, "tasks": tasks}))
+        .collect();
+    let spec = json!({"feature": "Greetings", "description": "Files that greet", "phases": phases});
+    fs::write(sandbox.root().join("SPEC.json"), spec.to_string()).unwrap();
+    // An agent that does not get it done is held for as long as it likes; here it likes it for a moment.
+    sandbox.set_own("[run]\narguments = [\"--max-turns\", \"30\"]\n");
+    git(&sandbox, &["add", "."]);
+    git(&sandbox, &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "--quiet", "-m", "spec"]);
+    sandbox
+}
 
 pub(crate) fn git(sandbox: &Sandbox, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    let output = command.args(arguments).current_dir(sandbox.root()).env("HOME", sandbox.home()).output().unwrap();
+    let output = Command::new("git").args(arguments).current_dir(sandbox.root()).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-fn ready() -> Sandbox {
-    ready_with("")
+pub(crate) fn progress(sandbox: &Sandbox) -> Value {
+    serde_json::from_str(&sandbox.ok(&["progress", "--json"])).unwrap()
 }
 
-/// A repository with the spec in its one commit, and these settings of the user's own.
-fn ready_with(settings: &str) -> Sandbox {
-    let sandbox = Sandbox::new();
-    sandbox.write("SPEC.md", SPEC);
-    sandbox.set_own(settings);
-    git(&sandbox, &["add", "."]);
-    git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-m", "The spec"]);
-    sandbox
+/// Each unit and how it stands.
+fn units(progress: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    progress["units"].as_array().unwrap().iter().map(|unit| (text(&unit["id"]), text(&unit["status"]))).collect()
 }
 
-fn ledger(sandbox: &Sandbox) -> Option<Ledger> {
-    Ledger::open_read_only(&sandbox.place().state).unwrap()
-}
-
-fn last_run(sandbox: &Sandbox) -> Option<Run> {
-    ledger(sandbox)?.runs_of(&sandbox.place().worktree()).unwrap().into_iter().next()
-}
-
-/// Every unit has landed once and every task is proven: once, and again on the final tree where another unit changed its
-/// files. The tree it came to.
-fn complete(sandbox: &Sandbox, run: &Run) -> String {
-    assert_eq!(run.state, RunState::Complete);
-    let format = "--format=%(trailers:key=Steadfast-Unit,valueonly,separator=%x20)";
-    let log = git(sandbox, &["log", "--first-parent", format, &format!("{}..{}", run.base, run.branch)]);
-    let mut landed: Vec<&str> = log.lines().collect();
-    landed.sort_unstable();
-    let ledger = ledger(sandbox).unwrap();
-    let units = ledger.units(&run.id).unwrap();
-    // The decisions of the phase are the runner's to write down, and nothing of them is merged.
-    let wanted: BTreeSet<&str> = units.iter().map(|unit| unit.unit.as_str()).filter(|unit| *unit != "1.0").collect();
-    assert_eq!(landed, wanted.into_iter().collect::<Vec<_>>());
-    for task in ledger.tasks(&run.plan).unwrap() {
-        let proofs = ledger.evidence_of(&run.plan, &task.id).unwrap();
-        let passed = proofs.iter().filter(|evidence| evidence.passed).count();
-        let most = if task.files == ["walls.txt"] { 2 } else { 1 };
-        assert!(task.status == Status::Done && (1..=most).contains(&passed), "task {}: {passed}", task.id);
-    }
-    git(sandbox, &["rev-parse", &format!("{}^{{tree}}", run.branch)])
-}
-
-/// Neither worktree nor branch nor process, and the user's own is as it was.
-fn nothing_is_left(sandbox: &Sandbox, run: &Run) {
-    wait_for("the end of its processes", || if works_for(run) { Err("one is left".to_owned()) } else { Ok(()) });
-    let worktrees = sandbox.home().join(".local/state/steadfast/worktrees");
-    let below = |folder| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-    assert_eq!(below(worktrees).flat_map(below).collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new());
-    assert!(!sandbox.root().join(".git/worktrees").exists());
-    let branches = git(sandbox, &["for-each-ref", "--format=%(refname:short)", "refs/heads/steadfast/"]);
-    assert_eq!(branches, run.branch);
-    assert_eq!(git(sandbox, &["status", "--porcelain"]), "");
-    assert_eq!(git(sandbox, &["rev-parse", "HEAD"]), run.base);
-}
-
-fn works_for(run: &Run) -> bool {
-    let mark = format!("STEADFAST_RUN_MARK={}", run.id);
-    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut environments = processes.filter_map(|process| fs::read(process.path().join("environ")).ok());
-    environments.any(|all| all.split(|byte| *byte == 0).any(|one| one.starts_with(mark.as_bytes())))
-}
-
-/// Git, which kills whoever called it when it comes to what `moment` names in the user's home. One that outlives its
-/// caller strikes nobody: whoever took it in is no runner.
-const GIT: &str = r#"moment=$(cat "$HOME/moment" 2>/dev/null)
-strike() {
-  case "$(readlink "/proc/$PPID/exe")" in */bin/steadfast) ;; *) return 1 ;; esac
-  case " $*" in *"${moment#* }"*) [ "$(cat "$HOME/moment")" = "$moment" ] && rm "$HOME/moment" && kill -9 $PPID ;; *) false ;; esac
-}
-case "$moment" in before*) strike "$@" && exit 1 ;; esac
-/usr/bin/git "$@"
-code=$?
-case "$moment" in after*) strike "$@" ;; esac
-exit $code"#;
-
-/// In the order in which a run comes to them, up to the last thing it does with git.
-const MOMENTS: [&str; 12] = [
-    "after update-ref refs/heads/steadfast/r-",
-    "before worktree add --quiet --force -b",
-    "after worktree add --quiet --force -b",
-    "before commit --quiet --no-verify",
-    "after commit --quiet --no-verify",
-    "after commit-tree",
-    "before update-ref -m",
-    "after update-ref -m",
-    "after worktree add --quiet --force --detach",
-    "after checkout --quiet --force --detach",
-    "after update-ref --stdin",
-    "after for-each-ref",
-];
-
-#[test]
-fn a_run_that_is_killed_and_resumed_comes_to_what_it_comes_to_undisturbed() {
-    let calm = ready();
-    calm.ok(&RUN);
-    let run = last_run(&calm).unwrap();
-    let tree = complete(&calm, &run);
-    nothing_is_left(&calm, &run);
-
-    let sandbox = ready();
-    write_program(&sandbox.binary().with_file_name("git"), GIT);
-    for moment in MOMENTS {
-        fs::write(sandbox.home().join("moment"), moment).unwrap();
-        let output = resume(&sandbox);
-        assert_eq!(output.status.code(), None, "{moment}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    let output = resume(&sandbox);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let run = last_run(&sandbox).unwrap();
-    assert_eq!(complete(&sandbox, &run), tree);
-    nothing_is_left(&sandbox, &run);
-}
-
-/// The run that was begun, or a new one.
-fn resume(sandbox: &Sandbox) -> Output {
-    match last_run(sandbox) {
-        Some(_) => sandbox.run(&["resume"]),
-        None => sandbox.run(&RUN),
-    }
+fn branches(sandbox: &Sandbox) -> Vec<String> {
+    git(sandbox, &["for-each-ref", "--format=%(refname:short)", "refs/heads"]).lines().map(str::to_owned).collect()
 }
 
 #[test]
-fn a_budget_is_exceeded_by_one_answer_of_each_agent_at_most_and_with_a_higher_one_the_run_goes_on() {
-    const ANSWER: u64 = 500_000;
-    let sandbox = ready_with("[run]\narguments = [\"--cost-per-turn\", \"0.5\"]\n");
-    let output = sandbox.run(&["run", "SPEC.md", "--host", "sim", "--parallel", "2", "--budget", "7"]);
+fn the_decisions_file_of_a_run_says_how_far_it_came_and_keeps_what_was_decided() {
+    let sandbox = with_spec(&[
+        ("1", &[], vec![task("1.1", "test -s 1.1.txt")]),
+        ("2", &["1"], vec![task("2.1", "test -s 2.1.txt")]),
+    ]);
+    sandbox.ok(&["plan", "load", "SPEC.json"]);
+    sandbox.ok(&["decide", "Phase 1 is written in English", "--why", "all readers know it"]);
+    sandbox.ok(&["run", "SPEC.json", "--host", "sim"]);
+    let file = fs::read_to_string(sandbox.root().join(".steadfast/decisions/greetings.md")).unwrap();
+    assert!(file.contains("4 of 4 tasks done, 0 blocked"), "{file}");
+    let list: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
+    let waves: Vec<_> = list["tasks"].as_array().unwrap().iter().map(|task| task["wave"].as_u64()).collect();
+    assert!(waves.iter().all(Option::is_some) && waves.is_sorted(), "{waves:?}");
+    // How many agents and iterations there may be is at least one, and that is said in words.
+    let (_, said) = sandbox.fails(&["run", "SPEC.json", "--parallel", "0"]);
+    assert!(said.contains("0 is not in 1..=4294967295"), "{said}");
+    assert!(file.contains("- Phase 1 is written in English: all readers know it"), "{file}");
+}
+
+#[test]
+fn a_spec_is_worked_off_and_left_on_a_branch_of_its_own() {
+    let sandbox = with_spec(&[
+        ("1", &[], vec![task("1.1", "test -s 1.1.txt"), task("1.2", "test -s 1.2.txt")]),
+        ("2", &["1"], vec![task("2.1", "test -s 2.1.txt && test -s 1.1.txt")]),
+    ]);
+    let told = sandbox.home().join("told");
+    let notify = format!("sh -c 'echo \"$0\" >> {}'", told.display());
+    // What comes with a project says nothing of what is run.
+    fs::write(sandbox.root().join("steadfast.toml"), "[run]\nnotify = 'touch /never'\n").unwrap();
+    sandbox.set_own(&format!("[run]\narguments = [\"--max-turns\", \"30\"]\nnotify = '''{notify}'''\n"));
+    let before = (git(&sandbox, &["rev-parse", "HEAD"]), git(&sandbox, &["status", "--porcelain"]));
+    let (code, said) = sandbox.fails(&["run", "SPEC.json", "--host", "sim"]);
+    assert_eq!(code, 1);
+    assert!(said.contains("1 file is not committed: steadfast.toml"), "{said}");
+
+    let report = sandbox.ok(&["run", "SPEC.json", "--host", "sim", "--from-head"]);
+    assert!(report.contains("complete\n5 of 5 tasks done, 5 units, 3 iterations"), "{report}");
+    assert!(
+        report.contains("2.1 done: `test -s 2.1.txt && test -s 1.1.txt` exited with 0 (executed, tree "),
+        "{report}"
+    );
+    let progress = progress(&sandbox);
+    assert_eq!((progress["state"].as_str(), progress["tasks"]["done"].as_u64()), (Some("complete"), Some(5)));
+    let branch = progress["branch"].as_str().unwrap().to_owned();
+    assert!(report.contains(&format!("`git merge {branch}`")), "{report}");
+
+    assert_eq!((git(&sandbox, &["rev-parse", "HEAD"]), git(&sandbox, &["status", "--porcelain"])), before);
+    assert!(!sandbox.root().join("1.1.txt").exists());
+    assert_eq!(git(&sandbox, &["ls-tree", "--name-only", &branch]), "1.1.txt\n1.2.txt\n2.1.txt\nSPEC.json");
+    assert_eq!(branches(&sandbox).iter().filter(|name| name.starts_with("steadfast/")).count(), 1);
+    assert_eq!(git(&sandbox, &["worktree", "list"]).lines().count(), 1);
+
+    let page = fs::read_to_string(sandbox.root().join(".steadfast/plans/greetings/PROGRESS.md")).unwrap();
+    assert!(
+        page.starts_with("# Loop Progress: Greetings\n\n**Status:** 5 of 5 units landed | Iteration 3 |"),
+        "{page}"
+    );
+    let told = fs::read_to_string(told).unwrap();
+    assert_eq!(told, format!("run {} of SPEC.json is complete\n", progress["run"].as_str().unwrap()));
+
+    // What is done is on the branch, and after the merge it is here.
+    let on_branch = format!("(executed, on {branch})");
+    assert!(sandbox.ok(&["task", "list"]).contains(&on_branch));
+    git(&sandbox, &["-c", "user.name=T", "-c", "user.email=t@t", "merge", "--quiet", &branch]);
+    let list = sandbox.ok(&["task", "list"]);
+    assert!(!list.contains("stale") && !list.contains(&on_branch) && list.contains("(executed)"), "{list}");
+}
+
+#[test]
+fn a_unit_that_does_not_get_done_waits_for_a_human_and_the_others_go_on() {
+    let sandbox = with_spec(&[
+        ("1", &[], vec![task("1.1", "test -e ../../../../../../never"), task("1.2", "test -s 1.2.txt")]),
+        ("2", &["1"], vec![task("2.1", "true")]),
+    ]);
+    let output = sandbox.run(&["run", "SPEC.json", "--host", "sim"]);
+    assert_eq!(output.status.code(), Some(3));
+    let progress = progress(&sandbox);
+    assert_eq!(progress["state"], "paused");
+    let expected = [("1.0", "done"), ("1.1", "blocked"), ("1.2", "done"), ("2.0", "waiting"), ("2.1", "waiting")];
+    assert_eq!(units(&progress), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
+    assert_eq!(progress["units"][1]["attempts"], 3);
+    let report = String::from_utf8(output.stdout).unwrap();
+    assert!(report.contains("1.1") && report.contains("3 attempts in a row came to nothing"), "{report}");
+    let status = sandbox.ok(&["status"]);
+    assert!(status.contains("needs a human: run r-"), "{status}");
+
+    // A human takes it as it is, and the rest is done.
+    sandbox.ok(&["task", "done", "1.1", "--force"]);
+    sandbox.ok(&["resume"]);
+    assert_eq!(sandbox.ok(&["progress"]).lines().filter(|line| line.contains("[x]")).count(), 5);
+}
+
+#[test]
+fn a_unit_that_waits_for_a_human_stops_only_what_depends_on_it_and_decisions_take_no_agent() {
+    let sandbox = with_spec(&[
+        ("1", &[], vec![task("1.1", "test -e ../../../../../../never")]),
+        ("2", &[], vec![task("2.1", "test -s 2.1.txt")]),
+        ("3", &["2"], vec![task("3.1", "test -s 3.1.txt")]),
+        ("4", &["1"], vec![task("4.1", "true")]),
+    ]);
+    let output = sandbox.run(&["run", "SPEC.json", "--host", "sim"]);
+    assert_eq!(output.status.code(), Some(3));
+    let progress = progress(&sandbox);
+    let stands: Vec<(String, String)> = units(&progress).into_iter().filter(|(id, _)| id.ends_with(".1")).collect();
+    let expected = [("1.1", "blocked"), ("2.1", "done"), ("3.1", "done"), ("4.1", "waiting")];
+    assert_eq!(stands, expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("3.0: nothing decided, written down without an agent"), "{said}");
+    assert!(!said.contains("3.0 Decisions"), "{said}");
+}
+
+#[test]
+fn an_interrupt_pauses_and_a_resume_goes_on() {
+    let sandbox =
+        with_spec(&[("1", &[], vec![task("1.1", "test -e go || sleep 600"), task("1.2", "test -s 1.2.txt")])]);
+    let mut command = sandbox.command();
+    command.args(["run", "SPEC.json", "--host", "sim"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    let runner = command.spawn().unwrap();
+    // Until only the check that sleeps is left. Every step on the way has its own time.
+    let mut units = Value::Null;
+    while units[2]["status"] != "done" {
+        units = wait_for("the next step of the run", || {
+            let progress = sandbox.run(&["progress", "--json"]).stdout;
+            match serde_json::from_slice::<Value>(&progress) {
+                Ok(progress) if progress["units"] != units => Ok(progress["units"].clone()),
+                _ => Err(String::from_utf8_lossy(&progress).into_owned()),
+            }
+        });
+    }
+    let (code, said) = sandbox.fails(&["resume"]);
+    assert!(code == 1 && said.contains("is under way, by process"), "{said}");
+    let (code, said) = sandbox.fails(&["task", "done", "1.1", "--force"]);
+    assert!(code == 2 && said.contains("is worked off by run"), "{said}");
+    let asked = Command::new("kill").args(["-INT", &runner.id().to_string()]).status().unwrap();
+    assert!(asked.success());
+    let output = runner.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("is paused: the budget is spent: $"), "{said}");
-    let run = last_run(&sandbox).unwrap();
-    let spent = ledger(&sandbox).unwrap().sums(&run.id).unwrap().micro_usd;
-    assert!((6_000_000..=7_000_000 + 2 * ANSWER).contains(&spent), "{spent}");
-    assert_eq!(run.state, RunState::Paused);
+    assert!(said.contains("is paused: a human stopped it"), "{said}");
+    assert!(said.contains("it does not pause between units; Ctrl-C pauses it"), "{said}");
+    assert!(said.contains("stopping: waits until unit 1.1 has ended; Ctrl-C again ends it at once"), "{said}");
+    assert!(left_behind(&sandbox).is_empty(), "{:?}", left_behind(&sandbox));
 
-    // Without more it stays where it is.
-    assert_eq!(sandbox.run(&["resume"]).status.code(), Some(3));
-    assert_eq!(ledger(&sandbox).unwrap().sums(&run.id).unwrap().micro_usd, spent);
-    sandbox.ok(&["resume", "--budget", "100"]);
-    let run = last_run(&sandbox).unwrap();
-    complete(&sandbox, &run);
-    nothing_is_left(&sandbox, &run);
+    let folder =
+        fs::read_dir(sandbox.home().join(".local/state/steadfast/worktrees")).unwrap().next().unwrap().unwrap();
+    let run = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap();
+    fs::write(run.path().join("1.1/go"), "").unwrap();
+    let report = sandbox.ok(&["resume"]);
+    assert!(report.contains("3 of 3 tasks done"), "{report}");
+    assert!(!folder.path().join(run.file_name()).exists());
 }
 
-/// Of a first run, whose branch nobody merged, nothing is in the commit that the second one begins with.
-#[test]
-fn a_second_run_does_again_what_nobody_merged() {
-    let sandbox = ready();
-    sandbox.ok(&RUN);
-    let first = last_run(&sandbox).unwrap();
-    let said = sandbox.ok(&RUN);
-    let second = last_run(&sandbox).unwrap();
-    assert!(first.id != second.id && second.state == RunState::Complete, "{said}");
-    let files = |run: &Run| git(&sandbox, &["ls-tree", "--name-only", &run.branch]);
-    assert_eq!(files(&second), files(&first));
-    assert_eq!(files(&second), "SPEC.md\nground.txt\nstones.txt\nwalls.txt");
-
-    // What is merged is not done again.
-    git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "merge", "--quiet", &second.branch]);
-    sandbox.ok(&RUN);
-    let third = last_run(&sandbox).unwrap();
-    assert_eq!(git(&sandbox, &["rev-parse", &third.branch]), git(&sandbox, &["rev-parse", "HEAD"]));
+/// Processes that work for a run in this sandbox.
+fn left_behind(sandbox: &Sandbox) -> Vec<String> {
+    let run = progress(sandbox)["run"].as_str().unwrap().to_owned();
+    let mark = format!("STEADFAST_RUN_MARK={run}");
+    let is_marked = |path: &Path| {
+        let environment = fs::read(path.join("environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|one| String::from_utf8_lossy(one).starts_with(&mark))
+    };
+    let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
+    folder.flatten().filter(|entry| is_marked(&entry.path())).map(|entry| entry.path().display().to_string()).collect()
 }
 
-/// No check says that anything was done: a human looks at it.
 #[test]
-fn a_run_of_tasks_without_a_check_needs_review() {
-    let sandbox = ready();
-    sandbox.write("SPEC.md", "# Words\n\n## Phase 1: P\n\n- [ ] 1.1 Write the parser\n  - files: `parser.py`\n");
-    git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-am", "Another spec"]);
-    let (code, said) = sandbox.fails(&RUN);
-    assert_eq!(code, 3, "{said}");
-    let words = "needs review: only the agent's word says that these tasks are done: 1.1 Write the parser";
-    assert!(said.contains(words), "{said}");
-    assert_eq!(last_run(&sandbox).unwrap().state, RunState::NeedsReview);
-    assert!(sandbox.ok(&["status"]).contains("only the agent's word closed 1.1 Write the parser"));
-    sandbox.ok(&["task", "done", "1.1", "--force"]);
-    assert!(!sandbox.ok(&["status"]).contains("only the agent's word"));
-}
-
-/// A check that another unit broke after it had passed.
-#[test]
-fn what_a_later_unit_breaks_is_not_complete() {
-    let sandbox = ready();
-    let spec = "# Two\n\n## Phase 1: P\n\n- [ ] 1.1 First\n  - files: `one.txt`\n  - verify: `! test -e two.txt && test -e one.txt`\n\
-                - [ ] 1.2 Second\n  - files: `two.txt`, `one.txt`\n  - verify: `test -e two.txt`\n  - depends on: 1.1\n";
-    sandbox.write("SPEC.md", spec);
-    git(&sandbox, &["-c", "user.name=U", "-c", "user.email=u@u", "commit", "--quiet", "-am", "Another spec"]);
-    let (code, said) = sandbox.fails(&RUN);
-    assert_eq!(code, 3, "{said}");
-    let run = last_run(&sandbox).unwrap();
-    assert_eq!(run.state, RunState::Paused, "{said}");
-    let status = ledger(&sandbox).unwrap().task(&run.plan, &steadfast_model::TaskId::new("1.1")).unwrap().status;
-    assert_eq!(status, Status::Blocked, "{said}");
+fn a_run_that_is_given_up_leaves_its_branch_and_nothing_else() {
+    let sandbox = with_spec(&[("1", &[], vec![task("1.1", "false"), task("1.2", "true")])]);
+    assert_eq!(sandbox.run(&["run", "SPEC.json", "--host", "sim"]).status.code(), Some(3));
+    let (code, said) = sandbox.fails(&["run", "SPEC.json", "--host", "sim"]);
+    assert!(code == 1 && said.contains("is not over yet"), "{said}");
+    let printed = sandbox.ok(&["resume", "--print"]);
+    assert!(printed.starts_with("steadfast resume --run r-") && printed.lines().count() == 1, "{printed}");
+    assert!(sandbox.ok(&["resume", "--give-up"]).contains("is over; what landed is on steadfast/r-"));
+    assert_eq!(git(&sandbox, &["worktree", "list"]).lines().count(), 1);
+    assert_eq!(branches(&sandbox).iter().filter(|name| name.starts_with("steadfast/")).count(), 1);
+    assert_eq!(progress(&sandbox)["state"], "stopped");
+    let (_, said) = sandbox.fails(&["resume"]);
+    assert!(!said.contains("run r-"), "{said}");
 }

@@ -8,7 +8,7 @@ use steadfast_model::ReviewKind;
 use steadfast_store::ledger::Ledger;
 use steadfast_testkit::wait_for;
 
-use crate::running::{git, progress, task, with_spec};
+use crate::run::{git, progress, task, with_spec};
 use crate::sandbox::Sandbox;
 
 fn said(output: &Output) -> String {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use steadfast_testkit::wait_for;
 
-use crate::running::{progress, task, with_spec};
+use crate::run::{progress, task, with_spec};
 use crate::sandbox::Sandbox;
 
 const RUN: [&str; 4] = ["run", "SPEC.json", "--host", "sim"];

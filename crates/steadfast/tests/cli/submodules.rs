@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::running::{progress, task};
+use crate::run::{progress, task};
 use crate::sandbox::Sandbox;
 
 fn git(folder: &Path, arguments: &[&str]) -> String {

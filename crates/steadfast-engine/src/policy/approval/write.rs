@@ -1,7 +1,7 @@
 //! What a call would write, as far as its input says.
 
 use steadfast_model::{Action, Change, EventKind, Possible, ToolCall, Verdict};
-use steadfast_shell::{Certainty, Context, Decision, Effect, Op, Reading, effects, judge};
+use steadfast_shell::{Certainty, CommandEffect, Context, GuardDecision, Op, Reading, effects, judge};
 
 use super::super::constraint::{AliasLine, alias_lines};
 use super::super::{Judgement, target};
@@ -68,11 +68,12 @@ impl Closed<'_> {
                 for reading in std::iter::once(reading).chain(&self.aliased()) {
                     let verdict = judge(reading, &protected);
                     match verdict.decision {
-                        Decision::Allow => {}
-                        Decision::Ask => found = Found::Maybe(verdict.reason),
-                        Decision::Deny => {
-                            let denied =
-                                |path: &&String| judge(reading, std::slice::from_ref(path)).decision == Decision::Deny;
+                        GuardDecision::Allow => {}
+                        GuardDecision::Ask => found = Found::Maybe(verdict.reason),
+                        GuardDecision::Deny => {
+                            let denied = |path: &&String| {
+                                judge(reading, std::slice::from_ref(path)).decision == GuardDecision::Deny
+                            };
                             return protected.iter().find(denied).map_or(found, |path| Found::Write(path.clone()));
                         }
                     }
@@ -111,8 +112,8 @@ impl Closed<'_> {
                 if !reading.parsed {
                     return Found::Write(cut(command));
                 }
-                let writes = |effect: &&Effect| effect.op != Op::Unknown;
-                let not_free = |effect: &&Effect| !effect.path.as_deref().is_some_and(free);
+                let writes = |effect: &&CommandEffect| effect.op != Op::Unknown;
+                let not_free = |effect: &&CommandEffect| !effect.path.as_deref().is_some_and(free);
                 let changes = |reading: &Reading| {
                     !reading.parsed
                         || reading.effects.iter().filter(writes).any(|effect| not_free(&effect))
@@ -122,8 +123,8 @@ impl Closed<'_> {
                     return Found::Write(cut(command));
                 }
                 match reading.effects.iter().filter(writes).find(not_free) {
-                    Some(Effect { path: Some(path), .. }) => Found::Write(path.clone()),
-                    Some(Effect { span, .. }) => Found::Write(cut(command.get(span.clone()).unwrap_or(command))),
+                    Some(CommandEffect { path: Some(path), .. }) => Found::Write(path.clone()),
+                    Some(CommandEffect { span, .. }) => Found::Write(cut(command.get(span.clone()).unwrap_or(command))),
                     None => match reading.runs().find(|run| changes_project(run)) {
                         Some(run) => Found::Write(cut(command.get(run.span.clone()).unwrap_or(command))),
                         None => Found::Nothing,
@@ -141,7 +142,7 @@ impl Closed<'_> {
         // A path that is only spelled in another case is the same on many a disk.
         let reached = |path: &&String| {
             let protected = std::slice::from_ref(*path);
-            readings.iter().any(|reading| judge(reading, protected).decision > Decision::Allow)
+            readings.iter().any(|reading| judge(reading, protected).decision > GuardDecision::Allow)
         };
         protected.iter().find(reached).map_or(Found::Nothing, |path| Found::Write(path.clone()))
     }
@@ -227,7 +228,7 @@ pub(super) fn may_write(event: &Heard<'_>, action: &Action) -> Option<bool> {
 pub(in super::super) fn may_do_anything(event: &Heard<'_>, action: &Action) -> bool {
     match action {
         Action::Shell { command, .. } => {
-            let is_known = |effect: &Effect| {
+            let is_known = |effect: &CommandEffect| {
                 effect.certainty == Certainty::Certain && !matches!(effect.op, Op::Exec | Op::Unknown)
             };
             let shows_all = |reading: &Reading| only_looks(command, reading) && reading.effects.iter().all(is_known);

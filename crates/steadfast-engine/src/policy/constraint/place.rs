@@ -1,6 +1,7 @@
 //! Whether a path is what a human named.
 
-use steadfast_shell::{Decision, Reading, judge};
+use steadfast_shell::{GuardDecision, Reading, judge};
+use steadfast_text::glob;
 
 use super::super::target;
 
@@ -50,11 +51,11 @@ pub(crate) fn covers(name: &str, path: &str, cwd: &str) -> bool {
         name if name.trim_end_matches("/**").contains("**") => {
             let pattern: Vec<&str> = name.trim_start_matches("./").split('/').collect();
             let path: Vec<&str> = path.split('/').collect();
-            (0..path.len()).any(|from| fits(&path[from..], &pattern))
+            (0..path.len()).any(|from| glob::path(&pattern, &path[from..]))
         }
         name if name.contains(['/', '.', '*']) => {
             let name = name.trim_start_matches("./").trim_end_matches("**").to_owned();
-            judge(&Reading::of_write(path, cwd), &[name]).decision > Decision::Allow
+            judge(&Reading::of_write(path, cwd), &[name]).decision > GuardDecision::Allow
         }
         name => {
             let plain = |text: &str| text.to_lowercase().replace('-', "_");
@@ -62,40 +63,6 @@ pub(crate) fn covers(name: &str, path: &str, cwd: &str) -> bool {
             parts.any(|part| stem(part) == plain(name))
         }
     }
-}
-
-/// Whether a path fits a pattern in which `**` stands for any number of folders.
-fn fits(path: &[&str], pattern: &[&str]) -> bool {
-    let part = |part: &&str, wanted: &&str| {
-        run_fits(
-            part.as_bytes(),
-            wanted.as_bytes(),
-            |byte| *byte == b'*',
-            |byte, other| *other == b'?' || byte == other,
-        )
-    };
-    run_fits(path, pattern, |wanted| *wanted == "**", part)
-}
-
-/// Goes back to the last wildcard only: what a human wrote takes no longer than it is long, times the path.
-fn run_fits<T>(items: &[T], pattern: &[T], is_any: impl Fn(&T) -> bool, is_one: impl Fn(&T, &T) -> bool) -> bool {
-    let (mut item, mut at, mut back) = (0, 0, None);
-    while item < items.len() {
-        if pattern.get(at).is_some_and(&is_any) {
-            back = Some((item, at));
-            at += 1;
-        } else if pattern.get(at).is_some_and(|wanted| is_one(&items[item], wanted)) {
-            item += 1;
-            at += 1;
-        } else if let Some((from, any)) = back {
-            back = Some((from + 1, any));
-            item = from + 1;
-            at = any + 1;
-        } else {
-            return false;
-        }
-    }
-    pattern[at..].iter().all(is_any)
 }
 
 /// Where an agent may write whatever is forbidden: its scratch folder, temporary files beside the checkout, what its host

@@ -94,7 +94,7 @@ fn by_git(reading: &Reading, wired: &[WiredFile]) -> Option<String> {
 }
 
 /// Whether an effect is a sweep's, which is judged here.
-pub(super) fn is_sweep(effect: &steadfast_shell::Effect) -> bool {
+pub(super) fn is_sweep(effect: &steadfast_shell::CommandEffect) -> bool {
     effect.via == "git" && effect.op == Op::Delete && effect.path.as_deref().is_some_and(|path| path.ends_with("/**"))
 }
 

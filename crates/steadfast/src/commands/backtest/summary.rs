@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 use steadfast_engine::POLICIES;
 use steadfast_model::PolicyName;
 use steadfast_redact::redact;
-use steadfast_text::{count, truncate};
+use steadfast_text::{count, printable, truncate};
 use steadfast_work::replay::{PolicyExample, PolicyRemark, SessionReport};
-use steadfast_work::text::printable;
 
 /// What the policies say of all sessions.
 #[derive(Debug, Default)]

@@ -10,8 +10,8 @@ use super::sandbox::{Sandbox, temporary};
 use super::scene::Scene;
 use super::timeline::Timeline;
 use super::{End, Host};
+use crate::environment;
 use crate::error::CommandError;
-use crate::surroundings;
 
 const SPEC: &str = include_str!("project/words.md");
 
@@ -55,7 +55,7 @@ pub(super) fn play(timeline: &mut Timeline, sandbox: &Sandbox) -> Result<(), End
             _ => line,
         };
         if !text.trim().is_empty() {
-            timeline.show(surroundings::now(), &Scene::Went { text: text.clone() })?;
+            timeline.show(environment::now(), &Scene::Went { text: text.clone() })?;
             last = text;
         }
     }

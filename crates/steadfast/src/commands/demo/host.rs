@@ -15,8 +15,8 @@ use steadfast_sim::ScriptedModel;
 
 use super::sandbox::{Sandbox, temporary};
 use super::script;
+use crate::environment;
 use crate::error::CommandError;
-use crate::surroundings;
 
 /// Between its last line and its end a host still asks the hook of the session's end.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -57,9 +57,9 @@ pub(super) fn find_program(host: Host, named: Option<PathBuf>) -> Result<Option<
         };
     }
     let file_name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let folders = surroundings::path("PATH").unwrap_or_default();
+    let folders = environment::path("PATH").unwrap_or_default();
     std::env::split_paths(folders.as_os_str())
-        .map(|folder| surroundings::cwd().join(folder).join(&file_name))
+        .map(|folder| environment::cwd().join(folder).join(&file_name))
         .find(|program| program.is_file())
         .map(Some)
         .ok_or_else(|| CommandError::failure(format!("`{name}` is not on the PATH")).hint(hint))
@@ -102,7 +102,7 @@ impl Performance {
         if let Some(stdout) = child.stdout.take() {
             std::thread::spawn(move || {
                 for text in BufReader::new(stdout).lines().map_while(Result::ok) {
-                    if sender.send(Line { at: surroundings::now(), text }).is_err() {
+                    if sender.send(Line { at: environment::now(), text }).is_err() {
                         break;
                     }
                 }

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use steadfast_store::Place;
+use steadfast_text::quote;
 use tempfile::TempDir;
 
 use super::script::{CHECK, TASKS};
+use crate::environment;
 use crate::error::CommandError;
-use crate::surroundings;
 
 #[derive(Debug)]
 pub(super) struct Sandbox {
@@ -40,14 +41,13 @@ impl Sandbox {
             fs::create_dir(path).map_err(failed)?;
         }
         let steadfast = bin.join("steadfast").with_extension(std::env::consts::EXE_EXTENSION);
-        std::env::current_exe().and_then(|program| link(&program, &steadfast)).map_err(failed)?;
-        let paths = surroundings::path("PATH").unwrap_or_default();
+        std::env::current_exe().and_then(|program| std::os::unix::fs::symlink(&program, &steadfast)).map_err(failed)?;
+        let paths = environment::path("PATH").unwrap_or_default();
         let paths = [bin].into_iter().chain(std::env::split_paths(paths.as_os_str()));
         let path = std::env::join_paths(paths)
             .map_err(|error| temporary(&format!("the temporary folder cannot go on the PATH: {error}")))?;
         // A login shell reads the machine's profile, which may set PATH anew.
-        let quoted = root.join("bin").display().to_string().replace('\'', r"'\''");
-        let profile = format!("PATH='{quoted}':\"$PATH\"\n");
+        let profile = format!("PATH={}:\"$PATH\"\n", quote(&root.join("bin").to_string_lossy()));
         for name in [".profile", ".zprofile"] {
             fs::write(home.join(name), &profile).map_err(failed)?;
         }
@@ -113,16 +113,6 @@ pub(super) fn temporary(message: &str) -> CommandError {
     )
 }
 
-#[cfg(unix)]
-fn link(program: &Path, name: &Path) -> std::io::Result<()> {
-    std::os::unix::fs::symlink(program, name)
-}
-
-#[cfg(not(unix))]
-fn link(program: &Path, name: &Path) -> std::io::Result<()> {
-    fs::copy(program, name).map(drop)
-}
-
 /// A process that sees us end, by Ctrl-C too, and removes what we could not. It waits for its input to close, and a
 /// process that dies closes everything.
 #[derive(Debug)]
@@ -132,7 +122,6 @@ struct Sweeper {
 }
 
 impl Sweeper {
-    #[cfg(unix)]
     #[expect(clippy::disallowed_methods, reason = "only another process outlives this one")]
     fn start(folder: &Path) -> Option<Self> {
         use std::os::unix::process::CommandExt;
@@ -151,11 +140,6 @@ impl Sweeper {
             .ok()?;
         let lifeline = process.stdin.take();
         Some(Self { process, lifeline })
-    }
-
-    #[cfg(not(unix))]
-    fn start(_folder: &Path) -> Option<Self> {
-        None
     }
 }
 

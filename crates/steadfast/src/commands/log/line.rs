@@ -1,9 +1,8 @@
 use serde_json::{Value, json};
 use steadfast_model::{Millis, SessionId};
 use steadfast_store::ledger::HistoryLine;
-use steadfast_work::text::printable;
+use steadfast_text::{ago, parse_time, printable};
 
-use steadfast_text::{ago, parse_time};
 use steadfast_work::history::{cut, short_length};
 
 /// One line of the log.

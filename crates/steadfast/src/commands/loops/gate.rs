@@ -2,15 +2,15 @@ use clap::Args;
 use serde_json::json;
 use steadfast_model::{LoopEnd, Objected, Stage, TaskId, Waiver};
 use steadfast_runner::review::{Against, Judged, SessionReview, add_remedies, close_remedies, objected, still_objects};
+use steadfast_text::printable;
 use steadfast_work::loops::Loops;
 use steadfast_work::task_list::StatedEnd;
-use steadfast_work::text::printable;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 use crate::report;
-use crate::surroundings;
 
 /// Looks whether the loop may be called complete: every task with evidence on the files as they are, a review that passed,
 /// nothing that must not be, no test weakened, and what your own words say has to pass does.
@@ -37,11 +37,11 @@ impl Gate {
         let reviews = ledger.reviews_of(&looped.id)?;
         let judged = session.gate(&reviews)?;
         let objections: Vec<Objected> = judged.objections.iter().map(objected).collect();
-        ledger.keep_objections(&looped.id, &objections, surroundings::now())?;
+        ledger.keep_objections(&looped.id, &objections, environment::now())?;
         if let Some(first) = objections.first() {
-            let tasks = add_remedies(&mut ledger, session.plan(), &judged.objections, surroundings::now())?;
+            let tasks = add_remedies(&mut ledger, session.plan(), &judged.objections, environment::now())?;
             if !tasks.is_empty() {
-                ledger.advance_loop(&looped.id, Stage::Review, Stage::Executing, surroundings::now())?;
+                ledger.advance_loop(&looped.id, Stage::Review, Stage::Executing, environment::now())?;
             }
             drop(ledger);
             Loops::of(&repository)?.written(&looped.id)?;
@@ -53,7 +53,7 @@ impl Gate {
             });
         }
         self.say(&objections, &judged, &[])?;
-        ledger.advance_loop(&looped.id, Stage::Review, Stage::Complete, surroundings::now())?;
+        ledger.advance_loop(&looped.id, Stage::Review, Stage::Complete, environment::now())?;
         drop(ledger);
         let over = Loops::of(&repository)?.written(&looped.id)?;
         if self.json { Ok(()) } else { tell!("{}", report::card(&repository, &over, &judged)?) }
@@ -123,7 +123,7 @@ impl Waive {
         drop(loops);
         let mut ledger = repository.ledger()?;
         let waiver = Waiver { objection: objected.id.clone(), text: objected.text.clone(), why: why.clone() };
-        let now = surroundings::now();
+        let now = environment::now();
         ledger.waive_objection(&looped.id, &waiver, now)?;
         let closed = close_remedies(&mut ledger, &looped, objected, &why, now)?;
         drop(ledger);

@@ -7,10 +7,10 @@ use steadfast_text::count;
 use steadfast_work::Repository;
 use steadfast_work::loops::Loops;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
-use crate::surroundings;
 
 /// Asks experts about what was done, and keeps what they say; or says what became of a finding.
 ///
@@ -92,7 +92,7 @@ fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
             ReviewKind::Light { wave: held.saturating_add(1) }
         }
         Stage::Review if looped.rounds >= ROUNDS => {
-            ledger.end_loop(&looped.id, LoopEnd::Capped, surroundings::now())?;
+            ledger.end_loop(&looped.id, LoopEnd::Capped, environment::now())?;
             return Err(CommandError::needs_human(format!("loop {} is capped after {ROUNDS} reviews", looped.id))
                 .hint("`steadfast loop start` begins another; what was done is in this checkout"));
         }
@@ -150,7 +150,7 @@ fn list(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
 
 fn resolve(repository: &Repository, looped: &Loop, finding: u32, resolution: Resolution) -> Result<(), CommandError> {
     let mut ledger = repository.ledger()?;
-    ledger.resolve_finding(&looped.id, finding, &resolution, surroundings::now())?;
+    ledger.resolve_finding(&looped.id, finding, &resolution, environment::now())?;
     drop(ledger);
     Loops::of(repository)?.written(&looped.id)?;
     tell!("finding {finding} is {}", word(&resolution))

@@ -4,10 +4,10 @@ use steadfast_plan::{Dimension, Mark, SpecScore};
 use steadfast_text::truncate;
 use steadfast_work::loops::{Judged, Loops, Request, how};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
-use crate::surroundings;
 
 /// Says how clear a request is, with the sentence that earned each point. Nothing is kept.
 #[derive(Debug, Args)]
@@ -25,8 +25,8 @@ impl Score {
         let Some(request) = &self.request else { return self.judged_before() };
         // Words can be judged anywhere; how familiar their folders are only in a repository.
         let repository = here::repository().ok();
-        let root = repository.as_ref().map_or_else(surroundings::cwd, |repository| repository.place.root.clone());
-        let request = Request::read(request, &root, &surroundings::environment())?;
+        let root = repository.as_ref().map_or_else(environment::cwd, |repository| repository.place.root.clone());
+        let request = Request::read(request, &root, &environment::current())?;
         let loops = repository.as_ref().map(Loops::of).transpose()?;
         let judged = request.judge(loops.as_ref().map(Loops::ledger))?;
         if self.json {

@@ -11,12 +11,12 @@ use steadfast_work::loops::{Author, Begun, Binding, Loops, Request, how, questio
 
 use super::score::{missing, questions, scores_json, show_marks};
 use super::status::{limits_json, limits_line};
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::limit::LimitFlags;
 use crate::output::{answer, ask, note, tell};
 use crate::recalled;
-use crate::surroundings;
 
 /// Begins a loop from a sentence or a spec: recalls what was learned, and judges whether the request is clear enough.
 ///
@@ -173,7 +173,7 @@ fn show(loops: &Loops<'_>, begun: &Begun) -> Result<(), CommandError> {
 }
 
 fn show_recalled(recalled: &[Recalled]) -> Result<(), CommandError> {
-    let now = surroundings::now();
+    let now = environment::now();
     for one in recalled {
         if let Memory::Learning(learning) = &one.memory {
             tell!("{} [learning {}]", recalled::line(one, now), learning.id)?;

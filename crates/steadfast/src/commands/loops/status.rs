@@ -4,10 +4,10 @@ use steadfast_model::{Finding, FindingSeverity, Loop, LoopLimits, Resolution, Re
 use steadfast_text::{ago, count};
 use steadfast_work::loops::{Loops, folder, how};
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
-use crate::surroundings;
 
 /// Shows the loop of this checkout: its stage, its scores, its tasks and reviews, and what comes next.
 #[derive(Debug, Args)]
@@ -80,7 +80,7 @@ pub(super) fn show(loops: &Loops<'_>, looped: &Loop, json: bool) -> Result<(), C
         );
     }
     let ended = looped.ended.map(|end| format!(", {}", end.as_str())).unwrap_or_default();
-    let when = ago(surroundings::now().since(looped.updated_at));
+    let when = ago(environment::now().since(looped.updated_at));
     tell!("loop {}: {} ({}{ended}, {when})", looped.id, looped.request, looped.stage.as_str())?;
     if let Some(scores) = looped.scores {
         tell!("spec score {} of 10, fit {} of 75", scores.spec, scores.fit)?;

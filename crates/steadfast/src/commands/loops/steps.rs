@@ -6,8 +6,8 @@ use clap::Args;
 use serde_json::json;
 use steadfast_engine::goal::understood;
 use steadfast_model::Stage;
+use steadfast_text::printable;
 use steadfast_work::loops::{Binding, Loops, Request, folder, how};
-use steadfast_work::text::printable;
 
 use crate::error::CommandError;
 use crate::here;

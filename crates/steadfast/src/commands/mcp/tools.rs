@@ -3,13 +3,12 @@
 
 use std::path::Path;
 
-use steadfast_model::{Check, TaskId};
-use steadfast_store::ledger::NewTask;
-use steadfast_work::task_list::{Asked, PATIENCE, Proposal};
+use steadfast_work::task_list::Proposal;
 use steadfast_work::why::Explained;
 
 use super::arguments::{Arguments, Parameter};
 use super::tool::{Call, Effect, Said, Tool};
+use crate::commands::task::{Add, Done, Patience, Task};
 use crate::commands::{plan, why};
 use crate::error::CommandError;
 use crate::report;
@@ -57,54 +56,56 @@ pub(super) static TOOLS: [Tool; 14] = [
             Parameter::texts("after", "Ids of tasks that have to be done before it."),
             Parameter::maybe_text("verify", "The command that proves it done."),
         ],
-        run: add,
+        run: |call, mut given| {
+            let (title, verify) = (given.text("title")?, given.maybe_text("verify")?);
+            let (files, after) = (given.texts("files")?, given.texts("after")?);
+            change(call, Task::Add(Add { title, files, after, verify, ..Add::default() }))
+        },
     },
     Tool {
         name: "task_start",
         about: "Starts a task; this session works on the list from then on.",
         effect: Effect::Changes,
         takes: &[ID],
-        run: start,
+        run: |call, mut given| change(call, Task::Start { id: given.text("id")? }),
     },
     Tool {
         name: "task_done",
         about: "Closes a task: its check is run, and it is closed when that passes. Says what is left.",
         effect: Effect::Changes,
         takes: &[ID, Parameter::maybe_text("artifact", "A picture that shows it, where that is its check.")],
-        run: done,
+        run: |call, mut given| {
+            let (id, artifact) = (given.text("id")?, given.maybe_text("artifact")?.map(Into::into));
+            change(call, Task::Done(Done { id, artifact, ..Done::default() }))
+        },
     },
     Tool {
         name: "task_check",
         about: "Runs the check of every done task whose files changed since, each distinct check once.",
         effect: Effect::Changes,
         takes: &[],
-        run: |call, _| {
-            let mut list = call.list()?;
-            let rechecked = list.check_stale(&Asked { sandbox: call.sandbox.clone(), ..Asked::default() })?;
-            let text = report::rechecked(&rechecked)?;
-            Ok(Said::changed(list, text))
-        },
+        run: |call, _| change(call, Task::Check { patience: Patience::default() }),
     },
     Tool {
         name: "task_wait",
         about: "Waits for the check of a task that runs.",
         effect: Effect::Changes,
         takes: &[ID],
-        run: wait,
+        run: |call, mut given| change(call, Task::Wait { id: given.text("id")?, patience: Patience::default() }),
     },
     Tool {
         name: "task_note",
         about: "Adds a line to what is known of a task.",
         effect: Effect::Adds,
         takes: &[ID, Parameter::text("text", "What is to be known, in one line.")],
-        run: note,
+        run: |call, mut given| change(call, Task::Note { id: given.text("id")?, text: given.text("text")? }),
     },
     Tool {
         name: "task_block",
         about: "Sets a task aside that cannot go on. Only a human puts it back.",
         effect: Effect::Changes,
         takes: &[ID, Parameter::text("why", "What stands in the way.")],
-        run: block,
+        run: |call, mut given| change(call, Task::Block { id: given.text("id")?, why: given.text("why")? }),
     },
     Tool {
         name: "decide",
@@ -149,15 +150,6 @@ pub(super) static TOOLS: [Tool; 14] = [
     },
 ];
 
-fn add(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
-    let (title, files, after) = (given.text("title")?, given.texts("files")?, given.texts("after")?);
-    let verify = given.maybe_text("verify")?.map(Check::command);
-    let blocked_by = after.into_iter().map(TaskId::new).collect();
-    let mut list = call.list()?;
-    let task = list.add(|added_by| NewTask { files, blocked_by, verify, ..NewTask::new(title, added_by) })?;
-    Ok(Said::changed(list, report::added(&task)))
-}
-
 fn propose(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     let (text, path) = (given.text("text")?, given.maybe_text("path")?);
     let proposal = Proposal { text, file: Path::new("-"), path: path.as_deref() };
@@ -166,45 +158,9 @@ fn propose(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
     Ok(Said::Text(warnings.fold(plan::proposed(&proposed), |text, warning| text + &warning)))
 }
 
-fn start(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
-    let id = TaskId::new(given.text("id")?);
+/// Does what the command of that name does.
+fn change(call: &Call, task: Task) -> Result<Said, CommandError> {
     let mut list = call.list()?;
-    let changed = list.start(&id)?;
-    let text = report::started(&list, &changed)?;
-    Ok(Said::changed(list, text))
-}
-
-fn done(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
-    let id = TaskId::new(given.text("id")?);
-    let mut list = call.list()?;
-    let asked = Asked {
-        artifact: given.maybe_text("artifact")?.map(Into::into),
-        sandbox: call.sandbox.clone(),
-        ..Asked::default()
-    };
-    let closing = list.done(&id, &asked)?;
-    let text = report::closing(&list, &closing)?;
-    Ok(Said::changed(list, text))
-}
-
-fn wait(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
-    let id = TaskId::new(given.text("id")?);
-    let mut list = call.list()?;
-    let closing = list.wait(&id, PATIENCE)?;
-    let text = report::closing(&list, &closing)?;
-    Ok(Said::changed(list, text))
-}
-
-fn note(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
-    let (id, text) = (TaskId::new(given.text("id")?), given.text("text")?);
-    let task = call.list()?.note(&id, &text)?;
-    Ok(Said::Text(format!("{} {}: noted", task.id, task.title)))
-}
-
-fn block(call: &Call, mut given: Arguments) -> Result<Said, CommandError> {
-    let (id, why) = (TaskId::new(given.text("id")?), given.text("why")?);
-    let mut list = call.list()?;
-    let changed = list.block(&id, &why)?;
-    let text = report::changed(&list, &changed)?;
+    let text = task.perform(&mut list, call.sandbox.clone())?;
     Ok(Said::changed(list, text))
 }

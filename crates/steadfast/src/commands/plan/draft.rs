@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 use steadfast_store::Draft;
-use steadfast_text::ago;
+use steadfast_text::{ago, count};
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{Proposal, Proposed, Standing, TaskList, short_of};
 
 use crate::diff;
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, says_yes, tell};
 use crate::report::{granted, rendered};
-use crate::surroundings;
 
 /// Keeps a draft of a plan for a human to read.
 #[derive(Debug, Args)]
@@ -70,12 +70,8 @@ pub(in crate::commands) fn said(proposed: &Proposed) -> String {
     )
 }
 
-pub(super) fn tasks(count: u32) -> String {
-    match count {
-        0 => "a text without tasks".to_owned(),
-        1 => "1 task".to_owned(),
-        count => format!("{count} tasks"),
-    }
+pub(super) fn tasks(number: u32) -> String {
+    if number == 0 { "a text without tasks".to_owned() } else { count(number, "task") }
 }
 
 /// The draft as a human reads it.
@@ -85,7 +81,7 @@ fn read_out(list: &TaskList, draft: &Draft) -> Result<(), CommandError> {
     tell!(
         "plan {}, proposed {}{by}, {}, to be written to {}\n",
         short_of(draft),
-        ago(surroundings::now().since(draft.proposed_at)),
+        ago(environment::now().since(draft.proposed_at)),
         tasks(draft.tasks),
         draft.path
     )?;

@@ -5,10 +5,10 @@ use steadfast_text::and_more;
 use steadfast_work::task_list::{Locked, Standing, short_of};
 use steadfast_work::why::whose_gate;
 
+use crate::environment;
 use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
-use crate::surroundings;
 
 /// Closes the plan gate.
 #[derive(Debug, Args)]
@@ -76,7 +76,7 @@ pub(super) fn take(file: &str) -> Result<(), CommandError> {
     let list = here::task_list("plan take")?;
     let place = list.place();
     for standing in list.gates() {
-        let taken = take_kept(place, &standing.gate.scope, standing.root(place), file, surroundings::now());
+        let taken = take_kept(place, &standing.gate.scope, standing.root(place), file, environment::now());
         let taken = taken.map_err(|error| CommandError::failure(format!("cannot write `{file}`: {error}")))?;
         if let Some(path) = taken {
             tell!("{} is as it was moved aside, and sealed so", path.display())?;

@@ -1,4 +1,3 @@
-use clap::Args;
 use serde_json::json;
 use steadfast_model::{Counts, PlanId};
 use steadfast_store::ledger::PlanLine;
@@ -7,17 +6,10 @@ use steadfast_work::task_list::{Plans, TaskList};
 use crate::error::CommandError;
 use crate::output::tell;
 
-#[derive(Clone, Copy, Debug, Args)]
-pub(in crate::commands) struct Output {
-    /// Print JSON with stable keys: `{plans: [{id, title, spec, in_force, open, done, blocked, run}]}`.
-    #[arg(long)]
-    json: bool,
-}
-
-pub(super) fn show(list: &TaskList, output: Output) -> Result<(), CommandError> {
+pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     let Plans { lines, in_force } = list.plans()?;
     let is_in_force = |line: &PlanLine| Some(&line.id) == in_force.as_ref();
-    if output.json {
+    if as_json {
         let plans: Vec<_> = lines
             .iter()
             .map(|line| {

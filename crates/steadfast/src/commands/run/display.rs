@@ -15,9 +15,9 @@ use steadfast_store::{Place, log_line};
 
 use super::notice::Notice;
 use super::screen::Screen;
+use crate::environment;
 use crate::error::CommandError;
 use crate::output::{note, tell};
-use crate::surroundings;
 
 /// Reading a run of thousands of tasks takes a while: no more than a hundredth of the time goes to it.
 const SHARE: u32 = 100;
@@ -107,7 +107,7 @@ impl Display {
             fs::rename(&next, &self.page)
         });
         if let Err(error) = written {
-            log_line(&self.place, surroundings::now(), &format!("PROGRESS.md of run {}: {error}", self.run));
+            log_line(&self.place, environment::now(), &format!("PROGRESS.md of run {}: {error}", self.run));
         }
     }
 
@@ -126,7 +126,7 @@ impl Audience for Display {
         self.shown = true;
         if let Some(line) = line(news, now).filter(|_| !goes_on) {
             self.wipe();
-            let time = surroundings::now().to_string();
+            let time = environment::now().to_string();
             // The time of day is enough for a night.
             note!("{} {line}", time.get(11..19).unwrap_or(&time));
             self.stale = true;

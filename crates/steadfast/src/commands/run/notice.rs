@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use steadfast_model::RunSettings;
 use steadfast_store::{Place, log_line};
 
+use crate::environment;
 use crate::output::visible;
-use crate::surroundings;
 
 /// A command that tells somebody does not take longer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ impl Notice {
             return;
         }
         if let Err(why) = self.run(line) {
-            log_line(place, surroundings::now(), &format!("`run.notify` did not tell anybody: {why}"));
+            log_line(place, environment::now(), &format!("`run.notify` did not tell anybody: {why}"));
         }
     }
 

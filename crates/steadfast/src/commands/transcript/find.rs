@@ -4,9 +4,8 @@ use clap::Args;
 use serde_json::json;
 
 use steadfast_hosts::transcript::{Happening, Timeline, TimelineEntry};
-use steadfast_text::count;
+use steadfast_text::{count, printable};
 use steadfast_work::history::cut;
-use steadfast_work::text::printable;
 
 use super::sessions;
 use crate::error::CommandError;

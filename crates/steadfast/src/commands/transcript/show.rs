@@ -6,9 +6,8 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_hosts::transcript::{CallOutcome, Happening, Timeline, TimelineEntry, Transcript, subagent_files};
 use steadfast_redact::redact;
-use steadfast_text::truncate;
+use steadfast_text::{printable, truncate};
 use steadfast_work::history::cut;
-use steadfast_work::text::printable;
 
 use super::sessions;
 use crate::error::CommandError;

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::running::git;
+use crate::run::git;
 use crate::sandbox::Sandbox;
 
 /// All five dimensions, in a spec.

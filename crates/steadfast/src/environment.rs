@@ -18,7 +18,7 @@ pub(crate) fn now() -> Millis {
     Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-pub(crate) fn environment() -> Environment {
+pub(crate) fn current() -> Environment {
     Environment {
         clock: now,
         cwd: cwd(),
