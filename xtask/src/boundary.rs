@@ -46,7 +46,10 @@ const ARROWS: [(&str, &[&str]); 18] = [
         "steadfast-work",
         &["check", "engine", "hook", "hosts", "model", "observe", "plan", "redact", "store", "system", "text"],
     ),
-    ("steadfast-runner", &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "work"]),
+    (
+        "steadfast-runner",
+        &["check", "engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text", "work"],
+    ),
     ("steadfast-sim", &[]),
     // For tests only: nothing of the product may use it.
     ("steadfast-testkit", &[]),

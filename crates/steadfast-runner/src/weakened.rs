@@ -1,6 +1,5 @@
-//! Whether a change weakened the tests: the kinds of weakening that tokens show, without a reader of any language or of
-//! any format of settings. What each language looks like is in `weakened/languages.toml`, what a check and a threshold
-//! are is in `weakened/checks.toml`.
+//! Whether a change weakened the tests, as far as tokens show it. `languages.toml` says what a test looks like in each
+//! language, and `checks.toml` what a check and a threshold look like in settings and scripts.
 //!
 //! Assertions are compared, before and after and over the whole change, not words of a diff: one that moved to another
 //! file, into a helper or into a table is still there. A false alarm closes a gate, so an assertion with another one in
@@ -20,6 +19,10 @@ mod settings;
 mod source;
 
 use source::Source;
+use steadfast_text::truncate_line;
+
+/// Of everything that is compared with everything.
+const MOST: usize = 300;
 
 /// A file before and after a change. `was` is its path before, where that was another.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +95,5 @@ pub fn weakened_by(changes: &[FileChange<'_>]) -> Vec<Weakening> {
 
 fn say(kind: Kind, file: &str, line: usize, text: &str) -> Weakening {
     const LONGEST: usize = 200;
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
-    Weakening { kind, file: file.to_owned(), line, text }
+    Weakening { kind, file: file.to_owned(), line, text: truncate_line(text, LONGEST) }
 }

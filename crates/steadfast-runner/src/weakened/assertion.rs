@@ -88,13 +88,9 @@ pub(super) fn assertions(lexed: &Lexed<'_>, language: &Language, helpers: &HashS
     let mut found = Vec::new();
     let mut at = 0;
     while at < lexed.tokens.len() {
-        match finder.find(at) {
-            Some((end, assertion)) => {
-                found.extend(assertion);
-                at = end;
-            }
-            None => at += 1,
-        }
+        let (end, assertion) = finder.find(at).unwrap_or((at + 1, None));
+        found.extend(assertion);
+        at = end;
     }
     found
 }
@@ -192,7 +188,6 @@ impl Finder<'_> {
     fn condition(&self, span: &Range<usize>) -> Option<Range<usize>> {
         let open = span.start.checked_sub(1).filter(|&open| self.language.conditions && self.lexed.is(open, "{"))?;
         let first = (open.saturating_sub(LONGEST_START)..open).rev().find(|&at| self.lexed.tokens[at].is_first)?;
-        let start = (first..open).find(|&at| self.lexed.is(at, "if"))?;
-        Some(start..open)
+        (first..open).find(|&at| self.lexed.is(at, "if")).map(|start| start..open)
     }
 }

@@ -5,10 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::assertion::{Assertion, Word, Words, word};
 use super::language::Place;
 use super::source::{Held, Side, Source};
-use super::{Kind, Weakening, say};
+use super::{Kind, MOST, Weakening, say};
 
-/// Of everything that is compared with everything.
-const MOST: usize = 300;
 /// As much of a test or an assertion is in what takes its place elsewhere.
 const ENOUGH: f64 = 0.5;
 

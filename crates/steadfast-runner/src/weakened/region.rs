@@ -1,6 +1,8 @@
 //! Where the tests, suites and functions of a file begin and end.
 
-use super::language::{Language, Place, fits};
+use steadfast_text::glob;
+
+use super::language::{Language, Place};
 use super::lex::{Lexed, Token, TokenKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +36,7 @@ pub(super) fn regions<'a>(lexed: &Lexed<'a>, language: &Language, place: Place) 
     let has_calls = place > Place::Program && language.has_tests(place);
     let mut at = 0;
     while at < lexed.tokens.len() {
-        at = match reader.attribute(at) {
-            Some(end) => end,
-            None => reader.head(at, has_calls),
-        };
+        at = reader.attribute(at).unwrap_or_else(|| reader.head(at, has_calls));
     }
     let mut regions = reader.regions;
     regions.sort_by_key(|region| (region.start, std::cmp::Reverse(region.end)));
@@ -155,7 +154,7 @@ impl<'a> Reader<'a, '_> {
             }
             let attributes = self.attributes.take();
             let text = lexed.tokens[name].inside();
-            let is_named = language.test_names.iter().any(|known| fits(known, text)) && has_calls;
+            let is_named = language.test_names.iter().any(|known| glob::name(known, text)) && has_calls;
             let is_test = is_named || attributes.is_some_and(|attributes| attributes.is_test);
             let kind = if is_test { RegionKind::Test } else { RegionKind::Function };
             self.define(kind, attributes, at, name);

@@ -4,15 +4,14 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use steadfast_text::glob;
 
-use super::language::{Language, Pattern, file_name, fits, words};
+use super::language::{Language, Pattern, file_name, words};
 use super::lex::{Token, lex};
-use super::{FileChange, Kind, Weakening, say};
+use super::{FileChange, Kind, MOST, Weakening, say};
 
 static WORDS: LazyLock<Vocabulary> = LazyLock::new(|| toml::from_str(CHECKS).unwrap_or_default());
 const CHECKS: &str = include_str!("checks.toml");
-/// Of everything that is compared with everything.
-const MOST: usize = 300;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +32,7 @@ struct Vocabulary {
 
 impl Vocabulary {
     fn is_read(&self, path: &str) -> bool {
-        self.files.iter().any(|known| fits(known, file_name(path)))
+        self.files.iter().any(|known| glob::name(known, file_name(path)))
     }
 }
 
@@ -78,7 +77,7 @@ struct Demand<'a> {
 fn demands<'a>(path: &'a str, lines: &[Line<'a>]) -> Vec<Demand<'a>> {
     let is_coverage_word = |word: &str| {
         let word = word.to_ascii_lowercase();
-        WORDS.coverage.iter().any(|known| fits(known, &word))
+        WORDS.coverage.iter().any(|known| glob::name(known, &word))
     };
     let mut words = lines.iter().flat_map(|line| &line.tokens).filter(|token| token.is_word());
     let measures = is_coverage_word(file_name(path)) || words.any(|word| is_coverage_word(word.text));
