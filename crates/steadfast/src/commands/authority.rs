@@ -118,7 +118,8 @@ mod tests {
         // `main` takes it before there is a parser.
         commands.push("hook".to_owned());
         commands.sort();
-        let mut rows: Vec<&str> = steadfast_model::commands().map(|(row, _)| row).filter(|row| !row.contains(" --")).collect();
+        let mut rows: Vec<&str> =
+            steadfast_model::commands().map(|(row, _)| row).filter(|row| !row.contains(" --")).collect();
         rows.sort_unstable();
         assert_eq!(rows, commands);
     }
