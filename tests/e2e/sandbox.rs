@@ -3,12 +3,12 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use steadfast_check::{CheckReport, CheckRun, Supervisor};
+use steadfast_check::{CheckReport, CheckRun};
 use steadfast_hosts::Sandbox;
 use steadfast_model::CheckEnd;
 use steadfast_sim::Scenario;
@@ -213,8 +213,6 @@ fn processes(is: impl Fn(&Path) -> bool) -> Vec<String> {
     found.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).collect()
 }
 
-const ORDER: &str = "STEADFAST_TEST_CHECK";
-
 /// A check with a limit that a test can wait for, in the real sandbox. Its supervisor is this program, started again.
 fn supervised(scene: &Scene, command: &str, limit: Duration) -> CheckReport {
     let run = CheckRun {
@@ -227,12 +225,8 @@ fn supervised(scene: &Scene, command: &str, limit: Duration) -> CheckReport {
     };
     let order = scene.dir().join("order");
     let words = like_codex(scene).words(&scene.root());
-    fs::write(&order, serde_json::to_vec(&(run, words)).unwrap()).unwrap();
-    let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "sandbox::a_supervisor"])
-        .env(ORDER, &order)
-        .output()
-        .unwrap();
+    fs::write(&order, serde_json::to_vec(&(run, words, None::<PathBuf>)).unwrap()).unwrap();
+    let status = Command::new(env!("CARGO_BIN_EXE_e2e-supervisor")).arg(&order).output().unwrap();
     assert!(status.status.success(), "{status:?}");
     serde_json::from_slice(&fs::read(order.with_extension("report")).unwrap()).unwrap()
 }
@@ -261,14 +255,4 @@ fn like_codex(scene: &Scene) -> Sandbox {
         "codex/sandbox-launcher": {"codexExecutable": scene.program.path},
     });
     Sandbox::of_call(meta.as_object().unwrap()).unwrap()
-}
-
-#[test]
-#[ignore = "no test: the supervisor that the tests start"]
-fn a_supervisor() {
-    let Some(order) = std::env::var_os(ORDER).map(std::path::PathBuf::from) else { return };
-    let (run, words): (CheckRun, Vec<String>) = serde_json::from_slice(&fs::read(&order).unwrap()).unwrap();
-    let mut supervisor = Supervisor::begin().unwrap().within(words);
-    let report = supervisor.run(&run, &std::sync::atomic::AtomicBool::new(false));
-    fs::write(order.with_extension("report"), serde_json::to_vec(&report).unwrap()).unwrap();
 }

@@ -3,19 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
-use steadfast_check::{CheckReport, CheckRun, Supervisor};
+use steadfast_check::{CheckReport, CheckRun};
 use steadfast_testkit::wait_for;
 use tempfile::TempDir;
 
 /// What a supervisor is told: the check, the words of a program that keeps it in, the file whose appearance stops it.
 type Order = (CheckRun, Vec<String>, Option<PathBuf>);
-
-const TOLD: &str = "STEADFAST_TEST_RUN";
 
 /// A folder, and a check that runs in it.
 pub(crate) struct Bench {
@@ -68,9 +63,8 @@ impl Bench {
     pub(crate) fn start(&self) -> Child {
         let order: Order = (self.run.clone(), self.within.clone(), self.stop_at.clone());
         fs::write(self.order(), serde_json::to_vec(&order).unwrap()).unwrap();
-        Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "supervisor::a_supervisor"])
-            .env(TOLD, self.order())
+        Command::new(env!("CARGO_BIN_EXE_check-supervisor"))
+            .arg(self.order())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
@@ -106,38 +100,4 @@ impl Process {
     pub(crate) fn wait_until_gone(self) {
         wait_for("the end of a process", || if self.runs() { Err(format!("{self:?}")) } else { Ok(()) });
     }
-}
-
-#[test]
-#[ignore = "no test: the supervisor that the tests start"]
-fn a_supervisor() {
-    let Some(order) = std::env::var_os(TOLD).map(PathBuf::from) else { return };
-    let (run, within, stop_at): Order = serde_json::from_slice(&fs::read(&order).unwrap()).unwrap();
-    let mut supervisor = Supervisor::begin().unwrap().within(within);
-    // It ends with us, when its input does.
-    let mut companion = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let stop = Arc::new(AtomicBool::new(false));
-    if let Some(file) = stop_at {
-        let stop = Arc::clone(&stop);
-        thread::spawn(move || {
-            wait_for("what the check writes", || match fs::read_to_string(&file) {
-                Ok(text) if !text.is_empty() => Ok(()),
-                other => Err(format!("{other:?}")),
-            });
-            stop.store(true, Ordering::Relaxed);
-        });
-    }
-    let report = supervisor.run(&run, &stop);
-    assert_eq!(companion.try_wait().unwrap(), None, "what ran before the check is not the check's");
-    companion.kill().unwrap();
-    companion.wait().unwrap();
-    assert!(peak_kilobytes() < 32 << 10, "{} kB of memory", peak_kilobytes());
-    fs::write(order.with_extension("report"), serde_json::to_vec(&report).unwrap()).unwrap();
-}
-
-/// The most memory this process ever had; nothing where it is not told.
-fn peak_kilobytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or_default()
 }

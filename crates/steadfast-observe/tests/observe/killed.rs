@@ -27,7 +27,7 @@ fn kill_9_at_any_moment_leaves_no_lock_in_the_users_git() {
     let before = contents(&dot_git);
     let mut chance = 0x9e37_79b9_u64;
     for round in 0..ROUNDS {
-        let mut child = run("works_until_killed", &sandbox.root).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = run("works-until-killed", &sandbox.root).stdout(Stdio::piped()).spawn().unwrap();
         wait_for_the_first_answer(&mut child);
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_micros((chance >> 33) % 60_000));
@@ -66,7 +66,7 @@ fn a_git_that_outlives_its_caller_keeps_its_lock() {
     );
     sandbox.git(&["config", "filter.slow.clean", &slow]);
     sandbox.write(".gitattributes", "slow.txt filter=slow\n").write("slow.txt", "");
-    let mut child = run("works_until_killed", &sandbox.root).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = run("works-until-killed", &sandbox.root).stdout(Stdio::null()).spawn().unwrap();
     wait_for("a git that reads the file", || if began.exists() { Ok(()) } else { Err("none".to_owned()) });
     child.kill().unwrap();
     child.wait().unwrap();

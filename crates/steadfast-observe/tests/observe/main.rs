@@ -2,7 +2,6 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "the tests set repositories up with git, and run themselves again")]
-#![expect(clippy::print_stdout, reason = "a test that was run again answers on stdout")]
 
 mod again;
 mod back;

@@ -16,8 +16,6 @@ use steadfast_runner::agent::{Assignment, Departure, Heard, attend};
 use steadfast_testkit::wait_for;
 use tempfile::TempDir;
 
-const TOLD: &str = "STEADFAST_TEST_AGENT";
-
 pub(crate) struct Bench {
     folder: TempDir,
     pub(crate) assignment: Assignment,
@@ -99,9 +97,8 @@ impl Bench {
     pub(crate) fn elsewhere(&self, script: &str) -> Child {
         let order = self.folder.path().join("order");
         fs::write(&order, script).unwrap();
-        Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "attendant::an_attendant"])
-            .env(TOLD, self.folder.path())
+        Command::new(env!("CARGO_BIN_EXE_agent-attendant"))
+            .arg(self.folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
@@ -136,15 +133,4 @@ impl Process {
     pub(crate) fn wait_until_gone(self) {
         wait_for("the end of a process", || if self.runs() { Err(format!("{self:?}")) } else { Ok(()) });
     }
-}
-
-#[test]
-#[ignore = "no test: whoever attends the agents that the tests start"]
-fn an_attendant() {
-    let Some(folder) = std::env::var_os(TOLD).map(PathBuf::from) else { return };
-    let script = fs::read_to_string(folder.join("order")).unwrap();
-    let mut bench = Bench::of(&script);
-    bench.assignment.directory = folder.join("work");
-    bench.assignment.mark = format!("test-{}", folder.display());
-    bench.visit();
 }
