@@ -40,7 +40,7 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("steadfast-plan", &["model", "text", "words"]),
     ("steadfast-hosts", &["model", "system", "text"]),
     ("steadfast-store", &["model", "observe", "redact", "system", "text"]),
-    ("steadfast-check", &["model", "observe", "shell"]),
+    ("steadfast-check", &["model", "observe", "shell", "system"]),
     ("steadfast-hook", &["engine", "hosts", "model", "observe", "plan", "redact", "store", "system", "text"]),
     (
         "steadfast-work",
@@ -140,7 +140,7 @@ mod tests {
             (package.to_owned(), uses.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
         };
         let arrows = [
-            arrow("steadfast-plan", &["steadfast-model", "steadfast-store"]),
+            arrow("steadfast-plan", &["steadfast-model", "steadfast-store", "steadfast-text", "steadfast-words"]),
             arrow("steadfast-store", &["steadfast-model"]),
             arrow("steadfast-new", &[]),
             arrow("steadfast-shell", &["steadfast-text"]),

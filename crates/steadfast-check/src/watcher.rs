@@ -1,13 +1,13 @@
 //! What every process that we supervise begins with, and the watcher that ends it when we are gone.
 
-#![expect(clippy::disallowed_methods, reason = "only another process outlives this one")]
-
 use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
+
+use steadfast_system::program;
 
 pub const SHELL: &str = "/bin/sh";
 
@@ -53,7 +53,7 @@ pub struct Watcher {
 
 impl Watcher {
     pub fn start(mark: &str) -> io::Result<Self> {
-        let mut child = Command::new(SHELL)
+        let mut child = program(SHELL)
             .args([OsStr::new("-c"), OsStr::new(WATCHER), OsStr::new("sh"), OsStr::new(mark)])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

@@ -68,7 +68,8 @@ pub struct Draft(NamedTempFile);
 impl Draft {
     /// `.NAME.PID-XXXXXX.new` beside `path`.
     pub fn beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<Self> {
-        let mut draft = builder(path, access, |builder, folder| builder.tempfile_in(folder))?;
+        let mut options = if access == Access::Usual { fs::OpenOptions::new() } else { private_options() };
+        let mut draft = draft(path, |draft| options.read(true).write(true).create_new(true).open(draft))?;
         // Not through the draft itself, which puts its own name into an error.
         draft.as_file_mut().write_all(bytes)?;
         match access {
@@ -81,8 +82,7 @@ impl Draft {
 
     /// Renames what is at `path`, a file or a folder, to a name like that of a draft, and returns the name.
     pub fn move_beside(path: &Path) -> io::Result<PathBuf> {
-        let moved =
-            builder(path, Access::Private, |builder, folder| builder.make_in(folder, |aside| rename(path, aside)))?;
+        let moved = draft(path, |aside| rename(path, aside))?;
         moved.into_temp_path().keep().map_err(|error| error.error)
     }
 
@@ -124,24 +124,19 @@ impl Draft {
     }
 }
 
-fn builder<R>(
-    path: &Path,
-    access: Access,
-    make: impl FnOnce(&Builder<'_, '_>, &Path) -> io::Result<NamedTempFile<R>>,
-) -> io::Result<NamedTempFile<R>> {
+/// Has `make` put something at a name of its own in the folder of `path`.
+fn draft<R>(path: &Path, mut make: impl FnMut(&Path) -> io::Result<R>) -> io::Result<NamedTempFile<R>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // A name may be as long as the system allows, and the draft's is longer.
     let prefix = format!(".{}.{}-", &name[..name.floor_char_boundary(100)], std::process::id());
-    let mut builder = Builder::new();
-    builder.prefix(&prefix).suffix(".new");
-    #[cfg(unix)]
-    if access == Access::Usual {
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    }
-    #[cfg(not(unix))]
-    let _ = access;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    make(&builder, folder)
+    // `tempfile` adds the name of the draft to an error, which says nothing to a reader.
+    let mut code = None;
+    let made = Builder::new()
+        .prefix(&prefix)
+        .suffix(".new")
+        .make_in(folder, |draft| make(draft).inspect_err(|error| code = error.raw_os_error()));
+    made.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
 }
 
 #[cfg(unix)]
@@ -179,8 +174,7 @@ fn keep(_draft: &NamedTempFile, _path: &Path) -> io::Result<()> {
 /// Makes a link, or lets it lead elsewhere, in one step.
 pub fn replace_link(path: &Path, target: &OsStr) -> io::Result<()> {
     let make = |draft: &Path| std::os::unix::fs::symlink(target, draft);
-    let draft = builder(path, Access::Private, |builder, folder| builder.make_in(folder, make))?;
-    draft.into_temp_path().persist(path).map_err(|error| error.error)
+    draft(path, make)?.into_temp_path().persist(path).map_err(|error| error.error)
 }
 
 /// The name of a file is on the disk when its folder is. Not every system opens a folder.

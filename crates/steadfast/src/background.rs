@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use steadfast_hook::Background;
 use steadfast_store::{Place, neighbours_are_due};
-use steadfast_system::Process;
+use steadfast_system::{Process, program};
 use steadfast_work::REFINING;
 
 use crate::environment;
@@ -36,9 +36,8 @@ pub(crate) fn begin(work: &Background) {
 }
 
 /// Starts this program with other words at the root of a checkout.
-#[expect(clippy::disallowed_methods, reason = "what takes long is done in a process of its own")]
 fn start<W: AsRef<OsStr>>(root: &Path, words: impl IntoIterator<Item = W>) -> std::io::Result<()> {
-    Command::new(std::env::current_exe()?)
+    program(std::env::current_exe()?)
         .args(words)
         .current_dir(root)
         .stdin(Stdio::null())

@@ -1,10 +1,10 @@
 //! The door through which checks are started.
 
-#![expect(clippy::disallowed_methods, reason = "this is the door")]
-
 use std::io::{self, PipeReader, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
+
+use steadfast_system::program;
 
 use super::report::CheckRun;
 use crate::watcher::{LEADS_ASTRAY, SHELL, WHEN_TOLD, Watcher, unlike_any};
@@ -42,7 +42,7 @@ pub(crate) fn start(run: &CheckRun, within: &[String]) -> io::Result<Started> {
     let mut watcher = Watcher::start(&mark)?;
     let (output, writer) = io::pipe()?;
     let mut child = {
-        let mut command = Command::new(SHELL);
+        let mut command = program(SHELL);
         let (name, value) = mark.split_once('=').unwrap_or((RUN, &mark));
         command
             .args(WHEN_TOLD)

@@ -82,7 +82,7 @@ pub(super) fn is_telling(line: &str) -> bool {
 }
 
 /// What begins with one of these words and a number: the number, and what follows it. `Phase 1: Codes` → `1`, `Codes`.
-pub(crate) fn led<'t>(text: &'t str, words: WordList) -> Option<(&'t str, &'t str)> {
+pub(crate) fn led(text: &str, words: WordList) -> Option<(&str, &str)> {
     let body = text.trim_start_matches(|c: char| !c.is_alphanumeric());
     let rest = words.iter().find_map(|word| {
         let start = body.get(..word.len())?;

@@ -60,7 +60,7 @@ impl ReplayedActions {
     }
 
     /// The next whose story is told.
-    pub fn next(&mut self) -> Option<ReplayedAction> {
+    pub fn pop(&mut self) -> Option<ReplayedAction> {
         self.open.pop_front_if(|action| action.closed)
     }
 

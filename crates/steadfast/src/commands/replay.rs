@@ -51,7 +51,7 @@ impl Replay {
         for judged in &mut fold {
             answered += u64::from(!judged.opinions().is_empty());
             actions.add(&judged);
-            while let Some(action) = actions.next() {
+            while let Some(action) = actions.pop() {
                 self.tell(&action, &mut scores)?;
             }
             if !self.json {

@@ -1,5 +1,4 @@
 use std::os::unix::process::CommandExt;
-use std::process::Command;
 
 use clap::Args;
 use steadfast_hook::is_gone;
@@ -201,9 +200,8 @@ fn shown(launch: &Launch) -> String {
 }
 
 /// The host takes this process's place: its terminal, its signals, its exit code.
-#[expect(clippy::disallowed_methods, reason = "starting the host is what this command is for")]
 fn start(launch: &Launch) -> Result<(), CommandError> {
-    let error = Command::new(&launch.program).args(&launch.args).exec();
+    let error = steadfast_system::program(&launch.program).args(&launch.args).exec();
     Err(CommandError::failure(format!("cannot start `{}`: {error}", launch.program.display()))
         .hint("install it, or name another with `--host`; `--print` shows the command"))
 }

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::io::stdin;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -67,11 +67,10 @@ impl Supervise {
     }
 
     /// The lock goes on to a process that has no parent any more when this one ends.
-    #[expect(clippy::disallowed_methods, reason = "a check runs in a process of its own")]
     fn pass_on(&self) -> Result<(), CommandError> {
         let failed = |error: std::io::Error| self.not_begun(format_args!("the supervisor cannot be started: {error}"));
         let lock = std::os::fd::AsFd::as_fd(&stdin()).try_clone_to_owned().map_err(failed)?;
-        Command::new(std::env::current_exe().map_err(failed)?)
+        steadfast_system::program(std::env::current_exe().map_err(failed)?)
             .args(["supervise", "--plan", &self.plan, "--task", &self.task, "--run", &self.run, "--in", "."])
             .stdin(lock)
             // Whoever asked waits for its end there.

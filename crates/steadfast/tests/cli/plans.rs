@@ -377,7 +377,7 @@ fn the_next_session_is_printed_and_only_for_a_human() {
     ");
     sandbox.write("SPEC.json", SPEC.replace("\"Greeting\"", "\"Greet 'em\""));
     sandbox.ok(&["plan", "load", "SPEC.json"]);
-    insta::assert_snapshot!(sandbox.ok(&["resume", "--print"]), @r#"claude -- 'Go on with the plan "Greet '\''em": 0 of 13 tasks are done. Next is 1.0 Decisions of Words: what it is to reach, and what was decided for it.'"#);
+    insta::assert_snapshot!(sandbox.ok(&["resume", "--print"]), @r#"claude -- "Go on with the plan \"Greet 'em\": 0 of 13 tasks are done. Next is 1.0 Decisions of Words: what it is to reach, and what was decided for it.""#);
     // Without a human, as much is allowed as to an agent of a run.
     let headless = |host: &str| {
         let said = sandbox.ok(&["resume", "--print", "--host", host, "--headless"]);

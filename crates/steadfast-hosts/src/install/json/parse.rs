@@ -58,6 +58,14 @@ fn syntax(body: &str, error: &serde_json::Error) -> SettingsError {
     if number < at && matches!(problem, "invalid number" | "number out of range" | "EOF while parsing a value") {
         return problem_at(body, number, "invalid number".to_owned());
     }
+    match problem {
+        "EOF while parsing a string" => {
+            return problem_at(body, open_string(body), "a string without its closing quote".to_owned());
+        }
+        // Of `nil` and `tru` the whole word is wrong, not the letter at which the parser stopped.
+        "expected ident" => at = body[..at].trim_end_matches(|c: char| c.is_ascii_alphabetic()).len(),
+        _ => {}
+    }
     let found = body[at..].chars().next();
     let last = body[..at].trim_end().chars().next_back();
     let expected = match (problem, found, last) {
@@ -65,7 +73,14 @@ fn syntax(body: &str, error: &serde_json::Error) -> SettingsError {
         ("EOF while parsing an object", _, Some('{')) => KEY,
         ("EOF while parsing an object", ..) => "`,` or `}`",
         ("EOF while parsing a list", _, last) if last != Some('[') => "`,` or `]`",
-        ("expected value" | "trailing comma" | "EOF while parsing a list" | "EOF while parsing a value", ..) => VALUE,
+        (
+            "expected value"
+            | "expected ident"
+            | "trailing comma"
+            | "EOF while parsing a list"
+            | "EOF while parsing a value",
+            ..,
+        ) => VALUE,
         ("trailing characters", ..) => "the end of the file",
         ("recursion limit exceeded", ..) => return problem_at(body, at, "nested deeper than 127 levels".to_owned()),
         (other, ..) => match other.strip_prefix("expected ") {
@@ -79,6 +94,21 @@ fn syntax(body: &str, error: &serde_json::Error) -> SettingsError {
         Some(found) => format!("unexpected `{}`, expected {expected}", found.escape_default()),
     };
     problem_at(body, at, problem)
+}
+
+/// Where the string begins that the text ends in.
+fn open_string(body: &str) -> usize {
+    let mut open = None;
+    let mut is_escaped = false;
+    for (at, byte) in body.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = open.is_some(),
+            b'"' => open = if open.is_some() { None } else { Some(at) },
+            _ => {}
+        }
+    }
+    open.unwrap_or(body.len())
 }
 
 fn problem_at(body: &str, at: usize, problem: String) -> SettingsError {

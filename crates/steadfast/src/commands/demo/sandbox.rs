@@ -72,9 +72,8 @@ impl Sandbox {
 
     /// A process in the repository that sees nothing of the world outside: no account, no settings, and no agent
     /// around the demo.
-    #[expect(clippy::disallowed_methods, reason = "the demo shows processes at work")]
     pub(super) fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
+        let mut command = steadfast_system::program(program);
         command
             .current_dir(&self.repository)
             .env_clear()
@@ -122,13 +121,12 @@ struct Sweeper {
 }
 
 impl Sweeper {
-    #[expect(clippy::disallowed_methods, reason = "only another process outlives this one")]
     fn start(folder: &Path) -> Option<Self> {
         use std::os::unix::process::CommandExt;
 
         // Without a word from us, what the agent started may still be writing when we are gone.
         let script = r#"read -r _ && exec rm -rf -- "$1"; rm -rf -- "$1"; sleep 1; rm -rf -- "$1""#;
-        let mut process = Command::new("sh")
+        let mut process = steadfast_system::program("sh")
             .args(["-c", script, "sh"])
             .arg(folder)
             .current_dir("/")

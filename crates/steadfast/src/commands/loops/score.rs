@@ -66,7 +66,7 @@ pub(super) fn show_marks(score: &SpecScore) -> Result<(), CommandError> {
     for Mark { dimension, points, because, rule } in &score.marks {
         match because {
             Some(sentence) => {
-                tell!("  {points}  {:<11}  {rule}: \"{}\"", dimension.as_str(), truncate(&sentence.text, LONGEST))?
+                tell!("  {points}  {:<11}  {rule}: \"{}\"", dimension.as_str(), truncate(&sentence.text, LONGEST))?;
             }
             None => tell!("  {points}  {:<11}  {rule}", dimension.as_str())?,
         }

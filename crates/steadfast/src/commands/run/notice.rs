@@ -1,5 +1,5 @@
 use std::io::{IsTerminal, Write, stderr};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -38,9 +38,8 @@ impl Notice {
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "it is the user's command")]
     fn run(&self, line: &str) -> Result<(), String> {
-        let mut command = Command::new("/bin/sh");
+        let mut command = steadfast_system::program("/bin/sh");
         let script = format!("{} \"$1\"", self.command);
         command.args(["-c", &script, "sh", line]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| error.to_string())?;

@@ -1,6 +1,7 @@
 //! A plan that cannot be loaded, gone on with or put away, and a decisions file that is in the way.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use serde_json::json;
 
@@ -89,12 +90,13 @@ fn a_decisions_file_that_cannot_be_read_or_written() {
 
     hint: move it away: it is written anew when it is not there
     ");
-    fs::remove_file(&file).unwrap();
-    fs::create_dir(file.with_extension("md.new")).unwrap();
+    let folder = file.parent().unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    symlink(sandbox.root().join("gone"), folder).unwrap();
     sandbox.ok(&["decide", "Plain text", "--why", "no dependency"]);
     insta::assert_snapshot!(log(&sandbox), @r"
     the decisions file was not written: cannot read `/repo/.steadfast/decisions/greeting.md`: it is longer than a megabyte
-    the decisions file was not written: cannot write `/repo/.steadfast/decisions/greeting.md`: Is a directory (os error 21)
+    the decisions file was not written: cannot write `/repo/.steadfast/decisions/greeting.md`: File exists (os error 17)
     ");
 }
 

@@ -167,7 +167,7 @@ fn a_title_is_one_line_and_leaves_room_for_the_question() {
     sandbox.write("SPEC.json", spec);
     sandbox.ok(&["plan", "propose", "SPEC.json"]);
     let draft: Value = serde_json::from_str(&sandbox.ok(&["plan", "show", "--draft", "--json"])).unwrap();
-    assert_eq!(draft["title"], format!("Tidy up [2J{}…", "x".repeat(89)));
+    assert_eq!(draft["title"], format!("Tidy up [2J{}…", "x".repeat(88)));
 }
 
 #[test]
