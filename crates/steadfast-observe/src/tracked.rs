@@ -2,10 +2,10 @@ use std::time::Duration;
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
-use crate::repository::Checkout;
 
 impl Checkout {
     /// The files that git knows, from the root of the checkout; those apart whose names are no text.

@@ -7,10 +7,9 @@
 
 #[cfg(unix)]
 pub mod agent;
-pub mod counsel;
 mod error;
+pub mod experts;
 pub mod gate;
-pub mod grounds;
 #[cfg(unix)]
 pub mod launch;
 #[cfg(unix)]
@@ -28,5 +27,6 @@ pub mod run;
 #[cfg(unix)]
 pub mod source;
 pub mod weakened;
+pub mod worktrees;
 
 pub use error::RunError;

@@ -8,12 +8,12 @@ use steadfast_work::task_list::RunTasks;
 use steadfast_work::{Repository, TaskList};
 
 use crate::agent::end_left_behind;
-use crate::counsel::ReviewBrief;
 use crate::error::RunError;
-use crate::grounds::RunWorktrees;
+use crate::experts::ReviewBrief;
 use crate::launch::{launcher, prices};
 use crate::preflight::{self, Ready};
 use crate::run::{Audience, Begin, RunOutcome, Until, is_alive, run, this_process};
+use crate::worktrees::RunWorktrees;
 
 /// A run, or a part of one.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! A loop without a human at hand: from a request or a spec, by its stages, to a result that was reviewed and gated. What
 //! each stage came to is in the ledger before the next begins, so it can be left anywhere and taken up again.
 
-mod beside;
 mod decompose;
 mod execute;
 mod judge;
+mod light_review;
 
 use std::cell::Cell;
 use std::path::Path;
@@ -20,14 +20,14 @@ use steadfast_store::lock_loop;
 use steadfast_work::loops::{Loops, Request, how, question, stated_checks};
 use steadfast_work::{Repository, WorkError, spec_file};
 
-use crate::counsel::ReviewBrief;
 use crate::error::RunError;
-use crate::grounds::RunWorktrees;
+use crate::experts::ReviewBrief;
 use crate::launch::{launcher, prices};
 use crate::lifecycle;
 use crate::preflight::{Ready, agent_and_folder, preflight};
 use crate::review::{GateOutcome, ReviewSubject, Reviewer, matter};
 use crate::run::{Audience, RunOutcome, Until, is_alive};
+use crate::worktrees::RunWorktrees;
 
 pub use execute::said;
 pub use judge::ROUNDS;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use steadfast_runner::grounds::{Candidate, Landing, Merge, RunWorktrees};
+use steadfast_runner::worktrees::{Candidate, Landing, Merge, RunWorktrees};
 use tempfile::TempDir;
 
 struct Repository {

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, setsid, waitid};
 use steadfast_model::CheckEnd;
 
-use super::kin::{ProcessTree, beneath, describe, leads_session};
+use super::process_tree::{ProcessTree, beneath, describe, leads_session};
 use super::report::{CheckReport, CheckRun, LeftBehind};
 use super::shell::{Started, start};
 use crate::process::pid;

@@ -2,8 +2,8 @@
 
 use steadfast_model::{Drift, DriftChange, Event, EventKind, WordFilter, hashed_word, hashed_words};
 
-use super::deed::ToolEffects;
 use super::place::{Signal, Without};
+use super::tool_effects::ToolEffects;
 
 /// What the words of a text weigh beside its path.
 ///

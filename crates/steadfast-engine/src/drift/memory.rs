@@ -3,9 +3,9 @@
 use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, PromptOrigin, Score, State};
 
 use super::content;
-use super::deed::{ToolEffects, unix};
 use super::place::{Distance, Signal, Without, WorkScope, folder, standing};
 use super::score::{Leads, StepScore};
+use super::tool_effects::{ToolEffects, unix};
 use super::words;
 
 /// What a prompt, or a session's first event, says of the work.

@@ -1,9 +1,9 @@
 use steadfast_model::{Attempt, Drift, Score, StepKind};
 
-use super::deed::ToolEffects;
 use super::place::{Distance, Signal, Without, WorkScope, standing};
 use super::repetition::{Repeated, Repetition, repeated, to_and_fro};
-use super::tangent::tangent;
+use super::tool_effects::ToolEffects;
+use super::topic::tangent;
 
 /// A step's score, with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]

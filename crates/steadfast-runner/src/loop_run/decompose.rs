@@ -10,8 +10,8 @@ use steadfast_work::loops::{Loops, Request};
 use steadfast_work::{TaskList, chain, spec_file};
 
 use super::LoopRun;
-use crate::counsel::{Panel, spec_of};
 use crate::error::RunError;
+use crate::experts::{Panel, spec_of};
 use crate::launch::{launcher, prices};
 use crate::lifecycle;
 

@@ -7,8 +7,8 @@ use steadfast_work::Repository;
 use steadfast_work::task_list::{Recheck, RunTasks};
 
 use super::subject::{ReviewSubject, Tip};
-use crate::counsel::{Diff, DiffKind};
 use crate::error::RunError;
+use crate::experts::{Diff, DiffKind};
 use crate::gate::{Broken, GateInput, Objection, Offence, Rerun, StatedRun, TaskStanding, Weak, judge};
 use crate::weakened::{FileChange, weakened_by};
 

@@ -6,8 +6,8 @@ use steadfast_observe::GitCommand;
 use steadfast_store::Place;
 use steadfast_work::task_list::files;
 
-use crate::counsel::Diff;
-use crate::grounds::{RunWorktrees, WorktreeError, difference};
+use crate::experts::Diff;
+use crate::worktrees::{RunWorktrees, WorktreeError, difference};
 
 use crate::error::RunError;
 

@@ -15,13 +15,13 @@ use steadfast_work::task_list::RunTasks;
 
 use super::dispatcher::Dispatcher;
 use super::ending::RunOutcome;
+use super::event::Audience;
 use super::executor::{Launcher, RunContext};
 use super::merger::Merger;
-use super::news::Audience;
-use super::teller::{Telling, TrackerUpdater};
-use crate::counsel::ReviewBrief;
+use super::tracker::{Telling, TrackerUpdater};
 use crate::error::RunError;
-use crate::grounds::RunWorktrees;
+use crate::experts::ReviewBrief;
+use crate::worktrees::RunWorktrees;
 
 /// Without a limit: ten years.
 const ENDLESS: Duration = Duration::from_secs(10 * 365 * 86_400);

@@ -25,10 +25,10 @@ pub(super) use limits::put_back;
 
 use super::begin::Until;
 use super::ending::RunOutcome;
+use super::event::{Activity, Audience, RunEvent, Snapshot};
 use super::executor::RunContext;
 use super::merger::Arrival;
 use super::message::Message;
-use super::news::{Activity, Audience, RunEvent, Snapshot};
 use crate::agent::AgentUpdate;
 use crate::error::RunError;
 use trial::Trial;

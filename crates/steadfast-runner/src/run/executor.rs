@@ -17,9 +17,9 @@ use steadfast_work::task_list::{LoadedUnit, Rework, RunTasks, UnitTaskOutcome};
 use super::message::{Message, Open, Worked};
 use super::prompt::{Before, Prompt};
 use crate::agent::{AgentUpdate, Assignment, Departed, Departure, attend};
-use crate::counsel::ReviewBrief;
 use crate::error::RunError;
-use crate::grounds::RunWorktrees;
+use crate::experts::ReviewBrief;
+use crate::worktrees::RunWorktrees;
 
 /// How an agent is launched, for a prompt and a share of the budget.
 pub type Launcher = dyn Fn(&Start<'_>) -> steadfast_hosts::launch::Launch + Send + Sync;

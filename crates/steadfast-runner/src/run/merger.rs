@@ -12,7 +12,7 @@ use steadfast_work::task_list::Recheck;
 use steadfast_work::{WorkError, chain};
 
 use super::message::{Merged, Message, Open};
-use crate::grounds::{Candidate, Landing, Merge, RunWorktrees, WorktreeError};
+use crate::worktrees::{Candidate, Landing, Merge, RunWorktrees, WorktreeError};
 
 /// How often the branch may move under a candidate: nobody else moves it, so this is for the unforeseen.
 const TRIES: u32 = 3;

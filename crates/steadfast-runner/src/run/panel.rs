@@ -8,8 +8,8 @@ use steadfast_model::Spent;
 use super::executor::{Dispatch, Job};
 use super::message::Message;
 use crate::agent::AgentUpdate;
-use crate::counsel::{Advice, Diff, Expert, Failed, Panel, Purpose, choose, told};
 use crate::error::RunError;
+use crate::experts::{Advice, Diff, Expert, Failed, Panel, Purpose, choose, told};
 use crate::quote::end_of;
 
 /// A panel that thinks longer than this holds the work up more than it helps.

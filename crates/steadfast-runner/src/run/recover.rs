@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use steadfast_model::{RunState, Status, UnitStatus};
 
 use super::dispatcher::Dispatcher;
-use super::news::RunEvent;
+use super::event::RunEvent;
 use crate::agent::end_left_behind;
 use crate::error::RunError;
 

@@ -11,7 +11,7 @@ use steadfast_model::{
 use steadfast_observe::Checkout;
 use steadfast_store::ledger::StoredProof;
 
-use super::elsewhere::UnmergedTasks;
+use super::unmerged::UnmergedTasks;
 use super::{CloseOptions, CloseOutcome, TaskError, TaskList, files};
 use crate::error::{Cause, WorkError};
 

@@ -7,7 +7,7 @@ use steadfast_hook::step;
 use steadfast_model::{Event, EventKind, Host, Millis, PromptOrigin, SessionId, Stopping};
 use steadfast_store::ledger::{Claiming, Ledger};
 
-use super::luck::SeededRng;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use steadfast_store::ledger::Ledger;
 
-use super::luck::SeededRng;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::luck::SeededRng;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;

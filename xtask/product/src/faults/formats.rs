@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use steadfast_store::read_lines;
 
-use super::luck::SeededRng;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-use super::luck::SeededRng;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;

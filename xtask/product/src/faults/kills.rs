@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::json;
 
-use super::luck::SeededRng;
+use super::rng::SeededRng;
 use super::scene::{Running, Said, Scene};
 use super::{Figures, inspect};
 use crate::Result;

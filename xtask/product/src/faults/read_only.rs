@@ -1,7 +1,7 @@
 //! The file system turns read-only in mid-session, as one with errors does, and back.
 
-use super::luck::SeededRng;
 use super::mount::Mount;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;

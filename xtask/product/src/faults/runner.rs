@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use steadfast_model::{Run, RunState, Status};
 use steadfast_store::ledger::Ledger;
 
-use super::luck::SeededRng;
+use super::rng::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;

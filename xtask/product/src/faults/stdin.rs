@@ -7,7 +7,7 @@ use serde_json::json;
 use steadfast_model::{Gate, GateScope, Millis, SessionId};
 use steadfast_store::close_gate;
 
-use super::luck::SeededRng;
+use super::rng::SeededRng;
 use super::scene::{Running, Said, Scene};
 use super::{Figures, inspect};
 use crate::Result;

@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::luck::SeededRng;
+use super::rng::SeededRng;
 use super::scene::{Said, Scene};
 use super::versions::versions;
 use super::{Figures, inspect};

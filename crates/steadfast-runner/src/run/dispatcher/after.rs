@@ -9,14 +9,14 @@ use steadfast_model::{Dispatch, Evidence, PlanId, Spent, Status, Sums, TaskId, U
 use steadfast_store::ledger::{DispatchEnd, Lease, StatusChange, UnitClosing};
 
 use super::super::begin::Until;
+use super::super::event::RunEvent;
 use super::super::merger::Arrival;
 use super::super::message::{Merged, Worked};
-use super::super::news::RunEvent;
 use super::super::prompt::Before;
 use super::super::verdict::{Next, Tried, after_merge, after_work, ending};
 use super::{Dispatcher, Live, Pausing, Phase};
 use crate::error::RunError;
-use crate::grounds::Landing;
+use crate::worktrees::Landing;
 
 impl Dispatcher {
     pub(super) fn worked(&mut self, unit: &TaskId, worked: Worked) -> Result<(), RunError> {

@@ -4,7 +4,7 @@ use steadfast_model::{Task, TaskKind, UnitStatus};
 use steadfast_plan::{Unit, UnitState};
 use steadfast_store::ledger::LeaseError;
 
-use super::super::news::RunEvent;
+use super::super::event::RunEvent;
 use super::start::state;
 use super::{Dispatcher, Pausing};
 use crate::error::RunError;

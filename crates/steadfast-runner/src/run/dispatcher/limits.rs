@@ -12,7 +12,7 @@ use steadfast_work::chain;
 use super::super::begin::Until;
 use super::super::budget::{Budget, Reserved, Share};
 use super::super::ending::RunOutcome;
-use super::super::news::RunEvent;
+use super::super::event::RunEvent;
 use super::start::LEASE_MS;
 use super::verify::Verified;
 use super::{Dispatcher, Live, Pausing, Phase, TICK};

@@ -11,8 +11,8 @@ use steadfast_store::ledger::{LeaseError, NewDispatch, StatusChange};
 
 use super::super::begin::Until;
 use super::super::budget::Share;
+use super::super::event::{Activity, RunEvent};
 use super::super::executor::{Job, work};
-use super::super::news::{Activity, RunEvent};
 use super::super::prompt::Before;
 use super::{Dispatcher, Live, Pausing, Phase};
 use crate::error::RunError;

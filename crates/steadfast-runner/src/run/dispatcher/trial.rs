@@ -8,8 +8,8 @@ use std::thread::{self, JoinHandle};
 use steadfast_model::TaskId;
 use steadfast_store::ledger::LedgerError;
 
+use super::super::event::RunEvent;
 use super::super::message::Message;
-use super::super::news::RunEvent;
 use super::Dispatcher;
 use crate::error::RunError;
 

@@ -8,8 +8,8 @@ use steadfast_model::{EvidenceSubject, Millis, PlanId, Status, TaskId, UnitStatu
 use steadfast_store::ledger::{Ledger, StatusChange};
 use steadfast_work::task_list::{DoneOn, NotHeld};
 
+use super::super::event::RunEvent;
 use super::super::message::{Merged, Open};
-use super::super::news::RunEvent;
 use super::super::verdict::after_merge;
 use super::Dispatcher;
 use crate::error::RunError;

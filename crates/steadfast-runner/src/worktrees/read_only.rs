@@ -27,7 +27,7 @@ impl RunWorktrees {
         self.folder.join(format!(".look-{}", plain(name)))
     }
 
-    /// How two commits differ, as [`crate::counsel::Diff`] reads it.
+    /// How two commits differ, as [`crate::experts::Diff`] reads it.
     pub fn diff(&self, from: &str, to: &str) -> Result<String, WorktreeError> {
         self.difference(&[from, to])
     }
@@ -57,7 +57,7 @@ impl RunWorktrees {
     }
 }
 
-/// How two trees differ, as [`crate::counsel::Diff`] reads it, whatever the user's settings for differences are.
+/// How two trees differ, as [`crate::experts::Diff`] reads it, whatever the user's settings for differences are.
 pub fn difference(git: GitCommand, range: &[&str]) -> Result<String, GitFailed> {
     let diff = git.setting("diff.suppressBlankEmpty=false").call("diff");
     let diff = diff.args(["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--unified=3"]);

@@ -8,10 +8,10 @@ use steadfast_work::loops::Loops;
 
 use super::{Console, LoopRun, Watch, said};
 use crate::error::RunError;
-use crate::grounds::{RunWorktrees, WorktreeError};
 use crate::lifecycle::{self, Leg};
 use crate::review::{Look, ReviewScope, Reviewer, Stretch};
 use crate::run::{Audience, RunEvent, RunOutcome, Snapshot};
+use crate::worktrees::{RunWorktrees, WorktreeError};
 
 impl LoopRun<'_> {
     /// Works on the run while a thread looks at each wave that is over.

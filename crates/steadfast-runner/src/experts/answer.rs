@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use steadfast_model::FindingSeverity;
 
-use super::change::Diff;
+use super::diff::Diff;
 
 /// An answer is a short text. What is longer is not read to its end.
 const LONGEST: usize = 256 << 10;

@@ -8,7 +8,7 @@ use steadfast_model::{Millis, Run};
 use steadfast_store::{Place, log_line};
 use steadfast_work::tracker::Beads;
 
-use super::news::{Audience, RunEvent, Snapshot};
+use super::event::{Audience, RunEvent, Snapshot};
 use crate::source::tell_tracker;
 
 /// What could not be told stays in the ledger. It is tried again with the next unit and at the end, where it is said.

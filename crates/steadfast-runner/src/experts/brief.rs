@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::change::Diff;
+use super::diff::Diff;
 use super::expert::{Expert, Purpose};
 use crate::quote::{end_of, fenced};
 

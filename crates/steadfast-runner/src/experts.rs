@@ -7,17 +7,17 @@
 mod advice;
 mod answer;
 mod brief;
-mod change;
+mod diff;
 mod expert;
 #[cfg(unix)]
-mod sitting;
+mod panel;
 mod spec;
 
 pub use advice::told;
 pub use answer::{Advice, ExpertOpinion, Noted};
 pub use brief::{Failed, ReviewBrief, Reviewed};
-pub use change::{Diff, DiffFile, DiffKind};
+pub use diff::{Diff, DiffFile, DiffKind};
 pub use expert::{Expert, Purpose, choose};
 #[cfg(unix)]
-pub use sitting::{ExpertAnswer, Panel, Spoken};
+pub use panel::{ExpertAnswer, Panel, Spoken};
 pub use spec::spec_of;

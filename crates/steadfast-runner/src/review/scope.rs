@@ -1,7 +1,7 @@
 use steadfast_model::{Finding, Resolution, Review, ReviewKind, Task};
 use steadfast_store::ledger::NewReview;
 
-use crate::counsel::{Diff, Expert, ExpertOpinion, Purpose, Reviewed, choose};
+use crate::experts::{Diff, Expert, ExpertOpinion, Purpose, Reviewed, choose};
 
 use super::Reviewer;
 use super::subject::Tip;
