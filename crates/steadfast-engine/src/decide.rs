@@ -48,7 +48,7 @@ impl ParsedEvent<'_> {
         }
 
         let mut decision = PolicyDecision {
-            changes: session_changes::keep(state, event, facts),
+            changes: session_changes::of_event(state, event, facts),
             effects: claim::effects(event),
             ..PolicyDecision::default()
         };

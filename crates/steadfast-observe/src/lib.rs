@@ -36,7 +36,6 @@ mod seen;
 mod stat;
 mod status;
 mod tool_process;
-mod tracked;
 mod tree_content;
 
 pub use branch::Branch;

@@ -4,7 +4,6 @@
 //! What they are told is made here ([`ReviewBrief`]), and what they answer is read here ([`Advice`], [`ExpertOpinion`]), both
 //! without a process. [`Panel`] asks them.
 
-mod advice;
 mod answer;
 mod brief;
 mod diff;
@@ -13,8 +12,7 @@ mod expert;
 mod panel;
 mod spec;
 
-pub use advice::told;
-pub use answer::{Advice, ExpertOpinion, Noted};
+pub use answer::{Advice, ExpertOpinion, Noted, advice_text};
 pub use brief::{Failed, ReviewBrief, Reviewed};
 pub use diff::{Diff, DiffFile, DiffKind};
 pub use expert::{Expert, Purpose, choose};

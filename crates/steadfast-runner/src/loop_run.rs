@@ -25,7 +25,7 @@ use crate::experts::ReviewBrief;
 use crate::launch::{launcher, prices};
 use crate::lifecycle;
 use crate::preflight::{Ready, agent_and_folder, preflight};
-use crate::review::{GateOutcome, ReviewSubject, Reviewer, matter};
+use crate::review::{GateOutcome, ReviewSubject, Reviewer, review_brief};
 use crate::run::{Audience, RunOutcome, Until, is_alive};
 use crate::worktrees::RunWorktrees;
 
@@ -145,12 +145,12 @@ impl LoopRun<'_> {
         Ok(self.ledger()?.run(id)?)
     }
 
-    fn grounds(&self, row: &Run) -> RunWorktrees {
-        lifecycle::grounds(self.repository, row, &self.ready)
+    fn worktrees(&self, row: &Run) -> RunWorktrees {
+        lifecycle::worktrees(self.repository, row, &self.ready)
     }
 
-    fn matter(looped: &Loop) -> ReviewBrief {
-        matter(&looped.request, looped.shape.as_ref())
+    fn review_brief(looped: &Loop) -> ReviewBrief {
+        review_brief(&looped.request, looped.shape.as_ref())
     }
 
     fn reviewer(&self, looped: &Loop, row: &Run) -> Result<Reviewer<'_>, RunError> {
@@ -160,14 +160,14 @@ impl LoopRun<'_> {
             launcher: launcher(self.repository, &self.settings, row.host, &self.ready),
             host: row.host,
             prices: prices(&self.settings),
-            matter: Self::matter(looped),
+            review_brief: Self::review_brief(looped),
             plan: row.plan.clone(),
             stated: stated_checks(&self.ledger()?, looped)?,
             waived: looped.waived.clone(),
             limits: looped.shape.as_ref().map(Shape::limits).unwrap_or_default(),
             spec: looped.spec.clone(),
             run: Some(row.id.clone()),
-            subject: ReviewSubject::Branch { grounds: self.grounds(row), base: row.base.clone() },
+            subject: ReviewSubject::Branch { worktrees: self.worktrees(row), base: row.base.clone() },
             mark: row.id.to_string(),
             stop: &self.stop,
             beside: 0,

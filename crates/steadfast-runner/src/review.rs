@@ -34,7 +34,7 @@ pub struct Reviewer<'a> {
     pub launcher: Box<Launcher>,
     pub host: Host,
     pub prices: Prices,
-    pub matter: ReviewBrief,
+    pub review_brief: ReviewBrief,
     pub plan: PlanId,
     /// What the human's own words say has to pass.
     pub stated: Vec<StatedCheck>,
@@ -61,7 +61,7 @@ impl fmt::Debug for Reviewer<'_> {
 }
 
 /// What experts of a loop know.
-pub fn matter(goal: &str, shape: Option<&Shape>) -> ReviewBrief {
+pub fn review_brief(goal: &str, shape: Option<&Shape>) -> ReviewBrief {
     let shape = shape.cloned().unwrap_or_default();
     let checks = shape.checks.into_iter().map(|check| format!("`{}`", check.command)).collect();
     ReviewBrief {
@@ -118,7 +118,7 @@ impl Reviewer<'_> {
         Ok(said)
     }
 
-    fn sitting<'s>(
+    fn panel<'s>(
         &'s self,
         name: &'s str,
         directory: &'s std::path::Path,

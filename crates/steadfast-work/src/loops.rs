@@ -248,7 +248,7 @@ impl<'a> Loops<'a> {
 
     /// As it is now, its pages written anew.
     pub fn written(&self, id: &LoopId) -> Result<Loop, WorkError> {
-        let looped = self.ledger.looped(id)?;
+        let looped = self.ledger.find_loop(id)?;
         write(&self.repository.place, &self.ledger, &looped, self.now());
         Ok(looped)
     }

@@ -26,7 +26,7 @@ mod tracked;
 mod unit;
 mod unmerged;
 
-use steadfast_hook::{is_gone, step};
+use steadfast_hook::{handle_event, is_gone};
 use steadfast_model::{
     Agent, Check, Event, EventKind, Fact, HostList, Millis, PlanId, PlanView, RunState, SessionId, Status, Task,
     TaskChanged, TaskId, TaskLine, ToolUseId,
@@ -304,7 +304,7 @@ impl TaskList {
         let agent = self.caller.agent.clone().filter(|_| self.caller.session.as_ref() == Some(owner));
         let agent = agent.map(|id| Agent { id, agent_type: String::new() });
         let event = Event { agent, ..Event::plain(owner.clone(), state.host, self.worktree.clone(), now, kind) };
-        step(&self.repository.place, &self.repository.config, event)?;
+        handle_event(&self.repository.place, &self.repository.config, event)?;
         Ok(())
     }
 

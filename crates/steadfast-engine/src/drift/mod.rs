@@ -20,7 +20,7 @@ pub use place::{Distance, Signal, Without, WorkScope, standing};
 pub use repetition::{Repeated, Repetition, repeated, to_and_fro};
 pub use score::{Leads, StepScore, score};
 pub use tool_effects::ToolEffects;
-pub use topic::{WorkTopic, tangent};
+pub use topic::{WorkTopic, off_topic};
 
 pub use crate::policy::{follow, leads_astray, written};
 

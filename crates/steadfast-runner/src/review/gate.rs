@@ -121,7 +121,7 @@ impl GateLook<'_> {
             let end = run_tasks.check_stated(&folder, check, &work, self.stop)?;
             stated.push(StatedRun { command: check.command.clone(), said: check.said.clone(), end });
         }
-        self.subject.put_away(NAME)?;
+        self.subject.remove_read_only(NAME)?;
         Ok((reruns, stated))
     }
 }

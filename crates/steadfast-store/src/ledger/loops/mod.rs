@@ -36,7 +36,7 @@ impl Ledger {
         })
     }
 
-    pub fn looped(&self, id: &LoopId) -> Result<Loop, LedgerError> {
+    pub fn find_loop(&self, id: &LoopId) -> Result<Loop, LedgerError> {
         self.read(|connection| row::find(connection, id))
     }
 
