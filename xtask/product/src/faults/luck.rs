@@ -1,9 +1,9 @@
 use std::time::Duration;
 
 /// Chance that is the same for the same fault and round: what goes wrong can be done again. (SplitMix64.)
-pub(super) struct Luck(u64);
+pub(super) struct SeededRng(u64);
 
-impl Luck {
+impl SeededRng {
     pub(super) fn of(fault: &str, round: u64) -> Self {
         Self(steadfast_model::fnv([fault.as_bytes(), &round.to_be_bytes()]))
     }
