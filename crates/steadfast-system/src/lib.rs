@@ -7,7 +7,7 @@ mod process;
 mod program;
 
 pub use file::{
-    Access, PendingFile, create_private_dir, exchange, private_options, rename, replace, replace_durably, replace_link,
+    Access, PendingFile, create_private_dir, exchange, private_options, replace, replace_durably, replace_link,
     sync_folder,
 };
 pub use lock::{FileLock, lock_within};

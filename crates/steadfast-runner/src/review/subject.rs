@@ -19,7 +19,7 @@ pub enum ReviewSubject {
     /// What a run has on its branch.
     Branch { worktrees: RunWorktrees, base: String },
     /// What is in a checkout, committed or not.
-    Repository { place: Place, base: String },
+    Checkout { place: Place, base: String },
 }
 
 /// The end of a change, as git names it, and where its objects are besides.
