@@ -182,14 +182,8 @@ fn text(event: &Event) -> String {
     truncate(&said, TEXT).into_owned()
 }
 
-#[cfg(unix)]
 fn parent() -> Option<u32> {
     Some(std::os::unix::process::parent_id())
-}
-
-#[cfg(not(unix))]
-fn parent() -> Option<u32> {
-    None
 }
 
 #[cfg(test)]

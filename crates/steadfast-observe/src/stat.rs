@@ -81,12 +81,6 @@ fn mtime_ns(found: &Metadata) -> i64 {
     }
 }
 
-#[cfg(unix)]
 fn mode(found: &Metadata) -> u32 {
     std::os::unix::fs::MetadataExt::mode(found)
-}
-
-#[cfg(not(unix))]
-fn mode(found: &Metadata) -> u32 {
-    if found.permissions().readonly() { 0o444 } else { 0o666 }
 }

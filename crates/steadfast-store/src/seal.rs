@@ -344,5 +344,4 @@ pub(crate) fn target_of(root: &Path, path: &str) -> Option<Target> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;
