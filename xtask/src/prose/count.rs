@@ -30,16 +30,13 @@ pub fn count(texts: &[Text]) -> String {
     table
 }
 
-/// How often the phrase occurs as whole words, in any case.
+/// How often the phrase occurs as whole words, in any case. Its words may be on two lines, but not in two clauses.
 pub(super) fn occurrences(text: &str, phrase: &str) -> usize {
-    let words = words(text);
-    let phrase: Vec<&str> = phrase.split(' ').collect();
-    words.windows(phrase.len()).filter(|window| *window == phrase.as_slice()).count()
-}
-
-fn words(text: &str) -> Vec<String> {
-    let separated = text.split(|c: char| !(c.is_alphanumeric() || c == '\''));
-    separated.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    let text = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_inner = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let is_whole =
+        |at: &usize| !is_inner(text[..*at].chars().next_back()) && !is_inner(text[at + phrase.len()..].chars().next());
+    text.match_indices(phrase).map(|(at, _)| at).filter(is_whole).count()
 }
 
 /// Whether the text begins with the word, in any case: an error message begins with a small letter.
@@ -58,6 +55,7 @@ mod tests {
         assert_eq!(occurrences("Nobody, and nobody else.", "nobody"), 2);
         assert_eq!(occurrences("amended, mended; recommend", "mended"), 1);
         assert_eq!(occurrences("the agent is\ntold to stop", "is told"), 1);
+        assert_eq!(occurrences("it goes on, with more; `is_told`", "goes on with"), 0);
     }
 
     #[test]

@@ -22,7 +22,9 @@ pub(super) fn passages(content: &str) -> Vec<String> {
 
 /// Whether a line is a heading, a list item, a table row or a key of the front matter.
 fn begins_passage(line: &str) -> bool {
-    let is_key = |line: &str| line.split_once(": ").is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase()));
+    let is_key = |line: &str| {
+        line.split_once(": ").is_some_and(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
+    };
     let is_numbered = |line: &str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
     line.starts_with(['#', '|'])
         || ["- ", "* "].iter().any(|mark| line.starts_with(mark))
