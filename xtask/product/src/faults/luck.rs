@@ -3,9 +3,9 @@ use std::time::Duration;
 use xtask::random::Random;
 
 /// Chance that is the same for the same fault and round: what goes wrong can be done again.
-pub(super) struct Luck(Random);
+pub(super) struct SeededRng(Random);
 
-impl Luck {
+impl SeededRng {
     pub(super) fn of(fault: &str, round: u64) -> Self {
         Self(Random::from_seed(steadfast_model::fnv([fault.as_bytes(), &round.to_be_bytes()])))
     }
