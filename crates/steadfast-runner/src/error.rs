@@ -6,8 +6,8 @@ use steadfast_store::ledger::{LeaseError, LedgerError};
 use steadfast_work::loops::StartedLoop;
 use steadfast_work::{Cause, WorkError};
 
-use crate::grounds::WorktreeError;
 use crate::preflight::NotReady;
+use crate::worktrees::WorktreeError;
 
 /// Why a run or a loop does not begin, or came to a halt.
 #[derive(Debug, thiserror::Error)]

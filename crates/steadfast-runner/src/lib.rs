@@ -6,10 +6,9 @@
 //! something from the tests.
 
 pub mod agent;
-pub mod counsel;
 mod error;
+pub mod experts;
 pub mod gate;
-pub mod grounds;
 pub mod launch;
 pub mod lifecycle;
 pub mod loop_run;
@@ -20,5 +19,6 @@ pub mod review;
 pub mod run;
 pub mod source;
 pub mod weakened;
+pub mod worktrees;
 
 pub use error::RunError;

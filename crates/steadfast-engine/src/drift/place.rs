@@ -142,17 +142,17 @@ pub struct WorkScope<'a> {
 /// Where a path stands, with what was said and done so far. It is told from the session's root.
 ///
 /// ```
-/// use steadfast_engine::drift::{Scope, Standing, Without, standing};
+/// use steadfast_engine::drift::{Distance, WorkScope, Without, distance};
 /// use steadfast_model::{Drift, Goal, Places};
 ///
 /// let goal = Goal { scope: vec!["src/auth/".into()], ..Goal::default() };
-/// let scope = Scope { goal: Some(&goal), ..Scope::default() };
+/// let scope = WorkScope { goal: Some(&goal), ..WorkScope::default() };
 /// let places = Places { known: vec!["src/session.rs".into()], folders: vec!["src".into()], ..Places::default() };
 /// let work = Drift { places, ..Drift::default() };
 /// let standing = |path| standing(&work, scope, path, Without::default());
-/// assert_eq!(standing("src/auth/token.rs"), Standing::Named);
-/// assert_eq!(standing("tests/session_test.rs"), Standing::Companion);
-/// assert_eq!(standing("web/theme.css"), Standing::Apart);
+/// assert_eq!(standing("src/auth/token.rs"), Distance::Named);
+/// assert_eq!(standing("tests/session_test.rs"), Distance::Companion);
+/// assert_eq!(standing("web/theme.css"), Distance::Apart);
 /// ```
 pub fn standing(memory: &Drift, scope: WorkScope<'_>, path: &str, without: Without<'_>) -> Distance {
     let places = &memory.places;

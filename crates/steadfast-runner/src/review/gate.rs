@@ -7,8 +7,8 @@ use steadfast_work::Repository;
 use steadfast_work::task_list::{Recheck, RunTasks};
 
 use super::subject::{ReviewSubject, Tip};
-use crate::counsel::{Diff, DiffKind};
 use crate::error::RunError;
+use crate::experts::{Diff, DiffKind};
 use crate::gate::{Broken, GateInput, Objection, Offence, Rerun, StatedRun, TaskStanding, Weak, judge};
 use crate::weakened::{FileChange, weakened_by};
 
@@ -121,7 +121,7 @@ impl GateLook<'_> {
             let end = run_tasks.check_stated(&folder, check, &work, self.stop)?;
             stated.push(StatedRun { command: check.command.clone(), said: check.said.clone(), end });
         }
-        self.subject.put_away(NAME)?;
+        self.subject.remove_read_only(NAME)?;
         Ok((reruns, stated))
     }
 }

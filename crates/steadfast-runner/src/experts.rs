@@ -4,18 +4,16 @@
 //! What they are told is made here ([`ReviewBrief`]), and what they answer is read here ([`Advice`], [`ExpertOpinion`]), both
 //! without a process. [`Panel`] asks them.
 
-mod advice;
 mod answer;
 mod brief;
-mod change;
+mod diff;
 mod expert;
-mod sitting;
+mod panel;
 mod spec;
 
-pub use advice::told;
-pub use answer::{Advice, ExpertOpinion, Noted};
+pub use answer::{Advice, ExpertOpinion, Noted, advice_text};
 pub use brief::{Failed, ReviewBrief, Reviewed};
-pub use change::{Diff, DiffFile, DiffKind};
+pub use diff::{Diff, DiffFile, DiffKind};
 pub use expert::{Expert, Purpose, choose};
-pub use sitting::{ExpertAnswer, Panel, Spoken};
+pub use panel::{ExpertAnswer, Panel, Spoken};
 pub use spec::spec_of;
