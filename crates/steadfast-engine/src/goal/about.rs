@@ -8,56 +8,6 @@ use super::list;
 use super::object::{ends, skip};
 use super::thing;
 
-/// What a commit or a push is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Git {
-    All,
-    To(Vec<String>),
-    /// A certain thing, or under a condition that is not the human's word.
-    Particular,
-}
-
-pub(super) fn git_object(words: &[Word]) -> Git {
-    let mut at = 0;
-    while let Some(word) = words.get(at) {
-        if word.is_break() || word.is_one_of(&["or", "and", "but", "because", "as", "since", "so", "ever"]) {
-            return Git::All;
-        }
-        if word.is_one_of(&["to", "onto", "into", "on", "for"]) {
-            let target = words[at + 1..].iter().find(|word| !word.is_one_of(&["the", "any", "our", "your", "my", "a"]));
-            return match target {
-                None => Git::Particular,
-                Some(target) if thing::is_branch(target) || target.kind == Kind::Code => {
-                    // `main or develop`.
-                    let from =
-                        words[at + 1..].iter().skip_while(|word| !thing::is_branch(word) && word.kind != Kind::Code);
-                    let listed = from.take_while(|word| {
-                        thing::is_branch(word) || word.kind == Kind::Code || word.is_one_of(&["or", "and", "nor"])
-                    });
-                    let named = listed.filter(|word| thing::is_branch(word) || word.kind == Kind::Code);
-                    Git::To(named.map(|word| word.raw.clone()).collect())
-                }
-                Some(target) if target.text.starts_with("origin/") || target.text.starts_with("upstream/") => {
-                    Git::To(target.raw.split_once('/').map(|(_, branch)| branch.to_owned()).into_iter().collect())
-                }
-                Some(target) if target.is_in(list("about-remotes")) => Git::All,
-                // `on your own`, `for now`, `for this one`.
-                Some(target) if target.is_one_of(&["own", "now", "this", "it", "behalf"]) => Git::All,
-                Some(_) => Git::Particular,
-            };
-        }
-        if word.is_one_of(&["until", "till", "before", "unless", "without"]) {
-            let humans = words[at..].iter().any(|word| word.is_in(list("about-human")));
-            return if humans { Git::All } else { Git::Particular };
-        }
-        if !word.is_in(list("about-says-nothing")) {
-            return Git::Particular;
-        }
-        at += 1;
-    }
-    Git::All
-}
-
 /// Whether what follows takes the sentence back, unless the human says otherwise.
 pub(super) fn is_conditional(words: &[Word]) -> bool {
     let condition = words.iter().position(|word| word.is_one_of(&["unless"]));
@@ -80,17 +30,6 @@ pub(super) fn run_object(words: &[Word]) -> Option<String> {
         thing::named(words).filter(|(name, _)| list("about-runnable").is(&steadfast_words::words(name)))
     {
         return Some(name.to_owned());
-    }
-    let singles = [
-        ("server", "dev server"),
-        ("servers", "dev server"),
-        ("build", "build"),
-        ("linter", "linter"),
-        ("formatter", "formatter"),
-        ("benchmarks", "benchmarks"),
-    ];
-    if let Some((_, name)) = singles.iter().find(|(word, _)| first.is(word)) {
-        return Some((*name).to_owned());
     }
     if first.kind == Kind::Code {
         return first.raw.chars().next().is_some_and(char::is_alphanumeric).then(|| first.raw.clone());

@@ -3,12 +3,12 @@
 use steadfast_model::ConstraintKind;
 use steadfast_words::{Kind, Word};
 
-use super::about::{Git, dependencies, git_object, is_conditional, run_object};
+use super::about::{dependencies, is_conditional, run_object};
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
 use super::thing;
 use super::verb::{is_of_git, verb};
-use super::{grammar, list};
+use super::grammar;
 
 /// An action of a human's sentence.
 pub(super) type Action = (ConstraintKind, Vec<String>);
@@ -68,11 +68,16 @@ fn conjunctions(words: &[Word], joining: &[&str]) -> usize {
 
 /// Commits or pushes, of all or to certain branches.
 pub(super) fn of_git(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
-    match git_object(tail) {
-        Git::All => vec![(kind, Vec::new())],
-        Git::To(branches) => vec![(kind, branches)],
-        Git::Particular => Vec::new(),
+    if grammar::fits("git-all", tail).is_some() {
+        return vec![(kind, Vec::new())];
     }
+    let Some(found) = grammar::fits("git-branches", tail) else { return Vec::new() };
+    let named = found.about.iter().filter(|word| thing::is_branch(word));
+    let without_remote = |word: &Word| match word.raw.split_once('/') {
+        Some((_, branch)) if thing::is_of_remote(word) => branch.to_owned(),
+        _ => word.raw.clone(),
+    };
+    vec![(kind, named.map(without_remote).collect())]
 }
 
 /// Files that are deleted or renamed.
@@ -121,10 +126,10 @@ pub(super) fn changed(tail: &[Word], names: Names, writes: bool) -> Vec<Action> 
 /// `commits or branches`: of all that is made, what matters.
 pub(super) fn made_all(tail: &[Word]) -> Vec<Action> {
     let lists = |word: &Word| word.is_one_of(&["or", "nor", "and"]) || word.is_break() && word.raw == ",";
-    let first = made(tail);
-    let mut found = first;
+    let mut found = grammar::read("made", tail);
     for (at, _) in tail.iter().enumerate().take(8).filter(|(_, word)| lists(word)) {
-        found.extend(made(&tail[at + 1..]).into_iter().filter(|(kind, _)| *kind != ConstraintKind::Write));
+        let next = grammar::read("made", &tail[at + 1..]);
+        found.extend(next.into_iter().filter(|(kind, _)| *kind != ConstraintKind::Write));
     }
     found.dedup();
     found
@@ -136,40 +141,6 @@ pub(super) fn added(tail: &[Word]) -> Vec<Action> {
     let into = tail.iter().take(what.len).any(|word| word.is_one_of(&["to", "in", "into", "under"]));
     let named = what.general && into && !what.outside && !what.of.is_empty();
     if named { vec![(ConstraintKind::Touch, what.of)] } else { Vec::new() }
-}
-
-pub(super) fn made(tail: &[Word]) -> Vec<Action> {
-    use ConstraintKind as K;
-    let words = list("action-1").skip(tail);
-    let Some(first) = words.first() else { return Vec::new() };
-    let here = |rest: &[Word]| {
-        let place = match rest {
-            [on, which, ..] if on.is_one_of(&["on", "in"]) && which.is_one_of(&["this", "my", "our"]) => true,
-            [on, the, what, ..] if on.is_one_of(&["on", "in"]) && the.is("the") => what.is_in(list("action-here")),
-            _ => false,
-        };
-        place || ends(rest.first())
-    };
-    // `the PR description` opens nothing.
-    let part = ["description", "template", "title", "body", "comment", "comments", "review", "number", "text"];
-    if words.iter().skip(1).take(2).any(|word| word.is_one_of(&part)) {
-        return Vec::new();
-    }
-    if is_request(first) {
-        vec![(K::PullRequest, Vec::new())]
-    } else if makes_files(tail) {
-        vec![(K::Create, Vec::new())]
-    } else if first.is_one_of(&["branch", "branches"]) && here(&words[1..]) {
-        vec![(K::Branch, Vec::new())]
-    } else if first.is_one_of(&["commit", "commits"]) && here(&words[1..]) {
-        vec![(K::Commit, Vec::new())]
-    } else if first.is_one_of(&["changes", "edits", "modifications"]) {
-        changes_to(&words[1..])
-    } else if is_network(words) && words.iter().take(3).any(|word| word.is_one_of(&["requests", "calls"])) {
-        vec![(K::Network, Vec::new())]
-    } else {
-        Vec::new()
-    }
 }
 
 /// `changes`, and to what.
@@ -239,11 +210,6 @@ fn flag(word: &Word) -> Option<String> {
 
 pub(super) fn is_force(word: &Word) -> bool {
     word.text == "-f" || word.text.starts_with("--force")
-}
-
-/// `PR`, `pull request`, `MR`.
-pub(super) fn is_request(word: &Word) -> bool {
-    word.is_in(list("requests"))
 }
 
 pub(super) fn is_network(words: &[Word]) -> bool {

@@ -7,10 +7,10 @@ use steadfast_words::Word;
 
 use super::action::{Action, actions, changes_to};
 use super::fence::only_these;
+use super::grammar;
 use super::object::{Names, object};
 use super::order::{after, clause_before, is_over, ordered};
 use super::verb::is_verb;
-use super::{grammar, list};
 
 /// `you could push it now, but don't`: what was spoken of.
 pub(super) fn left_out(words: &[Word], at: usize) -> Vec<Action> {
@@ -56,21 +56,6 @@ pub(super) fn but_not(words: &[Word], at: usize) -> Vec<Action> {
     vec![(if runs { ConstraintKind::Run } else { ConstraintKind::Touch }, object.of)]
 }
 
-/// Whether the words before `not` only lead to it: `you are`, `be careful`, `I'd rather you`.
-pub(super) fn leads(words: &[Word], at: usize) -> bool {
-    let before = clause_before(words, at);
-    let leads = |word: &Word| word.is_in(list("order-fillers")) || word.is_in(list("deny-leads"));
-    !before.is_empty() && before.iter().all(leads)
-}
-
 pub(super) fn is_or(word: &Word) -> bool {
     word.is_one_of(&["or", "nor"]) || word.is_break() && word.raw == "/"
-}
-
-/// Whether a list of verbs goes on behind the first: `, commit or push`.
-pub(super) fn is_list_of_verbs(words: &[Word]) -> bool {
-    words.first().is_some_and(Word::is_break)
-        && words.iter().take(5).any(is_or)
-        && is_verb(&words[1..])
-        && words.get(2).is_some_and(|word| is_or(word) || word.is_break())
 }

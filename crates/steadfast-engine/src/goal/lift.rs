@@ -24,7 +24,7 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
         }
         if order.first().is_some_and(|word| word.is_in(list("lift-makes")))
             || (leave && order.is_empty())
-            || makes_changes(order)
+            || grammar::fits("makes-changes", order).is_some()
         {
             found.push((ConstraintKind::Write, Vec::new()));
         }
@@ -142,11 +142,6 @@ pub(super) fn makes_something(sentence: &Sentence) -> bool {
                 && !order.iter().take(4).any(|word| word.is_one_of(&talk))
                 && !order.iter().any(|word| word.is_in(list("lift-later")))
         })
-}
-
-fn makes_changes(order: &[Word]) -> bool {
-    order.first().is_some_and(|word| word.is("make"))
-        && order.iter().take(4).any(|word| word.is_one_of(&["change", "changes", "edits", "fix", "fixes"]))
 }
 
 /// What is ordered, and whether leave was given for it.

@@ -6,7 +6,7 @@ use steadfast_model::ConstraintKind;
 use steadfast_words::{Kind, Word};
 
 use super::about::dependencies;
-use super::action::{Action, made};
+use super::action::Action;
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
 use super::{action, grammar, thing};
@@ -57,8 +57,7 @@ pub(super) fn deeds(words: &[Word]) -> Vec<Action> {
         if part.is_empty() {
             continue;
         }
-        let named = made(part);
-        let actions = if named.is_empty() { grammar::read("noun", part) } else { named };
+        let actions = grammar::read("deed", part);
         if actions.is_empty() {
             return Vec::new();
         }

@@ -30,8 +30,13 @@ pub(super) fn is_code(word: &Word) -> bool {
     word.kind == Kind::Code
 }
 
+/// `main`, `release-2` in backticks, `origin/main`.
 pub(super) fn is_branch(word: &Word) -> bool {
-    word.is_in(list("branches"))
+    word.is_in(list("branches")) || is_code(word) || is_of_remote(word)
+}
+
+pub(super) fn is_of_remote(word: &Word) -> bool {
+    word.text.starts_with("origin/") || word.text.starts_with("upstream/")
 }
 
 pub(super) fn is_program(word: &Word) -> bool {
