@@ -4,11 +4,11 @@ use steadfast_model::ConstraintKind;
 use steadfast_words::{Kind, Word};
 
 use super::about::{dependencies, is_conditional, run_object};
+use super::grammar;
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
 use super::thing;
 use super::verb::{is_of_git, verb};
-use super::grammar;
 
 /// An action of a human's sentence.
 pub(super) type Action = (ConstraintKind, Vec<String>);

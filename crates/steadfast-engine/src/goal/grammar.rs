@@ -212,7 +212,7 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
 }
 
 /// What rows may call.
-const READERS: [(&str, Reader); 41] = [
+const READERS: [(&str, Reader); 44] = [
     ("actions", Reader::Words(actions)),
     ("added", Reader::Words(action::added)),
     ("all_but", Reader::At(fence::all_but)),
@@ -244,7 +244,10 @@ const READERS: [(&str, Reader); 41] = [
     ("only", Reader::At(fence::only)),
     ("only_these", Reader::Words(fence::only_these)),
     ("pushes", Reader::Words(noun::pushes)),
-    ("reserved", Reader::At(reserve::reserved)),
+    ("handled", Reader::Words(reserve::handled)),
+    ("spoken_of", Reader::At(reserve::spoken_of)),
+    ("two_jobs", Reader::Words(reserve::two_jobs)),
+    ("will_do", Reader::Words(reserve::will_do)),
     ("run", Reader::Words(about::run)),
     (
         "run_thing",
@@ -259,7 +262,7 @@ const READERS: [(&str, Reader); 41] = [
     ("work_stays", Reader::At(fence::work_stays)),
 ];
 
-const FILTERS: [(&str, Filter); 5] = [
+const FILTERS: [(&str, Filter); 7] = [
     ("git", approve::is_of_git),
     ("touch", |kind| kind == ConstraintKind::Touch),
     ("mine", |kind| {
@@ -273,6 +276,12 @@ const FILTERS: [(&str, Filter); 5] = [
         use ConstraintKind as K;
         matches!(kind, K::Dependencies | K::Install | K::Touch | K::Only)
     }),
+    // What the human does in person.
+    ("own", |kind| {
+        use ConstraintKind as K;
+        !matches!(kind, K::Write | K::Only | K::Network)
+    }),
+    ("shown", |kind| approve::is_of_git(kind) || kind == ConstraintKind::Run),
     ("unwritten", |kind| kind != ConstraintKind::Write),
 ];
 
@@ -297,7 +306,7 @@ fn look(fits: bool) -> Option<usize> {
 
 type Takes = fn(&[Word]) -> Option<usize>;
 
-const SLOTS: [(&str, Takes); 41] = [
+const SLOTS: [(&str, Takes); 42] = [
     ("any", |words| one(words, |_| true)),
     ("plain", |words| one(words, |word| word.kind == steadfast_words::Kind::Plain)),
     ("none", |words| look(words.is_empty())),
@@ -320,6 +329,7 @@ const SLOTS: [(&str, Takes); 41] = [
     ("others-alone", |words| object::of(words, |object| object.other && object.of.is_empty())),
     ("everything", |words| object::of(words, |object| object.general && object.of.is_empty())),
     ("things", |words| object::of(words, |object| !object.of.is_empty())),
+    ("in-person", |words| look(reserve::is_in_person(words))),
     ("flag", |words| one(words, |word| word.text.starts_with("--"))),
     ("program", |words| one(words, thing::is_program)),
     ("runs", |words| one(words, noun::is_run)),

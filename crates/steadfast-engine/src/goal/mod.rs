@@ -44,6 +44,7 @@ pub use leave::leave;
 pub(crate) use order::is_reported;
 pub(crate) use refine::refining;
 pub use refine::{in_tree, keywords};
+use steadfast_text::truncate_line;
 use steadfast_words::prompt::{self as words, Sentence, sentences};
 use steadfast_words::{Phrases, Vocabulary};
 pub use tree::found;
@@ -107,7 +108,12 @@ pub fn read(text: &str) -> Said {
         for (kind, of) in forbidden {
             let known = said.constraints.iter().any(|known| known.kind == kind && known.of == of);
             if !known && said.constraints.len() < CONSTRAINTS {
-                said.constraints.push(Constraint { number: 0, kind, of, said: short(&sentence.said, Goal::SAID) });
+                said.constraints.push(Constraint {
+                    number: 0,
+                    kind,
+                    of,
+                    said: truncate_line(&sentence.said, Goal::SAID),
+                });
             }
         }
         if !sentence.pasted {
@@ -117,12 +123,13 @@ pub fn read(text: &str) -> Said {
             said.lifts.extend(allowed);
         }
     }
-    dedup(&mut said.paths);
-    dedup(&mut said.names);
+    dedup(&mut said.paths, String::clone);
+    dedup(&mut said.names, String::clone);
     said.names.truncate(name::NAMES);
     fence(&mut said);
     keep_to_the_order(&mut said, &sentences);
-    said.constraints = distinct(std::mem::take(&mut said.constraints));
+    // A fence may be drawn twice in one sentence.
+    dedup(&mut said.constraints, |found| (found.kind, found.of.clone()));
     // Who forbids and allows the same in one breath forbids it.
     let Said { constraints, lifts, .. } = &mut said;
     let fenced = constraints.iter().any(|constraint| constraint.kind == ConstraintKind::Only);
@@ -175,7 +182,7 @@ fn keep_to_the_order(said: &mut Said, sentences: &[Sentence]) {
 pub fn understood(text: &str) -> Vec<Constraint> {
     let readings = [text.to_owned(), format!("don't {text}"), format!("no {text}")];
     let found = readings.iter().map(|text| read(text).constraints).find(|found| !found.is_empty()).unwrap_or_default();
-    found.into_iter().map(|constraint| Constraint { said: short(text, Goal::SAID), ..constraint }).collect()
+    found.into_iter().map(|constraint| Constraint { said: truncate_line(text, Goal::SAID), ..constraint }).collect()
 }
 
 /// What a plan's must-nots forbid, as far as an action shows it.
@@ -200,22 +207,15 @@ fn fence(said: &mut Said) {
     said.constraints.retain(|constraint| constraint.kind != ConstraintKind::Only || !constraint.of.is_empty());
 }
 
-/// Each once: a fence may be drawn twice in one sentence.
-fn distinct(constraints: Vec<Constraint>) -> Vec<Constraint> {
-    let mut kept: Vec<Constraint> = Vec::new();
-    for constraint in constraints {
-        if !kept.iter().any(|known| known.kind == constraint.kind && known.of == constraint.of) {
-            kept.push(constraint);
-        }
-    }
-    kept
-}
-
-fn dedup<T: Clone + PartialEq>(all: &mut Vec<T>) {
-    let mut seen: Vec<T> = Vec::new();
+/// Keeps the first of each.
+fn dedup<T, K: PartialEq>(all: &mut Vec<T>, key: impl Fn(&T) -> K) {
+    let mut seen: Vec<K> = Vec::new();
     all.retain(|one| {
-        let new = !seen.contains(one);
-        seen.push(one.clone());
+        let key = key(one);
+        let new = !seen.contains(&key);
+        if new {
+            seen.push(key);
+        }
         new
     });
 }
@@ -286,9 +286,9 @@ fn prompted(state: &State, text: &str, said: &Said, found: &[Found]) -> Vec<Chan
 fn goal_set(text: &str, paths: &[String], found: &[Found]) -> Change {
     let mut scope: Vec<String> = paths.iter().chain(found.iter().map(|found| &found.path)).cloned().collect();
     let mut found = found.to_vec();
-    dedup(&mut scope);
-    dedup(&mut found);
-    Change::GoalSet { text: short(text, Goal::TEXT), scope, found }
+    dedup(&mut scope, String::clone);
+    dedup(&mut found, Found::clone);
+    Change::GoalSet { text: truncate_line(text, Goal::TEXT), scope, found }
 }
 
 /// A greeting or a `/command` is no task.
@@ -354,7 +354,7 @@ fn without(mut constraint: Constraint, lift: &Lift) -> Option<Constraint> {
         // A path that may be touched is inside the fence from now on.
         (K::Only, K::Touch | K::Only) => {
             constraint.of.extend(lift.of.iter().cloned());
-            dedup(&mut constraint.of);
+            dedup(&mut constraint.of, String::clone);
         }
         // `push it` is not yet `force-push it`.
         (K::Push, K::Push) if lift.of.is_empty() => return (!constraint.of.is_empty()).then_some(constraint),
@@ -366,15 +366,6 @@ fn without(mut constraint: Constraint, lift: &Lift) -> Option<Constraint> {
         }
     }
     Some(constraint)
-}
-
-/// At most so many characters of a text, on one line.
-fn short(text: &str, most: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(most.saturating_sub(1)) {
-        Some((end, _)) if line.chars().count() > most => format!("{}…", &line[..end]),
-        _ => line,
-    }
 }
 
 #[cfg(test)]

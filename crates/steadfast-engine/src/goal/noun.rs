@@ -35,15 +35,9 @@ fn things_changed(rest: &[Word]) -> Option<Vec<Action>> {
         {
             (is_over(tail)).then(|| vec![(touch, of)])
         }
-        [modal, be, done, tail @ ..]
-            if modal.is_one_of(&["should", "may", "must", "shall"]) && be.is("be") && is_over(tail) =>
-        {
-            match done.text.as_str() {
-                "changed" | "touched" | "modified" | "edited" => Some(vec![(touch, of)]),
-                "deleted" | "removed" => Some(vec![(K::Delete, of)]),
-                "renamed" | "moved" => Some(vec![(K::Rename, of)]),
-                _ => None,
-            }
+        [modal, be, done @ ..] if modal.is_one_of(&["should", "may", "must", "shall"]) && be.is("be") => {
+            let (kind, _) = grammar::read("done", done).pop()?;
+            Some(vec![(if kind == K::Touch { touch } else { kind }, of)])
         }
         _ => None,
     }

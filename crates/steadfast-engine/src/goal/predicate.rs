@@ -97,30 +97,24 @@ pub(super) fn same(words: &[Word]) -> Option<&[Word]> {
 
 /// `nothing should be committed`, `the schema must not be changed`.
 fn done_to(subject: &[Word], done: &[Word]) -> Vec<Action> {
-    let Some((verb, rest)) = done.split_first() else { return Vec::new() };
+    let Some((_, rest)) = done.split_first() else { return Vec::new() };
     if rest.iter().any(|word| word.is_in(list("predicate-when"))) {
         return Vec::new();
     }
     if is_said(subject, &["this"]) || is_said(subject, &["it"]) {
         return read("done_to_all", done);
     }
-    if !is_over(rest) {
-        return Vec::new();
-    }
     use ConstraintKind as K;
-    let kind = match verb.text.as_str() {
-        "changed" | "touched" | "modified" | "edited" | "altered" | "rewritten" => return touched(subject),
-        "deleted" | "removed" => K::Delete,
-        "renamed" | "moved" => K::Rename,
-        "run" | "executed" => K::Run,
-        _ => return Vec::new(),
-    };
+    let Some((kind, _)) = read("done", done).pop() else { return Vec::new() };
     // Files are moved by whoever works here; what a program moves is more than files.
     let files = skip(subject, &["existing", "any", "the", "all"]);
-    if is_said(files, &["files"]) && kind != K::Run {
+    if is_said(files, &["files"]) && matches!(kind, K::Delete | K::Rename) {
         return vec![(kind, Vec::new())];
     }
     let named = touched(subject);
+    if kind == K::Touch {
+        return named;
+    }
     named.into_iter().filter(|(found, _)| *found == K::Touch).map(|(_, of)| (kind, of)).collect()
 }
 
