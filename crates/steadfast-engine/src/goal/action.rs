@@ -3,12 +3,10 @@
 use steadfast_model::ConstraintKind;
 use steadfast_words::{Kind, Word};
 
-use super::about::{dependencies, is_conditional, run_object};
-use super::grammar;
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
-use super::thing;
-use super::verb::{is_of_git, verb};
+use super::thing::{self, is_of_git, verb};
+use super::{grammar, list};
 
 /// An action of a human's sentence.
 pub(super) type Action = (ConstraintKind, Vec<String>);
@@ -154,36 +152,17 @@ pub(super) fn changes_to(tail: &[Word]) -> Vec<Action> {
     }
 }
 
-pub(super) fn used(tail: &[Word]) -> Vec<Action> {
-    let program = skip(tail, &["the", "any", "flag", "option", "flags"]);
-    let listed = program.iter().filter(|word| !word.is_one_of(&["or", "and", "nor"]) && !word.is_break());
-    let flags: Vec<Action> = listed.map_while(flag).map(|flag| (ConstraintKind::Run, vec![flag])).take(4).collect();
-    if !flags.is_empty() {
-        return flags;
-    }
-    match (dependencies(tail), program) {
-        (Some(true), _) => vec![(ConstraintKind::Dependencies, Vec::new())],
-        _ if is_network(tail) => vec![(ConstraintKind::Network, Vec::new())],
-        // `git stash`, `rm -rf`: with what it is used.
-        (_, [first, second, ..])
-            if first.is("git") && !ends(Some(second)) || thing::is_program(first) && second.text.starts_with('-') =>
-        {
-            let does = actions(program);
-            let line = run_object(program).map(|line| vec![(ConstraintKind::Run, vec![line])]);
-            if does.is_empty() { line.unwrap_or_default() } else { does }
-        }
-        (_, [first, ..]) if first.kind == Kind::Code && thing::is_command(first) => {
-            vec![(ConstraintKind::Run, vec![first.raw.clone()])]
-        }
-        (_, [first, rest @ ..]) if thing::is_program(first) && ends(rest.first()) => {
-            // `curl or wget`.
-            let listed =
-                program.iter().take_while(|word| thing::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
-            let programs = listed.filter(|word| thing::is_program(word));
-            programs.map(|word| (ConstraintKind::Run, vec![word.text.clone()])).collect()
-        }
-        _ => Vec::new(),
-    }
+/// `--force and --no-verify`.
+pub(super) fn flags(tail: &[Word]) -> Vec<Action> {
+    let listed = tail.iter().filter(|word| !word.is_one_of(&["or", "and", "nor"]) && !word.is_break());
+    listed.map_while(flag).map(|flag| (ConstraintKind::Run, vec![flag])).take(4).collect()
+}
+
+/// `curl or wget`.
+pub(super) fn programs(tail: &[Word]) -> Vec<Action> {
+    let listed = tail.iter().take_while(|word| thing::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
+    let programs = listed.filter(|word| thing::is_program(word));
+    programs.map(|word| (ConstraintKind::Run, vec![word.text.clone()])).collect()
 }
 
 /// `new files`, `any files`, `extra files in src/`: all of them, and not a certain one.
@@ -201,7 +180,7 @@ pub(super) fn makes_files(tail: &[Word]) -> bool {
 }
 
 /// `--force`, as it is typed.
-fn flag(word: &Word) -> Option<String> {
+pub(super) fn flag(word: &Word) -> Option<String> {
     let text = word.text.trim_end_matches(['.', ',']);
     let name = text.strip_prefix("--")?;
     let plain = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -215,4 +194,50 @@ pub(super) fn is_force(word: &Word) -> bool {
 pub(super) fn is_network(words: &[Word]) -> bool {
     let first = skip(words, &["the", "any", "a"]);
     first.first().is_some_and(|word| word.is_one_of(&["network", "internet", "web"]))
+}
+
+/// Whether what follows takes the sentence back, unless the human says otherwise.
+pub(super) fn is_conditional(words: &[Word]) -> bool {
+    let condition = words.iter().position(|word| word.is_one_of(&["unless"]));
+    condition.is_some_and(|at| !words[at..].iter().any(|word| word.is_in(list("about-human"))))
+}
+
+/// What is run, as an action.
+pub(super) fn run(words: &[Word]) -> Vec<Action> {
+    run_object(words).map(|line| vec![(ConstraintKind::Run, vec![line])]).unwrap_or_default()
+}
+
+/// The command, or the thing with its usual commands, that is run.
+pub(super) fn run_object(words: &[Word]) -> Option<String> {
+    let words = list("about-light").skip(words);
+    // `the app's migrations`.
+    let owner = words.first().is_some_and(|word| word.text.ends_with("'s"));
+    let words = &words[usize::from(owner)..];
+    let first = words.first()?;
+    if let Some((name, _)) =
+        thing::named(words).filter(|(name, _)| list("about-runnable").is(&steadfast_words::words(name)))
+    {
+        return Some(name.to_owned());
+    }
+    if first.kind == Kind::Code {
+        return first.raw.chars().next().is_some_and(char::is_alphanumeric).then(|| first.raw.clone());
+    }
+    if !thing::is_program(first) {
+        return None;
+    }
+    let end = words.iter().position(|word| ends(Some(word)) || word.is_one_of(&["in", "on", "to", "from"]));
+    let end = words.iter().position(|word| word.is_one_of(&["commands", "command", "containers"])).or(end);
+    // `git commands that push`: certain ones.
+    if end.and_then(|end| words.get(end + 1)).is_some_and(|word| word.is_one_of(&["that", "which"])) {
+        return None;
+    }
+    let line: Vec<&str> = words[..end.unwrap_or(words.len())].iter().map(|word| word.raw.as_str()).collect();
+    Some(line.join(" ").to_lowercase())
+}
+
+/// Whether new dependencies are meant, and whether it says that they are new.
+pub(super) fn dependencies(words: &[Word]) -> Option<bool> {
+    let words = skip(words, &["any", "a", "an", "in", "the", "some"]);
+    let end = words.iter().position(|word| !word.is_in(list("about-adjectives")))?;
+    words[end].is_in(list("about-nouns")).then_some(end > 0)
 }

@@ -1,4 +1,4 @@
-//! What a negation denies: `don't`, `not`, `I don't want`.
+//! What a negation denies (`don't`, `not`, `I don't want`), and what waits for the human's word.
 //!
 //! What is not merely to be done is not forbidden: `don't just delete the test`.
 
@@ -7,10 +7,10 @@ use steadfast_words::Word;
 
 use super::action::{Action, actions, changes_to};
 use super::fence::only_these;
-use super::grammar;
-use super::object::{Names, object};
-use super::order::{after, clause_before, is_over, ordered};
-use super::verb::is_verb;
+use super::object::{Names, object, skip};
+use super::order::{after, clause_before, is_order, is_over, ordered, unwished};
+use super::thing::is_verb;
+use super::{grammar, list};
 
 /// `you could push it now, but don't`: what was spoken of.
 pub(super) fn left_out(words: &[Word], at: usize) -> Vec<Action> {
@@ -58,4 +58,46 @@ pub(super) fn but_not(words: &[Word], at: usize) -> Vec<Action> {
 
 pub(super) fn is_or(word: &Word) -> bool {
     word.is_one_of(&["or", "nor"]) || word.is_break() && word.raw == "/"
+}
+
+fn git_only(actions: Vec<Action>) -> Vec<Action> {
+    actions.into_iter().filter(|(kind, _)| is_of_git(*kind)).collect()
+}
+
+/// What only git does.
+pub(super) fn is_of_git(kind: ConstraintKind) -> bool {
+    use ConstraintKind as K;
+    matches!(kind, K::Commit | K::Push | K::Merge | K::PullRequest)
+}
+
+/// `ask me before committing`, `let me review it before you push`.
+pub(super) fn asked_first(words: &[Word], at: usize) -> Vec<Action> {
+    // `before you change anything, show me the plan`.
+    let end = words[at..].iter().position(Word::is_break).map_or(words.len(), |end| at + end);
+    if is_order(words, at) && end < words.len() {
+        let then = list("order-fillers").skip(&words[end + 1..]);
+        let me = then.iter().any(|word| word.is_one_of(&["me", "my", "i"]));
+        let asks = then.first().is_some_and(|word| word.is_in(list("approve-asks"))) && me;
+        return if asks { actions(skip(&words[at + 1..end], &["you"])) } else { Vec::new() };
+    }
+    let (first, rest) = (unwished(list("order-fillers").skip(words)), skip(&words[at + 1..], &["you"]));
+    let ordered =
+        first.first().is_some_and(|word| word.is_in(list("approve-asks")) || word.is_one_of(&["let", "let's"]));
+    // Who is to stop before it need not be told whom to ask.
+    let here = list("order-fillers").skip(clause_before(words, at));
+    let stops =
+        [first, here].iter().any(|said| said.first().is_some_and(|word| word.is_one_of(&["stop", "pause", "wait"])));
+    let with = first.first().is_some_and(|word| word.is_one_of(&["ask", "discuss", "talk", "clarify"]));
+    let me = stops || with || words[..at].iter().any(|word| word.is_one_of(&["me", "i", "my"]));
+    let asks = words[..at].iter().any(|word| word.is_in(list("approve-asks")));
+    if !(stops || ordered && me && asks) {
+        return Vec::new();
+    }
+    use ConstraintKind as K;
+    // `before it's committed`.
+    let done = skip(rest, &["it's", "it", "is", "anything", "gets", "they", "are"]);
+    if done.first().is_some_and(|word| word.text.ends_with("ed")) {
+        return git_only(grammar::read("done_to_all", done));
+    }
+    actions(rest).into_iter().filter(|(kind, _)| !matches!(kind, K::Run | K::Network)).collect()
 }

@@ -10,7 +10,7 @@ use super::action::{Action, actions};
 use super::object::skip;
 use super::order::{clause_before, is_about_something, is_order, ordered};
 use super::refer::resolved;
-use super::verb::is_verb;
+use super::thing::is_verb;
 use super::{grammar, list};
 
 pub(super) fn forbidden(sentence: &Sentence, sentence_before: &[Word]) -> Vec<Action> {

@@ -16,9 +16,7 @@ use steadfast_words::{Found, Pattern, Slot, Word};
 use super::action::{Action, actions, changes_to};
 use super::object::Names;
 use super::order::{clause_before, is_over};
-use super::{
-    LISTS, about, action, approve, deny, fence, forbid, left, noun, object, order, predicate, reserve, thing, verb,
-};
+use super::{LISTS, action, deny, fence, forbid, noun, object, order, predicate, reserve, thing};
 
 const RULES: &str = include_str!("rules.txt");
 
@@ -212,12 +210,12 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
 }
 
 /// What rows may call.
-const READERS: [(&str, Reader); 44] = [
+const READERS: [(&str, Reader); 45] = [
     ("actions", Reader::Words(actions)),
     ("added", Reader::Words(action::added)),
     ("all_but", Reader::At(fence::all_but)),
-    ("any_thing", Reader::Words(left::any_thing)),
-    ("asked_first", Reader::At(approve::asked_first)),
+    ("any_thing", Reader::Words(predicate::any_thing)),
+    ("asked_first", Reader::At(deny::asked_first)),
     ("but_not", Reader::At(deny::but_not)),
     ("by_me", Reader::At(predicate::by_me)),
     ("changed", Reader::Words(|tail| action::changed(tail, Names::Known, false))),
@@ -236,7 +234,7 @@ const READERS: [(&str, Reader); 44] = [
     ("is", Reader::At(predicate::is)),
     ("just", Reader::At(fence::just)),
     ("left_out", Reader::At(deny::left_out)),
-    ("named", Reader::Words(left::named)),
+    ("named", Reader::Words(predicate::named)),
     ("must_not", Reader::At(predicate::must_not)),
     ("new_dependencies", Reader::Words(noun::new_dependencies)),
     ("nothing_in", Reader::Words(fence::nothing_in)),
@@ -248,7 +246,7 @@ const READERS: [(&str, Reader); 44] = [
     ("spoken_of", Reader::At(reserve::spoken_of)),
     ("two_jobs", Reader::Words(reserve::two_jobs)),
     ("will_do", Reader::Words(reserve::will_do)),
-    ("run", Reader::Words(about::run)),
+    ("run", Reader::Words(action::run)),
     (
         "run_thing",
         Reader::Words(|words| predicate::touched(words).into_iter().map(|(_, of)| (ConstraintKind::Run, of)).collect()),
@@ -257,13 +255,14 @@ const READERS: [(&str, Reader); 44] = [
     ("stays", Reader::At(predicate::stays)),
     ("touched", Reader::Words(predicate::touched)),
     ("until_often", Reader::Words(forbid::until_how_often)),
-    ("used", Reader::Words(action::used)),
+    ("flags", Reader::Words(action::flags)),
+    ("programs", Reader::Words(action::programs)),
     ("without", Reader::At(forbid::without)),
     ("work_stays", Reader::At(fence::work_stays)),
 ];
 
 const FILTERS: [(&str, Filter); 7] = [
-    ("git", approve::is_of_git),
+    ("git", deny::is_of_git),
     ("touch", |kind| kind == ConstraintKind::Touch),
     ("mine", |kind| {
         use ConstraintKind as K;
@@ -281,7 +280,7 @@ const FILTERS: [(&str, Filter); 7] = [
         use ConstraintKind as K;
         !matches!(kind, K::Write | K::Only | K::Network)
     }),
-    ("shown", |kind| approve::is_of_git(kind) || kind == ConstraintKind::Run),
+    ("shown", |kind| deny::is_of_git(kind) || kind == ConstraintKind::Run),
     ("unwritten", |kind| kind != ConstraintKind::Write),
 ];
 
@@ -306,7 +305,7 @@ fn look(fits: bool) -> Option<usize> {
 
 type Takes = fn(&[Word]) -> Option<usize>;
 
-const SLOTS: [(&str, Takes); 42] = [
+const SLOTS: [(&str, Takes); 44] = [
     ("any", |words| one(words, |_| true)),
     ("plain", |words| one(words, |word| word.kind == steadfast_words::Kind::Plain)),
     ("none", |words| look(words.is_empty())),
@@ -315,7 +314,7 @@ const SLOTS: [(&str, Takes); 42] = [
     ("colon", |words| one(words, |word| word.is_break() && word.raw == ":")),
     ("comma", |words| one(words, |word| word.is_break() && word.raw == ",")),
     ("or", |words| one(words, deny::is_or)),
-    ("verb", |words| look(verb::is_verb(words))),
+    ("verb", |words| look(thing::is_verb(words))),
     ("ing", |words| one(words, |word| word.text.ends_with("ing"))),
     ("ing-or-s", |words| one(words, |word| word.text.ends_with("ing") || word.text.ends_with('s'))),
     ("push", |words| one(words, |word| word.text.starts_with("push"))),
@@ -330,6 +329,8 @@ const SLOTS: [(&str, Takes); 42] = [
     ("everything", |words| object::of(words, |object| object.general && object.of.is_empty())),
     ("things", |words| object::of(words, |object| !object.of.is_empty())),
     ("in-person", |words| look(reserve::is_in_person(words))),
+    ("dash", |words| one(words, |word| word.text.starts_with('-'))),
+    ("real-flag", |words| one(words, |word| action::flag(word).is_some())),
     ("flag", |words| one(words, |word| word.text.starts_with("--"))),
     ("program", |words| one(words, thing::is_program)),
     ("runs", |words| one(words, noun::is_run)),
@@ -342,11 +343,11 @@ const SLOTS: [(&str, Takes); 42] = [
     ("bare", |words| look(object::object(words, Names::Known).bare)),
     ("general", |words| look(object::object(words, Names::Known).general)),
     ("command", |words| one(words, thing::is_command)),
-    ("dependencies", |words| look(about::dependencies(words).is_some())),
+    ("dependencies", |words| look(action::dependencies(words).is_some())),
     ("force", |words| one(words, action::is_force)),
     ("ed", |words| one(words, |word| word.text.ends_with("ed") || word.is("done"))),
     ("files", |words| look(action::makes_files(words))),
-    ("new-dependencies", |words| look(about::dependencies(words) == Some(true))),
+    ("new-dependencies", |words| look(action::dependencies(words) == Some(true))),
     ("stated", |words| look(noun::is_stated(words))),
     ("no-further", |words| look(noun::goes_no_further(words))),
 ];

@@ -4,18 +4,13 @@
 //! It rather misses a constraint than makes one up: what is missed is what it was before, and one that nobody meant is
 //! a refusal nobody understands.
 
-mod about;
 mod action;
-mod approve;
 mod broken;
-mod correct;
 mod deny;
 mod fence;
 mod forbid;
 pub(crate) mod foreign;
 mod grammar;
-mod leave;
-mod left;
 mod lift;
 mod name;
 mod noun;
@@ -27,8 +22,6 @@ mod refine;
 mod reserve;
 mod thing;
 mod tree;
-mod turn;
-mod verb;
 
 use std::sync::LazyLock;
 
@@ -40,7 +33,7 @@ use steadfast_model::{
 use crate::Heard;
 pub(crate) use broken::is_ours;
 pub use broken::{Delta, DeltaOp, broken, can_be_seen};
-pub use leave::leave;
+pub use lift::leave;
 pub(crate) use order::is_reported;
 pub(crate) use refine::refining;
 pub use refine::{in_tree, keywords};
@@ -92,8 +85,8 @@ pub fn read(text: &str) -> Said {
     if let Some(said) = command(text) {
         return said;
     }
-    let sentences = correct::split(sentences(text));
-    let mut said = Said { wants_change: turn::wants_change(&sentences), ..Said::default() };
+    let sentences = lift::split(sentences(text));
+    let mut said = Said { wants_change: lift::wants_change(&sentences), ..Said::default() };
     for (at, sentence) in sentences.iter().enumerate() {
         let before = at.checked_sub(1).map_or(&[][..], |before| &sentences[before].words);
         let forbidden = forbid::forbidden(sentence, before);
@@ -119,7 +112,7 @@ pub fn read(text: &str) -> Said {
         if !sentence.pasted {
             let allowed = lift::allowed(sentence).into_iter().map(|(kind, of)| Lift { kind, of });
             let allowed: Vec<Lift> = allowed.collect();
-            correct::take_back(sentence, &allowed, &mut said.constraints);
+            lift::take_back(sentence, &allowed, &mut said.constraints);
             said.lifts.extend(allowed);
         }
     }

@@ -5,8 +5,8 @@
 use steadfast_model::ConstraintKind;
 use steadfast_words::{Kind, Word};
 
-use super::about::dependencies;
 use super::action::Action;
+use super::action::dependencies;
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
 use super::{action, grammar, thing};

@@ -12,7 +12,7 @@ use super::list;
 use super::noun::deeds;
 use super::object::{Names, object, skip};
 use super::order::{after, clause_before, is_over, is_reported, is_said};
-use super::verb::is_verb;
+use super::thing::is_verb;
 
 /// What `is` or `are` here says of what stands before it.
 pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
@@ -172,4 +172,16 @@ fn inside(words: &[Word]) -> &[Word] {
     let before = &words[..words.len() - found.rest.len()];
     let outside = before.iter().any(|word| word.is_one_of(&["outside", "except", "not", "no", "only"]));
     if outside { words } else { found.rest }
+}
+
+/// What is left as it is, whatever is outside of it or not.
+pub(super) fn named(what: &[Word]) -> Vec<Action> {
+    let object = object(what, Names::Any);
+    vec![(if object.outside { ConstraintKind::Only } else { ConstraintKind::Touch }, object.of)]
+}
+
+/// A thing, by any name.
+pub(super) fn any_thing(what: &[Word]) -> Vec<Action> {
+    let object = object(what, Names::Any);
+    if object.of.is_empty() || object.outside { Vec::new() } else { vec![(ConstraintKind::Touch, object.of)] }
 }
