@@ -60,16 +60,6 @@ pub(super) fn is_or(word: &Word) -> bool {
     word.is_one_of(&["or", "nor"]) || word.is_break() && word.raw == "/"
 }
 
-fn git_only(actions: Vec<Action>) -> Vec<Action> {
-    actions.into_iter().filter(|(kind, _)| is_of_git(*kind)).collect()
-}
-
-/// What only git does.
-pub(super) fn is_of_git(kind: ConstraintKind) -> bool {
-    use ConstraintKind as K;
-    matches!(kind, K::Commit | K::Push | K::Merge | K::PullRequest)
-}
-
 /// `ask me before committing`, `let me review it before you push`.
 pub(super) fn asked_first(words: &[Word], at: usize) -> Vec<Action> {
     // `before you change anything, show me the plan`.
@@ -97,7 +87,7 @@ pub(super) fn asked_first(words: &[Word], at: usize) -> Vec<Action> {
     // `before it's committed`.
     let done = skip(rest, &["it's", "it", "is", "anything", "gets", "they", "are"]);
     if done.first().is_some_and(|word| word.text.ends_with("ed")) {
-        return git_only(grammar::read("done_to_all", done));
+        return grammar::read("git-done", done);
     }
     actions(rest).into_iter().filter(|(kind, _)| !matches!(kind, K::Run | K::Network)).collect()
 }

@@ -4,14 +4,15 @@
 //! where the outcome is nothing. In the section `word`, `guard :: pattern` is read at every word of a sentence: the guard says
 //! what stands before that word in its clause, as the name of a function or as a pattern for all of it.
 //!
-//! An outcome is `+kind`, `+kind:name`, a section, or a function below, with `/filter` behind it. `&` joins two of them, and
+//! An outcome is `+kind`, `+kind:name`, a section, or a function below, with `/kinds` behind it: those of
+//! the list `kinds-…` are kept. `&` joins two of them, and
 //! `|` takes the second where the first finds nothing. It reads what the pattern is about.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Found, Pattern, Slot, Word};
+use steadfast_words::{Found, Pattern, Phrases, Slot, Word};
 
 use super::action::{Action, actions, changes_to};
 use super::object::Names;
@@ -19,8 +20,6 @@ use super::order::{clause_before, is_over};
 use super::{LISTS, action, deny, fence, forbid, noun, object, order, predicate, reserve, thing};
 
 const RULES: &str = include_str!("rules.txt");
-
-type Filter = fn(ConstraintKind) -> bool;
 
 /// Whether something stands around the word here.
 type Stands = fn(&[Word], usize) -> bool;
@@ -36,7 +35,7 @@ enum Reader {
 enum Outcome {
     Nothing,
     Action(ConstraintKind, Option<&'static str>),
-    Read(Reader, Option<Filter>),
+    Read(Reader, Option<&'static Phrases>),
     Both(Vec<Outcome>),
     Either(Vec<Outcome>),
 }
@@ -129,7 +128,7 @@ impl Outcome {
                     Reader::Words(reader) => reader(about),
                     Reader::At(reader) => reader(words, at),
                 };
-                found.retain(|(kind, _)| filter.is_none_or(|filter| filter(*kind)));
+                found.retain(|(kind, _)| filter.is_none_or(|filter| filter.has(kind.as_str())));
                 found
             }
             Self::Both(all) => all.iter().flat_map(|one| one.of(words, at, about)).collect(),
@@ -154,7 +153,11 @@ impl Outcome {
         let known = READERS.iter().find(|(known, _)| *known == name).map(|(_, reader)| *reader);
         let section = || sections.iter().find(|known| **known == name).map(|name| Reader::Section(name));
         let filter = match filter {
-            Some(filter) => Some(FILTERS.iter().find(|(known, _)| *known == filter).ok_or(text)?.1),
+            Some(filter) => {
+                let (_, kinds) =
+                    LISTS.lists().find(|(name, _)| name.strip_prefix("kinds-") == Some(filter)).ok_or(text)?;
+                Some(kinds)
+            }
             None => None,
         };
         if name == "none" {
@@ -259,29 +262,6 @@ const READERS: [(&str, Reader); 45] = [
     ("programs", Reader::Words(action::programs)),
     ("without", Reader::At(forbid::without)),
     ("work_stays", Reader::At(fence::work_stays)),
-];
-
-const FILTERS: [(&str, Filter); 7] = [
-    ("git", deny::is_of_git),
-    ("touch", |kind| kind == ConstraintKind::Touch),
-    ("mine", |kind| {
-        use ConstraintKind as K;
-        matches!(
-            kind,
-            K::Commit | K::Push | K::Merge | K::PullRequest | K::Branch | K::Dependencies | K::Install | K::Create
-        )
-    }),
-    ("bounds", |kind| {
-        use ConstraintKind as K;
-        matches!(kind, K::Dependencies | K::Install | K::Touch | K::Only)
-    }),
-    // What the human does in person.
-    ("own", |kind| {
-        use ConstraintKind as K;
-        !matches!(kind, K::Write | K::Only | K::Network)
-    }),
-    ("shown", |kind| deny::is_of_git(kind) || kind == ConstraintKind::Run),
-    ("unwritten", |kind| kind != ConstraintKind::Write),
 ];
 
 const GUARDS: [(&str, Stands); 6] = [

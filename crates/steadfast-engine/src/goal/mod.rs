@@ -39,7 +39,7 @@ pub(crate) use refine::refining;
 pub use refine::{in_tree, keywords};
 use steadfast_text::truncate_line;
 use steadfast_words::prompt::{self as words, Sentence, sentences};
-use steadfast_words::{Phrases, Vocabulary};
+use steadfast_words::{Phrases, Vocabulary, Word};
 pub use tree::found;
 
 /// What a text of a human says.
@@ -136,28 +136,15 @@ pub fn read(text: &str) -> Said {
 
 /// A command of the host that a human typed: `/commit`, `/commit-push-pr`. It is leave for what it is called by.
 fn command(text: &str) -> Option<Said> {
-    use ConstraintKind as K;
-    let name = text.trim().strip_prefix('/')?.split_whitespace().next()?;
-    if name.contains('/') {
+    let mut words = text.trim().strip_prefix('/')?.split_whitespace();
+    let name = words.next().filter(|name| !name.contains('/'))?;
+    let parts: Vec<Word> = name.split(['-', ':', '_']).map(Word::of).collect();
+    if words.next().is_some() || parts.iter().any(|part| part.is_in(list("command-denies"))) {
         return None;
     }
-    let parts: Vec<&str> = name.split(['-', ':', '_']).collect();
-    if parts.iter().any(|part| matches!(*part, "no" | "not" | "dont" | "never" | "without" | "un" | "review" | "check"))
-    {
-        return None;
-    }
-    let mut lifts: Vec<Lift> = Vec::new();
-    for part in parts {
-        let kinds: &[K] = match part {
-            "commit" => &[K::Commit],
-            "push" => &[K::Push],
-            "pr" => &[K::PullRequest, K::Push],
-            "merge" => &[K::Merge],
-            _ => &[],
-        };
-        lifts.extend(kinds.iter().map(|kind| Lift { kind: *kind, of: Vec::new() }));
-    }
-    (!lifts.is_empty() && text.split_whitespace().nth(1).is_none()).then(|| Said { lifts, ..Said::default() })
+    let allowed = parts.chunks(1).flat_map(|part| grammar::read("command", part));
+    let lifts: Vec<Lift> = allowed.map(|(kind, of)| Lift { kind, of }).collect();
+    (!lifts.is_empty()).then(|| Said { lifts, ..Said::default() })
 }
 
 /// `Update the README, no code changes` wants something changed. Who wants nothing changed says for how long, or what
