@@ -1,11 +1,11 @@
 //! What is done: verbs with their object, as a kind of action with what it is about.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
 use super::object::{Names, ends, object, skip};
 use super::order::is_over;
-use super::thing::{self, is_of_git, verb};
+use super::target::{self, is_of_git, verb};
 use super::{grammar, list};
 
 /// An action of a human's sentence.
@@ -36,7 +36,7 @@ pub(super) fn actions(words: &[Word]) -> Vec<Action> {
     if let [or, other, the, ..] = &words[at..]
         && !verbs.is_empty()
         && or.is("or")
-        && other.kind == Kind::Plain
+        && other.kind == WordKind::Plain
         && the.is_one_of(&["the", "any", "a", "my", "this", "your"])
     {
         at += 2;
@@ -70,9 +70,9 @@ pub(super) fn of_git(kind: ConstraintKind, tail: &[Word]) -> Vec<Action> {
         return vec![(kind, Vec::new())];
     }
     let Some(found) = grammar::fits("git-branches", tail) else { return Vec::new() };
-    let named = found.about.iter().filter(|word| thing::is_branch(word));
+    let named = found.about.iter().filter(|word| target::is_branch(word));
     let without_remote = |word: &Word| match word.raw.split_once('/') {
-        Some((_, branch)) if thing::is_of_remote(word) => branch.to_owned(),
+        Some((_, branch)) if target::is_of_remote(word) => branch.to_owned(),
         _ => word.raw.clone(),
     };
     vec![(kind, named.map(without_remote).collect())]
@@ -160,8 +160,8 @@ pub(super) fn flags(tail: &[Word]) -> Vec<Action> {
 
 /// `curl or wget`.
 pub(super) fn programs(tail: &[Word]) -> Vec<Action> {
-    let listed = tail.iter().take_while(|word| thing::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
-    let programs = listed.filter(|word| thing::is_program(word));
+    let listed = tail.iter().take_while(|word| target::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
+    let programs = listed.filter(|word| target::is_program(word));
     programs.map(|word| (ConstraintKind::Run, vec![word.text.clone()])).collect()
 }
 
@@ -184,7 +184,7 @@ pub(super) fn flag(word: &Word) -> Option<String> {
     let text = word.text.trim_end_matches(['.', ',']);
     let name = text.strip_prefix("--")?;
     let plain = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    (plain && matches!(word.kind, Kind::Plain | Kind::Code)).then(|| text.to_owned())
+    (plain && matches!(word.kind, WordKind::Plain | WordKind::Code)).then(|| text.to_owned())
 }
 
 pub(super) fn is_force(word: &Word) -> bool {
@@ -215,14 +215,14 @@ pub(super) fn run_object(words: &[Word]) -> Option<String> {
     let words = &words[usize::from(owner)..];
     let first = words.first()?;
     if let Some((name, _)) =
-        thing::named(words).filter(|(name, _)| list("about-runnable").is(&steadfast_words::words(name)))
+        target::named(words).filter(|(name, _)| list("about-runnable").is(&steadfast_words::words(name)))
     {
         return Some(name.to_owned());
     }
-    if first.kind == Kind::Code {
+    if first.kind == WordKind::Code {
         return first.raw.chars().next().is_some_and(char::is_alphanumeric).then(|| first.raw.clone());
     }
-    if !thing::is_program(first) {
+    if !target::is_program(first) {
         return None;
     }
     let end = words.iter().position(|word| ends(Some(word)) || word.is_one_of(&["in", "on", "to", "from"]));

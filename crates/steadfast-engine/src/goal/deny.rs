@@ -9,7 +9,7 @@ use super::action::{Action, actions, changes_to};
 use super::fence::only_these;
 use super::object::{Names, object, skip};
 use super::order::{after, clause_before, is_order, is_over, ordered, unwished};
-use super::thing::is_verb;
+use super::target::is_verb;
 use super::{grammar, list};
 
 /// `you could push it now, but don't`: what was spoken of.

@@ -12,12 +12,12 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Found, Pattern, Phrases, Slot, Word};
+use steadfast_words::{Pattern, PatternMatch, Phrases, Slot, Word};
 
 use super::action::{Action, actions, changes_to};
 use super::object::Names;
 use super::order::{clause_before, is_over};
-use super::{LISTS, action, deny, fence, forbid, noun, object, order, predicate, reserve, thing};
+use super::{LISTS, action, deny, fence, forbid, human_only, noun, object, order, predicate, target};
 
 const RULES: &str = include_str!("rules.txt");
 
@@ -74,7 +74,7 @@ pub(super) fn read(section: &str, words: &[Word]) -> Vec<Action> {
 }
 
 /// Where a phrase of this section fits.
-pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<Found<'w>> {
+pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<PatternMatch<'w>> {
     GRAMMAR.get(section)?.rows.iter().find_map(|row| row.pattern.at(words))
 }
 
@@ -192,13 +192,13 @@ fn parse() -> Result<HashMap<&'static str, Section>, &'static str> {
         let guard = |text: &'static str| match GUARDS.iter().find(|(known, _)| *known == text) {
             Some((_, guard)) => Ok(Guard::Is(*guard)),
             None => match text.strip_prefix("said ") {
-                Some(said) => Pattern::of(said, &LISTS, &slot).map(Guard::Said),
-                None => Pattern::of(text, &LISTS, &slot).map(Guard::Before),
+                Some(said) => Pattern::of(said, &LISTS, slot).map(Guard::Said),
+                None => Pattern::of(text, &LISTS, slot).map(Guard::Before),
             },
         };
         let row = Row {
             guards: guards.map(guard).collect::<Result<_, _>>()?,
-            pattern: Pattern::of(pattern.trim(), &LISTS, &slot)?,
+            pattern: Pattern::of(pattern.trim(), &LISTS, slot)?,
             outcome: Outcome::parse(outcome, &sections)?,
             goes_on: arrow.is_some_and(|at| line[at..].starts_with("->")),
         };
@@ -245,10 +245,10 @@ const READERS: [(&str, Reader); 45] = [
     ("only", Reader::At(fence::only)),
     ("only_these", Reader::Words(fence::only_these)),
     ("pushes", Reader::Words(noun::pushes)),
-    ("handled", Reader::Words(reserve::handled)),
-    ("spoken_of", Reader::At(reserve::spoken_of)),
-    ("two_jobs", Reader::Words(reserve::two_jobs)),
-    ("will_do", Reader::Words(reserve::will_do)),
+    ("handled", Reader::Words(human_only::handled)),
+    ("spoken_of", Reader::At(human_only::spoken_of)),
+    ("two_jobs", Reader::Words(human_only::two_jobs)),
+    ("will_do", Reader::Words(human_only::will_do)),
     ("run", Reader::Words(action::run)),
     (
         "run_thing",
@@ -287,42 +287,42 @@ type Takes = fn(&[Word]) -> Option<usize>;
 
 const SLOTS: [(&str, Takes); 44] = [
     ("any", |words| one(words, |_| true)),
-    ("plain", |words| one(words, |word| word.kind == steadfast_words::Kind::Plain)),
+    ("plain", |words| one(words, |word| word.kind == steadfast_words::WordKind::Plain)),
     ("none", |words| look(words.is_empty())),
     ("over", |words| look(is_over(words))),
     ("end", |words| look(object::ends(words.first()))),
     ("colon", |words| one(words, |word| word.is_break() && word.raw == ":")),
     ("comma", |words| one(words, |word| word.is_break() && word.raw == ",")),
     ("or", |words| one(words, deny::is_or)),
-    ("verb", |words| look(thing::is_verb(words))),
+    ("verb", |words| look(target::is_verb(words))),
     ("ing", |words| one(words, |word| word.text.ends_with("ing"))),
     ("ing-or-s", |words| one(words, |word| word.text.ends_with("ing") || word.text.ends_with('s'))),
     ("push", |words| one(words, |word| word.text.starts_with("push"))),
     ("search", |words| one(words, |word| word.text.starts_with("search") || word.is("access"))),
     ("n't", |words| one(words, |word| word.text.ends_with("n't"))),
     ("owner", |words| one(words, |word| word.text.ends_with("'s"))),
-    ("code", |words| one(words, thing::is_code)),
-    ("branch", |words| one(words, thing::is_branch)),
+    ("code", |words| one(words, target::is_code)),
+    ("branch", |words| one(words, target::is_branch)),
     ("name", |words| one(words, object::is_name)),
-    ("nested-path", |words| one(words, |word| thing::path(word).is_some_and(|path| path.contains('/')))),
+    ("nested-path", |words| one(words, |word| target::path(word).is_some_and(|path| path.contains('/')))),
     ("others-alone", |words| object::of(words, |object| object.other && object.of.is_empty())),
     ("everything", |words| object::of(words, |object| object.general && object.of.is_empty())),
     ("things", |words| object::of(words, |object| !object.of.is_empty())),
-    ("in-person", |words| look(reserve::is_in_person(words))),
+    ("in-person", |words| look(human_only::is_in_person(words))),
     ("dash", |words| one(words, |word| word.text.starts_with('-'))),
     ("real-flag", |words| one(words, |word| action::flag(word).is_some())),
     ("flag", |words| one(words, |word| word.text.starts_with("--"))),
-    ("program", |words| one(words, thing::is_program)),
+    ("program", |words| one(words, target::is_program)),
     ("runs", |words| one(words, noun::is_run)),
     ("network", |words| look(action::is_network(words))),
     ("impossible", |words| look(forbid::is_impossible(words))),
     ("same", |words| predicate::same(words).map(|rest| words.len() - rest.len())),
-    ("named", |words| thing::named(words).map(|(_, len)| len)),
-    ("path", |words| one(words, |word| thing::path(word).is_some())),
-    ("place", |words| words.first().and_then(thing::path).map(|_| object::object(words, Names::Known).len)),
+    ("named", |words| target::named(words).map(|(_, len)| len)),
+    ("path", |words| one(words, |word| target::path(word).is_some())),
+    ("place", |words| words.first().and_then(target::path).map(|_| object::object(words, Names::Known).len)),
     ("bare", |words| look(object::object(words, Names::Known).bare)),
     ("general", |words| look(object::object(words, Names::Known).general)),
-    ("command", |words| one(words, thing::is_command)),
+    ("command", |words| one(words, target::is_command)),
     ("dependencies", |words| look(action::dependencies(words).is_some())),
     ("force", |words| one(words, action::is_force)),
     ("ed", |words| one(words, |word| word.text.ends_with("ed") || word.is("done"))),

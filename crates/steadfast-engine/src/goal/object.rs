@@ -1,8 +1,8 @@
 //! What a verb is about.
 
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
-use super::{grammar, list, thing};
+use super::{grammar, list, target};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Object {
@@ -39,31 +39,31 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
             if !goes_on {
                 break;
             }
-        } else if let Some(path) = thing::path(word) {
+        } else if let Some(path) = target::path(word) {
             if inside && !object.outside {
                 object.of.retain(|name| name.contains(['/', '.', '*']));
             }
             object.of.push(path);
-            if next.is_some_and(thing::is_place) {
+            if next.is_some_and(target::is_place) {
                 at += 1;
             }
-        } else if thing::is_place(word) && next.is_some_and(|next| thing::path(next).is_some()) {
+        } else if target::is_place(word) && next.is_some_and(|next| target::path(next).is_some()) {
             // `the folder legacy/`.
         } else if let Some(taken) = grammar::taken("outside", rest)
             .or_else(|| object.general.then(|| grammar::taken("but-for", rest)).flatten())
         {
             object.outside = true;
             at += taken - 1;
-        } else if let Some((name, len)) = thing::named(&words[at..]) {
+        } else if let Some((name, len)) = target::named(&words[at..]) {
             object.of.push(name.to_owned());
             at += len - 1;
-            if words.get(at + 1).is_some_and(thing::is_place) {
+            if words.get(at + 1).is_some_and(target::is_place) {
                 at += 1;
             }
-        } else if next.is_some_and(thing::is_place) && is_name(word) {
+        } else if next.is_some_and(target::is_place) && is_name(word) {
             object.of.push(word.raw.clone());
             at += 1;
-        } else if word.kind == Kind::Code && is_name(word) {
+        } else if word.kind == WordKind::Code && is_name(word) {
             object.of.push(word.raw.clone());
         } else if word.is_in(list("object-general")) {
             // `the file` is a certain one.
@@ -114,9 +114,9 @@ fn lists_on(words: &[Word]) -> bool {
         words.iter().skip_while(|word| word.is_in(list("object-light")) || word.is_one_of(&["and", "or", "nor"]));
     let skipped = words.len() - rest.clone().count();
     rest.next().is_some_and(|word| {
-        thing::path(word).is_some()
-            || thing::named(&words[skipped..]).is_some()
-            || words.get(skipped + 1).is_some_and(thing::is_place)
+        target::path(word).is_some()
+            || target::named(&words[skipped..]).is_some()
+            || words.get(skipped + 1).is_some_and(target::is_place)
             || word.is_in(list("object-general"))
     })
 }
@@ -128,7 +128,7 @@ pub(super) fn is_name(word: &Word) -> bool {
         && !word.is_in(list("object-general"))
         && !word.is_in(list("object-stop"))
         && !word.is_in(list("object-no-name"));
-    shaped && matches!(word.kind, Kind::Plain | Kind::Code)
+    shaped && matches!(word.kind, WordKind::Plain | WordKind::Code)
 }
 
 /// Whether nothing more is said of the verb.

@@ -12,7 +12,7 @@ use super::list;
 use super::noun::deeds;
 use super::object::{Names, object, skip};
 use super::order::{after, clause_before, is_over, is_reported, is_said};
-use super::thing::is_verb;
+use super::target::is_verb;
 
 /// What `is` or `are` here says of what stands before it.
 pub(super) fn is(words: &[Word], at: usize) -> Vec<Action> {
