@@ -4,6 +4,9 @@
 //! where the outcome is nothing. In the section `word`, `guard :: pattern` is read at every word of a sentence: the guard says
 //! what stands before that word in its clause, as the name of a function or as a pattern for all of it.
 //!
+//! After `said ` the guard is a pattern for all of the sentence before the word. A section that has guards is read at the word
+//! where it is asked for. `<name>` in a pattern is a function below or a section of phrases.
+//!
 //! An outcome is `+kind`, `+kind:name`, a section, or a function below, with `/kinds` behind it: those of
 //! the list `kinds-…` are kept. `&` joins two of them, and
 //! `|` takes the second where the first finds nothing. It reads what the pattern is about.
