@@ -17,9 +17,9 @@ mod page;
 mod progress;
 mod summary;
 
-/// Replay many past sessions through the current rules, and count the verdicts of each policy.
+/// Replay many past sessions, and count the verdicts.
 ///
-/// Changes nothing. Uses the rules of this repository, or the default rules where Steadfast is not set up. The stop
+/// Counts the verdicts of each policy, with examples. Changes nothing. Uses the rules of this repository, or the default rules where Steadfast is not set up. The stop
 /// gate has no verdicts here, because the tasks of a past session are not known. Counts a call once if several
 /// transcripts contain it, as after a resume or a fork.
 #[derive(Debug, Args)]

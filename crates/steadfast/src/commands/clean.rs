@@ -6,7 +6,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
 
-/// Remove old sessions that ended or fell silent, with their history.
+/// Remove sessions without recent activity.
 ///
 /// Also removes their journals and steps, and leftover files. Keeps tasks, plans, evidence and learnings, and every
 /// session with activity in the last day.

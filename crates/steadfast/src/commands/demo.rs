@@ -27,9 +27,9 @@ mod script;
 mod stream;
 mod timeline;
 
-/// Show how Steadfast refuses three false claims of done, and a loop from its spec to its card.
+/// Show how Steadfast refuses false claims of done.
 ///
-/// Runs in a temporary repository and writes nothing outside it. The agent follows a script; the hooks, the ledger and
+/// Shows three refusals, and then a loop from its spec to its card. Runs in a temporary repository and writes nothing outside it. The agent follows a script; the hooks, the ledger and
 /// the refusals are real. Needs no account, and asks no model.
 #[derive(Debug, Args)]
 pub(super) struct Demo {

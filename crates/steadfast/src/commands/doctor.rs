@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, put};
 
-/// Check this repository and its wiring, and suggest a fix for each problem.
+/// Check this repository and its wiring, and suggest fixes.
 ///
 /// Exits with 1 if something does not work, and with 0 if there are only warnings and notes.
 #[derive(Debug, Args)]

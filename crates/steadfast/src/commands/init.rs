@@ -15,7 +15,9 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, says_yes, tell};
 
-/// Set up Steadfast for this repository: show the changes, ask, and wire the hosts in use.
+/// Set up Steadfast for this repository and its hosts.
+///
+/// Shows the changes and asks before it writes anything.
 #[derive(Debug, Args)]
 pub(super) struct Init {
     /// Write the settings that are committed with the repository, for all its users.

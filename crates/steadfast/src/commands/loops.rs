@@ -6,7 +6,7 @@ mod status;
 mod steps;
 
 super::commands! {
-    /// Take a request through the stages of a loop, from intent to complete.
+    /// Take a request through the stages of a loop.
     ///
     /// The stages are intent, shape, decompose, executing, review and complete. The ledger keeps the state of a loop,
     /// so any session can continue it on any day. `steadfast run --loop` goes through the same stages without a human.

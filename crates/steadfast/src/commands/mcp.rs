@@ -13,7 +13,7 @@ mod stdio;
 mod tool;
 mod tools;
 
-/// Serve the task list over MCP on standard input and output, for a host.
+/// Serve the task list over MCP on standard input and output.
 #[derive(Debug, Args)]
 pub(super) struct Mcp {}
 

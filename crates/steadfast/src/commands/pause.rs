@@ -8,14 +8,18 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::tell;
 
-/// Stop enforcing rules in the running sessions, until `steadfast pause --end`.
+/// Switch the rules off in the running sessions.
+///
+/// Steadfast still records events, but refuses nothing. `steadfast pause --end` switches the rules on again.
 #[derive(Debug, Args)]
 pub(super) struct Off {
     #[command(flatten)]
     which: Which,
 }
 
-/// Stop enforcing rules in the running sessions for a while.
+/// Pause the rules in the running sessions.
+///
+/// Steadfast still records events, but refuses nothing.
 #[derive(Debug, Args)]
 pub(super) struct Pause {
     /// Length of the pause: `90s`, `10m`, `2h`.

@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{Reader, tell, wait};
 
-/// Show the progress of the run of this worktree, from any terminal.
+/// Show the progress of the run of this worktree.
 #[derive(Debug, Args)]
 pub(super) struct Progress {
     /// Run id. [default: the last run of this worktree]

@@ -11,7 +11,7 @@ use crate::recalled;
 /// How many learnings are shown, and how many steps and decisions.
 const SHOWN: usize = 10;
 
-/// Show learnings, steps and decisions related to some work, nearest first.
+/// Show learnings, steps and decisions related to some work.
 #[derive(Debug, Args)]
 pub(super) struct Recall {
     /// Keywords of the work.

@@ -18,7 +18,9 @@ use crate::output::{note, tell};
 
 use super::run::{self, Flags};
 
-/// Continue the run or the loop of this worktree, or its plan in a new session.
+/// Continue a run, a loop or a plan.
+///
+/// Continues the run or the loop of this worktree, or its plan in a new session.
 #[derive(Debug, Args)]
 pub(super) struct Resume {
     /// Run id. [default: the last unfinished run of this worktree]

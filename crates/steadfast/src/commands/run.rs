@@ -26,9 +26,9 @@ use crate::report;
 use console::Terminal;
 use display::Display;
 
-/// Run agents on a spec in waves, then check and merge each unit of work.
+/// Run agents on a spec, and merge their checked work.
 ///
-/// Each unit has its own git worktree. Your branch and your uncommitted changes stay as they are; the result is on a
+/// Units of work run in waves, each in its own git worktree. Your branch and your uncommitted changes stay as they are; the result is on a
 /// separate branch. Ctrl-C pauses the run. `steadfast resume` continues it, after a crash too, and repeats no finished
 /// work.
 #[derive(Debug, Args)]

@@ -27,7 +27,7 @@ use crate::here;
 use crate::output::{note, tell};
 use crate::report::{self, Summary};
 
-/// Show tasks and sessions of this repository, and anything that needs a human.
+/// Show tasks, sessions and everything that needs a human.
 #[derive(Debug, Args)]
 pub(super) struct Status {
     /// Print JSON with stable keys: `{root, state, branch, changed, plan, run: {id, state, reason, branch}, loop:

@@ -19,10 +19,13 @@ use crate::here;
 /// Run the check of a task to its end. `task done` starts this with the lock as standard input.
 #[derive(Debug, Args)]
 pub(super) struct Supervise {
+    /// Plan id.
     #[arg(long, default_value = "")]
     plan: String,
+    /// Task id.
     #[arg(long, default_value = "", required_unless_present = "stated")]
     task: String,
+    /// Run id.
     #[arg(long, default_value = "")]
     run: String,
     /// Command that the request states, instead of the check of a task.

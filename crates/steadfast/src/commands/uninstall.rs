@@ -10,7 +10,7 @@ use crate::error::CommandError;
 use crate::here;
 use crate::output::{note, tell};
 
-/// Remove Steadfast from this repository, and restore the files from before.
+/// Remove Steadfast, and restore the files from before.
 #[derive(Debug, Args)]
 pub(super) struct Uninstall {
     /// Show the changes, and change nothing.

@@ -251,7 +251,7 @@ fn a_humans_command_is_denied_before_it_runs() {
 #[test]
 fn the_help_names_what_exists_and_a_wrong_word_is_not_understood() {
     let sandbox = Sandbox::bare();
-    let help = sandbox.ok(&["--help"]);
+    let help = sandbox.ok(&["help", "all"]);
     for command in ["init", "uninstall", "status", "task", "config", "mcp", "demo"] {
         assert!(help.lines().any(|line| line.trim_start().starts_with(command)), "{command}: {help}");
     }
