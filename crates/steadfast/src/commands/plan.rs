@@ -50,7 +50,9 @@ pub(super) enum Plan {
     Propose(draft::Propose),
     /// Close the plan gate: of the session inside an agent's call, else of this checkout.
     Lock(gate::Lock),
-    /// Show a draft, ask, and approve it: sign and write it, and open the gate.
+    /// Show a draft, ask, and approve it.
+    ///
+    /// Signs the draft, writes it to its path, and opens the plan gate.
     Approve(draft::Approve),
     /// Reject a draft, and open the gate.
     Reject(gate::Reject),

@@ -201,7 +201,8 @@ fn the_help_says_what_is_for_a_human() {
         if !output.status.success() {
             continue;
         }
-        let help = String::from_utf8(output.stdout).unwrap();
+        // A line may end between the two words.
+        let help = String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         let human = authority == steadfast_model::Authority::Human;
         // A flag, or a command below it.
         let below = steadfast_model::commands().any(|(other, authority)| {

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::run::git;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, write_program};
 use crate::transcript::session;
 
 const SPEC: &str = "\
@@ -47,19 +47,19 @@ const TO_REVIEW: [(&str, &[&str]); 10] = [
     ("", &["task", "done", "2.1"]),
 ];
 
-/// The repository of a scene. `repository` has one commit, `set-up` has had `init` too, and every other one is made from
-/// that.
+/// The repository of a scene. `repository` has one commit and a host to find; in every other scene, a human ran `init`.
 pub(super) fn prepared(scene: &str) -> Sandbox {
     let sandbox = if scene == "repository" { Sandbox::bare() } else { Sandbox::new() };
     commit(&sandbox);
     match scene {
-        "repository" => {}
+        "repository" => write_program(&sandbox.binary().with_file_name("claude"), "echo '2.1.0 (Claude Code)'"),
         "set-up" => simulated(&sandbox),
         "plan" => loaded(&sandbox),
         "blocked" => {
             loaded(&sandbox);
             sandbox.ok(&["task", "block", "2.1", "--why", "the API key is missing"]);
         }
+        "checking" => checking(&sandbox),
         "draft" => {
             sandbox.ok(&["plan", "propose", "SPEC.md"]);
         }
@@ -110,6 +110,15 @@ fn loaded(sandbox: &Sandbox) {
     for words in [&["1.0", "--force"][..], &["1.1"], &["2.0", "--force"]] {
         sandbox.ok(&[&["task", "done"], words].concat());
     }
+}
+
+/// The check of task 2.1 runs, and passes soon.
+fn checking(sandbox: &Sandbox) {
+    let check = "test -s world.txt";
+    sandbox.write("SPEC.md", SPEC.replace(check, &format!("{check} && until test -e go; do sleep 0.05; done")));
+    loaded(sandbox);
+    assert_eq!(sandbox.run(&["task", "done", "2.1", "--wait", "0"]).status.code(), Some(1));
+    sandbox.write("go", "");
 }
 
 /// An agent has changed a protected file while the plan gate was closed.
