@@ -24,7 +24,7 @@ pub(super) enum Goal {
     },
     /// Set the goal of a session.
     Set {
-        /// The goal. Its scope is the paths in it, and the files of the names in it.
+        /// The goal. The paths and names in it set its scope.
         text: String,
         #[command(flatten)]
         which: Which,

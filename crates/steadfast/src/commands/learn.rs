@@ -14,7 +14,9 @@ use crate::output::{note, tell};
 /// Record learnings of past work for later sessions.
 #[derive(Debug, Subcommand)]
 pub(super) enum Learn {
-    /// Record a learning. A learning of an agent is open until a human confirms or dismisses it.
+    /// Record a learning.
+    ///
+    /// A learning of a human is confirmed. A learning of an agent is open until a human confirms or dismisses it.
     Add(Add),
     /// List learnings: open first, then confirmed, then dismissed.
     List {

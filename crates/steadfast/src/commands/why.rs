@@ -10,8 +10,8 @@ use crate::output::put;
 
 /// Explain the last refusal, and suggest the next step.
 ///
-/// If Steadfast let the session stop since then, explains that: the limit of refusals, only blocked tasks, or tasks
-/// that could not be read. Inside an agent's session, explains refusals of that session only.
+/// If the session was allowed to stop since then, explains that instead. The reasons are the limit of refusals, only
+/// blocked tasks, and tasks that could not be read. Inside an agent's session, explains refusals of that session only.
 #[derive(Debug, Args)]
 pub(super) struct Why {
     /// Session to explain; the beginning of its id is enough. [default: any session; inside an agent, its own]

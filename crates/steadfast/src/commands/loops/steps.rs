@@ -151,7 +151,7 @@ impl Override {
     }
 }
 
-/// Archive the unfinished loop: keep its plan and its work, and lift its must-nots.
+/// Archive the unfinished loop: keep its plan and its work, and drop its must-nots.
 #[derive(Debug, Args)]
 pub(in crate::commands) struct Archive {}
 
