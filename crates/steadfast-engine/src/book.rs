@@ -5,9 +5,9 @@ use steadfast_model::{
     PromptOrigin, Ruling, StartSource, State, Status,
 };
 
-use crate::{Decision, Heard, goal};
+use crate::{ParsedEvent, PolicyDecision, goal};
 
-pub(crate) fn keep(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Change> {
+pub(crate) fn keep(state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Vec<Change> {
     let mut changes = Vec::new();
     changes.extend(facts.rules.clone().map(Change::RulesChanged));
     if let Some(attended) = event.attended.filter(|attended| *attended != state.attended) {
@@ -117,7 +117,7 @@ fn must_nots(state: &State, facts: &Facts) -> Option<Change> {
 const LONG_JOURNAL: u64 = 1 << 20;
 
 /// The upkeep after a decision: claims, journal, the files beside it, another session's gate.
-pub(crate) fn upkeep(event: &Event, facts: &Facts, decision: &Decision) -> Vec<Effect> {
+pub(crate) fn upkeep(event: &Event, facts: &Facts, decision: &PolicyDecision) -> Vec<Effect> {
     let mut effects = Vec::new();
     if let EventKind::SessionStart { .. } = &event.kind {
         effects.extend(facts.transcript.clone().map(|path| Effect::NoteTranscript { path }));
@@ -139,7 +139,7 @@ pub(crate) fn upkeep(event: &Event, facts: &Facts, decision: &Decision) -> Vec<E
 }
 
 /// The human answered here what another session had proposed.
-fn tell_owner(event: &Event, decision: &Decision) -> Option<Effect> {
+fn tell_owner(event: &Event, decision: &PolicyDecision) -> Option<Effect> {
     let opening = decision.changes.iter().find_map(|change| match change {
         Change::GateOpened(opening) => Some(opening.clone()),
         _ => None,

@@ -11,7 +11,7 @@ use crate::policy;
 /// An event as the rules take it. What its command line would do, and what its human says, is read when the first of
 /// them asks, and once: reading costs more than all the judging.
 #[derive(Debug)]
-pub struct Heard<'e> {
+pub struct ParsedEvent<'e> {
     event: &'e Event,
     reading: OnceCell<Reading>,
     said: OnceCell<Said>,
@@ -25,7 +25,7 @@ pub struct Touched {
     pub at_end: bool,
 }
 
-impl<'e> Heard<'e> {
+impl<'e> ParsedEvent<'e> {
     pub fn of(event: &'e Event) -> Self {
         Self { event, reading: OnceCell::new(), said: OnceCell::new() }
     }
@@ -123,7 +123,7 @@ impl<'e> Heard<'e> {
     }
 }
 
-impl Deref for Heard<'_> {
+impl Deref for ParsedEvent<'_> {
     type Target = Event;
 
     fn deref(&self) -> &Event {
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_command_line_is_read_once() {
         let event = event(Action::shell("rm a"));
-        let heard = Heard::of(&event);
+        let heard = ParsedEvent::of(&event);
         let (first, again) = (heard.reading().unwrap(), heard.reading().unwrap());
         assert_eq!(first.effects[0].path.as_deref(), Some("/repo/a"));
         assert!(std::ptr::eq(first, again));
@@ -153,6 +153,6 @@ mod tests {
 
     #[test]
     fn what_is_no_command_line_is_not_read() {
-        assert_eq!(Heard::of(&event(Action::Ask)).reading(), None);
+        assert_eq!(ParsedEvent::of(&event(Action::Ask)).reading(), None);
     }
 }

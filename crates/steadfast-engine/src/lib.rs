@@ -14,6 +14,6 @@ mod policy;
 mod repeat;
 mod scheduled;
 
-pub use decide::{Decision, decide, needs};
-pub use heard::{Heard, Touched};
+pub use decide::{PolicyDecision, decide, needs};
+pub use heard::{ParsedEvent, Touched};
 pub use policy::{Judgement, POLICIES, Policy};

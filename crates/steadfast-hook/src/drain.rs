@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use steadfast_engine::decide;
 use steadfast_model::{Facts, Millis, State};
-use steadfast_store::ledger::{Cursor, Ledger};
+use steadfast_store::ledger::{JournalCursor, Ledger};
 use steadfast_store::{Place, SessionFiles, log_line, read_lines};
 
 use crate::checkout::{LOCK_WAIT, StepError, record};
@@ -18,7 +18,7 @@ pub fn drain(files: &SessionFiles, ledger: &mut Ledger) -> Result<(), StepError>
     let known = ledger.drained(files.session())?;
     let offset = known.as_ref().map_or(0, |cursor| cursor.offset);
     let (mut first, mut lines) = read_lines(files.dir(), offset).map_err(StepError::files(files))?;
-    let continues = |cursor: &Cursor| match lines.first() {
+    let continues = |cursor: &JournalCursor| match lines.first() {
         Some(line) => cursor.file_start == first && line.sequence == cursor.sequence + 1,
         None => cursor.file_start == first && cursor.offset == files.journal_bytes(),
     };

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use steadfast_engine::Decision;
+use steadfast_engine::PolicyDecision;
 use steadfast_model::{Effect, Event, EventKind, Opening, SessionId};
 use steadfast_store::ledger::{Claiming, Ledger};
-use steadfast_store::{SessionFiles, Yes, drop_claim, drop_claims_of, leave_claim, open_and_unseal, reseal};
+use steadfast_store::{Consent, SessionFiles, drop_claim, drop_claims_of, leave_claim, open_and_unseal, reseal};
 
-use crate::checkout::{Checkout, StepError};
+use crate::checkout::{SessionCheckout, StepError};
 use crate::drain::drain_now;
 use crate::gate;
 use crate::restoring::Restoring;
 
 /// Carries out the effects. An effect that fails is logged: its event is in the journal, and the host waits.
-pub(crate) fn carry_out(checkout: &mut Checkout<'_>, event: &Event, decision: &mut Decision) {
+pub(crate) fn carry_out(checkout: &mut SessionCheckout<'_>, event: &Event, decision: &mut PolicyDecision) {
     let mut restoring = Restoring::begin();
     for effect in decision.effects.iter().chain(&decision.upkeep) {
         let done = match effect {
@@ -32,7 +32,7 @@ pub(crate) fn carry_out(checkout: &mut Checkout<'_>, event: &Event, decision: &m
     restoring.tell(&mut decision.answer);
 }
 
-fn carry_out_one(checkout: &mut Checkout<'_>, event: &Event, effect: &Effect) -> Result<(), StepError> {
+fn carry_out_one(checkout: &mut SessionCheckout<'_>, event: &Event, effect: &Effect) -> Result<(), StepError> {
     let (place, files) = (checkout.place, checkout.files(event));
     match effect {
         Effect::TakePlan { plan, session, silent } => {
@@ -47,7 +47,7 @@ fn carry_out_one(checkout: &mut Checkout<'_>, event: &Event, effect: &Effect) ->
             gate::keep(place, scope, call, text, *waiting, event.at).map_err(StepError::Gate)?;
         }
         Effect::Approve { scope, hash, channel } => {
-            let yes = Yes { scope, hash, channel: *channel, session: Some(&event.session), at: event.at };
+            let yes = Consent { scope, hash, channel: *channel, session: Some(&event.session), at: event.at };
             gate::approve(place, checkout.config, &yes)?;
         }
         Effect::Reseal { scope, path } => reseal(place, scope, &place.root, path).map_err(StepError::Gate)?,
@@ -77,7 +77,7 @@ fn carry_out_one(checkout: &mut Checkout<'_>, event: &Event, effect: &Effect) ->
 }
 
 /// A human answered here what another session had proposed: that one must not close the gate again from memory.
-fn tell_owner(checkout: &mut Checkout<'_>, event: &Event, owner: &SessionId, opening: &Opening) {
+fn tell_owner(checkout: &mut SessionCheckout<'_>, event: &Event, owner: &SessionId, opening: &Opening) {
     let known = SessionFiles::of(checkout.place, owner).peek();
     let Some(known) = known.filter(|state| state.gate.is_some()) else { return };
     let kind = EventKind::GateOpened(opening.clone());

@@ -11,7 +11,7 @@ use steadfast_model::{
     SessionId, ToolCall, ToolResult, ToolUseId,
 };
 use steadfast_store::{
-    ConfigFiles, Draft, Format, Place, SessionFiles, close_gate, gate_before, keep_draft, kept_aside, text_hash,
+    ConfigFiles, Draft, DraftFormat, Place, SessionFiles, close_gate, gate_before, keep_draft, kept_aside, text_hash,
 };
 
 const PROGRESS: &str = ".tdd-progress.md";
@@ -318,7 +318,7 @@ fn propose(repository: &Repository, text: &str) -> String {
     let draft = Draft {
         hash: hash.clone(),
         text: text.into(),
-        format: Format::Markdown,
+        format: DraftFormat::Markdown,
         title: "Sign in".into(),
         tasks: 6,
         path: PROGRESS.into(),

@@ -10,7 +10,7 @@ use steadfast_model::{
     Stopping, ToolCall, ToolUseId, Trigger, Waiting,
 };
 use steadfast_store::{
-    ConfigFiles, Draft, Format, Place, SessionFiles, close_gate, gates, keep_draft, seal, text_hash,
+    ConfigFiles, Draft, DraftFormat, Place, SessionFiles, close_gate, gates, keep_draft, seal, text_hash,
 };
 
 const PLAN: &str = "# Sign in\n\n- one\n";
@@ -59,7 +59,7 @@ impl World {
         let draft = Draft {
             hash: hash.clone(),
             text: PLAN.into(),
-            format: Format::Markdown,
+            format: DraftFormat::Markdown,
             title: "Sign in".into(),
             tasks: 1,
             path: "PLAN.md".into(),

@@ -8,7 +8,7 @@ use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
 use crate::object_id::ObjectId;
-use crate::repository::Repository;
+use crate::repository::Checkout;
 
 const BRANCHES: &[u8] = b"refs/heads/";
 /// What a reftable repository keeps in `HEAD` for programs that only read files.
@@ -22,7 +22,7 @@ pub enum Branch {
     Detached(ObjectId),
 }
 
-impl Repository {
+impl Checkout {
     /// Read from `HEAD`; git is asked only where that file does not say.
     pub fn branch(&self, budget: Duration) -> Fact<Branch> {
         let deadline = Deadline::after(budget);

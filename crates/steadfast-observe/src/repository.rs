@@ -8,16 +8,16 @@ const CONFIGURATION: &str = "steadfast.toml";
 
 /// A checkout, found by reading `.git`: no process is started for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repository {
+pub struct Checkout {
     /// The root of the checkout, without links. Outside git: the project, or the folder that was asked from.
     pub root: PathBuf,
-    pub kind: Kind,
+    pub kind: CheckoutKind,
     /// The nearest folder inside the checkout, from where it was asked upward, that holds a `steadfast.toml`.
     pub project: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CheckoutKind {
     Git {
         /// What belongs to this checkout alone: `HEAD`, the index.
         git_dir: PathBuf,
@@ -39,25 +39,29 @@ enum DotGit {
     Dir(PathBuf),
 }
 
-impl Repository {
+impl Checkout {
     pub fn find(cwd: &Path) -> Self {
         let cwd = fs::canonicalize(cwd).or_else(|_| std::path::absolute(cwd)).unwrap_or_else(|_| cwd.to_owned());
-        let mut kind = Kind::None;
+        let mut kind = CheckoutKind::None;
         for dir in cwd.ancestors() {
             match dot_git(dir) {
                 DotGit::Dir(git_dir) => {
                     let common_dir = common(&git_dir);
                     let project = project(&cwd, Some(dir));
-                    return Self { root: dir.to_owned(), kind: Kind::Git { git_dir, common_dir }, project };
+                    return Self { root: dir.to_owned(), kind: CheckoutKind::Git { git_dir, common_dir }, project };
                 }
                 // Git goes no further up here, so we do not either.
                 DotGit::Broken => {
-                    kind = Kind::Broken;
+                    kind = CheckoutKind::Broken;
                     break;
                 }
                 // A `.git` folder looks like a bare repository from inside; its checkout is one step further up.
                 DotGit::Absent if !dir.ends_with(".git") && is_git_dir(dir) => {
-                    return Self { root: dir.to_owned(), kind: Kind::Bare { git_dir: dir.to_owned() }, project: None };
+                    return Self {
+                        root: dir.to_owned(),
+                        kind: CheckoutKind::Bare { git_dir: dir.to_owned() },
+                        project: None,
+                    };
                 }
                 DotGit::Absent => {}
             }
@@ -68,26 +72,26 @@ impl Repository {
 
     pub fn git_dir(&self) -> Option<&Path> {
         match &self.kind {
-            Kind::Git { git_dir, .. } | Kind::Bare { git_dir } => Some(git_dir),
-            Kind::Broken | Kind::None => None,
+            CheckoutKind::Git { git_dir, .. } | CheckoutKind::Bare { git_dir } => Some(git_dir),
+            CheckoutKind::Broken | CheckoutKind::None => None,
         }
     }
 
     pub fn common_dir(&self) -> Option<&Path> {
         match &self.kind {
-            Kind::Git { common_dir, .. } => Some(common_dir),
-            Kind::Bare { git_dir } => Some(git_dir),
-            Kind::Broken | Kind::None => None,
+            CheckoutKind::Git { common_dir, .. } => Some(common_dir),
+            CheckoutKind::Bare { git_dir } => Some(git_dir),
+            CheckoutKind::Broken | CheckoutKind::None => None,
         }
     }
 
     /// The git directory and the common one, for questions about files.
     pub(crate) fn checkout(&self) -> Result<(&Path, &Path), ObserveError> {
         match &self.kind {
-            Kind::Git { git_dir, common_dir } => Ok((git_dir, common_dir)),
-            Kind::Bare { .. } => Err(ObserveError::Bare),
-            Kind::Broken => Err(ObserveError::BrokenGit(self.root.clone())),
-            Kind::None => Err(ObserveError::NotARepository),
+            CheckoutKind::Git { git_dir, common_dir } => Ok((git_dir, common_dir)),
+            CheckoutKind::Bare { .. } => Err(ObserveError::Bare),
+            CheckoutKind::Broken => Err(ObserveError::BrokenGit(self.root.clone())),
+            CheckoutKind::None => Err(ObserveError::NotARepository),
         }
     }
 }

@@ -5,9 +5,9 @@ use steadfast_model::Fact;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
-use crate::repository::Repository;
+use crate::repository::Checkout;
 
-impl Repository {
+impl Checkout {
     /// The files that git knows, from the root of the checkout; those apart whose names are no text.
     pub fn tracked(&self, budget: Duration) -> Fact<Vec<String>> {
         fact(self.read_tracked(Deadline::after(budget)))

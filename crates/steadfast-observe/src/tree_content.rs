@@ -14,7 +14,7 @@ use crate::git_path::{from_git, parts};
 use crate::object_id::ObjectId;
 use crate::private_index::{OURS, TreeId, alternate};
 use crate::raw_diff::{EntryType, Mode};
-use crate::repository::Repository;
+use crate::repository::Checkout;
 
 /// More names than this may not fit on a command line.
 const AT_ONCE: usize = 200;
@@ -47,8 +47,8 @@ struct Listed {
     size: Option<u64>,
 }
 
-impl Repository {
-    /// What a tree of [`Repository::tree_id`] holds at these paths from the root, in their order. `private_dir` is the
+impl Checkout {
+    /// What a tree of [`Checkout::tree_id`] holds at these paths from the root, in their order. `private_dir` is the
     /// folder that was given there.
     pub fn in_tree(
         &self,

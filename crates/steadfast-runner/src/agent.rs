@@ -45,7 +45,7 @@ pub struct Assignment {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum AgentUpdate {
     Running(Process),
     Event(AgentEvent),
 }

@@ -4,4 +4,4 @@ mod objection;
 mod standing;
 
 pub use objection::{Objection, Offence, Remedy, WeakPlace};
-pub use standing::{Broken, Held, Rerun, Standing, StatedRun, Weak, judge};
+pub use standing::{Broken, GateInput, Rerun, StatedRun, TaskStanding, Weak, judge};

@@ -35,7 +35,7 @@ const OWN: &str = ".steadfast";
 static MAKING: Mutex<()> = Mutex::new(());
 
 #[derive(Clone, Debug)]
-pub struct Grounds {
+pub struct RunWorktrees {
     /// The checkout the run was started in.
     checkout: PathBuf,
     /// Git's own folder, which all worktrees share.
@@ -58,7 +58,7 @@ enum Identity {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum GroundsError {
+pub enum WorktreeError {
     #[error(transparent)]
     Git(#[from] GitFailed),
     #[error("`{}`: {source}", path.display())]
@@ -67,7 +67,7 @@ pub enum GroundsError {
     Unreadable(String),
 }
 
-impl Grounds {
+impl RunWorktrees {
     /// `folder` is where all worktrees of this run go.
     pub fn of(checkout: &Path, folder: &Path, run: &str) -> Self {
         let named = GitCommand::at(checkout).call("config").args(["user.email"]).outcome(&[0, 1], QUICK);
@@ -96,7 +96,7 @@ impl Grounds {
     }
 
     /// Makes the run's branch. One that is there already stays where it is.
-    pub fn begin(&self, base: &str) -> Result<(), GroundsError> {
+    pub fn begin(&self, base: &str) -> Result<(), WorktreeError> {
         if self.tip()?.is_none() {
             let none = "0".repeat(base.len());
             self.git().call("update-ref").args([&reference(&self.branch()), base, &none]).answer(QUICK)?;
@@ -105,12 +105,12 @@ impl Grounds {
     }
 
     /// Where the run's branch is.
-    pub fn tip(&self) -> Result<Option<String>, GroundsError> {
+    pub fn tip(&self) -> Result<Option<String>, WorktreeError> {
         self.commit_of(&reference(&self.branch()))
     }
 
     /// A worktree for a unit, from the tip of the run's branch: the one it has already, if that is whole.
-    pub fn prepare(&self, unit: &str) -> Result<PathBuf, GroundsError> {
+    pub fn prepare(&self, unit: &str) -> Result<PathBuf, WorktreeError> {
         let (folder, branch) = (self.unit_folder(unit), self.unit_branch(unit));
         if self.is_whole(&folder) {
             self.undo_half_a_merge(&folder)?;
@@ -131,7 +131,7 @@ impl Grounds {
         Ok(folder)
     }
 
-    fn make(&self, folder: &Path, worktree: GitCommand) -> Result<(), GroundsError> {
+    fn make(&self, folder: &Path, worktree: GitCommand) -> Result<(), WorktreeError> {
         let alone = self.alone();
         worktree.answer(CHECKOUT)?;
         drop(alone);
@@ -143,7 +143,7 @@ impl Grounds {
     }
 
     /// All that changed in a unit's worktree becomes a commit of its branch.
-    pub fn save(&self, unit: &str, message: &str) -> Result<(), GroundsError> {
+    pub fn save(&self, unit: &str, message: &str) -> Result<(), WorktreeError> {
         let folder = self.unit_folder(unit);
         // Whoever was killed while it made our own folder left nothing that says so: what is in there is no work.
         let own = folder.join(OWN);
@@ -159,26 +159,26 @@ impl Grounds {
     }
 
     /// The same, where most often nothing changed. Returns what the worktree stands on then.
-    pub fn commit(&self, unit: &str, message: &str) -> Result<String, GroundsError> {
+    pub fn commit(&self, unit: &str, message: &str) -> Result<String, WorktreeError> {
         let folder = self.unit_folder(unit);
         let status = self.in_worktree(&folder).call("status");
         let status = status.args(["--porcelain=v2", "--branch", "--untracked-files=normal"]).answer(CHECKOUT)?;
         let (about, changes): (Vec<&str>, Vec<&str>) = status.lines().partition(|line| line.starts_with("# "));
         if changes.is_empty() && !self.is_merging(&folder) {
             let head = about.iter().find_map(|line| line.strip_prefix("# branch.oid "));
-            return head.map(str::to_owned).ok_or(GroundsError::Unreadable(status));
+            return head.map(str::to_owned).ok_or(WorktreeError::Unreadable(status));
         }
         self.save(unit, message)?;
         Ok(self.in_worktree(&folder).call("rev-parse").args(["HEAD"]).answer(QUICK)?)
     }
 
     /// Removes a unit's worktree and branch. Twice is once.
-    pub fn remove(&self, unit: &str) -> Result<(), GroundsError> {
+    pub fn remove(&self, unit: &str) -> Result<(), WorktreeError> {
         self.remove_all(&[unit])
     }
 
     /// The same of several.
-    pub fn remove_all(&self, units: &[&str]) -> Result<(), GroundsError> {
+    pub fn remove_all(&self, units: &[&str]) -> Result<(), WorktreeError> {
         let folders: Vec<PathBuf> = units.iter().map(|unit| self.unit_folder(unit)).collect();
         // It takes as long as git took to make them, so it is left to another process, as that was.
         let _ = Program::anywhere("rm").call(["-rf", "--"]).args(&folders).env(MARK, &self.run).answer(CHECKOUT);
@@ -191,7 +191,7 @@ impl Grounds {
     }
 
     /// Removes all that is left but the run's branch.
-    pub fn clear(&self) -> Result<(), GroundsError> {
+    pub fn clear(&self) -> Result<(), WorktreeError> {
         let pattern = format!("refs/heads/steadfast/{}-*", self.run);
         let branches = self.git().call("for-each-ref").args(["--format=%(refname)", &pattern]).answer(QUICK)?;
         if let Ok(entries) = fs::read_dir(&self.folder) {
@@ -208,7 +208,7 @@ impl Grounds {
     }
 
     /// No worktree, and nothing that git remembers of one.
-    fn make_room(&self, folder: &Path) -> Result<(), GroundsError> {
+    fn make_room(&self, folder: &Path) -> Result<(), WorktreeError> {
         remove_dir(folder)?;
         if let Some(parent) = folder.parent() {
             fs::create_dir_all(parent).map_err(file(parent))?;
@@ -235,7 +235,7 @@ impl Grounds {
         git_dir(folder).is_ok_and(|dir| dir.join("MERGE_HEAD").is_file())
     }
 
-    fn commit_of(&self, name: &str) -> Result<Option<String>, GroundsError> {
+    fn commit_of(&self, name: &str) -> Result<Option<String>, WorktreeError> {
         let name = format!("{name}^{{commit}}");
         let asked = self.git().call("rev-parse").args(["--verify", "--quiet", &name]);
         let (code, commit) = asked.outcome(&[0, 1], QUICK)?;
@@ -261,6 +261,6 @@ fn reference(branch: &str) -> String {
     format!("refs/heads/{branch}")
 }
 
-fn file(path: &Path) -> impl FnOnce(io::Error) -> GroundsError {
-    move |source| GroundsError::File { path: path.to_owned(), source }
+fn file(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
+    move |source| WorktreeError::File { path: path.to_owned(), source }
 }

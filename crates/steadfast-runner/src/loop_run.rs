@@ -20,14 +20,14 @@ use steadfast_store::lock_loop;
 use steadfast_work::loops::{Loops, Request, how, question, stated_checks};
 use steadfast_work::{Repository, WorkError, spec_file};
 
-use crate::counsel::Matter;
+use crate::counsel::ReviewBrief;
 use crate::error::RunError;
-use crate::grounds::Grounds;
+use crate::grounds::RunWorktrees;
 use crate::launch::{launcher, prices};
 use crate::lifecycle;
 use crate::preflight::{Ready, agent_and_folder, preflight};
-use crate::review::{Judged, Reviewer, Subject, matter};
-use crate::run::{Audience, Outcome, Until, is_alive};
+use crate::review::{GateOutcome, ReviewSubject, Reviewer, matter};
+use crate::run::{Audience, RunOutcome, Until, is_alive};
 
 pub use execute::said;
 pub use judge::ROUNDS;
@@ -50,7 +50,7 @@ pub trait Watch: Audience {
     fn clear(&mut self);
 
     /// After the run.
-    fn finish(&mut self, ledger: &Ledger, outcome: &Outcome);
+    fn finish(&mut self, ledger: &Ledger, outcome: &RunOutcome);
 }
 
 /// What a human wants of a loop.
@@ -73,7 +73,7 @@ pub struct Wishes {
 pub struct Passed {
     pub looped: Loop,
     /// What the gate saw.
-    pub judged: Judged,
+    pub judged: GateOutcome,
 }
 
 /// A loop on its way.
@@ -145,11 +145,11 @@ impl LoopRun<'_> {
         Ok(self.ledger()?.run(id)?)
     }
 
-    fn grounds(&self, row: &Run) -> Grounds {
+    fn grounds(&self, row: &Run) -> RunWorktrees {
         lifecycle::grounds(self.repository, row, &self.ready)
     }
 
-    fn matter(looped: &Loop) -> Matter {
+    fn matter(looped: &Loop) -> ReviewBrief {
         matter(&looped.request, looped.shape.as_ref())
     }
 
@@ -167,7 +167,7 @@ impl LoopRun<'_> {
             limits: looped.shape.as_ref().map(Shape::limits).unwrap_or_default(),
             spec: looped.spec.clone(),
             run: Some(row.id.clone()),
-            subject: Subject::Branch { grounds: self.grounds(row), base: row.base.clone() },
+            subject: ReviewSubject::Branch { grounds: self.grounds(row), base: row.base.clone() },
             mark: row.id.to_string(),
             stop: &self.stop,
             beside: 0,

@@ -17,7 +17,7 @@ mod teller;
 mod verdict;
 
 pub use begin::{Begin, Until, run};
-pub use ending::Outcome;
+pub use ending::RunOutcome;
 pub use executor::{Launcher, Role, Start};
-pub use news::{Activity, Audience, News, Snapshot};
+pub use news::{Activity, Audience, RunEvent, Snapshot};
 pub use runner::{is_alive, this_process};

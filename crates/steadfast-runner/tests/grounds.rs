@@ -1,12 +1,11 @@
 //! Branches and worktrees of a run, in real repositories.
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use steadfast_runner::grounds::{Candidate, Grounds, Landing, Merge};
+use steadfast_runner::grounds::{Candidate, Landing, Merge, RunWorktrees};
 use tempfile::TempDir;
 
 struct Repository {
@@ -42,11 +41,11 @@ impl Repository {
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
 
-    fn grounds(&self) -> Grounds {
-        Grounds::of(&self.path(), &self.dir.path().join("worktrees/r-1"), "r-1")
+    fn grounds(&self) -> RunWorktrees {
+        RunWorktrees::of(&self.path(), &self.dir.path().join("worktrees/r-1"), "r-1")
     }
 
-    fn begun(&self) -> Grounds {
+    fn begun(&self) -> RunWorktrees {
         let grounds = self.grounds();
         grounds.begin(&self.git(&["rev-parse", "HEAD"])).unwrap();
         grounds
@@ -57,13 +56,13 @@ fn landing(unit: &str, head: &str) -> Landing {
     Landing { unit: unit.to_owned(), title: "Do it".to_owned(), lease: 7, head: head.to_owned() }
 }
 
-fn worked(grounds: &Grounds, unit: &str, name: &str, text: &str) -> String {
+fn worked(grounds: &RunWorktrees, unit: &str, name: &str, text: &str) -> String {
     let folder = grounds.prepare(unit).unwrap();
     fs::write(folder.join(name), text).unwrap();
     grounds.commit(unit, "work").unwrap()
 }
 
-fn clean(grounds: &Grounds, unit: &str, head: &str) -> Candidate {
+fn clean(grounds: &RunWorktrees, unit: &str, head: &str) -> Candidate {
     match grounds.candidate(&landing(unit, head)).unwrap() {
         Merge::Clean(candidate) => candidate,
         Merge::Conflict(files) => panic!("conflict in {files:?}"),

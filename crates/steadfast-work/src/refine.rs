@@ -10,7 +10,7 @@ use serde_json::json;
 use steadfast_engine::goal::{in_tree, keywords};
 use steadfast_hook::{StepError, step};
 use steadfast_model::{Entry, Event, EventKind, Fact, GoalWord, PromptOrigin, SessionId, State};
-use steadfast_observe::Repository as Checkout;
+use steadfast_observe::Checkout;
 use steadfast_redact::redact;
 use steadfast_store::{ConfigError, SessionFiles, read_lines};
 

@@ -35,17 +35,17 @@ use steadfast_store::ledger::{Blocked, Changed, Claiming, Ledger, Started, Statu
 use steadfast_store::{Moved, Place, SessionFiles, log_line};
 
 pub use approval::key as approval_key;
-pub use closing::{Asked, Closing, PATIENCE, SLICE};
+pub use closing::{CloseOptions, CloseOutcome, PATIENCE, SLICE};
 pub use decisions::{PlanContext, shown as decisions_file};
 pub use draft::{Proposal, Proposed, short_of};
 pub use error::{ApprovalError, DecisionError, DraftName, GateError, PlanError, TaskError};
 pub use evidence::{how, short};
 pub use freshness::{DoneOn, NotHeld, Proof, Rechecked};
-pub use gate::{Locked, Looked, Standing};
+pub use gate::{ClosedGate, Locked, Looked};
 pub use list::TakenOver;
 pub use plan::{LoopState, Position, freeze};
 pub use stated::StatedEnd;
-pub use unit::{Closed, LoadedUnit, MARKERS, Recheck, Rework, RunTasks};
+pub use unit::{LoadedUnit, MARKERS, Recheck, Rework, RunTasks, UnitTaskOutcome};
 pub use using::Plans;
 
 use crate::Environment;

@@ -10,12 +10,12 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_proce
 use super::report::LeftBehind;
 #[cfg(target_os = "linux")]
 use crate::process::entry;
-use crate::process::{Entry, entries};
+use crate::process::{ProcessStat, entries};
 
 const LONGEST_NAME: usize = 120;
 
 #[derive(Debug)]
-pub(crate) struct Kin {
+pub(crate) struct ProcessTree {
     supervisor: Pid,
     /// What ran beneath the supervisor before: not the check's.
     before: BTreeSet<i32>,
@@ -24,7 +24,7 @@ pub(crate) struct Kin {
     watcher: Pid,
 }
 
-impl Kin {
+impl ProcessTree {
     pub(crate) fn of(leader: Pid, watcher: Pid, before: BTreeSet<i32>) -> Self {
         Self { supervisor: getpid(), before, leader, watcher }
     }
@@ -80,7 +80,11 @@ pub(crate) fn beneath() -> BTreeSet<i32> {
 }
 
 /// This process, those that belong to it, and all that descend from them, save some with all that is beneath those.
-fn family(entries: &[Entry], belongs: impl Fn(&Entry) -> bool, save: impl Fn(i32) -> bool) -> BTreeSet<i32> {
+fn family(
+    entries: &[ProcessStat],
+    belongs: impl Fn(&ProcessStat) -> bool,
+    save: impl Fn(i32) -> bool,
+) -> BTreeSet<i32> {
     let mut family = BTreeSet::from([getpid().as_raw_pid()]);
     let mut grown = true;
     while grown {

@@ -10,11 +10,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, setsid, waitid};
 use steadfast_model::CheckEnd;
 
-use super::kin::{Kin, beneath, describe, leads_session};
+use super::kin::{ProcessTree, beneath, describe, leads_session};
 use super::report::{CheckReport, CheckRun, LeftBehind};
 use super::shell::{Started, start};
 use crate::process::pid;
-use crate::tail::Tail;
+use crate::tail::OutputTail;
 
 /// How often it is looked whether the check ended or is to be stopped, while its output does not say so.
 const TICK: Duration = Duration::from_millis(50);
@@ -85,8 +85,8 @@ enum Cause {
 struct Running {
     started: Started,
     leader: Pid,
-    kin: Kin,
-    tail: Tail,
+    kin: ProcessTree,
+    tail: OutputTail,
     /// All who could write have closed the pipe.
     silent: bool,
     buffer: Vec<u8>,
@@ -99,10 +99,10 @@ impl Running {
     fn of(started: Started, before: BTreeSet<i32>, run: &CheckRun, began: Instant) -> Self {
         let leader = pid(started.child.id());
         Self {
-            kin: Kin::of(leader, pid(started.watcher.id()), before),
+            kin: ProcessTree::of(leader, pid(started.watcher.id()), before),
             leader,
             started,
-            tail: Tail::of(run.tail),
+            tail: OutputTail::of(run.tail),
             silent: false,
             buffer: vec![0; 64 << 10],
             pause: Duration::from_micros(100),

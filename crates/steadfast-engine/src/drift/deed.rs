@@ -5,12 +5,12 @@ use steadfast_shell::{Argument, Op, Reading};
 
 use super::content;
 use super::opaque::is_opaque;
-use crate::Heard;
+use crate::ParsedEvent;
 use crate::policy::{absolute, is_free, only_reads};
 
 /// What a call does to files, as far as the score cares: paths below the session's root, told from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Deed {
+pub struct ToolEffects {
     /// How it writes or tries to. None: it only reads.
     pub kind: Option<StepKind>,
     pub writes: Vec<String>,
@@ -34,9 +34,9 @@ const SERVER: &str = "steadfast";
 /// The most paths of one command line.
 const PATHS: usize = 32;
 
-impl Deed {
+impl ToolEffects {
     /// What the call of an event does; nothing where it has none.
-    pub fn of(event: &Heard<'_>, root: &str, scratch: &str) -> Self {
+    pub fn of(event: &ParsedEvent<'_>, root: &str, scratch: &str) -> Self {
         let Some(call) = event.call() else { return Self::default() };
         let mut deed = Self::of_call(event, call, root, scratch);
         if deed.changes_files() {
@@ -49,7 +49,7 @@ impl Deed {
         deed
     }
 
-    fn of_call(event: &Heard<'_>, call: &ToolCall, root: &str, scratch: &str) -> Self {
+    fn of_call(event: &ParsedEvent<'_>, call: &ToolCall, root: &str, scratch: &str) -> Self {
         let cwd = unix(&event.cwd, &event.cwd);
         let inside = |path: &str| told(&absolute(&unix(path, &event.cwd), &cwd), root, scratch);
         let all = |paths: &[String]| paths.iter().take(PATHS).filter_map(|path| inside(path)).collect::<Vec<_>>();
@@ -156,7 +156,7 @@ fn drive(path: &str) -> Option<(char, &str)> {
 }
 
 /// What is replaced, and what would put it back.
-fn replaced(event: &Heard<'_>, deed: &Deed) -> Vec<(u32, u32)> {
+fn replaced(event: &ParsedEvent<'_>, deed: &ToolEffects) -> Vec<(u32, u32)> {
     let file = deed.writes.first().map_or("", String::as_str);
     let number = |old: u32, new: u32| mark(&format!("{file}\0{old}\0{new}"));
     event.content.edits.iter().map(|edit| (number(edit.old, edit.new), number(edit.new, edit.old))).collect()

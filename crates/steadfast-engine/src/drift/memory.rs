@@ -3,9 +3,9 @@
 use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, PromptOrigin, Score, State};
 
 use super::content;
-use super::deed::{Deed, unix};
-use super::place::{Scope, Signal, Standing, Without, folder, standing};
-use super::score::{Leads, Scored};
+use super::deed::{ToolEffects, unix};
+use super::place::{Distance, Signal, Without, WorkScope, folder, standing};
+use super::score::{Leads, StepScore};
 use super::words;
 
 /// What a prompt, or a session's first event, says of the work.
@@ -25,7 +25,12 @@ pub(crate) fn prompted(state: &State, event: &Event, without: Without<'_>) -> Ve
 }
 
 /// Where a call went that only read. What is remembered already is not said again.
-pub(crate) fn went(memory: &Drift, scope: Scope<'_>, deed: &Deed, without: Without<'_>) -> Option<DriftChange> {
+pub(crate) fn went(
+    memory: &Drift,
+    scope: WorkScope<'_>,
+    deed: &ToolEffects,
+    without: Without<'_>,
+) -> Option<DriftChange> {
     let mut new = Places::default();
     for path in &deed.reads {
         let file = path.strip_suffix('/').is_none().then_some(path.as_str());
@@ -35,7 +40,7 @@ pub(crate) fn went(memory: &Drift, scope: Scope<'_>, deed: &Deed, without: Witho
             continue;
         }
         let first = !memory.begun;
-        let leads = || standing(memory, scope, file.unwrap_or(folder), without) <= Standing::Kin;
+        let leads = || standing(memory, scope, file.unwrap_or(folder), without) <= Distance::Kin;
         if first || leads() {
             add(&mut new.folders, &memory.places.folders, folder);
             file.into_iter().for_each(|file| add(&mut new.known, &memory.places.known, file));
@@ -51,7 +56,7 @@ pub(crate) fn went(memory: &Drift, scope: Scope<'_>, deed: &Deed, without: Witho
 }
 
 /// What a write adds: where it went, by its score, its words, and what it replaced.
-pub(crate) fn wrote(memory: &Drift, deed: &Deed, scored: &Scored) -> impl Iterator<Item = DriftChange> {
+pub(crate) fn wrote(memory: &Drift, deed: &ToolEffects, scored: &StepScore) -> impl Iterator<Item = DriftChange> {
     let belongs = scored.score >= Score::new(7);
     let words = if belongs { content::wrote(memory, &deed.words) } else { None };
     let replaced = deed.replaced.iter().map(|(there, _)| *there).collect::<Vec<_>>();
@@ -59,7 +64,7 @@ pub(crate) fn wrote(memory: &Drift, deed: &Deed, scored: &Scored) -> impl Iterat
     [went_to(memory, deed, scored), words, replaced].into_iter().flatten()
 }
 
-fn went_to(memory: &Drift, deed: &Deed, scored: &Scored) -> Option<DriftChange> {
+fn went_to(memory: &Drift, deed: &ToolEffects, scored: &StepScore) -> Option<DriftChange> {
     let mut new = Places::default();
     let first_of_all = !memory.begun;
     let belongs = scored.leads == Some(Leads::Back) && scored.score >= Score::new(8);

@@ -16,11 +16,11 @@ mod tangent;
 mod words;
 
 pub use content::Fit;
-pub use deed::Deed;
-pub use place::{Scope, Signal, Standing, Without, standing};
+pub use deed::ToolEffects;
+pub use place::{Distance, Signal, Without, WorkScope, standing};
 pub use repetition::{Repeated, Repetition, repeated, to_and_fro};
-pub use score::{Leads, Scored, score};
-pub use tangent::{Work, tangent};
+pub use score::{Leads, StepScore, score};
+pub use tangent::{WorkTopic, tangent};
 
 pub use crate::policy::{follow, leads_astray, written};
 

@@ -1,13 +1,13 @@
 use steadfast_model::{Attempt, Drift, Score, StepKind};
 
-use super::deed::Deed;
-use super::place::{Scope, Signal, Standing, Without, standing};
+use super::deed::ToolEffects;
+use super::place::{Distance, Signal, Without, WorkScope, standing};
 use super::repetition::{Repeated, Repetition, repeated, to_and_fro};
 use super::tangent::tangent;
 
 /// A step's score, with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scored {
+pub struct StepScore {
     pub kind: StepKind,
     pub score: Score,
     /// Why it is not 10, each in a few words.
@@ -32,14 +32,14 @@ pub enum Leads {
 impl Leads {
     /// Where a write leads and what it loses, by its path and by its words. What the human named, and where the agent was
     /// told not to drift to, is so whatever is written there; what belongs to the work leads away by no word.
-    fn of(standing: Standing, by_words: Option<f32>) -> (Self, u8) {
+    fn of(standing: Distance, by_words: Option<f32>) -> (Self, u8) {
         let by_path = match standing {
             _ if standing.is_astray() => Self::Away,
             _ if standing.is_near() => Self::Near,
             _ => Self::Back,
         };
         let lost = standing.lost();
-        let Some(by_words) = by_words.filter(|_| !matches!(standing, Standing::Named | Standing::Told)) else {
+        let Some(by_words) = by_words.filter(|_| !matches!(standing, Distance::Named | Distance::Told)) else {
             return (by_path, lost);
         };
         let both = f32::from(lost) + by_words;
@@ -101,11 +101,11 @@ const MOST: [u8; 4] = [3, 5, 7, 9];
 /// ```
 pub fn score(
     memory: &Drift,
-    scope: Scope<'_>,
-    deed: &Deed,
+    scope: WorkScope<'_>,
+    deed: &ToolEffects,
     tried: Option<Attempt>,
     without: Without<'_>,
-) -> Option<Scored> {
+) -> Option<StepScore> {
     let kind = deed.kind?;
     let mut lost = 0;
     let mut reasons = Vec::new();
@@ -122,7 +122,7 @@ pub fn score(
             reasons.push("its text has few words of the work".to_owned());
         }
         if leads_to == Leads::Away {
-            if standing != Standing::Told
+            if standing != Distance::Told
                 && without.has(Signal::Tangent)
                 && let Some(work) = tangent(memory, path)
             {
@@ -155,10 +155,15 @@ pub fn score(
             Repetition::ToAndFro => format!("the same lines changed to and fro {} times", repeated.times),
         });
     }
-    Some(Scored { kind, score, reasons, leads, repeated })
+    Some(StepScore { kind, score, reasons, leads, repeated })
 }
 
-fn farthest<'a>(memory: &Drift, scope: Scope<'_>, deed: &'a Deed, without: Without<'_>) -> Option<(&'a str, Standing)> {
+fn farthest<'a>(
+    memory: &Drift,
+    scope: WorkScope<'_>,
+    deed: &'a ToolEffects,
+    without: Without<'_>,
+) -> Option<(&'a str, Distance)> {
     let taken_back = |path: &&String| !is_own(memory, path);
     let all = deed.writes.iter().chain(deed.deletes.iter().filter(taken_back));
     all.map(|path| (path.as_str(), standing(memory, scope, path, without))).max_by_key(|(_, standing)| *standing)

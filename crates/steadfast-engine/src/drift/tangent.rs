@@ -4,14 +4,14 @@ use steadfast_model::Drift;
 
 /// A kind of work that is told by its files and by the words for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum WorkTopic {
     Style,
     Database,
     Delivery,
     Translation,
 }
 
-impl Work {
+impl WorkTopic {
     const ALL: [Self; 4] = [Self::Style, Self::Database, Self::Delivery, Self::Translation];
 
     /// Endings and names of its files.
@@ -105,7 +105,7 @@ impl Work {
     }
 }
 
-impl fmt::Display for Work {
+impl fmt::Display for WorkTopic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Style => "styling",
@@ -134,8 +134,8 @@ impl fmt::Display for Work {
 /// // Styles were part of the work from the beginning.
 /// assert_eq!(tangent(&work(&["auth"], &["web/login.css"]), "web/theme.css"), None);
 /// ```
-pub fn tangent(memory: &Drift, path: &str) -> Option<Work> {
-    let kind = Work::ALL.into_iter().find(|kind| kind.is(path))?;
+pub fn tangent(memory: &Drift, path: &str) -> Option<WorkTopic> {
+    let kind = WorkTopic::ALL.into_iter().find(|kind| kind.is(path))?;
     let meant = memory.words.iter().any(|word| kind.words().contains(&word.as_str()));
     let done = memory.places.known.iter().any(|known| kind.is(known));
     (!meant && !done).then_some(kind)

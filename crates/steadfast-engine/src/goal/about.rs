@@ -1,7 +1,7 @@
 //! What commits and pushes, commands and dependencies are about.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
 use super::action::Action;
 use super::list;
@@ -27,14 +27,15 @@ pub(super) fn git_object(words: &[Word]) -> Git {
             let target = words[at + 1..].iter().find(|word| !word.is_one_of(&["the", "any", "our", "your", "my", "a"]));
             return match target {
                 None => Git::Particular,
-                Some(target) if thing::is_branch(target) || target.kind == Kind::Code => {
+                Some(target) if thing::is_branch(target) || target.kind == WordKind::Code => {
                     // `main or develop`.
-                    let from =
-                        words[at + 1..].iter().skip_while(|word| !thing::is_branch(word) && word.kind != Kind::Code);
+                    let from = words[at + 1..]
+                        .iter()
+                        .skip_while(|word| !thing::is_branch(word) && word.kind != WordKind::Code);
                     let listed = from.take_while(|word| {
-                        thing::is_branch(word) || word.kind == Kind::Code || word.is_one_of(&["or", "and", "nor"])
+                        thing::is_branch(word) || word.kind == WordKind::Code || word.is_one_of(&["or", "and", "nor"])
                     });
-                    let named = listed.filter(|word| thing::is_branch(word) || word.kind == Kind::Code);
+                    let named = listed.filter(|word| thing::is_branch(word) || word.kind == WordKind::Code);
                     Git::To(named.map(|word| word.raw.clone()).collect())
                 }
                 Some(target) if target.text.starts_with("origin/") || target.text.starts_with("upstream/") => {
@@ -92,7 +93,7 @@ pub(super) fn run_object(words: &[Word]) -> Option<String> {
     if let Some((_, name)) = singles.iter().find(|(word, _)| first.is(word)) {
         return Some((*name).to_owned());
     }
-    if first.kind == Kind::Code {
+    if first.kind == WordKind::Code {
         return first.raw.chars().next().is_some_and(char::is_alphanumeric).then(|| first.raw.clone());
     }
     if !thing::is_program(first) {

@@ -4,7 +4,7 @@
 //! What is said of anybody but the agent describes code: `the worker must not delete the file`.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word, prompt::Sentence};
+use steadfast_words::{Word, WordKind, prompt::Sentence};
 
 use super::action::{Action, actions, is_request};
 use super::object::{ends, skip};
@@ -42,7 +42,7 @@ fn stated(words: &[Word]) -> Vec<Action> {
         }
     };
     for at in 0..words.len() {
-        if words[at].kind == Kind::Plain {
+        if words[at].kind == WordKind::Plain {
             add(grammar::at_word(words, at));
         }
     }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Found, Pattern, Slot, Word};
+use steadfast_words::{Pattern, PatternMatch, Slot, Word};
 
 use super::action::{Action, actions, changes_to};
 use super::object::Names;
@@ -72,7 +72,7 @@ pub(super) fn read(section: &str, words: &[Word]) -> Vec<Action> {
 }
 
 /// Where a phrase of this section fits.
-pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<Found<'w>> {
+pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<PatternMatch<'w>> {
     GRAMMAR.get(section)?.rows.iter().find_map(|row| row.pattern.at(words))
 }
 
@@ -306,7 +306,7 @@ fn slot(name: &str) -> Option<Slot> {
 
 const SLOTS: [(&str, Slot); 36] = [
     ("any", |words| one(words, |_| true)),
-    ("plain", |words| one(words, |word| word.kind == steadfast_words::Kind::Plain)),
+    ("plain", |words| one(words, |word| word.kind == steadfast_words::WordKind::Plain)),
     ("none", |words| look(words.is_empty())),
     ("over", |words| look(is_over(words))),
     ("end", |words| look(object::ends(words.first()))),

@@ -1,7 +1,7 @@
 //! What a sentence allows again: a plain order to do it, or leave given for it.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word, prompt::Sentence};
+use steadfast_words::{Word, WordKind, prompt::Sentence};
 
 use super::action::{Action, actions};
 use super::noun::deeds;
@@ -116,7 +116,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
 
 /// A name that can be a package's.
 fn package(word: &Word) -> Option<String> {
-    let plain = matches!(word.kind, Kind::Plain | Kind::Code) && !word.is_in(list("lift-words"));
+    let plain = matches!(word.kind, WordKind::Plain | WordKind::Code) && !word.is_in(list("lift-words"));
     let spelled = |byte: u8| byte.is_ascii_alphanumeric() || b"-_@/.".contains(&byte);
     (plain && word.raw.len() > 1 && word.raw.bytes().all(spelled)).then(|| word.raw.clone())
 }

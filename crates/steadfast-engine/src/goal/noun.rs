@@ -3,7 +3,7 @@
 //! What there is or was, is none: `no network is the reason`.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
 use super::about::dependencies;
 use super::action::{Action, made};
@@ -101,7 +101,7 @@ pub(super) fn new_dependencies(words: &[Word]) -> Vec<Action> {
 /// Programs whose name alone says that they are run.
 pub(super) fn is_run(word: &Word) -> bool {
     let spoken = ["make", "find", "go", "node", "rails", "python"];
-    thing::is_program(word) && !word.is_one_of(&spoken) || word.kind == Kind::Code && thing::is_command(word)
+    thing::is_program(word) && !word.is_one_of(&spoken) || word.kind == WordKind::Code && thing::is_command(word)
 }
 
 pub(super) fn goes_no_further(tail: &[Word]) -> bool {

@@ -1,6 +1,6 @@
 //! What a verb is about.
 
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
 use super::list;
 use super::thing;
@@ -68,7 +68,7 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
         } else if next.is_some_and(thing::is_place) && is_name(word) {
             object.of.push(word.raw.clone());
             at += 1;
-        } else if word.kind == Kind::Code && is_name(word) {
+        } else if word.kind == WordKind::Code && is_name(word) {
             object.of.push(word.raw.clone());
         } else if word.is_in(list("object-general")) {
             // `the file` is a certain one.
@@ -182,7 +182,7 @@ fn is_name(word: &Word) -> bool {
         "same",
         "config",
     ];
-    shaped && matches!(word.kind, Kind::Plain | Kind::Code) && !word.is_one_of(&general)
+    shaped && matches!(word.kind, WordKind::Plain | WordKind::Code) && !word.is_one_of(&general)
 }
 
 /// Whether nothing more is said of the verb.

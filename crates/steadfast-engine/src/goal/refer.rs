@@ -1,6 +1,6 @@
 //! What `it`, `them` and `one` stand for, put in their place where they are the object of what could be forbidden.
 
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
 use super::list;
 use super::order::ordered;
@@ -90,7 +90,7 @@ fn things(before: &[Word]) -> Vec<Word> {
 /// What is made, where `one` is made: the noun that was said before.
 fn made(words: &[Word], at: usize) -> Vec<Word> {
     let makes = words[..at].iter().rev().take(4).any(|word| word.is_in(list("refer-makes")) || word.is("no"));
-    let noun = words[..at].iter().rev().find(|word| word.kind == Kind::Plain && word.is_in(list("refer-nouns")));
+    let noun = words[..at].iter().rev().find(|word| word.kind == WordKind::Plain && word.is_in(list("refer-nouns")));
     let named = |noun: &Word| {
         if noun.is("request") { vec![Word::of("pull"), noun.clone()] } else { vec![noun.clone()] }
     };

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use steadfast_words::{Kind, Vocabulary, Word};
+use steadfast_words::{Vocabulary, Word, WordKind};
 
 use super::list;
 
@@ -14,7 +14,7 @@ const LONGEST: usize = 4;
 /// The name of the thing that stands here, and how many words it takes.
 pub(super) fn named(words: &[Word]) -> Option<(&'static str, usize)> {
     // In backticks, a thing is one, too.
-    let is_plain = |word: &Word| word.kind == Kind::Plain || word.is_break();
+    let is_plain = |word: &Word| word.kind == WordKind::Plain || word.is_break();
     if words.iter().take(LONGEST).all(is_plain) {
         return THINGS.which(words);
     }
@@ -27,7 +27,7 @@ pub(super) fn is_place(word: &Word) -> bool {
 }
 
 pub(super) fn is_code(word: &Word) -> bool {
-    word.kind == Kind::Code
+    word.kind == WordKind::Code
 }
 
 pub(super) fn is_branch(word: &Word) -> bool {
@@ -35,7 +35,7 @@ pub(super) fn is_branch(word: &Word) -> bool {
 }
 
 pub(super) fn is_program(word: &Word) -> bool {
-    matches!(word.kind, Kind::Plain | Kind::Code) && list("programs").has(&word.text)
+    matches!(word.kind, WordKind::Plain | WordKind::Code) && list("programs").has(&word.text)
 }
 
 /// A line in backticks that begins with a program, and has more.
@@ -47,9 +47,9 @@ pub(super) fn is_command(word: &Word) -> bool {
 pub(super) fn path(word: &Word) -> Option<String> {
     let raw = word.raw.trim_start_matches("./");
     let looks = match word.kind {
-        Kind::Plain => !list("slashed").has(&word.text) && (raw.contains('/') || is_file(raw)),
-        Kind::Code => raw.contains('/') || is_file(raw),
-        Kind::Quoted | Kind::Break => false,
+        WordKind::Plain => !list("slashed").has(&word.text) && (raw.contains('/') || is_file(raw)),
+        WordKind::Code => raw.contains('/') || is_file(raw),
+        WordKind::Quoted | WordKind::Break => false,
     };
     let plain = !raw.contains("://") && !raw.contains(['(', '<', '>', '|', ' ', '\'']) && !raw.starts_with(['-', '@']);
     // `/commit` is a command of the host.

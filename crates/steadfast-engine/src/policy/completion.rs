@@ -21,7 +21,7 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
-use crate::Heard;
+use crate::ParsedEvent;
 use promise::Promise;
 use text::Ways;
 
@@ -47,7 +47,7 @@ impl Policy for Completion {
         rules.completion
     }
 
-    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
+    fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
         let asks = match &event.kind {
             EventKind::Stop(_) => event.agent.is_none(),
             EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,
@@ -67,7 +67,7 @@ impl Policy for Completion {
         }
     }
 
-    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement {
         if !state.rules.stop.enabled {
             return Judgement::default();
         }

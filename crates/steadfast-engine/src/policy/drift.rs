@@ -14,9 +14,10 @@ use steadfast_model::{
 };
 
 use super::{Judgement, Policy};
-use crate::Heard;
+use crate::ParsedEvent;
 use crate::drift::{
-    Deed, Leads, Scope, Scored, Without, explored, failure, folder, mark, prompted, score, unix, went, wrote,
+    Leads, StepScore, ToolEffects, Without, WorkScope, explored, failure, folder, mark, prompted, score, unix, went,
+    wrote,
 };
 
 /// How many writing steps the agent is given to answer a correction before it hears the next level. The calls of one
@@ -44,7 +45,7 @@ impl Policy for Drift {
 
     /// What a call does not show has to be looked at. The task at hand, or the history, may name what would otherwise lead
     /// away.
-    fn needs(&self, state: &State, event: &Heard<'_>) -> Needs {
+    fn needs(&self, state: &State, event: &ParsedEvent<'_>) -> Needs {
         let Some(deed) = deed_of(state, event) else { return Needs::default() };
         let astray = leads_away(state, &deed);
         Needs {
@@ -56,7 +57,7 @@ impl Policy for Drift {
         }
     }
 
-    fn judge(&self, state: &State, event: &Heard<'_>, facts: &Facts) -> Judgement {
+    fn judge(&self, state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Judgement {
         follow(state, event, facts, Without::default())
     }
 }
@@ -68,7 +69,7 @@ fn is_undeclared(state: &State) -> bool {
 }
 
 /// What the policy says of an event, with signals left out.
-pub fn follow(state: &State, event: &Heard<'_>, facts: &Facts, without: Without<'_>) -> Judgement {
+pub fn follow(state: &State, event: &ParsedEvent<'_>, facts: &Facts, without: Without<'_>) -> Judgement {
     match &event.kind {
         EventKind::PostTool(_) | EventKind::SubagentStop(_) => After::of(state, event, facts, without).judge(),
         EventKind::PreTool(_) if state.rules.drift_mode == Mode::Enforce => before(state, event, without),
@@ -88,22 +89,22 @@ fn root<'a>(state: &'a State, event: &'a Event) -> Cow<'a, str> {
     if state.drift.root.is_empty() { unix(&event.cwd, &event.cwd) } else { Cow::Borrowed(&state.drift.root) }
 }
 
-fn deed(state: &State, event: &Heard<'_>) -> Deed {
-    Deed::of(event, &root(state, event), state.rules.approval.scratch())
+fn deed(state: &State, event: &ParsedEvent<'_>) -> ToolEffects {
+    ToolEffects::of(event, &root(state, event), state.rules.approval.scratch())
 }
 
 /// What came back with an event.
-fn deed_of(state: &State, event: &Heard<'_>) -> Option<Deed> {
+fn deed_of(state: &State, event: &ParsedEvent<'_>) -> Option<ToolEffects> {
     match &event.kind {
         EventKind::PostTool(_) => Some(deed(state, event)),
-        EventKind::SubagentStop(_) => Some(Deed::delegated()),
+        EventKind::SubagentStop(_) => Some(ToolEffects::delegated()),
         _ => None,
     }
 }
 
 /// What changed while it ran is what it wrote, but for what the session wrote before: who runs a formatter over it does
 /// nothing new. Nor is anything said again about a folder of which the agent was told.
-fn take_in(deed: &mut Deed, state: &State, event: &Event, changed: &[String]) {
+fn take_in(deed: &mut ToolEffects, state: &State, event: &Event, changed: &[String]) {
     let places = &state.drift.places;
     let is_new = |path: &&String| {
         !places.known.contains(path)
@@ -114,7 +115,7 @@ fn take_in(deed: &mut Deed, state: &State, event: &Event, changed: &[String]) {
 }
 
 /// What an event shows that was written, and what changed besides.
-pub fn written(state: &State, event: &Heard<'_>, changed: &Fact<Vec<String>>) -> Vec<String> {
+pub fn written(state: &State, event: &ParsedEvent<'_>, changed: &Fact<Vec<String>>) -> Vec<String> {
     let mut deed = deed_of(state, event).unwrap_or_default();
     if let Fact::Known(changed) = changed {
         take_in(&mut deed, state, event, changed);
@@ -124,15 +125,15 @@ pub fn written(state: &State, event: &Heard<'_>, changed: &Fact<Vec<String>>) ->
 
 /// Whether the files that a command turned out to change lead away from the goal. The task at hand and the history are
 /// then needed as for a call that shows what it writes.
-pub fn leads_astray(state: &State, event: &Heard<'_>, changed: &[String]) -> bool {
+pub fn leads_astray(state: &State, event: &ParsedEvent<'_>, changed: &[String]) -> bool {
     let Some(mut deed) = deed_of(state, event).filter(|deed| deed.unknown) else { return false };
     take_in(&mut deed, state, event, changed);
     leads_away(state, &deed)
 }
 
 /// Whether what is written would be spoken of.
-fn leads_away(state: &State, deed: &Deed) -> bool {
-    let scope = Scope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..Scope::default() };
+fn leads_away(state: &State, deed: &ToolEffects) -> bool {
+    let scope = WorkScope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..WorkScope::default() };
     let scored = || score(&state.drift, scope, deed, None, Without::default());
     deed.changes_files() && scored().is_some_and(|scored| scored.score.level() > Level::None)
 }
@@ -164,12 +165,12 @@ fn spoken(state: &State, event: &Event, without: Without<'_>) -> Judgement {
 }
 
 /// With `enforce`, what would be answered with the last level does not happen.
-fn before(state: &State, event: &Heard<'_>, without: Without<'_>) -> Judgement {
+fn before(state: &State, event: &ParsedEvent<'_>, without: Without<'_>) -> Judgement {
     let deed = deed(state, event);
     if !deed.changes_files() {
         return Judgement::default();
     }
-    let scope = Scope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..Scope::default() };
+    let scope = WorkScope { goal: state.goal.as_ref(), always: &state.rules.drift.scope, ..WorkScope::default() };
     let scored = score(&state.drift, scope, &deed, None, without);
     let Some(scored) = scored else { return Judgement::default() };
     if level(&state.drift, scored.score) < Level::Halt {
@@ -200,9 +201,9 @@ fn recovery(state: &State, of_task: &[String]) -> Option<String> {
 struct After<'a> {
     without: Without<'a>,
     state: &'a State,
-    event: &'a Heard<'a>,
+    event: &'a ParsedEvent<'a>,
     call: Option<ToolUseId>,
-    deed: Deed,
+    deed: ToolEffects,
     /// What went wrong, as far as one error is told from another.
     error: Option<u32>,
     interrupted: bool,
@@ -218,7 +219,7 @@ struct After<'a> {
 }
 
 impl<'a> After<'a> {
-    fn of(state: &'a State, event: &'a Heard<'a>, facts: &'a Facts, without: Without<'a>) -> Self {
+    fn of(state: &'a State, event: &'a ParsedEvent<'a>, facts: &'a Facts, without: Without<'a>) -> Self {
         let plan = match &facts.plan {
             Fact::Known(Some(plan)) if state.is_bound(plan) => Some(plan),
             _ => None,
@@ -262,7 +263,7 @@ impl<'a> After<'a> {
 
     /// What the call wrote, shown or not. A script may write before it fails; an edit that failed wrote nothing.
     fn wrote(&self) -> Option<Change> {
-        let Deed { kind, writes, deletes, unknown, .. } = &self.deed;
+        let ToolEffects { kind, writes, deletes, unknown, .. } = &self.deed;
         let is_edit = matches!(kind, Some(StepKind::Edit | StepKind::Write));
         if is_edit && (self.error.is_some() || self.interrupted) {
             return None;
@@ -283,7 +284,7 @@ impl<'a> After<'a> {
         if self.interrupted {
             return Judgement { changes: changes(said), ..Judgement::default() };
         }
-        let scope = Scope { goal: self.state.goal.as_ref(), always: &self.always, neighbours: self.neighbours };
+        let scope = WorkScope { goal: self.state.goal.as_ref(), always: &self.always, neighbours: self.neighbours };
         let attempt = self.attempt();
         if self.error.is_none() {
             said.extend(went(memory, scope, &self.deed, self.without));
@@ -304,7 +305,7 @@ impl<'a> After<'a> {
     }
 
     /// What only reads is no step, and neither is a command that failed for the first time.
-    fn is_step(&self, scored: &Scored) -> bool {
+    fn is_step(&self, scored: &StepScore) -> bool {
         if self.error.is_some() && !self.changed { scored.score < Score::BEST } else { self.deed.changes_files() }
     }
 
@@ -334,7 +335,7 @@ impl<'a> After<'a> {
     }
 
     /// What is said of a step, and where it leaves the session.
-    fn answer(&self, scored: &Scored) -> (Verdict, Vec<DriftChange>) {
+    fn answer(&self, scored: &StepScore) -> (Verdict, Vec<DriftChange>) {
         let memory = &self.state.drift;
         let level = level(memory, scored.score);
         let corrected = level >= Level::Correct;
@@ -409,7 +410,7 @@ impl<'a> After<'a> {
             }
     }
 
-    fn step(&self, scored: &Scored, level: Level, recovery: Option<String>, correction: Option<String>) -> Step {
+    fn step(&self, scored: &StepScore, level: Level, recovery: Option<String>, correction: Option<String>) -> Step {
         Step {
             number: self.state.drift.tally.steps + 1,
             kind: scored.kind,

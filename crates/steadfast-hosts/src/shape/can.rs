@@ -2,7 +2,7 @@ use steadfast_model::{Answer, Direction, Question, Ruling};
 
 /// What a host understands in the answer to one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Can {
+pub(crate) struct Capabilities {
     pub(crate) deny: bool,
     pub(crate) ask: bool,
     /// A question may be exchanged for another.
@@ -12,7 +12,7 @@ pub(crate) struct Can {
     pub(crate) note: bool,
 }
 
-impl Can {
+impl Capabilities {
     pub(crate) const NOTHING: Self =
         Self { deny: false, ask: false, exchange: false, go_on: false, context: false, note: false };
     pub(crate) const NOTE: Self = Self { note: true, ..Self::NOTHING };

@@ -3,12 +3,12 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use steadfast_model::{Millis, fnv};
 
-use super::{Item, Record};
+use super::{Item, TranscriptRecord};
 
 /// Tells what was already told. A session that is resumed or forked begins with a copy of the rows before it, under
 /// other ids of the rows; the calls keep their ids, and everything its time.
 #[derive(Debug, Default)]
-pub(super) struct Once {
+pub(super) struct SeenItems {
     seen: HashSet<u64, BuildHasherDefault<Hashed>>,
     /// A compaction was told, and its summary is still to come.
     summary_follows: bool,
@@ -19,9 +19,9 @@ pub(super) struct Once {
 /// So soon nobody types the same again.
 const AGAIN_MS: u64 = 2_000;
 
-impl Once {
+impl SeenItems {
     /// Leaves out of a record what was told before.
-    pub(super) fn keep(&mut self, record: &mut Record<'_>) {
+    pub(super) fn keep(&mut self, record: &mut TranscriptRecord<'_>) {
         let at = record.at;
         record.items.retain(|item| match item {
             Item::Prompt { text, .. } => at.is_none_or(|at| self.is_new_prompt(text, at)),

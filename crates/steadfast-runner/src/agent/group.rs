@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use steadfast_check::process::{entry, has_variable, pids};
 
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct AgentProcesses {
     leader: Pid,
     /// `NAME=value`, of this agent only.
     variable: String,
@@ -15,7 +15,7 @@ pub(super) struct Group {
     before: HashSet<Pid>,
 }
 
-impl Group {
+impl AgentProcesses {
     /// To be called before the agent is started.
     pub(super) fn before() -> HashSet<Pid> {
         pids().into_iter().collect()

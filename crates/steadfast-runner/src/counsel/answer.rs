@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use steadfast_model::FindingSeverity;
 
-use super::change::Change;
+use super::change::Diff;
 
 /// An answer is a short text. What is longer is not read to its end.
 const LONGEST: usize = 256 << 10;
@@ -25,7 +25,7 @@ pub struct Advice {
 
 /// What one expert thinks of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Opinion {
+pub struct ExpertOpinion {
     /// 0 to 10.
     pub score: u8,
     pub findings: Vec<Noted>,
@@ -58,9 +58,9 @@ impl Advice {
     }
 }
 
-impl Opinion {
+impl ExpertOpinion {
     /// None: this is no answer.
-    pub fn read(said: &str, change: &Change) -> Option<Self> {
+    pub fn read(said: &str, change: &Diff) -> Option<Self> {
         #[derive(Deserialize)]
         struct Wire {
             score: f64,
@@ -134,8 +134,8 @@ mod tests {
 
     const DIFF: &str = "diff --git a/a.rs b/a.rs\n--- a/a.rs\n+++ b/a.rs\n@@ -1,1 +1,2 @@\n one\n+two\n";
 
-    fn read(said: &str) -> Option<Opinion> {
-        Opinion::read(said, &Change::parse(DIFF))
+    fn read(said: &str) -> Option<ExpertOpinion> {
+        ExpertOpinion::read(said, &Diff::parse(DIFF))
     }
 
     #[test]
@@ -149,7 +149,7 @@ mod tests {
             text: "it never ends".into(),
             must_not: None,
         };
-        assert_eq!(read(said), Some(Opinion { score: 8, findings: vec![noted], dropped: 0 }));
+        assert_eq!(read(said), Some(ExpertOpinion { score: 8, findings: vec![noted], dropped: 0 }));
     }
 
     #[test]

@@ -2,22 +2,22 @@ use std::fmt::Write;
 
 /// What differs between two commits, as `git diff` says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
-    pub files: Vec<Changed>,
+pub struct Diff {
+    pub files: Vec<DiffFile>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changed {
+pub struct DiffFile {
     /// Its name afterwards; of a deleted file, the one it had.
     pub path: String,
     /// Its name before, where that was another.
     pub renamed_from: Option<String>,
-    pub kind: ChangeKind,
+    pub kind: DiffKind,
     hunks: Vec<Hunk>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ChangeKind {
+pub enum DiffKind {
     #[default]
     Edited,
     Added,
@@ -35,14 +35,14 @@ struct Hunk {
     lines: Vec<String>,
 }
 
-impl Change {
+impl Diff {
     /// Of `git diff --no-color --no-ext-diff --src-prefix=a/ --dst-prefix=b/`. What is not understood is left out.
     pub fn parse(text: &str) -> Self {
         let mut change = Self::default();
         for line in text.split('\n') {
             if let Some(names) = line.strip_prefix("diff --git ") {
                 let path = names.rsplit_once(" b/").map_or(names, |(_, path)| path);
-                change.files.push(Changed { path: unquoted(path), ..Changed::default() });
+                change.files.push(DiffFile { path: unquoted(path), ..DiffFile::default() });
             } else if let Some(file) = change.files.last_mut() {
                 file.take(line);
             }
@@ -81,7 +81,7 @@ impl Change {
     }
 }
 
-impl Changed {
+impl DiffFile {
     fn take(&mut self, line: &str) {
         if let Some(numbers) = line.strip_prefix("@@ -") {
             if let Some((old, new)) = starts(numbers) {
@@ -92,11 +92,11 @@ impl Changed {
                 hunk.lines.push(line.to_owned());
             }
         } else if line.starts_with("new file mode") {
-            self.kind = ChangeKind::Added;
+            self.kind = DiffKind::Added;
         } else if line.starts_with("deleted file mode") {
-            self.kind = ChangeKind::Deleted;
+            self.kind = DiffKind::Deleted;
         } else if line.starts_with("Binary files ") {
-            self.kind = ChangeKind::Binary;
+            self.kind = DiffKind::Binary;
         } else if let Some(before) = line.strip_prefix("rename from ") {
             self.renamed_from = Some(unquoted(before));
         } else if let Some(after) = line.strip_prefix("rename to ") {
@@ -120,10 +120,10 @@ impl Changed {
     }
 
     fn shows(&self, line: u32) -> bool {
-        let side = if self.kind == ChangeKind::Deleted { '-' } else { '+' };
+        let side = if self.kind == DiffKind::Deleted { '-' } else { '+' };
         match self.kind {
             // There is nothing else that could be named.
-            ChangeKind::Binary => line == 0,
+            DiffKind::Binary => line == 0,
             _ if self.hunks.is_empty() => line <= 1,
             _ => self.numbered_of(side).any(|(number, _)| number == line),
         }
@@ -140,11 +140,11 @@ impl Changed {
 
     fn write(&self, longest: usize, text: &mut String) {
         let what = match (self.kind, &self.renamed_from) {
-            (ChangeKind::Added, _) => " (new)".to_owned(),
-            (ChangeKind::Deleted, _) => " (deleted)".to_owned(),
-            (ChangeKind::Binary, _) => " (binary)".to_owned(),
-            (ChangeKind::Edited, Some(before)) => format!(" (was {before})"),
-            (ChangeKind::Edited, None) => String::new(),
+            (DiffKind::Added, _) => " (new)".to_owned(),
+            (DiffKind::Deleted, _) => " (deleted)".to_owned(),
+            (DiffKind::Binary, _) => " (binary)".to_owned(),
+            (DiffKind::Edited, Some(before)) => format!(" (was {before})"),
+            (DiffKind::Edited, None) => String::new(),
         };
         let _ = writeln!(text, "--- {}{what}", self.path);
         let until = text.len() + longest;
@@ -245,14 +245,14 @@ rename to two.rs
 
     #[test]
     fn files_and_what_became_of_them() {
-        let change = Change::parse(DIFF);
-        let kinds: Vec<(&str, ChangeKind)> = change.files.iter().map(|file| (file.path.as_str(), file.kind)).collect();
+        let change = Diff::parse(DIFF);
+        let kinds: Vec<(&str, DiffKind)> = change.files.iter().map(|file| (file.path.as_str(), file.kind)).collect();
         let expected = [
-            ("src/auth.rs", ChangeKind::Edited),
-            ("new.txt", ChangeKind::Added),
-            ("old name.txt", ChangeKind::Deleted),
-            ("x.png", ChangeKind::Binary),
-            ("two.rs", ChangeKind::Edited),
+            ("src/auth.rs", DiffKind::Edited),
+            ("new.txt", DiffKind::Added),
+            ("old name.txt", DiffKind::Deleted),
+            ("x.png", DiffKind::Binary),
+            ("two.rs", DiffKind::Edited),
         ];
         assert_eq!(kinds, expected);
         assert_eq!(change.files[4].renamed_from.as_deref(), Some("one.rs"));
@@ -260,7 +260,7 @@ rename to two.rs
 
     #[test]
     fn a_place_is_in_the_change_when_the_diff_shows_it() {
-        let change = Change::parse(DIFF);
+        let change = Diff::parse(DIFF);
         for (path, line, shown) in [
             ("src/auth.rs", 10, true),
             ("./src/auth.rs", 12, true),
@@ -279,7 +279,7 @@ rename to two.rs
 
     #[test]
     fn what_came_and_what_went() {
-        let change = Change::parse(DIFF);
+        let change = Diff::parse(DIFF);
         let file = &change.files[0];
         assert_eq!(file.added().collect::<Vec<_>>(), ["three", "four"]);
         assert_eq!(file.removed().collect::<Vec<_>>(), ["two", "gone"]);
@@ -295,14 +295,14 @@ rename to two.rs
                 let _ = writeln!(diff, "+line {line} ä");
             }
         }
-        let text = Change::parse(&diff).excerpt(20_000);
+        let text = Diff::parse(&diff).excerpt(20_000);
         assert!(text.len() < 24_000, "{}", text.len());
         assert!(text.contains("left out") && text.contains("--- f0") && text.contains("--- f20"), "{text}");
     }
 
     #[test]
     fn names_with_unusual_letters_are_read_as_they_are() {
-        let change = Change::parse(
+        let change = Diff::parse(
             "diff --git \"a/h\\303\\244.rs\" \"b/h\\303\\244.rs\"\n--- \"a/h\\303\\244.rs\"\n+++ \"b/h\\303\\244.rs\"\n@@ -1 +1 @@\n-a\n+b\n",
         );
         assert_eq!(change.files[0].path, "hä.rs");
@@ -311,8 +311,8 @@ rename to two.rs
     #[test]
     fn rubbish_is_an_empty_change() {
         for text in ["", "@@ -1 +1 @@\n+x", "diff --git ", "diff --git a b\n@@ -x +y @@\n+++"] {
-            let _ = Change::parse(text);
+            let _ = Diff::parse(text);
         }
-        assert!(Change::parse("nothing").is_empty());
+        assert!(Diff::parse("nothing").is_empty());
     }
 }

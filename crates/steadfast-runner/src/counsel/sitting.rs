@@ -10,11 +10,11 @@ use steadfast_hosts::stream::AgentEvent;
 use steadfast_model::{Host, Spent};
 
 use super::expert::Expert;
-use crate::agent::{Assignment, Departed, Departure, Heard, attend};
+use crate::agent::{AgentUpdate, Assignment, Departed, Departure, attend};
 use crate::run::{Launcher, Role, Start};
 
 /// Where experts are asked, and with what.
-pub struct Sitting<'a> {
+pub struct Panel<'a> {
     pub launcher: &'a Launcher,
     pub host: Host,
     pub prices: &'a Prices,
@@ -32,7 +32,7 @@ pub struct Sitting<'a> {
     pub share: Option<u64>,
 }
 
-impl fmt::Debug for Sitting<'_> {
+impl fmt::Debug for Panel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sitting").field("name", &self.name).finish_non_exhaustive()
     }
@@ -40,7 +40,7 @@ impl fmt::Debug for Sitting<'_> {
 
 /// What one expert said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statement {
+pub struct ExpertAnswer {
     pub expert: Expert,
     pub spoken: Spoken,
 }
@@ -54,10 +54,15 @@ pub struct Spoken {
     pub spent: Spent,
 }
 
-impl Sitting<'_> {
+impl Panel<'_> {
     /// Asks all of them at once, each a fresh agent that knows nothing of the others. `spent` hears what they took until
     /// now, together.
-    pub fn ask(&self, briefs: &[(Expert, String)], stop: &AtomicBool, spent: &mut dyn FnMut(Spent)) -> Vec<Statement> {
+    pub fn ask(
+        &self,
+        briefs: &[(Expert, String)],
+        stop: &AtomicBool,
+        spent: &mut dyn FnMut(Spent),
+    ) -> Vec<ExpertAnswer> {
         let mut taken = vec![Spent { micro_usd: Some(0), ..Spent::default() }; briefs.len()];
         let (tell, told) = mpsc::channel();
         thread::scope(|scope| {
@@ -70,7 +75,7 @@ impl Sitting<'_> {
                         let spoken = self.one(expert.as_str(), brief, share, stop, &mut |spent| {
                             let _ = tell.send((seat, spent));
                         });
-                        Statement { expert: *expert, spoken }
+                        ExpertAnswer { expert: *expert, spoken }
                     })
                 })
                 .collect();
@@ -107,7 +112,7 @@ impl Sitting<'_> {
             limit: self.limit,
         };
         let Departure { how, said, spent, .. } = attend(&assignment, stop, &mut |event| {
-            if let Heard::Event(AgentEvent::Spent(spent)) = event {
+            if let AgentUpdate::Event(AgentEvent::Spent(spent)) = event {
                 heard(spent);
             }
         });

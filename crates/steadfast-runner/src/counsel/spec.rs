@@ -4,10 +4,10 @@
 use std::fmt::Write;
 
 use super::answer::last;
-use super::brief::Matter;
+use super::brief::ReviewBrief;
 use crate::quote::fenced;
 
-impl Matter {
+impl ReviewBrief {
     /// `problems` are those of the last try, one line each.
     pub fn spec(&self, request: &str, problems: &[String]) -> String {
         let mut text = format!(
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn the_brief_has_the_request_what_must_not_happen_and_what_was_wrong() {
-        let matter = Matter { must_nots: vec!["no new dependencies".into()], ..Matter::default() };
+        let matter = ReviewBrief { must_nots: vec!["no new dependencies".into()], ..ReviewBrief::default() };
         let text = matter.spec("Sign in with a code", &["line 3: no check".to_owned()]);
         for part in ["Sign in with a code", "no new dependencies", "line 3: no check", "verification"] {
             assert!(text.contains(part), "{part} is missing in {text}");

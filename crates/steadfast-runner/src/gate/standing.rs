@@ -7,8 +7,8 @@ use super::objection::{Objection, Offence, WeakPlace};
 
 /// All that the gate looks at. Whoever fills it in looked at the final tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
-    pub tasks: Vec<Held>,
+pub struct GateInput {
+    pub tasks: Vec<TaskStanding>,
     /// Each distinct check, run once more.
     pub reruns: BTreeMap<String, Rerun>,
     /// What the human's own words say has to pass, with how it ended.
@@ -33,7 +33,7 @@ pub struct StatedRun {
 
 /// A task, and what says that it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct TaskStanding {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
@@ -69,7 +69,7 @@ pub struct Weak {
 }
 
 /// What there is to object to. Nothing: it may be called complete.
-pub fn judge(standing: &Standing) -> Vec<Objection> {
+pub fn judge(standing: &GateInput) -> Vec<Objection> {
     let mut objections: Vec<Objection> = Vec::new();
     let mut failed: Vec<&str> = Vec::new();
     for task in &standing.tasks {
@@ -139,8 +139,8 @@ fn stated(run: &StatedRun, failed: &[&str]) -> Option<Objection> {
 mod tests {
     use super::*;
 
-    fn task(class: Option<EvidenceClass>, command: Option<&str>) -> Held {
-        Held {
+    fn task(class: Option<EvidenceClass>, command: Option<&str>) -> TaskStanding {
+        TaskStanding {
             id: TaskId::new("1.1"),
             title: "Sign in".into(),
             status: Status::Done,
@@ -150,11 +150,11 @@ mod tests {
         }
     }
 
-    fn standing(tasks: Vec<Held>, rerun: Rerun) -> Standing {
-        Standing { tasks, reruns: [("make test".to_owned(), rerun)].into(), blockers: Some(0), ..Standing::default() }
+    fn standing(tasks: Vec<TaskStanding>, rerun: Rerun) -> GateInput {
+        GateInput { tasks, reruns: [("make test".to_owned(), rerun)].into(), blockers: Some(0), ..GateInput::default() }
     }
 
-    fn objections(standing: &Standing) -> Vec<String> {
+    fn objections(standing: &GateInput) -> Vec<String> {
         judge(standing).iter().map(ToString::to_string).collect()
     }
 
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_claim_an_open_task_and_evidence_that_nobody_renewed_do_not() {
-        let open = Held { status: Status::InProgress, ..task(None, None) };
+        let open = TaskStanding { status: Status::InProgress, ..task(None, None) };
         let claimed = task(Some(EvidenceClass::Claimed), None);
         let stale = task(Some(EvidenceClass::Executed), Some("make lint"));
         let said = objections(&standing(vec![open, claimed, stale], Rerun::Passed));
@@ -193,7 +193,7 @@ mod tests {
         for (blockers, said) in
             [(None, "no thorough review has passed"), (Some(2), "the thorough review left 2 blockers")]
         {
-            assert_eq!(objections(&Standing { blockers, ..Standing::default() }), [said]);
+            assert_eq!(objections(&GateInput { blockers, ..GateInput::default() }), [said]);
         }
     }
 
@@ -202,10 +202,10 @@ mod tests {
     }
 
     /// One of each kind that an agent can meet.
-    fn broken() -> Standing {
+    fn broken() -> GateInput {
         let weak = |line, text: &str| Weak { file: "tests/a.rs".into(), line, text: text.into() };
         let (command, said) = ("make test".to_owned(), "Done when `make test` passes.".to_owned());
-        Standing {
+        GateInput {
             stated: vec![StatedRun {
                 command,
                 said,
@@ -215,7 +215,7 @@ mod tests {
             broken: vec![Broken { must_not: "don't touch `src/auth`".into(), files: vec![offence("src/auth/a.rs")] }],
             weakened: vec![weak(3, "a test is skipped now"), weak(9, "an assertion is gone")],
             blockers: Some(0),
-            ..Standing::default()
+            ..GateInput::default()
         }
     }
 
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn an_objection_has_the_same_name_until_it_is_another() {
-        let names = |standing: &Standing| judge(standing).iter().map(Objection::id).collect::<Vec<_>>();
+        let names = |standing: &GateInput| judge(standing).iter().map(Objection::id).collect::<Vec<_>>();
         let (first, mut other) = (names(&broken()), broken());
         assert_eq!(first, names(&broken()));
         other.broken[0].files.push(offence("src/auth/b.rs"));
@@ -254,13 +254,16 @@ mod tests {
     #[test]
     fn what_only_a_human_can_meet_is_no_task() {
         let unsure = |end| StatedRun { command: "make test".into(), said: "s".into(), end };
-        let standing = Standing {
-            tasks: vec![task(Some(EvidenceClass::Claimed), None), Held { status: Status::Blocked, ..task(None, None) }],
+        let standing = GateInput {
+            tasks: vec![
+                task(Some(EvidenceClass::Claimed), None),
+                TaskStanding { status: Status::Blocked, ..task(None, None) },
+            ],
             stated: vec![
                 unsure(StatedEnd::Stopped),
                 unsure(StatedEnd::Changed { difference: "Makefile recipe `test` is `true`".into() }),
             ],
-            ..Standing::default()
+            ..GateInput::default()
         };
         let all = judge(&standing);
         assert_eq!((all.len(), all.iter().filter(|one| one.remedy().is_some()).count()), (5, 0));
@@ -270,7 +273,7 @@ mod tests {
     fn a_check_of_a_task_that_the_human_states_too_is_one_objection() {
         let executed = task(Some(EvidenceClass::Executed), Some("make test"));
         let failed = Rerun::Failed { output: "no".into() };
-        let standing = Standing { stated: broken().stated, ..standing(vec![executed], failed) };
+        let standing = GateInput { stated: broken().stated, ..standing(vec![executed], failed) };
         assert_eq!(judge(&standing).len(), 1);
     }
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use steadfast_observe::{GitCommand, GitFailed};
 
 use super::name::plain;
-use super::{CHECKOUT, Grounds, GroundsError, QUICK, reference};
+use super::{CHECKOUT, QUICK, RunWorktrees, WorktreeError, reference};
 
-impl Grounds {
+impl RunWorktrees {
     /// A commit's files in a worktree that nothing lands from. The name is one nobody else uses at this time.
-    pub fn exhibit(&self, name: &str, commit: &str) -> Result<PathBuf, GroundsError> {
+    pub fn exhibit(&self, name: &str, commit: &str) -> Result<PathBuf, WorktreeError> {
         let folder = self.exhibited(name);
         self.make_room(&folder)?;
         let add = self.git().call("worktree").args(["add", "--quiet", "--force", "--detach"]);
@@ -18,7 +18,7 @@ impl Grounds {
     }
 
     /// Removes what was shown. Twice is once.
-    pub fn put_away(&self, name: &str) -> Result<(), GroundsError> {
+    pub fn put_away(&self, name: &str) -> Result<(), WorktreeError> {
         self.make_room(&self.exhibited(name))
     }
 
@@ -27,17 +27,17 @@ impl Grounds {
         self.folder.join(format!(".look-{}", plain(name)))
     }
 
-    /// How two commits differ, as [`crate::counsel::Change`] reads it.
-    pub fn diff(&self, from: &str, to: &str) -> Result<String, GroundsError> {
+    /// How two commits differ, as [`crate::counsel::Diff`] reads it.
+    pub fn diff(&self, from: &str, to: &str) -> Result<String, WorktreeError> {
         self.difference(&[from, to])
     }
 
     /// What a commit has that the run's branch had not when its work began.
-    pub fn diff_from_branch(&self, commit: &str) -> Result<String, GroundsError> {
+    pub fn diff_from_branch(&self, commit: &str) -> Result<String, WorktreeError> {
         self.difference(&[&format!("{}...{commit}", reference(&self.branch()))])
     }
 
-    fn difference(&self, range: &[&str]) -> Result<String, GroundsError> {
+    fn difference(&self, range: &[&str]) -> Result<String, WorktreeError> {
         Ok(difference(self.git(), range)?)
     }
 
@@ -47,17 +47,17 @@ impl Grounds {
     }
 
     /// The tree of a commit.
-    pub fn tree_of(&self, commit: &str) -> Result<String, GroundsError> {
+    pub fn tree_of(&self, commit: &str) -> Result<String, WorktreeError> {
         Ok(self.git().call("rev-parse").args(["--verify", &format!("{commit}^{{tree}}")]).answer(QUICK)?)
     }
 
     /// The commit before another, on its first line of parents.
-    pub fn parent(&self, commit: &str) -> Result<String, GroundsError> {
+    pub fn parent(&self, commit: &str) -> Result<String, WorktreeError> {
         Ok(self.git().call("rev-parse").args(["--verify", &format!("{commit}^1")]).answer(QUICK)?)
     }
 }
 
-/// How two trees differ, as [`crate::counsel::Change`] reads it, whatever the user's settings for differences are.
+/// How two trees differ, as [`crate::counsel::Diff`] reads it, whatever the user's settings for differences are.
 pub fn difference(git: GitCommand, range: &[&str]) -> Result<String, GitFailed> {
     let diff = git.setting("diff.suppressBlankEmpty=false").call("diff");
     let diff = diff.args(["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--unified=3"]);

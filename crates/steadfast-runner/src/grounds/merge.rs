@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::remains::{git_dir, remove_file};
 use super::submodule::Before;
-use super::{CHECKOUT, Grounds, GroundsError, QUICK, file, reference};
+use super::{CHECKOUT, QUICK, RunWorktrees, WorktreeError, file, reference};
 
 /// The worktree in which what is to land is checked. No unit is called like that: names do not begin with a dot.
 const CHECKED_IN: &str = ".merge";
@@ -42,24 +42,24 @@ pub enum Merge {
     Conflict(Vec<String>),
 }
 
-impl Grounds {
+impl RunWorktrees {
     /// Makes the commit that would land.
-    pub fn candidate(&self, landing: &Landing) -> Result<Merge, GroundsError> {
+    pub fn candidate(&self, landing: &Landing) -> Result<Merge, WorktreeError> {
         self.candidate_onto(&reference(&self.branch()), landing)
     }
 
     /// The same, as if another had landed before.
-    pub fn candidate_after(&self, before: &Candidate, landing: &Landing) -> Result<Merge, GroundsError> {
+    pub fn candidate_after(&self, before: &Candidate, landing: &Landing) -> Result<Merge, WorktreeError> {
         self.candidate_onto(&before.commit, landing)
     }
 
-    fn candidate_onto(&self, tip: &str, landing: &Landing) -> Result<Merge, GroundsError> {
+    fn candidate_onto(&self, tip: &str, landing: &Landing) -> Result<Merge, WorktreeError> {
         let Landing { unit, title, lease, head } = landing;
         // The last of them is both ends again, and where they parted: without a common past nothing.
         let asked = [format!("{tip}^{{commit}}"), format!("{head}^{{tree}}"), format!("{tip}...{head}")];
         let said = self.git().call("rev-parse").args(asked).answer(QUICK)?;
         let (Some(onto), Some(own)) = (said.lines().next(), said.lines().nth(1)) else {
-            return Err(GroundsError::Unreadable(said));
+            return Err(WorktreeError::Unreadable(said));
         };
         let (onto, own) = (onto.to_owned(), own.to_owned());
         let fork = said.lines().find_map(|line| line.strip_prefix('^')).unwrap_or_default();
@@ -88,7 +88,7 @@ impl Grounds {
     }
 
     /// The candidate's files, in a worktree of their own. What git ignores stays from one to the next.
-    pub fn lay_out(&self, candidate: &Candidate) -> Result<PathBuf, GroundsError> {
+    pub fn lay_out(&self, candidate: &Candidate) -> Result<PathBuf, WorktreeError> {
         let folder = self.folder.join(CHECKED_IN);
         if self.laid_out.load(Ordering::Relaxed) || self.is_whole(&folder) {
             let switch = self.in_worktree(&folder).call("checkout");
@@ -105,13 +105,13 @@ impl Grounds {
     }
 
     /// Whether the files of the candidate are still as they were laid out.
-    pub fn is_as_laid_out(&self) -> Result<bool, GroundsError> {
+    pub fn is_as_laid_out(&self) -> Result<bool, WorktreeError> {
         let status = self.in_worktree(&self.folder.join(CHECKED_IN)).call("status");
         Ok(status.args(["--porcelain", "--untracked-files=normal"]).answer(CHECKOUT)?.is_empty())
     }
 
     /// Moves the run's branch, if it is still where the candidate was made for. Whether it was.
-    pub fn land(&self, candidate: &Candidate) -> Result<bool, GroundsError> {
+    pub fn land(&self, candidate: &Candidate) -> Result<bool, WorktreeError> {
         let Candidate { commit, onto, .. } = candidate;
         let branch = reference(&self.branch());
         let moved = self.git().call("update-ref").args(["-m", "steadfast run", &branch, commit, onto]).answer(QUICK);
@@ -124,7 +124,7 @@ impl Grounds {
     }
 
     /// The units that have landed since `base`, with their merge commits, the newest first.
-    pub fn landed(&self, base: &str) -> Result<Vec<(String, String)>, GroundsError> {
+    pub fn landed(&self, base: &str) -> Result<Vec<(String, String)>, WorktreeError> {
         let range = format!("{base}..{}", reference(&self.branch()));
         let format = "--format=%H %(trailers:key=Steadfast-Unit,valueonly,separator=%x20)";
         let log = self.git().call("log").args(["--first-parent", format, &range]).answer(CHECKOUT)?;
@@ -136,7 +136,7 @@ impl Grounds {
     }
 
     /// Brings what landed meanwhile into a unit's worktree, with the conflict in its files. Returns those.
-    pub fn bring_in(&self, unit: &str) -> Result<Vec<String>, GroundsError> {
+    pub fn bring_in(&self, unit: &str) -> Result<Vec<String>, WorktreeError> {
         let folder = self.unit_folder(unit);
         if self.is_merging(&folder) {
             return self.unmerged(&folder);
@@ -150,7 +150,7 @@ impl Grounds {
     }
 
     /// A merge that was ended before its end is undone: the unit's own work was committed before it began.
-    pub(super) fn undo_half_a_merge(&self, folder: &Path) -> Result<(), GroundsError> {
+    pub(super) fn undo_half_a_merge(&self, folder: &Path) -> Result<(), WorktreeError> {
         let mark = git_dir(folder)?.join(MERGING);
         if mark.exists() {
             self.in_worktree(folder).call("reset").args(["--quiet", "--hard"]).answer(CHECKOUT)?;
@@ -160,7 +160,7 @@ impl Grounds {
         Ok(())
     }
 
-    fn unmerged(&self, folder: &Path) -> Result<Vec<String>, GroundsError> {
+    fn unmerged(&self, folder: &Path) -> Result<Vec<String>, WorktreeError> {
         let unmerged = self.in_worktree(folder).call("diff").args(["--name-only", "--diff-filter=U"]);
         Ok(unmerged.answer(QUICK)?.lines().map(str::to_owned).collect())
     }

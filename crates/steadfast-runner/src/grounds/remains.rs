@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Grounds, GroundsError, QUICK, file};
+use super::{QUICK, RunWorktrees, WorktreeError, file};
 
 /// Is there while branches are deleted, for which git locks what it has packed.
 const DELETING: &str = ".deleting";
@@ -16,10 +16,10 @@ const DELETING: &str = ".deleting";
 /// Whoever is still there has given back the lock of packed references by then, or written what it is about to make.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-impl Grounds {
+impl RunWorktrees {
     /// Takes away the locks of whoever worked for this run before, and what git had only half made or half removed. To be
     /// called when all of them are ended.
-    pub fn unlock(&self) -> Result<(), GroundsError> {
+    pub fn unlock(&self) -> Result<(), WorktreeError> {
         self.forget_beginnings()?;
         let branches = self.common.join("refs/heads/steadfast");
         for lock in files_in(&branches).filter(|path| is_lock(path) && is_of(path, &self.run)) {
@@ -45,7 +45,7 @@ impl Grounds {
 
     /// What says of no worktree that it is its own is nobody's: git prunes that whenever it prunes. Where it is still
     /// said that it is being made, whoever makes it says whose it is by the end of our patience.
-    fn forget_beginnings(&self) -> Result<(), GroundsError> {
+    fn forget_beginnings(&self) -> Result<(), WorktreeError> {
         let until = Instant::now() + PATIENCE;
         loop {
             let nameless = |dir: &PathBuf| fs::metadata(dir.join("gitdir")).map_or(true, |file| file.len() == 0);
@@ -63,7 +63,7 @@ impl Grounds {
     }
 
     /// The last of us was at it when it was ended. Whoever else holds it now has let it go by the end of our patience.
-    fn unlock_packed(&self) -> Result<(), GroundsError> {
+    fn unlock_packed(&self) -> Result<(), WorktreeError> {
         let lock = self.common.join("packed-refs.lock");
         let until = Instant::now() + PATIENCE;
         while lock.exists() {
@@ -76,7 +76,7 @@ impl Grounds {
     }
 
     /// Deletes references, none of which has to be there.
-    pub(super) fn delete(&self, references: &[&str]) -> Result<(), GroundsError> {
+    pub(super) fn delete(&self, references: &[&str]) -> Result<(), WorktreeError> {
         if references.is_empty() {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl Grounds {
 
     /// Has git forget the worktrees in these folders: all of them in one turn, because those that are made take turns, too,
     /// and whoever removes one at a time comes too late when many are made.
-    pub(super) fn forget(&self, folders: &[PathBuf]) -> Result<(), GroundsError> {
+    pub(super) fn forget(&self, folders: &[PathBuf]) -> Result<(), WorktreeError> {
         let _alone = self.alone();
         for folder in folders {
             self.forget_one(&real(folder))?;
@@ -98,7 +98,7 @@ impl Grounds {
         Ok(())
     }
 
-    fn forget_one(&self, folder: &Path) -> Result<(), GroundsError> {
+    fn forget_one(&self, folder: &Path) -> Result<(), WorktreeError> {
         // Git calls it like its folder, unless another is called so.
         let likely = folder.file_name().map(|name| self.common.join("worktrees").join(name));
         match likely.map(Remembered::read) {
@@ -114,7 +114,7 @@ impl Grounds {
     }
 
     /// The same for all of the run's.
-    pub(super) fn forget_all(&self) -> Result<(), GroundsError> {
+    pub(super) fn forget_all(&self) -> Result<(), WorktreeError> {
         for one in self.remembered().into_iter().filter(|one| one.is_in(&self.folder)) {
             remove_dir(&one.git_dir)?;
         }
@@ -157,11 +157,11 @@ impl Remembered {
 }
 
 /// Git's own folder of the worktree in `folder`, which is whole.
-pub(super) fn git_dir(folder: &Path) -> Result<PathBuf, GroundsError> {
+pub(super) fn git_dir(folder: &Path) -> Result<PathBuf, WorktreeError> {
     let link = folder.join(".git");
     let said = fs::read_to_string(&link).map_err(file(&link))?;
     let dir = said.strip_prefix("gitdir: ").map(|dir| folder.join(dir.trim_end_matches('\n')));
-    dir.ok_or(GroundsError::Unreadable(said))
+    dir.ok_or(WorktreeError::Unreadable(said))
 }
 
 /// Without symbolic links on the way to it: the folder itself need not be there.
@@ -186,15 +186,15 @@ fn is_of(path: &Path, run: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(['.', '-']))
 }
 
-pub(super) fn remove_file(path: &Path) -> Result<(), GroundsError> {
+pub(super) fn remove_file(path: &Path) -> Result<(), WorktreeError> {
     gone(path, fs::remove_file(path))
 }
 
-pub(super) fn remove_dir(path: &Path) -> Result<(), GroundsError> {
+pub(super) fn remove_dir(path: &Path) -> Result<(), WorktreeError> {
     gone(path, fs::remove_dir_all(path))
 }
 
-fn gone(path: &Path, removed: io::Result<()>) -> Result<(), GroundsError> {
+fn gone(path: &Path, removed: io::Result<()>) -> Result<(), WorktreeError> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(file(path)(error)),
         _ => Ok(()),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use steadfast_observe::GitCommand;
 
-use super::{CHECKOUT, Grounds, GroundsError, QUICK, file, remove_dir};
+use super::{CHECKOUT, QUICK, RunWorktrees, WorktreeError, file, remove_dir};
 
 /// The mode of a submodule in a tree.
 const MODE: &str = "160000";
@@ -19,7 +19,7 @@ pub struct Submodule {
 }
 
 /// The submodules of a commit.
-pub fn submodules(git: GitCommand, commit: &str) -> Result<Vec<Submodule>, GroundsError> {
+pub fn submodules(git: GitCommand, commit: &str) -> Result<Vec<Submodule>, WorktreeError> {
     let listed = git.call("ls-tree").args(["-r", "-z", "--full-tree", commit]).answer(CHECKOUT)?;
     // `160000 commit ID\tPATH`
     let read = |line: &str| {
@@ -49,9 +49,9 @@ pub(super) enum Before {
     Reset,
 }
 
-impl Grounds {
+impl RunWorktrees {
     /// Those of the commit that the run begins with; units do not change them. Asked once.
-    fn modules(&self) -> Result<&[Submodule], GroundsError> {
+    fn modules(&self) -> Result<&[Submodule], WorktreeError> {
         if let Some(known) = self.modules.get() {
             return Ok(known);
         }
@@ -61,7 +61,7 @@ impl Grounds {
     }
 
     /// Gives a worktree the content of its submodules.
-    pub(super) fn fill(&self, folder: &Path, before: Before) -> Result<(), GroundsError> {
+    pub(super) fn fill(&self, folder: &Path, before: Before) -> Result<(), WorktreeError> {
         self.fill_from(&self.checkout, folder, self.modules()?, before)
     }
 
@@ -71,7 +71,7 @@ impl Grounds {
         folder: &Path,
         modules: &[Submodule],
         before: Before,
-    ) -> Result<(), GroundsError> {
+    ) -> Result<(), WorktreeError> {
         for module in modules.iter().filter(|module| has_content(checkout, module)) {
             let (source, target) = (checkout.join(&module.path), folder.join(&module.path));
             if !is_below(&target, folder) {
@@ -104,7 +104,7 @@ impl Grounds {
     }
 
     /// What `git add` is told, so that no other commit of a submodule is committed. Nothing where there are none.
-    pub(super) fn but_submodules(&self) -> Result<Vec<String>, GroundsError> {
+    pub(super) fn but_submodules(&self) -> Result<Vec<String>, WorktreeError> {
         let modules = self.modules()?;
         if modules.is_empty() {
             return Ok(Vec::new());
@@ -115,7 +115,7 @@ impl Grounds {
 
     /// The submodules that a unit's worktree changed: another commit, other content, a new one or one that is gone. To be
     /// asked before its work is committed.
-    pub fn changed_submodules(&self, unit: &str) -> Result<Vec<String>, GroundsError> {
+    pub fn changed_submodules(&self, unit: &str) -> Result<Vec<String>, WorktreeError> {
         let modules = self.modules()?;
         if modules.is_empty() {
             return Ok(Vec::new());
@@ -148,7 +148,7 @@ impl Grounds {
         Ok(changed)
     }
 
-    fn is_other(&self, target: &Path, folder: &Path, module: &Submodule) -> Result<bool, GroundsError> {
+    fn is_other(&self, target: &Path, folder: &Path, module: &Submodule) -> Result<bool, WorktreeError> {
         if !is_below(target, folder) || !target.join(".git").exists() {
             return Ok(true);
         }
@@ -159,7 +159,7 @@ impl Grounds {
     }
 
     /// The submodule that one of these files lies in, or is.
-    pub fn submodule_of(&self, files: &[String]) -> Result<Option<String>, GroundsError> {
+    pub fn submodule_of(&self, files: &[String]) -> Result<Option<String>, WorktreeError> {
         let modules = self.modules()?;
         let is_in = |file: &str, module: &Submodule| {
             let file = file.trim_start_matches("./").trim_end_matches('/');

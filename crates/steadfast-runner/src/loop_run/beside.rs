@@ -8,10 +8,10 @@ use steadfast_work::loops::Loops;
 
 use super::{Console, LoopRun, Watch, said};
 use crate::error::RunError;
-use crate::grounds::{Grounds, GroundsError};
+use crate::grounds::{RunWorktrees, WorktreeError};
 use crate::lifecycle::{self, Leg};
-use crate::review::{Look, Part, Reviewer, Stretch};
-use crate::run::{Audience, News, Outcome, Snapshot};
+use crate::review::{Look, ReviewScope, Reviewer, Stretch};
+use crate::run::{Audience, RunEvent, RunOutcome, Snapshot};
 
 impl LoopRun<'_> {
     /// Works on the run while a thread looks at each wave that is over.
@@ -21,7 +21,7 @@ impl LoopRun<'_> {
         row: &Run,
         leg: Leg<'_>,
         watch: &mut dyn Watch,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<RunOutcome, RunError> {
         if !self.how.light_reviews.value {
             return lifecycle::go(self.repository, row, leg, watch);
         }
@@ -53,7 +53,7 @@ impl LoopRun<'_> {
             let reviewed: Result<(), RunError> =
                 reviewing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             match outcome? {
-                Outcome::Paused(why) => Ok(Outcome::Paused(why)),
+                RunOutcome::Paused(why) => Ok(RunOutcome::Paused(why)),
                 outcome => reviewed.map(|()| outcome),
             }
         })
@@ -74,13 +74,13 @@ struct Beside<'a> {
 }
 
 impl Audience for Beside<'_> {
-    fn hear(&mut self, news: &News, now: &Snapshot<'_>) {
+    fn hear(&mut self, news: &RunEvent, now: &Snapshot<'_>) {
         for line in self.said.try_iter() {
             self.watch.clear();
             self.console.say(&line);
         }
         // What was over before this process is looked at, too: so whatever is heard first counts.
-        if matches!(news, News::Landed { .. } | News::Blocked { .. } | News::Resumed { .. }) {
+        if matches!(news, RunEvent::Landed { .. } | RunEvent::Blocked { .. } | RunEvent::Resumed { .. }) {
             let _ = self.wake.send(());
         }
         self.watch.hear(news, now);
@@ -90,7 +90,7 @@ impl Audience for Beside<'_> {
 /// Experts who look at each wave.
 pub(super) struct LightReviews<'a> {
     reviewer: Reviewer<'a>,
-    grounds: Grounds,
+    grounds: RunWorktrees,
     looped: Loop,
     row: Run,
 }
@@ -121,7 +121,7 @@ impl LightReviews<'_> {
             }
             let tasks: Vec<Task> =
                 tasks.iter().filter(|task| of_wave.iter().any(|unit| unit.tasks.contains(&task.id))).cloned().collect();
-            let look = Look { kind, part: Part::Stretches(&stretches), tasks: &tasks, earlier: &[] };
+            let look = Look { kind, part: ReviewScope::Stretches(&stretches), tasks: &tasks, earlier: &[] };
             let held = reviewer.review(&looped.id, &look)?;
             say(format!("wave {wave}: {}", said(&held)));
             Loops::of(reviewer.repository)?.written(&looped.id)?;
@@ -134,7 +134,11 @@ impl LightReviews<'_> {
 }
 
 /// What the units of a wave merged, the newest first; what landed in a row is one stretch.
-fn stretches(landed: &[(String, String)], units: &[&RunUnit], grounds: &Grounds) -> Result<Vec<Stretch>, GroundsError> {
+fn stretches(
+    landed: &[(String, String)],
+    units: &[&RunUnit],
+    grounds: &RunWorktrees,
+) -> Result<Vec<Stretch>, WorktreeError> {
     let is_of_wave = |unit: &str| units.iter().any(|row| row.unit.as_str() == unit);
     let mut stretches = Vec::new();
     for row in landed.chunk_by(|(one, _), (other, _)| is_of_wave(one) == is_of_wave(other)) {

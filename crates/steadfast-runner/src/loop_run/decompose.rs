@@ -10,7 +10,7 @@ use steadfast_work::loops::{Loops, Request};
 use steadfast_work::{TaskList, chain, spec_file};
 
 use super::LoopRun;
-use crate::counsel::{Sitting, spec_of};
+use crate::counsel::{Panel, spec_of};
 use crate::error::RunError;
 use crate::launch::{launcher, prices};
 use crate::lifecycle;
@@ -72,7 +72,7 @@ impl LoopRun<'_> {
         let host = self.ready.host;
         let (launcher, prices) = (launcher(self.repository, &self.settings, host, &self.ready), prices(&self.settings));
         let limit = self.how.expert_time.value.limit().map_or(Duration::from_secs(86_400), Duration::from_millis);
-        let sitting = Sitting {
+        let sitting = Panel {
             launcher: &*launcher,
             host,
             prices: &prices,

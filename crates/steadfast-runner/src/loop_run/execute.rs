@@ -3,8 +3,8 @@ use steadfast_model::{Loop, Run, RunState, Stage};
 use super::{LoopRun, Watch, until};
 use crate::error::RunError;
 use crate::lifecycle::{self, Leg};
-use crate::review::Held;
-use crate::run::{Outcome, Until};
+use crate::review::CompletedReview;
+use crate::run::{RunOutcome, Until};
 
 impl LoopRun<'_> {
     /// Units by their dependencies, each wave with a quick look of experts. Where the loop pauses, they look before that.
@@ -21,7 +21,7 @@ impl LoopRun<'_> {
                 Until::Wave | Until::Unit => lifecycle::go(self.repository, &row, leg, &mut *watch),
             };
             let outcome = outcome.inspect_err(|_| watch.clear())?;
-            if let Outcome::Paused(why) = &outcome {
+            if let RunOutcome::Paused(why) = &outcome {
                 watch.finish(&self.ledger()?, &outcome);
                 return Err(RunError::Paused { run: row.id, why: why.clone() });
             }
@@ -35,7 +35,7 @@ impl LoopRun<'_> {
                 _ => None,
             };
             // What only a claim closed, its gate speaks of.
-            if matches!(outcome, Outcome::Complete | Outcome::NeedsReview(_)) {
+            if matches!(outcome, RunOutcome::Complete | RunOutcome::NeedsReview(_)) {
                 self.grounds(&row).clear()?;
                 return self.advance(Stage::Executing, Stage::Review);
             }
@@ -67,13 +67,13 @@ impl LoopRun<'_> {
         }
         let mut ledger = self.ledger()?;
         ledger.set_run_state(&row.id, RunState::Paused, Some(why), self.now())?;
-        watch.finish(&ledger, &Outcome::Paused(why.to_owned()));
+        watch.finish(&ledger, &RunOutcome::Paused(why.to_owned()));
         Err(RunError::Paused { run: row.id.clone(), why: why.to_owned() })
     }
 }
 
 /// `3 experts, score 8: 1 blocker, 2 warnings`
-pub fn said(held: &Held) -> String {
+pub fn said(held: &CompletedReview) -> String {
     use steadfast_model::FindingSeverity as S;
     let count = |severity| held.review.findings.iter().filter(|finding| finding.severity == severity).count();
     let score = held.review.score.map(|score| format!(", score {score}")).unwrap_or_default();

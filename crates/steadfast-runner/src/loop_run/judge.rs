@@ -6,7 +6,7 @@ use steadfast_model::{
 use super::{LoopRun, Passed, said};
 use crate::error::RunError;
 use crate::gate::{Objection, Remedy};
-use crate::review::{Look, Part, add_remedies, add_remedy, changed_file, line, objected};
+use crate::review::{Look, ReviewScope, add_remedies, add_remedy, changed_file, line, objected};
 
 /// Thorough reviews of one loop. What they still find then is for a human.
 pub const ROUNDS: u32 = 3;
@@ -40,7 +40,7 @@ impl LoopRun<'_> {
             .cloned()
             .collect();
         let round = looped.rounds + 1;
-        let (kind, part) = (ReviewKind::Thorough { round }, Part::Since(&row.base));
+        let (kind, part) = (ReviewKind::Thorough { round }, ReviewScope::Since(&row.base));
         let look = Look { kind, part, tasks: &tasks, earlier: &earlier };
         let held = self.reviewer(looped, row)?.review(&looped.id, &look)?;
         self.say(&format!("review {round} of at most {ROUNDS}: {}", said(&held)));

@@ -1,7 +1,7 @@
 use steadfast_model::{Finding, Resolution, Review, ReviewKind, Task};
 use steadfast_store::ledger::NewReview;
 
-use crate::counsel::{Change, Expert, Opinion, Purpose, Reviewed, choose};
+use crate::counsel::{Diff, Expert, ExpertOpinion, Purpose, Reviewed, choose};
 
 use super::Reviewer;
 use super::subject::Tip;
@@ -9,7 +9,7 @@ use crate::error::RunError;
 
 /// A review that was held.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct CompletedReview {
     pub review: Review,
     pub experts: usize,
     /// Those who said nothing that can be read, asked twice.
@@ -22,7 +22,7 @@ pub struct Held {
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
     pub kind: ReviewKind,
-    pub part: Part<'a>,
+    pub part: ReviewScope<'a>,
     pub tasks: &'a [Task],
     /// Blockers of an earlier round that are said to be mended.
     pub earlier: &'a [Finding],
@@ -30,7 +30,7 @@ pub struct Look<'a> {
 
 /// Which part of a branch or checkout.
 #[derive(Clone, Copy, Debug)]
-pub enum Part<'a> {
+pub enum ReviewScope<'a> {
     /// All since this commit.
     Since(&'a str),
     /// From one commit to another, several times, the newest first: units of one wave between those of others.
@@ -47,7 +47,7 @@ pub struct Stretch {
 
 impl Reviewer<'_> {
     /// Asks experts, and keeps what they said with the loop.
-    pub fn review(&self, looped: &steadfast_model::LoopId, look: &Look<'_>) -> Result<Held, RunError> {
+    pub fn review(&self, looped: &steadfast_model::LoopId, look: &Look<'_>) -> Result<CompletedReview, RunError> {
         let (tip, change) = self.changed(look.part)?;
         let (purpose, name) = match look.kind {
             ReviewKind::Light { wave } => (Purpose::Light, format!("review-wave-{wave}")),
@@ -72,13 +72,13 @@ impl Reviewer<'_> {
             NewReview { kind: look.kind, score, findings: &findings, passed, now: self.repository.environment.now() };
         let review = self.repository.ledger_as_it_is()?.add_review(looped, &new)?;
         let dropped = held.opinions.iter().map(|(_, opinion)| opinion.dropped).sum();
-        Ok(Held { review, experts, silent, dropped })
+        Ok(CompletedReview { review, experts, silent, dropped })
     }
 
     /// The newest commit of a part, and what differs in it.
-    fn changed(&self, part: Part<'_>) -> Result<(Tip, Change), RunError> {
+    fn changed(&self, part: ReviewScope<'_>) -> Result<(Tip, Diff), RunError> {
         match part {
-            Part::Stretches([first, rest @ ..]) => {
+            ReviewScope::Stretches([first, rest @ ..]) => {
                 let tip = Tip::of(&first.to);
                 let mut change = self.subject.change(&first.from, &tip)?;
                 for Stretch { from, to } in rest {
@@ -86,8 +86,8 @@ impl Reviewer<'_> {
                 }
                 Ok((tip, change))
             }
-            Part::Stretches([]) => Ok((self.subject.tip()?, Change::default())),
-            Part::Since(from) => {
+            ReviewScope::Stretches([]) => Ok((self.subject.tip()?, Diff::default())),
+            ReviewScope::Since(from) => {
                 let tip = self.subject.tip()?;
                 let change = self.subject.change(from, &tip)?;
                 Ok((tip, change))
@@ -100,7 +100,7 @@ impl Reviewer<'_> {
         name: &str,
         purpose: Purpose,
         look: &Look<'_>,
-        (change, tip): (&Change, &Tip),
+        (change, tip): (&Diff, &Tip),
         share: Option<u64>,
         spent: &mut dyn FnMut(steadfast_model::Spent),
     ) -> Result<Sat, RunError> {
@@ -124,7 +124,7 @@ impl Reviewer<'_> {
             before = now;
             asked.clear();
             for statement in statements {
-                match statement.spoken.said.as_deref().and_then(|said| Opinion::read(said, change)) {
+                match statement.spoken.said.as_deref().and_then(|said| ExpertOpinion::read(said, change)) {
                     Some(opinion) => sat.opinions.push((statement.expert, opinion)),
                     None => asked.push(statement.expert),
                 }
@@ -142,7 +142,7 @@ impl Reviewer<'_> {
 /// What experts said.
 #[derive(Default)]
 struct Sat {
-    opinions: Vec<(Expert, Opinion)>,
+    opinions: Vec<(Expert, ExpertOpinion)>,
     silent: Vec<Expert>,
 }
 

@@ -6,8 +6,8 @@ use steadfast_observe::GitCommand;
 use steadfast_store::Place;
 use steadfast_work::task_list::files;
 
-use crate::counsel::Change;
-use crate::grounds::{Grounds, GroundsError, difference};
+use crate::counsel::Diff;
+use crate::grounds::{RunWorktrees, WorktreeError, difference};
 
 use crate::error::RunError;
 
@@ -15,9 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What is judged: how a tree differs from the commit it began at.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub enum ReviewSubject {
     /// What a run has on its branch.
-    Branch { grounds: Grounds, base: String },
+    Branch { grounds: RunWorktrees, base: String },
     /// What is in a checkout, committed or not.
     Checkout { place: Place, base: String },
 }
@@ -29,7 +29,7 @@ pub(super) struct Tip {
     objects: Option<PathBuf>,
 }
 
-impl Subject {
+impl ReviewSubject {
     pub(super) fn base(&self) -> &str {
         match self {
             Self::Branch { base, .. } | Self::Checkout { base, .. } => base,
@@ -50,14 +50,14 @@ impl Subject {
         }
     }
 
-    pub(super) fn change(&self, from: &str, to: &Tip) -> Result<Change, RunError> {
+    pub(super) fn change(&self, from: &str, to: &Tip) -> Result<Diff, RunError> {
         let diff = match self {
             Self::Branch { grounds, .. } => grounds.diff(from, &to.name)?,
             Self::Checkout { place, .. } => {
-                difference(to.git(&place.root), &[from, &to.name]).map_err(GroundsError::from)?
+                difference(to.git(&place.root), &[from, &to.name]).map_err(WorktreeError::from)?
             }
         };
-        Ok(Change::parse(&diff))
+        Ok(Diff::parse(&diff))
     }
 
     /// A file in a commit or tree. None: it is not in there.

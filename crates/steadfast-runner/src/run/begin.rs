@@ -14,14 +14,14 @@ use steadfast_store::ledger::Ledger;
 use steadfast_work::task_list::RunTasks;
 
 use super::dispatcher::Dispatcher;
-use super::ending::Outcome;
-use super::executor::{Launcher, Shop};
+use super::ending::RunOutcome;
+use super::executor::{Launcher, RunContext};
 use super::merger::Merger;
 use super::news::Audience;
-use super::teller::{Teller, Telling};
-use crate::counsel::Matter;
+use super::teller::{Telling, TrackerUpdater};
+use crate::counsel::ReviewBrief;
 use crate::error::RunError;
-use crate::grounds::Grounds;
+use crate::grounds::RunWorktrees;
 
 /// Without a limit: ten years.
 const ENDLESS: Duration = Duration::from_secs(10 * 365 * 86_400);
@@ -32,7 +32,7 @@ pub struct Begin {
     pub run: Run,
     pub plan_title: String,
     pub ledger: Ledger,
-    pub grounds: Grounds,
+    pub grounds: RunWorktrees,
     pub tasks: Arc<RunTasks>,
     pub launcher: Box<Launcher>,
     pub prices: Prices,
@@ -43,7 +43,7 @@ pub struct Begin {
     /// A human wants it to end: it is paused then.
     pub stop: Arc<AtomicBool>,
     /// What a panel is told when a check failed. None: none is held.
-    pub counsel: Option<Matter>,
+    pub counsel: Option<ReviewBrief>,
     pub until: Until,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Debug for Begin {
 }
 
 /// Goes on with a run until it is complete or paused.
-pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunError> {
+pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<RunOutcome, RunError> {
     let Begin { run, plan_title, ledger, grounds, tasks, launcher, prices, place, runner, stop, counsel, until } =
         begin;
     // Logs of agents, and marks of what is spent.
@@ -88,7 +88,7 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
         move || merger.run(&arrivals, &tell)
     });
     let merging = merging.map_err(RunError::Thread)?;
-    let shop = Shop {
+    let shop = RunContext {
         run: run.id.clone(),
         plan_title,
         grounds,
@@ -101,7 +101,7 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
         folder: folder.clone(),
         counsel,
     };
-    let teller = Teller::of(&place, &run, shop.tasks.clock());
+    let teller = TrackerUpdater::of(&place, &run, shop.tasks.clock());
     let mut dispatcher = Dispatcher::of(run, ledger, Arc::new(shop), folder, runner, stop, (tell, messages, arrive))?;
     (dispatcher.until, dispatcher.halt) = (until, halt);
     let outcome = dispatcher.go(&mut Telling { audience, teller });

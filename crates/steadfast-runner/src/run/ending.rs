@@ -2,7 +2,7 @@ use steadfast_model::TaskLines;
 
 /// How a run, or this part of it, ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// Every task is done.
     Complete,
     /// Every task is done, these on the agent's word alone.

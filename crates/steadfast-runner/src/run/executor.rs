@@ -12,14 +12,14 @@ use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::AgentEvent;
 use steadfast_model::{Host, RunId, RunUnit, Spent, TaskId};
 use steadfast_work::chain;
-use steadfast_work::task_list::{Closed, LoadedUnit, Rework, RunTasks};
+use steadfast_work::task_list::{LoadedUnit, Rework, RunTasks, UnitTaskOutcome};
 
 use super::message::{Message, Open, Worked};
 use super::prompt::{Before, Prompt};
-use crate::agent::{Assignment, Departed, Departure, Heard, attend};
-use crate::counsel::Matter;
+use crate::agent::{AgentUpdate, Assignment, Departed, Departure, attend};
+use crate::counsel::ReviewBrief;
 use crate::error::RunError;
-use crate::grounds::Grounds;
+use crate::grounds::RunWorktrees;
 
 /// How an agent is launched, for a prompt and a share of the budget.
 pub type Launcher = dyn Fn(&Start<'_>) -> steadfast_hosts::launch::Launch + Send + Sync;
@@ -57,10 +57,10 @@ pub(crate) struct Job {
 }
 
 /// What all dispatches of a run have in common.
-pub(crate) struct Shop {
+pub(crate) struct RunContext {
     pub(crate) run: RunId,
     pub(crate) plan_title: String,
-    pub(crate) grounds: Grounds,
+    pub(crate) grounds: RunWorktrees,
     pub(crate) tasks: Arc<RunTasks>,
     pub(crate) launcher: Box<Launcher>,
     pub(crate) host: Host,
@@ -70,11 +70,11 @@ pub(crate) struct Shop {
     /// Logs and marks.
     pub(crate) folder: PathBuf,
     /// What a panel knows. None: none is held.
-    pub(crate) counsel: Option<Matter>,
+    pub(crate) counsel: Option<ReviewBrief>,
 }
 
 /// Does the job to its end, whatever that is, and says how it went.
-pub(crate) fn work(shop: &Shop, job: Job, stop: &AtomicBool, tell: &Sender<Message>) {
+pub(crate) fn work(shop: &RunContext, job: Job, stop: &AtomicBool, tell: &Sender<Message>) {
     let unit = job.unit.unit.clone();
     let worked = Dispatch { shop, stop, tell, unit: &unit }.run(job);
     let worked = worked.unwrap_or_else(|error| Worked::trouble(chain(&error)));
@@ -82,7 +82,7 @@ pub(crate) fn work(shop: &Shop, job: Job, stop: &AtomicBool, tell: &Sender<Messa
 }
 
 pub(super) struct Dispatch<'a> {
-    pub(super) shop: &'a Shop,
+    pub(super) shop: &'a RunContext,
     pub(super) stop: &'a AtomicBool,
     pub(super) tell: &'a Sender<Message>,
     pub(super) unit: &'a TaskId,
@@ -140,7 +140,9 @@ impl Dispatch<'_> {
         };
         attend(&assignment, self.stop, &mut |heard| {
             let heard = match heard {
-                Heard::Event(AgentEvent::Spent(spent)) => Heard::Event(AgentEvent::Spent(taken.plus(spent))),
+                AgentUpdate::Event(AgentEvent::Spent(spent)) => {
+                    AgentUpdate::Event(AgentEvent::Spent(taken.plus(spent)))
+                }
                 other => other,
             };
             let _ = self.tell.send(Message::Heard(self.unit.clone(), heard));
@@ -157,16 +159,16 @@ impl Dispatch<'_> {
         self.save()?;
         for task in &loaded.tasks {
             match self.shop.tasks.close(folder, task, self.stop)? {
-                Closed::Done => worked.closed += 1,
-                Closed::Open { why, output } => {
+                UnitTaskOutcome::Done => worked.closed += 1,
+                UnitTaskOutcome::Open { why, output } => {
                     worked.open = Some(Open { task: task.clone(), why, output });
                     return Ok(worked);
                 }
-                Closed::NeedsHuman(why) => {
+                UnitTaskOutcome::NeedsHuman(why) => {
                     worked.needs_human = Some((task.clone(), why));
                     return Ok(worked);
                 }
-                Closed::Stopped => {
+                UnitTaskOutcome::Stopped => {
                     worked.stopped = true;
                     return Ok(worked);
                 }

@@ -12,7 +12,7 @@ use steadfast_work::task_list::Recheck;
 use steadfast_work::{WorkError, chain};
 
 use super::message::{Merged, Message, Open};
-use crate::grounds::{Candidate, Grounds, GroundsError, Landing, Merge};
+use crate::grounds::{Candidate, Landing, Merge, RunWorktrees, WorktreeError};
 
 /// How often the branch may move under a candidate: nobody else moves it, so this is for the unforeseen.
 const TRIES: u32 = 3;
@@ -36,7 +36,7 @@ pub(crate) struct Arrival {
 pub(crate) struct Merger {
     /// The commit the run began at.
     pub(crate) base: String,
-    pub(crate) grounds: Grounds,
+    pub(crate) grounds: RunWorktrees,
     pub(crate) check_again: Box<CheckAgain>,
     pub(crate) stop: Arc<AtomicBool>,
 }
@@ -91,7 +91,7 @@ impl Merger {
 
     /// A commit for each that merges with those before it, and every check on the files of the last: nothing but those
     /// gets to be the branch.
-    fn land_chain(&self, arrivals: &[Arrival], onto: &str) -> Result<Chain, GroundsError> {
+    fn land_chain(&self, arrivals: &[Arrival], onto: &str) -> Result<Chain, WorktreeError> {
         let mut chain: Vec<(&Arrival, Candidate)> = Vec::new();
         for arrival in arrivals {
             let merge = match chain.last() {
@@ -129,7 +129,7 @@ impl Merger {
     }
 
     /// `tip` is where we left the branch.
-    fn land(&self, arrival: &Arrival, known: Known, tip: &mut Option<String>) -> Result<Merged, GroundsError> {
+    fn land(&self, arrival: &Arrival, known: Known, tip: &mut Option<String>) -> Result<Merged, WorktreeError> {
         for _ in 0..TRIES {
             let candidate = match self.grounds.candidate(&arrival.landing)? {
                 Merge::Clean(candidate) => candidate,

@@ -5,12 +5,12 @@ use steadfast_model::{Run, RunUnit, Spent, Sums, TaskId};
 /// Whoever watches a run.
 pub trait Audience {
     /// Something happened, and this is how things stand.
-    fn hear(&mut self, news: &News, now: &Snapshot<'_>);
+    fn hear(&mut self, news: &RunEvent, now: &Snapshot<'_>);
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum RunEvent {
     /// A run that was interrupted goes on: this many units had landed without it being written down, and this many
     /// processes were left behind.
     Resumed {

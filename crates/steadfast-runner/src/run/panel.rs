@@ -7,8 +7,8 @@ use steadfast_model::Spent;
 
 use super::executor::{Dispatch, Job};
 use super::message::Message;
-use crate::agent::Heard;
-use crate::counsel::{Advice, Change, Expert, Failed, Purpose, Sitting, choose, told};
+use crate::agent::AgentUpdate;
+use crate::counsel::{Advice, Diff, Expert, Failed, Panel, Purpose, choose, told};
 use crate::error::RunError;
 use crate::quote::end_of;
 
@@ -28,7 +28,7 @@ impl Dispatch<'_> {
         };
         let grounds = &self.shop.grounds;
         let head = self.commit()?;
-        let change = Change::parse(&grounds.diff_from_branch(&head)?);
+        let change = Diff::parse(&grounds.diff_from_branch(&head)?);
         let name = format!("panel-{}", self.unit);
         let directory = grounds.exhibit(&name, &head)?;
         let task = format!("{} ({})", failure.task, job.unit.title);
@@ -43,7 +43,7 @@ impl Dispatch<'_> {
             .map(|expert| (expert, matter.panel(expert, &failed, &change)))
             .collect();
         let mut taken = none;
-        let sitting = Sitting {
+        let sitting = Panel {
             launcher: &*self.shop.launcher,
             host: self.shop.host,
             prices: &self.shop.prices,
@@ -56,7 +56,7 @@ impl Dispatch<'_> {
         };
         let statements = sitting.ask(&briefs, self.stop, &mut |spent| {
             taken = spent;
-            let _ = self.tell.send(Message::Heard(self.unit.clone(), Heard::Event(AgentEvent::Spent(spent))));
+            let _ = self.tell.send(Message::Heard(self.unit.clone(), AgentUpdate::Event(AgentEvent::Spent(spent))));
         });
         grounds.put_away(&name)?;
         let panel: Vec<(Expert, Advice)> = statements

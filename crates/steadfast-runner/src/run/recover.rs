@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use steadfast_model::{RunState, Status, UnitStatus};
 
 use super::dispatcher::Dispatcher;
-use super::news::News;
+use super::news::RunEvent;
 use crate::agent::end_left_behind;
 use crate::error::RunError;
 
@@ -34,7 +34,7 @@ impl Dispatcher {
         self.ledger.set_run_state(&self.run.id, RunState::Running, None, now)?;
         self.run = self.ledger.run(&self.run.id)?;
         if self.before.iterations > 0 {
-            self.news.push(News::Resumed { landed: found, ended });
+            self.news.push(RunEvent::Resumed { landed: found, ended });
         }
         Ok(())
     }

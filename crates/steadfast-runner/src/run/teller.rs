@@ -8,17 +8,17 @@ use steadfast_model::{Millis, Run};
 use steadfast_store::{Place, log_line};
 use steadfast_work::tracker::Beads;
 
-use super::news::{Audience, News, Snapshot};
+use super::news::{Audience, RunEvent, Snapshot};
 use crate::source::tell_tracker;
 
 /// What could not be told stays in the ledger. It is tried again with the next unit and at the end, where it is said.
-pub(super) struct Teller {
+pub(super) struct TrackerUpdater {
     /// None: everything was said.
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Teller {
+impl TrackerUpdater {
     /// None: its tasks are kept here, or nobody can be sent beside it.
     pub(super) fn of(place: &Place, run: &Run, clock: fn() -> Millis) -> Option<Self> {
         Beads::of_source(&place.root, &run.spec)?;
@@ -31,8 +31,8 @@ impl Teller {
         }
     }
 
-    fn hear(&self, news: &News) {
-        let moves = matches!(news, News::Started { .. } | News::Landed { .. } | News::Blocked { .. });
+    fn hear(&self, news: &RunEvent) {
+        let moves = matches!(news, RunEvent::Started { .. } | RunEvent::Landed { .. } | RunEvent::Blocked { .. });
         // One that waits to be looked at already sees this, too.
         if let Some(wake) = self.wake.as_ref().filter(|_| moves) {
             let _ = wake.try_send(());
@@ -40,7 +40,7 @@ impl Teller {
     }
 }
 
-impl Drop for Teller {
+impl Drop for TrackerUpdater {
     fn drop(&mut self) {
         self.wake = None;
         if let Some(thread) = self.thread.take() {
@@ -49,10 +49,10 @@ impl Drop for Teller {
     }
 }
 
-fn begin(place: Place, run: Run, clock: fn() -> Millis) -> io::Result<Teller> {
+fn begin(place: Place, run: Run, clock: fn() -> Millis) -> io::Result<TrackerUpdater> {
     let (wake, woken) = sync_channel(1);
     let thread = thread::Builder::new().name("teller".into()).spawn(move || tell(&place, &run, &woken, clock))?;
-    Ok(Teller { wake: Some(wake), thread: Some(thread) })
+    Ok(TrackerUpdater { wake: Some(wake), thread: Some(thread) })
 }
 
 fn tell(place: &Place, run: &Run, woken: &Receiver<()>, clock: fn() -> Millis) {
@@ -66,11 +66,11 @@ fn tell(place: &Place, run: &Run, woken: &Receiver<()>, clock: fn() -> Millis) {
 /// Passes on what is heard of a run, and wakes the teller.
 pub(super) struct Telling<'a> {
     pub(super) audience: &'a mut dyn Audience,
-    pub(super) teller: Option<Teller>,
+    pub(super) teller: Option<TrackerUpdater>,
 }
 
 impl Audience for Telling<'_> {
-    fn hear(&mut self, news: &News, now: &Snapshot<'_>) {
+    fn hear(&mut self, news: &RunEvent, now: &Snapshot<'_>) {
         if let Some(teller) = &self.teller {
             teller.hear(news);
         }

@@ -12,7 +12,7 @@ use steadfast_hosts::launch::Launch;
 use steadfast_hosts::price::Prices;
 use steadfast_hosts::stream::AgentEvent;
 use steadfast_model::Host;
-use steadfast_runner::agent::{Assignment, Departure, Heard, attend};
+use steadfast_runner::agent::{AgentUpdate, Assignment, Departure, attend};
 use steadfast_testkit::wait_for;
 use tempfile::TempDir;
 
@@ -83,8 +83,8 @@ impl Bench {
         }
         let (began, mut events) = (Instant::now(), Vec::new());
         let departure = attend(&self.assignment, &stop, &mut |heard| match heard {
-            Heard::Running(_) => {}
-            Heard::Event(event) => events.push(event),
+            AgentUpdate::Running(_) => {}
+            AgentUpdate::Event(event) => events.push(event),
         });
         Visit { departure, events, took: began.elapsed() }
     }

@@ -14,7 +14,7 @@ const BOUND: u64 = 4 << 20;
 
 /// The plan that is asked about.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct ApprovalQuery<'a> {
     /// Over what was authored; a plain list of tasks has none.
     pub hash: Option<&'a str>,
     /// Its file, if it has one, from the root of the checkout or of the system.
@@ -26,7 +26,7 @@ pub struct Asked<'a> {
 }
 
 /// How a plan stands with its human: by the signed record, and without one by what its file says.
-pub fn approval_of(place: &Place, asked: &Asked<'_>, verifier: &Verifier<'_>) -> Approval {
+pub fn approval_of(place: &Place, asked: &ApprovalQuery<'_>, verifier: &Verifier<'_>) -> Approval {
     if asked.hash.is_some_and(|hash| valid_approval(place, hash, verifier).is_some()) {
         return Approval::Approved;
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use steadfast_model::{Evidence, EvidenceClass, Plan, PlanId, PlannedTask, Reported, Status, Task, TaskId};
-use steadfast_plan::{Outgoing, Target, export};
+use steadfast_plan::{ExportTarget, Outgoing, export};
 use steadfast_store::ledger::REPORTED;
 
 use super::TaskList;
@@ -45,7 +45,7 @@ impl TaskList {
     }
 
     /// The plan of this worktree as a list that others read.
-    pub fn exported(&self, to: Target) -> Result<String, WorkError> {
+    pub fn exported(&self, to: ExportTarget) -> Result<String, WorkError> {
         let row = self.plan_row()?;
         let tasks = self.all()?;
         let mut reasons: HashMap<TaskId, String> =

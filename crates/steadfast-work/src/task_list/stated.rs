@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use steadfast_check::definition::{Definition, Part, State, define};
+use steadfast_check::definition::{Definition, DefinitionPart, PartState, define};
 use steadfast_check::{CheckReport, CheckRun};
 use steadfast_model::{Check, CheckEnd, Evidence, EvidenceClass, Millis, PlanId, StatedCheck, Status, TaskId};
 use steadfast_redact::redact;
 use steadfast_system::program;
 
-use super::checking::Run;
+use super::checking::CheckAttempt;
 use super::confinement::Confinement;
 use super::supervision::{TAIL, with_own_folder};
 use super::{PlanError, RunTasks, TaskError, TaskList, how};
@@ -89,17 +89,14 @@ struct Alone<'a> {
 
 /// Ends a supervisor. It is asked first, because only it knows the processes of its check.
 fn end(supervisor: &mut Child) {
-    #[cfg(unix)]
-    {
-        let pid = i32::try_from(supervisor.id()).ok().and_then(rustix::process::Pid::from_raw);
-        let asked = pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok());
-        let until = Instant::now() + ENDING;
-        while asked && Instant::now() < until {
-            if !matches!(supervisor.try_wait(), Ok(None)) {
-                return;
-            }
-            thread::sleep(PAUSE);
+    let pid = i32::try_from(supervisor.id()).ok().and_then(rustix::process::Pid::from_raw);
+    let asked = pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok());
+    let until = Instant::now() + ENDING;
+    while asked && Instant::now() < until {
+        if !matches!(supervisor.try_wait(), Ok(None)) {
+            return;
         }
+        thread::sleep(PAUSE);
     }
     let _ = supervisor.kill();
     let _ = supervisor.wait();
@@ -109,7 +106,7 @@ impl Alone<'_> {
     /// In a process of its own, which leaves what came of it in a file. None: nobody waited for it.
     fn run(&self, command: &str, stop: &AtomicBool) -> Result<Option<Evidence>, WorkError> {
         let failed = |source| TaskError::StatedNotStarted { command: command.to_owned(), source };
-        let name = Run::new(&PlanId::new("stated"), &TaskId::new("stated"), self.now, None).name;
+        let name = CheckAttempt::new(&PlanId::new("stated"), &TaskId::new("stated"), self.now, None).name;
         let checks = self.state.join("checks");
         fs::create_dir_all(&checks).map_err(failed)?;
         let report = checks.join(format!("{name}.stated"));
@@ -218,8 +215,9 @@ fn difference(folder: &Path, check: &StatedCheck, work: &[String]) -> Option<Str
     let before: Definition = serde_json::from_str(check.frozen.as_deref()?).ok()?;
     let now = define(folder, folder, &check.command).ok()?;
     // What was not there, and is the work of a task, the work brought.
-    let is_work = |part: &Part| {
-        let was_missing = |was: &Part| was.file == part.file && was.what == part.what && was.state == State::Missing;
+    let is_work = |part: &DefinitionPart| {
+        let was_missing =
+            |was: &DefinitionPart| was.file == part.file && was.what == part.what && was.state == PartState::Missing;
         before.parts.iter().any(was_missing) && work.iter().any(|file| Path::new(&part.file).starts_with(file))
     };
     let without = |definition: &Definition| Definition {

@@ -13,11 +13,11 @@ pub const HOOK: Duration = Duration::from_millis(600);
 
 /// How long somebody waits, all calls together.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct TimeBudget {
     until: Instant,
 }
 
-impl Patience {
+impl TimeBudget {
     pub fn of(time: Duration) -> Self {
         Self { until: Instant::now() + time }
     }

@@ -7,7 +7,7 @@ use steadfast_hook::step;
 use steadfast_model::{Event, EventKind, Host, Millis, PromptOrigin, SessionId, Stopping};
 use steadfast_store::ledger::{Claiming, Ledger};
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -17,7 +17,7 @@ const HOUR: i64 = 3_600_000;
 /// Refusals in a row without a tool call, by default.
 const MAX_IDLE: u64 = 3;
 
-pub(super) fn clock_back(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn clock_back(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     let ahead = if luck.below(2) == 0 { HOUR } else { 365 * 24 * HOUR };
     let now = Millis(i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?);
     let later = |by: i64| Millis(now.0 + by);

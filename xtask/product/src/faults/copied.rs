@@ -8,7 +8,7 @@ use std::process::Command;
 
 use steadfast_store::ledger::Ledger;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -25,7 +25,7 @@ enum Back {
     LedgerOfBefore,
 }
 
-pub(super) fn copied(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn copied(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     let (state, copy) = (scene.state(), scene.path("copy"));
     scene.at_work(SESSION, 2)?;
     events(scene, "before", 1 + luck.below(10))?;

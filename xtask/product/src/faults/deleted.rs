@@ -4,14 +4,14 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
 
 const LOOPS: u64 = 2;
 
-pub(super) fn deleted(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn deleted(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     scene.at_work("s-1", 2)?;
     let done = AtomicBool::new(false);
     let events = thread::scope(|scope| {
@@ -42,7 +42,7 @@ pub(super) fn deleted(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
     Ok(vec![("events meanwhile", events), ("events survived", state.sequence)])
 }
 
-fn begin_anew(scene: &Scene, luck: &mut Luck) -> Result<()> {
+fn begin_anew(scene: &Scene, luck: &mut SeededRng) -> Result<()> {
     thread::sleep(luck.micros(20_000));
     // A hook that is just writing may put a file into a folder that is being emptied.
     for _ in 0..100 {

@@ -9,14 +9,14 @@ use rusqlite::Connection;
 use serde_json::Value;
 use steadfast_store::read_lines;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
 
 const SESSION: &str = "s-1";
 
-pub(super) fn formats(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn formats(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     scene.at_work(SESSION, 2)?;
     for n in 0..1 + luck.below(3) {
         scene.tool(SESSION, &format!("call-{n}"))?.silent()?;
@@ -139,7 +139,7 @@ fn newer_ledger(scene: &Scene) -> Result<()> {
 }
 
 /// A whole line, checksum and all, of a kind that this version does not know; sometimes with known ones behind it.
-fn newer_journal(scene: &Scene, luck: &mut Luck) -> Result<()> {
+fn newer_journal(scene: &Scene, luck: &mut SeededRng) -> Result<()> {
     let files = scene.session(SESSION);
     let before = inspect::session(&files)?;
     let known = last_entry(files.dir())?;

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::mount::Mount;
 use super::scene::Scene;
 use super::{Figures, inspect};
@@ -20,7 +20,7 @@ const EVENTS: u64 = 15;
 
 const PAGE: u64 = 4 << 10;
 
-pub(super) fn full_disk(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn full_disk(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     let mount = Mount::tmpfs(&scene.state(), KIB)?;
     scene.at_work(SESSION, 2)?;
     scene.tool(SESSION, "call-before")?.silent()?;

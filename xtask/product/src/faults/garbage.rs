@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -18,7 +18,7 @@ const MEASURED: u64 = 15;
 /// Below this a busy machine is all that is measured.
 const FLOOR: Duration = Duration::from_millis(4);
 
-pub(super) fn garbage(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn garbage(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     scene.at_work(SESSION, 2)?;
     let state = scene.state();
     let clean = median(scene, "clean")?;
@@ -100,7 +100,7 @@ fn median(scene: &Scene, name: &str) -> Result<Duration> {
     Ok(took[took.len() / 2])
 }
 
-fn session(dir: &Path, luck: &mut Luck) -> io::Result<()> {
+fn session(dir: &Path, luck: &mut SeededRng) -> io::Result<()> {
     if luck.below(10) == 0 {
         return rubbish(dir, luck);
     }
@@ -114,7 +114,7 @@ fn session(dir: &Path, luck: &mut Luck) -> io::Result<()> {
 }
 
 /// Random bytes, almost a line, nothing, a folder, or a link to nowhere.
-fn rubbish(path: &Path, luck: &mut Luck) -> io::Result<()> {
+fn rubbish(path: &Path, luck: &mut SeededRng) -> io::Result<()> {
     match luck.below(6) {
         0 => fs::write(path, ""),
         1 => fs::create_dir(path),

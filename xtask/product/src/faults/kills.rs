@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::json;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::{Running, Said, Scene};
 use super::{Figures, inspect};
 use crate::Result;
@@ -20,7 +20,7 @@ enum Doing {
     Other,
 }
 
-pub(super) fn kills(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn kills(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     scene.at_work(SESSION, 3)?;
     let (mut kills, mut given, mut acknowledged) = (0, 0, Vec::new());
     for batch in 0..BATCHES {
@@ -61,7 +61,7 @@ pub(super) fn kills(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
 }
 
 /// One process from its start to its end. A quarter of them is left alone.
-fn one(scene: &Scene, luck: &mut Luck, name: &str) -> Result<(Doing, Said)> {
+fn one(scene: &Scene, luck: &mut SeededRng, name: &str) -> Result<(Doing, Said)> {
     let (doing, mut process) = start(scene, luck, name)?;
     if luck.below(4) > 0 {
         // From before the first instruction to after the last; a command takes longer than a hook.
@@ -72,7 +72,7 @@ fn one(scene: &Scene, luck: &mut Luck, name: &str) -> Result<(Doing, Said)> {
     Ok((doing, process.end()?))
 }
 
-fn start(scene: &Scene, luck: &mut Luck, name: &str) -> Result<(Doing, Running)> {
+fn start(scene: &Scene, luck: &mut SeededRng, name: &str) -> Result<(Doing, Running)> {
     let call = format!("call-{name}");
     Ok(match luck.below(10) {
         0 | 1 => (Doing::Other, scene.start_tool("PreToolUse", SESSION, &call)?),

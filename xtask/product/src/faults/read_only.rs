@@ -1,6 +1,6 @@
 //! The file system turns read-only in mid-session, as one with errors does, and back.
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::mount::Mount;
 use super::scene::Scene;
 use super::{Figures, inspect};
@@ -8,7 +8,7 @@ use crate::Result;
 
 const SESSION: &str = "s-1";
 
-pub(super) fn read_only(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn read_only(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     let mount = Mount::tmpfs(&scene.state(), 4 << 10)?;
     scene.at_work(SESSION, 2)?;
     let refusals = luck.below(3);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use steadfast_model::{Run, RunState, Status};
 use steadfast_store::ledger::Ledger;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -99,7 +99,7 @@ struct Undisturbed {
     took: Duration,
 }
 
-pub(super) fn runner(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn runner(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     let undisturbed = undisturbed(scene)?;
     let before = begin(scene)?;
     let (mut kills, mut outages, mut starts) = (0, 0, 0);
@@ -158,7 +158,7 @@ enum Moment {
 impl Moment {
     const ALL: [Self; 5] = [Self::Beginning, Self::Any, Self::Landing, Self::Worktree, Self::Lock];
 
-    fn wait(self, scene: &Scene, luck: &mut Luck, longest: Duration) -> Result<()> {
+    fn wait(self, scene: &Scene, luck: &mut SeededRng, longest: Duration) -> Result<()> {
         let git = scene.root().join(".git");
         let branches = git.join("refs/heads/steadfast");
         let look = || match self {

@@ -7,7 +7,7 @@ use serde_json::json;
 use steadfast_model::{Gate, GateScope, Millis, SessionId};
 use steadfast_store::close_gate;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::{Running, Said, Scene};
 use super::{Figures, inspect};
 use crate::Result;
@@ -15,7 +15,7 @@ use crate::Result;
 /// An answer within a second, on a machine that has other work.
 const BOUND: Duration = Duration::from_millis(2_000);
 
-pub(super) fn stdin(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn stdin(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     scene.at_work("s-1", 2)?;
     let gate = Gate::new(GateScope::Session(SessionId::new("gated")), "the plan is not approved", Millis(1));
     close_gate(&scene.place(), &gate)?;

@@ -7,7 +7,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::{Said, Scene};
 use super::versions::versions;
 use super::{Figures, inspect};
@@ -24,7 +24,7 @@ struct Done {
     refused: u64,
 }
 
-pub(super) fn two_versions(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn two_versions(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     let versions = versions()?;
     let newer = scene.beside("newer", &versions.newer)?;
     let mut done = Done::default();
@@ -50,8 +50,8 @@ pub(super) fn two_versions(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
 }
 
 /// Both send events of their session and add tasks, each at its own pace.
-fn at_once(one: &Scene, other: &Scene, sessions: [&str; 2], luck: &mut Luck) -> Result<Done> {
-    let works = |scene: &Scene, session: &str, mut luck: Luck| -> Result<Done> {
+fn at_once(one: &Scene, other: &Scene, sessions: [&str; 2], luck: &mut SeededRng) -> Result<Done> {
+    let works = |scene: &Scene, session: &str, mut luck: SeededRng| -> Result<Done> {
         let version = version_of(scene);
         let mut done = Done::default();
         for n in 0..EVENTS {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::luck::Luck;
+use super::luck::SeededRng;
 use super::scene::Scene;
 use super::{Figures, inspect};
 use crate::Result;
@@ -15,7 +15,7 @@ const LOOPS: u64 = 2;
 /// At least so many of each loop, however quick the upgrades are.
 const EVENTS: u64 = 15;
 
-pub(super) fn upgrade(scene: &Scene, luck: &mut Luck) -> Result<Figures> {
+pub(super) fn upgrade(scene: &Scene, luck: &mut SeededRng) -> Result<Figures> {
     scene.at_work("s-1", 2)?;
     let before = inspect::session(&scene.session("s-1"))?.tool_calls;
     // Written before anything runs: a binary that is open for writing in one thread cannot be started by another.

@@ -9,11 +9,11 @@ use steadfast_model::{
 use super::loop_order::{LoopOrder, loop_order};
 use super::promise::{self, Promise};
 use super::{CLEARED_MS, Gate, Judgement, owned_plan, released, text};
-use crate::Heard;
+use crate::ParsedEvent;
 use crate::order::{self, Order, Topic};
 
 /// Whether this event needs to know of the unfinished loop.
-pub(super) fn is_asked(event: &Heard<'_>) -> bool {
+pub(super) fn is_asked(event: &ParsedEvent<'_>) -> bool {
     match &event.kind {
         EventKind::Stop(_) => event.agent.is_none(),
         EventKind::SessionStart { .. } | EventKind::Prompt { origin: PromptOrigin::Human, .. } => true,

@@ -6,12 +6,12 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use steadfast_model::{Dispatch, Evidence, PlanId, Spent, Status, Sums, TaskId, UnitStatus};
-use steadfast_store::ledger::{Closing, DispatchEnd, Lease, StatusChange};
+use steadfast_store::ledger::{DispatchEnd, Lease, StatusChange, UnitClosing};
 
 use super::super::begin::Until;
 use super::super::merger::Arrival;
 use super::super::message::{Merged, Worked};
-use super::super::news::News;
+use super::super::news::RunEvent;
 use super::super::prompt::Before;
 use super::super::verdict::{Next, Tried, after_merge, after_work, ending};
 use super::{Dispatcher, Live, Pausing, Phase};
@@ -53,7 +53,7 @@ impl Dispatcher {
                 self.close(unit, &plan, &leases, commit)?;
                 self.clear_away(unit)?;
             }
-            self.news.push(News::Landed { unit: unit.clone(), commit: commit.clone() });
+            self.news.push(RunEvent::Landed { unit: unit.clone(), commit: commit.clone() });
             self.reached = self.until == Until::Unit && self.is_more_to_do();
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Dispatcher {
         let fences: BTreeMap<TaskId, u64> = leases.iter().map(|lease| (lease.task.clone(), lease.token)).collect();
         let evidence: Vec<(TaskId, Evidence)> =
             result.evidence.into_iter().filter(|(task, _)| fences.contains_key(task)).collect();
-        let closing = Closing {
+        let closing = UnitClosing {
             run: &self.run.id,
             unit,
             evidence: &evidence,
@@ -132,12 +132,12 @@ impl Dispatcher {
             Next::Again { why, before, stuck } => {
                 self.wait(unit, &why, &before, Some(stuck))?;
                 self.ledger.set_stuck(&self.run.plan, unit, stuck, self.now())?;
-                self.news.push(News::Again { unit: unit.clone(), why });
+                self.news.push(RunEvent::Again { unit: unit.clone(), why });
             }
             Next::Later { why, until, before } => {
                 self.wait(unit, &why, &before, None)?;
                 self.later.insert(unit.clone(), until);
-                self.news.push(News::Waits { unit: unit.clone(), why });
+                self.news.push(RunEvent::Waits { unit: unit.clone(), why });
             }
             Next::Block { task, why, stuck } => {
                 if let Some(stuck) = stuck {
@@ -166,7 +166,7 @@ impl Dispatcher {
             row.agent = None;
         })?;
         self.doing(unit, "lands".to_owned());
-        self.news.push(News::Merging { unit: unit.clone() });
+        self.news.push(RunEvent::Merging { unit: unit.clone() });
         let (Some(live), Some(row)) = (self.live.get(unit), self.row(unit)) else { return Ok(()) };
         let Some(plan) = live.plan.clone() else { return Ok(()) };
         let lease = live.leases.iter().map(|lease| lease.token).max().unwrap_or(0);
@@ -203,7 +203,7 @@ impl Dispatcher {
             row.note = Some(note);
             row.agent = None;
         })?;
-        self.news.push(News::Blocked { unit: unit.clone(), why });
+        self.news.push(RunEvent::Blocked { unit: unit.clone(), why });
         Ok(())
     }
 

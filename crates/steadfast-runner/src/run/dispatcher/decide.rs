@@ -4,7 +4,7 @@ use steadfast_model::{Task, TaskKind, UnitStatus};
 use steadfast_plan::{Unit, UnitState};
 use steadfast_store::ledger::LeaseError;
 
-use super::super::news::News;
+use super::super::news::RunEvent;
 use super::start::state;
 use super::{Dispatcher, Pausing};
 use crate::error::RunError;
@@ -50,7 +50,7 @@ impl Dispatcher {
         self.ledger.release_leases(&leases)?;
         let said = said?;
         self.change(&unit, |row| row.status = UnitStatus::Done)?;
-        self.news.push(News::Decided { unit, said });
+        self.news.push(RunEvent::Decided { unit, said });
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use steadfast_store::ledger::{LeaseError, NewDispatch, StatusChange};
 use super::super::begin::Until;
 use super::super::budget::Share;
 use super::super::executor::{Job, work};
-use super::super::news::{Activity, News};
+use super::super::news::{Activity, RunEvent};
 use super::super::prompt::Before;
 use super::{Dispatcher, Live, Pausing, Phase};
 use crate::error::RunError;
@@ -116,7 +116,7 @@ impl Dispatcher {
         if self.begun.insert(number) {
             let open = |row: &&RunUnit| row.wave == number && row.status != UnitStatus::Done;
             let units = self.rows.iter().filter(open).map(|row| row.unit.clone()).collect();
-            self.news.push(News::Wave { number, units });
+            self.news.push(RunEvent::Wave { number, units });
         }
     }
 
@@ -160,7 +160,7 @@ impl Dispatcher {
         }
         let row = self.rows[index].clone();
         self.tell_wave(row.wave);
-        self.news.push(News::Started { unit: unit.clone(), attempt: row.attempts });
+        self.news.push(RunEvent::Started { unit: unit.clone(), attempt: row.attempts });
         let before: Before =
             row.last_failure.as_deref().and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default();
         let name = directory_name(&self.shop.grounds.unit_folder(unit.as_str()));

@@ -9,7 +9,7 @@ use steadfast_model::TaskId;
 use steadfast_store::ledger::LedgerError;
 
 use super::super::message::Message;
-use super::super::news::News;
+use super::super::news::RunEvent;
 use super::Dispatcher;
 use crate::error::RunError;
 
@@ -57,7 +57,7 @@ impl Dispatcher {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.news.push(News::PassAlready { tasks });
+        self.news.push(RunEvent::PassAlready { tasks });
         Ok(())
     }
 }

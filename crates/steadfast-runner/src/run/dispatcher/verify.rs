@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use steadfast_model::{Millis, PlanId, Status, Subject, TaskId, UnitStatus};
+use steadfast_model::{EvidenceSubject, Millis, PlanId, Status, TaskId, UnitStatus};
 use steadfast_store::ledger::{Ledger, StatusChange};
 use steadfast_work::task_list::{DoneOn, NotHeld};
 
 use super::super::message::{Merged, Open};
-use super::super::news::News;
+use super::super::news::RunEvent;
 use super::super::verdict::after_merge;
 use super::Dispatcher;
 use crate::error::RunError;
@@ -43,7 +43,7 @@ impl Dispatcher {
         for task in elsewhere {
             // What its check was just run for on the base, and passed, is there whoever did it.
             let subject = self.ledger.evidence_of(&plan, &task)?.pop().map(|last| last.subject());
-            if subject == Some(Subject::Nothing) && !open.contains(&task) {
+            if subject == Some(EvidenceSubject::Nothing) && !open.contains(&task) {
                 open.push(task);
             }
         }
@@ -52,7 +52,7 @@ impl Dispatcher {
             reopen(&mut self.ledger, &plan, task, now)?;
         }
         if !open.is_empty() {
-            self.news.push(News::Reopened { tasks: open });
+            self.news.push(RunEvent::Reopened { tasks: open });
         }
         self.begin_trial()
     }

@@ -48,7 +48,7 @@ fn files(folder: &Path) -> String {
 /// A repository with a run, and units that wait to land.
 struct Scene {
     dir: TempDir,
-    grounds: Grounds,
+    grounds: RunWorktrees,
     base: String,
     waiting: Vec<Arrival>,
 }
@@ -61,7 +61,7 @@ impl Scene {
         fs::write(root.join("0"), "0\n").unwrap();
         git(&root, &["add", "."]);
         git(&root, &["-c", "user.name=T", "-c", "user.email=t@t", "commit", "--quiet", "-m", "first"]);
-        let grounds = Grounds::of(&root, &dir.path().join("worktrees"), "r-1");
+        let grounds = RunWorktrees::of(&root, &dir.path().join("worktrees"), "r-1");
         let base = git(&root, &["rev-parse", "HEAD"]);
         grounds.begin(&base).unwrap();
         Self { dir, grounds, base, waiting: Vec::new() }
