@@ -3,7 +3,7 @@ use steadfast_model::{
     Verdict,
 };
 
-use crate::{POLICIES, ParsedEvent, book, claim, forged, goal, repeat, scheduled};
+use crate::{POLICIES, ParsedEvent, claim, forged, goal, repeat, scheduled, session_changes};
 
 /// All that follows from one event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,7 +48,7 @@ impl ParsedEvent<'_> {
         }
 
         let mut decision = PolicyDecision {
-            changes: book::keep(state, event, facts),
+            changes: session_changes::of_event(state, event, facts),
             effects: claim::effects(event),
             ..PolicyDecision::default()
         };
@@ -91,8 +91,8 @@ impl ParsedEvent<'_> {
         }
 
         decision.changes.extend(repeat::remember(&state, event, &decision.answer));
-        decision.changes.extend(book::close(event, &decision.answer));
-        decision.upkeep = book::upkeep(event, facts, &decision);
+        decision.changes.extend(session_changes::close(event, &decision.answer));
+        decision.upkeep = session_changes::upkeep(event, facts, &decision);
         decision
     }
 }

@@ -11,7 +11,7 @@ use steadfast_model::{
 use steadfast_store::{ConfigFiles, Glance, Place, SessionFiles};
 
 use crate::call::HookCall;
-use crate::checkout::{HookContext, SessionCheckout, StepError};
+use crate::checkout::{EventError, HookContext, SessionCheckout};
 use crate::fallback::fallback;
 use crate::follow::Follow;
 use crate::redacted::Redacted;
@@ -186,7 +186,7 @@ fn handle(
     mut event: Redacted,
     around: &HookEnvironment,
     seen: Facts,
-) -> Result<PolicyDecision, StepError> {
+) -> Result<PolicyDecision, EventError> {
     let source = checkout.tasks_from(event.at);
     if host_list::is_of_unfollowed(&event, source) {
         return Ok(PolicyDecision::default());

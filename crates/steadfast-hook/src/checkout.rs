@@ -24,7 +24,7 @@ use crate::{effects, facts};
 pub(crate) const LOCK_WAIT: Duration = Duration::from_millis(200);
 
 #[derive(Debug, thiserror::Error)]
-pub enum StepError {
+pub enum EventError {
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error(transparent)]
@@ -39,7 +39,7 @@ pub enum StepError {
     Grant(#[from] GrantError),
 }
 
-impl StepError {
+impl EventError {
     pub(crate) fn files(files: &SessionFiles) -> impl Fn(io::Error) -> Self {
         |source| Self::Files { session: files.session().clone(), source }
     }
@@ -48,7 +48,7 @@ impl StepError {
 /// Takes a session one event further, for a command: hooks and commands go the same way.
 ///
 /// If the event could not be written down, nothing was decided: a refusal that is not on the account must not be given.
-pub fn step(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, StepError> {
+pub fn handle_event(place: &Place, config: &ConfigFiles, event: Event) -> Result<Answer, EventError> {
     let decision = SessionCheckout::new(place, config, HookContext::COMMAND, None)
         .handle(&Redacted::of(event), Facts::default())?;
     Ok(decision.answer)
@@ -117,7 +117,7 @@ impl<'a> SessionCheckout<'a> {
     }
 
     /// An event, and what other sessions are told because of it.
-    pub(crate) fn handle(&mut self, event: &Redacted, seen: Facts) -> Result<PolicyDecision, StepError> {
+    pub(crate) fn handle(&mut self, event: &Redacted, seen: Facts) -> Result<PolicyDecision, EventError> {
         let decision = handle(self, event, seen)?;
         while let Some(told) = self.told.pop() {
             let (at, session) = (told.at, told.session.clone());
@@ -179,7 +179,7 @@ fn fresh(event: &Event) -> State {
 }
 
 impl World for SessionCheckout<'_> {
-    type Error = StepError;
+    type Error = EventError;
     type Before = Before;
 
     fn begin(&mut self, event: &Event) -> Before {
@@ -217,7 +217,7 @@ impl World for SessionCheckout<'_> {
         before: Before,
         event: &ParsedEvent<'_>,
         decide: impl FnOnce(&State) -> (Facts, PolicyDecision),
-    ) -> Result<PolicyDecision, StepError> {
+    ) -> Result<PolicyDecision, EventError> {
         let files = self.files(event);
         let glance = match before {
             Before::Known(glance) => Some(glance),
@@ -229,7 +229,7 @@ impl World for SessionCheckout<'_> {
         };
         let updated = files.update(LOCK_WAIT, glance, || fresh(event), step);
         if let Err(SessionError::Locked(_)) = &updated {
-            files.leave_late(event).map_err(StepError::files(&files))?;
+            files.leave_late(event).map_err(EventError::files(&files))?;
         }
         let (_, decision) = updated?;
         take_in_late(&files)?;

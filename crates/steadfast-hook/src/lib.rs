@@ -25,7 +25,7 @@ mod speaker;
 
 pub use answer::{BackgroundWork, HookAnswer, HookEnvironment, answer};
 pub use call::{CallError, HookCall};
-pub use checkout::{StepError, step};
+pub use checkout::{EventError, handle_event};
 pub use cost::cost_since;
 pub use drain::drain;
 pub use facts::{is_silent, note_wiring, spec_change, text_digest};

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{
     Action, Agent, AgentId, Answer, Event, EventKind, Gate, GateScope, Host, Millis, Outcome, PromptOrigin, Ruling,
     SessionId, ToolCall, ToolResult, ToolUseId,
@@ -45,7 +45,7 @@ impl Repository {
     }
 
     fn step(&self, event: Event) -> Answer {
-        step(&self.place, &ConfigFiles::of(&self.place, None), event).unwrap()
+        handle_event(&self.place, &ConfigFiles::of(&self.place, None), event).unwrap()
     }
 
     fn before(&self, id: &str, action: Action) -> Answer {
@@ -338,7 +338,7 @@ impl Repository {
         let prompt = EventKind::Prompt { text: text.into(), origin: PromptOrigin::Human, typed: true };
         let event = Event { attended: Some(true), ..self.event(40, prompt) };
         let config = ConfigFiles::of(&self.place, None).beside(Some(user_state));
-        step(&self.place, &config, event).unwrap()
+        handle_event(&self.place, &config, event).unwrap()
     }
 }
 

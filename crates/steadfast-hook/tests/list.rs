@@ -350,6 +350,6 @@ fn of_six_hundred_items_one_that_is_not_followed_is_refused_without_its_check_an
     let event =
         steadfast_model::Event::plain(session, Host::Claude, repository.dir.path().to_string_lossy(), now, kind);
     let config = steadfast_store::ConfigFiles::of(&repository.place, None);
-    steadfast_hook::step(&repository.place, &config, event).unwrap();
+    steadfast_hook::handle_event(&repository.place, &config, event).unwrap();
     assert_eq!(complete(), None, "its check has passed");
 }

@@ -154,7 +154,7 @@ pub fn encode(host: Host, event: EventName, answer: &Answer) -> Option<String> {
         Host::Claude | Host::Sim => (claude::can(event), claude::TEXT_LIMIT),
         Host::Codex => (codex::can(event), codex::TEXT_LIMIT),
     };
-    write(event, &Capabilities::fall(can, answer), limit)
+    write(event, &Capabilities::degrade(can, answer), limit)
 }
 
 fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, WireError> {

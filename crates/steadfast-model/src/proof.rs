@@ -84,12 +84,12 @@ impl EvidenceSubject {
 /// `changed`: whether the subject of the evidence is not what it was.
 ///
 /// ```
-/// use steadfast_model::{EvidenceClass, Fact, Freshness, Subject, freshness};
+/// use steadfast_model::{EvidenceClass, Fact, Freshness, EvidenceSubject, freshness};
 ///
-/// let executed = Subject::of(EvidenceClass::Executed, true);
+/// let executed = EvidenceSubject::of(EvidenceClass::Executed, true);
 /// assert_eq!(freshness(executed, |_| Fact::Known(true)), Freshness::Stale);
 /// assert_eq!(freshness(executed, |_| Fact::Unknown("git gave no answer".into())), Freshness::Unknown);
-/// let forced = Subject::of(EvidenceClass::Forced, true);
+/// let forced = EvidenceSubject::of(EvidenceClass::Forced, true);
 /// assert_eq!(freshness(forced, |_| unreachable!("a human's word needs no look")), Freshness::Holds);
 /// ```
 pub fn freshness(subject: EvidenceSubject, changed: impl FnOnce(EvidenceSubject) -> Fact<bool>) -> Freshness {

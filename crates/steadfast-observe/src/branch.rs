@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
 use crate::object_id::ObjectId;
-use crate::repository::Checkout;
 
 const BRANCHES: &[u8] = b"refs/heads/";
 /// What a reftable repository keeps in `HEAD` for programs that only read files.

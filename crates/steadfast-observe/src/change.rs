@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::content::{Content, contents};
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
@@ -14,7 +15,6 @@ use crate::git_path::{from_git, parts};
 use crate::object_id::ObjectId;
 use crate::private_index::{OURS, TreeId, alternate};
 use crate::raw_diff::{self, Entry, Sides};
-use crate::repository::Checkout;
 use crate::status::{Line, Now, Status};
 
 /// What the files are compared with.

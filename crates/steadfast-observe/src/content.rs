@@ -10,6 +10,7 @@ use steadfast_text::hex;
 
 use crate::branch;
 use crate::change::only;
+use crate::checkout::{Checkout, CheckoutKind};
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
@@ -18,7 +19,6 @@ use crate::location::beneath;
 use crate::object_id::ObjectId;
 use crate::private_index::OURS;
 use crate::raw_diff::EntryType;
-use crate::repository::{Checkout, CheckoutKind};
 use crate::stat::{FileKind, kind_of};
 
 /// What lies at a path, by the name git has for it.

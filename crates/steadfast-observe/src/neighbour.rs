@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git::Git;
 use crate::object_id::ObjectId;
-use crate::repository::Checkout;
 
 /// How far back history is read.
 const COMMITS: &str = "1000";

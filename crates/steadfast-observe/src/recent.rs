@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use steadfast_model::{Fact, Millis};
 
 use crate::change::{ChangeKind, Point};
-use crate::repository::Checkout;
+use crate::checkout::Checkout;
 
 impl Checkout {
     /// The files that differ from `HEAD` and were written or put in place at that time or later; no more than `most`.

@@ -11,13 +11,13 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use steadfast_model::{Fact, Millis, SeenFile, fnv};
 
+use crate::checkout::Checkout;
 use crate::content::read_into;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::git_path::to_git;
 use crate::ignored::Ignored;
 use crate::recent::last_touched;
-use crate::repository::Checkout;
 use crate::stat::{FileKind, kind_of};
 
 /// A file can be written twice within one tick of the file system's clock. What was touched this recently is compared by

@@ -5,10 +5,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::location::behind;
-use crate::repository::Checkout;
 
 /// What lies at a path. A link is described itself, never what it points to.
 #[derive(Clone, Debug, PartialEq, Eq)]

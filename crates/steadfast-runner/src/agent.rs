@@ -10,10 +10,10 @@
 
 mod account;
 mod attend;
-mod group;
 mod left_behind;
 mod lines;
 mod log;
+mod processes;
 mod record;
 mod started;
 

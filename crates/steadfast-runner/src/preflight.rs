@@ -8,7 +8,7 @@ use std::time::Duration;
 use steadfast_model::{Host, RunSettings};
 use steadfast_observe::{GitCommand, GitFailed};
 
-use crate::grounds::{Submodule, WorktreeError, has_commit, has_content, submodules};
+use crate::worktrees::{Submodule, WorktreeError, has_commit, has_content, submodules};
 use steadfast_work::disk::{self, LEAST_FREE, Room};
 use steadfast_work::{Cause, Environment, Repository};
 

@@ -1,9 +1,9 @@
 //! What judges the work: experts in reviews, and the gate at the end of a loop. The same for a run's branch and for a
 //! checkout that a session works in.
 
-mod experts;
 mod gate;
 mod remedy;
+mod scope;
 mod session;
 mod subject;
 
@@ -16,14 +16,14 @@ use steadfast_hosts::price::Prices;
 use steadfast_model::{Host, LoopSettings, PlanId, Review, RunId, Shape, Spent, StatedCheck, Waiver};
 use steadfast_work::Repository;
 
-use crate::counsel::{Panel, ReviewBrief};
+use crate::experts::{Panel, ReviewBrief};
 use crate::run::Launcher;
 
 use crate::error::RunError;
 
-pub use experts::{CompletedReview, Look, ReviewScope, Stretch, line};
 pub use gate::{Against, GateLook, GateOutcome, still_objects};
 pub use remedy::{add_remedies, add_remedy, changed_file, close_remedies, objected};
+pub use scope::{CompletedReview, Look, ReviewScope, Stretch, line};
 pub use session::SessionReview;
 pub use subject::ReviewSubject;
 
@@ -34,7 +34,7 @@ pub struct Reviewer<'a> {
     pub launcher: Box<Launcher>,
     pub host: Host,
     pub prices: Prices,
-    pub matter: ReviewBrief,
+    pub review_brief: ReviewBrief,
     pub plan: PlanId,
     /// What the human's own words say has to pass.
     pub stated: Vec<StatedCheck>,
@@ -61,7 +61,7 @@ impl fmt::Debug for Reviewer<'_> {
 }
 
 /// What experts of a loop know.
-pub fn matter(goal: &str, shape: Option<&Shape>) -> ReviewBrief {
+pub fn review_brief(goal: &str, shape: Option<&Shape>) -> ReviewBrief {
     let shape = shape.cloned().unwrap_or_default();
     let checks = shape.checks.into_iter().map(|check| format!("`{}`", check.command)).collect();
     ReviewBrief {
@@ -118,7 +118,7 @@ impl Reviewer<'_> {
         Ok(said)
     }
 
-    fn sitting<'s>(
+    fn panel<'s>(
         &'s self,
         name: &'s str,
         directory: &'s std::path::Path,

@@ -22,7 +22,7 @@ pub use session::BindingRule;
 
 use crate::error::WorkError;
 use crate::repository::Repository;
-use crate::task_list::stated;
+use crate::task_list::stated_checks;
 
 /// Git answers such a question at once, or not at all.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -98,7 +98,7 @@ impl<'a> Loops<'a> {
         looped.base = self.head();
         // What the request itself forbids is kept from the start, whatever a spec says later.
         looped.asked = request.shape();
-        looped.asked.checks = stated::frozen(&self.repository.place.root, &said_by_human(request));
+        looped.asked.checks = stated_checks::frozen(&self.repository.place.root, &said_by_human(request));
         looped.scores = Some(judged.scores);
         let recalled = self.recall(request)?;
         looped.recall_surfaced = recalled.iter().filter_map(surfaced).collect();
@@ -248,7 +248,7 @@ impl<'a> Loops<'a> {
 
     /// As it is now, its pages written anew.
     pub fn written(&self, id: &LoopId) -> Result<Loop, WorkError> {
-        let looped = self.ledger.looped(id)?;
+        let looped = self.ledger.find_loop(id)?;
         write(&self.repository.place, &self.ledger, &looped, self.now());
         Ok(looped)
     }

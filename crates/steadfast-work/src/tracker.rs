@@ -6,8 +6,8 @@
 
 mod beads;
 mod follow;
-mod patience;
 mod slices;
+mod time_budget;
 
 use steadfast_model::{Millis, Settings, Status, TaskSource};
 use steadfast_observe::ProgramFailed;
@@ -16,8 +16,8 @@ use steadfast_store::ledger::{LedgerError, Untold};
 use steadfast_store::{ConfigError, Place};
 
 pub use beads::Beads;
-pub use follow::{NOT_TOLD, Told, follow, in_hook, tell, unread};
-pub use patience::{COMMAND, HOOK, LOOK, TimeBudget};
+pub use follow::{NOT_TOLD, TrackerNotice, follow, in_hook, tell, unread};
+pub use time_budget::{COMMAND, HOOK, LOOK, TimeBudget};
 
 use slices::Slices;
 

@@ -72,7 +72,7 @@ fn hook_too_late(arguments: Vec<OsString>) -> ExitCode {
             // ring before.
             let _ = match last_word(&call, &around, &why) {
                 Some(denial) => alarm::set_last_word(denial),
-                None => alarm::hear(),
+                None => alarm::unblock(),
             };
             let said = fallback(&call, &around, &why);
             alarm::off();

@@ -9,9 +9,9 @@ mod full_disk;
 mod garbage;
 mod inspect;
 mod kills;
-mod luck;
 mod mount;
 mod read_only;
+mod rng;
 mod runner;
 mod scene;
 mod stdin;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::process::build;
-use luck::SeededRng;
+use rng::SeededRng;
 use scene::Scene;
 
 struct Fault {

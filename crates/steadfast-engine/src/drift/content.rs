@@ -2,8 +2,8 @@
 
 use steadfast_model::{Drift, DriftChange, Event, EventKind, WordFilter, hashed_word, hashed_words};
 
-use super::deed::ToolEffects;
 use super::place::{Signal, Without};
+use super::tool_effects::ToolEffects;
 
 /// What the words of a text weigh beside its path.
 ///
@@ -52,13 +52,13 @@ fn share(vocabulary: &WordFilter, words: &[u32]) -> Option<f32> {
 }
 
 /// The words of what an event's call writes, with those of the files: its new text, or a command line that has one.
-pub(super) fn written(event: &Event, deed: &ToolEffects) -> Vec<u32> {
-    let here = deed.command.as_deref().filter(|line| line.contains("<<")).map(hashed_words).unwrap_or_default();
-    let shown = if deed.command.is_none() { event.content.words().to_vec() } else { here };
+pub(super) fn written(event: &Event, effects: &ToolEffects) -> Vec<u32> {
+    let here = effects.command.as_deref().filter(|line| line.contains("<<")).map(hashed_words).unwrap_or_default();
+    let shown = if effects.command.is_none() { event.content.words().to_vec() } else { here };
     if shown.is_empty() {
         return shown;
     }
-    own(shown.into_iter().chain(deed.writes.iter().flat_map(|path| hashed_words(path))))
+    own(shown.into_iter().chain(effects.writes.iter().flat_map(|path| hashed_words(path))))
 }
 
 /// The words of a prompt.
@@ -67,12 +67,17 @@ pub(super) fn spoken(memory: &Drift, text: &str) -> Option<DriftChange> {
 }
 
 /// The words of what was read or run before the first write.
-pub(crate) fn explored(memory: &Drift, event: &Event, deed: &ToolEffects, without: Without<'_>) -> Option<DriftChange> {
+pub(crate) fn explored(
+    memory: &Drift,
+    event: &Event,
+    effects: &ToolEffects,
+    without: Without<'_>,
+) -> Option<DriftChange> {
     let EventKind::PostTool(_) = &event.kind else { return None };
-    if memory.at_work || deed.changes_files() || !without.has(Signal::Content) {
+    if memory.at_work || effects.changes_files() || !without.has(Signal::Content) {
         return None;
     }
-    let named = deed.command.iter().chain(&deed.reads).flat_map(|text| hashed_words(text));
+    let named = effects.command.iter().chain(&effects.reads).flat_map(|text| hashed_words(text));
     let words = own(event.content.words().iter().copied().chain(named));
     learned(new(&memory.vocabulary, &words), Vec::new())
 }

@@ -3,10 +3,10 @@
 use steadfast_model::ConstraintKind;
 use steadfast_words::{Word, WordKind};
 
-use super::about::{Git, dependencies, git_object, is_conditional, run_object};
 use super::object::{Names, ends, object, skip};
+use super::operation::{Git, dependencies, git_object, is_conditional, run_object};
 use super::order::is_over;
-use super::thing;
+use super::target;
 use super::verb::{is_of_git, verb};
 use super::{grammar, list};
 
@@ -195,20 +195,20 @@ pub(super) fn used(tail: &[Word]) -> Vec<Action> {
         _ if is_network(tail) => vec![(ConstraintKind::Network, Vec::new())],
         // `git stash`, `rm -rf`: with what it is used.
         (_, [first, second, ..])
-            if first.is("git") && !ends(Some(second)) || thing::is_program(first) && second.text.starts_with('-') =>
+            if first.is("git") && !ends(Some(second)) || target::is_program(first) && second.text.starts_with('-') =>
         {
             let does = actions(program);
             let line = run_object(program).map(|line| vec![(ConstraintKind::Run, vec![line])]);
             if does.is_empty() { line.unwrap_or_default() } else { does }
         }
-        (_, [first, ..]) if first.kind == WordKind::Code && thing::is_command(first) => {
+        (_, [first, ..]) if first.kind == WordKind::Code && target::is_command(first) => {
             vec![(ConstraintKind::Run, vec![first.raw.clone()])]
         }
-        (_, [first, rest @ ..]) if thing::is_program(first) && ends(rest.first()) => {
+        (_, [first, rest @ ..]) if target::is_program(first) && ends(rest.first()) => {
             // `curl or wget`.
             let listed =
-                program.iter().take_while(|word| thing::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
-            let programs = listed.filter(|word| thing::is_program(word));
+                program.iter().take_while(|word| target::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
+            let programs = listed.filter(|word| target::is_program(word));
             programs.map(|word| (ConstraintKind::Run, vec![word.text.clone()])).collect()
         }
         _ => Vec::new(),

@@ -9,7 +9,7 @@ use steadfast_words::{Word, WordKind, prompt::Sentence};
 use super::action::{Action, actions, is_request};
 use super::object::{ends, skip};
 use super::order::{clause_before, is_about_something, is_order, is_over, ordered};
-use super::refer::resolved;
+use super::pronoun::resolved;
 use super::verb::is_verb;
 use super::{grammar, list};
 

@@ -4,7 +4,6 @@
 //! It rather misses a constraint than makes one up: what is missed is what it was before, and one that nobody meant is
 //! a refusal nobody understands.
 
-mod about;
 mod action;
 mod approve;
 mod broken;
@@ -14,18 +13,19 @@ mod fence;
 mod forbid;
 pub(crate) mod foreign;
 mod grammar;
+mod human_only;
+mod keep_as_is;
 mod leave;
-mod left;
 mod lift;
 mod name;
 mod noun;
 mod object;
+mod operation;
 mod order;
 mod predicate;
-mod refer;
+mod pronoun;
 mod refine;
-mod reserve;
-mod thing;
+mod target;
 mod tree;
 mod turn;
 mod verb;
@@ -96,7 +96,7 @@ pub fn read(text: &str) -> Said {
     for (at, sentence) in sentences.iter().enumerate() {
         let before = at.checked_sub(1).map_or(&[][..], |before| &sentences[before].words);
         let forbidden = forbid::forbidden(sentence, before);
-        let named = sentence.words.iter().filter(|_| !sentence.pasted).filter_map(thing::path);
+        let named = sentence.words.iter().filter(|_| !sentence.pasted).filter_map(target::path);
         let about =
             |path: &String| !forbidden.iter().any(|(kind, of)| *kind == ConstraintKind::Touch && of.contains(path));
         said.paths.extend(named.filter(about));

@@ -3,7 +3,7 @@
 use steadfast_words::{Word, WordKind};
 
 use super::list;
-use super::thing;
+use super::target;
 
 /// The most names of one prompt.
 pub(super) const NAMES: usize = 12;
@@ -20,7 +20,7 @@ pub(super) fn names(words: &[Word]) -> Vec<String> {
             WordKind::Plain => is_snake(&word.raw) || is_camel(&word.raw) || is_part(),
             WordKind::Quoted | WordKind::Break => false,
         };
-        if is_one && thing::path(word).is_none() && !thing::is_program(word) {
+        if is_one && target::path(word).is_none() && !target::is_program(word) {
             all.extend(parts(word).map(str::to_owned));
         }
     }

@@ -86,7 +86,7 @@ impl Policy for Constraint {
                 Judgement::default()
             };
         }
-        let deed = Deed::of(event, call, state.rules.approval.scratch(), facts);
+        let deed = Operation::of(event, call, state.rules.approval.scratch(), facts);
         let set = set.iter().map(|constraint| deed.against(constraint, Source::Settings)).max();
         // What broke a must-not may be written to take it back, and nothing else.
         let deed = deed.without(&state.taking_back);
@@ -122,7 +122,7 @@ enum Source {
 }
 
 /// What a call would do, as far as it shows.
-struct Deed<'a> {
+struct Operation<'a> {
     call: &'a ToolCall,
     cwd: &'a str,
     scratch: &'a str,
@@ -150,7 +150,7 @@ enum Finding {
     Unsure(String),
 }
 
-impl<'a> Deed<'a> {
+impl<'a> Operation<'a> {
     fn of(event: &'a ParsedEvent<'a>, call: &'a ToolCall, scratch: &'a str, facts: &'a Facts) -> Self {
         let cwd = event.cwd.as_str();
         let behind_links = &facts.behind_links;

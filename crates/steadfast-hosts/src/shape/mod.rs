@@ -2,7 +2,7 @@
 //! answer a host understands is that host's own table ([`Capabilities`]), because one unknown field makes Codex drop
 //! the whole.
 
-mod can;
+mod capabilities;
 mod check;
 pub(crate) mod content;
 pub(crate) mod document;
@@ -12,7 +12,7 @@ mod output;
 mod schedule;
 mod text;
 
-pub(crate) use can::Capabilities;
+pub(crate) use capabilities::Capabilities;
 pub(crate) use input::{Input, ToolInput, text};
 pub(crate) use list::{answered, kept_item, list_call, told_item};
 pub(crate) use output::write;

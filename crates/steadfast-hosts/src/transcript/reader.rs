@@ -2,7 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::line::Lines;
-use super::once::SeenItems;
+use super::seen_items::SeenItems;
 use super::source::Source;
 use super::{TranscriptRecord, Writer};
 use crate::{claude, codex};

@@ -4,7 +4,7 @@ use std::hash::BuildHasherDefault;
 use serde::{Serialize, Serializer};
 use steadfast_model::{Host, PromptOrigin, fnv};
 
-use super::once::Hashed;
+use super::seen_items::Hashed;
 use super::{Item, Thread, TokenUsage, Transcript, TranscriptRecord, Usage};
 
 /// A session in numbers.

@@ -12,7 +12,7 @@ use steadfast_check::process::{entry, pid};
 use steadfast_check::watcher::{IN_A_FOLDER_WHEN_TOLD, LEADS_ASTRAY, SHELL, Watcher, unlike_any};
 use steadfast_hosts::launch::Launch;
 
-use super::group::AgentProcesses;
+use super::processes::AgentProcesses;
 use super::{Assignment, MARK, Process};
 
 /// By this variable the processes of one agent are told from those of all others, also from those of a run that was

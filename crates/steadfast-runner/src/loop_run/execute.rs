@@ -14,8 +14,8 @@ impl LoopRun<'_> {
         let mut watch = self.console.watch(&row, until);
         loop {
             let before = self.landed_tree(&row)?;
-            let counsel = self.how.panel.value.then(|| Self::matter(looped));
-            let leg = Leg { settings: &self.settings, ready: &self.ready, stop: &self.stop, counsel, until };
+            let panel_brief = self.how.panel.value.then(|| Self::review_brief(looped));
+            let leg = Leg { settings: &self.settings, ready: &self.ready, stop: &self.stop, panel_brief, until };
             let outcome = match until {
                 Until::End | Until::Gate => self.go_with_reviews(looped, &row, leg, &mut *watch),
                 Until::Wave | Until::Unit => lifecycle::go(self.repository, &row, leg, &mut *watch),
@@ -36,7 +36,7 @@ impl LoopRun<'_> {
             };
             // What only a claim closed, its gate speaks of.
             if matches!(outcome, RunOutcome::Complete | RunOutcome::NeedsReview(_)) {
-                self.grounds(&row).clear()?;
+                self.worktrees(&row).clear()?;
                 return self.advance(Stage::Executing, Stage::Review);
             }
             // Without a difference there is nothing to look at.
@@ -53,9 +53,9 @@ impl LoopRun<'_> {
 
     /// The tree of all that landed; of the base, where the branch is not made yet.
     fn landed_tree(&self, row: &Run) -> Result<String, RunError> {
-        let grounds = self.grounds(row);
-        let commit = grounds.tip()?.unwrap_or_else(|| row.base.clone());
-        Ok(grounds.tree_of(&commit)?)
+        let worktrees = self.worktrees(row);
+        let commit = worktrees.tip()?.unwrap_or_else(|| row.base.clone());
+        Ok(worktrees.tree_of(&commit)?)
     }
 
     /// A human who is there is asked; else the run waits for `resume`.

@@ -128,7 +128,7 @@ impl LoopRun<'_> {
         let kept: Vec<Objected> = judged.objections.iter().map(objected).collect();
         self.ledger()?.keep_objections(&looped.id, &kept, self.now())?;
         if judged.objections.is_empty() {
-            let _ = self.grounds(row).clear();
+            let _ = self.worktrees(row).clear();
             self.advance(Stage::Review, Stage::Complete)?;
             let over = self.written()?;
             return Ok(Some(Passed { looped: over, judged }));
@@ -156,14 +156,14 @@ impl LoopRun<'_> {
 
     /// What the gate objected to at its last look, each with the name that a human waives it by.
     fn objections(&self, looped: &Loop) -> Vec<String> {
-        let now = self.ledger().and_then(|ledger| Ok(ledger.looped(&looped.id)?));
+        let now = self.ledger().and_then(|ledger| Ok(ledger.find_loop(&looped.id)?));
         now.map(|now| now.objections.iter().map(|one| format!("{} {}", one.id, one.text)).collect()).unwrap_or_default()
     }
 
     /// It ends here, and is not called complete.
     fn cap(&self, looped: &Loop, row: &Run, last: Option<&Review>) -> Result<Option<Passed>, RunError> {
         self.ledger()?.end_loop(&looped.id, LoopEnd::Capped, self.now())?;
-        let _ = self.grounds(row).clear();
+        let _ = self.worktrees(row).clear();
         let left: Vec<String> = last
             .map(|review| review.findings.iter().filter(|finding| finding.blocks()).map(line).collect())
             .unwrap_or_else(|| self.objections(looped));

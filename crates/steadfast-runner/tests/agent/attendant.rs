@@ -16,7 +16,7 @@ use steadfast_runner::agent::{AgentUpdate, Assignment, Departure, attend};
 use steadfast_testkit::wait_for;
 use tempfile::TempDir;
 
-pub(crate) struct Bench {
+pub(crate) struct Fixture {
     folder: TempDir,
     pub(crate) assignment: Assignment,
     stop_at: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub(crate) struct Visit {
     pub(crate) took: Duration,
 }
 
-impl Bench {
+impl Fixture {
     /// An agent that is a shell script.
     pub(crate) fn of(script: &str) -> Self {
         let folder = TempDir::new().unwrap();

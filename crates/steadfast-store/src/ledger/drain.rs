@@ -12,7 +12,7 @@ use super::owner::{self, Claiming};
 use super::session::{self, SessionRow};
 use super::session_state::{self, SessionState};
 use super::slice::Touched;
-use super::{Ledger, LedgerError, history, host_list, looped, plan, progress, share, step};
+use super::{Ledger, LedgerError, history, host_list, loops, plan, progress, share, step};
 use crate::hook_log::log_now;
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
@@ -213,8 +213,8 @@ impl<'a> Drain<'a> {
                     progress::give_up(transaction, touched, plan, task.as_ref(), event.at)?;
                 }
                 Effect::Checkpoint { .. } | Effect::GiveUp { .. } => {}
-                Effect::BindLoop { id, session } => looped::bind(transaction, id, session.as_ref())?,
-                Effect::LoopWaits { id, why } => looped::wait(transaction, id, why.as_deref())?,
+                Effect::BindLoop { id, session } => loops::bind(transaction, id, session.as_ref())?,
+                Effect::LoopWaits { id, why } => loops::wait(transaction, id, why.as_deref())?,
                 Effect::FollowList { plan, session, worktree, items, gone } => {
                     let change = host_list::Change { plan, session, worktree, items, gone, at: event.at };
                     host_list::apply(transaction, touched, &change)?;

@@ -18,7 +18,7 @@ use super::order::position;
 use super::plan::NewPlan;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
-use super::{Head, Joined, Ledger, LedgerError, added, evidence, plan, proof, reported, run, spec, task};
+use super::{Head, Joined, Ledger, LedgerError, added, evidence, imported_status, plan, proof, run, spec, task};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
@@ -101,7 +101,7 @@ fn is_proof(evidence: Option<&Evidence>) -> bool {
 
 /// A row of `followed_task`.
 #[derive(Clone, Debug)]
-struct Known {
+struct FollowedTask {
     seen: Status,
     taken: Status,
     notes: Option<String>,
@@ -371,7 +371,7 @@ fn add(
         None => (Status::Pending, None),
     };
     if status == Status::Done {
-        evidence::insert(transaction, id, &planned.id, &reported::claim(reason, source, now))?;
+        evidence::insert(transaction, id, &planned.id, &imported_status::claim(reason, source, now))?;
     }
     transaction.run(
         "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
@@ -390,7 +390,7 @@ fn add(
             planned.notes,
             planned.verify.as_ref().map(exact),
             status.as_str(),
-            (status == Status::Blocked).then(|| reported::blocked(reason, source)),
+            (status == Status::Blocked).then(|| imported_status::blocked(reason, source)),
             status.is_closed().then_some(now.0),
             added_by.as_str(),
             now.0,
@@ -407,7 +407,7 @@ fn change(
     transaction: &Transaction<'_>,
     task: &Task,
     planned: &PlannedTask,
-    before: Option<&Known>,
+    before: Option<&FollowedTask>,
     following: &Following<'_>,
 ) -> Result<(), Fault> {
     let seen = before.and_then(|known| known.notes.as_deref());
@@ -447,7 +447,7 @@ fn move_on(
     touched: &mut Touched,
     task: &Task,
     planned: &PlannedTask,
-    before: Option<&Known>,
+    before: Option<&FollowedTask>,
     stand: &Standings<'_>,
     following: &Following<'_>,
 ) -> Result<Option<Happened>, Fault> {
@@ -471,7 +471,7 @@ fn move_on(
     }
     let reason = reported.and_then(|reported| reported.reason.as_deref());
     if theirs == Status::Done {
-        let claim = reported::claim(reason, following.source, following.now);
+        let claim = imported_status::claim(reason, following.source, following.now);
         evidence::insert(transaction, &task.plan, &task.id, &claim)?;
     }
     let steps: &[Status] = match (ours, theirs) {
@@ -481,7 +481,7 @@ fn move_on(
         _ => &[theirs],
     };
     for to in steps {
-        let reason = (*to == Status::Blocked).then(|| reported::blocked(reason, following.source));
+        let reason = (*to == Status::Blocked).then(|| imported_status::blocked(reason, following.source));
         let change = StatusChange { to: *to, reason, fence: None, now: following.now };
         status::change(transaction, touched, &task.plan, &task.id, &change)?;
     }
@@ -489,10 +489,10 @@ fn move_on(
     Ok(Some(Happened::Moved { from: ours, to: theirs }))
 }
 
-fn known(connection: &Connection, plan: &PlanId) -> Result<HashMap<TaskId, Known>, Fault> {
+fn known(connection: &Connection, plan: &PlanId) -> Result<HashMap<TaskId, FollowedTask>, Fault> {
     connection.rows("SELECT task, seen, taken, notes FROM followed_task WHERE plan = ?1", [plan.as_str()], |row| {
         let status = |index| word(row, index, &Status::ALL, Status::as_str);
-        Ok((task_id(row, 0)?, Known { seen: status(1)?, taken: status(2)?, notes: row.get(3)? }))
+        Ok((task_id(row, 0)?, FollowedTask { seen: status(1)?, taken: status(2)?, notes: row.get(3)? }))
     })
 }
 

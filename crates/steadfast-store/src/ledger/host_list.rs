@@ -5,9 +5,9 @@ use steadfast_model::{AddedBy, Check, ListItem, ListStatus, Millis, PlanId, Sess
 
 use super::column::exact;
 use super::error::Fault;
+use super::imported_status;
 use super::owner::{self, Claiming};
 use super::plan::{self, NewPlan};
-use super::reported;
 use super::slice::Touched;
 use super::status::{self, StatusChange};
 use super::task::{self, NewTask};
@@ -113,7 +113,7 @@ fn put(
     };
     status::change(transaction, touched, plan, &item.id, &StatusChange { to, reason: None, fence: None, now: at })?;
     if to == Status::Done {
-        let claim = reported::word("the agent completed it on the host's task list".to_owned(), at);
+        let claim = imported_status::word("the agent completed it on the host's task list".to_owned(), at);
         evidence::insert(transaction, plan, &item.id, &claim)?;
         proof::keep(transaction, plan, &item.id, &claim)?;
     }

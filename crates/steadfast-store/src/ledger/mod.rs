@@ -6,7 +6,6 @@
 
 mod added;
 mod bind;
-mod check;
 mod column;
 mod connection;
 mod decision;
@@ -17,10 +16,11 @@ mod followed;
 mod frozen;
 mod history;
 mod host_list;
+mod imported_status;
 mod keyword;
 mod learning;
 mod lease;
-mod looped;
+mod loops;
 mod migration;
 mod nearest;
 mod open;
@@ -30,7 +30,6 @@ mod plan;
 mod progress;
 mod proof;
 mod recall;
-mod reported;
 mod retention;
 mod run;
 mod session;
@@ -57,16 +56,16 @@ pub use error::{LeaseError, LedgerError};
 pub use evidence::{Recorded, Running};
 pub use followed::{FollowedPlan, Following, Happened, TrackerChange, Untold};
 pub use history::{HistoryFilter, HistoryLine};
+pub use imported_status::REPORTED;
 pub use learning::{Learned, Learning, LearningKind, LearningSource, LearningStatus, NewLearning};
 pub use lease::{Fence, Lease};
-pub use looped::{NewReview, Unfinished};
+pub use loops::{NewReview, Unfinished};
 pub use open::BUSY;
 pub use owner::{Claiming, Taken};
 pub use plan::PlanLine;
 pub use progress::{Baseline, Checkpoint, Started};
 pub use proof::{RunWork, StoredProof};
 pub use recall::{KeyDecision, Query, Reason, Recalled, RecalledItem};
-pub use reported::REPORTED;
 pub use retention::Forgotten;
 pub use run::{DispatchEnd, NewDispatch, UnitClosed, UnitClosing, UnitLoading, UnitResult};
 pub use session::SessionRow;
@@ -127,5 +126,15 @@ impl Ledger {
         }
         self.replace_slices(&touched);
         Ok(value)
+    }
+
+    /// Reads the whole file and says what is wrong with it.
+    pub fn check(&self) -> Result<(), LedgerError> {
+        let said: String =
+            self.read(|connection| Ok(connection.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?))?;
+        if said == "ok" {
+            return Ok(());
+        }
+        Err(LedgerError::Damaged { path: self.path.clone(), source: said.into() })
     }
 }

@@ -11,7 +11,7 @@ use steadfast_model::{
 use steadfast_observe::Checkout;
 use steadfast_store::ledger::StoredProof;
 
-use super::elsewhere::UnmergedTasks;
+use super::unmerged::UnmergedTasks;
 use super::{CloseOptions, CloseOutcome, TaskError, TaskList, files};
 use crate::error::{Cause, WorkError};
 
@@ -64,7 +64,7 @@ impl TaskList {
     pub fn proofs(&self, tasks: &[Task]) -> Result<Vec<Option<Proof>>, WorkError> {
         let Some(first) = tasks.first() else { return Ok(Vec::new()) };
         let mut evidence = self.ledger.evidence(&first.plan)?;
-        let elsewhere = self.elsewhere(&first.plan)?;
+        let elsewhere = self.unmerged_tasks(&first.plan)?;
         let look = Look::at(self, tasks, &evidence, &elsewhere);
         let proof = |task: &Task| {
             let evidence = evidence.remove(&task.id)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use steadfast_hook::{is_gone, step};
+use steadfast_hook::{handle_event, is_gone};
 use steadfast_model::{
     DraftLine, Event, EventKind, Fact, Gate, GateScope, GateState, Host, Millis, Opening, SealBreak, SessionId, State,
     Trigger,
@@ -267,7 +267,7 @@ impl TaskList {
     fn tell_session(&self, session: &SessionId, host: Host, kind: EventKind) -> Result<(), WorkError> {
         let now = self.now();
         let event = Event::plain(session.clone(), host, self.worktree.clone(), now, kind);
-        step(self.place(), &self.repository.config, event)?;
+        handle_event(self.place(), &self.repository.config, event)?;
         Ok(())
     }
 }

@@ -144,7 +144,7 @@ impl RunTasks {
     /// The done tasks of the plan of a run that another run did on a branch which is not in `checkout`.
     pub fn done_elsewhere(&self, checkout: &Path, plan: &PlanId, run: &RunId) -> Result<Vec<TaskId>, WorkError> {
         self.at(checkout, |list| {
-            let elsewhere = list.elsewhere_but(plan, Some(run))?;
+            let elsewhere = list.unmerged_tasks_but(plan, Some(run))?;
             let tasks = list.ledger().tasks(plan)?.into_iter();
             let is_there = |task: &Task| task.status == Status::Done && elsewhere.tasks.contains(&task.id);
             Ok(tasks.filter(|task| is_there(task) && task.kind != TaskKind::Decision).map(|task| task.id).collect())

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::time::Duration;
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{
     Action, Check, CheckEnd, Event, EventKind, EvidenceClass, Host, PlannedTask, PromptOrigin, RunState, RunUnit,
     SessionId, Status, Task, TaskId, ToolCall,
@@ -259,7 +259,7 @@ fn with_skill(
 fn event(scene: &Scene, session: &str, kind: EventKind) {
     let place = scene.place();
     let event = Event::plain(SessionId::new(session), Host::Claude, place.worktree(), clock(), kind);
-    step(&place, &ConfigFiles::of(&place, None), event).unwrap();
+    handle_event(&place, &ConfigFiles::of(&place, None), event).unwrap();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use steadfast_hook::step;
+use steadfast_hook::handle_event;
 use steadfast_model::{Event, EventKind, GateScope, Host, Opening, SealChange, SessionId, Trigger};
 use steadfast_store::ConfigFiles;
 use steadfast_work::TaskList;
@@ -173,7 +173,7 @@ fn a_sessions_gate_is_left_when_the_session_is_over() {
     let place = scene.place();
     let over = EventKind::SessionEnd { reason: "exit".into() };
     let event = Event::plain(SessionId::new("s-1"), Host::Claude, place.worktree(), clock(), over);
-    step(&place, &ConfigFiles::of(&place, None), event).unwrap();
+    handle_event(&place, &ConfigFiles::of(&place, None), event).unwrap();
     assert!(is_left());
 }
 

@@ -9,7 +9,7 @@ use crate::{PolicyDecision, decide};
 mod binding;
 mod briefing;
 mod exits;
-mod looped;
+mod loops;
 mod promises;
 mod subagents;
 mod waiting;

@@ -1,4 +1,4 @@
-mod looped;
+mod loops;
 mod settings;
 mod spellings;
 

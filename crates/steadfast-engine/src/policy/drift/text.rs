@@ -94,10 +94,10 @@ pub(super) fn at_stop(memory: &Drift) -> String {
 }
 
 /// What the human is told once, where nothing says where the work is.
-pub(super) fn undeclared(memory: &Drift, deed: &ToolEffects) -> String {
+pub(super) fn undeclared(memory: &Drift, effects: &ToolEffects) -> String {
     let mut folders: Vec<&str> = memory.places.folders.iter().rev().map(|folder| shown(folder)).take(FOLDERS).collect();
     if folders.is_empty() {
-        folders.extend(deed.writes.first().map(|path| shown(folder(path))));
+        folders.extend(effects.writes.first().map(|path| shown(folder(path))));
     }
     // The root is a folder like any other, and has no name.
     let places = match folders.as_slice() {

@@ -9,10 +9,10 @@ use steadfast_model::{RunState, Status, TaskId, TaskLines, UnitStatus};
 use steadfast_store::ledger::{Ledger, LedgerError, StatusChange};
 use steadfast_work::chain;
 
+use super::super::RunOutcome;
 use super::super::begin::Until;
 use super::super::budget::{Budget, Reserved, Share};
-use super::super::ending::RunOutcome;
-use super::super::news::RunEvent;
+use super::super::event::RunEvent;
 use super::start::LEASE_MS;
 use super::verify::Verified;
 use super::{Dispatcher, Live, Pausing, Phase, TICK};
@@ -53,7 +53,7 @@ impl Dispatcher {
     /// until then.
     pub(super) fn stop_if_spent(&mut self, unit: &TaskId) {
         let all_tokens = self.run.limits.tokens.is_some_and(|tokens| self.sums().tokens >= tokens);
-        let name = self.shop.grounds.unit_folder(unit.as_str());
+        let name = self.context.worktrees.unit_folder(unit.as_str());
         let Some(live) = self.live.get_mut(unit) else { return };
         if live.over_budget || !(live.reserved().is_spent() || all_tokens) {
             return;
@@ -71,7 +71,7 @@ impl Dispatcher {
         if self.stop.load(Ordering::Relaxed) && !matches!(self.pausing, Some(Pausing::Now(_))) {
             self.pausing = Some(Pausing::Now("a human stopped it".to_owned()));
             self.halt.store(true, Ordering::Relaxed);
-            self.news.push(RunEvent::Stopping { units: self.live.keys().cloned().collect() });
+            self.events.push(RunEvent::Stopping { units: self.live.keys().cloned().collect() });
         }
         let wall = self.run.limits.wall_ms.map(Duration::from_millis);
         if self.pausing.is_none() && wall.is_some_and(|wall| self.began.elapsed() >= wall) {
@@ -86,7 +86,7 @@ impl Dispatcher {
             return Ok(());
         }
         self.looked = Instant::now();
-        self.news.push(RunEvent::Tick);
+        self.events.push(RunEvent::Tick);
         self.ledger.catch_up();
         if self.until == Until::Gate {
             self.count_asides()?;
@@ -182,7 +182,7 @@ impl Dispatcher {
         }
         // A loop is looked at by experts, who may not have ended.
         if self.until == Until::End {
-            self.shop.grounds.clear()?;
+            self.context.worktrees.clear()?;
         }
         let (state, outcome) = if claimed.is_empty() {
             (RunState::Complete, RunOutcome::Complete)

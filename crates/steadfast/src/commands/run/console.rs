@@ -50,8 +50,8 @@ struct Shown<'a> {
 }
 
 impl Audience for Shown<'_> {
-    fn hear(&mut self, news: &RunEvent, now: &Snapshot<'_>) {
-        self.display.hear(news, now);
+    fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>) {
+        self.display.on_event(event, now);
     }
 }
 

@@ -121,17 +121,17 @@ impl Display {
 }
 
 impl Audience for Display {
-    fn hear(&mut self, news: &RunEvent, now: &Snapshot<'_>) {
-        let goes_on = matches!(news, RunEvent::Resumed { landed: 0, ended: 0 }) && self.shown;
+    fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>) {
+        let goes_on = matches!(event, RunEvent::Resumed { landed: 0, ended: 0 }) && self.shown;
         self.shown = true;
-        if let Some(line) = line(news, now).filter(|_| !goes_on) {
+        if let Some(line) = line(event, now).filter(|_| !goes_on) {
             self.wipe();
             let time = environment::now().to_string();
             // The time of day is enough for a night.
             note!("{} {line}", time.get(11..19).unwrap_or(&time));
             self.stale = true;
         }
-        if let RunEvent::Blocked { unit, why } = news {
+        if let RunEvent::Blocked { unit, why } = event {
             self.notice.send(&self.place, &format!("unit {unit} of run {} needs you: {why}", self.run));
         }
         self.render();
@@ -157,12 +157,12 @@ fn has(units: &[&str]) -> String {
     }
 }
 
-fn line(news: &RunEvent, now: &Snapshot<'_>) -> Option<String> {
+fn line(event: &RunEvent, now: &Snapshot<'_>) -> Option<String> {
     let titled = |id: &steadfast_model::TaskId| {
         let title = now.units.iter().find(|unit| unit.unit == *id).map(|unit| unit.title.as_str());
         title.map_or_else(|| id.to_string(), |title| format!("{id} {title}"))
     };
-    Some(match news {
+    Some(match event {
         RunEvent::Resumed { landed: 0, ended: 0 } => "goes on where it was".to_owned(),
         RunEvent::Reopened { tasks } => {
             let ids: Vec<&str> = tasks.iter().map(steadfast_model::TaskId::as_str).collect();

@@ -9,8 +9,8 @@ use super::{CHECKOUT, QUICK, RunWorktrees, WorktreeError, reference};
 
 impl RunWorktrees {
     /// A commit's files in a worktree that nothing lands from. The name is one nobody else uses at this time.
-    pub fn exhibit(&self, name: &str, commit: &str) -> Result<PathBuf, WorktreeError> {
-        let folder = self.exhibited(name);
+    pub fn read_only_worktree(&self, name: &str, commit: &str) -> Result<PathBuf, WorktreeError> {
+        let folder = self.read_only_folder(name);
         self.make_room(&folder)?;
         let add = self.git().call("worktree").args(["add", "--quiet", "--force", "--detach"]);
         self.make(&folder, add.args([&folder]).args([commit]))?;
@@ -18,16 +18,16 @@ impl RunWorktrees {
     }
 
     /// Removes what was shown. Twice is once.
-    pub fn put_away(&self, name: &str) -> Result<(), WorktreeError> {
-        self.make_room(&self.exhibited(name))
+    pub fn remove_read_only(&self, name: &str) -> Result<(), WorktreeError> {
+        self.make_room(&self.read_only_folder(name))
     }
 
     /// No unit is called like that: names do not begin with a dot.
-    fn exhibited(&self, name: &str) -> PathBuf {
+    fn read_only_folder(&self, name: &str) -> PathBuf {
         self.folder.join(format!(".look-{}", plain(name)))
     }
 
-    /// How two commits differ, as [`crate::counsel::Diff`] reads it.
+    /// How two commits differ, as [`crate::experts::Diff`] reads it.
     pub fn diff(&self, from: &str, to: &str) -> Result<String, WorktreeError> {
         self.difference(&[from, to])
     }
@@ -57,7 +57,7 @@ impl RunWorktrees {
     }
 }
 
-/// How two trees differ, as [`crate::counsel::Diff`] reads it, whatever the user's settings for differences are.
+/// How two trees differ, as [`crate::experts::Diff`] reads it, whatever the user's settings for differences are.
 pub fn difference(git: GitCommand, range: &[&str]) -> Result<String, GitFailed> {
     let diff = git.setting("diff.suppressBlankEmpty=false").call("diff");
     let diff = diff.args(["--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "--unified=3"]);

@@ -5,7 +5,7 @@ use steadfast_model::{Run, RunUnit, Spent, Sums, TaskId};
 /// Whoever watches a run.
 pub trait Audience {
     /// Something happened, and this is how things stand.
-    fn hear(&mut self, news: &RunEvent, now: &Snapshot<'_>);
+    fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>);
 }
 
 /// What happened.

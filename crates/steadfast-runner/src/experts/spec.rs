@@ -48,12 +48,12 @@ mod tests {
 
     #[test]
     fn the_brief_has_the_request_what_must_not_happen_and_what_was_wrong() {
-        let matter = ReviewBrief { must_nots: vec!["no new dependencies".into()], ..ReviewBrief::default() };
-        let text = matter.spec("Sign in with a code", &["line 3: no check".to_owned()]);
+        let review_brief = ReviewBrief { must_nots: vec!["no new dependencies".into()], ..ReviewBrief::default() };
+        let text = review_brief.spec("Sign in with a code", &["line 3: no check".to_owned()]);
         for part in ["Sign in with a code", "no new dependencies", "line 3: no check", "verification"] {
             assert!(text.contains(part), "{part} is missing in {text}");
         }
-        assert!(!matter.spec("x", &[]).contains("last try"));
+        assert!(!review_brief.spec("x", &[]).contains("last try"));
     }
 
     #[test]

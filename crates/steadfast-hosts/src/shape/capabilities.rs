@@ -34,7 +34,7 @@ impl Capabilities {
     }
 
     /// The answer with what cannot be expressed fallen to what can.
-    pub(crate) fn fall(self, answer: &Answer) -> Answer {
+    pub(crate) fn degrade(self, answer: &Answer) -> Answer {
         let mut fallen = Answer { context: answer.context.clone(), note: answer.note.clone(), ..Answer::default() };
         match &answer.ruling {
             Ruling::Pass => {}

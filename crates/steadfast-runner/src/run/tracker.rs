@@ -8,7 +8,7 @@ use steadfast_model::{Millis, Run};
 use steadfast_store::{Place, log_line};
 use steadfast_work::tracker::Beads;
 
-use super::news::{Audience, RunEvent, Snapshot};
+use super::event::{Audience, RunEvent, Snapshot};
 use crate::source::tell_tracker;
 
 /// What could not be told stays in the ledger. It is tried again with the next unit and at the end, where it is said.
@@ -23,7 +23,7 @@ impl TrackerUpdater {
     pub(super) fn of(place: &Place, run: &Run, clock: fn() -> Millis) -> Option<Self> {
         Beads::of_source(&place.root, &run.spec)?;
         match begin(place.clone(), run.clone(), clock) {
-            Ok(teller) => Some(teller),
+            Ok(tracker) => Some(tracker),
             Err(error) => {
                 log_line(place, clock(), &format!("run {} tells beads at its end: {error}", run.id));
                 None
@@ -31,8 +31,8 @@ impl TrackerUpdater {
         }
     }
 
-    fn hear(&self, news: &RunEvent) {
-        let moves = matches!(news, RunEvent::Started { .. } | RunEvent::Landed { .. } | RunEvent::Blocked { .. });
+    fn on_event(&self, event: &RunEvent) {
+        let moves = matches!(event, RunEvent::Started { .. } | RunEvent::Landed { .. } | RunEvent::Blocked { .. });
         // One that waits to be looked at already sees this, too.
         if let Some(wake) = self.wake.as_ref().filter(|_| moves) {
             let _ = wake.try_send(());
@@ -51,7 +51,7 @@ impl Drop for TrackerUpdater {
 
 fn begin(place: Place, run: Run, clock: fn() -> Millis) -> io::Result<TrackerUpdater> {
     let (wake, woken) = sync_channel(1);
-    let thread = thread::Builder::new().name("teller".into()).spawn(move || tell(&place, &run, &woken, clock))?;
+    let thread = thread::Builder::new().name("tracker".into()).spawn(move || tell(&place, &run, &woken, clock))?;
     Ok(TrackerUpdater { wake: Some(wake), thread: Some(thread) })
 }
 
@@ -63,17 +63,17 @@ fn tell(place: &Place, run: &Run, woken: &Receiver<()>, clock: fn() -> Millis) {
     }
 }
 
-/// Passes on what is heard of a run, and wakes the teller.
+/// Passes on what is heard of a run, and wakes the tracker.
 pub(super) struct Telling<'a> {
     pub(super) audience: &'a mut dyn Audience,
-    pub(super) teller: Option<TrackerUpdater>,
+    pub(super) tracker: Option<TrackerUpdater>,
 }
 
 impl Audience for Telling<'_> {
-    fn hear(&mut self, news: &RunEvent, now: &Snapshot<'_>) {
-        if let Some(teller) = &self.teller {
-            teller.hear(news);
+    fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>) {
+        if let Some(tracker) = &self.tracker {
+            tracker.on_event(event);
         }
-        self.audience.hear(news, now);
+        self.audience.on_event(event, now);
     }
 }

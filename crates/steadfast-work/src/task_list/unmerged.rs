@@ -20,12 +20,12 @@ pub(super) struct UnmergedTasks {
 
 impl TaskList {
     /// By the last run of a plan.
-    pub(super) fn elsewhere(&self, plan: &PlanId) -> Result<UnmergedTasks, WorkError> {
-        self.elsewhere_but(plan, None)
+    pub(super) fn unmerged_tasks(&self, plan: &PlanId) -> Result<UnmergedTasks, WorkError> {
+        self.unmerged_tasks_but(plan, None)
     }
 
     /// The same of the last run but this one.
-    pub(super) fn elsewhere_but(&self, plan: &PlanId, but: Option<&RunId>) -> Result<UnmergedTasks, WorkError> {
+    pub(super) fn unmerged_tasks_but(&self, plan: &PlanId, but: Option<&RunId>) -> Result<UnmergedTasks, WorkError> {
         let runs = self.ledger.runs_of(&self.worktree)?;
         let Some(run) = runs.into_iter().find(|run| run.plan == *plan && Some(&run.id) != but) else {
             return Ok(UnmergedTasks::default());

@@ -1,6 +1,6 @@
 //! Loops: where a request stands on its way to a result, and what it was found to be worth.
 
-mod familiar;
+mod completed;
 mod review;
 mod row;
 mod session;
@@ -36,7 +36,7 @@ impl Ledger {
         })
     }
 
-    pub fn looped(&self, id: &LoopId) -> Result<Loop, LedgerError> {
+    pub fn find_loop(&self, id: &LoopId) -> Result<Loop, LedgerError> {
         self.read(|connection| row::find(connection, id))
     }
 

@@ -1,11 +1,14 @@
 //! What an expert answered. A model wrote it: whatever cannot be read, or names a place that is not in the change, does
 //! not count.
 
+use std::fmt::Write;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use steadfast_model::FindingSeverity;
 
-use super::change::Diff;
+use super::diff::Diff;
+use super::expert::Expert;
 
 /// An answer is a short text. What is longer is not read to its end.
 const LONGEST: usize = 256 << 10;
@@ -128,6 +131,17 @@ fn short(text: &str) -> String {
     if text.chars().count() <= TEXT { text.to_owned() } else { text.chars().take(TEXT - 1).chain(['…']).collect() }
 }
 
+/// What a panel recommends, as the next attempt is told. None: nobody said anything that can be read.
+pub fn advice_text(panel: &[(Expert, Advice)]) -> Option<String> {
+    let mut text = String::new();
+    for (expert, Advice { cause, recommendation }) in panel {
+        let separator = if text.is_empty() { "" } else { "\n" };
+        let cause = if cause.is_empty() { String::new() } else { format!("{cause} ") };
+        let _ = write!(text, "{separator}{}: {cause}{recommendation}", expert.as_str());
+    }
+    (!text.is_empty()).then_some(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,5 +197,16 @@ mod tests {
     fn advice_is_read_and_shortened() {
         let said = format!("{{\"cause\": \"c\", \"recommendation\": \"{}\"}}", "ä".repeat(2_000));
         assert_eq!(Advice::read(&said).unwrap().recommendation.chars().count(), TEXT);
+    }
+
+    #[test]
+    fn each_expert_has_a_line() {
+        let advice = |cause: &str| Advice { cause: cause.into(), recommendation: "Close it.".into() };
+        let panel = [(Expert::Correctness, advice("The file stays open.")), (Expert::Tests, advice(""))];
+        assert_eq!(
+            advice_text(&panel).as_deref(),
+            Some("correctness: The file stays open. Close it.\ntests: Close it.")
+        );
+        assert_eq!(advice_text(&[]), None);
     }
 }

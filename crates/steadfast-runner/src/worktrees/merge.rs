@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use super::remains::{git_dir, remove_file};
+use super::cleanup::{git_dir, remove_file};
 use super::submodule::Before;
 use super::{CHECKOUT, QUICK, RunWorktrees, WorktreeError, file, reference};
 

@@ -119,7 +119,7 @@ impl fmt::Display for WorkTopic {
 /// The kind of work a path is, where neither the human's words nor the work so far are of that kind.
 ///
 /// ```
-/// use steadfast_engine::drift::{Work, tangent};
+/// use steadfast_engine::drift::{WorkTopic, off_topic};
 /// use steadfast_model::{Drift, Places};
 ///
 /// let work = |words: &[&str], known: &[&str]| Drift {
@@ -128,13 +128,13 @@ impl fmt::Display for WorkTopic {
 ///     ..Drift::default()
 /// };
 /// // The goal is auth; this is CSS.
-/// assert_eq!(tangent(&work(&["auth", "token"], &["src/auth.rs"]), "web/theme.css"), Some(Work::Style));
+/// assert_eq!(off_topic(&work(&["auth", "token"], &["src/auth.rs"]), "web/theme.css"), Some(WorkTopic::Style));
 /// // The human spoke of the theme.
-/// assert_eq!(tangent(&work(&["dark", "theme"], &[]), "web/theme.css"), None);
+/// assert_eq!(off_topic(&work(&["dark", "theme"], &[]), "web/theme.css"), None);
 /// // Styles were part of the work from the beginning.
-/// assert_eq!(tangent(&work(&["auth"], &["web/login.css"]), "web/theme.css"), None);
+/// assert_eq!(off_topic(&work(&["auth"], &["web/login.css"]), "web/theme.css"), None);
 /// ```
-pub fn tangent(memory: &Drift, path: &str) -> Option<WorkTopic> {
+pub fn off_topic(memory: &Drift, path: &str) -> Option<WorkTopic> {
     let kind = WorkTopic::ALL.into_iter().find(|kind| kind.is(path))?;
     let meant = memory.words.iter().any(|word| kind.words().contains(&word.as_str()));
     let done = memory.places.known.iter().any(|known| kind.is(known));

@@ -1,9 +1,9 @@
 //! The branches and worktrees of a run. The user's own branch, index and files are never touched.
 
-mod exhibit;
+mod cleanup;
 mod merge;
 mod name;
-mod remains;
+mod read_only;
 mod submodule;
 
 use std::fs;
@@ -16,10 +16,10 @@ use std::time::Duration;
 use steadfast_check::MARK;
 use steadfast_observe::{GitCommand, GitFailed, Program};
 
-pub use exhibit::difference;
+use cleanup::{git_dir, remove_dir};
 pub use merge::{Candidate, Landing, Merge};
 use name::plain;
-use remains::{git_dir, remove_dir};
+pub use read_only::difference;
 use submodule::Before;
 pub use submodule::{Submodule, has_commit, has_content, submodules};
 

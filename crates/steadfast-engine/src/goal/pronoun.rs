@@ -4,7 +4,7 @@ use steadfast_words::{Word, WordKind};
 
 use super::list;
 use super::order::ordered;
-use super::thing;
+use super::target;
 
 /// The words of a sentence with what they refer to in their places.
 pub(super) fn resolved(words: &[Word], sentence_before: &[Word]) -> Vec<Word> {
@@ -67,8 +67,8 @@ fn things(before: &[Word]) -> Vec<Word> {
         let mut found: Vec<Word> = Vec::new();
         let (mut at, mut general) = (0, Vec::new());
         while at < clause.len() {
-            let named = thing::named(&clause[at..]).map_or(0, |(_, len)| len);
-            let len = if thing::path(&clause[at]).is_some() { 1 } else { named };
+            let named = target::named(&clause[at..]).map_or(0, |(_, len)| len);
+            let len = if target::path(&clause[at]).is_some() { 1 } else { named };
             if len > 0 {
                 if !found.is_empty() {
                     found.push(Word::of("and"));

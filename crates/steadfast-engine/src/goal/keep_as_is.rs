@@ -8,7 +8,7 @@ use super::noun::deeds;
 use super::object::{Names, object, skip};
 use super::order::{after, is_over};
 use super::predicate::same;
-use super::thing;
+use super::target;
 
 /// What follows `leave`, `keep` or `let`: a thing, and how it is left.
 pub(super) fn left_thing(rest: &[Word]) -> Vec<Action> {
@@ -34,7 +34,7 @@ pub(super) fn left_thing(rest: &[Word]) -> Vec<Action> {
     };
     // `leave src/db`, with nothing behind it.
     let thing = skip(rest, &["the", "my", "our"]);
-    let bare = is_over(how) && thing.first().and_then(thing::path).is_some() && !object.of.is_empty();
+    let bare = is_over(how) && thing.first().and_then(target::path).is_some() && !object.of.is_empty();
     let alone = same(how).is_some() || be(how) || bare && rest.len() == object.len;
     match (alone && !object.of.is_empty(), object.outside) {
         (true, false) => vec![(K::Touch, object.of)],
@@ -59,7 +59,7 @@ pub(super) fn settled(words: &[Word]) -> Vec<Action> {
 pub(super) fn is_here(words: &[Word]) -> bool {
     let [on, rest @ ..] = words else { return false };
     let which = skip(rest, &["the", "this", "my", "current", "same", "existing", "that", "our", "present"]);
-    let named = which.first().is_some_and(|word| word.is("branch") || thing::is_branch(word));
-    let spelled = on.is("on") && which.first().and_then(thing::path).is_some_and(|name| name.contains('/'));
+    let named = which.first().is_some_and(|word| word.is("branch") || target::is_branch(word));
+    let spelled = on.is("on") && which.first().and_then(target::path).is_some_and(|name| name.contains('/'));
     on.is_one_of(&["on", "to", "with", "in"]) && (named || spelled) && is_over(&which[1..])
 }

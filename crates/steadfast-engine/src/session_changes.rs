@@ -7,7 +7,7 @@ use steadfast_model::{
 
 use crate::{ParsedEvent, PolicyDecision, goal};
 
-pub(crate) fn keep(state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Vec<Change> {
+pub(crate) fn of_event(state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Vec<Change> {
     let mut changes = Vec::new();
     changes.extend(facts.rules.clone().map(Change::RulesChanged));
     if let Some(attended) = event.attended.filter(|attended| *attended != state.attended) {

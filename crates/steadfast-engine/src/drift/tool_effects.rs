@@ -38,15 +38,15 @@ impl ToolEffects {
     /// What the call of an event does; nothing where it has none.
     pub fn of(event: &ParsedEvent<'_>, root: &str, scratch: &str) -> Self {
         let Some(call) = event.call() else { return Self::default() };
-        let mut deed = Self::of_call(event, call, root, scratch);
-        if deed.changes_files() {
-            deed.words = content::written(event, &deed);
-            deed.replaced = replaced(event, &deed);
+        let mut effects = Self::of_call(event, call, root, scratch);
+        if effects.changes_files() {
+            effects.words = content::written(event, &effects);
+            effects.replaced = replaced(event, &effects);
         }
         if let EventKind::PostTool(result) = &event.kind {
-            deed.names = result.names.iter().filter_map(|path| told(&absolute(path, root), root, scratch)).collect();
+            effects.names = result.names.iter().filter_map(|path| told(&absolute(path, root), root, scratch)).collect();
         }
-        deed
+        effects
     }
 
     fn of_call(event: &ParsedEvent<'_>, call: &ToolCall, root: &str, scratch: &str) -> Self {
@@ -66,9 +66,9 @@ impl ToolEffects {
                 Self { reads: reads.collect(), ..Self::default() }
             }
             Action::Shell { command, .. } => {
-                let mut deed = Self { command: Some(command.clone()), ..Self::default() };
-                event.reading().into_iter().for_each(|reading| deed.take(reading, inside));
-                deed
+                let mut effects = Self { command: Some(command.clone()), ..Self::default() };
+                event.reading().into_iter().for_each(|reading| effects.take(reading, inside));
+                effects
             }
             Action::Mcp { server, tool, paths } if server != SERVER && !paths.is_empty() => {
                 if only_reads(tool) {
@@ -156,8 +156,8 @@ fn drive(path: &str) -> Option<(char, &str)> {
 }
 
 /// What is replaced, and what would put it back.
-fn replaced(event: &ParsedEvent<'_>, deed: &ToolEffects) -> Vec<(u32, u32)> {
-    let file = deed.writes.first().map_or("", String::as_str);
+fn replaced(event: &ParsedEvent<'_>, effects: &ToolEffects) -> Vec<(u32, u32)> {
+    let file = effects.writes.first().map_or("", String::as_str);
     let number = |old: u32, new: u32| mark(&format!("{file}\0{old}\0{new}"));
     event.content.edits.iter().map(|edit| (number(edit.old, edit.new), number(edit.new, edit.old))).collect()
 }

@@ -1,7 +1,7 @@
 use steadfast_model::{Finding, Resolution, Review, ReviewKind, Task};
 use steadfast_store::ledger::NewReview;
 
-use crate::counsel::{Diff, Expert, ExpertOpinion, Purpose, Reviewed, choose};
+use crate::experts::{Diff, Expert, ExpertOpinion, Purpose, Reviewed, choose};
 
 use super::Reviewer;
 use super::subject::Tip;
@@ -109,7 +109,7 @@ impl Reviewer<'_> {
         let tasks: Vec<String> = look.tasks.iter().map(|task| format!("{} {}", task.id, task.title)).collect();
         let earlier: Vec<String> = look.earlier.iter().map(line).collect();
         let reviewed = Reviewed { purpose, tasks: &tasks, earlier: &earlier };
-        let brief = |expert: &Expert| (*expert, self.matter.review(*expert, &reviewed, change));
+        let brief = |expert: &Expert| (*expert, self.review_brief.review(*expert, &reviewed, change));
         let mut sat = Sat::default();
         let mut asked = choose(purpose, change.paths());
         let mut before = steadfast_model::Spent { micro_usd: Some(0), ..Default::default() };
@@ -117,7 +117,7 @@ impl Reviewer<'_> {
         for _ in 0..2 {
             let briefs: Vec<(Expert, String)> = asked.iter().map(brief).collect();
             let mut now = before;
-            let statements = self.sitting(name, &directory, &folder, share).ask(&briefs, self.stop, &mut |taken| {
+            let statements = self.panel(name, &directory, &folder, share).ask(&briefs, self.stop, &mut |taken| {
                 now = before.plus(taken);
                 spent(now);
             });
@@ -134,7 +134,7 @@ impl Reviewer<'_> {
             }
         }
         sat.silent = asked;
-        self.subject.put_away(name)?;
+        self.subject.remove_read_only(name)?;
         Ok(sat)
     }
 }

@@ -8,10 +8,10 @@ use steadfast_work::loops::Loops;
 
 use super::{Console, LoopRun, Watch, said};
 use crate::error::RunError;
-use crate::grounds::{RunWorktrees, WorktreeError};
 use crate::lifecycle::{self, Leg};
 use crate::review::{Look, ReviewScope, Reviewer, Stretch};
 use crate::run::{Audience, RunEvent, RunOutcome, Snapshot};
+use crate::worktrees::{RunWorktrees, WorktreeError};
 
 impl LoopRun<'_> {
     /// Works on the run while a thread looks at each wave that is over.
@@ -60,8 +60,8 @@ impl LoopRun<'_> {
     }
 
     pub(super) fn light(&self, looped: &Loop, row: &Run) -> Result<LightReviews<'_>, RunError> {
-        let (reviewer, grounds) = (self.reviewer(looped, row)?, self.grounds(row));
-        Ok(LightReviews { reviewer, grounds, looped: looped.clone(), row: row.clone() })
+        let (reviewer, worktrees) = (self.reviewer(looped, row)?, self.worktrees(row));
+        Ok(LightReviews { reviewer, worktrees, looped: looped.clone(), row: row.clone() })
     }
 }
 
@@ -74,23 +74,23 @@ struct Beside<'a> {
 }
 
 impl Audience for Beside<'_> {
-    fn hear(&mut self, news: &RunEvent, now: &Snapshot<'_>) {
+    fn on_event(&mut self, event: &RunEvent, now: &Snapshot<'_>) {
         for line in self.said.try_iter() {
             self.watch.clear();
             self.console.say(&line);
         }
         // What was over before this process is looked at, too: so whatever is heard first counts.
-        if matches!(news, RunEvent::Landed { .. } | RunEvent::Blocked { .. } | RunEvent::Resumed { .. }) {
+        if matches!(event, RunEvent::Landed { .. } | RunEvent::Blocked { .. } | RunEvent::Resumed { .. }) {
             let _ = self.wake.send(());
         }
-        self.watch.hear(news, now);
+        self.watch.on_event(event, now);
     }
 }
 
 /// Experts who look at each wave.
 pub(super) struct LightReviews<'a> {
     reviewer: Reviewer<'a>,
-    grounds: RunWorktrees,
+    worktrees: RunWorktrees,
     looped: Loop,
     row: Run,
 }
@@ -98,7 +98,7 @@ pub(super) struct LightReviews<'a> {
 impl LightReviews<'_> {
     /// Of each wave that is over and that nobody looked at yet. The last of them in which something differs.
     pub(super) fn hold(&self, say: &mut dyn FnMut(String)) -> Result<Option<u32>, RunError> {
-        let Self { reviewer, grounds, looped, row } = self;
+        let Self { reviewer, worktrees, looped, row } = self;
         let ledger = reviewer.repository.ledger_as_it_is()?;
         let (units, tasks, reviews) =
             (ledger.units(&row.id)?, ledger.tasks(&row.plan)?, ledger.reviews_of(&looped.id)?);
@@ -113,9 +113,9 @@ impl LightReviews<'_> {
             let of_wave: Vec<&RunUnit> = units.iter().filter(|unit| unit.wave == wave).collect();
             let landed = match &landed {
                 Some(landed) => landed,
-                None => landed.insert(grounds.landed(&row.base)?),
+                None => landed.insert(worktrees.landed(&row.base)?),
             };
-            let stretches = stretches(landed, &of_wave, grounds)?;
+            let stretches = stretches(landed, &of_wave, worktrees)?;
             if stretches.is_empty() {
                 continue;
             }
@@ -137,7 +137,7 @@ impl LightReviews<'_> {
 fn stretches(
     landed: &[(String, String)],
     units: &[&RunUnit],
-    grounds: &RunWorktrees,
+    worktrees: &RunWorktrees,
 ) -> Result<Vec<Stretch>, WorktreeError> {
     let is_of_wave = |unit: &str| units.iter().any(|row| row.unit.as_str() == unit);
     let mut stretches = Vec::new();
@@ -146,7 +146,7 @@ fn stretches(
             && let Some((_, oldest)) = row.last()
             && is_of_wave(unit)
         {
-            stretches.push(Stretch { from: grounds.parent(oldest)?, to: newest.clone() });
+            stretches.push(Stretch { from: worktrees.parent(oldest)?, to: newest.clone() });
         }
     }
     Ok(stretches)

@@ -6,7 +6,7 @@ use steadfast_words::{Word, WordKind};
 use super::action::Action;
 use super::list;
 use super::object::{ends, skip};
-use super::thing;
+use super::target;
 
 /// What a commit or a push is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,15 +27,15 @@ pub(super) fn git_object(words: &[Word]) -> Git {
             let target = words[at + 1..].iter().find(|word| !word.is_one_of(&["the", "any", "our", "your", "my", "a"]));
             return match target {
                 None => Git::Particular,
-                Some(target) if thing::is_branch(target) || target.kind == WordKind::Code => {
+                Some(target) if target::is_branch(target) || target.kind == WordKind::Code => {
                     // `main or develop`.
                     let from = words[at + 1..]
                         .iter()
-                        .skip_while(|word| !thing::is_branch(word) && word.kind != WordKind::Code);
+                        .skip_while(|word| !target::is_branch(word) && word.kind != WordKind::Code);
                     let listed = from.take_while(|word| {
-                        thing::is_branch(word) || word.kind == WordKind::Code || word.is_one_of(&["or", "and", "nor"])
+                        target::is_branch(word) || word.kind == WordKind::Code || word.is_one_of(&["or", "and", "nor"])
                     });
-                    let named = listed.filter(|word| thing::is_branch(word) || word.kind == WordKind::Code);
+                    let named = listed.filter(|word| target::is_branch(word) || word.kind == WordKind::Code);
                     Git::To(named.map(|word| word.raw.clone()).collect())
                 }
                 Some(target) if target.text.starts_with("origin/") || target.text.starts_with("upstream/") => {
@@ -78,7 +78,7 @@ pub(super) fn run_object(words: &[Word]) -> Option<String> {
     let words = &words[usize::from(owner)..];
     let first = words.first()?;
     if let Some((name, _)) =
-        thing::named(words).filter(|(name, _)| list("about-runnable").is(&steadfast_words::words(name)))
+        target::named(words).filter(|(name, _)| list("about-runnable").is(&steadfast_words::words(name)))
     {
         return Some(name.to_owned());
     }
@@ -96,7 +96,7 @@ pub(super) fn run_object(words: &[Word]) -> Option<String> {
     if first.kind == WordKind::Code {
         return first.raw.chars().next().is_some_and(char::is_alphanumeric).then(|| first.raw.clone());
     }
-    if !thing::is_program(first) {
+    if !target::is_program(first) {
         return None;
     }
     let end = words.iter().position(|word| ends(Some(word)) || word.is_one_of(&["in", "on", "to", "from"]));
