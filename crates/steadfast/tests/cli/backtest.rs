@@ -90,7 +90,7 @@ fn a_folder_without_sessions_is_named() {
     insta::assert_snapshot!(said, @r"
     error: there is no transcript in `empty`
 
-    hint: transcripts end in `.jsonl`, or in `.jsonl.zst` where Codex packed them
+    hint: names of transcripts end in `.jsonl`, or in `.jsonl.zst` if Codex compressed them
     ");
 }
 

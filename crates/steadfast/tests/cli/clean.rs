@@ -258,7 +258,7 @@ fn what_cannot_be_removed_is_named_and_the_sessions_are_gone() {
     insta::assert_snapshot!(said, @r"
     error: cannot remove `/repo/.git/steadfast/hook.log.1`: Is a directory (os error 21)
 
-    hint: delete it yourself if it stays; the next `steadfast clean` removes what is left
+    hint: run `steadfast clean` again to remove the rest, or delete this one yourself
     ");
     assert_eq!((sessions(&sandbox), known(&sandbox).0), (names([]), names([])));
 }
@@ -275,7 +275,7 @@ fn what_cannot_be_swept_is_named_and_nothing_else_is_touched() {
     insta::assert_snapshot!(said, @r"
     error: cannot delete /repo/.git/steadfast/removed/no-folder: Not a directory (os error 20)
 
-    hint: delete it yourself if it stays; the next `steadfast clean` removes what is left
+    hint: run `steadfast clean` again to remove the rest, or delete this one yourself
     ");
     assert_eq!((sessions(&sandbox), known(&sandbox).0), (names(["old"]), names(["old"])));
     fs::remove_file(removed.join("no-folder")).unwrap();
@@ -347,7 +347,7 @@ fn texts_that_are_too_long_are_refused_with_their_length() {
     insta::assert_snapshot!(said, @r"
     error: the title of a task has 501 characters, and 500 is the most
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     sandbox.ok(&["task", "add", &"ä".repeat(500)]);
     let (code, said) = sandbox.fails(&["task", "block", "1", "--why", &"w".repeat(1_001)]);

@@ -77,7 +77,7 @@ fn a_file_that_says_something_wrong_is_named_and_left_alone() {
         let (code, said) = sandbox.fails(&["config", "set", "stop.max_idle", "5"]);
         assert_eq!(code, 1);
         assert!(said.starts_with(&format!("error: /repo/.git/steadfast/steadfast.toml:{place}: ")), "{said}");
-        assert!(said.contains("hint: nothing was written; mend `/repo/.git/steadfast/steadfast.toml`"), "{said}");
+        assert!(said.contains("hint: nothing was written; fix `/repo/.git/steadfast/steadfast.toml`"), "{said}");
         assert_eq!(fs::read_to_string(local(&sandbox)).unwrap(), text);
     }
 }

@@ -141,7 +141,10 @@ fn people_read_a_summary_and_then_the_worst_first() {
     fs::write(sandbox.root().join("steadfast.toml"), "[stop]\nmax_idel = 3\n").unwrap();
     let output = sandbox.run(&["doctor"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "error: 1 error found\n\nhint: each says above what to do\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "error: 1 error found\n\nhint: each problem above names its fix\n"
+    );
     let said = sandbox.without_paths(&output.stdout);
     let (summary, rest) = said.split_once("\n\n").unwrap();
     assert!(summary.starts_with("4 findings: 1 error, "), "{said}");

@@ -155,25 +155,25 @@ fn a_learning_that_says_nothing_or_too_much() {
     exit 64
     error: a learning has 501 characters, and 500 is the most
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--why", &"x".repeat(1_001)]), @r"
     exit 64
     error: the reason of a learning has 1001 characters, and 1000 is the most
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--file", &"x".repeat(4_097)]), @r"
     exit 64
     error: a path of a learning has 4097 characters, and 4096 is the most
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--file", ""]), @r"
     exit 64
     error: a path is empty
 
-    hint: `--file PATH` names a file or folder
+    hint: give the path of a file or folder: `--file PATH`
     ");
     let mut many = vec!["learn", "add", "x"];
     many.extend(["--file", "f"].repeat(21));
@@ -181,7 +181,7 @@ fn a_learning_that_says_nothing_or_too_much() {
     exit 64
     error: a learning names 21 files, and 20 is the most
 
-    hint: a folder stands for what is in it: `--file src/auth/`
+    hint: a folder covers all its files: `--file src/auth/`
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", "x", "--kind", "mood"]), @r"
     exit 64
@@ -194,7 +194,7 @@ fn a_learning_that_says_nothing_or_too_much() {
     exit 1
     error: there is no learning 7
 
-    hint: `steadfast learn list` shows them with their numbers
+    hint: `steadfast learn list` shows the learnings with their ids
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "dismiss", "seven"]), @r"
     exit 64
@@ -225,7 +225,7 @@ fn when_nobody_looks_at_them_there_is_an_end_to_learning() {
     exit 1
     error: 500 learnings are open, and that is the most: nobody has looked at them yet
 
-    hint: a human looks at them with `steadfast learn list`, and runs `steadfast learn confirm ID` or `learn dismiss ID`
+    hint: a human reads them with `steadfast learn list`, and runs `steadfast learn confirm ID` or `steadfast learn dismiss ID`
     ");
 }
 
@@ -313,7 +313,7 @@ fn a_question_without_words() {
     exit 64
     error: a path is empty
 
-    hint: `--file PATH` names a file or folder
+    hint: give the path of a file or folder: `--file PATH`
     ");
 }
 

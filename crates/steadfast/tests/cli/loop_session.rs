@@ -218,7 +218,7 @@ fn an_unlimited_number_is_none_and_a_wrong_one_is_said_plainly() {
     for command in [&["loop", "start", "SPEC.md"][..], &["run", "SPEC.md"], &["resume"]] {
         let (code, said) = sandbox.fails(&[command, &["--max-iterations", "0"]].concat());
         assert_eq!(code, 64, "{said}");
-        assert!(said.contains("`0` is not a number from 1 on, and not `none` for no limit"), "{said}");
+        assert!(said.contains("`0` is not a number of 1 or more, and not `none` for no limit"), "{said}");
     }
     sandbox.ok(&["loop", "start", "SPEC.md", "--max-iterations", "none", "--budget", "none"]);
     assert_eq!(sandbox.unfinished().limits, LoopLimits::default());

@@ -122,7 +122,7 @@ fn an_unclear_request_is_refused_without_anybody_there_and_asked_about_with_some
 
     hint: `steadfast loop start TEXT` with the answers in it begins anew
 
-    hint: a human takes it as it is with `steadfast loop override --why REASON`
+    hint: a human accepts the request with `steadfast loop override --why REASON`
     ");
     let (alone, _) = sandbox.loop_as_agent("nobody", &["start", "Make the app faster."]);
     // Somebody answered a dialog in this one.

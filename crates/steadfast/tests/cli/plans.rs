@@ -156,7 +156,7 @@ fn an_agent_may_not_change_what_a_human_loaded() {
     insta::assert_snapshot!(said, @r"
     error: `SPEC.json` is loaded as plan `greeting` and has changed since: a human loads it again
 
-    hint: a human runs `steadfast plan load SPEC.json`; what did not change keeps its status
+    hint: a human runs `steadfast plan load SPEC.json`; unchanged tasks keep their status
     ");
     assert_eq!(sandbox.agent(&["plan", "load", "./SPEC.json"]).0, 3);
     assert_eq!(sandbox.task("1.1a")["verify"], "grep -q hello greet.txt");
@@ -319,7 +319,7 @@ fn a_decision_is_in_the_file_under_its_phase() {
     insta::assert_snapshot!(sandbox.fails(&["decide", "x", "--why", ""]).1, @r"
     error: a decision says what, and `--why` says why: one of them is empty
 
-    hint: `steadfast decide TEXT --why REASON` keeps it for every session after this one
+    hint: `steadfast decide TEXT --why REASON` records it for later sessions
     ");
 }
 
@@ -493,7 +493,7 @@ fn where_plans_are_approved_an_agents_task_says_that_it_waits() {
     sandbox.write("steadfast.toml", "[approval]\nrequired = true\n");
     let output = sandbox.as_agent("s-1", &["task", "add", "More"]);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(said, "+2 More: blocked until a human says yes (`steadfast task unblock +2`)\n");
+    assert_eq!(said, "+2 More: blocked until a human approves it (`steadfast task unblock +2`)\n");
     sandbox.ok(&["task", "unblock", "+2"]);
     assert_eq!(sandbox.stands("+2"), is("pending", "-"));
 }

@@ -83,7 +83,7 @@ fn without_a_file_the_sessions_of_this_repository_are_meant() {
     insta::assert_snapshot!(said, @r"
     error: neither Claude Code nor Codex kept a session of `/repo`
 
-    hint: name a transcript, or a folder that holds some
+    hint: give a transcript, or a folder of transcripts
     ");
     let mut command = sandbox.command();
     command.env("CLAUDE_CONFIG_DIR", sandbox.home().join("claude")).env("CODEX_HOME", sandbox.home().join("codex"));
@@ -216,7 +216,7 @@ fn what_is_not_read_is_named_and_the_rest_is_read() {
     insta::assert_snapshot!(said, @r"
     error: cannot read `absent.jsonl`: No such file or directory (os error 2)
 
-    hint: name a transcript, or a folder that holds some
+    hint: give a transcript, or a folder of transcripts
     ");
     let (code, said) = sandbox.fails(&["transcript", "find", ""]);
     assert_eq!(code, 64);

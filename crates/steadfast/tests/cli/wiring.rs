@@ -28,7 +28,7 @@ fn a_list_of_what_git_passes_over_that_cannot_be_written_is_named_and_left_alone
     insta::assert_snapshot!(said, @r"
     error: cannot write `/repo/.git/info/exclude`: Is a directory (os error 21)
 
-    hint: the settings of the hosts are written; see to it that this is a file in a folder of yours, with space left, and try again
+    hint: the settings of the hosts are written; check that this file is writable and that the disk is not full, and try again
     ");
     assert_eq!(fs::read_dir(sandbox.root().join(".git/info")).unwrap().count(), 1, "no draft is left");
     fs::remove_dir(&exclude).unwrap();

@@ -43,7 +43,7 @@ fn a_supervisor_that_cannot_be_started() {
     exit 1
     error: the check of task `1` cannot be started: its supervisor ended with exit status: 1
 
-    hint: `steadfast doctor` looks at the state it needs
+    hint: `steadfast doctor` checks the state it needs
     ");
     fs::write(sandbox.home().join("text"), "no program").unwrap();
     let Some(output) = sandbox.elsewhere(&behind("~/text"), &["task", "done", "1"]) else { return };
@@ -51,7 +51,7 @@ fn a_supervisor_that_cannot_be_started() {
     exit 1
     error: the check of task `1` cannot be started: Permission denied (os error 13)
 
-    hint: `steadfast doctor` looks at the state it needs
+    hint: `steadfast doctor` checks the state it needs
     ");
     let plan = plan(&sandbox);
     let leave = [&supervise(&plan, "1")[..], &["--leave"]].concat();
@@ -91,7 +91,7 @@ fn a_supervisor_that_is_called_wrongly() {
     exit 1
     error: task `2` has no command to check it by
 
-    hint: `steadfast task done 2` looks at what proves it
+    hint: `steadfast task done 2` looks at its proof
     ");
     insta::assert_snapshot!(said(&sandbox, &sandbox.run(&supervise(&plan, "9"))), @r"
     exit 1
@@ -140,13 +140,13 @@ fn a_check_that_cannot_be_looked_into() {
     exit 1
     error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
 
-    hint: mend that and try again: a check is run only when it is known what it runs
+    hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
     insta::assert_snapshot!(fails(&sandbox, &["task", "add", "Two", "--verify", "sh check.sh"]), @r"
     exit 1
     error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` cannot be read: Too many levels of symbolic links (os error 40)
 
-    hint: mend that and try again: a check is run only when it is known what it runs
+    hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
     fs::remove_file(&script).unwrap();
     fs::File::create(&script).unwrap().set_len(5 << 20).unwrap();
@@ -154,7 +154,7 @@ fn a_check_that_cannot_be_looked_into() {
     exit 1
     error: what the check `sh check.sh` stands for cannot be read: `/repo/check.sh` is larger than 4 MiB: that is no script and no manifest
 
-    hint: mend that and try again: a check is run only when it is known what it runs
+    hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
     let scripts: Vec<String> = (0..501).map(|n| format!("\"t{n}\": \"true\"")).collect();
     sandbox.write("package.json", format!("{{\"scripts\": {{{}}}}}", scripts.join(", ")));
@@ -164,7 +164,7 @@ fn a_check_that_cannot_be_looked_into() {
     exit 1
     error: what the check `<all>` stands for cannot be read: `<all>` leads to more than 500 scripts: name the one that is meant
 
-    hint: mend that and try again: a check is run only when it is known what it runs
+    hint: fix that and try again: Steadfast runs a check only if it knows what the check runs
     ");
 }
 
@@ -214,7 +214,7 @@ fn what_is_different_in_a_check_is_named() {
     assert!(
         sandbox
             .ok(&["status"])
-            .contains("the check of task 1 is not what it was; `steadfast task done 1 --accept-check` says yes to it")
+            .contains("the check of task 1 changed; `steadfast task done 1 --accept-check` accepts it")
     );
 }
 
@@ -226,11 +226,11 @@ fn a_check_that_fails_again_and_again_needs_a_human() {
     }
     insta::assert_snapshot!(fails(&sandbox, &["task", "done", "1"]), @r"
     exit 1
-    error: task `1` stays open: `false` exited with 1; 13 times in the same way
+    error: task `1` stays open: `false` exited with 1; the same failure 13 times
 
-    hint: trying the same again changes nothing: another way, or `steadfast task block 1 --why REASON`
+    hint: try another way, or `steadfast task block 1 --why REASON`
     ");
-    assert!(sandbox.ok(&["status"]).contains("the check of task 1 fails again and again"));
+    assert!(sandbox.ok(&["status"]).contains("the check of task 1 keeps failing in the same way"));
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn a_demo_that_cannot_be_printed() {
     exit 1
     error: cannot write to standard output: No space left on device (os error 28)
 
-    hint: free some space or send the output elsewhere; `steadfast status` shows how things stand
+    hint: free disk space or redirect the output; `steadfast status` shows the current state
     ");
 }
 

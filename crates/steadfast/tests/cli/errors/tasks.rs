@@ -15,7 +15,7 @@ fn a_decision_without_a_reason() {
     exit 64
     error: a decision says what, and `--why` says why: one of them is empty
 
-    hint: `steadfast decide TEXT --why REASON` keeps it for every session after this one
+    hint: `steadfast decide TEXT --why REASON` records it for later sessions
     ");
 }
 
@@ -28,13 +28,13 @@ fn a_decision_that_is_too_long() {
     exit 64
     error: a decision has 1001 characters, and 1000 is the most
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
     insta::assert_snapshot!(fails(&sandbox, &["decide", "Keep it", "--why", &long]), @r"
     exit 64
     error: the reason of a decision has 1001 characters, and 1000 is the most
 
-    hint: the whole of it belongs into a file; name that instead, for a task by `--file PATH`
+    hint: put the whole text into a file and name the file; for a task: `--file PATH`
     ");
 }
 

@@ -28,8 +28,8 @@ fn a_yes_signs_writes_and_opens() {
       1.1      Make and check codes
                files: src/code.rs
                check: test -f src/code.rs
-    plan HASH8 is approved, and written to PLAN.md
-    `steadfast plan load PLAN.md` loads it; the agent may do that, too
+    plan HASH8 is approved and written to PLAN.md
+    `steadfast plan load PLAN.md` loads it; the agent may run this, too
     ");
     let written = fs::read_to_string(sandbox.root().join("PLAN.md")).unwrap();
     let (first, rest) = written.split_once('\n').unwrap();
@@ -102,12 +102,12 @@ fn without_a_draft_there_is_nothing_to_approve() {
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "approve"]).1), @r"
     error: no draft waits for a yes in this checkout
 
-    hint: `steadfast plan propose FILE` keeps one; `steadfast plan status` shows how the plan stands
+    hint: `steadfast plan propose FILE` stores a draft; `steadfast plan status` shows the plan
     ");
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "reject"]).1), @r"
     error: no draft waits for a yes in this checkout
 
-    hint: `steadfast plan propose FILE` keeps one; `steadfast plan status` shows how the plan stands
+    hint: `steadfast plan propose FILE` stores a draft; `steadfast plan status` shows the plan
     ");
 }
 
@@ -125,7 +125,7 @@ fn a_no_opens_and_approves_nothing() {
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "reject", &short]).1), @r"
     error: draft `HASH8` waits at no gate
 
-    hint: `steadfast plan status` shows how the plan stands
+    hint: `steadfast plan status` shows the plan
     ");
     sandbox.ok(&["plan", "approve", &short, "--yes"]);
     assert_eq!(sandbox.gate(), is("approved", "open"));
@@ -136,7 +136,7 @@ fn what_stood_where_the_plan_goes_is_kept() {
     let sandbox = proposed();
     sandbox.write("PLAN.md", "mine\n");
     let said = sandbox.ok(&["plan", "approve", "--yes"]);
-    assert!(said.contains("\nwhat stood there is kept in "), "{said}");
+    assert!(said.contains("\nthe file that was there is kept in "), "{said}");
     let kept = kept_aside(&sandbox.place());
     assert_eq!(kept.iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>(), ["mine\n"]);
 }
@@ -239,7 +239,7 @@ fn without_its_key_the_hardened_profile_approves_nothing() {
     insta::assert_snapshot!(plain(&said[said.find("error: ").unwrap()..]), @r"
     error: nothing is approved: `ssh-keygen` did not sign: `ssh-keygen -Y sign` ended with exit status: 255
 
-    hint: `approval.key` names the key; `ssh-keygen -Y sign` has to be able to use it
+    hint: check the key that `approval.key` names: `ssh-keygen -Y sign` must be able to use it
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }

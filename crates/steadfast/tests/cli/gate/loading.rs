@@ -12,9 +12,9 @@ fn an_agent_loads_nothing_at_a_closed_gate() {
     insta::assert_snapshot!(plain(&said), @r"
     error: `SPEC.md` is not loaded: the plan gate is closed
 
-    hint: `steadfast plan propose SPEC.md` keeps it for the human, whose yes opens the gate
+    hint: `steadfast plan propose SPEC.md` stores it for a human, whose approval opens the gate
 
-    hint: `steadfast plan status` shows how it stands
+    hint: `steadfast plan status` shows its status
     ");
 }
 
@@ -74,7 +74,7 @@ fn a_changed_plan_does_not_inherit_the_yes() {
     insta::assert_snapshot!(plain(&said), @r"
     error: `PLAN.md` is not loaded: it is not plan HASH8, which was drafted for that file
 
-    hint: `steadfast plan propose PLAN.md` keeps it for a human's yes; or a human loads it
+    hint: `steadfast plan propose PLAN.md` stores it for a human to approve; or a human loads it
     ");
     sandbox.agent(&["plan", "propose", "PLAN.md"]);
     sandbox.ok(&["plan", "approve", "--yes"]);
@@ -90,7 +90,7 @@ fn a_marker_without_a_signature_is_unsigned() {
     insta::assert_snapshot!(plain(&sandbox.agent(&["task", "start", "1.1"]).1), @r"
     error: task `1.1` is not worked on: plan `sign-in-with-a-code` is not approved, its file says that it is approved, and no signature does
 
-    hint: a human runs `steadfast plan load SPEC.md`, or `steadfast plan propose SPEC.md` keeps it for their yes
+    hint: a human runs `steadfast plan load SPEC.md`; or `steadfast plan propose SPEC.md` stores it for a human to approve
     ");
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
     Sign in with a code (sign-in-with-a-code)
@@ -130,7 +130,7 @@ fn where_approval_is_required_an_agents_plan_waits_and_a_humans_load_is_a_yes() 
     insta::assert_snapshot!(plain(&sandbox.agent(&["task", "start", "1.1"]).1), @r"
     error: task `1.1` is not worked on: plan `sign-in-with-a-code` is not approved, a human has not said yes to it
 
-    hint: a human runs `steadfast plan load SPEC.md`, or `steadfast plan propose SPEC.md` keeps it for their yes
+    hint: a human runs `steadfast plan load SPEC.md`; or `steadfast plan propose SPEC.md` stores it for a human to approve
     ");
     sandbox.ok(&["plan", "load", "SPEC.md"]);
     assert_eq!(sandbox.gate(), is("approved", "open"));

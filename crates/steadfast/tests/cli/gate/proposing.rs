@@ -105,7 +105,7 @@ fn what_does_not_compile_is_no_draft_and_every_error_is_said() {
       |                 ^^^
       = help: name the id of a task or of a phase of this spec
 
-    hint: each says above what to do
+    hint: each problem above names its fix
     ");
     assert_eq!(sandbox.gate(), is("not_required", "open"));
 }
@@ -140,7 +140,7 @@ fn a_plan_stays_in_the_checkout_and_out_of_what_is_not_the_projects() {
     ] {
         let (code, said) = sandbox.fails(&["plan", "propose", "SPEC.md", "--path", path]);
         assert_eq!(code, 64, "{path}");
-        let hint = "hint: `--path PATH` is a file in this checkout, such as `docs/plan.md`";
+        let hint = "hint: give a file in this checkout: `--path docs/plan.md`";
         assert_eq!(said, format!("error: `{path}` is no place for a plan: {why}\n\n{hint}\n"));
     }
     let inside = sandbox.root().join("docs/plan.md");
