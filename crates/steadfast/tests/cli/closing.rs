@@ -110,7 +110,7 @@ fn a_check_that_takes_long_is_running_and_the_session_may_wait_for_it() {
     hint: `steadfast task wait 1` waits for it
     ");
     assert!(!sandbox.stop_is_refused("me"), "a session whose check runs is waiting");
-    assert!(sandbox.ok(&["status"]).contains("being checked: 1"));
+    assert!(sandbox.ok(&["status"]).contains("checks running: 1"));
     // A second one joins the first.
     let joined = sandbox.run(&["task", "done", "1", "--wait", "0"]);
     assert!(String::from_utf8_lossy(&joined.stderr).contains("running"));

@@ -97,7 +97,7 @@ fn a_plan_is_loaded_and_loading_it_again_changes_nothing() {
     ");
     sandbox.ok(&["task", "start", "1.0"]);
     insta::assert_snapshot!(sandbox.ok(&["plan", "load", "SPEC.json"]), @r"
-    plan greeting is loaded already, and nothing in it changed
+    plan greeting is already loaded and unchanged
     decisions are in .steadfast/decisions/greeting.md
     ");
     assert_eq!(sandbox.stands("1.0"), is("in_progress", "-"));
@@ -108,7 +108,7 @@ fn one_file_is_one_plan_however_it_is_named() {
     let sandbox = loaded();
     let full = sandbox.root().join("SPEC.json");
     for name in ["./SPEC.json", full.to_str().unwrap()] {
-        assert!(sandbox.ok(&["plan", "load", name]).starts_with("plan greeting is loaded already"), "{name}");
+        assert!(sandbox.ok(&["plan", "load", name]).starts_with("plan greeting is already loaded"), "{name}");
     }
     assert_eq!(sandbox.json(&["plan", "show"])["spec"], "SPEC.json");
 }
@@ -136,7 +136,7 @@ fn a_spec_that_changed_keeps_what_did_not() {
     sandbox.ok(&["task", "block", "3.1.1", "--why", "nobody speaks it"]);
     sandbox.write("SPEC.json", SPEC.replace("grep -q hello greet.txt", "grep -q hallo greet.txt"));
     insta::assert_snapshot!(sandbox.ok(&["plan", "load", "SPEC.json"]), @r"
-    plan greeting-2: 13 tasks, 5 of which keep their status; the plan before it is put away
+    plan greeting-2: 13 tasks, 5 of which keep their status; the previous plan is archived
     decisions are in .steadfast/decisions/greeting-2.md
     ");
     assert_eq!(sandbox.stands("1.0"), is("done", "forced"));
@@ -275,7 +275,7 @@ fn a_plan_is_put_away_with_its_decisions_by_a_human() {
     let before = sandbox.decisions("greeting");
     let said = sandbox.without_paths(sandbox.ok(&["plan", "clear"]).as_bytes());
     insta::assert_snapshot!(said, @r"
-    plan greeting is put away; its tasks and their evidence are kept
+    plan greeting is archived; its tasks and evidence are kept
     its decisions are in /repo/.git/steadfast/archive/greeting.md
     ");
     assert!(!sandbox.decisions_file("greeting").exists());
@@ -403,7 +403,7 @@ fn a_note_is_kept_with_its_task_and_added_to() {
     assert_eq!(sandbox.task("1.1")["notes"], "the words are in words.txt\nand in more.txt");
     assert_eq!(sandbox.fails(&["task", "note", "9.9", "x"]).0, 1);
     // A note is no change of the spec.
-    assert!(sandbox.ok(&["plan", "load", "SPEC.json"]).starts_with("plan greeting is loaded already"));
+    assert!(sandbox.ok(&["plan", "load", "SPEC.json"]).starts_with("plan greeting is already loaded"));
 }
 
 /// A spec of one phase with these tasks.
@@ -444,9 +444,7 @@ fn the_plans_of_a_worktree_are_listed_and_one_is_put_in_force() {
     assert!(sandbox.ok(&["status"]).contains("First"));
 
     let again = sandbox.ok(&["plan", "load", "B.md"]);
-    assert!(
-        again.starts_with("plan second is loaded already, and nothing in it changed\nplan second is in force now\n")
-    );
+    assert!(again.starts_with("plan second is already loaded and unchanged\nplan second is now in force\n"));
     assert_eq!(sandbox.json(&["plan", "status"])["plan"], "second");
     insta::assert_snapshot!(sandbox.fails(&["plan", "use", "third"]).1, @r"
     error: there is no plan `third` in this worktree

@@ -84,7 +84,7 @@ fn a_plan_is_shown_with_what_is_generated_and_warnings_aside() {
                done when: a picture that is newer than the change (`--artifact FILE`)
                after: 1.2
       1.3      Tidy up
-               done when: nothing: it closes on the agent's word
+               done when: no check: it closes on the agent's word
                after: 1.0
     ");
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"

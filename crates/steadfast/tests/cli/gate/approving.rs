@@ -55,9 +55,9 @@ fn nobody_to_ask_is_no_yes() {
     let (code, said) = sandbox.fails(&["plan", "approve"]);
     assert_eq!(code, 3);
     insta::assert_snapshot!(plain(&said), @r"
-    error: nothing is approved: nobody is there to be asked about HASH8
+    error: plan HASH8 is not approved: there is no terminal to ask for confirmation
 
-    hint: `steadfast plan approve HASH8 --yes` does it without asking
+    hint: `steadfast plan approve HASH8 --yes` approves it without asking
     ");
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }
@@ -117,13 +117,13 @@ fn a_no_opens_and_approves_nothing() {
     let short = sandbox.short();
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "reject"])), @r"
     plan HASH8 is rejected, and the plan gate is open: Sign in with a code
-    the draft is kept; `steadfast plan approve HASH8` approves it after all
+    the draft is kept; `steadfast plan approve HASH8` still approves it
     ");
     assert_eq!(sandbox.gate(), is("not_required", "open"));
     assert!(!sandbox.root().join("PLAN.md").exists());
     assert_eq!(sandbox.state("me").gate, None);
     insta::assert_snapshot!(plain(&sandbox.fails(&["plan", "reject", &short]).1), @r"
-    error: draft `HASH8` waits at no gate
+    error: no plan gate waits for draft `HASH8`
 
     hint: `steadfast plan status` shows the plan
     ");

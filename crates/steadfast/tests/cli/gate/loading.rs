@@ -51,7 +51,7 @@ fn a_plan_that_was_drafted_is_not_built_before_the_yes() {
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
     Sign in with a code (sign-in-with-a-code)
     0 of 2 tasks done, 2 open, 0 blocked
-    plan HASH8 is not approved: none of its tasks can be started
+    plan HASH8 is not approved: its tasks cannot start
     the plan gate of session me is closed: .tdd-progress.md, SPEC.md cannot be written
     `steadfast plan show --draft` shows it
     ");
@@ -95,7 +95,7 @@ fn a_marker_without_a_signature_is_unsigned() {
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
     Sign in with a code (sign-in-with-a-code)
     0 of 2 tasks done, 2 open, 0 blocked
-    plan HASH8 is not approved: its file says that it is, and no signature does
+    plan HASH8 is not approved: its file claims approval, but no signature confirms it
     ");
 }
 
@@ -114,9 +114,9 @@ fn a_marker_that_came_while_the_gate_was_closed_is_forged() {
     insta::assert_snapshot!(plain(&sandbox.ok(&["plan", "status"])), @r"
     Sign in with a code (sign-in-with-a-code)
     0 of 2 tasks done, 2 open, 0 blocked
-    plan HASH8 is not approved: its file began to say that it is while the plan gate was closed
+    plan HASH8 is not approved: its file began to claim approval while the plan gate was closed
     the plan gate of session me is closed: .tdd-progress.md, SPEC.md cannot be written
-    while the plan gate is closed, `SPEC.md` was changed; `steadfast doctor` says what becomes of it
+    while the plan gate is closed, `SPEC.md` was changed; `steadfast doctor` reports the consequences
     `steadfast plan show --draft` shows it
     ");
 }

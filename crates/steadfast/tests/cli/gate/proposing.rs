@@ -70,7 +70,7 @@ fn a_second_draft_takes_the_place_of_the_first_and_the_difference_is_shown() {
     +### 1.1 Issue and check codes
      - Files: src/code.rs
      - Verify: `test -f src/code.rs`
-    plan HASH8: Sign in with a code, 2 tasks, to be written to SPEC.md; it takes the place of HASH8
+    plan HASH8: Sign in with a code, 2 tasks, to be written to SPEC.md; it replaces HASH8
     The plan gate stays closed. A human approves it with the message `approve plan HASH8`, in Claude Code's question, or by `steadfast plan approve HASH8` in a terminal.
     ");
     let waiting: Value = serde_json::from_str(&sandbox.ok(&["plan", "show", "--draft", "--json"])).unwrap();
