@@ -218,7 +218,7 @@ fn a_loop_that_is_reviewed_is_not_reviewed_by_another_at_the_same_time() {
     assert_eq!((code, said.contains(&format!("loop {} is under way", looped.id))), (1, true), "{said}");
     drop(turn);
     let (_, said) = sandbox.fails(&["resume"]);
-    assert!(said.contains("goes on in the stage review"), "{said}");
+    assert!(said.contains("continues at stage review"), "{said}");
 }
 
 /// The agents that were sent to meet it did not, and nothing else closed its task.
@@ -272,7 +272,7 @@ fn a_panel_looks_at_the_first_failure_and_the_retry_is_told() {
     let sandbox = ready(&spec(title, "grep -q 'Raise a wall' walls.txt"), "");
     let output = sandbox.run(&LOOP);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-    assert!(said(&output).contains("1.2: 2 experts say what to do differently"), "{}", said(&output));
+    assert!(said(&output).contains("1.2: 2 experts gave advice for the next attempt"), "{}", said(&output));
     let (looped, _) = last(&sandbox);
     let tasks = ledger(&sandbox).tasks(&looped.plan.unwrap()).unwrap();
     let noted =
@@ -337,7 +337,7 @@ fn a_loop_that_is_not_finished_is_not_forgotten() {
     let printed = sandbox.run(&["resume", "--print"]);
     assert_eq!(String::from_utf8_lossy(&printed.stdout), "steadfast resume\n");
     let explained = String::from_utf8_lossy(&printed.stderr);
-    assert!(explained.contains(&format!("loop {} goes on in the stage ", before.id)), "{explained}");
+    assert!(explained.contains(&format!("loop {} continues at stage ", before.id)), "{explained}");
     assert_eq!(last(&sandbox).0, before);
     sandbox.ok(&["resume", "--give-up"]);
     assert_eq!(last(&sandbox).0.ended, Some(LoopEnd::Archived));

@@ -174,9 +174,9 @@ fn resume_names_what_is_blocked() {
     sandbox.ok(&["plan", "load", "SPEC.md"]);
     sandbox.ok(&["task", "block", "1.0", "--why", "nobody decided it"]);
     insta::assert_snapshot!(sandbox.fails(&["resume"]).1, @r"
-    error: there is nothing to go on with: 1 task is blocked: 1.0 (nobody decided it); 1 task waits for them
+    error: nothing to continue: 1 task is blocked: 1.0 (nobody decided it); 1 task waits for them
 
-    hint: `steadfast task unblock 1.0` gives it back; `steadfast task list` shows all
+    hint: `steadfast task unblock 1.0` reopens it; `steadfast task list` shows all
     ");
     let sandbox = Sandbox::in_loop();
     sandbox.to_executing();
@@ -187,11 +187,11 @@ fn resume_names_what_is_blocked() {
     let (code, said) = sandbox.fails(&["resume", "--print"]);
     assert_eq!(code, 3);
     insta::assert_snapshot!(sandbox.without_id(&said), @r"
-    error: there is nothing to go on with: loop L (stage executing): 2 tasks are blocked: 1.0 (no key), 1.1 (no key)
+    error: nothing to continue: loop L (stage executing): 2 tasks are blocked: 1.0 (no key), 1.1 (no key)
 
-    hint: `steadfast task unblock 1.0` gives it back; `steadfast task list` shows all
+    hint: `steadfast task unblock 1.0` reopens it; `steadfast task list` shows all
 
-    hint: `steadfast loop advance review` goes on without them
+    hint: `steadfast loop advance review` continues without them
     ");
 }
 

@@ -108,7 +108,7 @@ fn an_unclear_request_is_refused_without_anybody_there_and_asked_about_with_some
     let (code, said) = sandbox.loop_fails(&["start", "Make the app faster."]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(said, @r"
-    error: the request is not clear enough to begin: 0 of 10, and 5 is the least
+    error: the request is not clear enough: 0 of 10 points, at least 5 are required
 
     hint: outcome: What can somebody do afterwards, or what does the program do, that is not so today?
 
@@ -120,7 +120,7 @@ fn an_unclear_request_is_refused_without_anybody_there_and_asked_about_with_some
 
     hint: done: Which command or which list shows that it is finished?
 
-    hint: `steadfast loop start TEXT` with the answers in it begins anew
+    hint: add the answers to the request, and run `steadfast loop start TEXT` again
 
     hint: a human accepts the request with `steadfast loop override --why REASON`
     ");
@@ -171,11 +171,11 @@ fn a_loop_that_is_not_finished_is_offered() {
     insta::assert_snapshot!(said, @r"
     error: loop L is not finished: Add `--since DATE` to `tool log` in src/log.rs: `tool log --since 2026-01-01` prints 3 lines. Do not push to main. Done when `make check` exits 0. (intent)
 
-    hint: `steadfast loop start --resume` goes on with it
+    hint: `steadfast loop start --resume` continues it
 
-    hint: `steadfast loop start --fresh TEXT` puts it away and begins another; a human does that
+    hint: `steadfast loop start --fresh TEXT` archives it and starts another; only a human can run this
 
-    hint: `steadfast loop status` shows how it stands
+    hint: `steadfast loop status` shows its status
     ");
 
     let resumed = sandbox.ok(&["loop", "start", "--resume"]);

@@ -371,9 +371,9 @@ fn a_spec_that_changed_keeps_its_decisions_and_what_was_written_beside_them() {
 fn the_next_session_is_printed_and_only_for_a_human() {
     let sandbox = Sandbox::new().with_ui_skills();
     insta::assert_snapshot!(sandbox.fails(&["resume", "--print"]).1, @r"
-    error: there is nothing to go on with: no task is open in this worktree
+    error: nothing to continue: no task is open in this worktree
 
-    hint: `steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is
+    hint: `steadfast plan load SPEC.md` loads a plan; `steadfast status` shows tasks and sessions
     ");
     sandbox.write("SPEC.json", SPEC.replace("\"Greeting\"", "\"Greet 'em\""));
     sandbox.ok(&["plan", "load", "SPEC.json"]);

@@ -238,7 +238,7 @@ fn a_check_that_passes_before_any_work_is_noted() {
     let sandbox = with_markdown(&format!("# Garden\n\n## Phase 1: P\n\n{}", tasks.concat()));
     let output = sandbox.run(&["run", "SPEC.md", "--host", "sim", "--parallel", "1"]);
     let said = said(&output);
-    assert!(said.contains("its check passes before any work is done: 1.1, 1.3\n"), "{said}");
+    assert!(said.contains("check passes before any work: 1.1, 1.3\n"), "{said}");
     let listed: Value = serde_json::from_str(&sandbox.ok(&["task", "list", "--json"])).unwrap();
     let noted: Vec<&str> = listed["tasks"]
         .as_array()

@@ -220,7 +220,7 @@ fn out_of_the_way_means_that_nothing_is_refused_and_everything_recorded() {
     sandbox.as_agent("s-1", &["task", "start", "1"]);
     assert!(sandbox.stop_is_refused("s-1"));
     let said = sandbox.ok(&["pause", "--for", "2h"]);
-    assert!(said.starts_with("Steadfast is out of the way of 1 session until 20"), "{said}");
+    assert!(said.starts_with("Steadfast is paused for 1 session until 20"), "{said}");
     assert!(!sandbox.stop_is_refused("s-1"));
     sandbox.ok(&["pause", "--end"]);
     assert!(sandbox.stop_is_refused("s-1"));

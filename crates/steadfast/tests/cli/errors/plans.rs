@@ -131,9 +131,9 @@ fn a_session_that_cannot_be_gone_on_with() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(fails(&sandbox, &["resume"]), @r"
     exit 1
-    error: there is nothing to go on with: no task is open in this worktree
+    error: nothing to continue: no task is open in this worktree
 
-    hint: `steadfast plan load SPEC.md` loads a plan; `steadfast status` shows what there is
+    hint: `steadfast plan load SPEC.md` loads a plan; `steadfast status` shows tasks and sessions
     ");
     sandbox.ok(&["task", "add", "One"]);
     sandbox.hook("SessionStart", "s-1", json!({"source": "startup"}));
@@ -143,16 +143,16 @@ fn a_session_that_cannot_be_gone_on_with() {
     command.args(["resume"]).env("PATH", path.parent().unwrap());
     insta::assert_snapshot!(failure(&sandbox, &command.output().unwrap()), @r"
     exit 1
-    session s-1 may still be open and is bound to the plan too: both are held to its tasks, and neither takes over what the other has started
+    session s-1 may still be open and is bound to the plan, too: the open tasks block the stop of both, and neither takes over a task that the other started
     error: cannot start `claude`: No such file or directory (os error 2)
 
     hint: install it, or choose another host with `--host`; `--print` shows the command
     ");
     insta::assert_snapshot!(fails(&sandbox, &["resume", "--host", "sim"]), @r"
     exit 64
-    error: the simulated agent works in runs alone
+    error: the simulated agent works only in runs
 
-    hint: `steadfast run SPEC --host sim` begins one; a session is `claude` or `codex`
+    hint: `steadfast run SPEC --host sim` starts a run; a session needs `claude` or `codex`
     ");
     insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("s-1", &["resume"])), @r"
     exit 2

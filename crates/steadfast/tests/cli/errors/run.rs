@@ -307,7 +307,7 @@ fn a_run_that_is_over_or_unknown() {
     exit 1
     error: run r-e1 is over
 
-    hint: what it did is on steadfast/r-e1; `steadfast run SPEC` begins another
+    hint: its work is on steadfast/r-e1; `steadfast run SPEC` starts another
     ");
     insta::assert_snapshot!(refused(&sandbox, &["resume", "--run", "r-2"]), @r"
     exit 1
@@ -337,7 +337,7 @@ fn a_run_that_is_given_up_leaves_its_branch() {
     let sandbox = with_run(RunState::Paused, None);
     git(&sandbox, &["branch", "steadfast/r-e1"]);
     git(&sandbox, &["branch", "steadfast/r-e1-1.1"]);
-    insta::assert_snapshot!(sandbox.ok(&["resume", "--give-up"]), @"run r-e1 is over; what landed is on steadfast/r-e1");
+    insta::assert_snapshot!(sandbox.ok(&["resume", "--give-up"]), @"run r-e1 is over; its merged work is on steadfast/r-e1");
     assert_eq!(git(&sandbox, &["branch", "--format=%(refname:short)", "--list", "steadfast/*"]), "steadfast/r-e1");
     let runs = Ledger::open(&sandbox.place().state).unwrap().runs_of(&sandbox.place().worktree()).unwrap();
     assert_eq!(runs[0].state, RunState::Stopped);
