@@ -48,7 +48,7 @@ fn start<W: AsRef<OsStr>>(root: &Path, words: impl IntoIterator<Item = W>) -> st
 }
 
 /// Leaves the process group of the hook, which a host may kill, and takes the lowest priority.
-pub(crate) fn step_aside() {
+pub(crate) fn detach_and_yield() {
     const LAST: i32 = 19;
     // `setsid` fails for a process that a terminal started: it leads its group already.
     let _ = rustix::process::setsid();

@@ -106,7 +106,7 @@ fn the_age_is_what_is_asked_for_else_what_is_configured_and_never_less_than_a_da
     assert_eq!(sandbox.ok(&["clean", "--older-than", "0d"]), "nothing to remove: no session is older than 1 day\n");
     let (code, said) = sandbox.fails(&["clean", "--older-than", "1h"]);
     assert_eq!(code, 64);
-    assert!(said.contains("expected is a number of days or weeks, like `30d` or `6w`"), "{said}");
+    assert!(said.contains("expected a number of days or weeks, such as `30d` or `6w`"), "{said}");
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn an_agent_may_not_clean() {
     let output = sandbox.as_agent("s-1", &["clean"]);
     assert_eq!(output.status.code(), Some(2));
     insta::assert_snapshot!(String::from_utf8(output.stderr).unwrap(), @r"
-    error: `steadfast clean` is for a human, and this is an agent's call
+    error: only a human can run `steadfast clean`, and this is an agent's call
 
-    hint: a human runs `steadfast clean` in a terminal of their own
+    hint: a human runs `steadfast clean` in a separate terminal
     ");
     assert_eq!(sessions(&sandbox), ["old"]);
 }
@@ -151,7 +151,7 @@ fn damaged_lines_are_kept_for_a_human_until_all_is_said() {
     fs::write(files.dir().join("journal.damaged"), "what was this\n").unwrap();
     let output = sandbox.run(&["clean"]);
     let said = sandbox.without_paths(&output.stderr);
-    insta::assert_snapshot!(said, @"note: kept 1 old session with damaged lines for you to look at: `journal.damaged` in `/repo/.git/steadfast/sessions`; `--all` removes it too");
+    insta::assert_snapshot!(said, @"note: kept 1 old session with damaged lines for inspection: `journal.damaged` in `/repo/.git/steadfast/sessions`; `--all` removes them, too");
     assert_eq!(known(&sandbox).0, ["old"]);
     sandbox.ok(&["clean", "--all"]);
     assert_eq!((sessions(&sandbox), known(&sandbox).0), (names([]), names([])));

@@ -214,9 +214,9 @@ fn only_a_human_closes_a_task_without_its_check() {
     let refused = sandbox.as_agent("me", &["task", "done", "1", "--force"]);
     assert_eq!(refused.status.code(), Some(2));
     insta::assert_snapshot!(said(&sandbox, &refused), @r"
-    error: `steadfast task done --force` is for a human, and this is an agent's call
+    error: only a human can run `steadfast task done --force`, and this is an agent's call
 
-    hint: a human runs `steadfast task done --force` in a terminal of their own
+    hint: a human runs `steadfast task done --force` in a separate terminal
     ");
     assert_eq!(task(&sandbox)["status"], "pending");
     sandbox.ok(&["task", "done", "1", "--force"]);

@@ -247,7 +247,7 @@ fn a_link_that_leads_nowhere_or_is_gone() {
     assert!(found(&sandbox, "binary-moved").contains("names, leads to `/nowhere/steadfast`, which does not exist"));
     assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("Claude Code: wired."));
     assert_eq!(fs::read_link(&link).unwrap(), sandbox.binary());
-    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("already wired, nothing to change"));
+    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("already set up, nothing to change"));
 }
 
 #[test]

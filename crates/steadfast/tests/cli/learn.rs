@@ -76,7 +76,7 @@ fn an_agent_writes_down_what_it_learned_and_a_human_says_what_is_so() {
     let add =
         ["learn", "add", "npm ci hangs", "--kind", "failure", "--why", "no proxy", "--file", "./web/package.json"];
     assert_eq!(sandbox.by_agent(&add), "learning 1: npm ci hangs (open until a human confirms or dismisses it)\n");
-    assert_eq!(sandbox.by_agent(&add), "learning 1 says that already: npm ci hangs (open, 60 %)\n");
+    assert_eq!(sandbox.by_agent(&add), "already known as learning 1: npm ci hangs (open, 60 %)\n");
     assert_eq!(sandbox.ok(&["learn", "add", "Ask before a release"]), "learning 2: Ask before a release (confirmed)\n");
     assert_eq!(
         as_just_now(&sandbox.ok(&["learn", "list"])),
@@ -109,15 +109,15 @@ fn only_a_human_confirms_or_dismisses() {
     sandbox.by_agent(&["learn", "add", "npm ci hangs"]);
     insta::assert_snapshot!(sandbox.agent_fails(&["learn", "confirm", "1"]), @r"
     exit 2
-    error: `steadfast learn confirm` is for a human, and this is an agent's call
+    error: only a human can run `steadfast learn confirm`, and this is an agent's call
 
-    hint: a human runs `steadfast learn confirm` in a terminal of their own
+    hint: a human runs `steadfast learn confirm` in a separate terminal
     ");
     insta::assert_snapshot!(sandbox.agent_fails(&["learn", "dismiss", "1"]), @r"
     exit 2
-    error: `steadfast learn dismiss` is for a human, and this is an agent's call
+    error: only a human can run `steadfast learn dismiss`, and this is an agent's call
 
-    hint: a human runs `steadfast learn dismiss` in a terminal of their own
+    hint: a human runs `steadfast learn dismiss` in a separate terminal
     ");
     let input = json!({"command": "steadfast learn confirm 1"});
     let call = json!({"tool_name": "Bash", "tool_use_id": "t-1", "tool_input": input});
@@ -132,13 +132,13 @@ fn what_a_human_dismissed_an_agent_does_not_bring_back() {
     sandbox.ok(&["learn", "dismiss", "1"]);
     insta::assert_snapshot!(sandbox.agent_fails(&["learn", "add", "NPM ci hangs"]), @r"
     exit 2
-    error: learning 1 says the same, and a human dismissed it
+    error: a human dismissed this already, as learning 1
 
-    hint: if it is so after all, a human runs `steadfast learn confirm 1`
+    hint: if it is true after all, a human runs `steadfast learn confirm 1`
     ");
     assert_eq!(
         sandbox.ok(&["learn", "add", "npm ci hangs"]),
-        "learning 1 says that already: npm ci hangs (confirmed, 100 %)\n"
+        "already known as learning 1: npm ci hangs (confirmed, 100 %)\n"
     );
 }
 
@@ -147,9 +147,9 @@ fn a_learning_that_says_nothing_or_too_much() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", " \n"]), @r"
     exit 64
-    error: a learning says something, and this one is empty
+    error: the learning is empty
 
-    hint: `steadfast learn add TEXT --why TEXT --file PATH` keeps it for whoever works on that file next
+    hint: `steadfast learn add TEXT --why TEXT --file PATH` records a learning about a file
     ");
     insta::assert_snapshot!(sandbox.refuses(&["learn", "add", &"x".repeat(501)]), @r"
     exit 64
@@ -202,7 +202,7 @@ fn a_learning_that_says_nothing_or_too_much() {
 
     For more information, try '--help'.
     ");
-    assert_eq!(sandbox.run(&["learn", "list"]).stderr, b"nothing was learned yet\n");
+    assert_eq!(sandbox.run(&["learn", "list"]).stderr, b"no learnings yet\n");
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn a_path_is_meant_from_where_one_is() {
         "done: edit src/auth/token.rs, 3 days ago (same folder)\n"
     );
     let none = sandbox.run(&["recall", "--file", "/elsewhere/token.rs"]);
-    assert_eq!((none.stdout, none.stderr), (Vec::new(), b"nothing is remembered that has to do with it\n".to_vec()));
+    assert_eq!((none.stdout, none.stderr), (Vec::new(), b"no related learnings, steps or decisions\n".to_vec()));
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn a_question_without_words() {
     let sandbox = Sandbox::new();
     insta::assert_snapshot!(sandbox.refuses(&["recall"]), @r"
     exit 64
-    error: there is nothing to recall by: neither words nor a file
+    error: no words and no file given
 
     hint: `steadfast recall login token`, or `steadfast recall --file src/auth.rs`
     ");

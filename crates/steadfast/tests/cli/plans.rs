@@ -268,9 +268,9 @@ fn a_plan_is_put_away_with_its_decisions_by_a_human() {
     let (code, said) = sandbox.agent(&["plan", "clear"]);
     assert_eq!(code, 2);
     insta::assert_snapshot!(said, @r"
-    error: `steadfast plan clear` is for a human, and this is an agent's call
+    error: only a human can run `steadfast plan clear`, and this is an agent's call
 
-    hint: a human runs `steadfast plan clear` in a terminal of their own
+    hint: a human runs `steadfast plan clear` in a separate terminal
     ");
     let before = sandbox.decisions("greeting");
     let said = sandbox.without_paths(sandbox.ok(&["plan", "clear"]).as_bytes());

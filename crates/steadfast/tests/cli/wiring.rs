@@ -99,9 +99,9 @@ fn without_a_terminal_and_without_yes_nothing_is_changed() {
     let (code, said) = sandbox.fails(&["init", "--host", "claude"]);
     assert_eq!(code, 3);
     insta::assert_snapshot!(said, @r"
-    error: 15 files would change, and nobody is there to ask
+    error: 15 files would change, and there is no terminal to ask for confirmation
 
-    hint: `steadfast init --yes` does it without asking, `--dry-run` only shows it
+    hint: `steadfast init --yes` writes them without asking, `--dry-run` only shows the changes
     ");
     assert!(!sandbox.place().state.exists());
 }

@@ -58,9 +58,9 @@ fn a_supervisor_that_cannot_be_started() {
     let Some(output) = sandbox.elsewhere(&behind("~/text"), &leave) else { return };
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: the supervisor cannot be started: Permission denied (os error 13)
+    error: cannot start the supervisor: Permission denied (os error 13)
 
-    hint: `steadfast task done 1` starts it as it has to be
+    hint: run the check with `steadfast task done 1`
     ");
     // None of these is left as running.
     sandbox.ok(&["task", "done", "1"]);
@@ -75,17 +75,17 @@ fn a_supervisor_that_is_called_wrongly() {
     leader.args(supervise(&plan, "1")).process_group(0);
     insta::assert_snapshot!(failure(&sandbox, &leader.output().unwrap()), @r"
     exit 1
-    error: a check cannot be supervised here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
+    error: cannot supervise a check here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
 
-    hint: `steadfast task done 1` starts it as it has to be
+    hint: run the check with `steadfast task done 1`
     ");
     let mut confined = sandbox.command();
     confined.args(supervise(&plan, "1")).env("STEADFAST_SANDBOX", "{");
     insta::assert_snapshot!(failure(&sandbox, &confined.output().unwrap()), @r"
     exit 1
-    error: `STEADFAST_SANDBOX` is no sandbox: EOF while parsing an object at line 1 column 1
+    error: `STEADFAST_SANDBOX` is not a valid sandbox: EOF while parsing an object at line 1 column 1
 
-    hint: `steadfast task done 1` starts it as it has to be
+    hint: run the check with `steadfast task done 1`
     ");
     insta::assert_snapshot!(fails(&sandbox, &supervise(&plan, "2")), @r"
     exit 1
@@ -115,9 +115,9 @@ fn a_supervisor_in_a_container_that_was_entered_from_outside() {
     let Some(output) = sandbox.entered("set -m; \"$0\" \"$@\"; exit $?", &supervise(&plan, "1")) else { return };
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
     exit 1
-    error: a check cannot be supervised here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
+    error: cannot supervise a check here: this process cannot leave its terminal, because it leads a group: start it without a group of its own
 
-    hint: `steadfast task done 1` starts it as it has to be
+    hint: run the check with `steadfast task done 1`
     ");
     let done = sandbox.entered("exec \"$0\" \"$@\"", &["task", "done", "1"]).unwrap();
     assert!(done.status.success(), "{done:?}");
@@ -174,9 +174,9 @@ fn a_changed_check_that_an_agent_says_yes_to() {
     sandbox.write("check.sh", "true");
     insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("me", &["task", "done", "1", "--accept-check"])), @r"
     exit 2
-    error: `steadfast task done --accept-check` is for a human, and this is an agent's call
+    error: only a human can run `steadfast task done --accept-check`, and this is an agent's call
 
-    hint: a human runs `steadfast task done --accept-check` in a terminal of their own
+    hint: a human runs `steadfast task done --accept-check` in a separate terminal
     ");
 }
 

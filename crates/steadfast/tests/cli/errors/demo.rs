@@ -215,14 +215,14 @@ fn a_scenario_that_is_not_there_or_none() {
     exit 1
     error: cannot read the scenario absent.json: No such file or directory (os error 2)
 
-    hint: `--scenario FILE` is JSON; without it the tasks of the ledger are worked through
+    hint: `--scenario FILE` must be JSON; without it, the agent works through the tasks of the ledger
     ");
     fs::write(sandbox.root().join("talk.json"), "{}").unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["sim", "--scenario", "talk.json"]), @r"
     exit 1
     error: talk.json: missing field `name` at line 1 column 2
 
-    hint: `--scenario FILE` is JSON; without it the tasks of the ledger are worked through
+    hint: `--scenario FILE` must be JSON; without it, the agent works through the tasks of the ledger
     ");
     // The folder goes while its agent comes.
     let gone = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" \"$@\"";
@@ -231,7 +231,7 @@ fn a_scenario_that_is_not_there_or_none() {
     exit 1
     error: cannot work in .: No such file or directory (os error 2)
 
-    hint: it works in this folder and calls this program's own hooks: both have to be there
+    hint: the agent needs this folder and the hooks of this program
     ");
 }
 
@@ -266,8 +266,8 @@ fn a_simulated_session_that_does_not_end_by_itself() {
     fs::write(sandbox.root().join("talker.json"), scenario).unwrap();
     insta::assert_snapshot!(fails(&sandbox, &["sim", "--scenario", "talker.json", "--stop-cap", "1"]), @r"
     exit 1
-    error: the session did not end by itself: overridden
+    error: the session did not end normally: overridden
 
-    hint: its last lines on standard output say how it came to that
+    hint: its last lines on standard output show the cause
     ");
 }

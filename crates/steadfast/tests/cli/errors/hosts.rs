@@ -273,7 +273,7 @@ fn a_program_that_settings_cannot_name() {
     exit 1
     error: /home/sf is not named `steadfast`: hooks of that name could not be told from others
 
-    hint: `cargo install --path crates/steadfast --profile dist` puts it where it stays; run `steadfast init` then
+    hint: run `cargo install --path crates/steadfast --profile dist` to install it, then `steadfast init`
     ");
     let odd = sandbox.home().join(OsStr::from_bytes(b"od\xff")).join("steadfast");
     insta::assert_snapshot!(called(&odd), @r"
@@ -292,7 +292,7 @@ fn a_program_that_does_not_find_itself() {
     exit 1
     error: cannot find this program: no /proc/self/exe available. Is /proc mounted?
 
-    hint: `steadfast init --shared` names it without its path
+    hint: `steadfast init --shared` writes the name of the program without its path
     ");
     let output = sandbox.elsewhere("mount -t tmpfs tmpfs /proc && exec \"$0\" \"$@\"", &["sim"]).unwrap();
     insta::assert_snapshot!(failure(&sandbox, &output), @r"
@@ -330,8 +330,8 @@ fn shared_wiring_that_names_what_is_not_on_the_path() {
     let mut command = sandbox.command();
     command.args(["init", "--host", "claude", "--shared", "--dry-run"]).env("PATH", "/usr/bin:/bin");
     insta::assert_snapshot!(sandbox.without_paths(&command.output().unwrap().stderr), @r"
-    note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is
-    nothing was changed: this was a dry run over 14 files
+    note: `steadfast` is not on your PATH; shared hooks call it by name and do nothing until it is
+    dry run: 14 files would change, nothing was written
     ");
 }
 
@@ -382,7 +382,7 @@ fn a_human_who_says_no() {
     change 15 files? [y/N] n
     error: nothing was changed
 
-    hint: `steadfast init` asks again; `--dry-run` only shows what it would change
+    hint: `steadfast init` asks again; `--dry-run` only shows the changes
     ");
     assert!(!sandbox.place().state.exists());
 }
@@ -400,6 +400,6 @@ fn a_program_in_a_build_folder() {
     exit 1
     error: /repo/target/debug/steadfast is inside the build folder /repo/target/debug, which the next build changes
 
-    hint: `cargo install --path crates/steadfast --profile dist` puts it where it stays; run `steadfast init` then
+    hint: run `cargo install --path crates/steadfast --profile dist` to install it, then `steadfast init`
     ");
 }

@@ -156,8 +156,8 @@ fn a_session_that_cannot_be_gone_on_with() {
     ");
     insta::assert_snapshot!(failure(&sandbox, &sandbox.as_agent("s-1", &["resume"])), @r"
     exit 2
-    error: `steadfast resume` is for a human, and this is an agent's call
+    error: only a human can run `steadfast resume`, and this is an agent's call
 
-    hint: a human runs `steadfast resume` in a terminal of their own
+    hint: a human runs `steadfast resume` in a separate terminal
     ");
 }

@@ -50,9 +50,9 @@ fn a_mode_that_is_none() {
     ");
     insta::assert_snapshot!(fails(&sandbox, &["config", "set", "mode.completion", "loud"]), @r"
     exit 64
-    error: `mode.completion` cannot be `loud`
+    error: invalid value `loud` for `mode.completion`
 
-    hint: expected is `observe` or `advise` or `enforce`
+    hint: expected `observe` or `advise` or `enforce`
     ");
 }
 
