@@ -102,7 +102,7 @@ fn show(json: bool) -> Result<(), CommandError> {
     let settings = config.load()?;
     for (key, source) in &settings.ignored {
         let path = config.path(*source).map(|path| path.display().to_string()).unwrap_or_default();
-        note!("note: `{path}` sets `{key}`, which is ignored there: only your own settings may name a command to run");
+        note!("note: `{path}` says `{key}`, which is ignored there: only your own settings may name a command to run");
     }
     let lines = settings.lines();
     if json {

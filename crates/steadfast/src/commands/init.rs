@@ -69,8 +69,8 @@ impl Init {
         }
         if request.stop_block_cap.is_some() {
             note!(
-                "note: `stop.max_idle` is 8 or more, so `init` raises `{}`. This also lifts Claude Code's limit for \
-                 other Stop hooks.",
+                "note: `stop.max_idle` is 8 or more, so `init` raises `{}`. This also lifts Claude Code's limit \
+                 for other Stop hooks.",
                 install::STOP_BLOCK_CAP
             );
         }

@@ -245,7 +245,7 @@ fn a_link_that_leads_nowhere_or_is_gone() {
     ");
     std::os::unix::fs::symlink("/nowhere/steadfast", &link).unwrap();
     assert!(found(&sandbox, "binary-moved").contains("names, leads to `/nowhere/steadfast`, which does not exist"));
-    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("Claude Code: wired."));
+    assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("Claude Code: set up."));
     assert_eq!(fs::read_link(&link).unwrap(), sandbox.binary());
     assert!(sandbox.ok(&["init", "--host", "claude", "--yes"]).contains("already set up, nothing to change"));
 }
@@ -494,7 +494,7 @@ fn an_agent_may_look_and_not_mend() {
     assert_eq!(sandbox.as_agent("s-1", &["doctor"]).status.code(), Some(0));
     let output = sandbox.as_agent("s-1", &["doctor", "--fix"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("`steadfast doctor --fix` is for a human"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("only a human can run `steadfast doctor --fix`"));
 }
 
 #[test]

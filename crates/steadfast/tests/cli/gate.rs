@@ -185,7 +185,7 @@ fn only_a_human_opens_it() {
     for command in [&["plan", "approve"][..], &["plan", "approve", "--yes"], &["plan", "reject"], &["plan", "unlock"]] {
         let (code, said) = sandbox.agent(command);
         assert_eq!(code, 2, "{said}");
-        assert!(said.starts_with(&format!("error: `steadfast plan {}` is for a human", command[1])), "{said}");
+        assert!(said.starts_with(&format!("error: only a human can run `steadfast plan {}`", command[1])), "{said}");
     }
     assert_eq!(sandbox.gate(), is("required", "locked"));
 }

@@ -90,7 +90,7 @@ fn loading_again_takes_over_what_was_done_since_and_reopens_nothing() {
     sandbox.ok(&["task", "start", "1.1"]);
     sandbox.write("openspec/changes/greet/tasks.md", TASKS.replace("- [ ] 1.2", "- [x] 1.2"));
     let said = sandbox.ok(&load);
-    assert!(said.contains("nothing in it changed\ntaken over: 1 done, as `claimed`\n"), "{said}");
+    assert!(said.contains("is already loaded and unchanged\ntaken over: 1 done, as `claimed`\n"), "{said}");
     assert_eq!(
         stands(&sandbox, &["1.1", "1.2", "2.1"]),
         ["1.1 in_progress claimed", "1.2 done claimed", "2.1 done forced"]

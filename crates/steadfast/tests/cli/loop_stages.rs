@@ -151,7 +151,7 @@ fn a_human_takes_an_unclear_request_as_it_is_and_an_agent_does_not() {
     let sandbox = Sandbox::new();
     sandbox.loop_fails(&["start", "Make the app faster."]);
     let (code, said) = sandbox.loop_as_agent("me", &["override", "--why", "because"]);
-    assert_eq!((code, said.contains("is for a human")), (2, true), "{said}");
+    assert_eq!((code, said.contains("only a human can run")), (2, true), "{said}");
     assert_eq!(sandbox.fails(&["loop", "override", "--why", " "]).0, 64);
     sandbox.ok(&["loop", "override", "--why", "a trial"]);
     let status = sandbox.loop_json(&["status"]);
@@ -258,7 +258,7 @@ fn a_shape_keeps_what_request_and_spec_say_and_says_what_no_call_shows() {
     sandbox.ok(&["loop", "advance", "shape"]);
     let output = sandbox.run(&["loop", "shape", "SPEC.md"]);
     assert!(
-        String::from_utf8_lossy(&output.stderr).contains("\"Be kind to the reader\" is no single action"),
+        String::from_utf8_lossy(&output.stderr).contains("\"Be kind to the reader\" is not a single action"),
         "{output:?}"
     );
     insta::assert_snapshot!(sandbox.page("SHAPE.md"), @r"
@@ -290,7 +290,7 @@ fn from_decompose_on_only_a_human_changes_the_shape() {
     let sandbox = Sandbox::executing();
     sandbox.write("SPEC.md", SPEC.replace("- Don't touch migrations/.\n", ""));
     let (code, said) = sandbox.loop_as_agent("me", &["shape", "SPEC.md"]);
-    assert_eq!((code, said.contains("changed by a human")), (2, true), "{said}");
+    assert_eq!((code, said.contains("only a human can change its must-nots")), (2, true), "{said}");
     let (code, _) = sandbox.loop_as_agent("me", &["archive"]);
     assert_eq!(code, 2);
 }

@@ -160,7 +160,7 @@ fn the_block_cap_is_raised_only_for_eight_or_more_and_said_aloud() {
         let output = sandbox.run(&["init", "--host", "claude", "--yes"]);
         let (said, shown) = (String::from_utf8(output.stderr).unwrap(), String::from_utf8(output.stdout).unwrap());
         assert_eq!(shown.contains("\"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP\": \"9\""), raised, "{shown}");
-        assert_eq!(said.contains("frees other Stop hooks"), raised, "{said}");
+        assert_eq!(said.contains("for other Stop hooks"), raised, "{said}");
     }
 }
 
