@@ -15,18 +15,18 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 use std::{io, mem, ptr};
 
-/// Time limit of the fallback process. It keeps the default action, so the second SIGALRM kills it.
-const SECOND_RING: Duration = Duration::from_millis(250);
+/// Time limit of the fallback process: the second SIGALRM kills it, or makes it print its last word.
+const FALLBACK_LIMIT: Duration = Duration::from_millis(250);
 
 /// The fallback program, as arguments of `execv`.
-struct Instead {
+struct Fallback {
     program: CString,
     /// The last is null.
     arguments: Vec<*const c_char>,
 }
 
 /// Null until an alarm is set, and never freed: the handler may run as long as the process lives.
-static INSTEAD: AtomicPtr<Instead> = AtomicPtr::new(ptr::null_mut());
+static FALLBACK: AtomicPtr<Fallback> = AtomicPtr::new(ptr::null_mut());
 
 /// Sets a timer that replaces this process with this program and other arguments.
 pub(crate) fn set(bound: Duration, arguments: impl IntoIterator<Item = OsString>) -> io::Result<()> {
@@ -34,15 +34,15 @@ pub(crate) fn set(bound: Duration, arguments: impl IntoIterator<Item = OsString>
     let words: Vec<CString> =
         arguments.into_iter().map(|word| CString::new(word.into_vec())).collect::<Result<_, _>>()?;
     let arguments = words.into_iter().map(|word| word.into_raw().cast_const()).chain([ptr::null()]).collect();
-    INSTEAD.store(Box::leak(Box::new(Instead { program, arguments })), Ordering::Release);
+    FALLBACK.store(Box::leak(Box::new(Fallback { program, arguments })), Ordering::Release);
     // SAFETY: zeroes are a `sigaction` without flags, with an empty mask.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
-    action.sa_sigaction = ring as extern "C" fn(c_int) as libc::sighandler_t;
+    action.sa_sigaction = on_first_alarm as extern "C" fn(c_int) as libc::sighandler_t;
     // The signal stays blocked in the fallback until that is ready for the second SIGALRM.
-    // SAFETY: `ring` does only what a handler may do.
+    // SAFETY: `on_first_alarm` does only what a handler may do.
     check(unsafe { libc::sigaction(libc::SIGALRM, &raw const action, ptr::null_mut()) })?;
     unblock()?;
-    start(bound, SECOND_RING)
+    start(bound, FALLBACK_LIMIT)
 }
 
 /// The answer that the fallback prints on the second SIGALRM: the timer survives `execv`.
@@ -53,14 +53,14 @@ pub(crate) fn set_last_word(said: String) -> io::Result<()> {
     LAST_WORD.store(Box::leak(Box::new(said)), Ordering::Release);
     // SAFETY: zeroes are a `sigaction` without flags, with an empty mask.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };
-    action.sa_sigaction = say_last_word as extern "C" fn(c_int) as libc::sighandler_t;
-    // SAFETY: `say_last_word` does only what a handler may do.
+    action.sa_sigaction = on_second_alarm as extern "C" fn(c_int) as libc::sighandler_t;
+    // SAFETY: `on_second_alarm` does only what a handler may do.
     check(unsafe { libc::sigaction(libc::SIGALRM, &raw const action, ptr::null_mut()) })?;
     unblock()
 }
 
 /// A signal handler: nothing here allocates, locks or panics.
-extern "C" fn say_last_word(_: c_int) {
+extern "C" fn on_second_alarm(_: c_int) {
     // SAFETY: set before the handler was, never changed and never freed; `write` and `_exit` may be called in a handler.
     unsafe {
         let said = &*LAST_WORD.load(Ordering::Acquire);
@@ -102,11 +102,11 @@ fn time(time: Duration) -> libc::timeval {
 }
 
 /// A signal handler: nothing here allocates, locks or panics.
-extern "C" fn ring(_: c_int) {
+extern "C" fn on_first_alarm(_: c_int) {
     // SAFETY: set before the timer was, never changed and never freed; `execv` and `_exit` may be called in a handler.
     unsafe {
-        let instead = INSTEAD.load(Ordering::Acquire);
-        libc::execv((*instead).program.as_ptr(), (*instead).arguments.as_ptr());
+        let fallback = FALLBACK.load(Ordering::Acquire);
+        libc::execv((*fallback).program.as_ptr(), (*fallback).arguments.as_ptr());
         libc::_exit(0);
     }
 }

@@ -1,4 +1,4 @@
-//! Work that takes longer than a hook may: runs in a separate process, and the hook does not wait for it.
+//! Work that takes longer than a hook may. It runs in a separate process, and the hook does not wait for it.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -35,7 +35,7 @@ pub(crate) fn show_plan(plan: &InstallPlan, whole: bool) -> Result<(), CommandEr
         }
     }
     for path in &plan.left {
-        note!("note: `{}` was edited after `init` wrote it, so it stays as it is", path.display());
+        note!("note: `{}` differs from what `init` writes, so it stays as it is", path.display());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The only place that reads the environment and the clock.
 
-#![expect(clippy::disallowed_methods, reason = "this is the door")]
+#![expect(clippy::disallowed_methods, reason = "only this module may read them")]
 
 use std::ffi::OsString;
 use std::path::PathBuf;

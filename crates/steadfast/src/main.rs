@@ -26,7 +26,7 @@ use steadfast_hook::{CallError, HookAnswer, HookCall, fallback, last_word};
 use steadfast_redact::redact_json;
 
 /// Time limit for the answer to a host.
-const BOUND: Duration = Duration::from_millis(950);
+const TIME_LIMIT: Duration = Duration::from_millis(950);
 
 /// The command that replaces a hook over its time limit.
 const TOO_LATE: &str = "hook-too-late";
@@ -49,8 +49,8 @@ fn main() -> ExitCode {
 
 fn hook(call: &HookCall) -> ExitCode {
     let around = environment::of_hook();
-    let instead = ["steadfast", TOO_LATE].into_iter().chain(call.words()).map(OsString::from);
-    let HookAnswer { said, background } = match alarm::set(BOUND, instead) {
+    let fallback_arguments = ["steadfast", TOO_LATE].into_iter().chain(call.words()).map(OsString::from);
+    let HookAnswer { said, background } = match alarm::set(TIME_LIMIT, fallback_arguments) {
         Ok(()) => steadfast_hook::answer(call, &around, std::io::stdin()),
         Err(error) => {
             let said = fallback(call, &around, &format!("cannot set the timer: {error}"));
@@ -66,7 +66,7 @@ fn hook(call: &HookCall) -> ExitCode {
 fn hook_too_late(arguments: Vec<OsString>) -> ExitCode {
     match HookCall::parse(&arguments) {
         Ok(call) => {
-            let why = format!("no answer within {} ms", BOUND.as_millis());
+            let why = format!("no answer within {} ms", TIME_LIMIT.as_millis());
             let around = environment::of_hook();
             // Without a last word, the second SIGALRM kills the process, and the host continues. Until here the signal was
             // blocked, so on a busy machine it cannot come too early.

@@ -58,7 +58,7 @@ impl Check {
             [line] => line.clone(),
             words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
         };
-        let (reading, verdict) = look(&command, &self.protect);
+        let (reading, verdict) = evaluate(&command, &self.protect);
         if self.json {
             tell!("{}", to_json(&reading, &verdict))?;
         } else {
@@ -82,13 +82,13 @@ fn batch() -> Result<(), CommandError> {
             CommandError::failure(format!("line {number} is not `{{\"command\", \"protect\": […]}}`: {error}"))
                 .hint("every line is one object: `{\"command\": \"rm a\", \"protect\": [\"a\"]}`; the lines before it have their verdicts")
         })?;
-        let (reading, verdict) = look(&asked.command, &asked.protect);
+        let (reading, verdict) = evaluate(&asked.command, &asked.protect);
         tell!("{}", to_json(&reading, &verdict))?;
     }
     Ok(())
 }
 
-fn look(command: &str, protect: &[String]) -> (Reading, GuardVerdict) {
+fn evaluate(command: &str, protect: &[String]) -> (Reading, GuardVerdict) {
     let text = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
     let context = Context { cwd: text(environment::cwd()), home: environment::home().map(text).unwrap_or_default() };
     let reading = effects(command, &context);

@@ -50,7 +50,7 @@ impl Resume {
             } else if self.give_up {
                 run::give_up_loop(&repository, &looped)
             } else {
-                run::go_on_with_loop(&repository, looped, &self.flags)
+                run::resume_loop(&repository, looped, &self.flags)
             };
         }
         if let Some(row) = lifecycle::find(&repository, self.run.as_deref())? {
@@ -63,7 +63,7 @@ impl Resume {
             } else if self.give_up {
                 run::give_up(&repository, &row)
             } else {
-                run::go_on(&repository, row, &self.flags)
+                run::resume(&repository, row, &self.flags)
             };
         }
         match looped {

@@ -28,8 +28,8 @@ use display::Display;
 
 /// Run agents on a spec, and merge their checked work.
 ///
-/// A unit of work starts as soon as the units that it depends on are merged, each in its own git worktree. Your branch
-/// and your uncommitted changes stay as they are; the result is on a separate branch. Ctrl-C pauses the run. `steadfast
+/// Each unit of work runs in its own git worktree, and starts as soon as the units that it depends on are merged. Your
+/// branch and your uncommitted changes stay as they are; the result is on a separate branch. Ctrl-C pauses the run. `steadfast
 /// resume` continues it, after a crash too, and repeats no finished work.
 #[derive(Debug, Args)]
 pub(super) struct Run {
@@ -136,7 +136,7 @@ fn words(what: &Path) -> Option<&str> {
 }
 
 /// Continues a run that was paused or has lost its process.
-pub(super) fn go_on(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
+pub(super) fn resume(repository: &Repository, row: RunRow, flags: &Flags) -> Result<(), CommandError> {
     lifecycle::nobody_runs(&row)?;
     let settings = repository.config.load()?.run;
     let host = flags.host.unwrap_or(row.host);
@@ -152,7 +152,7 @@ pub(super) fn give_up(repository: &Repository, row: &RunRow) -> Result<(), Comma
 }
 
 /// Continues a loop that runs without a session.
-pub(super) fn go_on_with_loop(repository: &Repository, looped: Loop, flags: &Flags) -> Result<(), CommandError> {
+pub(super) fn resume_loop(repository: &Repository, looped: Loop, flags: &Flags) -> Result<(), CommandError> {
     let settings = repository.config.load()?.run;
     in_terminal(repository, &settings, |stop, console| {
         loop_run::go_on(repository, looped, flags.host, |limits| flags.changed(limits), stop, console)
@@ -189,10 +189,10 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     let mut display = Display::new(&row, &repository.place, settings, Until::End);
     let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };
     let outcome = lifecycle::go(repository, &row, whole, &mut display);
-    let untold = tell_tracker(&repository.place, &row);
+    let messages = tell_tracker(&repository.place, &row);
     let outcome = outcome.inspect_err(|_| display.wipe())?;
     display.finish(&repository.ledger()?, &outcome)?;
-    untold.iter().for_each(|line| note!("{line}"));
+    messages.iter().for_each(|line| note!("{line}"));
     let plan = repository.ledger()?.plan_row(&row.plan)?;
     if let Some(line) = spec_file::changed(&repository.place.root, &plan) {
         tell!("{line}")?;

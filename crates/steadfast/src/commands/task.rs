@@ -148,10 +148,10 @@ impl Task {
         match self {
             Self::List { output } => show(&list, &list.all()?, output)?,
             Self::Ready { output } => show(&list, &list.ready()?, output)?,
-            Self::Next { output } => one(&list, list.next()?, output)?,
+            Self::Next { output } => show_one(&list, list.next()?, output)?,
             Self::Show { id, output } => {
                 let task = list.find(&TaskId::new(id))?;
-                one(&list, Some(task), output)?;
+                show_one(&list, Some(task), output)?;
             }
             change => {
                 let is_check = matches!(change, Self::Check { .. });
@@ -270,7 +270,7 @@ fn show(list: &TaskList, tasks: &[LedgerTask], output: Output) -> Result<(), Com
 }
 
 /// Prints one task with its details.
-fn one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), CommandError> {
+fn show_one(list: &TaskList, task: Option<LedgerTask>, output: Output) -> Result<(), CommandError> {
     show(list, task.as_slice(), output)?;
     match task {
         Some(task) if !output.json => {

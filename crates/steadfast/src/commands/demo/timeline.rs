@@ -114,7 +114,7 @@ impl Timeline {
                     Some(Release::NeedsUser) => "lets the agent stop: it needs you",
                     Some(Release::Capped) => "lets the agent stop: capped, not complete",
                     Some(Release::NotApproved) => "lets the agent stop: the plan is not approved",
-                    Some(Release::Dismissed) => "lets the agent stop: dismissed by the human",
+                    Some(Release::Dismissed) => "lets the agent stop: released by the human",
                     Some(Release::Yielded) => "lets the agent wait",
                     None => "lets the agent stop",
                 };

@@ -53,8 +53,8 @@ impl Start {
         let caller = here::caller(&repository, "loop start");
         let mut loops = Loops::of(&repository)?;
         // A loop that waits for a clearer request is replaced by that request.
-        let waits = |looped: &Loop| looped.is_unclear() && self.request.is_some() && !self.resume;
-        match loops.unfinished()?.filter(|looped| !waits(looped)) {
+        let is_replaced = |looped: &Loop| looped.is_unclear() && self.request.is_some() && !self.resume;
+        match loops.unfinished()?.filter(|looped| !is_replaced(looped)) {
             None if self.resume => {
                 loops.current()?;
             }

@@ -121,9 +121,9 @@ impl Approve {
 /// Notes protected files that changed while the gate was closed. Not the path of the plan: the approval writes it, and
 /// keeps the file that was there.
 fn tell_broken(list: &TaskList, draft: &Draft) {
-    let its = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == draft.hash);
-    for standing in list.gates().into_iter().filter(its) {
-        let mut looked = standing.seal(list.place());
+    let its = |closed_gate: &ClosedGate| closed_gate.draft().is_some_and(|line| line.hash == draft.hash);
+    for closed_gate in list.gates().into_iter().filter(its) {
+        let mut looked = closed_gate.seal(list.place());
         looked.breaks.retain(|broken| broken.path != draft.path);
         if let Some(broken) = looked.line() {
             note!("note: {broken}; approving the plan does not undo this, and removes the seal");

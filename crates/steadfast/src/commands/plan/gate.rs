@@ -47,7 +47,7 @@ impl Reject {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let list = here::task_list("plan reject")?;
         let draft = list.draft_of(self.hash.as_deref())?;
-        let is_its = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == draft.hash);
+        let is_its = |closed_gate: &ClosedGate| closed_gate.draft().is_some_and(|line| line.hash == draft.hash);
         let gates: Vec<ClosedGate> = list.gates().into_iter().filter(is_its).collect();
         if gates.is_empty() {
             return Err(CommandError::failure(format!("no plan gate waits for draft `{}`", short_of(&draft)))
@@ -75,8 +75,8 @@ pub(super) fn unlock() -> Result<(), CommandError> {
 pub(super) fn take(file: &str) -> Result<(), CommandError> {
     let list = here::task_list("plan take")?;
     let place = list.place();
-    for standing in list.gates() {
-        let taken = take_kept(place, &standing.gate.scope, standing.root(place), file, environment::now());
+    for closed_gate in list.gates() {
+        let taken = take_kept(place, &closed_gate.gate.scope, closed_gate.root(place), file, environment::now());
         let taken = taken.map_err(|error| CommandError::failure(format!("cannot write `{file}`: {error}")))?;
         if let Some(path) = taken {
             tell!("{} is restored and sealed", path.display())?;

@@ -26,9 +26,9 @@ pub(super) fn show(list: &TaskList, as_json: bool) -> Result<(), CommandError> {
     if let Some(missing) = here::missing_hooks(list.place()) {
         tell!("{missing}")?;
     }
-    for standing in gates {
-        tell!("{}", gate_line(list.place(), standing, &list.repository().environment))?;
-        if let Some(broken) = standing.seal(list.place()).line() {
+    for closed_gate in gates {
+        tell!("{}", gate_line(list.place(), closed_gate, &list.repository().environment))?;
+        if let Some(broken) = closed_gate.seal(list.place()).line() {
             tell!("{broken}; `steadfast doctor` reports the consequences")?;
         }
     }
