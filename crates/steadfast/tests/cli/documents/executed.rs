@@ -1,0 +1,187 @@
+//! Every command line and configuration block of the documents runs here, in order, in one sandbox for each page.
+//!
+//! | block | its test |
+//! | --- | --- |
+//! | `sh` | a script that exits with 0 |
+//! | `console` | lines with `$ ` are commands; each other line occurs in the output of the command above it |
+//! | `toml` | a `steadfast.toml` that `steadfast config show` reads without a complaint |
+//! | `json` | one value, or a value for each line |
+//! | `markdown` | a file that later blocks use |
+//! | `text` | has no command of ours |
+//!
+//! Comments above a block change that: `not run: REASON`, `file: PATH` (write the block there), `exit: CODE`, `as: agent` (inside
+//! the tool call of an agent), `answer: TEXT` (at a terminal, with this typed). A comment that begins with `<!-- setup` is a
+//! script that prepares the sandbox and that readers do not see.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use super::page::{Block, Page, pages};
+use crate::run::git;
+use crate::sandbox::{Sandbox, write_program};
+
+const MARKS: [&str; 6] = ["not run", "file", "exit", "as", "answer", "keys"];
+/// Its help texts have their own tests.
+const GENERATED: &str = "docs/reference/commands.md";
+
+/// A repository with a commit, and programs that stand for the agents and the tools of a project.
+pub(super) fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::bare();
+    let bin = sandbox.binary().parent().unwrap().to_owned();
+    for name in ["claude", "codex", "cargo", "npm"] {
+        write_program(&bin.join(name), "exit 0");
+    }
+    git(&sandbox, &["config", "user.name", "A User"]);
+    git(&sandbox, &["config", "user.email", "user@example.com"]);
+    git(&sandbox, &["commit", "--quiet", "--allow-empty", "-m", "Start"]);
+    sandbox
+}
+
+/// Runs a script at the root of the checkout. It has two minutes.
+fn bash(sandbox: &Sandbox, script: &str, block: &Block) -> Output {
+    let mut command = sandbox.command_of("timeout".as_ref());
+    command.args(["120", "bash", "-e", "-c", script]);
+    if block.mark("as") == Some("agent") {
+        command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "session");
+    }
+    let Some(answer) = block.mark("answer") else { return command.output().unwrap() };
+    let mut terminal = Command::new("script");
+    terminal.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    terminal.args(["--quiet", "--return", "--command"]).arg(format!("timeout 120 bash -e -c '{script}'"));
+    terminal.arg("/dev/null").current_dir(sandbox.root()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = terminal.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(format!("{answer}\n").as_bytes()).unwrap();
+    let mut stdout = Vec::new();
+    // The end of the input would end the terminal.
+    child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
+    drop(input);
+    Output { status: child.wait().unwrap(), stdout, stderr: Vec::new() }
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn script(sandbox: &Sandbox, script: &str, block: &Block) -> Result<String, String> {
+    let output = bash(sandbox, script, block);
+    let expected = block.mark("exit").map_or(0, |code| code.parse().unwrap());
+    let said = said(&output);
+    if output.status.code() == Some(expected) {
+        return Ok(said);
+    }
+    Err(format!("{:?} instead of {expected}:\n{script}\n{said}", output.status.code()))
+}
+
+/// The commands with the lines that their output has.
+fn console(sandbox: &Sandbox, block: &Block) -> Result<(), String> {
+    let mut printed = None;
+    for line in block.text.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            printed = Some(script(sandbox, command, block)?);
+        } else if !line.trim().is_empty() {
+            let printed = printed.as_deref().ok_or("output without a command")?;
+            // `…` stands for what differs from one run to the next.
+            let mut rest = printed;
+            for part in line.split('…').map(str::trim).filter(|part| !part.is_empty()) {
+                let Some((_, after)) = rest.split_once(part) else {
+                    return Err(format!("`{part}` is not in the output:\n{printed}"));
+                };
+                rest = after;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// In the user's own file every key is valid.
+fn toml(text: &str) -> Result<(), String> {
+    let sandbox = Sandbox::new();
+    sandbox.set_own(text);
+    let output = sandbox.run(&["config", "show"]);
+    if output.status.success() && output.stderr.is_empty() { Ok(()) } else { Err(said(&output)) }
+}
+
+fn json(text: &str) -> Result<(), String> {
+    let is_json = |text: &str| serde_json::from_str::<Value>(text).map(drop);
+    is_json(text).or_else(|error| match text.lines().map(is_json).collect() {
+        Ok(()) => Ok(()),
+        Err(_) => Err(error.to_string()),
+    })
+}
+
+fn text(text: &str) -> Result<(), String> {
+    let is_command = |line: &&str| line.starts_with("$ ") || line.starts_with("steadfast ");
+    match text.lines().find(is_command) {
+        None => Ok(()),
+        Some(line) => Err(format!("`{line}` belongs in a block `sh` or `console`")),
+    }
+}
+
+fn execute(sandbox: &Sandbox, block: &Block) -> Result<(), String> {
+    if let Some(unknown) = block.marks().find(|mark| !MARKS.contains(mark)) {
+        return Err(format!("unknown mark `{unknown}`"));
+    }
+    if let Some(path) = block.mark("file") {
+        let file = sandbox.root().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, &block.text).unwrap();
+    }
+    match block.kind.as_str() {
+        "setup" | "sh" => script(sandbox, &block.text, block).map(drop),
+        "console" => console(sandbox, block),
+        "toml" => toml(&block.text),
+        "json" => json(&block.text),
+        "text" => text(&block.text),
+        "markdown" if block.mark("file").is_some() => Ok(()),
+        kind => Err(format!("a block of the kind `{kind}` needs `<!-- not run: REASON -->` above it")),
+    }
+}
+
+/// For a test that reads a page in its own way.
+pub(super) fn prepare(sandbox: &Sandbox, block: &Block) {
+    if matches!(block.kind.as_str(), "setup" | "markdown") {
+        execute(sandbox, block).unwrap();
+    }
+}
+
+#[derive(Default)]
+struct Count {
+    executed: usize,
+    not_run: Vec<String>,
+    failed: Vec<String>,
+}
+
+fn page(page: &Page, count: &mut Count) {
+    let blocks = page.blocks();
+    if blocks.is_empty() || page.path == GENERATED {
+        return;
+    }
+    let sandbox = sandbox();
+    for block in blocks {
+        let at = format!("{}:{}", page.path, block.line);
+        match block.mark("not run") {
+            Some(reason) if reason.len() > 5 => count.not_run.push(format!("{at}: {reason}")),
+            Some(_) => count.failed.push(format!("{at}: no reason")),
+            None => {
+                count.executed += usize::from(block.kind != "setup" && block.kind != "text");
+                if let Err(why) = execute(&sandbox, &block) {
+                    count.failed.push(format!("{at}: {why}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_block_of_the_documents_runs_or_says_why_not() {
+    let mut count = Count::default();
+    pages().iter().for_each(|each| page(each, &mut count));
+    let Count { executed, not_run, failed } = count;
+    eprintln!("{executed} blocks run, {} do not:\n{}", not_run.len(), not_run.join("\n"));
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+    assert!(not_run.len() * 4 <= executed, "too many blocks are not run");
+}

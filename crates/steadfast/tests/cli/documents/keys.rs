@@ -1,0 +1,69 @@
+//! The shapes in the reference of JSON outputs have the keys of the real output.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::executed::{prepare, sandbox};
+use super::page::Page;
+
+const PAGE: &str = "docs/reference/json.md";
+
+/// The paths of all keys, such as `tasks[].id`. `open` are those below which this output has nothing to compare.
+fn keys(value: &Value, at: &str, found: &mut BTreeSet<String>, open: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object {
+                let mut path = at.to_owned();
+                let _ = write!(path, "{}{key}", if at.is_empty() { "" } else { "." });
+                keys(value, &path, found, open);
+                found.insert(path);
+            }
+        }
+        Value::Array(items) if items.is_empty() => _ = open.insert(at.to_owned()),
+        Value::Array(items) => items.iter().for_each(|item| keys(item, &format!("{at}[]"), found, open)),
+        Value::Null => _ = open.insert(at.to_owned()),
+        _ => {}
+    }
+}
+
+/// The first line that is an object, or the whole output.
+fn value(output: &str) -> Value {
+    serde_json::from_str(output)
+        .or_else(|_| output.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>().map(Value::Array))
+        .unwrap_or_else(|error| panic!("{error}: {output}"))
+}
+
+#[test]
+fn the_reference_has_the_keys_of_the_real_output() {
+    let page = Page::read(PAGE);
+    let sandbox = sandbox();
+    let (mut faults, mut checked) = (Vec::new(), 0);
+    for block in page.blocks() {
+        if let Some(command) = block.mark("keys") {
+            checked += 1;
+            let output = sandbox.command_of("bash".as_ref()).args(["-c", command]).output().unwrap();
+            let real = value(&String::from_utf8(output.stdout).unwrap());
+            let (mut expected, mut nothing) = (BTreeSet::new(), BTreeSet::new());
+            let shape: Value = serde_json::from_str(&block.text).unwrap();
+            let shape = if real.is_array() && !shape.is_array() { Value::Array(vec![shape]) } else { shape };
+            keys(&shape, "", &mut expected, &mut nothing);
+            let (mut found, mut open) = (BTreeSet::new(), BTreeSet::new());
+            keys(&real, "", &mut found, &mut open);
+            let is_open = |path: &&String| open.iter().any(|open| path.starts_with(open.as_str()));
+            let undocumented: Vec<_> = found.difference(&expected).collect();
+            let absent: Vec<_> = expected.difference(&found).filter(|path| !is_open(path)).collect();
+            if !undocumented.is_empty() || !absent.is_empty() {
+                faults.push(format!(
+                    "{PAGE}:{}: {command}\n  not in the page: {undocumented:?}\n  not in the output: {absent:?}",
+                    block.line
+                ));
+            }
+        } else {
+            prepare(&sandbox, &block);
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(checked > 10, "{checked}");
+}
