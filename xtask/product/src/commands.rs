@@ -31,10 +31,8 @@ fn print_of(binary: &Path, words: &[&str]) -> Result<String> {
 /// The commands that the completion script of bash knows, such as `task add`: all but the hidden ones.
 fn names(completions: &str) -> BTreeSet<String> {
     let pairs = completions.lines().filter_map(|line| line.trim().strip_suffix(')')?.split_once(','));
-    let visible = pairs.filter(|(parent, name)| {
-        parent.split("__subcmd__").next() == Some("steadfast") && *name != "help" && !parent.ends_with("__help")
-    });
-    visible.map(|(parent, name)| [&parent.replace("__subcmd__", " "), " ", name].concat()).collect()
+    let names = pairs.map(|(parent, name)| [&parent.replace("__subcmd__", " "), " ", name].concat());
+    names.filter(|name| name.starts_with("steadfast ") && name.split(' ').all(|word| word != "help")).collect()
 }
 
 pub(crate) fn reference() -> Result<String> {
@@ -64,7 +62,7 @@ mod tests {
     #[test]
     fn names_come_from_the_completions_without_help() {
         let script = "case x in\n  steadfast,plan)\n  steadfast,help)\n  steadfast__subcmd__plan,load)\n  \
-                      steadfast__subcmd__help,plan)\n  steadfast__subcmd__plan__subcmd__help,load)\n  *)\n";
+                      steadfast__subcmd__help__subcmd__plan,load)\n  steadfast__subcmd__plan__subcmd__help,load)\n  *)\n";
         assert_eq!(names(script).into_iter().collect::<Vec<_>>(), ["steadfast plan", "steadfast plan load"]);
     }
 }
