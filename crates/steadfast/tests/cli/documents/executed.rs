@@ -23,7 +23,9 @@ use super::page::{Block, Page, pages};
 use crate::run::git;
 use crate::sandbox::{Sandbox, write_program};
 
-const MARKS: [&str; 6] = ["not run", "file", "exit", "as", "answer", "keys"];
+const MARKS: [&str; 7] = ["not run", "file", "exit", "as", "answer", "keys", "generated"];
+/// What an answer is typed for.
+const QUESTION: &[u8] = b"[y/N] ";
 /// Its help texts have their own tests.
 const GENERATED: &str = "docs/reference/commands.md";
 
@@ -40,24 +42,27 @@ pub(super) fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// Runs a script at the root of the checkout. It has two minutes.
+/// Runs a script at the root of the checkout. It has a minute.
 fn bash(sandbox: &Sandbox, script: &str, block: &Block) -> Output {
     let mut command = sandbox.command_of("timeout".as_ref());
-    command.args(["120", "bash", "-e", "-c", script]);
+    command.args(["60", "bash", "-e", "-c", script]);
     if block.mark("as") == Some("agent") {
         command.env("CLAUDECODE", "1").env("CLAUDE_CODE_SESSION_ID", "session");
     }
     let Some(answer) = block.mark("answer") else { return command.output().unwrap() };
     let mut terminal = Command::new("script");
     terminal.env_clear().envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    terminal.args(["--quiet", "--return", "--command"]).arg(format!("timeout 120 bash -e -c '{script}'"));
-    terminal.arg("/dev/null").current_dir(sandbox.root()).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = terminal.spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(format!("{answer}\n").as_bytes()).unwrap();
-    let mut stdout = Vec::new();
-    // The end of the input would end the terminal.
-    child.stdout.take().unwrap().read_to_end(&mut stdout).unwrap();
+    terminal.args(["--quiet", "--return", "--command", script, "/dev/null"]).current_dir(sandbox.root());
+    let mut child = terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let (mut stdout, mut byte) = (Vec::new(), [0]);
+    while output.read(&mut byte).unwrap() == 1 {
+        stdout.extend(byte);
+        if stdout.ends_with(QUESTION) {
+            input.write_all(format!("{answer}\n").as_bytes()).unwrap();
+        }
+    }
+    // Its end would end the terminal.
     drop(input);
     Output { status: child.wait().unwrap(), stdout, stderr: Vec::new() }
 }

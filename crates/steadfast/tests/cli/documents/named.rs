@@ -32,7 +32,8 @@ impl Helps {
             }
             depth += 1;
         }
-        if depth == 0 && words.first().is_some_and(|word| !word.starts_with('-')) {
+        let is_placeholder = |word: &&str| word.starts_with('-') || *word == "COMMAND";
+        if depth == 0 && words.first().is_some_and(|word| !is_placeholder(word)) {
             // Hidden commands and hooks are called by hosts.
             let is_hidden = matches!(words[0], "hook" | "supervise" | "neighbours" | "refine" | "sim" | "…");
             return (!is_hidden).then(|| "no such command".to_owned());
