@@ -120,7 +120,7 @@ fn json(text: &str) -> Result<(), String> {
 
 fn text(text: &str) -> Result<(), String> {
     let is_command = |line: &&str| line.starts_with("$ ") || line.starts_with("steadfast ");
-    match text.lines().find(is_command) {
+    match text.lines().map(str::trim_start).find(is_command) {
         None => Ok(()),
         Some(line) => Err(format!("`{line}` belongs in a block `sh` or `console`")),
     }

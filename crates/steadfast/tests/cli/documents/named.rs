@@ -14,9 +14,13 @@ struct Helps {
 impl Helps {
     fn of(&mut self, words: &[&str]) -> Option<&str> {
         let sandbox = &self.sandbox;
-        let help = self.known.entry(words.join(" ")).or_insert_with(|| {
+        let name = [&["steadfast"], words].concat().join(" ");
+        let help = self.known.entry(name.clone()).or_insert_with(|| {
             let output = sandbox.run(&[words, &["--help"]].concat());
-            output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+            let help = String::from_utf8(output.stdout).unwrap();
+            // With an argument instead of a command, the usage is that of the command before it.
+            let is_command = help.contains(&format!("Usage: {name} ")) || help.contains(&format!("Usage: {name}\n"));
+            (output.status.success() && is_command).then_some(help)
         });
         help.as_deref()
     }
@@ -24,24 +28,17 @@ impl Helps {
     /// Why a command line is not one of ours.
     fn fault(&mut self, line: &str) -> Option<String> {
         let words: Vec<&str> = line.split_whitespace().skip(1).take_while(|word| *word != "--").collect();
-        let mut depth = 0;
-        while let Some(word) = words.get(depth).filter(|word| word.chars().all(|c| c.is_ascii_lowercase() || c == '-')) {
-            let help = self.of(&words[..depth])?;
-            if !help.lines().any(|line| line.split_whitespace().next() == Some(*word)) || !help.contains("Commands:") {
-                break;
-            }
-            depth += 1;
-        }
-        let is_placeholder = |word: &&str| word.starts_with('-') || *word == "COMMAND";
-        if depth == 0 && words.first().is_some_and(|word| !is_placeholder(word)) {
-            // Hidden commands and hooks are called by hosts.
-            let is_hidden = matches!(words[0], "hook" | "supervise" | "neighbours" | "refine" | "sim" | "…");
-            return (!is_hidden).then(|| "no such command".to_owned());
+        let is_name = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
+        let names = words.iter().take_while(|word| is_name(word)).count();
+        let depth = (0..=names).rev().find(|depth| self.of(&words[..*depth]).is_some()).unwrap_or(0);
+        if depth == 0 && names > 0 {
+            // The only command that the parser does not know: hosts call it.
+            return (words[0] != "hook").then(|| "no such command".to_owned());
         }
         let help = self.of(&words[..depth])?.to_owned();
         let flags = words[depth..].iter().filter(|word| word.starts_with("--"));
-        let name = |flag: &&&str| flag.split(['=', ',', ']', ')']).next().unwrap_or_default().to_owned();
-        let unknown = flags.map(|flag| name(&flag)).find(|flag| !help.contains(flag.as_str()))?;
+        let name = |flag: &&str| flag.split(['=', ',', ']', ')']).next().unwrap_or_default().to_owned();
+        let unknown = flags.map(name).find(|flag| !help.contains(flag.as_str()))?;
         Some(format!("no flag `{unknown}`"))
     }
 }

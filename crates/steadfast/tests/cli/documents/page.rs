@@ -49,7 +49,12 @@ impl Page {
                 let indent = line.len() - line.trim_start().len();
                 let inside = lines.by_ref().map(|(_, line)| line).take_while(|line| line.trim() != "```");
                 let text = inside.map(|line| line.get(indent..).unwrap_or_default().to_owned() + "\n").collect();
-                blocks.push(Block { line: at + 1, kind: info.trim().to_owned(), text, marks: std::mem::take(&mut marks) });
+                blocks.push(Block {
+                    line: at + 1,
+                    kind: info.trim().to_owned(),
+                    text,
+                    marks: std::mem::take(&mut marks),
+                });
             } else if text == "<!-- setup" {
                 let inside = lines.by_ref().map(|(_, line)| line).take_while(|line| line.trim() != "-->");
                 let text = inside.map(|line| line.to_owned() + "\n").collect();
