@@ -8,7 +8,7 @@ use crate::policy::covers;
 
 /// How a path stands to the work, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum Distance {
     /// The human, a task or the settings name it.
     Named,
     /// It was read before the work began, or written before the human spoke again.
@@ -40,7 +40,7 @@ pub enum Standing {
     Apart,
 }
 
-impl Standing {
+impl Distance {
     /// What a score loses by it.
     pub(super) fn lost(self) -> u8 {
         match self {
@@ -131,7 +131,7 @@ impl Without<'_> {
 
 /// What is said of the work, beside what the session itself shows.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Scope<'a> {
+pub struct WorkScope<'a> {
     pub goal: Option<&'a Goal>,
     /// What belongs whatever the human said: of the settings, of the task at hand.
     pub always: &'a [String],
@@ -142,42 +142,42 @@ pub struct Scope<'a> {
 /// Where a path stands, with what was said and done so far. It is told from the session's root.
 ///
 /// ```
-/// use steadfast_engine::drift::{Scope, Standing, Without, standing};
+/// use steadfast_engine::drift::{Distance, WorkScope, Without, distance};
 /// use steadfast_model::{Drift, Goal, Places};
 ///
 /// let goal = Goal { scope: vec!["src/auth/".into()], ..Goal::default() };
-/// let scope = Scope { goal: Some(&goal), ..Scope::default() };
+/// let scope = WorkScope { goal: Some(&goal), ..WorkScope::default() };
 /// let places = Places { known: vec!["src/session.rs".into()], folders: vec!["src".into()], ..Places::default() };
 /// let work = Drift { places, ..Drift::default() };
 /// let standing = |path| standing(&work, scope, path, Without::default());
-/// assert_eq!(standing("src/auth/token.rs"), Standing::Named);
-/// assert_eq!(standing("tests/session_test.rs"), Standing::Companion);
-/// assert_eq!(standing("web/theme.css"), Standing::Apart);
+/// assert_eq!(standing("src/auth/token.rs"), Distance::Named);
+/// assert_eq!(standing("tests/session_test.rs"), Distance::Companion);
+/// assert_eq!(standing("web/theme.css"), Distance::Apart);
 /// ```
-pub fn standing(memory: &Drift, scope: Scope<'_>, path: &str, without: Without<'_>) -> Standing {
+pub fn standing(memory: &Drift, scope: WorkScope<'_>, path: &str, without: Without<'_>) -> Distance {
     let places = &memory.places;
     if without.has(Signal::Named) && is_named(scope, path) {
-        return Standing::Named;
+        return Distance::Named;
     }
     if has(&places.known, path) {
-        return Standing::Known;
+        return Distance::Known;
     }
     if without.has(Signal::Companions) && is_companion(memory, path) {
-        return Standing::Companion;
+        return Distance::Companion;
     }
     if without.has(Signal::Neighbours) && is_neighbour(memory, scope, path) {
-        return Standing::Companion;
+        return Distance::Companion;
     }
     if without.has(Signal::Documents) && is_planned(memory, path) {
-        return Standing::Planned;
+        return Distance::Planned;
     }
     let nearest = by_folder(memory, path, without);
-    let spoken = (without.has(Signal::Words) && is_spoken(memory, path)).then_some(Standing::Spoken);
-    let kin = (without.has(Signal::Kin) && is_kin(memory, path)).then_some(Standing::Kin);
-    [Some(nearest), spoken, kin].into_iter().flatten().min().unwrap_or(Standing::Apart)
+    let spoken = (without.has(Signal::Words) && is_spoken(memory, path)).then_some(Distance::Spoken);
+    let kin = (without.has(Signal::Kin) && is_kin(memory, path)).then_some(Distance::Kin);
+    [Some(nearest), spoken, kin].into_iter().flatten().min().unwrap_or(Distance::Apart)
 }
 
-fn is_named(Scope { goal, always, .. }: Scope<'_>, path: &str) -> bool {
+fn is_named(WorkScope { goal, always, .. }: WorkScope<'_>, path: &str) -> bool {
     let mut names = goal.map(|goal| goal.scope.iter()).into_iter().flatten().chain(always);
     // A human on Windows names it so.
     names.any(|name| covers(&name.replace('\\', "/"), &format!("/{path}"), "/"))
@@ -185,7 +185,7 @@ fn is_named(Scope { goal, always, .. }: Scope<'_>, path: &str) -> bool {
 
 /// Whether history changes a path together with a file of the work. What was written on the way is none: whoever strays
 /// among files that belong together would be at home after the first.
-fn is_neighbour(memory: &Drift, scope: Scope<'_>, path: &str) -> bool {
+fn is_neighbour(memory: &Drift, scope: WorkScope<'_>, path: &str) -> bool {
     let with = scope.neighbours.iter().filter(|all| all.path == path).flat_map(|all| &all.with);
     with.into_iter().any(|other| has(&memory.places.known, other) || is_named(scope, other))
 }
@@ -197,29 +197,29 @@ fn is_planned(memory: &Drift, path: &str) -> bool {
     memory.places.planned.iter().any(ends)
 }
 
-fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Standing {
+fn by_folder(memory: &Drift, path: &str, without: Without<'_>) -> Distance {
     let places = &memory.places;
     let folder = folder(path);
     if without.has(Signal::Folders) && has(&places.worked, folder) {
-        return Standing::Inside;
+        return Distance::Inside;
     }
     if without.has(Signal::Reads) && (has(&places.explored, path) || has(&places.explored, folder)) {
-        return Standing::Explored;
+        return Distance::Explored;
     }
     if without.has(Signal::Folders) && places.worked.iter().any(|known| is_below(folder, known)) {
-        return Standing::Below;
+        return Distance::Below;
     }
     if has(&places.told, folder) {
-        return Standing::Told;
+        return Distance::Told;
     }
     if without.has(Signal::Reads) && has(&places.seen, folder) {
-        return Standing::Seen;
+        return Distance::Seen;
     }
     let shared = places.folders.iter().map(|known| in_common(known, folder)).max().unwrap_or_default();
     match folder.split('/').count().saturating_sub(shared) {
-        0 | 1 if shared > 0 => Standing::Beside,
-        _ if shared > 0 => Standing::Distant,
-        _ => Standing::Apart,
+        0 | 1 if shared > 0 => Distance::Beside,
+        _ if shared > 0 => Distance::Distant,
+        _ => Distance::Apart,
     }
 }
 

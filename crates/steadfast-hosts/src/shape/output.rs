@@ -3,7 +3,7 @@ use steadfast_model::{Answer, EventName, Question, Ruling};
 
 use super::cut;
 
-/// What a host reads from a hook's standard output. Only what [`super::Can`] allows is ever filled in.
+/// What a host reads from a hook's standard output. Only what [`super::Capabilities`] allows is ever filled in.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Output<'a> {

@@ -39,7 +39,7 @@ pub struct Query {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recalled {
     pub reason: Reason,
-    pub memory: Memory,
+    pub memory: RecalledItem,
 }
 
 /// Why something is recalled; the nearest first.
@@ -75,7 +75,7 @@ impl Reason {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Memory {
+pub enum RecalledItem {
     Learning(Learning),
     Step(StepRow),
     Decision(KeyDecision),
@@ -142,7 +142,7 @@ impl<'a> Asked<'a> {
         found.truncate(self.limit);
         Ok(found
             .into_iter()
-            .map(|(reason, learning)| Recalled { reason, memory: Memory::Learning(learning) })
+            .map(|(reason, learning)| Recalled { reason, memory: RecalledItem::Learning(learning) })
             .collect())
     }
 
@@ -175,9 +175,9 @@ impl<'a> Asked<'a> {
                 break;
             }
             let memory = match found {
-                Found::Decision(decision) => Memory::Decision(decision),
+                Found::Decision(decision) => RecalledItem::Decision(decision),
                 Found::Step(number) => match step::find(connection, number)? {
-                    Some(step) => Memory::Step(step),
+                    Some(step) => RecalledItem::Step(step),
                     None => continue,
                 },
             };
@@ -241,7 +241,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-impl Memory {
+impl RecalledItem {
     pub fn at(&self) -> Millis {
         match self {
             Self::Learning(learning) => learning.updated_at,

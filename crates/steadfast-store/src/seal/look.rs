@@ -79,10 +79,7 @@ pub(super) fn from_root(root: &Path, path: &str) -> Option<String> {
 /// The text of a link.
 pub(super) fn link_text(path: &Path) -> io::Result<Vec<u8>> {
     let text = fs::read_link(path)?;
-    #[cfg(unix)]
-    return Ok(std::os::unix::ffi::OsStringExt::into_vec(text.into_os_string()));
-    #[cfg(not(unix))]
-    return Ok(text.to_string_lossy().into_owned().into_bytes());
+    Ok(std::os::unix::ffi::OsStringExt::into_vec(text.into_os_string()))
 }
 
 /// What is to be sealed of a path; none for what cannot be: a folder, a pipe, what is behind a link.

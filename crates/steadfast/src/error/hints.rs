@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use steadfast_hook::StepError;
+use steadfast_hook::EventError;
 use steadfast_hosts::install::InstallError;
 use steadfast_hosts::transcript::ListingError;
 use steadfast_runner::RunError;
@@ -112,9 +112,9 @@ impl From<LedgerError> for CommandError {
     }
 }
 
-impl From<StepError> for CommandError {
-    fn from(error: StepError) -> Self {
-        use StepError as E;
+impl From<EventError> for CommandError {
+    fn from(error: EventError) -> Self {
+        use EventError as E;
         let said = Self::failure(chain(&error));
         hints!(said, error, {
             E::Session(SessionError::Locked(_)) => ("a hook of this session is at work; try again in a moment"),

@@ -7,7 +7,7 @@ use super::super::constraint::{AliasLine, alias_lines};
 use super::super::{Judgement, target};
 use super::program::{changes_project, copy_of, hands_over, only_looks, stashes_all};
 use super::{Closed, text};
-use crate::Heard;
+use crate::ParsedEvent;
 
 /// Our own server has its own authority.
 const SERVER: &str = "steadfast";
@@ -202,14 +202,14 @@ enum Found {
 
 /// Whether a call puts away all changes that are not committed. Put back by the seal, they would be in both places, and
 /// could not be taken out again.
-pub(super) fn stashes(event: &Heard<'_>) -> bool {
+pub(super) fn stashes(event: &ParsedEvent<'_>) -> bool {
     let EventKind::PreTool(ToolCall { action: Action::Shell { command, .. }, .. }) = &event.kind else { return false };
     command.contains("stash") && event.reading().is_some_and(|reading| reading.runs().any(stashes_all))
 }
 
 /// Whether a call may write anything, and whether it hands something to a service. `None`: it only looks. What it leaves
 /// running is seen in the process table.
-pub(super) fn may_write(event: &Heard<'_>, action: &Action) -> Option<bool> {
+pub(super) fn may_write(event: &ParsedEvent<'_>, action: &Action) -> Option<bool> {
     match action {
         Action::Read { .. } | Action::Skill { .. } | Action::Ask | Action::LeavePlan | Action::List(_) => None,
         Action::Mcp { tool, .. } if target::only_reads(tool) => None,
@@ -225,7 +225,7 @@ pub(super) fn may_write(event: &Heard<'_>, action: &Action) -> Option<bool> {
 }
 
 /// Whether a call may write what its input does not say: a script, `make`, a tool that nobody here knows.
-pub(in super::super) fn may_do_anything(event: &Heard<'_>, action: &Action) -> bool {
+pub(in super::super) fn may_do_anything(event: &ParsedEvent<'_>, action: &Action) -> bool {
     match action {
         Action::Shell { command, .. } => {
             let is_known = |effect: &CommandEffect| {
