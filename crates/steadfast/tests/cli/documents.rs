@@ -5,6 +5,7 @@ mod keys;
 mod links;
 mod named;
 mod page;
+mod reference;
 
 use std::fs;
 use std::path::Path;

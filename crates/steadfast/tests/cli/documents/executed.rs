@@ -179,14 +179,36 @@ fn page(page: &Page, count: &mut Count) {
             }
         }
     }
+    sandbox.wait_until_quiet();
 }
 
 #[test]
 fn every_block_of_the_documents_runs_or_says_why_not() {
-    let mut count = Count::default();
-    pages().iter().for_each(|each| page(each, &mut count));
-    let Count { executed, not_run, failed } = count;
+    let pages = pages();
+    let work = |some: &[Page]| {
+        let mut count = Count::default();
+        some.iter().for_each(|each| page(each, &mut count));
+        count
+    };
+    let counts: Vec<Count> = std::thread::scope(|scope| {
+        let workers: Vec<_> =
+            pages.chunks(pages.len().div_ceil(4)).map(|some| scope.spawn(move || work(some))).collect();
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect()
+    });
+    let executed: usize = counts.iter().map(|count| count.executed).sum();
+    let (not_run, failed): (Vec<_>, Vec<_>) = counts.into_iter().map(|count| (count.not_run, count.failed)).unzip();
+    let (not_run, failed) = (not_run.concat(), failed.concat());
     eprintln!("{executed} blocks run, {} do not:\n{}", not_run.len(), not_run.join("\n"));
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
     assert!(not_run.len() * 4 <= executed, "too many blocks are not run");
+}
+
+#[test]
+fn a_block_that_fails_or_cannot_run_is_named() {
+    let text = "```sh\nfalse\n```\n```rust\n```\n```text\n  steadfast status\n```\n```toml\n[stop]\nmax = 1\n```\n\
+                ```console\n$ echo one\ntwo\n```\n<!-- not run: no -->\n```sh\n```\n<!-- exit: 3 -->\n```sh\nexit 3\n```\n";
+    let mut count = Count::default();
+    page(&Page { path: "x.md".to_owned(), text: text.to_owned() }, &mut count);
+    let lines = |text: &String| text.split(':').nth(1).unwrap().to_owned();
+    assert_eq!(count.failed.iter().map(lines).collect::<Vec<_>>(), ["1", "4", "6", "9", "13", "18"]);
 }

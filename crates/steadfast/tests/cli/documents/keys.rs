@@ -69,6 +69,7 @@ fn the_reference_has_the_keys_of_the_real_output() {
             prepare(&sandbox, &block);
         }
     }
+    sandbox.wait_until_quiet();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(checked > 10, "{checked}");
 }

@@ -60,3 +60,11 @@ fn every_command_that_the_documents_name_exists() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(checked > 100, "{checked}");
 }
+
+#[test]
+fn a_command_or_flag_that_does_not_exist_is_named() {
+    let mut helps = Helps { sandbox: Sandbox::bare(), known: BTreeMap::new() };
+    let faults = ["steadfast nonsense", "steadfast run SPEC.md --nonsense", "steadfast task done 1 --force"];
+    let faults = faults.map(|line| helps.fault(line));
+    assert_eq!(faults, [Some("no such command".to_owned()), Some("no flag `--nonsense`".to_owned()), None]);
+}
