@@ -112,10 +112,7 @@ fn toml(text: &str) -> Result<(), String> {
 
 fn json(text: &str) -> Result<(), String> {
     let is_json = |text: &str| serde_json::from_str::<Value>(text).map(drop);
-    is_json(text).or_else(|error| match text.lines().map(is_json).collect() {
-        Ok(()) => Ok(()),
-        Err(_) => Err(error.to_string()),
-    })
+    is_json(text).or_else(|error| text.lines().try_for_each(is_json).map_err(|_| error.to_string()))
 }
 
 fn text(text: &str) -> Result<(), String> {

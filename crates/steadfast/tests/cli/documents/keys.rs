@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::executed::{prepare, sandbox};
 use super::page::Page;
@@ -41,6 +41,20 @@ fn value(output: &str) -> Value {
         .unwrap_or_else(|error| panic!("{error}: {output}"))
 }
 
+/// The keys that only the output has, and those that only the page has.
+fn differences(shape: &Value, real: &Value) -> [Vec<String>; 2] {
+    let read = |value: &Value| {
+        let (mut found, mut open) = (BTreeSet::new(), BTreeSet::new());
+        keys(value, "", &mut found, &mut open);
+        (found, open)
+    };
+    let ((page, page_open), (output, output_open)) = (read(shape), read(real));
+    let only = |some: &BTreeSet<String>, other: &BTreeSet<String>, open: &BTreeSet<String>| {
+        some.difference(other).filter(|path| !is_below(path, open)).cloned().collect()
+    };
+    [only(&output, &page, &page_open), only(&page, &output, &output_open)]
+}
+
 #[test]
 fn the_reference_has_the_keys_of_the_real_output() {
     let page = Page::read(PAGE);
@@ -51,14 +65,9 @@ fn the_reference_has_the_keys_of_the_real_output() {
             checked += 1;
             let output = sandbox.command_of("bash".as_ref()).args(["-c", command]).output().unwrap();
             let real = value(&String::from_utf8(output.stdout).unwrap());
-            let (mut expected, mut nothing) = (BTreeSet::new(), BTreeSet::new());
             let shape: Value = serde_json::from_str(&block.text).unwrap();
             let shape = if real.is_array() && !shape.is_array() { Value::Array(vec![shape]) } else { shape };
-            keys(&shape, "", &mut expected, &mut nothing);
-            let (mut found, mut open) = (BTreeSet::new(), BTreeSet::new());
-            keys(&real, "", &mut found, &mut open);
-            let undocumented: Vec<_> = found.difference(&expected).filter(|path| !is_below(path, &nothing)).collect();
-            let absent: Vec<_> = expected.difference(&found).filter(|path| !is_below(path, &open)).collect();
+            let [undocumented, absent] = differences(&shape, &real);
             if !undocumented.is_empty() || !absent.is_empty() {
                 faults.push(format!(
                     "{PAGE}:{}: {command}\n  not in the page: {undocumented:?}\n  not in the output: {absent:?}",
@@ -72,4 +81,11 @@ fn the_reference_has_the_keys_of_the_real_output() {
     sandbox.wait_until_quiet();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(checked > 10, "{checked}");
+}
+
+#[test]
+fn a_key_of_one_side_alone_is_named() {
+    let page = json!({"a": [{"b": 1, "gone": 2}], "c": "…", "d": {"e": 1}});
+    let real = json!({"a": [{"b": 1}, {"new": 1}], "c": {"x": 1}, "d": null});
+    assert_eq!(differences(&page, &real), [vec!["a[].new".to_owned()], vec!["a[].gone".to_owned()]]);
 }
