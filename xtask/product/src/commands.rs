@@ -48,11 +48,12 @@ pub(crate) fn reference() -> Result<String> {
     Ok(text)
 }
 
-/// The line about exit codes in the help.
+/// The lines about exit codes in the help.
 pub(crate) fn exit_codes() -> Result<String> {
     let help = print_of(&binary()?, &["--help"])?;
-    let line = help.lines().find(|line| line.starts_with("Exit codes:")).ok_or("the help has no exit codes")?;
-    Ok(format!("```text\n{line}\n```\n"))
+    let from = help.find("Exit codes:").ok_or("the help has no exit codes")?;
+    let lines: Vec<&str> = help[from..].lines().take_while(|line| !line.is_empty()).collect();
+    Ok(format!("```text\n{}\n```\n", lines.join("\n")))
 }
 
 #[cfg(test)]

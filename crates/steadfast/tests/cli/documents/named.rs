@@ -32,8 +32,8 @@ impl Helps {
         let names = words.iter().take_while(|word| is_name(word)).count();
         let depth = (0..=names).rev().find(|depth| self.of(&words[..*depth]).is_some()).unwrap_or(0);
         if depth == 0 && names > 0 {
-            // The only command that the parser does not know: hosts call it.
-            return (words[0] != "hook").then(|| "no such command".to_owned());
+            // The parser does not know these: hosts call `hook`, and `help all` is not parsed.
+            return (!matches!(words[0], "hook" | "help")).then(|| "no such command".to_owned());
         }
         let help = self.of(&words[..depth])?.to_owned();
         let flags = words[depth..].iter().filter(|word| word.starts_with("--"));
