@@ -212,11 +212,7 @@ fn is_kept(change: &Change) -> bool {
 }
 
 pub(super) fn find(connection: &Connection, session: &SessionId) -> Result<Option<SessionState>, Fault> {
-    connection.first(
-        &format!("SELECT {COLUMNS} FROM session_states WHERE session_id = ?1"),
-        [session.as_str()],
-        from_row,
-    )
+    connection.first(&format!("SELECT {COLUMNS} FROM session_states WHERE session_id = ?1"), [session], from_row)
 }
 
 pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(), Fault> {
@@ -242,12 +238,12 @@ pub(super) fn put(transaction: &Transaction<'_>, row: &SessionState) -> Result<(
             text(&row.keywords()),
             text(&row.drift_history),
             row.escalation_count(),
-            row.last_checked_at.map(|at| at.0),
-            row.status.as_str(),
+            row.last_checked_at,
+            row.status,
             row.course().as_str(),
             text(&row.tally()),
-            row.state.started_at.0,
-            row.state.last_at.0,
+            row.state.started_at,
+            row.state.last_at,
             text(&row.tags()),
         ],
     )

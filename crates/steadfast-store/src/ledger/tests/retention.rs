@@ -4,7 +4,6 @@ use steadfast_model::{Approval, Fact, PlanView, TaskLine};
 
 use super::super::{
     Claiming, Forgotten, HistoryFilter, LearningKind, LearningSource, LedgerError, Memory, NewLearning, Query, Taken,
-    read_slices,
 };
 use super::*;
 
