@@ -19,10 +19,6 @@ mod ignored;
 mod location;
 mod neighbour;
 mod object_id;
-#[cfg(unix)]
-mod pipes;
-#[cfg(not(unix))]
-#[path = "pipes_threaded.rs"]
 mod pipes;
 mod private_index;
 mod private_objects;

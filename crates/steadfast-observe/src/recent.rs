@@ -32,13 +32,7 @@ pub(crate) fn last_touched(path: &Path) -> Option<Millis> {
     Some(Millis(written.max(moved(&found))))
 }
 
-#[cfg(unix)]
 fn moved(found: &Metadata) -> i64 {
     use std::os::unix::fs::MetadataExt;
     found.ctime().saturating_mul(1_000).saturating_add(found.ctime_nsec() / 1_000_000)
-}
-
-#[cfg(not(unix))]
-fn moved(_found: &Metadata) -> i64 {
-    i64::MIN
 }

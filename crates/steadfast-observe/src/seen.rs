@@ -165,14 +165,12 @@ fn look(path: &Path) -> Result<Option<Metadata>, ObserveError> {
 
 /// The root of a checkout, from which files are looked at. The kernel need not find its way to the root for each of three
 /// thousand: that takes 40 % of the time.
-#[cfg(unix)]
 struct Folder<'a> {
     path: &'a Path,
     common_dir: Option<&'a Path>,
     open: std::os::fd::OwnedFd,
 }
 
-#[cfg(unix)]
 impl<'a> Folder<'a> {
     fn open(path: &'a Path, common_dir: Option<&'a Path>) -> Result<Self, ObserveError> {
         use rustix::fs::{Mode, OFlags};
@@ -203,24 +201,6 @@ impl<'a> Folder<'a> {
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(error) => Err(ObserveError::File { path: self.path.join(path), source: error.into() }),
         }
-    }
-}
-
-/// Without a time that a copy cannot keep, only the content tells.
-#[cfg(not(unix))]
-struct Folder<'a> {
-    path: &'a Path,
-    common_dir: Option<&'a Path>,
-}
-
-#[cfg(not(unix))]
-impl<'a> Folder<'a> {
-    fn open(path: &'a Path, common_dir: Option<&'a Path>) -> Result<Self, ObserveError> {
-        Ok(Self { path, common_dir })
-    }
-
-    fn stat(&self, path: &str) -> Result<Option<u64>, ObserveError> {
-        Ok(look(&self.path.join(path))?.map(|_| 0))
     }
 }
 
@@ -419,7 +399,6 @@ mod tests {
         assert!(changed(&repository, &seen).contains(&true));
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_time_that_was_set_back_hides_no_change() {
         let (dir, repository) = scene();

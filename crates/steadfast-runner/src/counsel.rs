@@ -9,7 +9,6 @@ mod answer;
 mod brief;
 mod change;
 mod expert;
-#[cfg(unix)]
 mod sitting;
 mod spec;
 
@@ -18,6 +17,5 @@ pub use answer::{Advice, Noted, Opinion};
 pub use brief::{Failed, Matter, Reviewed};
 pub use change::{Change, ChangeKind, Changed};
 pub use expert::{Expert, Purpose, choose};
-#[cfg(unix)]
 pub use sitting::{Sitting, Spoken, Statement};
 pub use spec::spec_of;

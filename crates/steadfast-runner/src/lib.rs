@@ -5,27 +5,19 @@
 //! its stages without a human at hand; [`review`] asks experts about what was done. [`weakened`] tells whether a change took
 //! something from the tests.
 
-#[cfg(unix)]
 pub mod agent;
 pub mod counsel;
 mod error;
 pub mod gate;
 pub mod grounds;
-#[cfg(unix)]
 pub mod launch;
-#[cfg(unix)]
 pub mod lifecycle;
-#[cfg(unix)]
 pub mod loop_run;
-#[cfg(unix)]
 pub mod preflight;
 pub mod progress;
 mod quote;
-#[cfg(unix)]
 pub mod review;
-#[cfg(unix)]
 pub mod run;
-#[cfg(unix)]
 pub mod source;
 pub mod weakened;
 

@@ -1,5 +1,4 @@
 //! Branches and worktrees of a run, in real repositories.
-#![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;

@@ -11,5 +11,4 @@ pub use record::{ApprovalRecord, Signer, SigningError, Verifier, approval_record
 pub use standing::{Asked, approval_of};
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;

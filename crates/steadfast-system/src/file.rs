@@ -46,19 +46,13 @@ pub fn exchange(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Truncate after writing: ext4 writes a file that was truncated to nothing to the disk at once.
     file.set_len(bytes.len() as u64)?;
     drop(file);
-    change_places(&draft, path).or_else(|_| rename(&draft, path))
+    change_places(&draft, path).or_else(|_| fs::rename(&draft, path))
 }
 
 /// Not every file system can, and there may be only one of the two.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn change_places(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-}
-
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn change_places(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// A file on its way to its place, in the same folder. It is removed where it does not get there.
@@ -82,7 +76,7 @@ impl Draft {
 
     /// Renames what is at `path`, a file or a folder, to a name like that of a draft, and returns the name.
     pub fn move_beside(path: &Path) -> io::Result<PathBuf> {
-        let moved = draft(path, |aside| rename(path, aside))?;
+        let moved = draft(path, |aside| fs::rename(path, aside))?;
         moved.into_temp_path().keep().map_err(|error| error.error)
     }
 
@@ -139,17 +133,10 @@ fn draft<R>(path: &Path, mut make: impl FnMut(&Path) -> io::Result<R>) -> io::Re
     made.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
 }
 
-#[cfg(unix)]
 fn set_mode(file: &fs::File, mode: u32) -> io::Result<()> {
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode & 0o7777))
 }
 
-#[cfg(not(unix))]
-fn set_mode(_file: &fs::File, _mode: u32) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(unix)]
 fn keep(draft: &NamedTempFile, path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     match fs::metadata(path) {
@@ -166,11 +153,6 @@ fn keep(draft: &NamedTempFile, path: &Path) -> io::Result<()> {
     }
 }
 
-#[cfg(not(unix))]
-fn keep(_draft: &NamedTempFile, _path: &Path) -> io::Result<()> {
-    Ok(())
-}
-
 /// Makes a link, or lets it lead elsewhere, in one step.
 pub fn replace_link(path: &Path, target: &OsStr) -> io::Result<()> {
     let make = |draft: &Path| std::os::unix::fs::symlink(target, draft);
@@ -180,22 +162,8 @@ pub fn replace_link(path: &Path, target: &OsStr) -> io::Result<()> {
 /// The name of a file is on the disk when its folder is. Not every system opens a folder.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent().map(fs::File::open) {
-        Some(Ok(folder)) if cfg!(unix) => folder.sync_all(),
+        Some(Ok(folder)) => folder.sync_all(),
         _ => Ok(()),
-    }
-}
-
-/// Renames, and tries again while Windows refuses because another process has the target open.
-pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    let mut tries = 0;
-    loop {
-        match fs::rename(from, to) {
-            Err(error) if cfg!(windows) && error.kind() == io::ErrorKind::PermissionDenied && tries < 20 => {
-                tries += 1;
-                std::thread::sleep(std::time::Duration::from_millis(2));
-            }
-            done => return done,
-        }
     }
 }
 
@@ -203,7 +171,6 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(dir)
 }
@@ -212,12 +179,11 @@ pub fn create_private_dir(dir: &Path) -> io::Result<()> {
 #[must_use]
 pub fn private_options() -> fs::OpenOptions {
     let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

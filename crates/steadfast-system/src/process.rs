@@ -51,17 +51,10 @@ impl Process {
     }
 
     /// The nearest ancestor of this process that `is_wanted`.
-    #[cfg(unix)]
     pub fn above(is_wanted: impl Fn(&Self) -> bool) -> Option<Self> {
         let parent = Self::of(std::os::unix::process::parent_id());
         let line = std::iter::successors(parent, |process| (process.parent > 1).then(|| Self::of(process.parent))?);
         line.take(GENERATIONS).take_while(|process| process.id > 1).find(is_wanted)
-    }
-
-    #[cfg(not(unix))]
-    pub fn above(_is_wanted: impl Fn(&Self) -> bool) -> Option<Self> {
-        let _ = GENERATIONS;
-        None
     }
 
     /// The words that it was started with, each with a NUL behind it. Empty for a process of the kernel and for one that

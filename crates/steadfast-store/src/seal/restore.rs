@@ -181,12 +181,6 @@ fn draft_of(at: &Path, entry: &Entry, bytes: &[u8]) -> io::Result<Draft> {
     Ok(draft)
 }
 
-#[cfg(unix)]
 fn link_target(bytes: &[u8]) -> PathBuf {
     PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes))
-}
-
-#[cfg(not(unix))]
-fn link_target(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{GateScope, Millis};
 use steadfast_system::{Access, Draft, FileLock, create_private_dir, replace, replace_durably};
@@ -103,22 +105,14 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    #[cfg(unix)]
-    pub(super) fn of(found: &Metadata) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
+    pub(super) fn of(found: &Metadata) -> Self {
         let ns = |seconds: i64, ns: i64| seconds.saturating_mul(1_000_000_000).saturating_add(ns);
-        Some(Self {
+        Self {
             inode: found.ino(),
             size: found.len(),
             mtime_ns: ns(found.mtime(), found.mtime_nsec()),
             ctime_ns: ns(found.ctime(), found.ctime_nsec()),
-        })
-    }
-
-    /// Without a time that only the system sets, a stamp says nothing: the content is read each time.
-    #[cfg(not(unix))]
-    pub(super) fn of(_found: &Metadata) -> Option<Self> {
-        None
+        }
     }
 
     /// Whether a write after `now` must have another time than this: clocks tick in steps, some file systems in seconds.
@@ -235,31 +229,14 @@ impl Clock {
 
     pub(super) fn settled(self, found: &Metadata) -> Option<Stamp> {
         let now = self.now_ns?;
-        Stamp::of(found).filter(|stamp| stamp.is_settled(now))
+        Some(Stamp::of(found)).filter(|stamp| stamp.is_settled(now))
     }
-}
-
-#[cfg(unix)]
-pub(crate) fn mode(found: &Metadata) -> u32 {
-    std::os::unix::fs::MetadataExt::mode(found)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn mode(_found: &Metadata) -> u32 {
-    0o644
 }
 
 /// Opens a file for reading, never a link or what would keep us waiting.
 pub(super) fn open_plain(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use rustix::fs::OFlags;
-        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.cast_signed());
-    }
-    let file = options.open(path)?;
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let file = File::options().read(true).custom_flags(flags.cast_signed()).open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(io::Error::other("not a file")),

@@ -14,7 +14,7 @@ use std::path::Path;
 use steadfast_model::{Entry, SessionId, State};
 
 use steadfast_redact::redact_json;
-use steadfast_system::{private_options, rename};
+use steadfast_system::private_options;
 
 pub(super) const FILE: &str = "journal";
 
@@ -118,7 +118,7 @@ pub(super) fn begin(dir: &Path, state: &State) -> io::Result<u64> {
     file.write_all(&line)?;
     // The journal is the truth, and this is the only copy of it.
     file.sync_all()?;
-    rename(&draft, &dir.join(FILE))?;
+    std::fs::rename(&draft, &dir.join(FILE))?;
     Ok(line.len() as u64)
 }
 

@@ -89,17 +89,14 @@ struct Alone<'a> {
 
 /// Ends a supervisor. It is asked first, because only it knows the processes of its check.
 fn end(supervisor: &mut Child) {
-    #[cfg(unix)]
-    {
-        let pid = i32::try_from(supervisor.id()).ok().and_then(rustix::process::Pid::from_raw);
-        let asked = pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok());
-        let until = Instant::now() + ENDING;
-        while asked && Instant::now() < until {
-            if !matches!(supervisor.try_wait(), Ok(None)) {
-                return;
-            }
-            thread::sleep(PAUSE);
+    let pid = i32::try_from(supervisor.id()).ok().and_then(rustix::process::Pid::from_raw);
+    let asked = pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::TERM).is_ok());
+    let until = Instant::now() + ENDING;
+    while asked && Instant::now() < until {
+        if !matches!(supervisor.try_wait(), Ok(None)) {
+            return;
         }
+        thread::sleep(PAUSE);
     }
     let _ = supervisor.kill();
     let _ = supervisor.wait();

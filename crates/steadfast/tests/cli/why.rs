@@ -384,7 +384,6 @@ fn inside_an_agent_it_is_about_its_own_session() {
 }
 
 /// Root may write anywhere, so as root this is nobody's process.
-#[cfg(unix)]
 #[test]
 fn a_ledger_that_cannot_be_written_hides_nothing() {
     use std::os::unix::process::CommandExt;
