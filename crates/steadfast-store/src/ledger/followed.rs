@@ -14,9 +14,9 @@ use steadfast_model::{
 use super::column::{exact, task_id, text, word};
 use super::error::Fault;
 use super::frozen::{self, Frozen};
-use super::order::position;
 use super::plan::NewPlan;
 use super::status::{self, StatusChange};
+use super::task::Coming;
 use super::{Head, Joined, Ledger, LedgerError, added, evidence, plan, proof, reported, run, spec, task};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
@@ -336,29 +336,9 @@ fn add(
     if status == Status::Done {
         evidence::insert(transaction, id, &planned.id, &reported::claim(reason, source, now))?;
     }
-    transaction.run(
-        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status,
-                               block_reason, first_closed_at, added_by, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16)",
-        params![
-            id,
-            planned.id,
-            position(&planned.id),
-            planned.title,
-            planned.kind,
-            planned.task_type,
-            planned.phase,
-            planned.item,
-            text(&planned.files),
-            planned.notes,
-            planned.verify.as_ref().map(exact),
-            status,
-            (status == Status::Blocked).then(|| reported::blocked(reason, source)),
-            status.is_closed().then_some(now),
-            added_by,
-            now,
-        ],
-    )?;
+    let blocked = (status == Status::Blocked).then(|| reported::blocked(reason, source));
+    let coming = Coming { status, reason: blocked.as_deref(), ..Coming::PENDING }.of(planned);
+    task::put(transaction, id, &planned.id, &spec::as_new(planned, added_by), &coming, now)?;
     if planned.kind == TaskKind::Main {
         keep(transaction, id, planned, status, status)?;
     }

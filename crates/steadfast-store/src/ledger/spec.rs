@@ -1,17 +1,16 @@
 //! Plans that come from a spec: how they get in, what they are for, and how they are put away.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, StatedCheck, Status, Task, TaskId};
+use steadfast_model::{AddedBy, Check, Millis, Phase, Plan, PlanId, PlannedTask, StatedCheck, Task, TaskId};
 
 use super::column::{exact, json, text, with_checks};
 use super::error::Fault;
 use super::frozen::{self, Frozen};
-use super::order::position;
 use super::plan::{self, Beholder, NewPlan};
 use super::progress::{Baseline, Started};
-use super::task::{self, NewTask};
+use super::task::{self, Coming, NewTask};
 use super::{Ledger, LedgerError, added, looped, run};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
@@ -257,33 +256,11 @@ pub(super) fn as_new(planned: &PlannedTask, added_by: AddedBy) -> NewTask {
 /// Tasks first, then what they wait for: an author may name what comes later.
 fn put_tasks(transaction: &Transaction<'_>, id: &PlanId, loading: &Loading<'_>) -> Result<(), Fault> {
     let Loading { plan, added_by, baseline, now, .. } = *loading;
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status, waits,
-                           started, added_by, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16)",
-    )?;
     for planned in &plan.tasks {
-        let mut waits: Vec<&TaskId> = planned.blocked_by.iter().collect();
-        waits.sort_unstable();
-        waits.dedup();
-        insert.execute(params![
-            id,
-            planned.id,
-            position(&planned.id),
-            planned.title,
-            planned.kind,
-            planned.task_type,
-            planned.phase,
-            planned.item,
-            text(&planned.files),
-            planned.notes,
-            planned.verify.as_ref().map(exact),
-            Status::Pending,
-            waits.len(),
-            at_load(planned.verify.as_ref(), &planned.files, baseline, now).as_ref().map(text),
-            added_by,
-            now,
-        ])?;
+        let waits: BTreeSet<&TaskId> = planned.blocked_by.iter().collect();
+        let started = at_load(planned.verify.as_ref(), &planned.files, baseline, now);
+        let coming = Coming { waits: waits.len(), started: started.as_ref(), ..Coming::PENDING }.of(planned);
+        task::put(transaction, id, &planned.id, &as_new(planned, added_by), &coming, now)?;
     }
     let mut depend = transaction
         .prepare_cached("INSERT INTO dependency (plan, task, blocked_by) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING")?;

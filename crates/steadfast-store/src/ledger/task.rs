@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
 
 use rusqlite::Row;
-use steadfast_model::{AddedBy, Check, Millis, PlanId, Status, Task, TaskId, TaskKind, TaskType};
+use steadfast_model::{AddedBy, Check, Millis, PlanId, PlannedTask, Status, Task, TaskId, TaskKind, TaskType};
 
 use super::column::{exact, json, millis, optional_word, task_id, text, word};
 use super::error::Fault;
 use super::nearest::nearest;
 use super::order::{leading_number, position};
+use super::progress::Started;
 use super::{Ledger, LedgerError, added, plan};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
@@ -166,6 +167,30 @@ impl Ledger {
     }
 }
 
+/// How a task stands as it comes into a plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coming<'a> {
+    pub(super) phase: Option<&'a str>,
+    pub(super) item: Option<u32>,
+    pub(super) status: Status,
+    /// Why it is blocked.
+    pub(super) reason: Option<&'a str>,
+    /// How many tasks it waits for.
+    pub(super) waits: usize,
+    pub(super) started: Option<&'a Started>,
+}
+
+impl<'a> Coming<'a> {
+    /// Nothing is done, and nothing is known of it.
+    pub(super) const PENDING: Self =
+        Self { phase: None, item: None, status: Status::Pending, reason: None, waits: 0, started: None };
+
+    /// In the phase of this planned task.
+    pub(super) fn of(self, planned: &'a PlannedTask) -> Self {
+        Self { phase: planned.phase.as_deref(), item: planned.item, ..self }
+    }
+}
+
 pub(super) fn insert(
     transaction: &Transaction<'_>,
     plan: &PlanId,
@@ -173,22 +198,45 @@ pub(super) fn insert(
     new: &NewTask,
     now: Millis,
 ) -> Result<(), Fault> {
-    transaction.run("INSERT INTO task (plan, id, position, title, kind, type, files, notes, verify, status, added_by, created_at, updated_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)", params![
+    put(transaction, plan, id, new, &Coming::PENDING, now)?;
+    wait_for(transaction, plan, id, &new.blocked_by)
+}
+
+/// Without what it waits for.
+pub(super) fn put(
+    transaction: &Transaction<'_>,
+    plan: &PlanId,
+    id: &TaskId,
+    new: &NewTask,
+    coming: &Coming<'_>,
+    now: Millis,
+) -> Result<(), Fault> {
+    let Coming { phase, item, status, reason, waits, started } = *coming;
+    transaction.run(
+        "INSERT INTO task (plan, id, position, title, kind, type, phase, item, files, notes, verify, status, block_reason,
+                           waits, started, first_closed_at, added_by, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?18)",
+        params![
             plan,
             id,
             position(id),
             new.title,
             new.kind,
             new.task_type,
+            phase,
+            item,
             text(&new.files),
             new.notes,
             new.verify.as_ref().map(exact),
-            Status::Pending,
+            status,
+            reason,
+            waits,
+            started.map(text),
+            status.is_closed().then_some(now),
             new.added_by,
             now,
-        ])?;
-    wait_for(transaction, plan, id, &new.blocked_by)
+        ],
+    )
 }
 
 fn wait_for(transaction: &Transaction<'_>, plan: &PlanId, id: &TaskId, before: &[TaskId]) -> Result<(), Fault> {
