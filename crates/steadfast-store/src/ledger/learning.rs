@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rusqlite::Row;
-use steadfast_model::{Millis, SessionId};
+use steadfast_model::{Millis, SessionId, labels};
 
 use super::column::{count, json, millis, text, word};
 use super::error::Fault;
@@ -47,49 +47,29 @@ pub struct Learning {
     pub updated_at: Millis,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LearningKind {
-    /// A way that does not work.
-    Failure,
-    /// How something is.
-    Discovery,
-    /// What has to be kept to.
-    Constraint,
-}
-
-impl LearningKind {
-    pub const ALL: [Self; 3] = [Self::Failure, Self::Discovery, Self::Constraint];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Failure => "failure",
-            Self::Discovery => "discovery",
-            Self::Constraint => "constraint",
-        }
+labels! {
+    pub enum LearningKind {
+        /// A way that does not work.
+        Failure = "failure",
+        /// How something is.
+        Discovery = "discovery",
+        /// What has to be kept to.
+        Constraint = "constraint",
     }
 }
 
-/// What a human thinks of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LearningStatus {
-    /// Nobody has looked at it yet.
-    Open,
-    Confirmed,
-    /// It is not so. Kept, so that it does not come back.
-    Dismissed,
+labels! {
+    /// What a human thinks of it.
+    pub enum LearningStatus {
+        /// Nobody has looked at it yet.
+        Open = "open",
+        Confirmed = "confirmed",
+        /// It is not so. Kept, so that it does not come back.
+        Dismissed = "dismissed",
+    }
 }
 
 impl LearningStatus {
-    const ALL: [Self; 3] = [Self::Open, Self::Confirmed, Self::Dismissed];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Confirmed => "confirmed",
-            Self::Dismissed => "dismissed",
-        }
-    }
-
     /// A human's word is certain.
     fn confidence(self) -> u8 {
         match self {
@@ -100,25 +80,16 @@ impl LearningStatus {
     }
 }
 
-/// Who says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LearningSource {
-    Agent,
-    Human,
-    Steadfast,
+labels! {
+    /// Who says so.
+    pub enum LearningSource {
+        Agent = "agent",
+        Human = "human",
+        Steadfast = "steadfast",
+    }
 }
 
 impl LearningSource {
-    const ALL: [Self; 3] = [Self::Agent, Self::Human, Self::Steadfast];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Human => "human",
-            Self::Steadfast => "steadfast",
-        }
-    }
-
     /// What a human writes down they have confirmed by that.
     fn status(self) -> LearningStatus {
         match self {

@@ -4,7 +4,7 @@ use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{
     Change, Course, DriftChange, EventKind, Goal, Host, Level, Millis, Record, Release, Ruling, Score, SessionId,
-    State, Tally,
+    State, Tally, labels,
 };
 
 use super::column::{json, millis, session_id, text, word};
@@ -35,25 +35,14 @@ pub struct Scored {
     pub timestamp: Millis,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionStatus {
-    /// At work.
-    Active,
-    /// Its last turn came to its end.
-    Completed,
-    /// It ended in the middle of a turn, or after a budget was spent.
-    Abandoned,
-}
-
-impl SessionStatus {
-    const ALL: [Self; 3] = [Self::Active, Self::Completed, Self::Abandoned];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Active => "active",
-            Self::Completed => "completed",
-            Self::Abandoned => "abandoned",
-        }
+labels! {
+    pub enum SessionStatus {
+        /// At work.
+        Active = "active",
+        /// Its last turn came to its end.
+        Completed = "completed",
+        /// It ended in the middle of a turn, or after a budget was spent.
+        Abandoned = "abandoned",
     }
 }
 
