@@ -6,7 +6,6 @@
 
 mod added;
 mod bind;
-mod check;
 mod column;
 mod connection;
 mod decision;

@@ -1,6 +1,5 @@
 //! Loops: where a request stands on its way to a result, and what it was found to be worth.
 
-mod familiar;
 mod review;
 mod row;
 mod session;
