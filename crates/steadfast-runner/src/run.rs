@@ -4,6 +4,7 @@
 mod begin;
 mod budget;
 mod dispatcher;
+mod ending;
 mod executor;
 mod merger;
 mod message;
@@ -15,7 +16,8 @@ mod runner;
 mod teller;
 mod verdict;
 
-pub use begin::{Begin, Outcome, Until, run};
+pub use begin::{Begin, Until, run};
+pub use ending::Outcome;
 pub use executor::{Launcher, Role, Start};
 pub use news::{Activity, Audience, News, Snapshot};
 pub use runner::{is_alive, this_process};

@@ -1,18 +1,19 @@
 //! A repository before, while and after Steadfast is in it.
 
 mod exclude;
+mod wired;
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use steadfast_hosts::install::{self, Homes, HooksFile};
+use steadfast_hosts::install;
 use steadfast_model::{Host, Via};
 use steadfast_store::ledger::Ledger;
-use steadfast_store::{ConfigError, Place, WatchedFile, read_wiring};
+use steadfast_store::{ConfigError, Place};
 
 use crate::{Cause, Environment, Repository};
-
 pub use exclude::{Exclude, Wanted};
+pub use wired::missing_hooks;
 
 /// A checkout that `init` may wire, and where its hosts keep their settings.
 #[derive(Clone, Debug)]
@@ -167,26 +168,4 @@ fn record_name(place: &Place) -> String {
     let name = place.root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     format!("{plain}-{:016x}", steadfast_model::fnv([root.as_bytes()]))
-}
-
-/// What a human reads where a host that called Steadfast does so no more. None where all of them do, and where none is
-/// known to have done: a plugin brings its own hooks.
-pub fn missing_hooks(place: &Place, homes: Option<&Homes>) -> Option<String> {
-    let (table, homes) = (read_wiring(place)?, homes?);
-    let lost = Host::REAL.into_iter().find_map(|host| {
-        let known: Vec<&WatchedFile> =
-            table.files.iter().filter(|file| file.host == host && !file.ways.is_empty()).collect();
-        let first = known.first()?;
-        let files: Vec<HooksFile> = install::inspect(host, homes, &place.root).into_iter().flatten().collect();
-        let name = host.full_name();
-        if files.iter().all(|file| file.ours.is_empty()) {
-            let path = first.path.strip_prefix(&place.root).unwrap_or(&first.path).display();
-            return Some(format!("the hooks of Steadfast are missing from `{path}`, so {name} does not call it"));
-        }
-        let decides = files.iter().find(|file| file.disable_all.is_some());
-        let off = decides.filter(|file| file.disable_all == Some(true))?;
-        let path = off.path.strip_prefix(&place.root).unwrap_or(&off.path).display();
-        Some(format!("`disableAllHooks` in `{path}` lets {name} run no hook"))
-    })?;
-    Some(format!("{lost}. `steadfast doctor` says more; `steadfast init` writes the hooks again"))
 }

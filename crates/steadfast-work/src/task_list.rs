@@ -9,11 +9,13 @@ pub mod confinement;
 mod decisions;
 mod document;
 mod draft;
+mod elsewhere;
 mod error;
 mod evidence;
 pub mod files;
 mod freshness;
 mod gate;
+mod iteration;
 mod list;
 mod plan;
 mod related;
@@ -22,6 +24,7 @@ pub mod stated;
 mod supervision;
 mod tracked;
 mod unit;
+mod using;
 
 use steadfast_hook::{is_gone, step};
 use steadfast_model::{
@@ -40,9 +43,10 @@ pub use evidence::{how, short};
 pub use freshness::{DoneOn, NotHeld, Proof, Rechecked};
 pub use gate::{Locked, Looked, Standing};
 pub use list::TakenOver;
-pub use plan::{LoopState, Plans, Position, freeze};
+pub use plan::{LoopState, Position, freeze};
 pub use stated::StatedEnd;
 pub use unit::{Closed, LoadedUnit, MARKERS, Recheck, Rework, RunTasks};
+pub use using::Plans;
 
 use crate::Environment;
 use crate::caller::Caller;

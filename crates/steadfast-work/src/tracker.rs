@@ -6,22 +6,23 @@
 
 mod beads;
 mod follow;
+mod patience;
 mod slices;
 
-use std::time::{Duration, Instant};
-
-use slices::Slices;
 use steadfast_model::{Millis, Settings, Status, TaskSource};
 use steadfast_observe::ProgramFailed;
 use steadfast_plan::{Compiled, Options};
 use steadfast_store::ledger::{LedgerError, Untold};
 use steadfast_store::{ConfigError, Place};
 
-use crate::TaskError;
-use crate::error::Cause;
-
 pub use beads::Beads;
 pub use follow::{NOT_TOLD, Told, follow, in_hook, tell, unread};
+pub use patience::{COMMAND, HOOK, LOOK, Patience};
+
+use slices::Slices;
+
+use crate::TaskError;
+use crate::error::Cause;
 
 /// A list that somebody else keeps.
 pub trait Tracker: std::fmt::Debug {
@@ -97,31 +98,5 @@ pub fn of(settings: &Settings, place: &Place, now: Millis) -> Option<Box<dyn Tra
         TaskSource::Beads => Some(Box::new(Beads::new(&place.root, settings.ledger.epic.value.as_deref()))),
         TaskSource::TddProgress => Some(Box::new(Slices::new(place, settings.ledger.path.value.as_deref(), now))),
         TaskSource::Native | TaskSource::ClaudeTasks => None,
-    }
-}
-
-/// For a command, whose caller waits for it.
-pub const COMMAND: Duration = Duration::from_secs(10);
-
-/// For a command that only shows something.
-pub const LOOK: Duration = Duration::from_secs(2);
-
-/// For a stop or the start of a session. The hook as a whole has 950 ms; the rest is for the ledger and the verdict.
-pub const HOOK: Duration = Duration::from_millis(600);
-
-/// How long somebody waits, all calls together.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    until: Instant,
-}
-
-impl Patience {
-    pub fn of(time: Duration) -> Self {
-        Self { until: Instant::now() + time }
-    }
-
-    pub fn left(self) -> Result<Duration, TrackerError> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(TrackerError::NoTime) } else { Ok(left) }
     }
 }

@@ -1,16 +1,20 @@
+use std::fmt;
+use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
-use std::{fmt, fs, thread};
 
 use steadfast_hosts::price::Prices;
-use steadfast_model::{PlanId, Process, Run, TaskId, TaskLines};
+use steadfast_model::{PlanId, Process, Run, TaskId};
 use steadfast_store::Place;
 use steadfast_store::ledger::Ledger;
 use steadfast_work::task_list::RunTasks;
 
 use super::dispatcher::Dispatcher;
+use super::ending::Outcome;
 use super::executor::{Launcher, Shop};
 use super::merger::Merger;
 use super::news::Audience;
@@ -107,17 +111,4 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<Outcome, RunErro
     drop(dispatcher);
     let _ = merging.join();
     outcome
-}
-
-/// How a run, or this part of it, ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// Every task is done.
-    Complete,
-    /// Every task is done, these on the agent's word alone.
-    NeedsReview(TaskLines),
-    /// As far as it was to go this time: more is to be done, and nothing stands in its way.
-    Reached,
-    /// It can be resumed.
-    Paused(String),
 }

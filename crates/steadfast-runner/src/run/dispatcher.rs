@@ -4,6 +4,7 @@ mod after;
 mod decide;
 mod limits;
 mod start;
+mod stated;
 mod trial;
 mod verify;
 
@@ -22,8 +23,8 @@ use steadfast_store::ledger::{Lease, Ledger, LedgerError};
 
 pub(super) use limits::put_back;
 
-use super::begin::Outcome;
 use super::begin::Until;
+use super::ending::Outcome;
 use super::executor::Shop;
 use super::merger::Arrival;
 use super::message::Message;

@@ -6,6 +6,7 @@
 
 mod added;
 mod bind;
+mod check;
 mod column;
 mod connection;
 mod decision;

@@ -1,15 +1,13 @@
 //! Which sessions work on a plan. What a session is bound to is in its journal; the ledger has the one that took it last.
 
-use steadfast_hook::{cost_since, is_silent, step};
-use steadfast_model::{BindingWord, Event, EventKind, Leased, PlanId, SessionId, State, Status, Task, TaskKind};
+use steadfast_hook::{is_silent, step};
+use steadfast_model::{BindingWord, Event, EventKind, Leased, PlanId, SessionId, State, Status, Task};
 use steadfast_store::ledger::{Claiming, Taken};
 use steadfast_store::{SessionFiles, log_line};
 
 use super::TaskList;
 use super::error::{PlanError, TaskError};
 use crate::error::{WorkError, chain};
-use crate::loops::LoopError;
-use crate::repository::Repository;
 
 impl TaskList {
     /// A session that touches the tasks works on them.
@@ -85,32 +83,5 @@ impl TaskList {
         let event = Event::plain(state.session.clone(), state.host, self.worktree.clone(), self.now(), kind);
         step(&self.repository.place, &self.repository.config, event)?;
         Ok(())
-    }
-}
-
-impl TaskList {
-    /// An agent begins a unit of a loop, or closes one that it never began. Refused when the loop is at a limit, and the loop
-    /// waits for a human from then on. What is generated around a main task is of the same unit.
-    pub(super) fn begin_unit(&mut self, task: &Task) -> Result<(), WorkError> {
-        let is_head = matches!(task.kind, TaskKind::Main | TaskKind::Remediation);
-        if !self.caller.is_agent() || !is_head || !matches!(task.status, Status::Pending | Status::Done) {
-            return Ok(());
-        }
-        let Some(mut looped) = self.ledger.loop_of_plan(&task.plan)?.filter(|looped| looped.run.is_none()) else {
-            return Ok(());
-        };
-        let Repository { place, config, .. } = &self.repository;
-        if looped.limits.micro_usd.is_some()
-            && let Some(session) = &self.caller.session
-            && let Some(cost) = cost_since(place, config, session, looped.started_at)
-        {
-            self.ledger.keep_spent(&looped.id, session, cost)?;
-            looped.spent.insert(session.clone(), cost);
-        }
-        if let Some(reached) = looped.limits.reached(&looped) {
-            self.ledger.keep_waiting(&looped.id, Some(&reached))?;
-            return Err(LoopError::LimitReached { id: looped.id, reached }.into());
-        }
-        Ok(self.ledger.count_iteration(&looped.id)?)
     }
 }

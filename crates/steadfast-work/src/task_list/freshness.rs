@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use steadfast_model::{
-    Check, CheckEnd, Evidence, EvidenceClass, Fact, Freshness, PlanId, RunId, SeenFile, Status, Subject, Task, TaskId,
+    Check, CheckEnd, Evidence, EvidenceClass, Fact, Freshness, PlanId, SeenFile, Status, Subject, Task, TaskId,
     freshness,
 };
-use steadfast_observe::{GitCommand, Repository as Checkout};
+use steadfast_observe::Repository as Checkout;
 use steadfast_store::ledger::StoredProof;
 
+use super::elsewhere::Elsewhere;
 use super::{Asked, Closing, TaskError, TaskList, files};
 use crate::error::{Cause, WorkError};
 
@@ -334,38 +335,5 @@ impl<'a> Look<'a> {
             Fact::Unknown(why) => Fact::Unknown(why.clone()),
             Fact::NotAsked => Fact::NotAsked,
         }
-    }
-}
-
-const QUICK: Duration = Duration::from_secs(2);
-
-/// Tasks that are done on a branch which is not in this checkout.
-#[derive(Debug, Default)]
-pub(super) struct Elsewhere {
-    pub(super) branch: String,
-    pub(super) tasks: BTreeSet<TaskId>,
-}
-
-impl TaskList {
-    /// By the last run of a plan.
-    pub(super) fn elsewhere(&self, plan: &PlanId) -> Result<Elsewhere, WorkError> {
-        self.elsewhere_but(plan, None)
-    }
-
-    /// The same of the last run but this one.
-    pub(super) fn elsewhere_but(&self, plan: &PlanId, but: Option<&RunId>) -> Result<Elsewhere, WorkError> {
-        let runs = self.ledger.runs_of(&self.worktree)?;
-        let Some(run) = runs.into_iter().find(|run| run.plan == *plan && Some(&run.id) != but) else {
-            return Ok(Elsewhere::default());
-        };
-        let branch = format!("refs/heads/{}", run.branch);
-        let asked =
-            GitCommand::at(&self.repository.place.root).call("merge-base").args(["--is-ancestor", &branch, "HEAD"]);
-        // A branch that is gone was merged or thrown away; the files decide then.
-        if !matches!(asked.outcome(&[0, 1], QUICK), Ok((1, _))) {
-            return Ok(Elsewhere::default());
-        }
-        let landed = self.ledger.units(&run.id)?.into_iter().filter(|unit| unit.merged.is_some());
-        Ok(Elsewhere { branch: run.branch, tasks: landed.flat_map(|unit| unit.tasks).collect() })
     }
 }

@@ -6,15 +6,14 @@ use std::path::Path;
 use steadfast_check::definition::define;
 use steadfast_hook::text_digest;
 use steadfast_model::{
-    AddedBy, Approval, Check, Counts, Fact, Phase, Plan, PlanId, PlannedTask, Status, Task, TaskId, TaskKind,
+    AddedBy, Approval, Check, Counts, Fact, Phase, Plan, PlannedTask, Status, Task, TaskId, TaskKind,
 };
-use steadfast_store::ledger::{Baseline, Claiming, LedgerError, Loaded, Loading, PlanLine, PlanRow};
+pub(super) use steadfast_plan::hash;
+use steadfast_store::ledger::{Baseline, Claiming, Loaded, Loading, PlanRow};
 use steadfast_store::{Draft, Place};
 
 use super::{PlanError, Standing, TaskError, TaskList, decisions, files, short_of, stated};
 use crate::error::WorkError;
-
-pub(super) use steadfast_plan::hash;
 
 /// How a loop phase stands: its items by what became of their tasks.
 #[derive(Debug, PartialEq, Eq)]
@@ -268,40 +267,4 @@ fn baseline(place: &Place, tasks: &[PlannedTask]) -> Baseline {
         _ => None,
     };
     Baseline { files, tree }
-}
-
-/// The plans of a worktree.
-#[derive(Debug)]
-pub struct Plans {
-    pub lines: Vec<PlanLine>,
-    pub in_force: Option<PlanId>,
-}
-
-impl TaskList {
-    /// The plan in force first.
-    pub fn plans(&self) -> Result<Plans, WorkError> {
-        let in_force = self.view()?.map(|view| view.id);
-        let mut lines = self.ledger.plans(&self.worktree)?;
-        lines.sort_by_key(|line| Some(&line.id) != in_force.as_ref());
-        Ok(Plans { lines, in_force })
-    }
-
-    /// Puts a plan in force. What is done cannot hide what is open.
-    pub fn use_plan(&mut self, plan: &PlanId) -> Result<PlanRow, WorkError> {
-        let Plans { lines, in_force } = self.plans()?;
-        let Some(line) = lines.iter().find(|line| line.id == *plan) else {
-            let known = lines.into_iter().map(|line| line.id).collect();
-            return Err(PlanError::Unknown { plan: plan.clone(), known }.into());
-        };
-        if let Some(run) = &line.run {
-            return Err(LedgerError::InRun { plan: plan.clone(), run: run.clone() }.into());
-        }
-        let other = lines.iter().find(|line| Some(&line.id) == in_force.as_ref() && line.counts.open() > 0);
-        if let Some(other) = other.filter(|_| line.counts.open() + line.counts.blocked == 0) {
-            return Err(PlanError::AllDone { plan: plan.clone(), other: other.id.clone() }.into());
-        }
-        self.ledger.use_plan(plan, self.caller.by, self.now())?;
-        self.render_decisions();
-        Ok(self.ledger.plan_row(plan)?)
-    }
 }

@@ -9,9 +9,9 @@ use steadfast_model::{RunState, Status, TaskId, TaskLines, UnitStatus};
 use steadfast_store::ledger::{Ledger, LedgerError, StatusChange};
 use steadfast_work::chain;
 
-use super::super::begin::Outcome;
 use super::super::begin::Until;
 use super::super::budget::{Budget, Reserved, Share};
+use super::super::ending::Outcome;
 use super::super::news::News;
 use super::start::LEASE_MS;
 use super::verify::Verified;

@@ -1,5 +1,6 @@
 //! Loops: where a request stands on its way to a result, and what it was found to be worth.
 
+mod familiar;
 mod review;
 mod row;
 mod session;

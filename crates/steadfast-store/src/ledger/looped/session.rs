@@ -1,12 +1,9 @@
 //! A loop in a session: who is bound to it, whether it waits for a human, and what it used up.
 
-use std::collections::BTreeSet;
-
 use steadfast_model::{Counts, Loop, LoopId, LoopLimits, Millis, OwnerEnd, SessionId};
 
-use super::super::column::{json, text};
+use super::super::column::text;
 use super::super::error::Fault;
-use super::super::step::folder;
 use super::super::task::within;
 use super::super::{Ledger, LedgerError, plan};
 use super::{WHY, going, row};
@@ -96,46 +93,4 @@ fn ended(connection: &Connection, session: &SessionId) -> Result<Option<OwnerEnd
         Ok(row.get::<_, Option<i64>>(0)?.map(|at| OwnerEnd { reason, at: Millis(at) }))
     })?;
     Ok(found.flatten())
-}
-
-/// How many past plans are looked at, the newest first.
-const PLANS: usize = 200;
-
-impl Ledger {
-    /// How many plans came to their end, by a run or in a loop, that had a task in one of these folders. A path that ends in
-    /// `/` is a folder, any other a file in one.
-    pub fn completed_in(&self, paths: &[String]) -> Result<u32, LedgerError> {
-        let asked: BTreeSet<&str> = paths.iter().filter_map(|path| place(path)).collect();
-        if asked.is_empty() {
-            return Ok(0);
-        }
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT plan FROM (
-                     SELECT plan, ended_at AS at FROM run WHERE state = 'complete'
-                     UNION ALL SELECT plan, updated_at FROM loop WHERE ended = 'complete' AND plan IS NOT NULL)
-                 GROUP BY plan ORDER BY MAX(at) DESC LIMIT ?1",
-            )?;
-            let plans = statement
-                .query_map([i64::try_from(PLANS).unwrap_or(i64::MAX)], |row| row.get::<_, String>(0))?
-                .collect::<Result<Vec<_>, _>>()?;
-            let mut files = connection.prepare_cached("SELECT files FROM task WHERE plan = ?1")?;
-            let mut count = 0;
-            for plan in plans {
-                let mut rows = files.query([plan])?;
-                while let Some(row) = rows.next()? {
-                    let files: Vec<String> = json(0, &row.get::<_, String>(0)?)?;
-                    if files.iter().filter_map(|path| place(path)).any(|folder| asked.contains(folder)) {
-                        count += 1;
-                        break;
-                    }
-                }
-            }
-            Ok(count)
-        })
-    }
-}
-
-fn place(path: &str) -> Option<&str> {
-    path.strip_suffix('/').or_else(|| folder(path)).filter(|folder| !folder.is_empty())
 }

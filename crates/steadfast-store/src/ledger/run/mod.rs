@@ -5,20 +5,19 @@ mod dispatch;
 mod row;
 mod unit;
 mod unit_plan;
+mod view;
 
-use std::collections::BTreeMap;
-
-use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState, RunView, TaskId};
-
-use super::column::{task_id, text};
-use super::error::Fault;
-use super::{Ledger, LedgerError, added, evidence, plan, task};
-use crate::ledger::bind::{AsGiven, params};
-use crate::ledger::connection::{Connection, Transaction};
+use steadfast_model::{Limits, Millis, PlanId, Process, Run, RunId, RunState};
 
 pub use closing::{Closed, Closing};
 pub use dispatch::{DispatchEnd, NewDispatch};
 pub use unit_plan::{UnitLoading, UnitResult};
+
+use super::column::text;
+use super::error::Fault;
+use super::{Ledger, LedgerError, added, plan};
+use crate::ledger::bind::{AsGiven, params};
+use crate::ledger::connection::{Connection, Transaction};
 
 impl Ledger {
     /// Puts it down as it is given. Its plan is nobody else's until it is over.
@@ -164,34 +163,5 @@ pub(super) fn end_of_plan(transaction: &Transaction<'_>, plan: &PlanId, now: Mil
         "UPDATE run SET state = 'stopped', reason = 'its plan was cleared', updated_at = ?2, ended_at = ?2
              WHERE plan = ?1 AND ended_at IS NULL",
         params![plan, now],
-    )
-}
-
-impl Ledger {
-    /// All of a run that can be shown, as of one moment.
-    pub fn run_view(&self, run: &RunId) -> Result<RunView, LedgerError> {
-        self.read(|connection| {
-            let run = row::find(connection, run)?;
-            let title = connection.row("SELECT title FROM plan WHERE id = ?1", [&run.plan], |row| row.get(0))?;
-            Ok(RunView {
-                title,
-                units: unit::all(connection, &run.id)?,
-                tasks: task::all(connection, &run.plan)?,
-                evidence: evidence::last_of_each(connection, &run.plan)?,
-                blocked: reasons(connection, &run.plan)?,
-                sums: dispatch::of_run(connection, &run.id)?,
-                unit_sums: dispatch::of_units(connection, &run.id)?,
-                spans: dispatch::spans(connection, &run.id)?,
-                run,
-            })
-        })
-    }
-}
-
-fn reasons(connection: &Connection, plan: &PlanId) -> Result<BTreeMap<TaskId, String>, Fault> {
-    connection.rows(
-        "SELECT id, block_reason FROM task WHERE plan = ?1 AND status = 'blocked' AND block_reason IS NOT NULL",
-        [plan],
-        |row| Ok((task_id(row, 0)?, row.get(1)?)),
     )
 }

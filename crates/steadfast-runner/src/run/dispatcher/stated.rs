@@ -1,0 +1,40 @@
+//! What the human's own words say has to pass at the end of a run.
+
+use std::sync::atomic::AtomicBool;
+
+use steadfast_work::task_list::StatedEnd;
+
+use super::super::begin::Until;
+use super::Dispatcher;
+use crate::error::RunError;
+
+impl Dispatcher {
+    /// Runs each stated check on what landed. Why the run is not complete; `None`: nothing is in the way. The gate of a
+    /// loop does this itself.
+    pub(super) fn stated_checks_fail(&self, stop: &AtomicBool) -> Result<Option<String>, RunError> {
+        const NAME: &str = "stated";
+        let checks = self.ledger.stated_checks(&self.run.plan)?;
+        if self.until != Until::End || checks.is_empty() {
+            return Ok(None);
+        }
+        let tasks = self.ledger.tasks(&self.run.plan)?;
+        let work: Vec<String> = tasks.into_iter().flat_map(|task| task.files).collect();
+        let grounds = &self.shop.grounds;
+        let tip = grounds.tip()?.ok_or_else(|| RunError::BranchGone(grounds.branch()))?;
+        let folder = grounds.exhibit(NAME, &tip)?;
+        let mut failed = Vec::new();
+        for check in &checks {
+            match self.shop.tasks.check_stated(&folder, check, &work, stop)? {
+                StatedEnd::Passed => {}
+                StatedEnd::Failed { how, .. } => failed.push(format!("you said \"{}\": {how}", check.said)),
+                StatedEnd::Changed { difference } => failed.push(format!(
+                    "you said \"{}\": `{}` runs something else by now: {difference}",
+                    check.said, check.command
+                )),
+                StatedEnd::Stopped => failed.push(format!("`{}` did not come to its end", check.command)),
+            }
+        }
+        grounds.put_away(NAME)?;
+        Ok((!failed.is_empty()).then(|| format!("not complete: {}", failed.join("; "))))
+    }
+}
