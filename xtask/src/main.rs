@@ -17,7 +17,7 @@ mod tool;
 use std::process::ExitCode;
 
 use xtask::process::{cargo, run};
-use xtask::{Result, process};
+use xtask::{Result, process, prose};
 
 const HELP: &str = "\
 usage: cargo xtask CHORE
@@ -38,6 +38,9 @@ usage: cargo xtask CHORE
   generate [--check]   writes what is generated, or says what is out of date
   instructions [--set] counts the instructions of one hook call (dist) and compares with the kept count; --set keeps the
                        counts of dev, which `test` compares, and of dist
+  prose --count        how often messages, help texts and comments use words that the house replaces
+  prose --sample COMMENTS MESSAGES HELP --seed HEX
+                       so many texts of each kind in full, drawn at random, for a reader to mark
   picture              draws docs/demo.svg from what the demo prints
   release              the archive people unpack, with its checksum, in target/release-files
   fuzz [SECONDS]       every fuzz target for so long, 60 by default
@@ -61,6 +64,10 @@ fn main() -> ExitCode {
         ["bench", "transcript", rest @ ..] => bench::transcript(rest),
         ["instructions"] => instructions::instructions(instructions::Doing::Compare),
         ["instructions", "--set"] => instructions::instructions(instructions::Doing::Keep),
+        ["prose", "--count"] => count_prose(),
+        ["prose", "--sample", comments, messages, help, "--seed", seed] => {
+            sample_prose([comments, messages, help], seed)
+        }
         ["release"] => release::release(),
         ["fuzz"] => fuzz::fuzz(60, fuzz::Build::Optimised),
         ["fuzz", seconds] => {
@@ -83,4 +90,18 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn count_prose() -> Result<()> {
+    print!("{}", prose::count(&prose::collect()?));
+    Ok(())
+}
+
+fn sample_prose(sizes: [&str; 3], seed: &str) -> Result<()> {
+    let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is not a number of texts"));
+    let [comments, messages, help] = sizes;
+    let size = prose::Size { comments: number(comments)?, messages: number(messages)?, help: number(help)? };
+    let seed = u64::from_str_radix(seed, 16).map_err(|_| format!("the seed `{seed}` is not a hexadecimal number"))?;
+    print!("{}", prose::sample(&prose::collect()?, size, seed));
+    Ok(())
 }

@@ -5,9 +5,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use steadfast_model::{Fact, Millis};
 
 use crate::change::{ChangeKind, Point};
-use crate::repository::Repository;
+use crate::checkout::Checkout;
 
-impl Repository {
+impl Checkout {
     /// The files that differ from `HEAD` and were written or put in place at that time or later; no more than `most`.
     ///
     /// What is gone has no time any more, and is not among them.

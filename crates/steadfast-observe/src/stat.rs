@@ -6,10 +6,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use steadfast_model::Fact;
 
+use crate::checkout::Checkout;
 use crate::deadline::Deadline;
 use crate::error::{ObserveError, fact};
 use crate::location::behind;
-use crate::repository::Repository;
 
 /// What lies at a path. A link is described itself, never what it points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum FileKind {
     Special,
 }
 
-impl Repository {
+impl Checkout {
     /// One answer per path, in order. A path that is not absolute is meant from the root.
     pub fn stat(&self, paths: &[impl AsRef<Path>], budget: Duration) -> Vec<(PathBuf, Fact<Stat>)> {
         let deadline = Deadline::after(budget);

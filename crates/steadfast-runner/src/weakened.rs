@@ -38,7 +38,7 @@ pub struct FileChange<'a> {
 /// Something that made the tests of a change prove less.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weakening {
-    pub kind: Kind,
+    pub kind: WeakeningKind,
     pub file: String,
     /// In the file as it is now; in the file as it was, where something is gone.
     pub line: usize,
@@ -47,7 +47,7 @@ pub struct Weakening {
 
 labels! {
     #[derive(PartialOrd, Ord)]
-    pub enum Kind {
+    pub enum WeakeningKind {
         Skipped = "skipped",
         /// Only this test is run, and the others are not.
         Focused = "focused",
@@ -79,7 +79,7 @@ pub fn weakened_by(changes: &[FileChange<'_>]) -> Vec<Weakening> {
     found
 }
 
-fn say(kind: Kind, file: &str, line: usize, text: &str) -> Weakening {
+fn say(kind: WeakeningKind, file: &str, line: usize, text: &str) -> Weakening {
     const LONGEST: usize = 200;
     Weakening { kind, file: file.to_owned(), line, text: truncate_line(text, LONGEST) }
 }

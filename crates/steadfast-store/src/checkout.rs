@@ -146,7 +146,7 @@ fn carry(place: &Place, moved: &Moved, to: &str, now: Millis) -> Result<(), Move
         if gate.scope != old {
             let seals = place.state.join("seals");
             if seals.join(scope_name(&old)).is_dir() {
-                fs::rename(&seals.join(scope_name(&old)), &seals.join(scope_name(&gate.scope)))?;
+                fs::rename(seals.join(scope_name(&old)), seals.join(scope_name(&gate.scope)))?;
             }
         }
         close_gate(place, &gate)?;

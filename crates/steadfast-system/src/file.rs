@@ -23,12 +23,12 @@ pub enum Access {
 
 /// Replaces a file. After a power cut it may be the old one, or empty.
 pub fn replace(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
-    Draft::beside(path, bytes, access)?.persist(path)
+    PendingFile::beside(path, bytes, access)?.persist(path)
 }
 
 /// As [`replace`], and on the disk when this returns.
 pub fn replace_durably(path: &Path, bytes: &[u8], access: Access) -> io::Result<()> {
-    let draft = Draft::beside(path, bytes, access)?;
+    let draft = PendingFile::beside(path, bytes, access)?;
     draft.sync()?;
     draft.persist(path)?;
     sync_folder(path)
@@ -57,9 +57,9 @@ fn change_places(one: &Path, other: &Path) -> io::Result<()> {
 
 /// A file on its way to its place, in the same folder. It is removed where it does not get there.
 #[derive(Debug)]
-pub struct Draft(NamedTempFile);
+pub struct PendingFile(NamedTempFile);
 
-impl Draft {
+impl PendingFile {
     /// `.NAME.PID-XXXXXX.new` beside `path`.
     pub fn beside(path: &Path, bytes: &[u8], access: Access) -> io::Result<Self> {
         let mut options = if access == Access::Usual { fs::OpenOptions::new() } else { private_options() };
@@ -159,7 +159,7 @@ pub fn replace_link(path: &Path, target: &OsStr) -> io::Result<()> {
     draft(path, make)?.into_temp_path().persist(path).map_err(|error| error.error)
 }
 
-/// The name of a file is on the disk when its folder is. Not every system opens a folder.
+/// The name of a file is on the disk when its folder is. Not every file system opens a folder.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent().map(fs::File::open) {
         Some(Ok(folder)) => folder.sync_all(),
@@ -217,12 +217,12 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("a.md");
         fs::write(&file, "old").unwrap();
-        let draft = Draft::beside(&file, b"new", Access::Private).unwrap();
-        assert!(Draft::is_name(draft.path().file_name().unwrap().to_str().unwrap()));
+        let draft = PendingFile::beside(&file, b"new", Access::Private).unwrap();
+        assert!(PendingFile::is_name(draft.path().file_name().unwrap().to_str().unwrap()));
         assert!(draft.persist_new(&file).is_err());
-        assert!(Draft::beside(&file, b"new", Access::Private).unwrap().persist(dir.path()).is_err());
-        let aside = Draft::move_beside(&file).unwrap();
-        Draft::beside(&file, b"new", Access::Private).unwrap().persist_new(&file).unwrap();
+        assert!(PendingFile::beside(&file, b"new", Access::Private).unwrap().persist(dir.path()).is_err());
+        let aside = PendingFile::move_beside(&file).unwrap();
+        PendingFile::beside(&file, b"new", Access::Private).unwrap().persist_new(&file).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         fs::rename(aside, &file).unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -232,6 +232,6 @@ mod tests {
     #[test]
     fn drafts_are_known_by_their_names() {
         let names = [".x.md.12-aB3x9z.new", ".x.md.12-0.new", ".x.new", "x.md.12-0.new", ".x.12.new", ".x.a-0.new"];
-        assert_eq!(names.map(Draft::is_name), [true, true, false, false, false, false]);
+        assert_eq!(names.map(PendingFile::is_name), [true, true, false, false, false, false]);
     }
 }

@@ -21,7 +21,7 @@ pub struct Pattern {
 
 /// Where a pattern fits.
 #[derive(Clone, Copy, Debug)]
-pub struct Found<'w> {
+pub struct PatternMatch<'w> {
     /// The words that it is about.
     pub about: &'w [Word],
     /// The words after it.
@@ -111,14 +111,14 @@ impl Pattern {
     }
 
     /// Where the pattern fits, if the words begin with it.
-    pub fn at<'w>(&self, words: &'w [Word]) -> Option<Found<'w>> {
+    pub fn at<'w>(&self, words: &'w [Word]) -> Option<PatternMatch<'w>> {
         let mut about = (None, None);
         let end = fit(&self.parts, words, 0, &mut about, |_| true)?;
         Some(found(words, end, about))
     }
 
     /// Where the pattern fits, if it takes all of the words.
-    pub fn is<'w>(&self, words: &'w [Word]) -> Option<Found<'w>> {
+    pub fn is<'w>(&self, words: &'w [Word]) -> Option<PatternMatch<'w>> {
         let mut about = (None, None);
         let end = fit(&self.parts, words, 0, &mut about, |at| at == words.len())?;
         Some(found(words, end, about))
@@ -135,9 +135,9 @@ impl Pattern {
     }
 }
 
-fn found(words: &[Word], end: usize, (from, to): (Option<usize>, Option<usize>)) -> Found<'_> {
+fn found(words: &[Word], end: usize, (from, to): (Option<usize>, Option<usize>)) -> PatternMatch<'_> {
     let about = from.map_or(&words[end..], |from| &words[from..to.unwrap_or(end)]);
-    Found { about, rest: &words[end..] }
+    PatternMatch { about, rest: &words[end..] }
 }
 
 /// Only a gap is tried again: the rest takes what it can.

@@ -1,12 +1,12 @@
 //! What is done: verbs with their object, as a kind of action with what it is about.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
-use super::about::{Git, dependencies, git_object, is_conditional, run_object};
 use super::object::{Names, ends, object, skip};
+use super::operation::{Git, dependencies, git_object, is_conditional, run_object};
 use super::order::is_over;
-use super::thing;
+use super::target;
 use super::verb::{is_of_git, verb};
 use super::{grammar, list};
 
@@ -38,7 +38,7 @@ pub(super) fn actions(words: &[Word]) -> Vec<Action> {
     if let [or, other, the, ..] = &words[at..]
         && !verbs.is_empty()
         && or.is("or")
-        && other.kind == Kind::Plain
+        && other.kind == WordKind::Plain
         && the.is_one_of(&["the", "any", "a", "my", "this", "your"])
     {
         at += 2;
@@ -195,20 +195,20 @@ pub(super) fn used(tail: &[Word]) -> Vec<Action> {
         _ if is_network(tail) => vec![(ConstraintKind::Network, Vec::new())],
         // `git stash`, `rm -rf`: with what it is used.
         (_, [first, second, ..])
-            if first.is("git") && !ends(Some(second)) || thing::is_program(first) && second.text.starts_with('-') =>
+            if first.is("git") && !ends(Some(second)) || target::is_program(first) && second.text.starts_with('-') =>
         {
             let does = actions(program);
             let line = run_object(program).map(|line| vec![(ConstraintKind::Run, vec![line])]);
             if does.is_empty() { line.unwrap_or_default() } else { does }
         }
-        (_, [first, ..]) if first.kind == Kind::Code && thing::is_command(first) => {
+        (_, [first, ..]) if first.kind == WordKind::Code && target::is_command(first) => {
             vec![(ConstraintKind::Run, vec![first.raw.clone()])]
         }
-        (_, [first, rest @ ..]) if thing::is_program(first) && ends(rest.first()) => {
+        (_, [first, rest @ ..]) if target::is_program(first) && ends(rest.first()) => {
             // `curl or wget`.
             let listed =
-                program.iter().take_while(|word| thing::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
-            let programs = listed.filter(|word| thing::is_program(word));
+                program.iter().take_while(|word| target::is_program(word) || word.is_one_of(&["or", "and", "nor"]));
+            let programs = listed.filter(|word| target::is_program(word));
             programs.map(|word| (ConstraintKind::Run, vec![word.text.clone()])).collect()
         }
         _ => Vec::new(),
@@ -234,7 +234,7 @@ fn flag(word: &Word) -> Option<String> {
     let text = word.text.trim_end_matches(['.', ',']);
     let name = text.strip_prefix("--")?;
     let plain = name.len() > 1 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    (plain && matches!(word.kind, Kind::Plain | Kind::Code)).then(|| text.to_owned())
+    (plain && matches!(word.kind, WordKind::Plain | WordKind::Code)).then(|| text.to_owned())
 }
 
 pub(super) fn is_force(word: &Word) -> bool {

@@ -4,12 +4,12 @@
 //! What is said of anybody but the agent describes code: `the worker must not delete the file`.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word, prompt::Sentence};
+use steadfast_words::{Word, WordKind, prompt::Sentence};
 
 use super::action::{Action, actions, is_request};
 use super::object::{ends, skip};
 use super::order::{clause_before, is_about_something, is_order, is_over, ordered};
-use super::refer::resolved;
+use super::pronoun::resolved;
 use super::verb::is_verb;
 use super::{grammar, list};
 
@@ -42,7 +42,7 @@ fn stated(words: &[Word]) -> Vec<Action> {
         }
     };
     for at in 0..words.len() {
-        if words[at].kind == Kind::Plain {
+        if words[at].kind == WordKind::Plain {
             add(grammar::at_word(words, at));
         }
     }

@@ -11,13 +11,14 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Found, Pattern, Slot, Word};
+use steadfast_words::{Pattern, PatternMatch, Slot, Word};
 
 use super::action::{Action, actions, changes_to};
 use super::object::Names;
 use super::order::{clause_before, is_over};
 use super::{
-    LISTS, about, action, approve, deny, fence, forbid, left, noun, object, order, predicate, reserve, thing, verb,
+    LISTS, action, approve, deny, fence, forbid, human_only, keep_as_is, noun, object, operation, order, predicate,
+    target, verb,
 };
 
 const RULES: &str = include_str!("rules.txt");
@@ -72,7 +73,7 @@ pub(super) fn read(section: &str, words: &[Word]) -> Vec<Action> {
 }
 
 /// Where a phrase of this section fits.
-pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<Found<'w>> {
+pub(super) fn fits<'w>(section: &str, words: &'w [Word]) -> Option<PatternMatch<'w>> {
     GRAMMAR.get(section)?.rows.iter().find_map(|row| row.pattern.at(words))
 }
 
@@ -217,7 +218,7 @@ const READERS: [(&str, Reader); 43] = [
     ("actions", Reader::Words(actions)),
     ("added", Reader::Words(action::added)),
     ("all_but", Reader::At(fence::all_but)),
-    ("any_thing", Reader::Words(left::any_thing)),
+    ("any_thing", Reader::Words(keep_as_is::any_thing)),
     ("asked_first", Reader::At(approve::asked_first)),
     ("but_not", Reader::At(deny::but_not)),
     ("by_me", Reader::At(predicate::by_me)),
@@ -237,7 +238,7 @@ const READERS: [(&str, Reader); 43] = [
     ("is", Reader::At(predicate::is)),
     ("just", Reader::At(fence::just)),
     ("left_out", Reader::At(deny::left_out)),
-    ("left_thing", Reader::Words(left::left_thing)),
+    ("left_thing", Reader::Words(keep_as_is::left_thing)),
     ("must_not", Reader::At(predicate::must_not)),
     ("new_dependencies", Reader::Words(noun::new_dependencies)),
     ("nothing_in", Reader::Words(fence::nothing_in)),
@@ -245,14 +246,14 @@ const READERS: [(&str, Reader); 43] = [
     ("only", Reader::At(fence::only)),
     ("only_these", Reader::Words(fence::only_these)),
     ("pushes", Reader::Words(noun::pushes)),
-    ("reserved", Reader::At(reserve::reserved)),
-    ("run", Reader::Words(about::run)),
+    ("reserved", Reader::At(human_only::reserved)),
+    ("run", Reader::Words(operation::run)),
     (
         "run_thing",
         Reader::Words(|words| predicate::touched(words).into_iter().map(|(_, of)| (ConstraintKind::Run, of)).collect()),
     ),
     ("separate", Reader::At(forbid::separate)),
-    ("settled", Reader::Words(left::settled)),
+    ("settled", Reader::Words(keep_as_is::settled)),
     ("stayed", Reader::Words(deny::stayed)),
     ("stays", Reader::At(predicate::stays)),
     ("touched", Reader::Words(predicate::touched)),
@@ -306,7 +307,7 @@ fn slot(name: &str) -> Option<Slot> {
 
 const SLOTS: [(&str, Slot); 36] = [
     ("any", |words| one(words, |_| true)),
-    ("plain", |words| one(words, |word| word.kind == steadfast_words::Kind::Plain)),
+    ("plain", |words| one(words, |word| word.kind == steadfast_words::WordKind::Plain)),
     ("none", |words| look(words.is_empty())),
     ("over", |words| look(is_over(words))),
     ("end", |words| look(object::ends(words.first()))),
@@ -320,25 +321,25 @@ const SLOTS: [(&str, Slot); 36] = [
     ("push", |words| one(words, |word| word.text.starts_with("push"))),
     ("search", |words| one(words, |word| word.text.starts_with("search") || word.is("access"))),
     ("flag", |words| one(words, |word| word.text.starts_with("--"))),
-    ("program", |words| one(words, thing::is_program)),
+    ("program", |words| one(words, target::is_program)),
     ("runs", |words| one(words, noun::is_run)),
     ("network", |words| look(action::is_network(words))),
     ("impossible", |words| look(forbid::is_impossible(words))),
-    ("here", |words| look(left::is_here(words))),
+    ("here", |words| look(keep_as_is::is_here(words))),
     ("same", |words| predicate::same(words).map(|rest| words.len() - rest.len())),
-    ("named", |words| thing::named(words).map(|(_, len)| len)),
-    ("path", |words| one(words, |word| thing::path(word).is_some())),
-    ("place", |words| words.first().and_then(thing::path).map(|_| object::object(words, Names::Known).len)),
+    ("named", |words| target::named(words).map(|(_, len)| len)),
+    ("path", |words| one(words, |word| target::path(word).is_some())),
+    ("place", |words| words.first().and_then(target::path).map(|_| object::object(words, Names::Known).len)),
     ("bare", |words| look(object::object(words, Names::Known).bare)),
     ("general", |words| look(object::object(words, Names::Known).general)),
-    ("command", |words| one(words, thing::is_command)),
-    ("dependencies", |words| look(about::dependencies(words).is_some())),
+    ("command", |words| one(words, target::is_command)),
+    ("dependencies", |words| look(operation::dependencies(words).is_some())),
     ("force", |words| one(words, action::is_force)),
     ("ed", |words| one(words, |word| word.text.ends_with("ed") || word.is("done"))),
-    ("wholly", |words| look(about::git_object(words) == about::Git::All)),
-    ("all", |words| look(about::git_object(words) != about::Git::Particular)),
+    ("wholly", |words| look(operation::git_object(words) == operation::Git::All)),
+    ("all", |words| look(operation::git_object(words) != operation::Git::Particular)),
     ("files", |words| look(action::makes_files(words))),
-    ("new-dependencies", |words| look(about::dependencies(words) == Some(true))),
+    ("new-dependencies", |words| look(operation::dependencies(words) == Some(true))),
     ("stated", |words| look(noun::is_stated(words))),
     ("no-further", |words| look(noun::goes_no_further(words))),
 ];

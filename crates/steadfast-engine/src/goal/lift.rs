@@ -1,13 +1,13 @@
 //! What a sentence allows again: a plain order to do it, or leave given for it.
 
 use steadfast_model::ConstraintKind;
-use steadfast_words::{Kind, Word, prompt::Sentence};
+use steadfast_words::{Word, WordKind, prompt::Sentence};
 
 use super::action::{Action, actions};
 use super::noun::deeds;
 use super::object::skip;
 use super::order::after_one;
-use super::thing;
+use super::target;
 use super::verb::is_verb;
 use super::{grammar, list};
 
@@ -48,9 +48,9 @@ pub(super) fn allowed(sentence: &Sentence) -> Vec<Action> {
         }
         // `fix the conflicts in app.py` is about the conflicts.
         let what = skip(&order[1..], &["the", "a", "my", "our", "this", "these", "any", "all", "in", "existing"]);
-        let direct = what.first().is_some_and(|word| thing::path(word).is_some() || thing::is_code(word))
-            || thing::named(what).is_some()
-            || what.get(1).is_some_and(thing::is_place);
+        let direct = what.first().is_some_and(|word| target::path(word).is_some() || target::is_code(word))
+            || target::named(what).is_some()
+            || what.get(1).is_some_and(target::is_place);
         // How a commit is made does not matter to whether.
         let order = order.iter().position(|word| word.is("with")).map_or(order, |with| &order[..with]);
         for (kind, of) in actions(order) {
@@ -81,7 +81,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
     let mut found = Vec::new();
     let first = order.first();
     // `make the link red in theme.css`, `do src/styles too`.
-    let places = |from: &[Word]| from.iter().filter_map(thing::path).collect::<Vec<_>>();
+    let places = |from: &[Word]| from.iter().filter_map(target::path).collect::<Vec<_>>();
     let besides = clause.last().is_some_and(|word| word.is_one_of(&["too", "also"]))
         || clause.windows(2).any(|pair| pair[0].is("as") && pair[1].is("well"))
         || clause.first().is_some_and(|word| word.is_one_of(&["also", "now"]));
@@ -95,11 +95,11 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
         found.push((K::Only, named));
     }
     // `touch anything`: no fence is left.
-    if grammar::fits("all-is-allowed", order).is_some() && !order.iter().any(|word| thing::path(word).is_some()) {
+    if grammar::fits("all-is-allowed", order).is_some() && !order.iter().any(|word| target::path(word).is_some()) {
         found.extend([(K::Only, Vec::new()), (K::Touch, Vec::new()), (K::Write, Vec::new())]);
     }
     if first.is_some_and(|word| word.is_one_of(&["create", "add", "write", "make"])) {
-        let files: Vec<String> = order.iter().filter_map(thing::path).collect();
+        let files: Vec<String> = order.iter().filter_map(target::path).collect();
         found.extend((!files.is_empty()).then_some((K::Create, files)));
     }
     // `add lodash`: a name that is no package lets nothing pass.
@@ -116,7 +116,7 @@ fn widened(clause: &[Word], order: &[Word]) -> Vec<Action> {
 
 /// A name that can be a package's.
 fn package(word: &Word) -> Option<String> {
-    let plain = matches!(word.kind, Kind::Plain | Kind::Code) && !word.is_in(list("lift-words"));
+    let plain = matches!(word.kind, WordKind::Plain | WordKind::Code) && !word.is_in(list("lift-words"));
     let spelled = |byte: u8| byte.is_ascii_alphanumeric() || b"-_@/.".contains(&byte);
     (plain && word.raw.len() > 1 && word.raw.bytes().all(spelled)).then(|| word.raw.clone())
 }

@@ -4,7 +4,6 @@
 //! It rather misses a constraint than makes one up: what is missed is what it was before, and one that nobody meant is
 //! a refusal nobody understands.
 
-mod about;
 mod action;
 mod approve;
 mod broken;
@@ -14,18 +13,19 @@ mod fence;
 mod forbid;
 pub(crate) mod foreign;
 mod grammar;
+mod human_only;
+mod keep_as_is;
 mod leave;
-mod left;
 mod lift;
 mod name;
 mod noun;
 mod object;
+mod operation;
 mod order;
 mod predicate;
-mod refer;
+mod pronoun;
 mod refine;
-mod reserve;
-mod thing;
+mod target;
 mod tree;
 mod turn;
 mod verb;
@@ -33,11 +33,11 @@ mod verb;
 use std::sync::LazyLock;
 
 use steadfast_model::{
-    Brief, Change, Constraint, ConstraintKind, Event, EventKind, Fact, Facts, Found, Goal, GoalWord, Needs,
+    Brief, Change, Constraint, ConstraintKind, Event, EventKind, Fact, Facts, Goal, GoalWord, NamedPath, Needs,
     PromptOrigin, State,
 };
 
-use crate::Heard;
+use crate::ParsedEvent;
 pub(crate) use broken::is_ours;
 pub use broken::{Delta, DeltaOp, broken, can_be_seen};
 pub use leave::leave;
@@ -96,7 +96,7 @@ pub fn read(text: &str) -> Said {
     for (at, sentence) in sentences.iter().enumerate() {
         let before = at.checked_sub(1).map_or(&[][..], |before| &sentences[before].words);
         let forbidden = forbid::forbidden(sentence, before);
-        let named = sentence.words.iter().filter(|_| !sentence.pasted).filter_map(thing::path);
+        let named = sentence.words.iter().filter(|_| !sentence.pasted).filter_map(target::path);
         let about =
             |path: &String| !forbidden.iter().any(|(kind, of)| *kind == ConstraintKind::Touch && of.contains(path));
         said.paths.extend(named.filter(about));
@@ -230,14 +230,14 @@ pub(crate) fn text(event: &Event) -> Option<&str> {
 }
 
 /// Names are looked for in the tree, those apart that were found.
-pub(crate) fn needs(state: &State, event: &Heard<'_>) -> Needs {
+pub(crate) fn needs(state: &State, event: &ParsedEvent<'_>) -> Needs {
     let is_known = |name: &String| state.goal.iter().flat_map(|goal| &goal.found).any(|found| found.name == *name);
     let found = event.said().is_some_and(|said| !said.names.iter().all(is_known));
     Needs { found, ..Needs::default() }
 }
 
 /// What an event does to a session's goal.
-pub(crate) fn changes(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Change> {
+pub(crate) fn changes(state: &State, event: &ParsedEvent<'_>, facts: &Facts) -> Vec<Change> {
     let found = match &facts.found {
         Fact::Known(found) => found.as_slice(),
         Fact::Unknown(_) | Fact::NotAsked => &[],
@@ -261,7 +261,7 @@ pub(crate) fn changes(state: &State, event: &Heard<'_>, facts: &Facts) -> Vec<Ch
     }
 }
 
-fn prompted(state: &State, text: &str, said: &Said, found: &[Found]) -> Vec<Change> {
+fn prompted(state: &State, text: &str, said: &Said, found: &[NamedPath]) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     let goal = state.goal.as_ref().filter(|goal| !goal.text.is_empty() || !goal.scope.is_empty());
     let is_new = |goal: &Goal| {
@@ -273,7 +273,7 @@ fn prompted(state: &State, text: &str, said: &Said, found: &[Found]) -> Vec<Chan
         // What is named later belongs to it, too.
         Some(goal) if is_new(goal) => {
             let scope: Vec<String> = goal.scope.iter().chain(&said.paths).cloned().collect();
-            let found: Vec<Found> = goal.found.iter().chain(found).cloned().collect();
+            let found: Vec<NamedPath> = goal.found.iter().chain(found).cloned().collect();
             changes.push(goal_set(&goal.text, &scope, &found));
         }
         _ => {}
@@ -283,7 +283,7 @@ fn prompted(state: &State, text: &str, said: &Said, found: &[Found]) -> Vec<Chan
     changes
 }
 
-fn goal_set(text: &str, paths: &[String], found: &[Found]) -> Change {
+fn goal_set(text: &str, paths: &[String], found: &[NamedPath]) -> Change {
     let mut scope: Vec<String> = paths.iter().chain(found.iter().map(|found| &found.path)).cloned().collect();
     let mut found = found.to_vec();
     dedup(&mut scope);

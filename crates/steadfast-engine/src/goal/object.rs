@@ -1,9 +1,9 @@
 //! What a verb is about.
 
-use steadfast_words::{Kind, Word};
+use steadfast_words::{Word, WordKind};
 
 use super::list;
-use super::thing;
+use super::target;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Object {
@@ -40,15 +40,15 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
             if !goes_on {
                 break;
             }
-        } else if let Some(path) = thing::path(word) {
+        } else if let Some(path) = target::path(word) {
             if inside && !object.outside {
                 object.of.retain(|name| name.contains(['/', '.', '*']));
             }
             object.of.push(path);
-            if next.is_some_and(thing::is_place) {
+            if next.is_some_and(target::is_place) {
                 at += 1;
             }
-        } else if thing::is_place(word) && next.is_some_and(|next| thing::path(next).is_some()) {
+        } else if target::is_place(word) && next.is_some_and(|next| target::path(next).is_some()) {
             // `the folder legacy/`.
         } else if word.is_one_of(&["outside", "except", "besides", "beyond"])
             || (word.is("other") && next.is_some_and(|next| next.is("than")))
@@ -59,16 +59,16 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
             at += usize::from(
                 word.is_one_of(&["other", "apart"]) || next.is_some_and(|next| next.is("of") || next.is("for")),
             );
-        } else if let Some((name, len)) = thing::named(&words[at..]) {
+        } else if let Some((name, len)) = target::named(&words[at..]) {
             object.of.push(name.to_owned());
             at += len - 1;
-            if words.get(at + 1).is_some_and(thing::is_place) {
+            if words.get(at + 1).is_some_and(target::is_place) {
                 at += 1;
             }
-        } else if next.is_some_and(thing::is_place) && is_name(word) {
+        } else if next.is_some_and(target::is_place) && is_name(word) {
             object.of.push(word.raw.clone());
             at += 1;
-        } else if word.kind == Kind::Code && is_name(word) {
+        } else if word.kind == WordKind::Code && is_name(word) {
             object.of.push(word.raw.clone());
         } else if word.is_in(list("object-general")) {
             // `the file` is a certain one.
@@ -89,13 +89,13 @@ pub(super) fn object(words: &[Word], names: Names) -> Object {
         } else if next.is_some_and(|next| next.is_one_of(&["code", "files", "types", "components", "scripts", "pages"]))
             && is_name(word)
             && words.get(at + 2).is_some_and(|word| word.is_one_of(&["in", "under", "inside", "within"]))
-            && words[at + 3..].iter().find(|word| !word.is("the")).and_then(thing::path).is_some()
+            && words[at + 3..].iter().find(|word| !word.is("the")).and_then(target::path).is_some()
         {
             // `the production code in src/`.
             at += 1;
         } else if next.is_some_and(|next| next.is_one_of(&["in", "under", "inside", "within", "below"]))
             && is_name(word)
-            && words[at + 2..].iter().find(|word| !word.is("the")).and_then(thing::path).is_some()
+            && words[at + 2..].iter().find(|word| !word.is("the")).and_then(target::path).is_some()
         {
             // `my dotfiles in config/`: where they are is what counts.
         } else if word.is_one_of(&["and", "or", "nor"]) {
@@ -132,9 +132,9 @@ fn lists_on(words: &[Word]) -> bool {
         words.iter().skip_while(|word| word.is_in(list("object-light")) || word.is_one_of(&["and", "or", "nor"]));
     let skipped = words.len() - rest.clone().count();
     rest.next().is_some_and(|word| {
-        thing::path(word).is_some()
-            || thing::named(&words[skipped..]).is_some()
-            || words.get(skipped + 1).is_some_and(thing::is_place)
+        target::path(word).is_some()
+            || target::named(&words[skipped..]).is_some()
+            || words.get(skipped + 1).is_some_and(target::is_place)
             || word.is_in(list("object-general"))
     })
 }
@@ -182,7 +182,7 @@ fn is_name(word: &Word) -> bool {
         "same",
         "config",
     ];
-    shaped && matches!(word.kind, Kind::Plain | Kind::Code) && !word.is_one_of(&general)
+    shaped && matches!(word.kind, WordKind::Plain | WordKind::Code) && !word.is_one_of(&general)
 }
 
 /// Whether nothing more is said of the verb.

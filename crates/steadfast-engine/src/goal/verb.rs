@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use steadfast_words::{Kind, Vocabulary, Word};
+use steadfast_words::{Vocabulary, Word, WordKind};
 
 use super::list;
 
@@ -18,7 +18,7 @@ pub(super) fn is_verb(words: &[Word]) -> bool {
 
 /// The verb that begins here, by its name in `verbs.txt`, and how many words it takes.
 pub(super) fn verb(words: &[Word]) -> Option<(&'static str, usize)> {
-    let first = words.first().filter(|word| word.kind == Kind::Plain)?;
+    let first = words.first().filter(|word| word.kind == WordKind::Plain)?;
     // `git commit`, `npm install`: the program says nothing more.
     if first.is_in(list("verb-programs")) {
         if words.get(1).is_some_and(|word| word.is("i")) {

@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 use steadfast_check::process::pid;
-use steadfast_system::{self as system, process_ids};
+use steadfast_system::{ProcessEntry, process_ids};
 
 use super::{MARK, Process};
 
@@ -18,11 +18,11 @@ pub fn end_left_behind(mark: &str, recorded: Option<Process>) -> usize {
     let variable = format!("{MARK}={mark}");
     let group = recorded.filter(|process| is_same(*process)).map(|process| process.pid);
     let leader = group.map(pid);
-    let belongs = |process: system::Process| {
-        let is_marked = || system::Process::has_variable(process.id, &variable);
+    let belongs = |process: ProcessEntry| {
+        let is_marked = || ProcessEntry::has_variable(process.id, &variable);
         !process.ended && (Some(process.group) == group || is_marked())
     };
-    let is_left = |id: &u32| pid(*id) != getpid() && system::Process::of(*id).is_some_and(belongs);
+    let is_left = |id: &u32| pid(*id) != getpid() && ProcessEntry::of(*id).is_some_and(belongs);
     let find = || process_ids().filter(is_left).map(pid).collect::<Vec<_>>();
     let found = find();
     let signal = |left: &[Pid], signal: Signal| {
@@ -57,5 +57,5 @@ pub fn end_left_behind(mark: &str, recorded: Option<Process>) -> usize {
 }
 
 fn is_same(process: Process) -> bool {
-    process.started != 0 && system::Process::of(process.pid).is_some_and(|found| found.started == process.started)
+    process.started != 0 && ProcessEntry::of(process.pid).is_some_and(|found| found.started == process.started)
 }

@@ -3,17 +3,17 @@
 use steadfast_model::Process;
 
 use steadfast_check::process::pid;
-use steadfast_system as system;
+use steadfast_system::ProcessEntry;
 
 /// This one.
 pub fn this_process() -> Process {
     let id = std::process::id();
-    Process { pid: id, started: system::Process::of(id).map_or(0, |found| found.started) }
+    Process { pid: id, started: ProcessEntry::of(id).map_or(0, |found| found.started) }
 }
 
 /// Whether it still runs. Where the system does not say when a process was started, its number decides.
 pub fn is_alive(process: Process) -> bool {
-    match system::Process::of(process.pid) {
+    match ProcessEntry::of(process.pid) {
         Some(found) => !found.ended && (process.started == 0 || found.started == process.started),
         // Without `/proc`: somebody has that number.
         None if process.started == 0 => rustix::process::test_kill_process(pid(process.pid)).is_ok(),

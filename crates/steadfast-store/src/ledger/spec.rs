@@ -11,7 +11,7 @@ use super::frozen::{self, Frozen};
 use super::plan::{self, Beholder, NewPlan};
 use super::progress::{Baseline, Started};
 use super::task::{self, Coming, NewTask};
-use super::{Ledger, LedgerError, added, looped, run};
+use super::{Ledger, LedgerError, added, loops, run};
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
@@ -150,7 +150,7 @@ impl Ledger {
             transaction.touch(&id);
             let Some(before) = before else { return Ok(Loaded::New(id)) };
             let kept = carry_over(transaction, &before, &id)?;
-            looped::follow_plan(transaction, &before, &id)?;
+            loops::follow_plan(transaction, &before, &id)?;
             put_away(transaction, &before, now)?;
             transaction.touch(&before);
             Ok(Loaded::Replaced { plan: id, kept })

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use steadfast_model::Millis;
-use steadfast_system::{Draft, create_private_dir, private_options};
+use steadfast_system::{PendingFile, create_private_dir, private_options};
 
 use crate::place::Place;
 
@@ -42,7 +42,7 @@ pub(super) fn move_aside(place: &Place, path: &Path, now: Millis) -> io::Result<
 /// On another file system it was copied first, so that whoever dies there has lost nothing. What was written meanwhile
 /// is kept, too.
 fn after_copy(place: &Place, path: &Path, copied: &fs::Metadata, now: Millis) -> io::Result<Option<PathBuf>> {
-    let aside = Draft::move_beside(path)?;
+    let aside = PendingFile::move_beside(path)?;
     let found = fs::symlink_metadata(&aside)?;
     let later = if (copied.len(), copied.modified().ok()) == (found.len(), found.modified().ok()) {
         None

@@ -10,7 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use steadfast_model::{GateScope, Millis};
-use steadfast_system::{Access, Draft, FileLock, create_private_dir, replace, replace_durably};
+use steadfast_system::{Access, FileLock, PendingFile, create_private_dir, replace, replace_durably};
 
 use crate::digest;
 use crate::file::replace_in_folder;
@@ -154,7 +154,7 @@ impl SealFolder {
         }
         create_private_dir(&self.path)?;
         let path = self.path.join(id);
-        let draft = Draft::beside(&path, bytes, Access::Private)?;
+        let draft = PendingFile::beside(&path, bytes, Access::Private)?;
         draft.sync()?;
         draft.persist(&path)
     }

@@ -6,7 +6,7 @@ use super::{FixError, Installation};
 labels! {
     /// How much a finding matters, the worst first.
     #[derive(PartialOrd, Ord)]
-    pub enum Severity {
+    pub enum DiagnosticSeverity {
         /// Steadfast does not work.
         Error = "error",
         /// It works, and something will go wrong or already did.
@@ -21,32 +21,32 @@ pub(super) type Fix = fn(&Installation) -> Result<String, FixError>;
 
 /// One thing that was found.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct Diagnostic {
     pub code: &'static str,
-    pub severity: Severity,
+    pub severity: DiagnosticSeverity,
     pub message: String,
     pub hint: String,
     pub(super) fix: Option<Fix>,
 }
 
-impl Severity {
+impl DiagnosticSeverity {
     /// `1 error`, `2 errors`.
     pub fn counted(self, count: usize) -> String {
         steadfast_text::count(count, self.as_str())
     }
 }
 
-impl Finding {
+impl Diagnostic {
     pub(super) fn error(code: &'static str, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
-        Self::new(code, Severity::Error, message, hint)
+        Self::new(code, DiagnosticSeverity::Error, message, hint)
     }
 
     pub(super) fn warning(code: &'static str, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
-        Self::new(code, Severity::Warning, message, hint)
+        Self::new(code, DiagnosticSeverity::Warning, message, hint)
     }
 
     pub(super) fn note(code: &'static str, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
-        Self::new(code, Severity::Note, message, hint)
+        Self::new(code, DiagnosticSeverity::Note, message, hint)
     }
 
     /// What `--fix` does about it.
@@ -54,7 +54,12 @@ impl Finding {
         Self { fix: Some(fix), ..self }
     }
 
-    fn new(code: &'static str, severity: Severity, message: impl fmt::Display, hint: impl fmt::Display) -> Self {
+    fn new(
+        code: &'static str,
+        severity: DiagnosticSeverity,
+        message: impl fmt::Display,
+        hint: impl fmt::Display,
+    ) -> Self {
         Self { code, severity, message: message.to_string(), hint: hint.to_string(), fix: None }
     }
 }

@@ -2,7 +2,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::Args;
-use steadfast_hosts::install::{self, Request, Scope};
+use steadfast_hosts::install::{self, InstallRequest, InstallScope};
 use steadfast_model::{Host, Mode};
 use steadfast_store::ledger::Ledger;
 use steadfast_store::{CONFIG_FILE, log_line};
@@ -42,14 +42,14 @@ impl Init {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let setup = here::setup()?;
         let scope = match (self.shared, self.user) {
-            (true, _) => Scope::Shared,
-            (_, true) => Scope::User,
-            _ => Scope::Local,
+            (true, _) => InstallScope::Shared,
+            (_, true) => InstallScope::User,
+            _ => InstallScope::Local,
         };
         let hosts = if self.hosts.is_empty() { setup.detected()? } else { self.hosts.clone() };
         let binary = binary(scope)?;
         let cap = setup.stop_block_cap(&environment::current())?;
-        let request = Request {
+        let request = InstallRequest {
             hosts: &hosts,
             scope,
             place: &setup.install,
@@ -103,9 +103,9 @@ impl Init {
 }
 
 /// The path that goes into the settings. A shared file names the program, which must then be found by that name.
-fn binary(scope: Scope) -> Result<PathBuf, CommandError> {
+fn binary(scope: InstallScope) -> Result<PathBuf, CommandError> {
     let (cwd, path) = (environment::cwd(), environment::path_variable());
-    if scope == Scope::Shared {
+    if scope == InstallScope::Shared {
         if !install::is_on_path(path.as_deref(), &cwd) {
             note!("note: `steadfast` is not on your PATH; shared wiring names it and does nothing until it is");
         }

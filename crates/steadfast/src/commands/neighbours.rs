@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use clap::Args;
 use steadfast_model::Fact;
-use steadfast_observe::{NeighbourTable, Repository as Checkout};
+use steadfast_observe::{Checkout, NeighbourTable};
 use steadfast_store::make_neighbours;
 
 use crate::background;

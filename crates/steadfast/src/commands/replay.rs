@@ -2,9 +2,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use steadfast_hosts::transcript::{SessionEvents, target};
-use steadfast_model::{EventKind, Goal, Opinion, Rules, Score};
+use steadfast_model::{EventKind, Goal, PolicyOpinion, Rules, Score};
 use steadfast_text::{count, printable};
-use steadfast_work::replay::{Fold, Judged, ReplayedAction, ReplayedActions};
+use steadfast_work::replay::{Fold, ReplayedAction, ReplayedActions, ReplayedEvent};
 
 use super::transcript::sessions;
 use crate::error::CommandError;
@@ -94,7 +94,7 @@ pub(super) fn rules() -> Result<Rules, CommandError> {
     }
 }
 
-fn line(judged: &Judged, opinion: &Opinion) -> String {
+fn line(judged: &ReplayedEvent, opinion: &PolicyOpinion) -> String {
     let what = match &judged.event.kind {
         EventKind::PreTool(call) => format!("{} {}", call.tool, target(&call.action, "", &judged.event.cwd)),
         EventKind::PostTool(result) => {
@@ -102,7 +102,7 @@ fn line(judged: &Judged, opinion: &Opinion) -> String {
         }
         other => other.label().to_owned(),
     };
-    let Opinion { policy, mode, verdict } = opinion;
+    let PolicyOpinion { policy, mode, verdict } = opinion;
     format!(
         "{}  {policy} ({mode})  {}  {}\n    {}",
         judged.event.at,

@@ -14,7 +14,7 @@ use steadfast_model::{Host, Limits, Loop, PlanId, Run as RunRow, RunSettings};
 use steadfast_runner::lifecycle::{self, Leg};
 use steadfast_runner::loop_run::{self, Passed, Wishes};
 use steadfast_runner::preflight::{self, Ready, preflight};
-use steadfast_runner::run::{Outcome, Until};
+use steadfast_runner::run::{RunOutcome, Until};
 use steadfast_runner::source::{RunSource, tell_tracker};
 use steadfast_work::{Repository, spec_file};
 
@@ -186,7 +186,7 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
     let mut display = Display::new(&row, &repository.place, settings, Until::End);
-    let whole = Leg { settings, ready, stop: &stop, counsel: None, until: Until::End };
+    let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };
     let outcome = lifecycle::go(repository, &row, whole, &mut display);
     let untold = tell_tracker(&repository.place, &row);
     let outcome = outcome.inspect_err(|_| display.wipe())?;
@@ -197,11 +197,11 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
         tell!("{line}")?;
     }
     match outcome {
-        Outcome::Complete | Outcome::Reached => Ok(()),
-        Outcome::NeedsReview(claimed) => {
+        RunOutcome::Complete | RunOutcome::Reached => Ok(()),
+        RunOutcome::NeedsReview(claimed) => {
             Err(steadfast_runner::RunError::NeedsReview { run: row.id, branch: row.branch, claimed }.into())
         }
-        Outcome::Paused(why) => Err(steadfast_runner::RunError::Paused { run: row.id, why }.into()),
+        RunOutcome::Paused(why) => Err(steadfast_runner::RunError::Paused { run: row.id, why }.into()),
     }
 }
 

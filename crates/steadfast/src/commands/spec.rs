@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::json;
 use steadfast_model::{Check, PlannedTask, Status, TaskId, TaskKind, TaskType};
-use steadfast_plan::Report;
-use steadfast_plan::{Compiled, Format, Problem, compile as compile_spec, format_of, not_read, render};
+use steadfast_plan::LintReport;
+use steadfast_plan::{Compiled, ListFormat, Problem, compile as compile_spec, format_of, not_read, render};
 use steadfast_text::count;
 use steadfast_work::spec_file;
 use steadfast_work::task_list::{short, word};
@@ -136,7 +136,7 @@ fn look(file: &Path, as_json: bool, run_checks: bool) -> Result<(), CommandError
                 compiled.warnings.sort_by_key(|problem| problem.line);
             }
             say_apart(&compiled);
-            (Report { problems: compiled.warnings.clone() }, Some(understood(&compiled)))
+            (LintReport { problems: compiled.warnings.clone() }, Some(understood(&compiled)))
         }
         Err(report) => (report, None),
     };
@@ -213,7 +213,7 @@ pub(super) fn understood(compiled: &Compiled) -> String {
 }
 
 /// Says what a file is that is not our own.
-pub(super) fn say_format(format: Format, name: &str) {
+pub(super) fn say_format(format: ListFormat, name: &str) {
     if !format.is_spec() {
         note!("`{name}` is {}", format.describe());
     }

@@ -8,7 +8,7 @@ use steadfast_model::{
     Counts, Course, DraftLine, Fact, ForgedSeen, LoopView, Millis, PlanView, Release, RunState, RunView, SessionId,
     State, Status as TaskStatus, Tally, TaskId,
 };
-use steadfast_observe::{Branch, Point, Repository as Checkout};
+use steadfast_observe::{Branch, Checkout, Point};
 use steadfast_runner::lifecycle;
 use steadfast_runner::progress::status_line;
 use steadfast_runner::run::is_alive;

@@ -9,7 +9,7 @@ use clap::Args;
 use steadfast_hosts::Sandbox;
 use steadfast_model::{PlanId, TaskId};
 use steadfast_work::SANDBOX;
-use steadfast_work::task_list::checking::Run;
+use steadfast_work::task_list::checking::CheckAttempt;
 use steadfast_work::task_list::confinement::Confinement;
 
 use crate::environment;
@@ -61,7 +61,8 @@ impl Supervise {
                 .and_then(|text| std::fs::write(report, text))
                 .map_err(|error| self.not_begun(format_args!("`{}`: {error}", report.display())));
         }
-        let run = Run { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run, mark: None };
+        let run =
+            CheckAttempt { plan: PlanId::new(self.plan), task: TaskId::new(self.task), name: self.run, mark: None };
         let mut confinement = Confinement::new(supervisor, sandbox.as_ref(), &list.place().root);
         Ok(list.supervise(&run, &mut confinement, &AtomicBool::new(false))?)
     }

@@ -2,7 +2,7 @@ use clap::{Args, Subcommand};
 use steadfast_hosts::Sandbox;
 use steadfast_model::{Check, Status, Task as LedgerTask, TaskId};
 use steadfast_store::ledger::NewTask;
-use steadfast_work::task_list::{Asked, PATIENCE, TaskList, word};
+use steadfast_work::task_list::{CloseOptions, PATIENCE, TaskList, word};
 use steadfast_work::tracker::COMMAND;
 
 use crate::error::CommandError;
@@ -173,14 +173,14 @@ impl Task {
                 report::started(list, &started)
             }
             Self::Done(Done { id, artifact, force, accept_check, patience }) => {
-                let asked = Asked { artifact, force, accept_check, patience: patience.time(), sandbox };
+                let asked = CloseOptions { artifact, force, accept_check, patience: patience.time(), sandbox };
                 let closing = list.done(&TaskId::new(id), &asked)?;
                 report::closing(list, &closing)
             }
-            Self::Check { patience } => report::rechecked(&list.check_stale(&Asked {
+            Self::Check { patience } => report::rechecked(&list.check_stale(&CloseOptions {
                 patience: patience.time(),
                 sandbox,
-                ..Asked::default()
+                ..CloseOptions::default()
             })?),
             Self::Wait { id, patience } => {
                 let closing = list.wait(&TaskId::new(id), patience.time())?;

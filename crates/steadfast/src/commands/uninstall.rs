@@ -1,5 +1,5 @@
 use clap::Args;
-use steadfast_hosts::install::{self, Scope};
+use steadfast_hosts::install::{self, InstallScope};
 use steadfast_model::Host;
 use steadfast_store::Place;
 use steadfast_work::setup::Exclude;
@@ -26,7 +26,7 @@ impl Uninstall {
         let setup = here::setup()?;
         let user_state = environment::user_state();
         let in_use = |root: &std::path::Path| Place::find(root, user_state.as_deref()).is_some();
-        let plan = install::plan_uninstall(&Host::REAL, &Scope::ALL, &setup.install, &in_use)?;
+        let plan = install::plan_uninstall(&Host::REAL, &InstallScope::ALL, &setup.install, &in_use)?;
         diff::show_plan(&plan, self.dry_run)?;
         if self.dry_run {
             note!("nothing was changed: this was a dry run over {} files", plan.changes.len());

@@ -1,7 +1,9 @@
 use clap::Args;
 use serde_json::json;
 use steadfast_model::{LoopEnd, Objected, Stage, TaskId, Waiver};
-use steadfast_runner::review::{Against, Judged, SessionReview, add_remedies, close_remedies, objected, still_objects};
+use steadfast_runner::review::{
+    Against, GateOutcome, SessionReview, add_remedies, close_remedies, objected, still_objects,
+};
 use steadfast_text::printable;
 use steadfast_work::loops::Loops;
 use steadfast_work::task_list::StatedEnd;
@@ -59,7 +61,7 @@ impl Gate {
         if self.json { Ok(()) } else { tell!("{}", report::card(&repository, &over, &judged)?) }
     }
 
-    fn say(&self, objections: &[Objected], judged: &Judged, tasks: &[TaskId]) -> Result<(), CommandError> {
+    fn say(&self, objections: &[Objected], judged: &GateOutcome, tasks: &[TaskId]) -> Result<(), CommandError> {
         if self.json {
             let texts: Vec<&str> = objections.iter().map(|objected| objected.text.as_str()).collect();
             let ids: Vec<&str> = objections.iter().map(|objected| objected.id.as_str()).collect();

@@ -2,7 +2,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use steadfast_model::{Finding, Loop, LoopEnd, Resolution, Review as Kept, ReviewKind, Stage};
 use steadfast_runner::loop_run::{ROUNDS, said};
-use steadfast_runner::review::{Look, Part, SessionReview, line};
+use steadfast_runner::review::{Look, ReviewScope, SessionReview, line};
 use steadfast_text::count;
 use steadfast_work::Repository;
 use steadfast_work::loops::Loops;
@@ -106,7 +106,7 @@ fn hold(repository: &Repository, looped: &Loop, as_json: bool) -> Result<(), Com
     drop(ledger);
     let earlier: Vec<Finding> =
         reviews.iter().rev().find(|review| !is_light(review)).map(|review| review.findings.clone()).unwrap_or_default();
-    let look = Look { kind, part: Part::Since(session.base()), tasks: &tasks, earlier: &earlier };
+    let look = Look { kind, part: ReviewScope::Since(session.base()), tasks: &tasks, earlier: &earlier };
     let held = session.reviewer()?.review(&looped.id, &look)?;
     Loops::of(repository)?.written(&looped.id)?;
     if as_json {

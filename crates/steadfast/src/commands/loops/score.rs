@@ -2,7 +2,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use steadfast_plan::{Dimension, Mark, SpecScore};
 use steadfast_text::truncate;
-use steadfast_work::loops::{Judged, Loops, Request, how};
+use steadfast_work::loops::{AssessedRequest, Loops, Request, how};
 
 use crate::environment;
 use crate::error::CommandError;
@@ -91,7 +91,7 @@ fn asked(score: &SpecScore) -> Vec<Dimension> {
     if score.is_clear() { Vec::new() } else { score.missing() }
 }
 
-pub(super) fn scores_json(judged: &Judged) -> Value {
+pub(super) fn scores_json(judged: &AssessedRequest) -> Value {
     let marks: Vec<Value> = judged
         .score
         .marks

@@ -7,7 +7,7 @@ use serde_json::json;
 use steadfast_engine::goal::understood;
 use steadfast_model::Stage;
 use steadfast_text::printable;
-use steadfast_work::loops::{Binding, Loops, Request, folder, how};
+use steadfast_work::loops::{BindingRule, Loops, Request, folder, how};
 
 use crate::error::CommandError;
 use crate::here;
@@ -33,7 +33,7 @@ impl Next {
             note!("no loop is under way; `steadfast loop start \"what is wanted\"` begins one");
             return Ok(());
         };
-        loops.bind(&caller, &looped, Binding::UnlessHeld)?;
+        loops.bind(&caller, &looped, BindingRule::UnlessHeld)?;
         let next = loops.next(&looped)?;
         if self.json {
             let (stage, standing, action) = (next.stage, next.standing, next.action);
@@ -65,7 +65,7 @@ impl Advance {
         let caller = here::caller(&repository, "loop advance");
         let mut loops = Loops::of(&repository)?;
         let looped = loops.current()?;
-        loops.bind(&caller, &looped, Binding::TakeOver)?;
+        loops.bind(&caller, &looped, BindingRule::TakeOver)?;
         let looped = loops.advance(&looped, self.stage)?;
         let next = loops.next(&looped)?;
         tell!("loop {} is at {}: {}", looped.id, next.stage.as_str(), next.standing)?;

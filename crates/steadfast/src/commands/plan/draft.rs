@@ -6,7 +6,7 @@ use serde_json::json;
 use steadfast_store::Draft;
 use steadfast_text::{ago, count};
 use steadfast_work::spec_file;
-use steadfast_work::task_list::{Proposal, Proposed, Standing, TaskList, short_of};
+use steadfast_work::task_list::{ClosedGate, Proposal, Proposed, TaskList, short_of};
 
 use crate::diff;
 use crate::environment;
@@ -120,7 +120,7 @@ impl Approve {
 
 /// What changed behind the gate that opens. The plan's own path is written with the yes, and what stands there is kept.
 fn tell_broken(list: &TaskList, draft: &Draft) {
-    let its = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == draft.hash);
+    let its = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == draft.hash);
     for standing in list.gates().into_iter().filter(its) {
         let mut looked = standing.seal(list.place());
         looked.breaks.retain(|broken| broken.path != draft.path);

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use steadfast_plan::Target;
+use steadfast_plan::ExportTarget;
 use steadfast_redact::redact_document;
 use steadfast_work::file;
 
@@ -31,9 +31,9 @@ enum To {
 impl Export {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let to = match self.to {
-            To::Beads => Target::Beads,
-            To::Markdown => Target::Markdown,
-            To::Json => Target::Json,
+            To::Beads => ExportTarget::Beads,
+            To::Markdown => ExportTarget::Markdown,
+            To::Json => ExportTarget::Json,
         };
         let text = here::task_list("plan export")?.exported(to)?;
         // Others may read it, and a check that holds a secret is to be written anew by whoever has that.

@@ -2,7 +2,7 @@ use clap::Args;
 use steadfast_model::Opening;
 use steadfast_store::take_kept;
 use steadfast_text::and_more;
-use steadfast_work::task_list::{Locked, Standing, short_of};
+use steadfast_work::task_list::{ClosedGate, Locked, short_of};
 use steadfast_work::why::whose_gate;
 
 use crate::environment;
@@ -47,8 +47,8 @@ impl Reject {
     pub(super) fn run(self) -> Result<(), CommandError> {
         let list = here::task_list("plan reject")?;
         let draft = list.draft_of(self.hash.as_deref())?;
-        let is_its = |standing: &Standing| standing.draft().is_some_and(|line| line.hash == draft.hash);
-        let gates: Vec<Standing> = list.gates().into_iter().filter(is_its).collect();
+        let is_its = |standing: &ClosedGate| standing.draft().is_some_and(|line| line.hash == draft.hash);
+        let gates: Vec<ClosedGate> = list.gates().into_iter().filter(is_its).collect();
         if gates.is_empty() {
             return Err(CommandError::failure(format!("draft `{}` waits at no gate", short_of(&draft)))
                 .hint("`steadfast plan status` shows how the plan stands"));
@@ -66,7 +66,7 @@ pub(super) fn unlock() -> Result<(), CommandError> {
         return tell!("the plan gate is open already");
     }
     list.open(&gates, &Opening::Unlocked)?;
-    for Standing { gate, .. } in &gates {
+    for ClosedGate { gate, .. } in &gates {
         tell!("the plan gate {} is open; nothing is approved by that", whose_gate(&gate.scope))?;
     }
     Ok(())
