@@ -11,19 +11,19 @@ use crate::git::Git;
 use crate::object_id::ObjectId;
 
 const BRANCHES: &[u8] = b"refs/heads/";
-/// What a reftable repository keeps in `HEAD` for programs that only read files.
+/// The `HEAD` file of a reftable repository, for programs that only read files.
 const ELSEWHERE: &[u8] = b"refs/heads/.invalid";
 
-/// What is checked out.
+/// The branch or commit that is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Branch {
-    /// A branch, whether it has a commit yet or not.
+    /// A branch, with or without a commit.
     Named(String),
     Detached(ObjectId),
 }
 
 impl Checkout {
-    /// Read from `HEAD`; git is asked only where that file does not say.
+    /// Reads `HEAD`. Asks git only if that file does not name a branch or a commit.
     pub fn branch(&self, budget: Duration) -> Fact<Branch> {
         let deadline = Deadline::after(budget);
         let Some(git_dir) = self.git_dir() else { return fact(Err(ObserveError::NotARepository)) };
@@ -32,7 +32,7 @@ impl Checkout {
 }
 
 fn read(head: &Path) -> Option<Branch> {
-    // Git once made `HEAD` a link to the branch's file, and still reads it so.
+    // Old versions of git made `HEAD` a link to the branch's file; git still reads such a link.
     let text = match fs::read_link(head) {
         Ok(target) => [b"ref: ", target.as_os_str().as_encoded_bytes()].concat(),
         Err(_) => fs::read(head).ok()?,
@@ -58,7 +58,7 @@ fn ask(root: &Path, deadline: Deadline) -> Result<Branch, ObserveError> {
     }
 }
 
-/// The commit that is checked out in a folder.
+/// Returns the commit that is checked out in a folder.
 pub(crate) fn head(dir: &Path, deadline: Deadline) -> Result<ObjectId, ObserveError> {
     let said = Git::at(dir).call("rev-parse").args(["--verify", "--quiet", "HEAD"]).answer(deadline)?;
     ObjectId::from_git(said.trim_ascii()).ok_or_else(|| ObserveError::unreadable("rev-parse", &said))

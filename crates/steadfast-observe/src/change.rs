@@ -17,20 +17,20 @@ use crate::private_index::{OURS, TreeId, alternate};
 use crate::raw_diff::{self, Entry, Sides};
 use crate::status::{Line, Now, Status};
 
-/// What the files are compared with.
+/// The state that the files are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// The commit that is checked out, or nothing before the first one.
+    /// The commit that is checked out; an empty tree before the first commit.
     Head,
     Commit(ObjectId),
-    /// A tree id of [`Checkout::tree_id`], with the folder that was given there: its objects are kept in it.
+    /// A tree from [`Checkout::tree_id`], with the folder given there, which holds its objects.
     Tree {
         id: TreeId,
         private_dir: PathBuf,
     },
 }
 
-/// A file that is not what it was; a submodule is one path.
+/// A file that differs from the point; a submodule is one path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ChangedFile {
     /// From the root of the checkout.
@@ -40,34 +40,34 @@ pub struct ChangedFile {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
-    /// Known to git or not.
+    /// Tracked or untracked.
     Added,
-    /// Its content, its type or whether it can be executed.
+    /// Content, type or executable bit differ.
     Modified,
     Deleted,
 }
 
-/// Whether a path changed, as far as git's answers tell.
+/// The conclusion about a path from git's answers alone.
 enum Verdict {
     Same,
     Changed(ChangeKind),
-    /// The content at the path decides.
+    /// Read the content at the path to decide.
     Look,
 }
 
 impl Checkout {
-    /// The files that differ from the point, sorted by path: tracked or not, staged or not, ignored ones left out.
+    /// Returns the files that differ from the point, sorted by path. They may be tracked or untracked, staged or not;
+    /// ignored files are left out.
     ///
-    /// A path that was changed and changed back is not among them. The files are compared, not the index: what is
-    /// staged only is no change. Otherwise the word of `git status` holds: a file of another size is modified even if a
-    /// filter would undo that, and one marked `assume-unchanged` or `skip-worktree` is not looked at.
+    /// A path that was changed and changed back is not included. The comparison is with the files, not the index: a
+    /// change that is only staged does not count. Otherwise the result follows `git status`: a file of another size is
+    /// modified even if a filter would undo that, and a file marked `assume-unchanged` or `skip-worktree` is not read.
     pub fn changed_since(&self, point: &Point, budget: Duration) -> Fact<Vec<ChangedFile>> {
         fact(self.compare(point, Deadline::after(budget)))
     }
 
-    /// `git status` looks at every file once, and takes no lock when told so; `git diff` would take one. So files are
-    /// compared with `HEAD` in any case, `HEAD` with the point by their trees, and content is looked at only where
-    /// both differ.
+    /// Compares files with `HEAD`, and the trees of `HEAD` and the point; reads content only where both differ. `git
+    /// status` reads every file once and takes no lock if told so; `git diff` would take one.
     fn compare(&self, point: &Point, deadline: Deadline) -> Result<Vec<ChangedFile>, ObserveError> {
         let status = self.status(deadline)?;
         let since = self.trees_since(point, status.head.as_ref(), deadline)?;
@@ -109,9 +109,9 @@ impl Checkout {
         Ok(status)
     }
 
-    /// The files in folders that git does not know. A repository in one of them is one path.
+    /// Lists the files in untracked folders. A repository in one of them is one path.
     fn untracked_in(&self, folders: &[PathBuf], deadline: Deadline) -> Result<Vec<PathBuf>, ObserveError> {
-        // More names than this may not fit on a command line; then all of the checkout is asked for.
+        // More names may not fit on a command line. Then list the untracked files of the whole checkout.
         const MOST: usize = 500;
         let (nested, plain): (Vec<_>, Vec<_>) =
             folders.iter().partition(|dir| self.root.join(dir).join(".git").exists());
@@ -125,7 +125,7 @@ impl Checkout {
         Ok(files)
     }
 
-    /// What differs between the trees of the point and of `HEAD`.
+    /// Returns the differences between the tree of the point and that of `HEAD`.
     fn trees_since(
         &self,
         point: &Point,
@@ -151,15 +151,15 @@ impl Checkout {
     }
 }
 
-/// A pathspec that means this folder and nothing else, whatever characters it is made of.
+/// Returns a pathspec that matches exactly this folder, whatever characters its name has.
 pub(crate) fn only(path: &Path) -> OsString {
     let mut spec = OsString::from(":(top,literal)");
     spec.push(path);
     spec
 }
 
-/// Git's cache of unknown files knows folders as wholes; asked for single files, git would not use it. Where there is
-/// no cache, one question is cheaper than two.
+/// Git's cache of untracked files stores whole folders; git does not use it to list single files. Without the cache,
+/// one call is cheaper than two.
 fn may_cache_untracked(common_dir: &Path) -> bool {
     let config = fs::read(common_dir.join("config")).unwrap_or_default().to_ascii_lowercase();
     [&b"untrackedcache"[..], b"manyfiles"].iter().any(|key| config.windows(key.len()).any(|window| window == *key))
@@ -194,8 +194,8 @@ fn verdict(since: Option<&Sides>, line: Option<&Line>) -> Verdict {
     }
 }
 
-/// Types are compared, the executable bit is not: where it matters git has said so, and where git knows nothing of the
-/// file it may be one of those that a foreign file system invents.
+/// Compares types but not the executable bit. Where the bit matters git has reported it; for a file that git does not
+/// know, a foreign file system may have invented it.
 fn difference(was: &Entry, now: &Content) -> Option<ChangeKind> {
     match now {
         Content::Missing => Some(ChangeKind::Deleted),

@@ -6,7 +6,7 @@ use steadfast_model::Fact;
 
 use crate::git::MINIMUM;
 
-/// Why something is not known.
+/// The reason why a fact is unknown.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ObserveError {
     #[error("not a git repository")]
@@ -42,7 +42,7 @@ impl ObserveError {
         move |source| Self::File { path: path.to_owned(), source }
     }
 
-    /// An error of the system as one about a file.
+    /// Turns a system error into one that names the file.
     pub(crate) fn about(self, path: &Path) -> Self {
         match self {
             Self::Process(source) => Self::File { path: path.to_owned(), source },

@@ -1,4 +1,4 @@
-//! What a process says, read by whoever waits for it: a thread for each pipe took longer than the reading.
+//! Reads a process's output in the waiting thread. A thread for each pipe took longer than the reading.
 
 use std::io::{self, Read};
 use std::process::{ChildStderr, ChildStdout};
@@ -10,7 +10,7 @@ use super::process::{LONGEST_ANSWER, LONGEST_COMPLAINT};
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
 
-/// A process that was left behind may hold the pipe of complaints open, so it is waited for a moment only.
+/// How long to wait for stderr after the end: a process left behind may hold it open.
 const A_MOMENT: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]
@@ -26,7 +26,7 @@ impl Pipes {
         Ok(Self { stdout, stderr: Some(stderr), complaint: Vec::new(), buffer: vec![0; 16 << 10] })
     }
 
-    /// All that is said on stdout. Of an answer a part is nothing, so one that is too long is none.
+    /// Reads stdout to its end. An answer that is too long is an error, because a partial answer is useless.
     pub(crate) fn answer(&mut self, deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
         let mut answer = Vec::new();
         let mut is_whole = true;
@@ -41,7 +41,7 @@ impl Pipes {
             match self.stdout.read(&mut self.buffer) {
                 Ok(0) if is_whole => return Ok(answer),
                 Ok(0) => return Err(ObserveError::NotRead),
-                // It is read on past that, so that the writer is never stopped by a full pipe.
+                // Keep reading after the limit, so that the writer does not block on a full pipe.
                 Ok(read) if answer.len() + read > LONGEST_ANSWER => (is_whole, answer) = (false, Vec::new()),
                 Ok(read) if is_whole => answer.extend_from_slice(&self.buffer[..read]),
                 Ok(_) => {}
@@ -51,7 +51,7 @@ impl Pipes {
         }
     }
 
-    /// What was said on stderr, after the end.
+    /// Returns the beginning of stderr, after the process has ended.
     pub(crate) fn complaint(&mut self) -> &[u8] {
         let deadline = Deadline::after(A_MOMENT);
         while let Some(stderr) = &self.stderr
@@ -63,7 +63,7 @@ impl Pipes {
         &self.complaint
     }
 
-    /// Of a complaint the beginning is enough.
+    /// Keeps the beginning of stderr only.
     fn read_complaint(&mut self) {
         let Some(stderr) = &mut self.stderr else { return };
         match stderr.read(&mut self.buffer) {
@@ -76,7 +76,7 @@ impl Pipes {
         }
     }
 
-    /// Which of stdout and stderr can be read.
+    /// Waits until stdout or stderr can be read, and returns which.
     fn ready(&self, left: Duration) -> io::Result<[bool; 2]> {
         let mut pipes = Vec::with_capacity(2);
         pipes.push(PollFd::new(&self.stdout, PollFlags::IN));

@@ -1,4 +1,4 @@
-//! Secrets behind flags: `--password x`, `-u user:x`, `mysql -px`.
+//! Secrets after flags: `--password x`, `-u user:x`, `mysql -px`.
 
 use crate::class::Class;
 use crate::name::{self, Kind, Name, Where};
@@ -11,7 +11,7 @@ const LONGEST_USER: usize = 64;
 const MOST_BLANKS: usize = 16;
 static PASSWORD: Name = Name { ending: "", place: Where::Word, kind: Kind::Password, rule: "password" };
 
-/// The secret given to the flag whose letters begin at `at`, right behind `-`.
+/// Finds the secret given to the flag whose letters begin at `at`, directly after `-`.
 pub(crate) fn value_of(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let long = scan.before(at - 1) == Some(b'-');
     let dashes = if long { at - 2 } else { at - 1 };
@@ -42,7 +42,7 @@ pub(crate) fn value_of(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     }
 }
 
-/// Where the argument begins behind a flag that ends at `end`: after blanks, or in a list after `",`.
+/// Returns the start of the argument of a flag that ends at `end`: after blanks, or after `",` in a list.
 fn argument(scan: &Scanner<'_>, end: usize) -> Option<usize> {
     let listed = match scan.bytes.get(end..)? {
         [b'"' | b'\'', b',', ..] => end + 2,
@@ -50,7 +50,7 @@ fn argument(scan: &Scanner<'_>, end: usize) -> Option<usize> {
         _ => end,
     };
     let start = scan.skip_blanks(listed, MOST_BLANKS);
-    // A backtick is a command to the shell, and a quotation in prose ("-Pass `x` to it", in a diff).
+    // A backtick opens a command in a shell, and a quotation in prose ("-Pass `x` to it", in a diff).
     (start > end && scan.byte(start).is_some_and(|b| b != b'`')).then_some(start)
 }
 
@@ -70,7 +70,7 @@ fn password_of_user(scan: &mut Scanner<'_>, end: usize) -> Option<Finding> {
     value::judged(scan, Value { quoted: false, ..password }, &PASSWORD, Setting::Given)
 }
 
-/// A one-letter flag that means a password to the command before it.
+/// Finds the value of a one-letter flag that means a password to the command before it.
 fn short(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     let letter = scan.byte(at)?;
     if !command::uses(letter) {

@@ -1,4 +1,4 @@
-//! Values of the headers that carry credentials.
+//! Values of headers that carry credentials.
 
 use crate::class::Class;
 use crate::name::{Kind, Name};
@@ -11,10 +11,10 @@ const LONGEST_SCHEME: usize = 12;
 const SHORTEST_CREDENTIALS: usize = 6;
 const SHORTEST_COOKIE: usize = 16;
 const MOST_BLANKS: usize = 4;
-/// How much of a cookie line is read for a session id.
+/// The part of a cookie line that is searched for a session id, in bytes.
 const READ: usize = 512;
 
-/// The credentials of `Authorization: <scheme> <credentials>`, whose value begins at `at`.
+/// Finds the credentials of `Authorization: <scheme> <credentials>`, whose value begins at `at`.
 pub(crate) fn credentials(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Option<Finding> {
     let start = behind_quote(scan, at);
     let scheme = scan.bytes[start..].iter().take(LONGEST_SCHEME + 1).take_while(|b| b.is_ascii_alphabetic()).count();
@@ -37,7 +37,7 @@ pub(crate) fn credentials(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Opt
     value::judged(scan, Value { start: value, end, quoted: false, last_read: run_end }, &token, Setting::Given)
 }
 
-/// The whole of `Cookie: a=b; c=d`, when one of its values may be a session.
+/// Returns the whole value of `Cookie: a=b; c=d` if one of its parts may be a session.
 pub(crate) fn cookies(scan: &mut Scanner<'_>, at: usize, name: &Name) -> Option<Finding> {
     let start = behind_quote(scan, at);
     let end = scan.run_end(Class::Line, start);

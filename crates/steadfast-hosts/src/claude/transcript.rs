@@ -1,4 +1,4 @@
-//! Claude Code's transcripts, from 1.0 on. One message of the model is several rows, one for each block.
+//! Claude Code's transcripts, from version 1.0 on. One message of the model is several rows, one for each block.
 
 mod human;
 mod row;
@@ -17,12 +17,12 @@ use crate::transcript::{
 use human::{Speaker, Speech};
 use row::{Attachment, Block, Message, Row, Started};
 
-/// Whether it is a row, whatever it tells.
+/// Returns true if the line is a row, of whatever type.
 pub(crate) fn decodes(line: &[u8]) -> bool {
     serde_json::from_slice::<Row<'_>>(line).is_ok()
 }
 
-/// One row; nothing where it is no JSON.
+/// Reads one row; `None` if the line is not JSON.
 pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
     serde_json::from_slice(line).ok().map(tell)
 }
@@ -66,7 +66,7 @@ fn tell(row: Row<'_>) -> TranscriptRecord<'_> {
             "stop_hook_summary" | "turn_duration" => record.items.push(Item::Stop { last_message: None }),
             _ => {}
         },
-        // What a subagent does, shown while it does it.
+        // The work of a subagent, shown while it happens.
         "progress" => {
             let Some(echo) = row.data.0.filter(|data| data.kind.is("agent_progress")) else { return record };
             record.thread = thread(true, &echo.agent, row.parent_tool_use.0);
@@ -74,7 +74,7 @@ fn tell(row: Row<'_>) -> TranscriptRecord<'_> {
             record.at = inner.timestamp.get().and_then(parse_time).map(Millis).or(record.at);
             let message = inner.message.0.into_iter();
             match inner.kind.get() {
-                // How far its answer had come; the usage in it is a beginning.
+                // An intermediate state of its answer; the usage in it is incomplete.
                 Some("assistant") => {
                     let items = message.flat_map(said).filter(|item| !matches!(item, Item::Usage(_)));
                     record.items.extend(items);
@@ -89,16 +89,16 @@ fn tell(row: Row<'_>) -> TranscriptRecord<'_> {
         "attachment" => {
             let Some(Attachment { kind, hook_event, prompt }) = row.attachment.0 else { return record };
             if kind.is("queued_command") {
-                // Typed while the agent worked, and given to it then.
+                // Typed while the agent worked, and passed to it at this point.
                 let mut speech = Speech::default();
                 speech.hear(words(prompt));
                 record.items.extend(speech.items(speaker));
             } else if hook_event.is("Stop") {
-                // A hook that kept the agent going may be the only trace of its stop.
+                // A Stop hook that kept the agent working may be the only trace of its stop.
                 record.items.push(Item::Stop { last_message: None });
             }
         }
-        // Versions that keep no attachments show it only in the queue, which does not say whether it was taken back.
+        // Versions without attachments record it only in the queue, which does not show whether the human took it back.
         "queue-operation" if row.operation.is("enqueue") => {
             let words = row.content.map(Words).filter(|words| human::is_typed(&words.text()));
             record.items.extend(words.map(Item::Queued));
@@ -117,7 +117,7 @@ fn thread<'a>(sidechain: bool, agent: &Text<'a>, call: Option<Cow<'a, str>>) -> 
     }
 }
 
-/// What the model said and called for.
+/// Returns the text and the calls of a message of the model.
 fn said(message: Message<'_>) -> Vec<Item<'_>> {
     let Message { id, usage, content } = message;
     let mut items = Vec::with_capacity(2);
@@ -143,7 +143,7 @@ fn said(message: Message<'_>) -> Vec<Item<'_>> {
     items
 }
 
-/// What came back to the model: results, and what the human said. Words that were typed while a tool ran stand beside
+/// Returns the results of tool calls and the words of the human. Words typed while a tool ran are in the same row as
 /// its result.
 fn heard<'a>(message: Message<'a>, speaker: Speaker<'_>, started: Option<&'a RawValue>) -> Vec<Item<'a>> {
     let mut items = Vec::new();
@@ -155,7 +155,7 @@ fn heard<'a>(message: Message<'a>, speaker: Speaker<'_>, started: Option<&'a Raw
             let results = blocks.iter().filter(|block| block.kind.is("tool_result")).count();
             for block in blocks {
                 match block.kind.get() {
-                    // Only a row with one result says more about it.
+                    // The row's extra data belong to a single result only.
                     Some("tool_result") => items.push(Item::Result(result(block, started.filter(|_| results == 1)))),
                     Some("text") => speech.hear(block.text.map(|text| Words(text).text()).unwrap_or_default()),
                     Some("image") => speech.see(),
@@ -173,7 +173,7 @@ fn result<'a>(block: Block<'a>, more: Option<&'a RawValue>) -> CallResult<'a> {
     CallResult { call: block.tool_use.0, told }
 }
 
-/// How a call ended, from its result and what the host keeps of it for itself.
+/// Returns how a call ended, from its result and the host's own data about it.
 pub(crate) fn ended<'a>(is_error: bool, content: Option<&'a RawValue>, more: Option<&'a RawValue>) -> Ended<'a> {
     let started = Started::read(more);
     let end = if started.interrupted.0 {
@@ -183,7 +183,7 @@ pub(crate) fn ended<'a>(is_error: bool, content: Option<&'a RawValue>, more: Opt
     } else {
         CallEnd::Ok
     };
-    // What goes on in the background tells of its end in a notification.
+    // A background agent reports its end in a notification.
     let goes_on = started.status.is("async_launched");
     Ended {
         end,
@@ -196,7 +196,7 @@ pub(crate) fn ended<'a>(is_error: bool, content: Option<&'a RawValue>, more: Opt
     }
 }
 
-/// The text of a result: itself, or that of its blocks.
+/// Returns the text of a result, or the joined texts of its blocks.
 fn content_text(content: Option<&RawValue>) -> Cow<'_, str> {
     let Some(raw) = content else { return Cow::Borrowed("") };
     match serde_json::from_str::<TextOr<'_, Block<'_>>>(raw.get()) {

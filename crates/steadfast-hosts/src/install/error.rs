@@ -3,7 +3,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a settings text was not edited. The messages begin with line and column, to stand after a path and a colon.
+/// The reason why a settings text was not edited. The message begins with line and column, to follow a path and a
+/// colon.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SettingsError {
     #[error("{line}:{column}: {problem}")]
@@ -16,7 +17,7 @@ pub enum SettingsError {
     Taken { line: usize, column: usize, place: String },
 }
 
-/// Why nothing, or not everything, was installed or taken out.
+/// The reason why an installation or removal failed or is incomplete.
 #[derive(Debug, Error)]
 pub enum InstallError {
     #[error("{}:{source}", path.display())]
@@ -51,7 +52,7 @@ fn put_back(unrestored: &[PathBuf]) -> String {
     format!("written before that and not put back: {}", names.join(", "))
 }
 
-/// Line and column of a byte in a text, both from 1, the column in characters.
+/// Returns line and column of a byte in a text, both from 1, the column in characters.
 pub(super) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);

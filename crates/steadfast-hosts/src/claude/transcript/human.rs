@@ -1,4 +1,4 @@
-//! What in a row of the user is the human speaking, and what the host put there.
+//! Separates the words of the human in a `user` row from texts that the host put there.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use steadfast_model::PromptOrigin;
 use crate::claude::origin;
 use crate::transcript::{CallEnd, Item};
 
-/// Texts that the host writes into the human's place: what its own commands print, where the human's editor is.
+/// Beginnings of texts that the host writes in place of the human: output of its own commands, the state of the editor.
 const HOSTS: [&str; 22] = [
     "<command-name>",
     "<command-message>",
@@ -38,16 +38,16 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 const REFUSED: &str = "The user doesn't want to";
 const REFUSED_WITH: &str = "the user said:";
 
-/// Who speaks in a row of the user.
+/// The speaker of a `user` row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Speaker<'s> {
-    /// The human, where the host does not name another source.
+    /// The human, unless the host names another source.
     Human { source: Option<&'s str> },
     /// The host, or the parent of a subagent.
     Other,
 }
 
-/// What one row of the user says, block by block.
+/// The content of one `user` row, collected block by block.
 #[derive(Debug, Default)]
 pub(super) struct Speech<'a> {
     human: Vec<Cow<'a, str>>,
@@ -65,7 +65,7 @@ impl<'a> Speech<'a> {
         } else if origin(start, None) == PromptOrigin::Notification {
             self.notification = Some(text);
         } else if let Some(name) = tagged(start, "command-name").filter(|_| start.starts_with("<command-")) {
-            // The host's own commands come name first.
+            // Built-in commands of the host begin with the command's name; skills and custom commands with its message.
             let asks = !start.starts_with("<command-name>");
             self.command = Some((name.trim().trim_start_matches('/').to_owned(), asks));
         } else if !start.is_empty() && !HOSTS.iter().any(|tag| start.starts_with(tag)) {
@@ -73,7 +73,7 @@ impl<'a> Speech<'a> {
         }
     }
 
-    /// A picture, which may be all there is.
+    /// Notes a picture, which may be the whole message.
     pub(super) fn see(&mut self) {
         self.seen = true;
     }
@@ -107,13 +107,13 @@ impl<'a> Speech<'a> {
     }
 }
 
-/// Whether something in the queue was typed. The host queues what it wants to tell as well, as tags and objects.
+/// Returns true if a queued text was typed. The host also queues its own messages, as tags and objects.
 pub(super) fn is_typed(text: &str) -> bool {
     let start = text.trim_start();
     !start.is_empty() && !start.starts_with(['<', '{'])
 }
 
-/// What the result of a call that failed means: it may be the human who did not want it.
+/// Interprets the result of a failed call: the human may have refused it.
 pub(super) fn refusal(error: Cow<'_, str>) -> CallEnd<'_> {
     if error.trim_start().starts_with(INTERRUPTED) {
         return CallEnd::Interrupted;

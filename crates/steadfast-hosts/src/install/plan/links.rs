@@ -1,4 +1,4 @@
-//! The links that the hosts start: made with the first checkout that is wired by them, removed with the last.
+//! Plans the links that hosts start: created with the first checkout that uses them, removed with the last.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Files of ours alone: made, kept up to date and taken away. What somebody changed or put there is left, and named.
+//! Plans files that are entirely ours: created, updated and removed. A file that a user changed or put in their place
+//! is left alone and reported.
 
 use std::path::PathBuf;
 
