@@ -195,7 +195,7 @@ fn plain(root: &Path, relative: &Path, deadline: Deadline) -> Result<Content, Ob
     Ok(Content::Is(kind, id))
 }
 
-/// Hashes a file of about this length until the deadline.
+/// Hashes a file of about this length. Fails at the deadline.
 pub(crate) fn read_into(
     hash: &mut Sha256,
     file: &mut File,

@@ -82,7 +82,7 @@ pub fn read_task_list(folder: &Path, within: Duration) -> Option<KeptList> {
     Some(list)
 }
 
-/// Reads an item. `None`: it was deleted meanwhile, or belongs to the host's internal work.
+/// Reads an item. `None`: it was deleted meanwhile.
 fn read(path: &Path, id: &str) -> Result<Option<ListItem>, String> {
     let file = match File::open(path) {
         Ok(file) => file,

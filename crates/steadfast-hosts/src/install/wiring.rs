@@ -136,7 +136,7 @@ impl Wiring {
     }
 }
 
-/// The script in shared files before 0.1: `sh` with `args`. A host that ignores `args` would run the payload as a
+/// The script in shared files until 0.1: `sh` with `args`. A host that ignores `args` would run the payload as a
 /// script.
 fn old_if_there_script() -> String {
     format!("{IF_THERE}{SHARED_PROGRAM} \"$@\"")

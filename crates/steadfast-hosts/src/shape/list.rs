@@ -1,4 +1,4 @@
-//! The list of tasks that a host keeps, as its tools spell it. What is of another type counts as absent, here too.
+//! Reads the task list of a host from the calls of its tools. Fields of an unexpected type count as absent.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -8,14 +8,14 @@ use super::check::check_in;
 use super::cut;
 use super::input::{Input, read, text};
 
-/// Longest subject, id and owner kept, in bytes.
+/// The longest subject, in bytes; [`NAME`] limits ids and owners.
 const SUBJECT: usize = 200;
 const NAME: usize = 64;
 
-/// The most items that one waits for.
+/// The most dependencies of one item.
 const WAITS: usize = 32;
 
-/// An item under all the names that hosts have for its parts.
+/// An item, with the field names of all hosts.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Item<'a> {
@@ -33,7 +33,7 @@ struct Item<'a> {
     blocked_by: Option<&'a RawValue>,
 }
 
-/// A list under all its names.
+/// A whole list, with the field names of all hosts.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Whole<'a> {
@@ -41,7 +41,7 @@ struct Whole<'a> {
     todos: Option<&'a RawValue>,
 }
 
-/// What the tool of that name does with this input.
+/// Returns what a call of this tool does to the list.
 pub(crate) fn list_call(tool: &str, input: &str) -> ListCall {
     if !input.starts_with('{') {
         return ListCall::Look;
@@ -56,7 +56,7 @@ pub(crate) fn list_call(tool: &str, input: &str) -> ListCall {
     }
 }
 
-/// What the host's answer adds: the id of what is new, or the list that was asked for. A call that failed did nothing.
+/// Completes a call from its result: the id of a new item, or the requested list. A failed call did nothing.
 pub(crate) fn answered(call: ListCall, response: Option<&RawValue>) -> ListCall {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -87,12 +87,12 @@ pub(crate) fn answered(call: ListCall, response: Option<&RawValue>) -> ListCall 
     }
 }
 
-/// The content of one file of a list that the host keeps on the disk.
+/// Reads one file of a list that the host stores on the disk.
 pub(crate) fn kept_item(content: &str) -> Option<ListItem> {
     item(content)?.seen()
 }
 
-/// What the host says of an item that it creates or completes. `None`: it does not say which.
+/// Returns the item that the host creates or completes. `None` if its id or subject is missing.
 pub(crate) fn told_item(input: &Input<'_>) -> Option<ItemTold> {
     let item = Item {
         id: input.task_id,
@@ -105,7 +105,7 @@ pub(crate) fn told_item(input: &Input<'_>) -> Option<ItemTold> {
     Some(ItemTold { item: item.seen()?, team })
 }
 
-/// How many there are past those that are followed.
+/// The number of items beyond the limit of followed ones.
 fn past(items: &[Item<'_>]) -> u32 {
     u32::try_from(items.len().saturating_sub(HostList::FOLLOWED)).unwrap_or(u32::MAX)
 }
@@ -117,8 +117,8 @@ fn written(input: &str) -> Option<ListCall> {
     Some(ListCall::Write { items: followed(items.iter().filter_map(Item::listed).collect()), beyond })
 }
 
-/// Of a list that is too long: first what is called completed and names its check, which may not be so, then what is open,
-/// each in its order.
+/// Shortens a list that is too long. Completed items with a check come first, because the claim may be wrong; then open
+/// items. The order of the list is kept.
 fn followed(items: Vec<Listed>) -> Vec<Listed> {
     if items.len() <= HostList::FOLLOWED {
         return items;
@@ -186,13 +186,13 @@ impl Item<'_> {
         ids.into_iter().take(WAITS).filter_map(|id| text(Some(id))).map(|id| TaskId::new(cut(&id, NAME))).collect()
     }
 
-    /// What its description says it is verified by, else its subject.
+    /// Returns the check in the description, else the one in the subject.
     fn check(&self, subject: &str) -> Option<String> {
         text(self.description).as_deref().and_then(check_in).or_else(|| check_in(subject))
     }
 }
 
-/// A subject is one line.
+/// Joins a subject into one line.
 fn line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(SUBJECT));
     for word in text.split_whitespace() {

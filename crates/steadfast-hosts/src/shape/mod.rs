@@ -1,6 +1,6 @@
-//! The JSON shape that Claude Code coined and most hosts follow. Reading it is shared and liberal; which parts of an
-//! answer a host understands is that host's own table ([`Capabilities`]), because one unknown field makes Codex drop
-//! the whole.
+//! The JSON shape of hook payloads that Claude Code introduced and most hosts follow. Reading is shared and tolerant.
+//! Writing is not: each host has its own table of [`Capabilities`], because Codex drops a whole answer for one unknown
+//! field.
 
 mod capabilities;
 mod check;

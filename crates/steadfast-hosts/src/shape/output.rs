@@ -3,7 +3,7 @@ use steadfast_model::{Answer, EventName, Question, Ruling};
 
 use super::cut;
 
-/// What a host reads from a hook's standard output. Only what [`super::Capabilities`] allows is ever filled in.
+/// The JSON that a host reads from a hook's standard output. It contains only what [`super::Capabilities`] allows.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Output<'a> {
@@ -39,7 +39,7 @@ struct Permission<'a> {
     message: &'a str,
 }
 
-/// What the host's own dialog is asked with.
+/// The input of the host's question dialog.
 #[derive(Debug, Serialize)]
 struct Dialog<'a> {
     questions: [Asked<'a>; 1],
@@ -68,7 +68,7 @@ impl<'a> Dialog<'a> {
     }
 }
 
-/// Writes an answer that has fallen to what the host can express; nothing at all where there is nothing to say.
+/// Writes an answer that is already limited to the host's capabilities; `None` if it is empty.
 pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<String> {
     let context = answer.context.as_deref().map(|text| cut(text, limit));
     let note = answer.note.as_deref().map(|text| cut(text, limit));
@@ -81,7 +81,7 @@ pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<S
     let mut speaks = false;
     let mut output = Output { system_message: note.as_deref(), ..Output::default() };
     match (&answer.ruling, event) {
-        // At a permission request the host asks anyway.
+        // At a permission request the host asks by itself.
         (Ruling::Pass, _) | (Ruling::Ask { .. }, EventName::PermissionRequest) => {}
         (Ruling::Deny { .. }, EventName::PermissionRequest) => {
             specific.decision = Some(Permission { behavior: "deny", message: &reason });

@@ -1,15 +1,16 @@
-//! What an agent hands to a tool that has it said later, or to somebody else.
+//! Finds texts that an agent passes to a tool which delivers them later or to another session. They return as prompts
+//! that are not the human's.
 
 use serde_json::Value;
 
-/// A text, and whether it comes once.
+/// A text that may return as a prompt; `once` is false for a repeated one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver {
     pub text: String,
     pub once: bool,
 }
 
-/// The tools of the hosts whose text comes back as a prompt: Claude Code's, then Codex's.
+/// The hosts' tools whose text returns as a prompt: Claude Code's, then Codex's.
 const TOOLS: [&str; 8] = [
     "CronCreate",
     "ScheduleWakeup",
@@ -21,19 +22,19 @@ const TOOLS: [&str; 8] = [
     "followup_task",
 ];
 
-/// What a tool of another server is called that does such a thing.
+/// Parts of the names of such tools on other MCP servers.
 const PARTS: [&str; 8] = ["schedul", "cron", "wakeup", "wake_up", "remind", "trigger", "send_message", "sendmessage"];
 
-/// The fields that hold such a text.
+/// The fields that contain such a text.
 const FIELDS: [&str; 8] = ["prompt", "message", "content", "text", "body", "instructions", "task", "description"];
 
-/// The fields that say that it comes more than once.
+/// The fields that make it repeat.
 const AGAIN: [&str; 5] = ["cron", "cron_expression", "interval", "every", "schedule"];
 
-/// More are not looked at.
+/// The most texts taken from one call.
 const TEXTS: usize = 16;
 
-/// What a call hands over, by its payload. For every tool but a few: nothing, without reading the payload.
+/// Returns the texts that a call passes on. For all tools but a few it returns without reading the payload.
 pub fn handed_over(tool: &str, payload: &[u8]) -> Vec<HandedOver> {
     #[derive(serde::Deserialize)]
     struct Payload {
@@ -49,7 +50,7 @@ pub fn handed_over(tool: &str, payload: &[u8]) -> Vec<HandedOver> {
         Value::String(text) => serde_json::from_str(text).unwrap_or_default(),
         _ => tool_input,
     };
-    // A subagent is told its task where nobody else hears it; a member of a team has a session of its own.
+    // The task of a plain subagent reaches no other session; a team member has a session of its own.
     if is_teams && tool_input.get("team_name").is_none() && tool_input.get("name").is_none() {
         return Vec::new();
     }

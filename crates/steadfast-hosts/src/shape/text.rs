@@ -1,6 +1,6 @@
-//! Nothing is kept or said without a bound.
+//! Shortens texts: everything stored or printed has a limit.
 
-/// The beginning of a text, at most `bytes` long.
+/// Returns the beginning of a text, at most `bytes` long.
 pub(crate) fn cut(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();
@@ -9,7 +9,7 @@ pub(crate) fn cut(text: &str, bytes: usize) -> String {
     format!("{}…", &text[..end])
 }
 
-/// The end of a text, at most `bytes` long.
+/// Returns the end of a text, at most `bytes` long.
 pub(crate) fn cut_front(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();

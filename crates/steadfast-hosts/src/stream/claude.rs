@@ -1,7 +1,7 @@
-//! `claude -p --output-format stream-json --verbose`.
+//! Reads the output of `claude -p --output-format stream-json --verbose`.
 //!
-//! What it all costs comes with its last row, and only there. Until then it is reckoned from the usage of each answer,
-//! which comes with every block of it: the answer is known by its id.
+//! Only the last row has the total cost. Until then it is estimated from the usage of each answer. Every block of an
+//! answer repeats its usage, so answers are recognised by id.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,14 @@ use super::failure::{failure, seconds_since_1970};
 use super::{AgentEnd, AgentEvent, micro_usd, text, tokens};
 use crate::price::{Prices, Usage};
 
-/// Answers of subagents come in between, so the last one is not enough.
+/// Answers of subagents come in between, so remembering only the last answer is not enough.
 const REMEMBERED: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Claude {
     prices: Prices,
     session: String,
-    /// What the host said, and what is reckoned since then.
+    /// The total that the host reported, and the estimate since then.
     told: Spent,
     since: Spent,
     answers: VecDeque<Answer>,
@@ -57,7 +57,7 @@ impl Claude {
         }
     }
 
-    /// The row comes again when a session goes on after its last word.
+    /// Reads the `init` row. It comes again when a session continues after its result.
     fn started(&mut self, session: &str) -> Vec<AgentEvent> {
         if session.is_empty() || session == self.session {
             return Vec::new();
@@ -79,7 +79,7 @@ impl Claude {
         let main = row["parent_tool_use_id"].is_null();
         let model = text(message, "model");
         let mut events = Vec::new();
-        // What the host itself says in the model's place costs nothing and is no answer.
+        // Text that the host itself puts in the model's place costs nothing and is not an answer.
         if model != "<synthetic>" {
             let spent = self.spent_on(model, &message["usage"]);
             if self.count(text(message, "id"), spent) && main {
@@ -120,7 +120,7 @@ impl Claude {
         }
     }
 
-    /// Whether it is a new answer. One that is known takes the place of what was known of it.
+    /// Counts an answer; a known one replaces its earlier count. Returns true if it is new.
     fn count(&mut self, id: &str, spent: Spent) -> bool {
         let known = self.answers.iter_mut().find(|answer| answer.id == id);
         match known {
@@ -163,7 +163,8 @@ impl Claude {
     }
 }
 
-/// All of the session, subagents too. Its own `usage` is of the last prompt's main thread only.
+/// Reads the total of the session with its subagents. The row's own `usage` covers the main thread of the last prompt
+/// only.
 fn told(row: &Value) -> Option<Spent> {
     let mut spent = Spent { micro_usd: Some(micro_usd(&row["total_cost_usd"])?), ..Spent::default() };
     for model in row["modelUsage"].as_object().into_iter().flat_map(serde_json::Map::values) {

@@ -1,4 +1,4 @@
-//! What the words of a failed session mean. Hosts pass on what the model's service said, so one reading does for all.
+//! Interprets the error text of a failed session. Hosts pass on the message of the model's service, so this is shared.
 
 use steadfast_model::Millis;
 
@@ -7,7 +7,7 @@ use super::AgentEnd;
 const CONTEXT: [&str; 5] =
     ["prompt is too long", "context window", "context_length_exceeded", "input is too long", "request too large"];
 
-/// Waiting does not mend these.
+/// Errors that waiting does not fix.
 const ACCESS: [&str; 14] = [
     "authenticate",
     "authentication",
@@ -28,8 +28,8 @@ const ACCESS: [&str; 14] = [
 const RATE: [&str; 6] =
     ["rate limit", "rate_limit", "usage limit", "session limit", "weekly limit", "too many requests"];
 
-/// `status` is the answer of the model's service where the host names it, `until` the end of a limit that was told
-/// before.
+/// Classifies a failure. `status` is the HTTP status of the model's service if the host names it, `until` the end of a
+/// limit reported earlier.
 pub(super) fn failure(said: &str, status: Option<u64>, until: Option<Millis>) -> AgentEnd {
     let words = said.to_lowercase();
     let has = |any: &[&str]| any.iter().any(|part| words.contains(part));

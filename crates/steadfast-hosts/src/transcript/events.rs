@@ -10,10 +10,10 @@ use super::{CallEnd, CallResult, Delegated, Item, Thread, Transcript, Transcript
 use crate::shape::{content, cut, cut_front, document};
 use crate::wire::bound;
 
-/// A session told again, event by event, as the hooks would have told it.
+/// Replays a session as the events that its hooks would have received.
 ///
-/// What a transcript does not say is not made up: there is no end of the session, and nobody is known to be there until
-/// a human answers a dialog.
+/// Nothing is invented that the transcript does not contain: there is no session end, and `attended` is unknown until a
+/// human answers a dialog.
 #[derive(Debug)]
 pub struct Events {
     transcript: Transcript,
@@ -23,13 +23,13 @@ pub struct Events {
 }
 
 impl Events {
-    /// Nothing where the host is not one whose transcripts are read.
+    /// Returns `None` if transcripts of this writer are not supported.
     pub fn of(transcript: Transcript) -> Option<Self> {
         let host = transcript.writer().and_then(Writer::host)?;
         Some(Self { transcript, story: Story::new(host), told: VecDeque::new(), ended: false })
     }
 
-    /// Rows so far that could not be read.
+    /// Returns the number of unreadable rows so far.
     pub fn damaged(&self) -> u64 {
         self.transcript.damaged()
     }
@@ -53,7 +53,7 @@ impl Iterator for Events {
     }
 }
 
-/// What has to be known of the rows before to make events of the next.
+/// The state from earlier rows that the next events depend on.
 #[derive(Debug)]
 struct Story {
     host: Host,
@@ -62,27 +62,27 @@ struct Story {
     cwd: String,
     turn: Option<String>,
     planning: bool,
-    /// A dialog was answered.
+    /// A human answered a dialog.
     attended: bool,
-    /// Calls that are not back yet.
+    /// Calls without a result so far.
     calls: HashMap<String, Made>,
-    /// Subagents that run, with what they said last.
+    /// Running subagents, by id.
     agents: HashMap<String, Running>,
     /// Shells that run in the background.
     shells: Vec<String>,
-    /// The main thread did something since it last stopped.
+    /// The main thread was active since its last stop.
     busy: bool,
     last_message: Option<String>,
-    /// When it said so.
+    /// The time of the last message.
     spoke_at: Millis,
-    /// Nothing yet was of the main thread.
+    /// All rows so far belong to a subagent.
     of_subagent: bool,
 }
 
 #[derive(Debug)]
 struct Made {
     call: ToolCall,
-    /// The words that it writes.
+    /// The words that the call writes.
     content: Content,
     at: Option<Millis>,
     agent: Option<Agent>,
@@ -91,7 +91,7 @@ struct Made {
 #[derive(Debug)]
 struct Running {
     agent: Agent,
-    /// The call that waits for it.
+    /// The call that waits for this subagent.
     call: Option<String>,
     last_message: Option<String>,
 }
@@ -242,12 +242,12 @@ impl Story {
             content = written;
         }
         let outcome = match ended.end {
-            // Codex tells a hook of a result, whatever it is.
+            // Codex passes every result to its hooks as a success.
             CallEnd::Ok | CallEnd::Exited(_) => Outcome::Ok,
             CallEnd::Failed(error) => Outcome::Failed { error: cut(&error, bound::ERROR) },
             CallEnd::Interrupted => Outcome::Interrupted,
             CallEnd::Refused(words) => {
-                // A human sat before the dialog.
+                // Only a human can refuse in a dialog.
                 self.attended = true;
                 told.push_back(self.event(agent.as_ref(), EventKind::Permission(call.clone())));
                 let said = if words.is_empty() {
@@ -263,12 +263,12 @@ impl Story {
         told.push_back(Event { content, ..self.event(agent.as_ref(), EventKind::PostTool(result)) });
     }
 
-    /// The subagent of that name, which starts where it was not known.
+    /// Returns the subagent of this id, and starts it if it is new.
     fn running(&mut self, id: &str, call: Option<&str>, told: &mut VecDeque<Event>) -> Agent {
         if let Some(running) = self.agents.get(id) {
             return running.agent.clone();
         }
-        // Where no row says which call it was for, it is one that waits.
+        // If no row names its call, take any pending one.
         let calls = call.map_or_else(|| self.calls.values().collect(), |call| Vec::from_iter(self.calls.get(call)));
         let agent_type = calls.iter().find_map(|made| match &made.call.action {
             Action::Delegate { agent_type } => Some(agent_type.clone()),
@@ -288,7 +288,7 @@ impl Story {
         told.push_back(self.event(Some(&agent), EventKind::SubagentStop(stopping)));
     }
 
-    /// A notification names the background task that ended; a subagent's is its id.
+    /// Reads a notification, which names a background task that ended; the task id of a subagent is its own id.
     fn notified(&mut self, text: &str, told: &mut VecDeque<Event>) {
         let task = text.split_once("<task-id>").and_then(|(_, after)| after.split_once("</task-id>"));
         if let Some((id, _)) = task {
@@ -297,7 +297,7 @@ impl Story {
         }
     }
 
-    /// Between the agent's last words and a prompt it stopped, unless that was typed while something ran.
+    /// Adds the stop between the agent's last words and a prompt, unless the human typed the prompt while a tool ran.
     fn stop_unless_waiting(&mut self, told: &mut VecDeque<Event>) {
         if self.last_message.is_some() && self.calls.values().all(|made| made.agent.is_some()) {
             let now = std::mem::replace(&mut self.at, self.spoke_at);
@@ -310,7 +310,7 @@ impl Story {
         if !std::mem::take(&mut self.busy) {
             return;
         }
-        // Codex does not say what goes on behind a stop.
+        // Codex does not report background work at a stop.
         let background = (self.host != Host::Codex).then(|| {
             let agents = self.agents.values().map(|_| "subagent");
             let running = agents.chain(self.shells.iter().map(|_| "shell")).take(bound::BACKGROUND);
@@ -328,7 +328,7 @@ impl Story {
         let (start, after) =
             (EventKind::SessionStart { source: StartSource::Compact }, EventKind::PostCompact { trigger });
         let kinds = if self.host == Host::Codex {
-            // There it is a turn of its own, whose end asks no hook.
+            // On Codex a compaction is a turn of its own, whose end triggers no hook.
             self.busy = false;
             [before, after, start]
         } else {
@@ -339,7 +339,7 @@ impl Story {
 
     fn end(&mut self, told: &mut VecDeque<Event>) {
         self.stop_unless_waiting(told);
-        // A file of a subagent alone ends with it.
+        // A file of a subagent alone ends with the subagent.
         if self.of_subagent {
             let spoke = self.agents.iter().filter(|(_, running)| running.last_message.is_some());
             for id in spoke.map(|(id, _)| id.clone()).collect::<Vec<_>>() {

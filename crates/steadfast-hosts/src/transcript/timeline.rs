@@ -1,4 +1,4 @@
-//! A session as people read it: who said and did what, in which order.
+//! A session as a list for people: who said and did what, in which order.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,22 +7,22 @@ use steadfast_model::{Action, Host, Millis, PromptOrigin};
 
 use super::{CallEnd, CallResult, Item, Transcript, TranscriptRecord, Words};
 
-/// One thing that happened in a session.
+/// One entry of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineEntry {
     pub at: Option<Millis>,
-    /// The subagent it happened in.
+    /// The subagent, if it happened in one.
     pub agent: Option<String>,
     pub what: Happening,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Happening {
-    /// The human spoke, or stopped the agent.
+    /// The human wrote something, or stopped the agent.
     Human(String),
-    /// The agent spoke.
+    /// The agent wrote something.
     Agent(String),
-    /// The host tells something.
+    /// A message from the host.
     Host(String),
     Call {
         tool: String,
@@ -32,12 +32,12 @@ pub enum Happening {
     },
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallOutcome {
     Ok,
     Failed(String),
-    /// The human said no, in these words.
+    /// The human refused the call; the text is the reason.
     Refused(String),
     Interrupted,
 }
@@ -59,7 +59,7 @@ impl Happening {
         }
     }
 
-    /// What came back of a call, where it did not end well: an error, or the human's words.
+    /// Returns the error or the human's words for a call that failed or was refused.
     pub fn answer(&self) -> &str {
         match self {
             Self::Call { end: Some(CallOutcome::Failed(answer) | CallOutcome::Refused(answer)), .. } => answer,
@@ -68,13 +68,13 @@ impl Happening {
     }
 }
 
-/// A session as a list of what happened, in the order in which it was written down.
+/// The entries of a session, in recorded order.
 #[derive(Debug, Default)]
 pub struct Timeline {
     pub session: Option<String>,
     pub entries: Vec<TimelineEntry>,
     cwd: String,
-    /// Where in the list a call is that is not back yet.
+    /// The positions of calls without a result, by call id.
     waiting: HashMap<String, usize>,
 }
 
@@ -90,7 +90,7 @@ impl Timeline {
         timeline
     }
 
-    /// Takes in what a subagent did, from a file of its own, unless the session's file shows it.
+    /// Adds the entries from a subagent's own file, unless the session's file already contains them.
     pub fn take_in(&mut self, subagent: Self) {
         let is_shown = |agent: &String| self.entries.iter().any(|entry| entry.agent.as_ref() == Some(agent));
         if !subagent.entries.iter().filter_map(|entry| entry.agent.as_ref()).any(is_shown) {
@@ -141,7 +141,7 @@ impl Timeline {
     }
 }
 
-/// Entries with the time they come at: that of the one before where they have none.
+/// Adds the time to each entry; an entry without one gets the time of the entry before it.
 fn with_times(entries: Vec<TimelineEntry>) -> Vec<(Option<Millis>, TimelineEntry)> {
     let mut last = None;
     let timed = entries.into_iter().map(|entry| {
@@ -151,7 +151,7 @@ fn with_times(entries: Vec<TimelineEntry>) -> Vec<(Option<Millis>, TimelineEntry
     timed.collect()
 }
 
-/// What an item tells people. Paths are shown as they are from `cwd`.
+/// Returns the entry for an item. Paths are relative to `cwd`.
 fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
     let text = |words: Words<'_>| words.text().into_owned();
     Some(match item {
@@ -186,7 +186,7 @@ fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
     })
 }
 
-/// What a call is about, in a few words.
+/// Returns a short description of a call's target.
 pub fn target(action: &Action, input: &str, cwd: &str) -> String {
     let below =
         |path: &String| path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path).to_owned();

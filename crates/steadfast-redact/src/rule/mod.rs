@@ -14,7 +14,7 @@ pub(super) enum Anchor {
     Prefix(&'static str),
     /// The secret follows this text, which is kept.
     After(&'static str),
-    /// The secret begins with `min` to `max` bytes of a class, then a separator, then this text.
+    /// The secret begins with a run of a class (shortest and longest length), a separator, then this text.
     Behind(Class, usize, usize, u8, &'static str),
 }
 
