@@ -39,15 +39,15 @@ pub struct WireContext {
 
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
-    #[error("`{0}` is no event of this host")]
+    #[error("unknown event `{0}`")]
     UnknownEvent(String),
     #[error("the payload is empty")]
     Empty,
-    #[error("the payload is no JSON object")]
+    #[error("the payload is not a JSON object")]
     NotAnObject,
-    #[error("the payload is no JSON object: {0}")]
+    #[error("the payload is not a JSON object: {0}")]
     NotJson(#[from] serde_json::Error),
-    #[error("the payload has no usable `{0}`")]
+    #[error("the payload has no valid `{0}`")]
     Missing(&'static str),
     #[error("the payload comes from another host, {0}")]
     OtherHost(&'static str),

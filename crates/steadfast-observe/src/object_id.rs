@@ -7,7 +7,7 @@ pub struct ObjectId(String);
 
 /// The error for a text that is not an object id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no object id: 40 or 64 hexadecimal digits are")]
+#[error("invalid object id `{0}`: expected 40 or 64 hexadecimal digits")]
 pub struct NotAnId(String);
 
 impl ObjectId {

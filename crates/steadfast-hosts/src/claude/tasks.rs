@@ -97,8 +97,8 @@ fn read(path: &Path, id: &str) -> Result<Option<ListItem>, String> {
     }
     match kept_item(&content) {
         Some(item) if item.id.as_str() == id => Ok(Some(item)),
-        Some(_) => Err("it has another id".to_owned()),
-        None => Err("it is no task".to_owned()),
+        Some(_) => Err("its `id` differs from its file name".to_owned()),
+        None => Err("not a task".to_owned()),
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(list.items, [item(1, ListStatus::Pending)]);
         assert_eq!(list.unread, ["2", "3", "4", "5", "6", "8"].map(TaskId::new));
         assert_eq!(list.faults.len(), TOLD);
-        assert_eq!(list.faults[0], "`2.json`: it is no task");
+        assert_eq!(list.faults[0], "`2.json`: not a task");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::wiring::is_our_program;
 pub enum BinaryError {
     #[error("{} is inside the build folder {}, which the next build changes", path.display(), folder.display())]
     BuildFolder { path: PathBuf, folder: PathBuf },
-    #[error("{} is not named `steadfast`: hooks of that name could not be told from others", path.display())]
+    #[error("{} is not named `steadfast`, so Steadfast could not recognise its own hooks", path.display())]
     Name { path: PathBuf },
 }
 

@@ -148,7 +148,7 @@ pub fn plugin_hooks() -> serde_json::Value {
     let program = SHARED_PROGRAM.to_owned();
     let wiring = Wiring { host: Host::Claude, via: Via::Plugin, program, stop_block_cap: None };
     serde_json::json!({
-        "description": "Every event goes to `steadfast hook`, which ends at once where `steadfast init` was never run.",
+        "description": "Sends every event to `steadfast hook`, which exits at once if `steadfast init` was never run here.",
         "hooks": wiring.hooks(),
     })
 }

@@ -41,7 +41,7 @@ pub(super) fn failure(said: &str, status: Option<u64>, until: Option<Millis>) ->
     } else if has(&RATE) || matches!(status, Some(429 | 529)) {
         AgentEnd::RateLimited { until: reset_in(said).or(until) }
     } else {
-        AgentEnd::Failed(if said.is_empty() { "it gave no reason".to_owned() } else { said.to_owned() })
+        AgentEnd::Failed(if said.is_empty() { "no reason given".to_owned() } else { said.to_owned() })
     }
 }
 
@@ -119,6 +119,6 @@ mod tests {
         for said in ["API Error: 400 a scripted fault", "status 40100", "API Error: 5"] {
             assert_eq!(end(said), AgentEnd::Failed(said.to_owned()), "{said}");
         }
-        assert_eq!(end(""), AgentEnd::Failed("it gave no reason".to_owned()));
+        assert_eq!(end(""), AgentEnd::Failed("no reason given".to_owned()));
     }
 }

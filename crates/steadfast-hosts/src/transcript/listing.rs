@@ -11,9 +11,9 @@ use crate::install::Homes;
 pub enum ListingError {
     #[error("cannot read `{}`: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
-    #[error("there is no transcript in {}", named.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
+    #[error("no transcript found in {}", named.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", "))]
     NoneIn { named: Vec<PathBuf> },
-    #[error("neither Claude Code nor Codex kept a session of `{}`", root.display())]
+    #[error("no session of Claude Code or Codex found for `{}`", root.display())]
     NoneOf { root: PathBuf },
 }
 

@@ -161,9 +161,9 @@ fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
         }
         Item::Prompt { text, origin: PromptOrigin::Machine } => Happening::Host(format!("asks the subagent: {text}")),
         Item::Prompt { text, origin: PromptOrigin::Scheduled } => {
-            Happening::Host(format!("says what the agent scheduled: {text}"))
+            Happening::Host(format!("delivers a scheduled prompt: {text}"))
         }
-        Item::Queued(words) => Happening::Human(format!("(while it worked) {}", text(words))),
+        Item::Queued(words) => Happening::Human(format!("(while the agent worked) {}", text(words))),
         Item::Command { name, .. } => Happening::Human(format!("/{name}")),
         Item::Said(words) => Happening::Agent(Some(text(words)).filter(|text| !text.trim().is_empty())?),
         Item::Call(call) => {
@@ -176,12 +176,12 @@ fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
             }
         }
         Item::Compaction { trigger } => match trigger.as_deref() {
-            Some("manual") => Happening::Host("cuts the context, as the human asked".to_owned()),
-            _ => Happening::Host("cuts the context".to_owned()),
+            Some("manual") => Happening::Host("compacts the context, as the human asked".to_owned()),
+            _ => Happening::Host("compacts the context".to_owned()),
         },
         Item::Interrupt => Happening::Human("stops the agent".to_owned()),
         Item::Failure { error } => Happening::Host(format!("fails: {error}")),
-        Item::Continued { session } => Happening::Host(format!("goes on in session {session}")),
+        Item::Continued { session } => Happening::Host(format!("continues in session {session}")),
         Item::Result(_) | Item::Usage(_) | Item::Stop { .. } => return None,
     })
 }
