@@ -10,7 +10,7 @@ use steadfast_system::{Access, PendingFile, sync_folder};
 
 use super::compare::{SealState, compare, created, stamp_again};
 use super::kept::{link, move_aside};
-use super::look::{Found, from_root, look};
+use super::look::{PathLook, from_root, look};
 use super::table::{Clock, Entry, Kind, SealFolder};
 use crate::hook_log::log_line;
 use crate::place::Place;
@@ -117,9 +117,9 @@ fn take_away(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<
 /// Moves aside what lies at a path, or what is in the way to it.
 fn clear(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Option<PathBuf>> {
     match look(root, path)? {
-        Found::Nothing => Ok(None),
-        Found::There(_) => move_aside(place, &root.join(path), now),
-        Found::Behind { obstacle, .. } => move_aside(place, &root.join(obstacle), now),
+        PathLook::Nothing => Ok(None),
+        PathLook::There(_) => move_aside(place, &root.join(path), now),
+        PathLook::Behind { obstacle, .. } => move_aside(place, &root.join(obstacle), now),
     }
 }
 
@@ -134,7 +134,7 @@ fn put_back(
     let mut kept = None;
     // Written before anything is moved: waiting for the disk is what takes long, and meanwhile the path must not be empty.
     let mut draft = match look(root, path)? {
-        Found::There(_) if entry.kind == Kind::File => draft_of(&root.join(path), entry, bytes).ok(),
+        PathLook::There(_) if entry.kind == Kind::File => draft_of(&root.join(path), entry, bytes).ok(),
         _ => None,
     };
     for attempt in 0..TRIES {
@@ -160,7 +160,7 @@ fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<Pendi
     let at = root.join(path);
     if let Some(folder) = at.parent() {
         // Before anything is made: a link on the way would lead it elsewhere.
-        if let Found::Behind { .. } = look(root, path)? {
+        if let PathLook::Behind { .. } = look(root, path)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         fs::create_dir_all(folder)?;
