@@ -40,12 +40,14 @@ fn in_claude(plugin: Option<&str>, name: &str, root: &Path, homes: &Homes) -> bo
     if plugin.is_none() && folders.iter().any(|folder| offers(folder, name)) {
         return true;
     }
-    let is_its = |found: &str| plugin.is_none_or(|plugin| plugin == found);
+    let matches_plugin = |found: &str| plugin.is_none_or(|plugin| plugin == found);
     // A folder of skills may contain a whole plugin.
     let nested = folders.iter().flat_map(|folder| subfolders(&folder.join("skills")));
     let mut nested = nested.filter(|folder| folder.join(".claude-plugin/plugin.json").is_file());
-    nested.any(|folder| folder_name(&folder).is_some_and(is_its) && of_plugin(&folder, name))
-        || claude_plugins(root, homes).iter().any(|(found, folder)| is_its(found) && of_plugin(folder, name))
+    nested.any(|folder| folder_name(&folder).is_some_and(matches_plugin) && plugin_offers(&folder, name))
+        || claude_plugins(root, homes)
+            .iter()
+            .any(|(found, folder)| matches_plugin(found) && plugin_offers(folder, name))
 }
 
 /// `skills/NAME/SKILL.md`, or a command, which Claude Code offers like a skill.
@@ -55,7 +57,7 @@ fn offers(folder: &Path, name: &str) -> bool {
 }
 
 /// Searches a plugin's own folders and those in its manifest.
-fn of_plugin(folder: &Path, name: &str) -> bool {
+fn plugin_offers(folder: &Path, name: &str) -> bool {
     if offers(folder, name) {
         return true;
     }
@@ -118,7 +120,7 @@ fn in_codex(plugin: Option<&str>, name: &str, root: &Path, homes: &Homes) -> boo
     let cache = codex.join("plugins/cache");
     let plugins = subfolders(&cache).into_iter().flat_map(|marketplace| subfolders(&marketplace));
     let mut plugins = plugins.filter(|folder| plugin.is_none() || folder_name(folder) == plugin).take(MOST_CACHED);
-    plugins.any(|folder| subfolders(&folder).iter().any(|version| of_plugin(version, name)))
+    plugins.any(|folder| subfolders(&folder).iter().any(|version| plugin_offers(version, name)))
 }
 
 fn is_same(left: &Path, right: &Path) -> bool {

@@ -7,7 +7,9 @@ use steadfast_model::{
     Outcome, PromptOrigin, SessionId, StartSource, Stopping, ToolCall, ToolResult, ToolUseId, Via, fnv,
 };
 
-use crate::shape::{Capabilities, Input, answered, content, cut, cut_front, document, list_call, told_item, write};
+use crate::shape::{
+    Capabilities, Input, content, cut, cut_front, document, list_call, reported_item, with_response, write,
+};
 use crate::{claude, codex};
 
 /// Limits for the stored parts of an event, in bytes or elements.
@@ -54,7 +56,7 @@ pub enum WireError {
 }
 
 /// Reads one event. Tolerant: unknown fields are ignored, and a field of another type counts as absent.
-pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &WireContext) -> Result<Event, WireError> {
+pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], context: &WireContext) -> Result<Event, WireError> {
     let name = EventName::parse(name).ok_or_else(|| WireError::UnknownEvent(cut(name, bound::NAME)))?;
     let payload = payload.strip_prefix(b"\xef\xbb\xbf").unwrap_or(payload);
     match payload.trim_ascii_start().first() {
@@ -68,10 +70,10 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &WireCon
         return Err(WireError::OtherHost("Cursor"));
     }
     // Claude Code sends `session_id` and no `timestamp`, even if another host started it. So such a payload is its own.
-    if let Some(other) = around.other_host.filter(|_| input.timestamp.is_some() || input.session_id.is_none()) {
+    if let Some(other) = context.other_host.filter(|_| input.timestamp.is_some() || input.session_id.is_none()) {
         return Err(WireError::OtherHost(other));
     }
-    let session = named(input.session_id).map(SessionId::new).or_else(|| around.session.clone());
+    let session = short_text(input.session_id).map(SessionId::new).or_else(|| context.session.clone());
     let session = session.filter(|id| !id.as_str().is_empty()).ok_or(WireError::Missing("session_id"))?;
     let mode = Input::text(input.permission_mode);
     let mut kind = kind(host, name, &input)?;
@@ -79,20 +81,20 @@ pub fn decode(host: Host, via: Via, name: &str, payload: &[u8], around: &WireCon
     let is_cut = read_limit(&mut kind);
 
     Ok(Event {
-        at: around.at,
+        at: context.at,
         host,
         via,
         session,
         agent: agent(&input),
         role: role(&input),
-        cwd: Input::text(input.cwd).map_or_else(|| around.cwd.clone(), |cwd| cut(&cwd, bound::PATH)),
-        turn: named(input.prompt_id).or_else(|| named(input.turn_id)),
+        cwd: Input::text(input.cwd).map_or_else(|| context.cwd.clone(), |cwd| cut(&cwd, bound::PATH)),
+        turn: short_text(input.prompt_id).or_else(|| short_text(input.turn_id)),
         planning: mode.as_deref() == Some("plan"),
         unasked: matches!(mode.as_deref(), Some("bypassPermissions" | "auto" | "dontAsk")),
-        attended: around.attended,
+        attended: context.attended,
         cut: is_cut,
         abridged: false,
-        input: input.tool_input.map(|raw| number(raw.get())),
+        input: input.tool_input.map(|raw| hash_text(raw.get())),
         content,
         kind,
     })
@@ -127,7 +129,7 @@ fn read_limit(kind: &mut EventKind) -> bool {
 }
 
 /// Hashes a text, eight bytes at a time because it may contain whole files.
-fn number(text: &str) -> u64 {
+fn hash_text(text: &str) -> u64 {
     let (words, rest) = text.as_bytes().as_chunks::<8>();
     let seed = fnv([rest]) ^ u64::try_from(text.len()).unwrap_or(u64::MAX);
     words
@@ -169,7 +171,7 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
                 _ => StartSource::Other,
             },
         },
-        EventName::SessionEnd => EventKind::SessionEnd { reason: named(input.reason).unwrap_or_default() },
+        EventName::SessionEnd => EventKind::SessionEnd { reason: short_text(input.reason).unwrap_or_default() },
         EventName::UserPromptSubmit => {
             let text = Input::text(input.prompt).ok_or(WireError::Missing("prompt"))?;
             // Codex passes a subagent's task as a prompt: it comes from the parent, not from the human.
@@ -181,7 +183,9 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
             let typed = origin == PromptOrigin::Human && source.as_deref() == Some("user");
             EventKind::Prompt { text, origin, typed }
         }
-        EventName::UserPromptExpansion => EventKind::Command { name: named(input.command_name).unwrap_or_default() },
+        EventName::UserPromptExpansion => {
+            EventKind::Command { name: short_text(input.command_name).unwrap_or_default() }
+        }
         EventName::PreToolUse => EventKind::PreTool(call(host, input)?),
         EventName::PermissionRequest => EventKind::Permission(call(host, input)?),
         EventName::PostToolUse => result(host, input, Outcome::Ok)?,
@@ -203,33 +207,38 @@ fn kind(host: Host, name: EventName, input: &Input<'_>) -> Result<EventKind, Wir
         }
         EventName::SubagentStart => EventKind::SubagentStart,
         EventName::SubagentStop => EventKind::SubagentStop(stopping(input)),
-        EventName::PreCompact => EventKind::PreCompact { trigger: named(input.trigger).unwrap_or_default() },
-        EventName::PostCompact => EventKind::PostCompact { trigger: named(input.trigger).unwrap_or_default() },
+        EventName::PreCompact => EventKind::PreCompact { trigger: short_text(input.trigger).unwrap_or_default() },
+        EventName::PostCompact => EventKind::PostCompact { trigger: short_text(input.trigger).unwrap_or_default() },
         EventName::Notification => {
-            EventKind::Notification { topic: named(input.notification_type).unwrap_or_default() }
+            EventKind::Notification { topic: short_text(input.notification_type).unwrap_or_default() }
         }
         EventName::ConfigChange => EventKind::ConfigChange {
-            source: named(input.source).unwrap_or_default(),
+            source: short_text(input.source).unwrap_or_default(),
             path: cut(&Input::text(input.file_path).unwrap_or_default(), bound::PATH),
         },
-        EventName::TaskCreated => EventKind::ItemCreated(told_item(input).ok_or(WireError::Missing("task_id"))?),
-        EventName::TaskCompleted => EventKind::ItemCompleted(told_item(input).ok_or(WireError::Missing("task_id"))?),
+        EventName::TaskCreated => EventKind::ItemCreated(reported_item(input).ok_or(WireError::Missing("task_id"))?),
+        EventName::TaskCompleted => {
+            EventKind::ItemCompleted(reported_item(input).ok_or(WireError::Missing("task_id"))?)
+        }
         EventName::Interrupt => EventKind::Interrupt,
     })
 }
 
 fn agent(input: &Input<'_>) -> Option<Agent> {
-    Some(Agent { id: AgentId::new(named(input.agent_id)?), agent_type: named(input.agent_type).unwrap_or_default() })
+    Some(Agent {
+        id: AgentId::new(short_text(input.agent_id)?),
+        agent_type: short_text(input.agent_type).unwrap_or_default(),
+    })
 }
 
 /// Returns the role that the main thread was started with: an agent type without a subagent id.
 fn role(input: &Input<'_>) -> Option<String> {
-    named(input.agent_type).filter(|role| !role.is_empty() && input.agent_id.is_none())
+    short_text(input.agent_type).filter(|role| !role.is_empty() && input.agent_id.is_none())
 }
 
 fn call(host: Host, input: &Input<'_>) -> Result<ToolCall, WireError> {
-    let tool = named(input.tool_name).ok_or(WireError::Missing("tool_name"))?;
-    Ok(tool_call(host, tool, named(input.tool_use_id).map(ToolUseId::new), input))
+    let tool = short_text(input.tool_name).ok_or(WireError::Missing("tool_name"))?;
+    Ok(tool_call(host, tool, short_text(input.tool_use_id).map(ToolUseId::new), input))
 }
 
 /// Builds a call from its tool and its input, for hooks and transcripts.
@@ -254,7 +263,7 @@ fn result(host: Host, input: &Input<'_>, outcome: Outcome) -> Result<EventKind, 
     let millis = Input::text(input.duration_ms).and_then(|millis| millis.parse().ok());
     let mut call = call(host, input)?;
     if let Action::List(list) = &mut call.action {
-        *list = answered(std::mem::take(list), input.tool_response);
+        *list = with_response(std::mem::take(list), input.tool_response);
     }
     let answers = match call.action {
         Action::Ask => input.answers(),
@@ -304,6 +313,6 @@ fn stopping(input: &Input<'_>) -> Stopping {
     }
 }
 
-fn named(field: Option<&serde_json::value::RawValue>) -> Option<String> {
+fn short_text(field: Option<&serde_json::value::RawValue>) -> Option<String> {
     Input::text(field).map(|text| cut(&text, bound::NAME))
 }

@@ -12,7 +12,7 @@ use crate::object_id::ObjectId;
 
 const BRANCHES: &[u8] = b"refs/heads/";
 /// The `HEAD` file of a reftable repository, for programs that only read files.
-const ELSEWHERE: &[u8] = b"refs/heads/.invalid";
+const REFTABLE: &[u8] = b"refs/heads/.invalid";
 
 /// The branch or commit that is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Checkout {
     pub fn branch(&self, budget: Duration) -> Fact<Branch> {
         let deadline = Deadline::after(budget);
         let Some(git_dir) = self.git_dir() else { return fact(Err(ObserveError::NotARepository)) };
-        fact(read(&git_dir.join("HEAD")).map_or_else(|| ask(&self.root, deadline), Ok))
+        fact(read(&git_dir.join("HEAD")).map_or_else(|| ask_git(&self.root, deadline), Ok))
     }
 }
 
@@ -45,14 +45,14 @@ fn read(head: &Path) -> Option<Branch> {
 }
 
 fn named(reference: &[u8]) -> Option<Branch> {
-    let name = reference.strip_prefix(BRANCHES).filter(|_| reference != ELSEWHERE)?;
+    let name = reference.strip_prefix(BRANCHES).filter(|_| reference != REFTABLE)?;
     Some(Branch::Named(String::from_utf8_lossy(name).into_owned()))
 }
 
-fn ask(root: &Path, deadline: Deadline) -> Result<Branch, ObserveError> {
-    const SAID_NO: i32 = 1;
-    let said = Git::at(root).call("symbolic-ref").args(["--quiet", "HEAD"]).answer_with(&[0, SAID_NO], deadline)?;
-    match said.trim_ascii() {
+fn ask_git(root: &Path, deadline: Deadline) -> Result<Branch, ObserveError> {
+    const NO_BRANCH: i32 = 1;
+    let output = Git::at(root).call("symbolic-ref").args(["--quiet", "HEAD"]).answer_with(&[0, NO_BRANCH], deadline)?;
+    match output.trim_ascii() {
         b"" => head(root, deadline).map(Branch::Detached),
         name => Ok(named(name).unwrap_or_else(|| Branch::Named(String::from_utf8_lossy(name).into_owned()))),
     }
@@ -60,6 +60,6 @@ fn ask(root: &Path, deadline: Deadline) -> Result<Branch, ObserveError> {
 
 /// Returns the commit that is checked out in a folder.
 pub(crate) fn head(dir: &Path, deadline: Deadline) -> Result<ObjectId, ObserveError> {
-    let said = Git::at(dir).call("rev-parse").args(["--verify", "--quiet", "HEAD"]).answer(deadline)?;
-    ObjectId::from_git(said.trim_ascii()).ok_or_else(|| ObserveError::unreadable("rev-parse", &said))
+    let output = Git::at(dir).call("rev-parse").args(["--verify", "--quiet", "HEAD"]).answer(deadline)?;
+    ObjectId::from_git(output.trim_ascii()).ok_or_else(|| ObserveError::unreadable("rev-parse", &output))
 }

@@ -52,7 +52,7 @@ enum Verdict {
     Same,
     Changed(ChangeKind),
     /// Read the content at the path to decide.
-    Look,
+    ReadContent,
 }
 
 impl Checkout {
@@ -79,13 +79,13 @@ impl Checkout {
             match verdict(since.get(path), line) {
                 Verdict::Same => {}
                 Verdict::Changed(kind) => changes.push(ChangedFile { path: path.clone(), kind }),
-                Verdict::Look => unread.push(path.clone()),
+                Verdict::ReadContent => unread.push(path.clone()),
             }
         }
         let now = contents(&self.root, &unread, deadline)?;
         for (path, now) in unread.into_iter().zip(now) {
-            let was = was(since.get(&path), status.lines.get(&path));
-            if let Some(kind) = was.and_then(|was| difference(was, &now)) {
+            let before = entry_before(since.get(&path), status.lines.get(&path));
+            if let Some(kind) = before.and_then(|before| difference(before, &now)) {
                 changes.push(ChangedFile { path, kind });
             }
         }
@@ -165,7 +165,7 @@ fn may_cache_untracked(common_dir: &Path) -> bool {
     [&b"untrackedcache"[..], b"manyfiles"].iter().any(|key| config.windows(key.len()).any(|window| window == *key))
 }
 
-fn was<'a>(since: Option<&'a Sides>, line: Option<&'a Line>) -> Option<&'a Entry> {
+fn entry_before<'a>(since: Option<&'a Sides>, line: Option<&'a Line>) -> Option<&'a Entry> {
     match since {
         Some(sides) => sides.before.as_ref(),
         None => line.and_then(|line| line.head.as_ref()),
@@ -173,32 +173,34 @@ fn was<'a>(since: Option<&'a Sides>, line: Option<&'a Line>) -> Option<&'a Entry
 }
 
 fn verdict(since: Option<&Sides>, line: Option<&Line>) -> Verdict {
-    let known = |now: Option<&Entry>| match (was(since, line), now) {
+    let known = |now: Option<&Entry>| match (entry_before(since, line), now) {
         (None, None) => Verdict::Same,
         (None, Some(_)) => Verdict::Changed(ChangeKind::Added),
         (Some(_), None) => Verdict::Changed(ChangeKind::Deleted),
-        (Some(was), Some(now)) if was == now => Verdict::Same,
+        (Some(before), Some(now)) if before == now => Verdict::Same,
         (Some(_), Some(_)) => Verdict::Changed(ChangeKind::Modified),
     };
     let Some(line) = line else { return known(since.and_then(|sides| sides.after.as_ref())) };
-    match (&line.now, was(since, Some(line))) {
+    match (&line.now, entry_before(since, Some(line))) {
         (Now::Gone, _) => known(None),
         (Now::Entry(now), _) => known(Some(now)),
         (_, None) => Verdict::Changed(ChangeKind::Added),
         (Now::Dirty, Some(_)) => Verdict::Changed(ChangeKind::Modified),
         (Now::NotHead(_), Some(_)) if since.is_none() => Verdict::Changed(ChangeKind::Modified),
-        (Now::NotHead(mode) | Now::Unread(Some(mode)), Some(was)) if *mode != was.mode => {
+        (Now::NotHead(mode) | Now::Unread(Some(mode)), Some(before)) if *mode != before.mode => {
             Verdict::Changed(ChangeKind::Modified)
         }
-        (Now::NotHead(_) | Now::Unread(_), Some(_)) => Verdict::Look,
+        (Now::NotHead(_) | Now::Unread(_), Some(_)) => Verdict::ReadContent,
     }
 }
 
 /// Compares types but not the executable bit. Where the bit matters git has reported it; for a file that git does not
 /// know, a foreign file system may have invented it.
-fn difference(was: &Entry, now: &Content) -> Option<ChangeKind> {
+fn difference(before: &Entry, now: &Content) -> Option<ChangeKind> {
     match now {
         Content::Missing => Some(ChangeKind::Deleted),
-        Content::Is(kind, id) => (was.mode.entry_type() != *kind || was.id != *id).then_some(ChangeKind::Modified),
+        Content::Is(kind, id) => {
+            (before.mode.entry_type() != *kind || before.id != *id).then_some(ChangeKind::Modified)
+        }
     }
 }

@@ -21,8 +21,8 @@ pub(crate) enum ObserveError {
     GitMissing,
     #[error("git {found} is too old; Steadfast needs {MINIMUM} or newer")]
     GitTooOld { found: String },
-    #[error("`git {command}` failed: {said}")]
-    GitFailed { command: String, said: String },
+    #[error("`git {command}` failed: {message}")]
+    GitFailed { command: String, message: String },
     #[error("cannot read the output of `git {command}`: {part}")]
     Unreadable { command: &'static str, part: String },
     #[error("the output is too long or cannot be read")]

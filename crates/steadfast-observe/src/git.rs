@@ -54,8 +54,8 @@ pub(crate) struct Version {
 
 impl Version {
     /// `git version 2.39.5 (Apple Git-154)`
-    fn read(said: &str) -> Option<(Self, &str)> {
-        let found = said.strip_prefix("git version ")?.split_whitespace().next()?;
+    fn read(output: &str) -> Option<(Self, &str)> {
+        let found = output.strip_prefix("git version ")?.split_whitespace().next()?;
         let mut numbers = found.split('.').map(|number| number.parse().ok());
         Some((Self { major: numbers.next()??, minor: numbers.next()?? }, found))
     }
@@ -140,24 +140,24 @@ impl Git {
     }
 
     /// Returns git's output if it exits with one of these codes.
-    pub(crate) fn answer_with(self, fine: &[i32], deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
-        self.outcome(fine, deadline).map(|(_, said)| said)
+    pub(crate) fn answer_with(self, accepted: &[i32], deadline: Deadline) -> Result<Vec<u8>, ObserveError> {
+        self.outcome(accepted, deadline).map(|(_, output)| output)
     }
 
     /// Like [`Git::answer_with`], and returns the exit code too.
-    pub(crate) fn outcome(self, fine: &[i32], deadline: Deadline) -> Result<(i32, Vec<u8>), ObserveError> {
+    pub(crate) fn outcome(self, accepted: &[i32], deadline: Deadline) -> Result<(i32, Vec<u8>), ObserveError> {
         let (dir, name) = (self.dir.clone(), self.name);
         let mut ended = self.run(deadline)?;
-        if let Some(code) = ended.status.code().filter(|code| fine.contains(code)) {
+        if let Some(code) = ended.status.code().filter(|code| accepted.contains(code)) {
             return Ok((code, ended.stdout));
         }
         // If the folder is gone, report that instead.
         std::fs::metadata(dir.join(".")).map_err(ObserveError::file(&dir))?;
-        too_old(&dir, deadline)?;
-        let complaint = ended.complaint();
-        let line = complaint.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-        let said = line.or_else(|| complaint.lines().next()).map_or_else(|| ended.status.to_string(), str::to_owned);
-        Err(ObserveError::GitFailed { command: name.to_owned(), said })
+        check_version(&dir, deadline)?;
+        let stderr = ended.stderr_text();
+        let line = stderr.lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
+        let message = line.or_else(|| stderr.lines().next()).map_or_else(|| ended.status.to_string(), str::to_owned);
+        Err(ObserveError::GitFailed { command: name.to_owned(), message })
     }
 
     fn run(self, deadline: Deadline) -> Result<Ended, ObserveError> {
@@ -173,11 +173,11 @@ impl Git {
 
 /// Reports an old git. The version costs a process of its own, so it is read only after a call failed; an old git fails
 /// because of the options used here.
-fn too_old(dir: &Path, deadline: Deadline) -> Result<(), ObserveError> {
-    let mut asked = Git::at(dir);
-    asked.command = program("git");
-    asked.command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let Ok(ended) = asked.run(deadline) else { return Ok(()) };
+fn check_version(dir: &Path, deadline: Deadline) -> Result<(), ObserveError> {
+    let mut version_call = Git::at(dir);
+    version_call.command = program("git");
+    version_call.command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(ended) = version_call.run(deadline) else { return Ok(()) };
     match Version::read(&String::from_utf8_lossy(&ended.stdout)) {
         Some((version, found)) if version < MINIMUM => Err(ObserveError::GitTooOld { found: found.to_owned() }),
         _ => Ok(()),
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn versions_are_read_with_whatever_a_vendor_adds() {
-        let read = |said| Version::read(said).map(|(version, found)| (version >= MINIMUM, found));
+        let read = |output| Version::read(output).map(|(version, found)| (version >= MINIMUM, found));
         assert_eq!(
             ["git version 2.39.5 (Apple Git-154)\n", "git version 2.9.windows.1", "git version 3.0.rc1", "hello"]
                 .map(read),

@@ -52,12 +52,12 @@ impl GitCommand {
 
     /// Returns git's output if it succeeds.
     pub fn answer(self, budget: Duration) -> Result<String, GitFailed> {
-        self.outcome(&[0], budget).map(|(_, said)| said)
+        self.outcome(&[0], budget).map(|(_, output)| output)
     }
 
     /// Returns the exit code and the output if the code is one of these.
-    pub fn outcome(self, fine: &[i32], budget: Duration) -> Result<(i32, String), GitFailed> {
-        let (code, said) = self.git.outcome(fine, Deadline::after(budget)).map_err(GitFailed)?;
-        Ok((code, String::from_utf8_lossy(&said).trim_end_matches('\n').to_owned()))
+    pub fn outcome(self, accepted: &[i32], budget: Duration) -> Result<(i32, String), GitFailed> {
+        let (code, output) = self.git.outcome(accepted, Deadline::after(budget)).map_err(GitFailed)?;
+        Ok((code, String::from_utf8_lossy(&output).trim_end_matches('\n').to_owned()))
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::process::{LONGEST_ANSWER, LONGEST_COMPLAINT};
+use super::process::{LONGEST_ANSWER, LONGEST_STDERR};
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
 
@@ -17,13 +17,13 @@ const A_MOMENT: Duration = Duration::from_millis(5);
 pub(crate) struct Pipes {
     stdout: ChildStdout,
     stderr: Option<ChildStderr>,
-    complaint: Vec<u8>,
+    stderr_text: Vec<u8>,
     buffer: Vec<u8>,
 }
 
 impl Pipes {
     pub(crate) fn of(stdout: ChildStdout, stderr: ChildStderr) -> io::Result<Self> {
-        Ok(Self { stdout, stderr: Some(stderr), complaint: Vec::new(), buffer: vec![0; 16 << 10] })
+        Ok(Self { stdout, stderr: Some(stderr), stderr_text: Vec::new(), buffer: vec![0; 16 << 10] })
     }
 
     /// Reads stdout to its end. An answer that is too long is an error, because a partial answer is useless.
@@ -31,11 +31,11 @@ impl Pipes {
         let mut answer = Vec::new();
         let mut is_whole = true;
         loop {
-            let [said, complained] = self.ready(deadline.left()?)?;
-            if complained {
-                self.read_complaint();
+            let [stdout_ready, stderr_ready] = self.ready(deadline.left()?)?;
+            if stderr_ready {
+                self.read_stderr();
             }
-            if !said {
+            if !stdout_ready {
                 continue;
             }
             match self.stdout.read(&mut self.buffer) {
@@ -52,24 +52,24 @@ impl Pipes {
     }
 
     /// Returns the beginning of stderr, after the process has ended.
-    pub(crate) fn complaint(&mut self) -> &[u8] {
+    pub(crate) fn stderr_text(&mut self) -> &[u8] {
         let deadline = Deadline::after(A_MOMENT);
         while let Some(stderr) = &self.stderr
             && let Ok(left) = deadline.left()
             && wait(&mut [PollFd::new(stderr, PollFlags::IN)], left).is_ok_and(|ready| ready > 0)
         {
-            self.read_complaint();
+            self.read_stderr();
         }
-        &self.complaint
+        &self.stderr_text
     }
 
     /// Keeps the beginning of stderr only.
-    fn read_complaint(&mut self) {
+    fn read_stderr(&mut self) {
         let Some(stderr) = &mut self.stderr else { return };
         match stderr.read(&mut self.buffer) {
             Ok(read @ 1..) => {
-                let kept = read.min(LONGEST_COMPLAINT - self.complaint.len());
-                self.complaint.extend_from_slice(&self.buffer[..kept]);
+                let kept = read.min(LONGEST_STDERR - self.stderr_text.len());
+                self.stderr_text.extend_from_slice(&self.buffer[..kept]);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Ok(0) | Err(_) => self.stderr = None,

@@ -61,7 +61,7 @@ impl Checkout {
     fn tree(&self, private_dir: &Path, deadline: Deadline) -> Result<TreeId, ObserveError> {
         let index = PrivateIndex::lock(self, private_dir, deadline)?;
         if let Some(base) = index.kept_base()? {
-            match index.grown(&base) {
+            match index.tree_of_kept(&base) {
                 Ok(Some(tree)) => return Ok(TreeId(tree)),
                 // If git refuses the kept index, copy it again. A fresh copy would fail again.
                 Ok(None) | Err(ObserveError::GitFailed { .. }) => {}
@@ -108,25 +108,25 @@ impl<'a> PrivateIndex<'a> {
             Err(fs::TryLockError::Error(source)) => return Err(ObserveError::File { path, source }),
         }
         let index = Self { repository, git_dir, common_dir, dir, objects, lock, deadline };
-        index.clear_up_after_the_dead()?;
-        index.keep_the_bound()?;
+        index.remove_stale_lock()?;
+        index.enforce_bound()?;
         Ok(index)
     }
 
-    fn clear_up_after_the_dead(&self) -> Result<(), ObserveError> {
+    fn remove_stale_lock(&self) -> Result<(), ObserveError> {
         if remove(&self.file("index.lock"))? {
-            self.objects.drop_halves();
+            self.objects.remove_partial();
         }
         Ok(())
     }
 
     /// Removes the index first: without its note it is not used again, and then its objects can go.
-    fn keep_the_bound(&self) -> Result<(), ObserveError> {
-        if !self.objects.are_too_many() {
+    fn enforce_bound(&self) -> Result<(), ObserveError> {
+        if !self.objects.exceed_bound() {
             return Ok(());
         }
-        self.forget()?;
-        self.objects.throw_away().map_err(ObserveError::file(self.objects.dir()))
+        self.invalidate()?;
+        self.objects.recreate().map_err(ObserveError::file(self.objects.dir()))
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -154,7 +154,7 @@ impl<'a> PrivateIndex<'a> {
         Ok(base.and_then(ObjectId::from_git).filter(|_| self.file("index").is_file()))
     }
 
-    fn forget(&self) -> Result<(), ObserveError> {
+    fn invalidate(&self) -> Result<(), ObserveError> {
         remove(&self.file("base"))?;
         remove(&self.file("index.lock"))?;
         Ok(())
@@ -163,7 +163,7 @@ impl<'a> PrivateIndex<'a> {
     /// Copies the user's index. The note with its stamp is written last: if this process is killed before that, the
     /// next call copies again.
     fn copy(&self) -> Result<(), ObserveError> {
-        self.forget()?;
+        self.invalidate()?;
         let stamp = self.stamp()?;
         self.copy_file()?;
         let ours = [":(top,literal)", OURS].concat();
@@ -227,8 +227,8 @@ impl<'a> PrivateIndex<'a> {
     }
 
     fn add(&self) -> Result<(), ObserveError> {
-        let but = [":(top,exclude)", OURS].concat();
-        let add = self.git()?.call("add").args(["--all", "--sparse", "--", ".", &but]);
+        let exclude = [":(top,exclude)", OURS].concat();
+        let add = self.git()?.call("add").args(["--all", "--sparse", "--", ".", &exclude]);
         add.answer(self.deadline).map(drop)
     }
 
@@ -240,8 +240,8 @@ impl<'a> PrivateIndex<'a> {
 
     /// Returns the tree of the kept index, if a new copy would give the same. A file that was added earlier and is
     /// ignored now is still in a kept index, because git keeps what it tracks; a new copy would not have it.
-    fn grown(&self, base: &ObjectId) -> Result<Option<ObjectId>, ObserveError> {
-        const NONE_IS: i32 = 1;
+    fn tree_of_kept(&self, base: &ObjectId) -> Result<Option<ObjectId>, ObserveError> {
+        const NONE_IGNORED: i32 = 1;
         self.add()?;
         let tree = self.write()?;
         if tree == *base {
@@ -257,7 +257,7 @@ impl<'a> PrivateIndex<'a> {
             return Ok(Some(tree));
         }
         let check = Git::at(&self.repository.root).call("check-ignore").args(["--no-index", "-z", "--stdin"]);
-        let ignored = check.input(added).answer_with(&[0, NONE_IS], self.deadline)?;
+        let ignored = check.input(added).answer_with(&[0, NONE_IGNORED], self.deadline)?;
         Ok(ignored.is_empty().then_some(tree))
     }
 }

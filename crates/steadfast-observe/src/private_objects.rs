@@ -40,7 +40,7 @@ impl PrivateObjects {
     }
 
     /// Returns true if the directory has grown past its bound.
-    pub(crate) fn are_too_many(&self) -> bool {
+    pub(crate) fn exceed_bound(&self) -> bool {
         let first = fs::read_to_string(&self.first).ok().and_then(|text| text.trim().parse::<u64>().ok());
         let bound = first.unwrap_or(0).saturating_mul(2).saturating_add(GATHERED);
         bytes(&self.dir, bound) > bound
@@ -56,7 +56,7 @@ impl PrivateObjects {
 
     /// Deletes and recreates the directory. If this process is killed half-way, the next call deletes the rest or fills
     /// it up.
-    pub(crate) fn throw_away(&self) -> io::Result<()> {
+    pub(crate) fn recreate(&self) -> io::Result<()> {
         for gone in [fs::remove_file(&self.first), fs::remove_dir_all(&self.dir)] {
             match gone {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -67,7 +67,7 @@ impl PrivateObjects {
     }
 
     /// Removes the half-written objects of a killed git. Nothing depends on them, so errors are ignored.
-    pub(crate) fn drop_halves(&self) {
+    pub(crate) fn remove_partial(&self) {
         let dirs = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let files = dirs.filter_map(|dir| fs::read_dir(dir.path()).ok()).flatten().flatten();
         for file in files.filter(|file| file.file_name().as_encoded_bytes().starts_with(b"tmp_obj_")) {

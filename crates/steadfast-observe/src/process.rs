@@ -12,13 +12,13 @@ use crate::pipes::Pipes;
 
 /// Longest answer in bytes; a longer one is an error. 64 MiB are half a million changed files.
 pub(crate) const LONGEST_ANSWER: usize = 64 << 20;
-pub(crate) const LONGEST_COMPLAINT: usize = 4 << 10;
+pub(crate) const LONGEST_STDERR: usize = 4 << 10;
 
 /// With at least this much time left, the caller starts the process itself; see [`start`].
 const AMPLE: Duration = Duration::from_secs(5);
 
 /// Input up to this size fits into the buffer of every pipe, so it can be written without a reader.
-const FITS: usize = 512;
+const FITS_INTO_PIPE: usize = 512;
 
 #[derive(Debug)]
 pub(crate) struct Ended {
@@ -29,8 +29,8 @@ pub(crate) struct Ended {
 
 impl Ended {
     /// What it said on stderr.
-    pub(crate) fn complaint(&mut self) -> String {
-        String::from_utf8_lossy(self.pipes.complaint()).into_owned()
+    pub(crate) fn stderr_text(&mut self) -> String {
+        String::from_utf8_lossy(self.pipes.stderr_text()).into_owned()
     }
 }
 
@@ -74,7 +74,7 @@ impl Running {
         };
         let mut pipes = Pipes::of(stdout, stderr)?;
         let stdout = pipes.answer(deadline)?;
-        let status = end_of(child, deadline)?;
+        let status = wait_for_exit(child, deadline)?;
         self.child = None;
         Ok(Ended { status, stdout, pipes })
     }
@@ -84,19 +84,19 @@ impl Drop for Running {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         // The id is not reused before `wait`, so this kills the right group.
-        end_group(&mut child);
+        kill_group(&mut child);
         // Reap the child in the background. If no thread can be spawned, init reaps it after this process exits.
         let _ = thread::Builder::new().spawn(move || child.wait());
     }
 }
 
-fn end_group(child: &mut Child) {
+fn kill_group(child: &mut Child) {
     let _ = rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL);
 }
 
 fn feed(mut stdin: ChildStdin, input: Vec<u8>) -> io::Result<()> {
     // A reader that closed the pipe reports why through its exit code.
-    if input.len() <= FITS {
+    if input.len() <= FITS_INTO_PIPE {
         let _ = stdin.write_all(&input);
         return Ok(());
     }
@@ -108,7 +108,7 @@ fn feed(mut stdin: ChildStdin, input: Vec<u8>) -> io::Result<()> {
 }
 
 /// Waits for the exit after stdout has closed. The end is near, so it polls often at first.
-fn end_of(child: &mut Child, deadline: Deadline) -> Result<ExitStatus, ObserveError> {
+fn wait_for_exit(child: &mut Child, deadline: Deadline) -> Result<ExitStatus, ObserveError> {
     let mut pause = Duration::from_micros(20);
     loop {
         if let Some(status) = child.try_wait()? {

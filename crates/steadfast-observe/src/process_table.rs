@@ -22,16 +22,16 @@ pub fn processes_of(host: u32, commands: &[Option<&str>], budget: Duration) -> V
     let unknown = || vec![Liveness::Unknown; commands.len()];
     let deadline = Deadline::after(budget);
     let Ok(table) = Table::read(deadline) else { return unknown() };
-    let below = table.below(host);
-    let own: HashSet<u32> = table.line_up(std::process::id()).collect();
-    let beside: Vec<&ProcessEntry> = below.iter().filter(|process| !own.contains(&process.id)).copied().collect();
+    let descendants = table.descendants(host);
+    let own: HashSet<u32> = table.ancestors(std::process::id()).collect();
+    let others: Vec<&ProcessEntry> = descendants.iter().filter(|process| !own.contains(&process.id)).copied().collect();
     // Only this hook is left below the host, so every command has ended.
-    if beside.is_empty() && own.contains(&host) {
+    if others.is_empty() && own.contains(&host) {
         return vec![Liveness::Gone; commands.len()];
     }
     let lines: Vec<(&ProcessEntry, Vec<String>)> =
-        beside.iter().filter_map(|process| Some((*process, words(&command_line(process.id)?)))).collect();
-    let look = |command: &Option<&str>| {
+        others.iter().filter_map(|process| Some((*process, words(&command_line(process.id)?)))).collect();
+    let state_of = |command: &Option<&str>| {
         let wanted: Vec<String> = words(command.as_ref()?).into_iter().take(WORDS).collect();
         // The host truncates long commands, so the last word may be incomplete.
         let wanted = if wanted.len() > 3 { &wanted[..wanted.len() - 1] } else { &wanted[..] };
@@ -42,7 +42,7 @@ pub fn processes_of(host: u32, commands: &[Option<&str>], budget: Duration) -> V
         let found: Vec<u32> = lines.iter().filter(|(_, words)| carries(words)).map(|(one, _)| one.id).collect();
         table.liveness(host, &found, deadline).ok().flatten()
     };
-    commands.iter().map(|command| look(command).unwrap_or(Liveness::Unknown)).collect()
+    commands.iter().map(|command| state_of(command).unwrap_or(Liveness::Unknown)).collect()
 }
 
 #[derive(Debug)]
@@ -59,13 +59,13 @@ impl Table {
     }
 
     /// A process and its ancestors.
-    fn line_up(&self, id: u32) -> impl Iterator<Item = u32> {
+    fn ancestors(&self, id: u32) -> impl Iterator<Item = u32> {
         let parent = |id: &u32| self.0.iter().find(|process| process.id == *id).map(|process| process.parent);
         std::iter::successors(Some(id), parent).take(self.0.len())
     }
 
     /// All descendants of a process.
-    fn below(&self, id: u32) -> Vec<&ProcessEntry> {
+    fn descendants(&self, id: u32) -> Vec<&ProcessEntry> {
         let mut found: Vec<&ProcessEntry> = Vec::new();
         let mut parents = vec![id];
         while let Some(parent) = parents.pop() {
@@ -83,7 +83,7 @@ impl Table {
         let session = |id: u32| self.0.iter().find(|process| process.id == id).map(|process| process.session);
         let mut all: HashSet<u32> = found.iter().copied().collect();
         for id in found {
-            all.extend(self.below(*id).iter().map(|process| process.id));
+            all.extend(self.descendants(*id).iter().map(|process| process.id));
             // A server that daemonised has another parent, but the same session.
             let own = session(*id).filter(|own| session(host) != Some(*own));
             all.extend(self.0.iter().filter(|process| Some(process.session) == own).map(|process| process.id));

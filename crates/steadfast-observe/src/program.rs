@@ -95,17 +95,17 @@ impl Program {
         if ended.status.success() {
             return Ok(ended.stdout);
         }
-        let said = [ended.complaint(), String::from_utf8_lossy(&ended.stdout).into_owned()];
-        let said = said.iter().find_map(|said| complaint(said)).unwrap_or_else(|| ended.status.to_string());
+        let said = [ended.stderr_text(), String::from_utf8_lossy(&ended.stdout).into_owned()];
+        let said = said.iter().find_map(|said| error_line(said)).unwrap_or_else(|| ended.status.to_string());
         Err(ProgramFailed::Failed { call, said })
     }
 }
 
 /// Returns the most telling line of a program's output: the `message` of a JSON object, else a line with "error", else
 /// the first line.
-fn complaint(said: &str) -> Option<String> {
+fn error_line(output: &str) -> Option<String> {
     const SHOWN: usize = 200;
-    let mut lines = said.lines().map(str::trim).filter(|line| line.len() > 1);
+    let mut lines = output.lines().map(str::trim).filter(|line| line.len() > 1);
     let first = lines.clone().next()?;
     let message = lines.clone().find_map(|line| line.strip_prefix("\"message\":"));
     let message = message.map(|text| text.trim_matches([' ', ',', '"']));

@@ -155,7 +155,7 @@ impl<'a> Now<'a> {
     }
 }
 
-fn look(path: &Path) -> Result<Option<Metadata>, ObserveError> {
+fn metadata_of(path: &Path) -> Result<Option<Metadata>, ObserveError> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
@@ -206,10 +206,10 @@ impl<'a> Folder<'a> {
 
 fn content(root: &Folder<'_>, path: &str, deadline: Deadline) -> Result<u64, ObserveError> {
     if path.ends_with(FOLDER) {
-        return Names::of(root, path, deadline)?.identified();
+        return Names::of(root, path, deadline)?.hash_names();
     }
     let path = &root.path.join(path);
-    let Some(found) = look(path)? else { return Ok(0) };
+    let Some(found) = metadata_of(path)? else { return Ok(0) };
     let mut hash = Sha256::new();
     match kind_of(path, &found)? {
         FileKind::Missing => return Ok(0),
@@ -224,10 +224,10 @@ fn content(root: &Folder<'_>, path: &str, deadline: Deadline) -> Result<u64, Obs
         // For a nested repository or a special file only its existence is compared.
         FileKind::Folder | FileKind::Special => hash.update(b"folder"),
     }
-    Ok(beginning(hash))
+    Ok(first_bytes(hash))
 }
 
-fn beginning(hash: Sha256) -> u64 {
+fn first_bytes(hash: Sha256) -> u64 {
     let first = hash.finalize().first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first).max(1)
 }
@@ -307,7 +307,7 @@ impl<'a> Names<'a> {
     }
 
     /// Identifies the names in the folder; 0 if there are none.
-    fn identified(&self) -> Result<u64, ObserveError> {
+    fn hash_names(&self) -> Result<u64, ObserveError> {
         let mut hash = Sha256::new();
         let mut any = false;
         for (name, is_folder) in self.list()? {
@@ -317,7 +317,7 @@ impl<'a> Names<'a> {
                 any = true;
             }
         }
-        Ok(if any { beginning(hash) } else { 0 })
+        Ok(if any { first_bytes(hash) } else { 0 })
     }
 }
 

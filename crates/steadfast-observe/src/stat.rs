@@ -38,12 +38,12 @@ impl Checkout {
     /// Returns one answer per path, in order. Relative paths start at the root.
     pub fn stat(&self, paths: &[impl AsRef<Path>], budget: Duration) -> Vec<(PathBuf, Fact<Stat>)> {
         let deadline = Deadline::after(budget);
-        let look = |path: &Path| deadline.left().and_then(|_| look(&self.root, path));
-        paths.iter().map(AsRef::as_ref).map(|path| (path.to_owned(), fact(look(path)))).collect()
+        let stat_of = |path: &Path| deadline.left().and_then(|_| stat_of(&self.root, path));
+        paths.iter().map(AsRef::as_ref).map(|path| (path.to_owned(), fact(stat_of(path)))).collect()
     }
 }
 
-fn look(root: &Path, path: &Path) -> Result<Stat, ObserveError> {
+fn stat_of(root: &Path, path: &Path) -> Result<Stat, ObserveError> {
     let path = root.join(path);
     let outside = !behind(&path).is_some_and(|place| place.starts_with(root));
     match fs::symlink_metadata(&path) {

@@ -41,12 +41,12 @@ impl Status {
     pub(crate) fn read(answer: &[u8]) -> Result<Self, ObserveError> {
         let mut status = Self::default();
         for part in parts(answer) {
-            status.take(part).ok_or_else(|| ObserveError::unreadable("status", part))?;
+            status.add_part(part).ok_or_else(|| ObserveError::unreadable("status", part))?;
         }
         Ok(status)
     }
 
-    fn take(&mut self, part: &[u8]) -> Option<()> {
+    fn add_part(&mut self, part: &[u8]) -> Option<()> {
         match part.split_at_checked(2)? {
             (b"# ", header) => {
                 if let Some(id) = header.strip_prefix(b"branch.oid ") {

@@ -17,10 +17,10 @@ use crate::error::ObserveError;
 const GENERATIONS: usize = 32;
 
 /// How often an empty environment is read again, at most.
-const LOOKS_AT_EMPTY: usize = 50;
+const READS_OF_EMPTY: usize = 50;
 
 /// After this many empty environments with a command line, the process was started without an environment.
-const CERTAINLY_EMPTY: usize = 3;
+const SURELY_EMPTY: usize = 3;
 
 /// Returns the sessions that have a running process from a tool call, each once. This process and its ancestors do not
 /// count.
@@ -30,13 +30,13 @@ pub fn sessions_at_work(budget: Duration) -> Fact<Vec<String>> {
     if ProcessEntry::of(std::process::id()).is_none() {
         return Fact::Unknown("this system does not show the environment of a process".into());
     }
-    match look(Deadline::after(budget)) {
+    match find_sessions(Deadline::after(budget)) {
         Ok(sessions) => Fact::Known(sessions),
         Err(error) => Fact::Unknown(format!("the process table cannot be read: {error}")),
     }
 }
 
-fn look(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
+fn find_sessions(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
     let mut found: Vec<(u32, String)> = Vec::new();
     for id in process_ids() {
         deadline.left()?;
@@ -63,10 +63,10 @@ fn look(deadline: Deadline) -> Result<Vec<String>, ObserveError> {
 /// read again.
 fn read_environment(id: u32, deadline: Deadline) -> Result<Option<Vec<u8>>, ObserveError> {
     let mut empty = 0;
-    for _ in 0..LOOKS_AT_EMPTY {
+    for _ in 0..READS_OF_EMPTY {
         let Ok(environment) = ProcessEntry::environment(id) else { return Ok(None) };
         // A kernel thread, or a process that has ended, has no program.
-        if !environment.is_empty() || empty == CERTAINLY_EMPTY || ProcessEntry::link(id, "exe").is_err() {
+        if !environment.is_empty() || empty == SURELY_EMPTY || ProcessEntry::link(id, "exe").is_err() {
             return Ok(Some(environment));
         }
         deadline.left()?;

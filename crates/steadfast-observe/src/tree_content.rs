@@ -61,19 +61,19 @@ impl Checkout {
         let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
         let deadline = Deadline::after(budget);
         fact(self.listed(tree, private_dir, &paths, deadline).and_then(|listed| {
-            let held = |path: &&Path| match listed.get(*path) {
-                Some(entry) => self.held(entry, path, private_dir, longest, deadline),
+            let read_entry = |path: &&Path| match listed.get(*path) {
+                Some(entry) => self.read_entry(entry, path, private_dir, longest, deadline),
                 None if listed.keys().any(|file| file.starts_with(path)) => Ok(InTree::Folder),
                 None => Ok(InTree::Nothing),
             };
-            paths.iter().map(held).collect()
+            paths.iter().map(read_entry).collect()
         }))
     }
 
     /// Lists the ignored files in these folders or at these paths; no tree has them. A folder in which everything is
     /// ignored is one path that ends in `/`.
     pub fn ignored(&self, paths: &[impl AsRef<Path>], budget: Duration) -> Fact<Vec<PathBuf>> {
-        fact(self.passed_over(paths.iter().map(AsRef::as_ref), Deadline::after(budget)))
+        fact(self.ignored_in(paths.iter().map(AsRef::as_ref), Deadline::after(budget)))
     }
 
     fn listed(
@@ -101,7 +101,7 @@ impl Checkout {
         Ok(listed)
     }
 
-    fn held(
+    fn read_entry(
         &self,
         Listed { mode, id, size }: &Listed,
         path: &Path,
@@ -126,7 +126,7 @@ impl Checkout {
         }
     }
 
-    fn passed_over<'a>(
+    fn ignored_in<'a>(
         &self,
         paths: impl Iterator<Item = &'a Path>,
         deadline: Deadline,

@@ -42,7 +42,7 @@ pub(crate) fn value_at(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
         _ => (Setting::Bare, Class::Bare),
     };
     let found = value::value_at(scan, start, class);
-    value::judged(scan, found, name, setting).or_else(|| initial_value(scan, start, name))
+    value::finding_for(scan, found, name, setting).or_else(|| initial_value(scan, start, name))
 }
 
 /// Finds the value behind a type: `password: &str = "x"`. `from` is the start of the type.
@@ -54,7 +54,7 @@ fn initial_value(scan: &mut Scanner<'_>, from: usize, name: &Name) -> Option<Fin
         return None;
     }
     let literal = value::quoted_at(scan, scan.skip_blanks(equals + 1, MOST_BLANKS))?;
-    value::judged(scan, literal, name, Setting::Quoted)
+    value::finding_for(scan, literal, name, Setting::Quoted)
 }
 
 struct Separator {

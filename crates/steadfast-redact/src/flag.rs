@@ -37,7 +37,7 @@ pub(crate) fn value_of(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
         Kind::Authorization => header::credentials(scan, start, name),
         Kind::Password | Kind::Token | Kind::Harmless => {
             let found = value::value_at(scan, start, Class::Shell);
-            value::judged(scan, found, name, Setting::Given)
+            value::finding_for(scan, found, name, Setting::Given)
         }
     }
 }
@@ -67,7 +67,7 @@ fn password_of_user(scan: &mut Scanner<'_>, end: usize) -> Option<Finding> {
         return None;
     }
     let password = Value { start: pair.start + colon + 1, ..pair };
-    value::judged(scan, Value { quoted: false, ..password }, &PASSWORD, Setting::Given)
+    value::finding_for(scan, Value { quoted: false, ..password }, &PASSWORD, Setting::Given)
 }
 
 /// Finds the value of a one-letter flag that means a password to the command before it.
@@ -87,5 +87,5 @@ fn short(scan: &mut Scanner<'_>, at: usize) -> Option<Finding> {
     // `docker run --name mysql -p3306:3306`
     let ports = scan.bytes[found.start..found.end].iter().all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'))
         && scan.bytes[found.start..found.end].contains(&b':');
-    if ports { None } else { value::judged(scan, found, &PASSWORD, Setting::Given) }
+    if ports { None } else { value::finding_for(scan, found, &PASSWORD, Setting::Given) }
 }

@@ -27,21 +27,23 @@ const FIRST_WORDS: &[&str] = &[
 /// Returns true if the value is a reference, a filler or a well-known default.
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     let value = &value[..value.len().min(READ)];
-    refers(value) || fills(value) || is_sample(value) || is_word(value)
+    is_reference(value) || is_filler(value) || is_sample(value) || is_word(value)
 }
 
 /// `$TOKEN`, `${X}`, `$(cmd)`, `{{ x }}`, `<x>`, `%s`, `@file`, `[x]`, `*****`, `--flag`.
-fn refers(value: &[u8]) -> bool {
-    let opens = match *value {
+fn is_reference(value: &[u8]) -> bool {
+    let has_opening = match *value {
         [b'$' | b'%', second, ..] => second.is_ascii_alphabetic() || matches!(second, b'_' | b'{' | b'(' | b'$'),
         [b'$' | b'<' | b'{' | b'[' | b'(' | b'*' | b'-' | b'@', ..] => true,
         _ => false,
     };
-    opens || value.starts_with("…".as_bytes()) || value.windows(2).any(|pair| matches!(pair, b"${" | b"$(" | b"{{"))
+    has_opening
+        || value.starts_with("…".as_bytes())
+        || value.windows(2).any(|pair| matches!(pair, b"${" | b"$(" | b"{{"))
 }
 
 /// One or two bytes over and over: `xxxx`, `....`, `x-x-x-x`.
-fn fills(value: &[u8]) -> bool {
+fn is_filler(value: &[u8]) -> bool {
     let Some(&first) = value.first() else { return true };
     let second = value.iter().find(|&&b| b != first);
     second.is_none_or(|second| value.iter().all(|b| *b == first || b == second))
@@ -49,11 +51,16 @@ fn fills(value: &[u8]) -> bool {
 
 /// `AKIA…EXAMPLE`, `sk-ant-your-key`, `ghp_xxxxabcd`.
 pub(crate) fn is_sample(value: &[u8]) -> bool {
-    let holds = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
-    holds(b"EXAMPLE") || holds(b"example") || holds(b"xxxx") || holds(b"XXXX") || holds(b"...") || says_yours(value)
+    let contains = |part: &[u8]| value.windows(part.len()).any(|window| window == part);
+    contains(b"EXAMPLE")
+        || contains(b"example")
+        || contains(b"xxxx")
+        || contains(b"XXXX")
+        || contains(b"...")
+        || contains_your(value)
 }
 
-fn says_yours(value: &[u8]) -> bool {
+fn contains_your(value: &[u8]) -> bool {
     value.windows(5).any(|window| window[..4].eq_ignore_ascii_case(b"your") && matches!(window[4], b'-' | b'_'))
 }
 

@@ -102,7 +102,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn leave(&mut self, finding: Finding) -> Finding {
+    fn emit(&mut self, finding: Finding) -> Finding {
         self.at = finding.end;
         self.floor = finding.end;
         finding
@@ -126,9 +126,9 @@ impl Iterator for Scanner<'_> {
                 Sort::Letter => rule::find(self, at),
                 Sort::Separator => assignment::value_at(self, at),
                 Sort::Bracket => {
-                    if let Some(behind) = marker::end_at(bytes, at) {
-                        at = behind;
-                        self.floor = behind;
+                    if let Some(end_of_marker) = marker::end_at(bytes, at) {
+                        at = end_of_marker;
+                        self.floor = end_of_marker;
                         continue;
                     }
                     None
@@ -136,7 +136,7 @@ impl Iterator for Scanner<'_> {
             };
             if let Some(finding) = found {
                 if finding.start <= at {
-                    return Some(self.leave(finding));
+                    return Some(self.emit(finding));
                 }
                 end = finding.start;
                 self.pending.push(finding);
@@ -150,7 +150,7 @@ impl Iterator for Scanner<'_> {
             }
         }
         self.at = at;
-        self.pending.pop().map(|finding| self.leave(finding))
+        self.pending.pop().map(|finding| self.emit(finding))
     }
 }
 

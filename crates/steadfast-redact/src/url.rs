@@ -22,7 +22,7 @@ pub(crate) fn password_after(scan: &mut Scanner<'_>, colon: usize, word: usize) 
     if scan.bytes[user..colon] == scan.bytes[password.start..password.end] {
         return None;
     }
-    value::judged(scan, password, &PASSWORD, Setting::Given)
+    value::finding_for(scan, password, &PASSWORD, Setting::Given)
 }
 
 fn user_start(scan: &Scanner<'_>, colon: usize) -> Option<usize> {

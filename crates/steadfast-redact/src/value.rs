@@ -76,7 +76,7 @@ pub(crate) fn quoted_at(scan: &Scanner<'_>, at: usize) -> Option<Value> {
 
 /// Returns the finding if `value` is the kind of secret that `name` announces. If the value matches a token rule, the
 /// finding gets that rule's more specific label.
-pub(crate) fn judged(scan: &mut Scanner<'_>, value: Value, name: &Name, setting: Setting) -> Option<Finding> {
+pub(crate) fn finding_for(scan: &mut Scanner<'_>, value: Value, name: &Name, setting: Setting) -> Option<Finding> {
     if value.start >= value.end {
         return None;
     }
@@ -85,7 +85,7 @@ pub(crate) fn judged(scan: &mut Scanner<'_>, value: Value, name: &Name, setting:
     }
     let text = &scan.bytes[value.start..value.end.min(value.start + READ)];
     let setting = if value.quoted { setting.max(Setting::Quoted) } else { setting };
-    let secret = is_secret(text, name.kind, setting) && (setting == Setting::Given || !repeats(text, name));
+    let secret = is_secret(text, name.kind, setting) && (setting == Setting::Given || !repeats_name(text, name));
     (secret && scan.untouched(value.last_read)).then_some(Finding {
         start: value.start,
         end: value.end,
@@ -111,12 +111,12 @@ fn is_secret(text: &[u8], kind: Kind, setting: Setting) -> bool {
             text.len() >= 8 && !spaced && has_letter_and_digit(text) && !reads_as_words(text) && !is_code(text)
         }
     };
-    shaped && !is_placeholder(text) && !points_elsewhere(text)
+    shaped && !is_placeholder(text) && !is_location(text)
 }
 
 /// `privateKey: ed25519PrivateKey`, `PASSWORD: 'passwordShare'`: the value is another name that contains the announcing
 /// one.
-fn repeats(text: &[u8], name: &Name) -> bool {
+fn repeats_name(text: &[u8], name: &Name) -> bool {
     let ending = name.ending.as_bytes();
     let holds = |text: &[u8]| !ending.is_empty() && text.windows(ending.len()).any(|w| w.eq_ignore_ascii_case(ending));
     match name.kind {
@@ -126,7 +126,7 @@ fn repeats(text: &[u8], name: &Name) -> bool {
 }
 
 /// Paths, URLs and names that secret managers give to secrets.
-fn points_elsewhere(text: &[u8]) -> bool {
+fn is_location(text: &[u8]) -> bool {
     let path = [b"/".as_slice(), b"./", b"../", b"~/"].iter().any(|root| text.starts_with(root));
     path && reads_as_words(text.strip_prefix(b"~").unwrap_or(text))
         || text.windows(3).any(|window| window == b"://")
@@ -142,14 +142,14 @@ fn is_label(text: &[u8]) -> bool {
 /// `"password": "user.password"`, `"^(token)$"`, `"%(password)s"`.
 fn is_expression(text: &[u8]) -> bool {
     is_path_of_names(text)
-        || holds_any_pair(text, &[b".*", b".+", b"\\s", b"\\w", b"\\d", b"\\b", b"\\|", b"()", b"[^", b"(?"])
+        || contains_any_pair(text, &[b".*", b".+", b"\\s", b"\\w", b"\\d", b"\\b", b"\\|", b"()", b"[^", b"(?"])
 }
 
 /// Brackets, operators, `enable=true`. A `=` at the end belongs to base64.
 fn is_code(text: &[u8]) -> bool {
     text.iter().any(|b| matches!(b, b'(' | b'[' | b'{' | b'\\'))
         || matches!(text.first(), Some(b'&' | b'!' | b'#' | b'|' | b'>' | b'=' | b'?' | b'/' | b':' | b'.'))
-        || holds_any_pair(text, &[b"::", b"->", b"?.", b".*", b".+"])
+        || contains_any_pair(text, &[b"::", b"->", b"?.", b".*", b".+"])
         || text.iter().rev().skip_while(|b| **b == b'=').any(|b| *b == b'=')
 }
 
@@ -167,6 +167,6 @@ fn has_letter_and_digit(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_digit) && text.iter().any(u8::is_ascii_alphabetic)
 }
 
-fn holds_any_pair(text: &[u8], pairs: &[&[u8; 2]]) -> bool {
+fn contains_any_pair(text: &[u8], pairs: &[&[u8; 2]]) -> bool {
     text.windows(2).any(|window| pairs.iter().any(|pair| pair.as_slice() == window))
 }

@@ -20,7 +20,7 @@ const FILES: usize = 10_000;
 const TEAM_NAME: usize = 8;
 
 /// The most unreadable files that are reported.
-const TOLD: usize = 3;
+const REPORTED: usize = 3;
 
 /// A task list on the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,11 +41,11 @@ pub struct KeptList {
 pub fn task_list_folder(claude_dir: &Path, named: Option<&str>, team: Option<&str>, session: &SessionId) -> PathBuf {
     let spelled = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '-' };
     let folder = |name: &str| claude_dir.join("tasks").join(name.chars().map(spelled).collect::<String>());
-    if let Some(said) = [named, team].into_iter().flatten().find(|name| !name.is_empty()) {
-        return folder(said);
+    if let Some(name) = [named, team].into_iter().flatten().find(|name| !name.is_empty()) {
+        return folder(name);
     }
-    let begins: String = session.as_str().chars().take(TEAM_NAME).collect();
-    let led = folder(&format!("session-{begins}"));
+    let prefix: String = session.as_str().chars().take(TEAM_NAME).collect();
+    let led = folder(&format!("session-{prefix}"));
     if led.is_dir() { led } else { folder(session.as_str()) }
 }
 
@@ -72,7 +72,7 @@ pub fn read_task_list(folder: &Path, within: Duration) -> Option<KeptList> {
         match read(&folder.join(format!("{id}.json")), &id) {
             Ok(item) => list.items.extend(item),
             Err(why) => {
-                if list.faults.len() < TOLD {
+                if list.faults.len() < REPORTED {
                     list.faults.push(format!("`{}.json`: {why}", cut(&id, 64)));
                 }
                 list.unread.push(TaskId::new(id));
@@ -176,7 +176,7 @@ mod tests {
         let list = read_task_list(dir.path(), LONG).unwrap();
         assert_eq!(list.items, [item(1, ListStatus::Pending)]);
         assert_eq!(list.unread, ["2", "3", "4", "5", "6", "8"].map(TaskId::new));
-        assert_eq!(list.faults.len(), TOLD);
+        assert_eq!(list.faults.len(), REPORTED);
         assert_eq!(list.faults[0], "`2.json`: not a task");
     }
 

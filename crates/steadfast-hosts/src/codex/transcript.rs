@@ -14,7 +14,7 @@ use crate::transcript::{
     CallEnd, CallInput, CallOutput, CallResult, Ended, Item, TextOr, Thread, TokenUsage, TranscriptCall,
     TranscriptRecord, Usage, Words,
 };
-use row::{Arguments, Counted, Payload, Row, spoken};
+use row::{Arguments, Counted, Payload, Row, text_of};
 
 /// Returns true if the line is a row, of whatever type.
 pub(crate) fn decodes(line: &[u8]) -> bool {
@@ -54,8 +54,8 @@ pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
         "" if bare => record.session = payload.id.0,
         _ if bare => {
             // Such rollouts have no separate event for the human's message.
-            let human = payload.role.is("user").then(|| spoken(&payload.content)).flatten();
-            let human = human.filter(|words| !is_hosts(words));
+            let human = payload.role.is("user").then(|| text_of(&payload.content)).flatten();
+            let human = human.filter(|words| !is_host_text(words));
             match human {
                 Some(words) => record.items.push(Item::Prompt { text: words, origin: PromptOrigin::Human }),
                 None => record.items.extend(item(payload)),
@@ -73,7 +73,7 @@ fn event(payload: Payload<'_>) -> Option<Item<'_>> {
         "item_completed" => {
             let item = payload.item.0?;
             match item.kind.get()? {
-                "UserMessage" => Item::Prompt { text: spoken(&item.content)?, origin: PromptOrigin::Human },
+                "UserMessage" => Item::Prompt { text: text_of(&item.content)?, origin: PromptOrigin::Human },
                 // A Stop hook kept the agent working.
                 "HookPrompt" => Item::Stop { last_message: None },
                 _ => return None,
@@ -97,7 +97,7 @@ fn item(payload: Payload<'_>) -> Option<Item<'_>> {
         },
         "function_call" | "custom_tool_call" | "local_shell_call" => Item::Call(call(payload)?),
         "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-            Item::Result(CallResult { call: payload.call.0, told: CallOutput::Codex { output: payload.output } })
+            Item::Result(CallResult { call: payload.call.0, output: CallOutput::Codex { output: payload.output } })
         }
         _ => return None,
     })
@@ -163,7 +163,7 @@ fn end(output: Option<&RawValue>) -> CallEnd<'_> {
 }
 
 /// Returns true for texts that the host writes in place of the human.
-fn is_hosts(words: &str) -> bool {
+fn is_host_text(words: &str) -> bool {
     const HOSTS: [&str; 6] = [
         "<environment_context>",
         "<user_instructions>",

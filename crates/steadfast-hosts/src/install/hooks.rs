@@ -85,7 +85,7 @@ fn strip_event(document: &mut Document, host: Host, event: &str, original: &Orig
     for place in places.iter().rev() {
         remove_handler(document, event, *place)?;
     }
-    if places.is_empty() { Ok(()) } else { original.give_back(document, &[HOOKS, event]) }
+    if places.is_empty() { Ok(()) } else { original.restore(document, &[HOOKS, event]) }
 }
 
 fn remove_handler(document: &mut Document, event: Step<'_>, (group, handler): Place) -> Result<(), SettingsError> {
@@ -133,7 +133,7 @@ pub(super) fn raise_cap(document: &mut Document, cap: u32) -> Result<(), Setting
 }
 
 /// Restores the cap if the value is still ours. The file does not show who set it; only our record does.
-pub(super) fn give_cap_back(
+pub(super) fn restore_cap(
     document: &mut Document,
     original: &Original,
     installed: Option<&str>,
@@ -149,7 +149,7 @@ pub(super) fn give_cap_back(
         Some(before) => document.replace_raw(&CAP, before),
         None => {
             document.remove(&CAP)?;
-            original.give_back(document, &[ENV])
+            original.restore(document, &[ENV])
         }
     }
 }

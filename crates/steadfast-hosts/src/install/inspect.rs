@@ -140,8 +140,8 @@ fn inspect_file(host: Host, path: &Path, managed: bool) -> Result<Option<HooksFi
         managed,
         ours: Vec::new(),
         other_stop_hooks: 0,
-        disable_all: root.member("disableAllHooks").and_then(|node| truth(&document, node)),
-        managed_only: root.member("allowManagedHooksOnly").and_then(|node| truth(&document, node)) == Some(true),
+        disable_all: root.member("disableAllHooks").and_then(|node| as_bool(&document, node)),
+        managed_only: root.member("allowManagedHooksOnly").and_then(|node| as_bool(&document, node)) == Some(true),
         stop_block_cap: root.member("env").and_then(|env| env.member(STOP_BLOCK_CAP)).and_then(Node::as_count),
         other_keys: keys(root).filter(|key| *key != "hooks").map(str::to_owned).collect(),
     };
@@ -175,6 +175,6 @@ fn keys(node: &Node) -> impl Iterator<Item = &str> {
     node.members().unwrap_or_default().iter().map(|member| member.key.as_str())
 }
 
-fn truth(document: &Document, node: &Node) -> Option<bool> {
+fn as_bool(document: &Document, node: &Node) -> Option<bool> {
     matches!(node.kind, Kind::Bool).then(|| document.raw(node) == "true")
 }

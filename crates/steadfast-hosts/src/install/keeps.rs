@@ -76,10 +76,10 @@ impl About {
             .filter(|(_, group)| names_us(group))
             .collect();
         groups.sort_by(|one, other| one.0.cmp(&other.0));
-        let besides = |(key, value): &(&String, &Value)| {
+        let is_other = |(key, value): &(&String, &Value)| {
             !matches!(key.as_str(), "hooks" | "permissions" | "env") && (has_name(key) || names_us(value))
         };
-        let mut rest: Vec<_> = settings.iter().filter(besides).collect();
+        let mut rest: Vec<_> = settings.iter().filter(is_other).collect();
         rest.sort_by_key(|(key, _)| key.as_str());
         Self {
             switches: SWITCHES.map(|key| settings.get(key).cloned()).to_vec(),

@@ -17,7 +17,7 @@ impl Original {
 
     /// Restores the container at `path` after something of ours was removed from it. An empty container becomes what it
     /// was; if it did not exist, it is removed, and so on outwards.
-    pub(crate) fn give_back(&self, document: &mut Document, path: &[Step<'_>]) -> Result<(), SettingsError> {
+    pub(crate) fn restore(&self, document: &mut Document, path: &[Step<'_>]) -> Result<(), SettingsError> {
         let mut path = path;
         loop {
             if !document.get(path)?.is_some_and(super::json::Node::is_empty) {

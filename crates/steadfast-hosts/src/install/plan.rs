@@ -73,7 +73,7 @@ fn install_slot(drafts: &mut Drafts, slot: &Slot, place: &InstallPaths) -> Resul
         users,
     };
     if record.as_ref() != Some(&new) {
-        drafts.remember(&record_file, &new)?;
+        drafts.write_record(&record_file, &new)?;
     }
     drafts.set(slot, Some(merged), remembered)
 }
@@ -140,9 +140,9 @@ fn uninstall_slot(
         let users: Vec<_> = record.users.iter().filter(relies).cloned().collect();
         if !users.is_empty() {
             let kept = Record { users, ..record.clone() };
-            return if kept == *record { Ok(()) } else { drafts.remember(&record_file, &kept) };
+            return if kept == *record { Ok(()) } else { drafts.write_record(&record_file, &kept) };
         }
-        drafts.forget(&record_file, record, place)?;
+        drafts.remove_record(&record_file, record, place)?;
         if record.before == Before::Absent {
             drafts.absent_before_us.push(slot.path.clone());
         }
@@ -202,14 +202,14 @@ impl Drafts {
         Ok(())
     }
 
-    fn remember(&mut self, file: &Path, record: &Record) -> Result<(), InstallError> {
+    fn write_record(&mut self, file: &Path, record: &Record) -> Result<(), InstallError> {
         let after = Some(record.to_text(file)?.into_bytes());
         self.records.push(FileEdit::new(file, file::read(file)?, after, "record", Access::Private));
         Ok(())
     }
 
     /// Removes a record, together with the folders made for its file and for the records, if they are empty.
-    fn forget(&mut self, file: &Path, record: &Record, place: &InstallPaths) -> Result<(), InstallError> {
+    fn remove_record(&mut self, file: &Path, record: &Record, place: &InstallPaths) -> Result<(), InstallError> {
         let change = FileEdit::new(file, file::read(file)?, None, "record", Access::Private);
         let ours = |folder: &&Path| place.user_records.parent().is_some_and(|state| folder.starts_with(state));
         let of_records = file.ancestors().skip(1).take_while(ours).map(Path::to_owned);

@@ -40,7 +40,7 @@ pub(super) fn strip(document: &mut Document, servers: &[&str], original: &Origin
         return Ok(());
     }
     document.remove(&path)?;
-    original.give_back(document, &steps)
+    original.restore(document, &steps)
 }
 
 fn is_ours(server: &Node) -> bool {

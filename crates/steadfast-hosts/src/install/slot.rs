@@ -100,7 +100,7 @@ impl Part {
                     Some(cap) => hooks::raise_cap(&mut document, cap)?,
                     None => {
                         let original = Original::from_text(remembered.before);
-                        hooks::give_cap_back(&mut document, &original, remembered.after)?;
+                        hooks::restore_cap(&mut document, &original, remembered.after)?;
                     }
                 }
                 Ok(document.into_text())
@@ -125,7 +125,7 @@ impl Part {
         match self {
             Self::Hooks(wiring) => {
                 hooks::strip(&mut document, wiring.host, &original)?;
-                hooks::give_cap_back(&mut document, &original, remembered.after)?;
+                hooks::restore_cap(&mut document, &original, remembered.after)?;
             }
             Self::Server { servers, .. } => server::strip(&mut document, &keys(servers), &original)?,
             Self::ServerToml { .. } => {}

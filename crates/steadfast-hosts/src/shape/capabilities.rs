@@ -35,35 +35,35 @@ impl Capabilities {
 
     /// Replaces the parts that the host does not understand by the nearest ones that it does.
     pub(crate) fn degrade(self, answer: &Answer) -> Answer {
-        let mut fallen = Answer { context: answer.context.clone(), note: answer.note.clone(), ..Answer::default() };
+        let mut degraded = Answer { context: answer.context.clone(), note: answer.note.clone(), ..Answer::default() };
         match &answer.ruling {
             Ruling::Pass => {}
-            Ruling::Deny { .. } if self.deny => fallen.ruling = answer.ruling.clone(),
-            Ruling::Ask { .. } if self.ask => fallen.ruling = answer.ruling.clone(),
-            Ruling::Continue { .. } if self.go_on => fallen.ruling = answer.ruling.clone(),
-            Ruling::AskInstead(_) if self.exchange => fallen.ruling = answer.ruling.clone(),
+            Ruling::Deny { .. } if self.deny => degraded.ruling = answer.ruling.clone(),
+            Ruling::Ask { .. } if self.ask => degraded.ruling = answer.ruling.clone(),
+            Ruling::Continue { .. } if self.go_on => degraded.ruling = answer.ruling.clone(),
+            Ruling::AskInstead(_) if self.exchange => degraded.ruling = answer.ruling.clone(),
             Ruling::AskInstead(question) if self.deny => {
-                fallen.ruling = Ruling::Deny { reason: question.text.clone() };
+                degraded.ruling = Ruling::Deny { reason: question.text.clone() };
             }
             Ruling::AskInstead(Question { text, .. }) => {
-                fallen.context = Some(joined(fallen.context.take(), text));
+                degraded.context = Some(joined(degraded.context.take(), text));
             }
             Ruling::Ask { reason, falls: Direction::Gate } if self.deny => {
-                fallen.ruling = Ruling::Deny { reason: reason.clone() };
+                degraded.ruling = Ruling::Deny { reason: reason.clone() };
             }
             Ruling::Deny { reason } | Ruling::Ask { reason, .. } | Ruling::Continue { reason } => {
-                fallen.context = Some(joined(fallen.context.take(), reason));
+                degraded.context = Some(joined(degraded.context.take(), reason));
             }
         }
         if !self.context
-            && let Some(context) = fallen.context.take()
+            && let Some(context) = degraded.context.take()
         {
-            fallen.note = Some(joined(fallen.note.take(), &context));
+            degraded.note = Some(joined(degraded.note.take(), &context));
         }
         if !self.note {
-            fallen.note = None;
+            degraded.note = None;
         }
-        fallen
+        degraded
     }
 }
 

@@ -53,11 +53,11 @@ fn replaced(content: &mut Content, old: Option<&RawValue>, new: Option<&RawValue
     let Some(new) = new else { return };
     content.read_json(new.get());
     if let Some(old) = old {
-        note(content, old.get(), new.get(), r"\n");
+        add_edit(content, old.get(), new.get(), r"\n");
     }
 }
 
-fn note(content: &mut Content, old: &str, new: &str, line_break: &str) {
+fn add_edit(content: &mut Content, old: &str, new: &str, line_break: &str) {
     if content.edits.len() < Content::EDITS {
         let (old, new) = changed(old, new, line_break);
         content.edits.push(Replaced { old, new });
@@ -79,7 +79,7 @@ fn changed(old: &str, new: &str, line_break: &str) -> (u32, u32) {
         old.pop_back();
         new.pop_back();
     }
-    (number(&old), number(&new))
+    (hash_lines(&old), hash_lines(&new))
 }
 
 /// Reads a patch of Codex, which writes its added lines.
@@ -90,12 +90,12 @@ fn patched(content: &mut Content, patch: &str) {
     };
     let (old, new) = (lines('-'), lines('+'));
     content.read(&new);
-    note(content, &old, &new, "\n");
+    add_edit(content, &old, &new, "\n");
 }
 
 /// Hashes lines, to tell texts apart.
 #[expect(clippy::cast_possible_truncation, reason = "half of a hash tells enough apart among a dozen")]
-fn number(lines: &VecDeque<&str>) -> u32 {
+fn hash_lines(lines: &VecDeque<&str>) -> u32 {
     let hash = fnv(lines.iter().map(|line| line.as_bytes()));
     (hash ^ (hash >> 32)) as u32
 }

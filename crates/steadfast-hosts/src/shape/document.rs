@@ -32,10 +32,10 @@ pub(crate) fn names(answer: Option<&RawValue>, most: usize) -> Vec<String> {
     let mut found = Vec::new();
     match answer.map(RawValue::get) {
         Some(raw) if raw.len() <= LONGEST && raw.starts_with('"') => {
-            take(&text(answer).unwrap_or_default(), most, &mut found);
+            add_paths(&text(answer).unwrap_or_default(), most, &mut found);
         }
         Some(raw) if raw.len() <= LONGEST => {
-            each_text(&serde_json::from_str(raw).unwrap_or_default(), &mut |text| take(text, most, &mut found));
+            each_text(&serde_json::from_str(raw).unwrap_or_default(), &mut |text| add_paths(text, most, &mut found));
         }
         _ => {}
     }
@@ -54,10 +54,10 @@ fn each_text(value: &Value, to: &mut impl FnMut(&str)) {
     }
 }
 
-fn take(text: &str, most: usize, found: &mut Vec<String>) {
-    let around =
+fn add_paths(text: &str, most: usize, found: &mut Vec<String>) {
+    let is_separator =
         |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | '<' | '>' | ',' | ';' | '|' | '→');
-    for word in text.split(around) {
+    for word in text.split(is_separator) {
         // Accept Windows separators.
         let word = if word.contains('\\') { Cow::Owned(word.replace('\\', "/")) } else { Cow::Borrowed(word) };
         let word = word.trim_start_matches("./").trim_matches(['*', ':', '.', '!', '?']);

@@ -209,8 +209,8 @@ impl<'a> ToolInput<'a> {
             header: String,
             question: String,
         }
-        let asked = Input::list::<AskedQuestion>(self.questions).unwrap_or_default();
-        asked
+        let entries = Input::list::<AskedQuestion>(self.questions).unwrap_or_default();
+        entries
             .into_iter()
             .map(|AskedQuestion { header, question }| cut(&format!("{header}: {question}"), limit))
             .collect()

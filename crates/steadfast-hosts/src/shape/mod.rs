@@ -14,7 +14,7 @@ mod text;
 
 pub(crate) use capabilities::Capabilities;
 pub(crate) use input::{Input, ToolInput, text};
-pub(crate) use list::{answered, kept_item, list_call, told_item};
+pub(crate) use list::{kept_item, list_call, reported_item, with_response};
 pub(crate) use output::write;
 pub use schedule::{HandedOver, handed_over};
 pub(crate) use text::{cut, cut_front};

@@ -63,8 +63,8 @@ struct Choice<'a> {
 impl<'a> Dialog<'a> {
     fn of(question: &'a Question) -> Self {
         let options = question.options.iter().map(|(label, description)| Choice { label, description }).collect();
-        let asked = AskedQuestion { question: &question.text, header: &question.heading, options, multi_select: false };
-        Self { questions: [asked] }
+        let entry = AskedQuestion { question: &question.text, header: &question.heading, options, multi_select: false };
+        Self { questions: [entry] }
     }
 }
 
@@ -78,29 +78,29 @@ pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<S
     };
 
     let mut specific = Specific { hook_event_name: event.as_str(), ..Specific::default() };
-    let mut speaks = false;
+    let mut has_specific = false;
     let mut output = Output { system_message: note.as_deref(), ..Output::default() };
     match (&answer.ruling, event) {
         // At a permission request the host asks by itself.
         (Ruling::Pass, _) | (Ruling::Ask { .. }, EventName::PermissionRequest) => {}
         (Ruling::Deny { .. }, EventName::PermissionRequest) => {
             specific.decision = Some(Permission { behavior: "deny", message: &reason });
-            speaks = true;
+            has_specific = true;
         }
         (Ruling::Deny { .. }, EventName::PreToolUse) => {
             specific.permission_decision = Some("deny");
             specific.permission_decision_reason = Some(&reason);
-            speaks = true;
+            has_specific = true;
         }
         (Ruling::AskInstead(question), _) => {
             specific.permission_decision = Some("ask");
             specific.updated_input = Some(Dialog::of(question));
-            speaks = true;
+            has_specific = true;
         }
         (Ruling::Ask { .. }, _) => {
             specific.permission_decision = Some("ask");
             specific.permission_decision_reason = Some(&reason);
-            speaks = true;
+            has_specific = true;
         }
         (Ruling::Continue { .. } | Ruling::Deny { .. }, _) => {
             output.decision = Some("block");
@@ -109,9 +109,9 @@ pub(crate) fn write(event: EventName, answer: &Answer, limit: usize) -> Option<S
     }
     if let Some(context) = &context {
         specific.additional_context = Some(context);
-        speaks = true;
+        has_specific = true;
     }
-    if speaks {
+    if has_specific {
         output.hook_specific_output = Some(specific);
     }
     if output.decision.is_none() && output.system_message.is_none() && output.hook_specific_output.is_none() {

@@ -23,13 +23,14 @@ const TOOLS: [&str; 8] = [
 ];
 
 /// Parts of the names of such tools on other MCP servers.
-const PARTS: [&str; 8] = ["schedul", "cron", "wakeup", "wake_up", "remind", "trigger", "send_message", "sendmessage"];
+const NAME_PARTS: [&str; 8] =
+    ["schedul", "cron", "wakeup", "wake_up", "remind", "trigger", "send_message", "sendmessage"];
 
 /// The fields that contain such a text.
 const FIELDS: [&str; 8] = ["prompt", "message", "content", "text", "body", "instructions", "task", "description"];
 
 /// The fields that make it repeat.
-const AGAIN: [&str; 5] = ["cron", "cron_expression", "interval", "every", "schedule"];
+const REPEAT_FIELDS: [&str; 5] = ["cron", "cron_expression", "interval", "every", "schedule"];
 
 /// The most texts taken from one call.
 const TEXTS: usize = 16;
@@ -42,7 +43,7 @@ pub fn handed_over(tool: &str, payload: &[u8]) -> Vec<HandedOver> {
         tool_input: Value,
     }
     let is_teams = matches!(tool, "Agent" | "Task");
-    if !is_teams && !is_such(tool) {
+    if !is_teams && !delivers_text(tool) {
         return Vec::new();
     }
     let Ok(Payload { tool_input }) = serde_json::from_slice(payload) else { return Vec::new() };
@@ -56,17 +57,17 @@ pub fn handed_over(tool: &str, payload: &[u8]) -> Vec<HandedOver> {
     }
     let once = match tool_input.get("recurring") {
         Some(recurring) => recurring == &Value::Bool(false),
-        None => !AGAIN.iter().any(|field| tool_input.get(field).is_some()),
+        None => !REPEAT_FIELDS.iter().any(|field| tool_input.get(field).is_some()),
     };
     let mut texts = Vec::new();
     collect(&tool_input, false, &mut texts);
     texts.into_iter().map(|text| HandedOver { text, once }).collect()
 }
 
-fn is_such(tool: &str) -> bool {
+fn delivers_text(tool: &str) -> bool {
     let by_name = |name: &str| {
         let name = name.to_ascii_lowercase();
-        PARTS.iter().any(|part| name.contains(part))
+        NAME_PARTS.iter().any(|part| name.contains(part))
     };
     TOOLS.contains(&tool) || tool.strip_prefix("mcp__").is_some_and(by_name)
 }

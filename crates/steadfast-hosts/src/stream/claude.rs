@@ -20,8 +20,8 @@ pub(super) struct Claude {
     prices: Prices,
     session: String,
     /// The total that the host reported, and the estimate since then.
-    told: Spent,
-    since: Spent,
+    reported: Spent,
+    estimated: Spent,
     answers: VecDeque<Answer>,
     limited_until: Option<Millis>,
 }
@@ -37,8 +37,8 @@ impl Claude {
         Self {
             prices: prices.clone(),
             session: String::new(),
-            told: Spent { micro_usd: Some(0), ..Spent::default() },
-            since: Spent { micro_usd: Some(0), ..Spent::default() },
+            reported: Spent { micro_usd: Some(0), ..Spent::default() },
+            estimated: Spent { micro_usd: Some(0), ..Spent::default() },
             answers: VecDeque::new(),
             limited_until: None,
         }
@@ -99,7 +99,7 @@ impl Claude {
             }
         }
         if model != "<synthetic>" {
-            events.push(AgentEvent::Spent(self.told.plus(self.since)));
+            events.push(AgentEvent::Spent(self.reported.plus(self.estimated)));
         }
         events
     }
@@ -125,12 +125,12 @@ impl Claude {
         let known = self.answers.iter_mut().find(|answer| answer.id == id);
         match known {
             Some(answer) => {
-                self.since = self.since.minus(answer.spent).plus(spent);
+                self.estimated = self.estimated.minus(answer.spent).plus(spent);
                 answer.spent = spent;
                 false
             }
             None => {
-                self.since = self.since.plus(spent);
+                self.estimated = self.estimated.plus(spent);
                 self.answers.truncate(REMEMBERED - 1);
                 self.answers.push_front(Answer { id: id.to_owned(), spent });
                 true
@@ -139,9 +139,9 @@ impl Claude {
     }
 
     fn ended(&mut self, row: &Value, subtype: &str) -> Vec<AgentEvent> {
-        if let Some(told) = told(row) {
-            self.told = told;
-            self.since = Spent { micro_usd: Some(0), ..Spent::default() };
+        if let Some(reported) = reported(row) {
+            self.reported = reported;
+            self.estimated = Spent { micro_usd: Some(0), ..Spent::default() };
             self.answers.clear();
         }
         let end = match subtype {
@@ -150,7 +150,7 @@ impl Claude {
             "success" if row["is_error"] != true => AgentEnd::Finished,
             _ => self.failure(row),
         };
-        vec![AgentEvent::Spent(self.told.plus(self.since)), AgentEvent::Ended(end)]
+        vec![AgentEvent::Spent(self.reported.plus(self.estimated)), AgentEvent::Ended(end)]
     }
 
     fn failure(&self, row: &Value) -> AgentEnd {
@@ -158,14 +158,14 @@ impl Claude {
             return AgentEnd::ContextFull;
         }
         let errors = row["errors"].as_array().and_then(|errors| errors.first()).and_then(Value::as_str);
-        let said = row["result"].as_str().filter(|said| !said.is_empty()).or(errors).unwrap_or_default();
-        failure(said, row["api_error_status"].as_u64(), self.limited_until)
+        let message = row["result"].as_str().filter(|message| !message.is_empty()).or(errors).unwrap_or_default();
+        failure(message, row["api_error_status"].as_u64(), self.limited_until)
     }
 }
 
 /// Reads the total of the session with its subagents. The row's own `usage` covers the main thread of the last prompt
 /// only.
-fn told(row: &Value) -> Option<Spent> {
+fn reported(row: &Value) -> Option<Spent> {
     let mut spent = Spent { micro_usd: Some(micro_usd(&row["total_cost_usd"])?), ..Spent::default() };
     for model in row["modelUsage"].as_object().into_iter().flat_map(serde_json::Map::values) {
         let (read, written) = (tokens(model, "cacheReadInputTokens"), tokens(model, "cacheCreationInputTokens"));

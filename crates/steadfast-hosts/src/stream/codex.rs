@@ -29,7 +29,7 @@ impl Codex {
         match text(row, "type") {
             "thread.started" => vec![AgentEvent::Started { session: SessionId::new(text(row, "thread_id")) }],
             "item.started" => started(&row["item"]),
-            "item.completed" => said(&row["item"]),
+            "item.completed" => completed(&row["item"]),
             "turn.completed" => {
                 let mut events = Vec::new();
                 if !self.counted {
@@ -113,7 +113,7 @@ fn started(item: &Value) -> Vec<AgentEvent> {
     }
 }
 
-fn said(item: &Value) -> Vec<AgentEvent> {
+fn completed(item: &Value) -> Vec<AgentEvent> {
     match text(item, "type") {
         "agent_message" => vec![AgentEvent::Said { text: text(item, "text").to_owned() }],
         _ => Vec::new(),
@@ -121,8 +121,8 @@ fn said(item: &Value) -> Vec<AgentEvent> {
 }
 
 /// Codex reports a limit while it retries: `Reconnecting... 3/5 (unexpected status 429 …)`.
-fn is_limit(said: &str) -> bool {
-    said.starts_with("Reconnecting") && matches!(failure(said, None, None), AgentEnd::RateLimited { .. })
+fn is_limit(message: &str) -> bool {
+    message.starts_with("Reconnecting") && matches!(failure(message, None, None), AgentEnd::RateLimited { .. })
 }
 
 /// Returns the time at which the last exhausted window resets.

@@ -15,7 +15,7 @@ pub(super) struct Lines<R> {
     /// The position of `start` in the source.
     offset: u64,
     /// The last read filled the buffer.
-    goes_on: bool,
+    continues: bool,
     ended: bool,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Line<'a> {
 impl<R: Read> Lines<R> {
     /// `offset` is the current position of the source.
     pub(super) fn new(source: R, offset: u64) -> Self {
-        Self { source, buffer: Vec::new(), start: 0, end: 0, offset, goes_on: false, ended: false }
+        Self { source, buffer: Vec::new(), start: 0, end: 0, offset, continues: false, ended: false }
     }
 
     /// Returns the next line that is not empty.
@@ -71,7 +71,7 @@ impl<R: Read> Lines<R> {
             self.end -= self.start;
             self.start = 0;
         }
-        if self.buffer.len() == self.end || (self.goes_on && self.buffer.len() < CHUNK) {
+        if self.buffer.len() == self.end || (self.continues && self.buffer.len() < CHUNK) {
             let grown = if self.buffer.is_empty() { FIRST } else { (self.buffer.len() * 2).max(CHUNK) };
             self.buffer.resize(grown, 0);
         }
@@ -83,7 +83,7 @@ impl<R: Read> Lines<R> {
         };
         self.end += read;
         self.ended = read == 0;
-        self.goes_on = self.end == self.buffer.len();
+        self.continues = self.end == self.buffer.len();
         Ok(())
     }
 }

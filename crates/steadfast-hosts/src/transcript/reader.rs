@@ -31,7 +31,7 @@ pub struct Damage {
 pub struct Transcript {
     lines: Lines<Source>,
     writer: Option<Writer>,
-    once: SeenItems,
+    seen_items: SeenItems,
     /// The subagent whose transcript this is, if a row names it.
     agent: Option<String>,
     rows: u64,
@@ -52,7 +52,14 @@ impl Transcript {
     }
 
     fn new(writer: Option<Writer>, source: Source) -> Self {
-        Self { lines: Lines::new(source, 0), writer, once: SeenItems::default(), agent: None, rows: 0, damaged: 0 }
+        Self {
+            lines: Lines::new(source, 0),
+            writer,
+            seen_items: SeenItems::default(),
+            agent: None,
+            rows: 0,
+            damaged: 0,
+        }
     }
 
     pub fn writer(&self) -> Option<Writer> {
@@ -84,7 +91,7 @@ impl Transcript {
                 if let Some(agent) = &self.agent {
                     record.belong_to(agent);
                 }
-                self.once.keep(&mut record);
+                self.seen_items.remove_repeated(&mut record);
                 Some(Ok(record))
             }
             None => {

@@ -167,7 +167,7 @@ impl<'a> TranscriptCall<'a> {
 #[derive(Clone, Debug)]
 pub struct CallResult<'a> {
     pub call: Option<Cow<'a, str>>,
-    pub(crate) told: CallOutput<'a>,
+    pub(crate) output: CallOutput<'a>,
 }
 
 /// A result as raw JSON. It may be long, and most callers never read it.
@@ -180,14 +180,14 @@ pub(crate) enum CallOutput<'a> {
 impl<'a> CallResult<'a> {
     /// Returns the result as raw JSON.
     pub(crate) fn answer(&self) -> Option<&'a RawValue> {
-        match self.told {
+        match self.output {
             CallOutput::Claude { content, .. } => content,
             CallOutput::Codex { output } => output,
         }
     }
 
     pub fn ended(&self) -> Ended<'a> {
-        match self.told {
+        match self.output {
             CallOutput::Claude { is_error, content, more } => claude::transcript::ended(is_error, content, more),
             CallOutput::Codex { output } => codex::transcript::ended(output),
         }

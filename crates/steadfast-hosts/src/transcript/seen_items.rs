@@ -21,7 +21,7 @@ const AGAIN_MS: u64 = 2_000;
 
 impl SeenItems {
     /// Removes items from a record that were in earlier records.
-    pub(super) fn keep(&mut self, record: &mut TranscriptRecord<'_>) {
+    pub(super) fn remove_repeated(&mut self, record: &mut TranscriptRecord<'_>) {
         let at = record.at;
         record.items.retain(|item| match item {
             Item::Prompt { text, .. } => at.is_none_or(|at| self.is_new_prompt(text, at)),

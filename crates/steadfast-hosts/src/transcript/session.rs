@@ -17,7 +17,7 @@ pub struct SessionEvents {
     running: Vec<Stream>,
     damaged: u64,
     /// Events that were already returned, from either file.
-    told: HashSet<(u8, String)>,
+    returned: HashSet<(u8, String)>,
     /// The types of subagents, by id.
     types: HashMap<String, String>,
 }
@@ -40,7 +40,7 @@ impl SessionEvents {
             files.into_iter().filter_map(|file| Some((begins(&file)?, file))).collect();
         waiting.sort();
         waiting.reverse();
-        Some(Self { main, waiting, running: Vec::new(), damaged: 0, told: HashSet::new(), types })
+        Some(Self { main, waiting, running: Vec::new(), damaged: 0, returned: HashSet::new(), types })
     }
 
     /// Returns the number of unreadable rows so far.
@@ -80,7 +80,7 @@ impl SessionEvents {
             EventKind::SessionStart { .. } => return own_file,
             _ => return false,
         };
-        name.is_some_and(|name| !self.told.insert((phase, name)))
+        name.is_some_and(|name| !self.returned.insert((phase, name)))
     }
 }
 

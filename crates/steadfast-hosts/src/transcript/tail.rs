@@ -59,7 +59,7 @@ impl TranscriptTail {
     fn try_open(path: &Path, before: Option<&TranscriptCursor>) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
-        let known = before.filter(|cursor| goes_on(cursor, &metadata, &mut file));
+        let known = before.filter(|cursor| is_unchanged(cursor, &metadata, &mut file));
         let began = match (known, before) {
             (Some(_), _) => Began::Where,
             (None, Some(_)) => Began::Anew,
@@ -109,7 +109,7 @@ impl TranscriptTail {
 
 /// Returns true if the bytes read earlier are unchanged. If the file was truncated after them, only an incomplete line
 /// was lost, which was never read.
-fn goes_on(cursor: &TranscriptCursor, metadata: &Metadata, file: &mut File) -> bool {
+fn is_unchanged(cursor: &TranscriptCursor, metadata: &Metadata, file: &mut File) -> bool {
     cursor.inode == inode(metadata)
         && metadata.len() >= cursor.offset
         && hash_before(file, cursor.offset).is_ok_and(|hash| hash == cursor.before)

@@ -117,7 +117,7 @@ impl Timeline {
                 Item::Call(call) => call.id.as_deref().map(str::to_owned),
                 _ => None,
             };
-            if let Some(what) = tell(item, host, &self.cwd) {
+            if let Some(what) = happening(item, host, &self.cwd) {
                 self.waiting.extend(id.map(|id| (id, self.entries.len())));
                 self.entries.push(TimelineEntry { at: record.at, agent: agent.clone(), what });
             }
@@ -152,7 +152,7 @@ fn with_times(entries: Vec<TimelineEntry>) -> Vec<(Option<Millis>, TimelineEntry
 }
 
 /// Returns the entry for an item. Paths are relative to `cwd`.
-fn tell(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
+fn happening(item: Item<'_>, host: Host, cwd: &str) -> Option<Happening> {
     let text = |words: Words<'_>| words.text().into_owned();
     Some(match item {
         Item::Prompt { text, origin: PromptOrigin::Human } => Happening::Human(text.into_owned()),

@@ -8,7 +8,7 @@ use crate::claude::origin;
 use crate::transcript::{CallEnd, Item};
 
 /// Beginnings of texts that the host writes in place of the human: output of its own commands, the state of the editor.
-const HOSTS: [&str; 22] = [
+const HOST_TEXTS: [&str; 22] = [
     "<command-name>",
     "<command-message>",
     "<command-args>",
@@ -54,11 +54,11 @@ pub(super) struct Speech<'a> {
     notification: Option<Cow<'a, str>>,
     command: Option<(String, bool)>,
     interrupted: bool,
-    seen: bool,
+    has_picture: bool,
 }
 
 impl<'a> Speech<'a> {
-    pub(super) fn hear(&mut self, text: Cow<'a, str>) {
+    pub(super) fn add_text(&mut self, text: Cow<'a, str>) {
         let start = text.trim_start();
         if start.starts_with(INTERRUPTED) {
             self.interrupted = true;
@@ -68,22 +68,22 @@ impl<'a> Speech<'a> {
             // Built-in commands of the host begin with the command's name; skills and custom commands with its message.
             let asks = !start.starts_with("<command-name>");
             self.command = Some((name.trim().trim_start_matches('/').to_owned(), asks));
-        } else if !start.is_empty() && !HOSTS.iter().any(|tag| start.starts_with(tag)) {
+        } else if !start.is_empty() && !HOST_TEXTS.iter().any(|tag| start.starts_with(tag)) {
             self.human.push(text);
         }
     }
 
     /// Notes a picture, which may be the whole message.
-    pub(super) fn see(&mut self) {
-        self.seen = true;
+    pub(super) fn add_picture(&mut self) {
+        self.has_picture = true;
     }
 
     pub(super) fn items(mut self, speaker: Speaker<'_>) -> impl Iterator<Item = Item<'a>> + use<'a> {
-        let (spoken, source) = match speaker {
+        let (is_human, source) = match speaker {
             Speaker::Human { source } => (true, source),
             Speaker::Other => (false, None),
         };
-        if self.human.is_empty() && self.seen {
+        if self.human.is_empty() && self.has_picture {
             self.human.push(Cow::Borrowed(Item::PICTURE));
         }
         let human = match self.human.len() {
@@ -103,7 +103,7 @@ impl<'a> Speech<'a> {
         ]
         .into_iter()
         .flatten()
-        .filter(move |_| spoken)
+        .filter(move |_| is_human)
     }
 }
 
@@ -121,8 +121,8 @@ pub(super) fn refusal(error: Cow<'_, str>) -> CallEnd<'_> {
     if !error.starts_with(REFUSED) {
         return CallEnd::Failed(error);
     }
-    let said = error.find(REFUSED_WITH).map(|at| error[at + REFUSED_WITH.len()..].trim().to_owned());
-    CallEnd::Refused(Cow::Owned(said.unwrap_or_default()))
+    let reason = error.find(REFUSED_WITH).map(|at| error[at + REFUSED_WITH.len()..].trim().to_owned());
+    CallEnd::Refused(Cow::Owned(reason.unwrap_or_default()))
 }
 
 fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
@@ -136,7 +136,7 @@ mod tests {
 
     fn told(texts: &[&'static str]) -> Vec<String> {
         let mut speech = Speech::default();
-        texts.iter().for_each(|text| speech.hear(Cow::Borrowed(text)));
+        texts.iter().for_each(|text| speech.add_text(Cow::Borrowed(text)));
         speech
             .items(Speaker::Human { source: None })
             .map(|item| match item {
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_picture_alone_is_a_prompt() {
         let mut speech = Speech::default();
-        speech.see();
+        speech.add_picture();
         assert_eq!(speech.items(Speaker::Human { source: None }).count(), 1);
     }
 

@@ -123,7 +123,7 @@ impl Source {
 }
 
 /// Returns the text of a message.
-pub(super) fn spoken<'a>(content: &TextOr<'a, Part<'a>>) -> Option<Cow<'a, str>> {
+pub(super) fn text_of<'a>(content: &TextOr<'a, Part<'a>>) -> Option<Cow<'a, str>> {
     match content {
         TextOr::Nothing => None,
         TextOr::Text(text) => Some(text.clone()),

@@ -41,7 +41,7 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &InstallPat
         users: vec![place.root.clone()],
     };
     if record.as_ref() != Some(&new) {
-        drafts.remember(&record_file, &new)?;
+        drafts.write_record(&record_file, &new)?;
     }
     Ok(())
 }
@@ -50,7 +50,7 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &InstallP
     let record_file = record_file(skill, place);
     let record = Record::read(&record_file)?;
     if let Some(record) = &record {
-        drafts.forget(&record_file, record, place)?;
+        drafts.remove_record(&record_file, record, place)?;
     }
     let Some(present) = file::read(&skill.path)? else { return Ok(()) };
     match skill.whose(&present) {
