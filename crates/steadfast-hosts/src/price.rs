@@ -3,9 +3,6 @@
 
 use std::collections::BTreeMap;
 
-/// The date of the built-in prices.
-pub const PRICES_OF: &str = "2026-11-15";
-
 /// Prices in dollars per million tokens, which is the same as millionths of a dollar per token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenPrice {
@@ -72,7 +69,7 @@ const BUILT_IN: [(&str, f64, f64, f64); 37] = [
 ];
 
 impl Prices {
-    /// The price list of this version; see [`PRICES_OF`].
+    /// Returns the price list of this version. The prices are of 2026-11-15.
     pub fn built_in() -> Self {
         let models =
             BUILT_IN.map(|(model, input, cached, output)| (model.to_owned(), TokenPrice { input, cached, output }));

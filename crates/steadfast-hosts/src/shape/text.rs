@@ -1,12 +1,10 @@
 //! Shortens texts: everything stored or printed has a limit.
 
+use steadfast_text::truncate_bytes;
+
 /// Returns the beginning of a text, at most `bytes` long.
 pub(crate) fn cut(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(bytes.saturating_sub('…'.len_utf8()));
-    format!("{}…", &text[..end])
+    truncate_bytes(text, bytes).into_owned()
 }
 
 /// Returns the end of a text, at most `bytes` long.
