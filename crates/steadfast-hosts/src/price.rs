@@ -89,7 +89,6 @@ impl Prices {
         })
     }
 
-    /// Sets the price of a model.
     #[must_use]
     pub fn with(mut self, model: impl Into<String>, price: TokenPrice) -> Self {
         self.models.insert(model.into(), price);

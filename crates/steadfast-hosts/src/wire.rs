@@ -22,7 +22,6 @@ pub(crate) mod bound {
     pub(crate) const BACKGROUND: usize = 32;
     pub(crate) const PATHS: usize = 32;
     pub(crate) const ANSWERS: usize = 8;
-    /// Paths named in a document.
     pub(crate) const NAMES: usize = 64;
 }
 

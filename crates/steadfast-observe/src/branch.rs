@@ -58,7 +58,6 @@ fn ask_git(root: &Path, deadline: Deadline) -> Result<Branch, ObserveError> {
     }
 }
 
-/// Returns the commit that is checked out in a folder.
 pub(crate) fn head(dir: &Path, deadline: Deadline) -> Result<ObjectId, ObserveError> {
     let output = Git::at(dir).call("rev-parse").args(["--verify", "--quiet", "HEAD"]).answer(deadline)?;
     ObjectId::from_git(output.trim_ascii()).ok_or_else(|| ObserveError::unreadable("rev-parse", &output))

@@ -51,7 +51,6 @@ pub enum ChangeKind {
 enum Verdict {
     Same,
     Changed(ChangeKind),
-    /// Read the content at the path to decide.
     ReadContent,
 }
 

@@ -165,7 +165,6 @@ fn hash_text(root: &Path, text: Vec<u8>, deadline: Deadline) -> Result<ObjectId,
     ObjectId::from_git(answer.trim_ascii()).ok_or_else(|| ObserveError::unreadable("hash-object", &answer))
 }
 
-/// Hashes a file outside git.
 fn plain(root: &Path, relative: &Path, deadline: Deadline) -> Result<Content, ObserveError> {
     let path = root.join(relative);
     let blob = |length: u64| {

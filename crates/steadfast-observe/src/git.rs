@@ -67,7 +67,6 @@ impl fmt::Display for Version {
     }
 }
 
-/// One call of git.
 #[derive(Debug)]
 pub(crate) struct Git {
     command: Command,

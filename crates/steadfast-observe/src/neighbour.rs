@@ -12,17 +12,13 @@ use crate::error::{ObserveError, fact};
 use crate::git::Git;
 use crate::object_id::ObjectId;
 
-/// The number of commits that are read.
 const COMMITS: &str = "1000";
 /// A commit with more files is a move, a reformatting or an import, and says nothing about pairs of files.
 const LARGEST: usize = 40;
 /// The fewest commits that must contain both files.
 const OFTEN: usize = 3;
-/// The most neighbours of one file.
 const MOST: usize = 8;
-/// The most files with neighbours.
 const FILES: usize = 5_000;
-/// The longest table, in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// A text table of files and their neighbours: the files that were changed in the same commits. A line has the file and

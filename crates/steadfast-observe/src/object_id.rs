@@ -5,7 +5,6 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(String);
 
-/// The error for a text that is not an object id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid object id `{0}`: expected 40 or 64 hexadecimal digits")]
 pub struct NotAnId(String);

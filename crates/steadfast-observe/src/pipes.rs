@@ -10,7 +10,7 @@ use super::process::{LONGEST_ANSWER, LONGEST_STDERR};
 use crate::deadline::Deadline;
 use crate::error::ObserveError;
 
-/// How long to wait for stderr after the end: a process left behind may hold it open.
+/// The wait for stderr after the process has ended: a child left behind may hold the pipe open.
 const A_MOMENT: Duration = Duration::from_millis(5);
 
 #[derive(Debug)]

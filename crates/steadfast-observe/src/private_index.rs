@@ -31,7 +31,6 @@ pub(crate) const OURS: &str = ".steadfast";
 pub struct TreeId(ObjectId);
 
 impl TreeId {
-    /// Wraps a stored tree id.
     pub fn new(id: ObjectId) -> Self {
         Self(id)
     }

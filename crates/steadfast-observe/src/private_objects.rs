@@ -39,7 +39,6 @@ impl PrivateObjects {
         builder.create(&self.dir)
     }
 
-    /// Returns true if the directory has grown past its bound.
     pub(crate) fn exceed_bound(&self) -> bool {
         let first = fs::read_to_string(&self.first).ok().and_then(|text| text.trim().parse::<u64>().ok());
         let bound = first.unwrap_or(0).saturating_mul(2).saturating_add(GATHERED);

@@ -28,7 +28,6 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// What it said on stderr.
     pub(crate) fn stderr_text(&mut self) -> String {
         String::from_utf8_lossy(self.pipes.stderr_text()).into_owned()
     }

@@ -7,7 +7,6 @@ use crate::error::ObserveError;
 use crate::git_path::{from_git, parts};
 use crate::object_id::ObjectId;
 
-/// The entry of a tree or an index at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) mode: Mode,

@@ -24,7 +24,6 @@ use crate::stat::{FileKind, kind_of};
 /// content.
 const RACY_MS: u64 = 50;
 
-/// The end of a folder's path.
 const FOLDER: &str = "/";
 
 /// From this number of files on, several threads compare them.

@@ -16,7 +16,7 @@ use crate::error::ObserveError;
 /// The most ancestors of this process that are excluded.
 const GENERATIONS: usize = 32;
 
-/// How often an empty environment is read again, at most.
+/// The most reads of an empty environment.
 const READS_OF_EMPTY: usize = 50;
 
 /// After this many empty environments with a command line, the process was started without an environment.

@@ -21,11 +21,9 @@ pub(crate) enum Class {
     Bare,
     /// An unquoted word of a shell command.
     Shell,
-    /// A value in a query string.
     Query,
     /// The part of a URL up to the path.
     Authority,
-    /// The rest of a header line.
     Line,
 }
 
@@ -93,7 +91,6 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// The most runs in one rule.
     pub(crate) const PARTS: usize = 3;
 
     pub(crate) const fn new() -> Self {

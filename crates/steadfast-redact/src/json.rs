@@ -38,7 +38,6 @@ pub fn redact_document(text: &str) -> Cow<'_, str> {
     if is_json { redact_json(text) } else { redact(text) }
 }
 
-/// A string of the document.
 struct Literal {
     /// Its end: the closing quote, or the end of the text.
     close: usize,

@@ -154,7 +154,6 @@ impl Iterator for Scanner<'_> {
     }
 }
 
-/// The meaning of a byte to the scanner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sort {
     Plain,

@@ -6,7 +6,7 @@ use crate::placeholder::{is_placeholder, reads_as_words};
 use crate::rule;
 use crate::scan::{Finding, Scanner};
 
-/// How surely the surroundings mark a value as literal.
+/// The certainty, from the surroundings, that a value is literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Setting {
     /// `password: x`, `token=x`: as often code or prose as a value.

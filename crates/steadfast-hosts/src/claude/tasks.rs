@@ -13,13 +13,11 @@ use crate::shape::{cut, kept_item};
 /// The longest file of a task, in bytes; a longer one counts as unreadable. A description has a few lines.
 const LONGEST: u64 = 64 << 10;
 
-/// The most files that are read.
 const FILES: usize = 10_000;
 
 /// The part of a session id in the name of the team that the session leads, in characters.
 const TEAM_NAME: usize = 8;
 
-/// The most unreadable files that are reported.
 const REPORTED: usize = 3;
 
 /// A task list on the disk.
@@ -27,7 +25,6 @@ const REPORTED: usize = 3;
 pub struct KeptList {
     /// Sorted by number.
     pub items: Vec<ListItem>,
-    /// Items whose file cannot be read.
     pub unread: Vec<TaskId>,
     /// The reasons for the first few unread items.
     pub faults: Vec<String>,

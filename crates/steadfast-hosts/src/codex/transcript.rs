@@ -66,7 +66,6 @@ pub(crate) fn record(line: &[u8]) -> Option<TranscriptRecord<'_>> {
     Some(record)
 }
 
-/// Reads an event of the host.
 fn event(payload: Payload<'_>) -> Option<Item<'_>> {
     Some(match payload.kind.get()? {
         "user_message" => Item::Prompt { text: payload.message.0?, origin: PromptOrigin::Human },

@@ -85,7 +85,6 @@ impl FileEdit {
         Self { is_link: true, ..Self::new(path, before, after, "link", Access::Private) }
     }
 
-    /// Returns the present content of the file.
     pub(super) fn current(&self) -> Result<Option<Vec<u8>>, InstallError> {
         if self.is_link { file::read_link(&self.path) } else { file::read(&self.path) }
     }

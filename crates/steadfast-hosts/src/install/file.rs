@@ -59,7 +59,6 @@ pub(super) fn read_link(path: &Path) -> Result<Option<Vec<u8>>, InstallError> {
     }
 }
 
-/// Creates or changes a link atomically.
 pub(super) fn link(path: &Path, target: &[u8]) -> io::Result<()> {
     make_folder(path)?;
     replace_link(path, OsStr::from_bytes(target))

@@ -30,9 +30,7 @@ pub struct HooksFile {
     pub path: PathBuf,
     /// Set by an administrator; the user cannot override it.
     pub managed: bool,
-    /// Our hooks in it.
     pub ours: Vec<OurHook>,
-    /// The number of Stop hooks that are not ours.
     pub other_stop_hooks: usize,
     /// `disableAllHooks`
     pub disable_all: Option<bool>,
@@ -44,7 +42,6 @@ pub struct HooksFile {
     pub other_keys: Vec<String>,
 }
 
-/// One handler of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OurHook {
     /// The event name, as the host spells it.

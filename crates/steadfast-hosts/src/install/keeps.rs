@@ -57,7 +57,6 @@ struct About {
     variables: Vec<(String, Value)>,
     /// The hook groups that name us, with their events, in order.
     groups: Vec<(String, Value)>,
-    /// All other values that name us.
     rest: Vec<Value>,
 }
 

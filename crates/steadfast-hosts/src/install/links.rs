@@ -36,7 +36,6 @@ impl Links {
     }
 }
 
-/// Returns the link for one event.
 pub(super) fn for_event(base: &str, event: &str) -> String {
     format!("{base}-{event}")
 }

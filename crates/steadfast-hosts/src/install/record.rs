@@ -49,7 +49,7 @@ impl Record {
         text.map(|text| text + "\n").map_err(|source| InstallError::Record { path: file.to_owned(), source })
     }
 
-    /// Of what is ours alone: nothing was there before us.
+    /// Returns a record for a file that did not exist before us.
     pub(super) fn of_ours(path: &Path, slot: &str, users: Vec<PathBuf>) -> Self {
         let (path, slot) = (path.to_owned(), slot.to_owned());
         Self { path, slot, before: Before::Absent, after: None, folders: Vec::new(), users }

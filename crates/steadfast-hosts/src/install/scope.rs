@@ -31,9 +31,7 @@ pub struct InstallPaths {
     /// The root of the main checkout if `root` is a linked worktree, else the same. Claude Code stores a project's MCP
     /// servers under it.
     pub main_root: PathBuf,
-    /// Records about files of the repository.
     pub repository_records: PathBuf,
-    /// Records about files of the user.
     pub user_records: PathBuf,
 }
 

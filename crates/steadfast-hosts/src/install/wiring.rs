@@ -17,7 +17,6 @@ pub(super) const SHARED_PROGRAM: &str = "steadfast";
 /// costs 0.7 ms, so only these two use it.
 const IF_THERE: &str = "command -v steadfast >/dev/null || exit 0; exec ";
 
-/// A registered event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookLine {
     pub event: EventName,

@@ -26,7 +26,6 @@ pub fn codex(options: &LaunchOptions) -> Launch {
     }
 }
 
-/// Returns the configuration for a scripted model.
 pub fn codex_config(alone: &Alone) -> String {
     let url = toml_edit::Value::from(format!("{}/v1", alone.model_url.trim_end_matches('/')));
     format!(

@@ -15,7 +15,6 @@ use crate::install::{SERVER, Wiring};
 pub enum AgentPermissions {
     /// Edit files in its working folder and call Steadfast. For the rest the user's own settings apply.
     Edit,
-    /// Everything.
     Free,
     /// Read files only. It gets neither our hooks nor our MCP server, because it has no task.
     Read,

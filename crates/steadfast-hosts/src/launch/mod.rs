@@ -25,7 +25,6 @@ pub struct Launch {
 
 #[derive(Clone, Debug)]
 pub struct LaunchOptions {
-    /// The host's program.
     pub program: PathBuf,
     pub prompt: String,
     /// Run tools without asking, for sandboxes, demonstrations and tests.
@@ -51,7 +50,6 @@ pub struct Unattended {
     pub permissions: AgentPermissions,
     /// Our own program, which the session may call.
     pub steadfast: PathBuf,
-    /// More arguments for the host.
     pub extra: Vec<String>,
 }
 

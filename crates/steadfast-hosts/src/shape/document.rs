@@ -11,7 +11,6 @@ use super::text;
 /// Longer documents are ignored. In bytes.
 const LONGEST: usize = 256 * 1024;
 
-/// The file extensions of documents.
 const ENDINGS: [&str; 6] = [".md", ".mdx", ".markdown", ".rst", ".adoc", ".txt"];
 
 /// Returns true if a call reads a document, as far as its input shows.

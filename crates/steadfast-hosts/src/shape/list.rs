@@ -12,7 +12,6 @@ use super::input::{Input, read, text};
 const SUBJECT: usize = 200;
 const NAME: usize = 64;
 
-/// The most dependencies of one item.
 const WAITS: usize = 32;
 
 /// An item, with the field names of all hosts.
@@ -192,7 +191,6 @@ impl Item<'_> {
     }
 }
 
-/// Joins a subject into one line.
 fn line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(SUBJECT));
     for word in text.split_whitespace() {

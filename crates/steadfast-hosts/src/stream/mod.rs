@@ -17,7 +17,6 @@ use claude::Claude;
 use codex::Codex;
 use sim::Sim;
 
-/// An event of a running agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentEvent {
     Started {

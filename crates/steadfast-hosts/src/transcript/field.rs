@@ -97,7 +97,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-/// A field of one plain kind: what else stands there counts as nothing.
+/// A field of one plain type. A value of another type counts as absent.
 macro_rules! plain_field {
     ($name:ident, $nothing:expr, $visit:ident, $kind:ty => $read:expr; $($other:ident)*) => {
         impl<'de> Deserialize<'de> for $name {

@@ -150,7 +150,6 @@ impl<'a> TranscriptCall<'a> {
         input.tool_input(|fields| content::written(action, fields))
     }
 
-    /// Returns the input as JSON.
     pub fn input(&self) -> String {
         self.raw().map(|raw| raw.get().to_owned()).unwrap_or_default()
     }
@@ -194,7 +193,6 @@ impl<'a> CallResult<'a> {
     }
 }
 
-/// The end of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended<'a> {
     pub end: CallEnd<'a>,

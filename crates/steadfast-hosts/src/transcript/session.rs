@@ -123,7 +123,6 @@ pub fn session_of(path: &Path) -> Option<PathBuf> {
     Some(session.with_added_extension("jsonl"))
 }
 
-/// Lists the files of a session's subagents.
 pub fn subagent_files(path: &Path) -> Vec<PathBuf> {
     let folder = path.with_extension("").join("subagents");
     let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());

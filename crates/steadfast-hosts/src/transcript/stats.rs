@@ -7,14 +7,12 @@ use steadfast_model::{Host, PromptOrigin, fnv};
 use super::seen_items::Hashed;
 use super::{Item, Thread, TokenUsage, Transcript, TranscriptRecord, Usage};
 
-/// The statistics of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// `None` if no row identifies the writer.
     pub host: Option<Host>,
     /// All rows, including damaged ones.
     pub records: u64,
-    /// Unreadable rows.
     pub damaged: u64,
     /// Prompts of the human.
     pub prompts: u64,
@@ -92,7 +90,6 @@ impl Summing {
         }
     }
 
-    /// Returns the statistics of all rows.
     pub fn end(self, transcript: &Transcript) -> Stats {
         Stats {
             host: transcript.writer().and_then(super::Writer::host),

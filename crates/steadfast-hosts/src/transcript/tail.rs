@@ -80,7 +80,6 @@ impl TranscriptTail {
         self.began
     }
 
-    /// Returns the next added row.
     #[expect(clippy::should_implement_trait, reason = "a row borrows from the tail, which no iterator can say")]
     pub fn next(&mut self) -> Option<Result<TranscriptRecord<'_>, Damage>> {
         let line = self.lines.next().unwrap_or_default().filter(|line| line.whole)?;

@@ -7,7 +7,6 @@ use steadfast_model::{Action, Host, Millis, PromptOrigin};
 
 use super::{CallEnd, CallResult, Item, Transcript, TranscriptRecord, Words};
 
-/// One entry of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TimelineEntry {
     pub at: Option<Millis>,
@@ -32,7 +31,6 @@ pub enum Happening {
     },
 }
 
-/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallOutcome {
     Ok,

@@ -58,7 +58,6 @@ pub(super) struct Rule {
     pub(super) leaves: &'static [&'static str],
 }
 
-/// No upper bound of a run.
 pub(super) const ANY: usize = usize::MAX;
 
 /// The part of a body that is compared with fillers, in bytes; it keeps the cost of a false start constant.

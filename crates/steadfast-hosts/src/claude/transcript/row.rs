@@ -69,7 +69,6 @@ pub(super) struct Origin<'a> {
 pub(super) struct Attachment<'a> {
     #[serde(rename = "type", borrow)]
     pub(super) kind: Text<'a>,
-    /// The event of the hook that produced it.
     #[serde(rename = "hookEvent", borrow)]
     pub(super) hook_event: Text<'a>,
     #[serde(borrow)]

@@ -122,7 +122,6 @@ impl Source {
     }
 }
 
-/// Returns the text of a message.
 pub(super) fn text_of<'a>(content: &TextOr<'a, Part<'a>>) -> Option<Cow<'a, str>> {
     match content {
         TextOr::Nothing => None,

@@ -16,7 +16,6 @@ pub struct CodexConfig {
     pub path: PathBuf,
     /// `[features] hooks`
     pub hooks: Option<bool>,
-    /// The number of Stop hooks in the file.
     pub stop_hooks: usize,
     states: Vec<HookState>,
 }

@@ -70,7 +70,6 @@ pub struct Switches {
     pub off: Option<bool>,
 }
 
-/// One wiring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
     pub via: Via,

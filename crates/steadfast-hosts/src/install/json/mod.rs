@@ -97,7 +97,6 @@ impl Document {
         self.splice(node.span.clone(), &text)
     }
 
-    /// Replaces a value by raw JSON text.
     pub(crate) fn replace_raw(&mut self, path: &[Step<'_>], raw: &str) -> Result<(), SettingsError> {
         let node = self.expect(path, "a value", |_| true)?;
         self.splice(node.span.clone(), raw)

@@ -21,7 +21,6 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Member {
-    /// The start of the key.
     pub(crate) start: usize,
     pub(crate) key: String,
     pub(crate) value: Node,
