@@ -1,15 +1,13 @@
-//! Nothing is kept or said without a bound.
+//! Shortens texts: everything stored or printed has a limit.
 
-/// The beginning of a text, at most `bytes` long.
+use steadfast_text::truncate_bytes;
+
+/// Returns the beginning of a text, at most `bytes` long.
 pub(crate) fn cut(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let end = text.floor_char_boundary(bytes.saturating_sub('…'.len_utf8()));
-    format!("{}…", &text[..end])
+    truncate_bytes(text, bytes).into_owned()
 }
 
-/// The end of a text, at most `bytes` long.
+/// Returns the end of a text, at most `bytes` long.
 pub(crate) fn cut_front(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
         return text.to_owned();

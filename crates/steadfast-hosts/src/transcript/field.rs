@@ -1,5 +1,5 @@
-//! Fields as a transcript has them: a value of an unexpected type counts as absent, so that a row of a newer version is
-//! still a row. Only what is no JSON is damage.
+//! Field types for transcripts: a value of an unexpected type counts as absent, so that rows of newer versions stay
+//! readable. Only invalid JSON counts as damage.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A text, borrowed from the line where it has no escapes.
+/// A text, borrowed from the line if it has no escapes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Text<'a>(pub(crate) Option<Cow<'a, str>>);
 
@@ -28,7 +28,6 @@ pub(crate) struct Flag(pub(crate) bool);
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Number(pub(crate) Option<u64>);
 
-/// An object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Object<T>(pub(crate) Option<T>);
 
@@ -38,7 +37,7 @@ impl<T> Default for Object<T> {
     }
 }
 
-/// A text, or a list of objects; what is none among them is left out.
+/// A text, or a list of objects; elements of another type are skipped.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum TextOr<'a, T> {
     #[default]
@@ -47,7 +46,7 @@ pub(crate) enum TextOr<'a, T> {
     List(Vec<T>),
 }
 
-/// The parts of a visitor that take what was not expected.
+/// The visitor methods for unexpected types.
 macro_rules! else_nothing {
     ($nothing:expr; $($kind:ident)*) => { $(else_nothing!(@ $nothing, $kind);)* };
     (@ $nothing:expr, bool) => { fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> { Ok($nothing) } };
@@ -98,35 +97,28 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
-impl<'de> Deserialize<'de> for Flag {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Flag;
-            expecting_anything!();
-            fn visit_bool<E: Error>(self, is: bool) -> Result<Flag, E> {
-                Ok(Flag(is))
+/// A field of one plain type. A value of another type counts as absent.
+macro_rules! plain_field {
+    ($name:ident, $nothing:expr, $visit:ident, $kind:ty => $read:expr; $($other:ident)*) => {
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Read;
+                impl<'de> Visitor<'de> for Read {
+                    type Value = $name;
+                    expecting_anything!();
+                    fn $visit<E: Error>(self, value: $kind) -> Result<$name, E> {
+                        Ok($read(value))
+                    }
+                    else_nothing!($nothing; $($other)*);
+                }
+                deserializer.deserialize_any(Read)
             }
-            else_nothing!(Flag(false); u64 number text null list object);
         }
-        deserializer.deserialize_any(Read)
-    }
+    };
 }
 
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Read;
-        impl<'de> Visitor<'de> for Read {
-            type Value = Number;
-            expecting_anything!();
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Number, E> {
-                Ok(Number(Some(number)))
-            }
-            else_nothing!(Number(None); bool number text null list object);
-        }
-        deserializer.deserialize_any(Read)
-    }
-}
+plain_field!(Flag, Flag(false), visit_bool, bool => Flag; u64 number text null list object);
+plain_field!(Number, Number(None), visit_u64, u64 => |number| Number(Some(number)); bool number text null list object);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,4 +1,5 @@
-//! Files of ours alone: made, kept up to date and taken away. What somebody changed or put there is left, and named.
+//! Plans files that are entirely ours: created, updated and removed. A file that a user changed or put in their place
+//! is left alone and reported.
 
 use std::path::PathBuf;
 
@@ -8,7 +9,7 @@ use super::Drafts;
 use crate::install::change::FileEdit;
 use crate::install::error::InstallError;
 use crate::install::file;
-use crate::install::record::{Before, Record, file_of};
+use crate::install::record::{Record, file_of};
 use crate::install::scope::InstallPaths;
 use crate::install::skills::{SkillFile, Whose};
 use crate::install::slot::Keeper;
@@ -31,16 +32,9 @@ pub(super) fn install(drafts: &mut Drafts, skill: &SkillFile, place: &InstallPat
     let mut folders = record.as_ref().map(|record| record.folders.clone()).unwrap_or_default();
     let missing = file::missing_folders(&skill.path).into_iter().filter(|folder| !folders.contains(folder));
     folders.extend(missing.collect::<Vec<_>>());
-    let new = Record {
-        path: skill.path.clone(),
-        slot: skill.what.to_owned(),
-        before: Before::Absent,
-        after: None,
-        folders,
-        users: vec![place.root.clone()],
-    };
+    let new = Record { folders, ..Record::of_ours(&skill.path, skill.what, vec![place.root.clone()]) };
     if record.as_ref() != Some(&new) {
-        drafts.remember(&record_file, &new)?;
+        drafts.write_record(&record_file, &new)?;
     }
     Ok(())
 }
@@ -49,7 +43,7 @@ pub(super) fn uninstall(drafts: &mut Drafts, skill: &SkillFile, place: &InstallP
     let record_file = record_file(skill, place);
     let record = Record::read(&record_file)?;
     if let Some(record) = &record {
-        drafts.forget(&record_file, record, place)?;
+        drafts.remove_record(&record_file, record, place)?;
     }
     let Some(present) = file::read(&skill.path)? else { return Ok(()) };
     match skill.whose(&present) {
