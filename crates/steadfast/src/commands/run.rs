@@ -29,8 +29,8 @@ use display::Display;
 /// Run agents on a spec, and merge their checked work.
 ///
 /// Each unit of work runs in its own git worktree, and starts as soon as the units that it depends on are merged. Your
-/// branch and your uncommitted changes stay as they are; the result is on a separate branch. Ctrl-C pauses the run. `steadfast
-/// resume` continues it, after a crash too, and repeats no finished work.
+/// branch and your uncommitted changes stay as they are; the result is on a separate branch. Ctrl-C pauses the run.
+/// `steadfast resume` continues it, after a crash too, and repeats no finished work.
 #[derive(Debug, Args)]
 pub(super) struct Run {
     /// SPEC.md or SPEC.json, or a request in words, for which an agent writes the spec.
