@@ -137,7 +137,7 @@ fn a_lock_in_a_terminal_is_the_checkouts_and_expires() {
     let expected = json!({"plan": null, "hash": null, "approval": "not_required", "gate": "locked", "open": 0, "done": 0,
         "blocked": 0});
     assert_eq!(sandbox.position(), expected);
-    assert!(sandbox.ok(&["plan", "lock"]).starts_with("the plan gate of this checkout is closed already\n"));
+    assert!(sandbox.ok(&["plan", "lock"]).starts_with("the plan gate of this checkout was already closed\n"));
     for session in ["one", "other"] {
         assert!(sandbox.write_tool(session, ".tdd-progress.md").contains("\"deny\""), "{session}");
         assert!(!sandbox.write_tool(session, "src/a.rs").contains("\"deny\""), "{session}");

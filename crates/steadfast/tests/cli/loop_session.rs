@@ -174,7 +174,7 @@ fn resume_names_what_is_blocked() {
     sandbox.ok(&["plan", "load", "SPEC.md"]);
     sandbox.ok(&["task", "block", "1.0", "--why", "nobody decided it"]);
     insta::assert_snapshot!(sandbox.fails(&["resume"]).1, @r"
-    error: nothing to continue: 1 task is blocked: 1.0 (nobody decided it); 1 task waits for them
+    error: nothing to continue: 1 task is blocked: 1.0 (nobody decided it); 1 task depends on them
 
     hint: `steadfast task unblock 1.0` reopens it; `steadfast task list` shows all
     ");

@@ -241,7 +241,7 @@ fn a_plan_is_shown_with_its_phases_and_where_its_loops_are() {
         ]
     );
     sandbox.ok(&["task", "done", "3.3.1"]);
-    assert!(sandbox.ok(&["plan", "show"]).contains("  through; 2 of 3 items completed, 1 failed\n"));
+    assert!(sandbox.ok(&["plan", "show"]).contains("  finished; 2 of 3 items completed, 1 failed\n"));
     assert_eq!(sandbox.json(&["plan", "show"])["loops"][0]["position"], 3);
 }
 

@@ -70,7 +70,7 @@ fn a_yes_is_to_the_hash_that_was_named() {
     insta::assert_snapshot!(plain(&said), @r"
     error: there is no draft `HASH8` in this checkout
 
-    hint: `HASH8` waits: Sign in with a code
+    hint: `HASH8` awaits approval: Sign in with a code
     ");
     let first = hash(&sandbox);
     sandbox.write("SPEC.md", SPEC.replace("1.1 Make", "1.1 Issue"));
