@@ -1,7 +1,7 @@
-//! `project.yaml`, which other tools read too. Steadfast reads `workflow.stop_hook` in it.
+//! `project.yaml`, which other tools also read. Steadfast reads only `workflow.stop_hook`.
 //!
-//! A file without that key is not parsed, so that a template or a dialect of another tool is not an error here. The tree is
-//! built here because the loaders of the YAML crates have no limit for nested blocks: dropping their tree of 100,000 levels
+//! A file without that key is not parsed: a template or another tool's dialect is not an error here. This file builds the
+//! YAML tree itself because the loaders of the YAML crates do not limit nesting: dropping a tree with 100,000 levels
 //! overflows the stack of a hook.
 
 use std::path::Path;
@@ -11,13 +11,13 @@ use steadfast_model::{ExitOn, Options, Settings, StopOptions};
 
 use crate::config::ConfigError;
 
-/// The name of the file, at the root of the checkout.
+/// The file name, at the root of the checkout.
 pub(crate) const PROJECT_YAML: &str = "project.yaml";
 
-/// The limit of nesting, far above that of any real file.
+/// The maximum nesting depth, far above that of any real file.
 const DEEPEST: usize = 64;
 
-/// The options of the file. `None`: it has none.
+/// Returns the options of the file. `None` if it has none.
 pub(crate) fn parse(path: &Path, text: &str) -> Result<Option<Options>, ConfigError> {
     if !text.contains("stop_hook") {
         return Ok(None);
@@ -48,7 +48,7 @@ impl Wrong {
 
 impl From<ScanError> for Wrong {
     fn from(error: ScanError) -> Self {
-        Self::at(*error.marker(), format!("not YAML: {}", error.info()))
+        Self::at(*error.marker(), format!("invalid YAML: {}", error.info()))
     }
 }
 
@@ -58,7 +58,7 @@ struct Node {
 }
 
 enum Value {
-    /// Its text, and whether it is quoted.
+    /// The text, and true if it is quoted.
     Scalar(String, bool),
     List(Vec<Node>),
     Map(Vec<(Node, Node)>),
@@ -67,7 +67,7 @@ enum Value {
 }
 
 impl Node {
-    /// The last of that name counts.
+    /// If a key occurs twice, the last one counts.
     fn get(&self, key: &str) -> Option<&Self> {
         let Value::Map(members) = &self.value else { return None };
         let named = members.iter().rev().find(|(name, _)| matches!(&name.value, Value::Scalar(name, _) if name == key));
@@ -81,7 +81,7 @@ impl Node {
 
 type Events<'a> = Parser<'a, saphyr_parser::StrInput<'a>>;
 
-/// The first document of the file.
+/// Parses the first document of the file.
 fn document(text: &str) -> Result<Option<Node>, Wrong> {
     let mut events: Events<'_> = Parser::new_from_str(text);
     while let Some(next) = events.next() {
@@ -97,7 +97,7 @@ fn document(text: &str) -> Result<Option<Node>, Wrong> {
 fn node(event: Event<'_>, span: Span, events: &mut Events<'_>, depth: usize) -> Result<Node, Wrong> {
     let at = span.start;
     if depth == 0 {
-        return Err(Wrong::at(at, "this is nested too deep"));
+        return Err(Wrong::at(at, format!("more than {DEEPEST} nested levels")));
     }
     let value = match event {
         Event::Scalar(text, style, ..) => Value::Scalar(text.into_owned(), style != ScalarStyle::Plain),
@@ -129,7 +129,7 @@ fn node(event: Event<'_>, span: Span, events: &mut Events<'_>, depth: usize) -> 
 fn following<'a>(events: &mut Events<'a>, at: Marker) -> Result<(Event<'a>, Span), Wrong> {
     match events.next() {
         Some(next) => Ok(next?),
-        None => Err(Wrong::at(at, "not YAML: this has no end")),
+        None => Err(Wrong::at(at, "invalid YAML: the file ends too early")),
     }
 }
 
@@ -141,7 +141,7 @@ fn stop_options(hook: &Node) -> Result<StopOptions, Wrong> {
         _ => return Err(Wrong::at(hook.at, "expected keys with values below `stop_hook`")),
     };
     for (name, value) in members.iter().filter(|(_, value)| !value.is_nothing()) {
-        let Value::Scalar(key, _) = &name.value else { return Err(unknown(name, "this")) };
+        let Value::Scalar(key, _) = &name.value else { return Err(Wrong::at(name.at, "expected the name of a key")) };
         match key.as_str() {
             "enabled" => stop.enabled = Some(boolean(value)?),
             "check_ready_tasks" => stop.check_ready_tasks = Some(boolean(value)?),
@@ -165,7 +165,7 @@ fn unknown(name: &Node, key: &str) -> Wrong {
 fn text(node: &Node) -> Result<String, Wrong> {
     match &node.value {
         Value::Scalar(text, _) => Ok(text.clone()),
-        _ => Err(Wrong::at(node.at, "expected a text")),
+        _ => Err(Wrong::at(node.at, "expected a string")),
     }
 }
 

@@ -1,5 +1,9 @@
-//! What the operating system does for us, one door each: replace a file, lock a file, read the process table, start a
-//! program. All else that starts a process or reads `/proc` goes through here.
+//! The doors to the operating system: replace a file, lock a file, read the process table, start a program. Clippy's
+//! `disallowed-methods` sends every other crate through them.
+//!
+//! Main items: [`replace`] and [`PendingFile`] write files in one step, [`FileLock`] locks between processes,
+//! [`ProcessEntry`] is a row of `/proc`, [`program`] starts a process. Start with `file.rs`: all state of Steadfast is
+//! written through it.
 
 mod file;
 mod lock;

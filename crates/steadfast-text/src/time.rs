@@ -1,4 +1,4 @@
-//! Times and spans as people and programs write them. Times are milliseconds since 1970.
+//! Formatted times and durations. Times are milliseconds since 1970.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -6,14 +6,14 @@ use jiff::tz::TimeZone;
 
 const UNITS: [(char, u64); 5] = [('w', 604_800), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
-/// `2026-11-19T01:43:36Z`: RFC 3339 in UTC, whole seconds. A time beyond the year 9999 is written as the last one before.
+/// Formats `2026-11-19T01:43:36Z`: RFC 3339 in UTC, whole seconds. Times after the year 9999 become its last second.
 #[must_use]
 pub fn format_time(millis: i64) -> String {
     let seconds = millis.div_euclid(1_000).clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
     Timestamp::from_second(seconds).unwrap_or_default().to_string()
 }
 
-/// A time with its offset from UTC, as RFC 3339 has it, or a day alone, which begins in UTC.
+/// Parses an RFC 3339 time with its UTC offset, or a day, which starts at midnight UTC.
 #[must_use]
 pub fn parse_time(text: &str) -> Option<i64> {
     const DAY: usize = "2026-11-19".len();
@@ -24,7 +24,7 @@ pub fn parse_time(text: &str) -> Option<i64> {
     text.parse().ok().map(Timestamp::as_millisecond)
 }
 
-/// The milliseconds of `90s`, `8h` or `1h 30m`.
+/// Parses `90s`, `8h` or `1h 30m` into milliseconds.
 #[must_use]
 pub fn parse_span(text: &str) -> Option<u64> {
     let mut rest = text.trim();
@@ -40,7 +40,7 @@ pub fn parse_span(text: &str) -> Option<u64> {
     seconds?.checked_mul(1_000)
 }
 
-/// `1d 1h 30m`: days, hours, minutes and seconds, those that are zero left out.
+/// Formats `1d 1h 30m`: days, hours, minutes and seconds, without those that are zero.
 #[must_use]
 pub fn format_span(millis: u64) -> String {
     let mut rest = millis / 1_000;
@@ -54,7 +54,7 @@ pub fn format_span(millis: u64) -> String {
     if parts.is_empty() { "0s".to_owned() } else { parts.join(" ") }
 }
 
-/// How long ago something was, in one unit: `12 min ago`.
+/// Formats how long ago something happened, in one unit: `12 min ago`.
 #[must_use]
 pub fn ago(millis: i64) -> String {
     match millis / 1_000 {

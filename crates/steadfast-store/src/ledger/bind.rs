@@ -1,7 +1,7 @@
-//! The one door for what is written into the ledger: a text that is bound to a statement goes without its secrets.
+//! Redacts every text before it is bound to a statement, so that no secret gets into the ledger.
 //!
-//! The values of a statement come as an array or in `params!`, and [`super::connection`] takes nothing else. What it looks for passes the same door as what it keeps, so a
-//! row is found by the text it was kept under.
+//! The values of a statement come as an array or in `params!`; [`super::connection`] accepts nothing else. Search values are
+//! redacted, too, so a row is found by the text under which it was stored.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 
 use steadfast_redact::redact;
 
-/// What can be bound.
+/// A value that can be bound to a statement.
 pub(in crate::ledger) trait Bind {
     fn bind(&self) -> rusqlite::Result<ToSqlOutput<'_>>;
 }
 
-/// A value on its way into a statement.
+/// Adapts a [`Bind`] value for rusqlite.
 pub(in crate::ledger) struct Bound<'a, T: Bind + ?Sized> {
     value: &'a T,
 }
@@ -39,12 +39,11 @@ macro_rules! params {
 
 pub(in crate::ledger) use params;
 
-/// A text that is used as it is: a path, or what is executed or compared. Shown, it is redacted like any other.
+/// A text that is stored unredacted: a path, or something that is executed or compared. It is redacted when it is shown.
 #[derive(Debug)]
 pub(in crate::ledger) struct AsGiven<'a>(pub(in crate::ledger) &'a str);
 
-/// A document of [`super::column::text`], whose strings went without their secrets already, or of
-/// [`super::column::exact`].
+/// A JSON document from [`super::column::text`], which has redacted its strings, or from [`super::column::exact`].
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::ledger) struct Json(pub(in crate::ledger) String);
 
@@ -96,7 +95,7 @@ impl Bind for Json {
     }
 }
 
-/// What holds no text.
+/// Implements [`Bind`] for types without text.
 macro_rules! plain {
     ($($kind:ty),*) => {
         $(impl Bind for $kind {

@@ -1,6 +1,6 @@
-//! The connection as the rest of the ledger has it: whatever is bound to a statement passes [`super::bind`].
+//! The connection for the rest of the ledger. Every bound value passes [`super::bind`], which redacts it.
 //!
-//! rusqlite's own connection is not reachable from here on, so there is no second way to keep a text.
+//! rusqlite's own connection is private to this file, so no text can be stored without redaction.
 
 use std::ops::Deref;
 
@@ -13,7 +13,7 @@ use super::error::Fault;
 pub(in crate::ledger) struct Connection(rusqlite::Connection);
 
 impl Connection {
-    /// Takes in a connection that was opened and migrated.
+    /// Wraps a connection that is already opened and migrated.
     pub(in crate::ledger) fn new(connection: rusqlite::Connection) -> Self {
         Self(connection)
     }
@@ -39,7 +39,6 @@ impl Connection {
         parameters.bound(|bound| self.0.query_row(sql, params(bound), map))
     }
 
-    /// All rows of a query.
     pub(in crate::ledger) fn rows<T, C: FromIterator<T>>(
         &self,
         sql: &str,
@@ -51,7 +50,7 @@ impl Connection {
         Ok(rows.collect::<Result<C>>()?)
     }
 
-    /// The only row of a query.
+    /// Returns the only row of a query.
     pub(in crate::ledger) fn row<T>(
         &self,
         sql: &str,
@@ -61,7 +60,6 @@ impl Connection {
         Ok(self.prepare_cached(sql)?.query_row(parameters, map)?)
     }
 
-    /// The first row of a query, if there is one.
     pub(in crate::ledger) fn first<T>(
         &self,
         sql: &str,
@@ -71,7 +69,7 @@ impl Connection {
         Ok(self.prepare_cached(sql)?.query_row(parameters, map).optional()?)
     }
 
-    /// Changes rows, and says how many.
+    /// Changes rows, and returns their number.
     pub(in crate::ledger) fn change(
         &self,
         sql: &str,
@@ -80,7 +78,7 @@ impl Connection {
         Ok(self.prepare_cached(sql)?.execute(parameters)?)
     }
 
-    /// Changes rows, however many.
+    /// Changes rows, and ignores their number.
     pub(in crate::ledger) fn run(&self, sql: &str, parameters: impl Parameters) -> std::result::Result<(), Fault> {
         self.change(sql, parameters).map(drop)
     }
@@ -89,18 +87,18 @@ impl Connection {
         self.0.last_insert_rowid()
     }
 
-    /// For who only reads: all of it from one state of the database.
+    /// Starts a read transaction: all its queries see the same state of the database.
     pub(in crate::ledger) fn reading(&self) -> Result<Transaction<'_>> {
         Transaction::begin(self, "BEGIN DEFERRED")
     }
 
-    /// With the lock of the one writer.
+    /// Starts a write transaction and takes the lock of the only writer.
     pub(in crate::ledger) fn writing(&mut self) -> Result<Transaction<'_>> {
         Transaction::begin(self, "BEGIN IMMEDIATE")
     }
 }
 
-/// Undone when it is dropped before its commit.
+/// A transaction. Dropping it without a commit rolls it back.
 #[derive(Debug)]
 pub(in crate::ledger) struct Transaction<'c> {
     connection: &'c Connection,
@@ -113,7 +111,7 @@ impl<'c> Transaction<'c> {
     }
 
     pub(in crate::ledger) fn commit(self) -> Result<()> {
-        // Where this fails, dropping takes it back.
+        // If this fails, dropping rolls back.
         self.connection.0.execute_batch("COMMIT")
     }
 }
@@ -129,7 +127,7 @@ impl Deref for Transaction<'_> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if !self.connection.0.is_autocommit() {
-            // SQLite takes back what is not committed in any case.
+            // SQLite rolls back anyway when the connection closes.
             let _ = self.connection.0.execute_batch("ROLLBACK");
         }
     }
@@ -167,7 +165,7 @@ impl Statement<'_> {
     }
 }
 
-/// What is bound to a statement: nothing, values of one type, or `params!`. Each of them passes [`Bind`].
+/// The values for a statement: none, an array of one type, or `params!`. Each of them passes [`Bind`].
 pub(in crate::ledger) trait Parameters {
     fn bound<T>(self, with: impl FnOnce(&[&dyn Bind]) -> T) -> T;
 }
@@ -184,7 +182,7 @@ impl<B: Bind, const N: usize> Parameters for [B; N] {
     }
 }
 
-/// The values of `params!`.
+/// The values made by `params!`.
 #[derive(Clone, Copy)]
 pub(in crate::ledger) struct Values<'a> {
     pub(in crate::ledger) values: &'a [&'a dyn Bind],

@@ -1,9 +1,9 @@
-//! Plans whose tasks are kept elsewhere. They are followed: what changed there changes here, and what changed here and
-//! was not told there yet is known.
+//! Plans whose tasks are in an external tracker. Steadfast follows them: changes in the tracker are applied here, and
+//! changes here that the tracker does not know yet are listed.
 //!
-//! A task has three statuses: how it stood there when that was last read (`seen`), how it stood here right after
-//! (`taken`), and how it stands here. Where the first differs from what is read now, something happened there; where the
-//! last two differ, something happened here.
+//! A task has three statuses: in the tracker at the last reading (`seen`), here right after that reading (`taken`), and here
+//! now. If the tracker's current status differs from `seen`, it changed there. If the current status here differs from
+//! `taken`, it changed here.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,27 +22,27 @@ use super::{Head, Joined, Ledger, LedgerError, added, evidence, imported_status,
 use crate::ledger::bind::{AsGiven, params};
 use crate::ledger::connection::{Connection, Transaction};
 
-/// What was read elsewhere, on its way into the ledger.
+/// A reading of the tracker.
 #[derive(Clone, Copy, Debug)]
 pub struct Following<'a> {
     pub plan: &'a Plan,
-    /// How its tasks stand there; of those that are missing, nothing was begun.
+    /// The statuses of the tasks in the tracker. Tasks that are missing here are pending.
     pub reported: &'a [Reported],
-    /// Over what was authored.
+    /// The hash of the authored text.
     pub hash: &'a str,
-    /// Of all that was read.
+    /// The hash of everything that was read.
     pub digest: &'a str,
     pub worktree: &'a str,
-    /// What it is called, `beads:bd-x7y8`.
+    /// The tracker's name for the list, such as `beads:bd-x7y8`.
     pub source: &'a str,
-    /// A human who loads it vouches for what is in it now.
+    /// If a human loads it, the human vouches for its current content.
     pub added_by: AddedBy,
-    /// What each command of a check stands for, as JSON.
+    /// The definition of each check command, as JSON.
     pub frozen: &'a BTreeMap<String, String>,
     pub now: Millis,
 }
 
-/// What happened there since it was last read.
+/// A change in the tracker since the last reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrackerChange {
     pub task: TaskId,
@@ -54,47 +54,47 @@ pub struct TrackerChange {
 pub enum Happened {
     Added,
     Renamed,
-    /// It is not there any more, nor is it here.
+    /// It was removed there, and so it was removed here.
     Removed,
-    /// Its status changed there, and so it did here.
+    /// Its status changed there, and so it changed here.
     Moved {
         from: Status,
         to: Status,
     },
-    /// It was closed there, and its check has not passed here: it stays open.
+    /// It was closed there, but its check has not passed here, so it stays open.
     Unproven,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowedPlan {
     pub plan: PlanId,
-    /// It was not followed before: all of it is new.
+    /// The plan was not followed before, so all of it is new.
     pub is_new: bool,
     pub news: Vec<TrackerChange>,
 }
 
-/// A status of ours that has to be told there.
+/// A status change that must be reported to the tracker.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Untold {
     pub task: Task,
-    /// How it stood there when that was last read.
+    /// The task's status in the tracker at the last reading.
     pub seen: Status,
-    /// Why it is blocked.
+    /// The reason if it is blocked.
     pub reason: Option<String>,
-    /// The last that is known of it.
+    /// The last evidence.
     pub evidence: Option<Evidence>,
-    /// The branch of the run that did it.
+    /// The branch of the run that did the work.
     pub branch: Option<String>,
 }
 
 impl Untold {
-    /// It is done, and the word of an agent is all that says so.
+    /// Returns true if the task is done, but only the agent says so.
     pub fn is_claim(&self) -> bool {
         self.task.status == Status::Done && !is_proof(self.evidence.as_ref())
     }
 }
 
-/// Whether an issue is closed on it: on what Steadfast saw, or on a human's word.
+/// Checks if this evidence is enough to close an issue: something that Steadfast saw, or a human's word.
 fn is_proof(evidence: Option<&Evidence>) -> bool {
     evidence.is_some_and(|evidence| evidence.passed && evidence.class != EvidenceClass::Claimed)
 }
@@ -108,7 +108,7 @@ struct Known {
 }
 
 impl Ledger {
-    /// The plan that follows this source, and the digest of what was read of it last.
+    /// Returns the plan that follows this source, and the hash of its last reading.
     pub fn followed(&self, worktree: &str, source: &str) -> Result<Option<(PlanId, String)>, LedgerError> {
         self.read(|connection| {
             let Some(plan) = spec::of_source(connection, worktree, source)? else { return Ok(None) };
@@ -118,7 +118,7 @@ impl Ledger {
         })
     }
 
-    /// Takes in what was read. What a run works off stays as it is until that is over.
+    /// Applies a reading. Does nothing while a run works on the plan.
     pub fn follow(&mut self, following: Following<'_>) -> Result<FollowedPlan, LedgerError> {
         for planned in &following.plan.tasks {
             task::new_within(&spec::as_new(planned, following.added_by))?;
@@ -136,8 +136,8 @@ impl Ledger {
         })
     }
 
-    /// What changed here since, in the order of the tasks. A task that is done on a claim was told as in progress; it is told
-    /// again when there is a proof.
+    /// Lists the changes here that the tracker does not know, in the order of the tasks. A task that is done by a claim was
+    /// reported as in progress; it is listed again when there is a proof.
     pub fn untold(&self, plan: &PlanId) -> Result<Vec<Untold>, LedgerError> {
         self.read(|connection| {
             let rows: Vec<(TaskId, Status, Option<String>, bool)> = connection.rows(
@@ -164,7 +164,7 @@ impl Ledger {
         })
     }
 
-    /// It was told there how a task stands here, and stands so there.
+    /// Records that the tracker was informed of this status, and now has the status `there`.
     pub fn told(&mut self, untold: &Untold, there: Status) -> Result<(), LedgerError> {
         let Task { plan, id, status, .. } = &untold.task;
         self.write(|transaction, _| {
@@ -176,7 +176,7 @@ impl Ledger {
     }
 }
 
-/// The first time: as it stands there, so it stands here.
+/// Loads a list for the first time, with the statuses of the tracker.
 fn begin(
     transaction: &Transaction<'_>,
     touched: &mut Touched,
@@ -198,7 +198,7 @@ fn begin(
     Ok(FollowedPlan { plan: id, is_new: true, news: news.collect() })
 }
 
-/// Who follows one list followed another before: that one is over.
+/// Archives the plans of other lists, because a worktree follows only one.
 fn put_others_away(
     transaction: &Transaction<'_>,
     touched: &mut Touched,
@@ -234,7 +234,7 @@ fn go_on(
         task::all(transaction, id)?.into_iter().map(|task| (task.id.clone(), task)).collect();
     let mut news = Vec::new();
     let listed: HashSet<&TaskId> = plan.tasks.iter().map(|planned| &planned.id).collect();
-    // What was closed is not missed: trackers forget what is done.
+    // Closed tasks may be missing: trackers drop finished issues.
     let is_gone = |task: &&Task| !listed.contains(&task.id) && task.phase.is_some() && task.status != Status::Done;
     for task in present.values().filter(is_gone) {
         transaction.execute("DELETE FROM task WHERE plan = ?1 AND id = ?2", params![id.as_str(), task.id.as_str()])?;
@@ -263,7 +263,7 @@ fn go_on(
     Ok(news)
 }
 
-/// What holds of the plan as a whole: what it is for, what waits for what, and what was read.
+/// Stores the head of the plan, its dependencies, its frozen checks and the hash of the reading.
 fn finish(
     transaction: &Transaction<'_>,
     touched: &mut Touched,
@@ -273,12 +273,12 @@ fn finish(
     let Following { plan, hash, digest, added_by, frozen, now, .. } = *following;
     let head = Head {
         hash: Some(hash.to_owned()),
-        // It is read again anyway.
+        // No text hash: the list is read again anyway.
         text: None,
         description: plan.description.clone(),
         constraints: plan.constraints.clone(),
         criteria: plan.criteria.clone(),
-        // What a tracker says is never run like that.
+        // Commands from a tracker are never executed without a human.
         checks: Vec::new(),
         must_nots: spec::head(transaction, id)?.must_nots,
         promise: plan.promise.clone(),
@@ -292,7 +292,7 @@ fn finish(
         "UPDATE plan SET head = ?2, title = ?3 WHERE id = ?1",
         params![id.as_str(), text(&head), plan.feature],
     )?;
-    // What a human vouched for is not this any more.
+    // The content is no longer the one for which a human vouched.
     if authored.as_deref() != Some(hash) {
         let by = params![id.as_str(), added_by.as_str()];
         transaction.execute("UPDATE plan SET added_by = ?2 WHERE id = ?1", by)?;
@@ -303,7 +303,7 @@ fn finish(
         transaction.execute("UPDATE task SET added_by = ?2 WHERE plan = ?1 AND phase IS NOT NULL", human)?;
     }
     wait(transaction, id, &plan.tasks)?;
-    // Whoever may write to the list must not be able to have a check taken for another one.
+    // Otherwise a person with write access to the list could redefine a check.
     let freeze = if added_by == AddedBy::Human { super::frozen::put } else { super::frozen::put_first };
     for (command, definition) in frozen {
         freeze(transaction, id, command, definition, now)?;
@@ -316,7 +316,7 @@ fn finish(
     Ok(())
 }
 
-/// Tasks wait for what the list says, and for nothing else.
+/// Sets exactly the dependencies that the list has.
 fn wait(transaction: &Transaction<'_>, id: &PlanId, tasks: &[PlannedTask]) -> Result<(), Fault> {
     let wanted: HashSet<(&str, &str)> = tasks
         .iter()
@@ -357,7 +357,7 @@ fn standings(reported: &[Reported]) -> Standings<'_> {
     reported.iter().map(|reported| (&reported.task, reported)).collect()
 }
 
-/// A task that is new, as it stands there. Nobody did the work here, so nothing is earned.
+/// Adds a new task with its status in the tracker. It earns nothing, because nobody did the work here.
 fn add(
     transaction: &Transaction<'_>,
     id: &PlanId,
@@ -402,7 +402,7 @@ fn add(
     Ok(())
 }
 
-/// What is said of a task that is here already. What was noted here stays behind what is written there.
+/// Updates the text of an existing task. Notes that were added here stay below the tracker's notes.
 fn change(
     transaction: &Transaction<'_>,
     task: &Task,
@@ -441,7 +441,7 @@ fn change(
     )
 }
 
-/// Brings the two statuses of a task together.
+/// Reconciles the two statuses of a task.
 fn move_on(
     transaction: &Transaction<'_>,
     touched: &mut Touched,
@@ -454,13 +454,13 @@ fn move_on(
     let reported = stand.get(&planned.id).copied();
     let theirs = reported.map_or(Status::Pending, |reported| reported.status);
     let ours = task.status;
-    // What was loaded from the same file before it was followed was told nothing.
+    // A plan that was loaded from the same file before it was followed has reported nothing.
     let (seen, taken) = before.map_or((Status::Pending, Status::Pending), |known| (known.seen, known.taken));
     if theirs == ours {
         keep(transaction, &task.plan, planned, theirs, ours)?;
         return Ok(None);
     }
-    // What was done here waits to be told there, unless it was closed there by others.
+    // A change made here waits to be reported to the tracker, unless the issue was closed there.
     if theirs == seen || (ours != taken && theirs != Status::Done) {
         keep(transaction, &task.plan, planned, theirs, taken)?;
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The items of a host's list as tasks of their session's own plan. From a journal: what was closed here stays closed, and
-//! what has a check is closed by nothing else.
+//! Turns the items of a host's task list into tasks of their session's own plan. All changes come from a journal. A task
+//! with a check is closed only by its check, and a task that was closed here stays closed.
 
 use steadfast_model::{AddedBy, Check, ListItem, ListStatus, Millis, PlanId, SessionId, Status, TaskId};
 
@@ -15,13 +15,13 @@ use super::{evidence, proof};
 use crate::ledger::bind::params;
 use crate::ledger::connection::Transaction;
 
-/// What such a plan is called.
+/// The title of such a plan.
 const TITLE: &str = "the host's task list";
 
-/// Why a task is set aside whose item is gone.
-const GONE: &str = "it left the host's task list open";
+/// The reason of a block for a task whose item was removed.
+const GONE: &str = "it was removed from the host's task list while it was open";
 
-/// A change of the host's list.
+/// A change of the host's task list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change<'a> {
     pub(super) plan: &'a PlanId,
@@ -35,7 +35,7 @@ pub(super) struct Change<'a> {
 pub(super) fn apply(transaction: &Transaction<'_>, touched: &mut Touched, change: &Change<'_>) -> Result<(), Fault> {
     let Change { plan, session, worktree, items, gone, at } = *change;
     if plan::is_known(transaction, plan)? {
-        // A human who cleared it wants to hear no more of it.
+        // A human cleared this plan and does not want it back.
         if plan::is_cleared(transaction, plan)? {
             return Ok(());
         }
@@ -102,12 +102,12 @@ fn put(
         }
     };
     let to = match (item.status, before.status, before.checked) {
-        // Only the check closes it.
+        // Only its check closes this task.
         (ListStatus::Completed, _, true) => return Ok(()),
         (ListStatus::Completed, Status::Pending | Status::InProgress, false) => Status::Done,
         (ListStatus::InProgress, Status::Pending, _) => Status::InProgress,
         (ListStatus::Pending, Status::InProgress, _) => Status::Pending,
-        // The agent took its word back.
+        // The agent reopened it.
         (ListStatus::Pending | ListStatus::InProgress, Status::Done, false) => Status::Pending,
         _ => return Ok(()),
     };
@@ -120,7 +120,7 @@ fn put(
     Ok(())
 }
 
-/// Its words are the list's; its check is the one it came with.
+/// Updates the title. An existing check stays.
 fn rename(
     transaction: &Transaction<'_>,
     touched: &mut Touched,

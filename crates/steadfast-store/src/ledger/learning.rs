@@ -1,4 +1,4 @@
-//! What past runs taught, and what a human thinks of it.
+//! Learnings from past sessions, and a human's opinion of them.
 
 use std::borrow::Cow;
 
@@ -14,16 +14,16 @@ use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 use steadfast_redact::redact;
 
-/// How long what was learned may be, in characters. It is read in one breath.
+/// The maximum lengths in characters. A learning should be readable at a glance.
 const TEXT: usize = 500;
 const WHY: usize = 1_000;
 const PATH: usize = 4_096;
 const FILES: usize = 20;
 
-/// How many a human has not looked at yet. Who has more looks at none of them.
+/// The maximum number of open learnings. A human with more would review none of them.
 const OPEN: usize = 500;
 
-/// How sure an agent's word is, and by how much the same said again is surer.
+/// The confidence in an agent's statement, and the increase for each repetition.
 const SAID: u8 = 50;
 const AGAIN: u8 = 10;
 const MOST_SAID: u8 = 90;
@@ -33,14 +33,14 @@ pub struct Learning {
     pub id: u64,
     pub kind: LearningKind,
     pub text: String,
-    /// What it rests on; may be empty.
+    /// The reason, which may be empty.
     pub why: String,
     pub files: Vec<String>,
     pub keywords: Vec<String>,
     /// 0 to 100.
     pub confidence: u8,
     pub status: LearningStatus,
-    /// In which it was learned.
+    /// The session in which it was learned.
     pub session: Option<SessionId>,
     pub source: LearningSource,
     pub created_at: Millis,
@@ -49,11 +49,11 @@ pub struct Learning {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LearningKind {
-    /// A way that does not work.
+    /// An approach that does not work.
     Failure,
-    /// How something is.
+    /// A fact.
     Discovery,
-    /// What has to be kept to.
+    /// A rule to follow.
     Constraint,
 }
 
@@ -69,13 +69,13 @@ impl LearningKind {
     }
 }
 
-/// What a human thinks of it.
+/// A human's opinion of a learning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LearningStatus {
-    /// Nobody has looked at it yet.
+    /// No human has reviewed it yet.
     Open,
     Confirmed,
-    /// It is not so. Kept, so that it does not come back.
+    /// Wrong. It is kept so that agents cannot add it again.
     Dismissed,
 }
 
@@ -90,7 +90,7 @@ impl LearningStatus {
         }
     }
 
-    /// A human's word is certain.
+    /// A human's opinion is certain.
     fn confidence(self) -> u8 {
         match self {
             Self::Open => SAID,
@@ -100,7 +100,7 @@ impl LearningStatus {
     }
 }
 
-/// Who says so.
+/// The author of a learning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LearningSource {
     Agent,
@@ -119,7 +119,7 @@ impl LearningSource {
         }
     }
 
-    /// What a human writes down they have confirmed by that.
+    /// A learning written by a human is confirmed.
     fn status(self) -> LearningStatus {
         match self {
             Self::Human => LearningStatus::Confirmed,
@@ -138,13 +138,13 @@ pub struct NewLearning {
     pub source: LearningSource,
 }
 
-/// What came of writing one down.
+/// The result of adding a learning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Learned {
     New(Learning),
-    /// It was there. Said again, an open one is surer; a human's word confirms it.
+    /// It existed. Repeating an open learning increases its confidence; a human who repeats it confirms it.
     Known(Learning),
-    /// A human said that it is not so, and only a human takes that back.
+    /// A human has dismissed it. Only a human can revert this.
     Dismissed(Learning),
 }
 
@@ -154,7 +154,7 @@ const COLUMNS: &str =
 impl Ledger {
     pub fn learn(&mut self, new: &NewLearning, now: Millis) -> Result<Learned, LedgerError> {
         within("a learning", &new.text, TEXT)?;
-        within("the reason of a learning", &new.why, WHY)?;
+        within("the reason for a learning", &new.why, WHY)?;
         if new.files.len() > FILES {
             return Err(LedgerError::LearningFiles { count: new.files.len(), bound: FILES });
         }
@@ -168,7 +168,7 @@ impl Ledger {
         })
     }
 
-    /// Those that nobody has looked at first, then the confirmed, then the dismissed; the newest of each first.
+    /// Returns all learnings: first the open ones, then the confirmed, then the dismissed; each group with the newest first.
     pub fn learnings(&self) -> Result<Vec<Learning>, LedgerError> {
         self.read(|connection| {
             let mut all = Vec::new();
@@ -179,7 +179,7 @@ impl Ledger {
         })
     }
 
-    /// A human's word on one.
+    /// Stores a human's opinion of a learning.
     pub fn judge_learning(&mut self, id: u64, status: LearningStatus, now: Millis) -> Result<Learning, LedgerError> {
         self.write(|transaction, _| {
             let known = find(transaction, id)?.ok_or(LedgerError::UnknownLearning { id })?;
@@ -190,7 +190,7 @@ impl Ledger {
     }
 }
 
-/// Those of one status, the newest first.
+/// Returns the learnings with one status, the newest first.
 pub(super) fn with_status(connection: &Connection, status: LearningStatus) -> Result<Vec<Learning>, Fault> {
     connection.rows(
         &format!("SELECT {COLUMNS} FROM learnings WHERE status = ?1 ORDER BY updated_at DESC, id DESC"),
@@ -280,7 +280,7 @@ fn find(connection: &Connection, id: u64) -> Result<Option<Learning>, Fault> {
     connection.first(&format!("SELECT {COLUMNS} FROM learnings WHERE id = ?1"), [id], from_row)
 }
 
-/// The one that says the same.
+/// Finds a learning with the same text, ignoring case.
 fn same(connection: &Connection, kind: LearningKind, said: &str) -> Result<Option<Learning>, Fault> {
     connection.first(
         &format!("SELECT {COLUMNS} FROM learnings WHERE kind = ?1 AND text = ?2 COLLATE NOCASE"),

@@ -1,5 +1,5 @@
-//! Who may work on a task for a while. Every lease has a higher token than all before it on that task, so that one who
-//! slept through its end cannot write over its successor.
+//! Leases: the right to work on a task for a limited time. Each new lease of a task has a higher token, so that a holder who
+//! missed the end of its lease cannot overwrite its successor.
 
 use steadfast_model::{Millis, PlanId, TaskId};
 
@@ -24,22 +24,22 @@ impl Lease {
     }
 }
 
-/// The token a change is made under.
+/// The token under which a change is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
     pub token: u64,
 }
 
-/// A row of the table: the last lease that was given.
+/// A row of the table: the last lease of a task.
 struct Last {
-    /// None: given back.
+    /// None if it was released.
     holder: Option<String>,
     token: u64,
     expires_at: Millis,
 }
 
 impl Ledger {
-    /// The same holder asking again gets a new token too: it may be the one that came back after a crash.
+    /// Acquires a lease. The same holder also gets a new token: it may be a process that was restarted after a crash.
     pub fn acquire_lease(
         &mut self,
         plan: &PlanId,
@@ -51,7 +51,7 @@ impl Ledger {
         self.write(|transaction, _| acquire(transaction, plan, task, holder, now, after(now, ttl_ms)))?
     }
 
-    /// All of them or none.
+    /// Acquires all leases or none.
     pub fn acquire_leases(
         &mut self,
         plan: &PlanId,
@@ -77,14 +77,14 @@ impl Ledger {
         })?
     }
 
-    /// Also after it ran out, as long as nobody else has it.
+    /// Renews a lease, even an expired one if no other holder has acquired it.
     pub fn renew_lease(&mut self, lease: &Lease, ttl_ms: u64, now: Millis) -> Result<Lease, LeaseError> {
         let expires_at = after(now, ttl_ms);
         let renewed = self.write(|transaction, _| renew(transaction, lease, expires_at))?;
         if renewed { Ok(Lease { expires_at, ..lease.clone() }) } else { Err(lost(lease)) }
     }
 
-    /// Each for itself: what comes back are those that were lost.
+    /// Renews each lease separately, and returns the lost ones.
     pub fn renew_leases(&mut self, leases: &mut [Lease], ttl_ms: u64, now: Millis) -> Result<Vec<Lease>, LedgerError> {
         let expires_at = after(now, ttl_ms);
         self.write(|transaction, _| {
@@ -100,13 +100,13 @@ impl Ledger {
         })
     }
 
-    /// Twice is once.
+    /// Releases a lease. Releasing it twice is no error.
     pub fn release_lease(&mut self, lease: &Lease) -> Result<(), LeaseError> {
         let released = self.write(|transaction, _| release(transaction, lease))?;
         if released { Ok(()) } else { Err(lost(lease)) }
     }
 
-    /// What was lost is another's and stays so.
+    /// Releases leases. Lost ones are skipped, because they belong to another holder.
     pub fn release_leases(&mut self, leases: &[Lease]) -> Result<(), LedgerError> {
         self.write(|transaction, _| {
             for lease in leases {
@@ -171,7 +171,7 @@ fn release(transaction: &Transaction<'_>, lease: &Lease) -> Result<bool, Fault> 
     give_back(transaction, &lease.plan, &lease.task, lease.token)
 }
 
-/// Whether it was still theirs.
+/// Releases a lease, and returns false if it was lost before.
 pub(super) fn give_back(
     transaction: &Transaction<'_>,
     plan: &PlanId,
@@ -185,7 +185,7 @@ pub(super) fn give_back(
     Ok(rows == 1)
 }
 
-/// Refuses a token that is not the one the task is held with. One that ran out still counts while nobody else asked.
+/// Rejects a token that is not the current one. An expired lease is valid until another holder acquires it.
 pub(super) fn check(connection: &Connection, plan: &PlanId, task: &TaskId, fence: Fence) -> Result<(), Fault> {
     match last(connection, plan, task)? {
         Some(Last { holder: Some(_), token, .. }) if token == fence.token => Ok(()),

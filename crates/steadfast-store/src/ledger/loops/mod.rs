@@ -1,4 +1,4 @@
-//! Loops: where a request stands on its way to a result, and what it was found to be worth.
+//! Loops: the stage of a request on its way to a result, its scores and its reviews.
 
 mod completed;
 mod review;
@@ -20,12 +20,12 @@ use super::{Ledger, LedgerError, plan, spec};
 use crate::ledger::bind::{AsGiven, Json, params};
 use crate::ledger::connection::{Connection, Transaction};
 
-/// How long a request may be, in characters. A spec is a file, not a request.
+/// The maximum length of a request, in characters. A longer text belongs in a spec file.
 const REQUEST: usize = 20_000;
 const WHY: usize = 1_000;
 
 impl Ledger {
-    /// Puts it down as it is given. A worktree has one that is not finished, at most.
+    /// Creates a loop. A worktree has at most one unfinished loop.
     pub fn create_loop(&mut self, new: &Loop) -> Result<(), LedgerError> {
         within("a request", &new.request, REQUEST)?;
         self.write(|transaction, _| {
@@ -40,25 +40,26 @@ impl Ledger {
         self.read(|connection| row::find(connection, id))
     }
 
-    /// The one of this worktree that is not over.
+    /// Returns the unfinished loop of this worktree.
     pub fn unfinished_loop(&self, worktree: &str) -> Result<Option<Loop>, LedgerError> {
         self.read(|connection| row::unfinished(connection, worktree))
     }
 
-    /// The newest first.
+    /// Returns the loops of this worktree, the newest first.
     pub fn loops_of(&self, worktree: &str) -> Result<Vec<Loop>, LedgerError> {
         self.read(|connection| {
             row::select(connection, "worktree = ?1 ORDER BY started_at DESC, id DESC", params![AsGiven(worktree)])
         })
     }
 
-    /// The one that a plan belongs to, and that is not over.
+    /// Returns the unfinished loop to which a plan belongs.
     pub fn loop_of_plan(&self, plan: &PlanId) -> Result<Option<Loop>, LedgerError> {
         let condition = "plan = ?1 AND ended IS NULL ORDER BY started_at DESC, id DESC LIMIT 1";
         self.read(|connection| Ok(row::select(connection, condition, params![plan.as_str()])?.pop()))
     }
 
-    /// From the stage it was seen in to another; the last one ends it. `false`: somebody else moved it meanwhile.
+    /// Moves a loop from the stage that the caller saw to another; the last stage ends it. `false` if it was moved
+    /// meanwhile.
     pub fn advance_loop(&mut self, id: &LoopId, from: Stage, to: Stage, now: Millis) -> Result<bool, LedgerError> {
         if !from.can_become(to) {
             return Err(LedgerError::StageSkipped { from, to });
@@ -80,14 +81,14 @@ impl Ledger {
         })
     }
 
-    /// Once: what it was given first stays. As it is kept.
+    /// Stores the scores. Existing scores stay. Returns the stored ones.
     pub fn record_scores(&mut self, id: &LoopId, scores: Scores, now: Millis) -> Result<Scores, LedgerError> {
         self.change_loop(id, now, |looped| *looped.scores.get_or_insert(scores))
     }
 
-    /// A human takes a request that is not clear enough. The first reason stays.
+    /// Records that a human accepts an unclear request. The first reason stays.
     pub fn override_loop(&mut self, id: &LoopId, why: &str, now: Millis) -> Result<(), LedgerError> {
-        within("the reason of an override", why, WHY)?;
+        within("the reason for an override", why, WHY)?;
         self.change_loop(id, now, |looped| {
             looped.overridden.get_or_insert_with(|| why.to_owned());
         })
@@ -106,7 +107,7 @@ impl Ledger {
         })
     }
 
-    /// What was shown of the past; each line once.
+    /// Records the lines of past work that were shown, each once.
     pub fn surface(&mut self, id: &LoopId, lines: &[String], now: Millis) -> Result<(), LedgerError> {
         self.change_loop(id, now, |looped| {
             for line in lines {
@@ -121,7 +122,7 @@ impl Ledger {
         self.change_loop(id, now, |looped| looped.spec = Some(spec.to_owned()))
     }
 
-    /// Its plan from now on, and with it what must not happen: whoever works on that plan is held to it.
+    /// Gives the loop its plan. The plan gets the loop's must-nots, so that they are enforced for its agents.
     pub fn attach_plan(&mut self, id: &LoopId, plan: &PlanId, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction, touched| {
             let mut looped = going(transaction, id)?;
@@ -137,16 +138,16 @@ impl Ledger {
         self.change_loop(id, now, |looped| looped.run = Some(run.clone()))
     }
 
-    /// What the gate objected to just now.
+    /// Replaces the objections of the gate.
     pub fn keep_objections(&mut self, id: &LoopId, objections: &[Objected], now: Millis) -> Result<(), LedgerError> {
         self.change_loop(id, now, |looped| {
             looped.objections = objections.to_vec();
         })
     }
 
-    /// A human takes an objection of the gate as it is. A loop that is capped goes on with its gate then.
+    /// Records that a human accepts an objection of the gate. A capped loop then continues with its gate.
     pub fn waive_objection(&mut self, id: &LoopId, waiver: &Waiver, now: Millis) -> Result<(), LedgerError> {
-        within("the reason of a waiver", &waiver.why, WHY)?;
+        within("the reason for a waiver", &waiver.why, WHY)?;
         self.write(|transaction, touched| {
             let mut looped = going_again(transaction, touched, id)?;
             looped.waived.retain(|known| known.objection != waiver.objection);
@@ -157,7 +158,7 @@ impl Ledger {
         })
     }
 
-    /// Ends it at the stage it is in. Its plan and its run are left as they are, but nobody is held to its must-nots.
+    /// Ends a loop at its current stage. Its plan and its run stay, but its must-nots are no longer enforced.
     pub fn end_loop(&mut self, id: &LoopId, end: LoopEnd, now: Millis) -> Result<(), LedgerError> {
         self.write(|transaction, touched| {
             let mut looped = going(transaction, id)?;
@@ -168,7 +169,7 @@ impl Ledger {
         })
     }
 
-    /// Reads it, changes it and keeps it, with nobody in between.
+    /// Reads a loop, changes it and stores it in one transaction.
     fn change_loop<T>(
         &mut self,
         id: &LoopId,
@@ -202,13 +203,13 @@ fn hold(
 
 fn release(transaction: &Transaction<'_>, touched: &mut Touched, looped: &Loop) -> Result<(), Fault> {
     match &looped.plan {
-        // A plan that is gone holds nobody.
+        // A plan that was deleted has no must-nots.
         Some(plan) if plan::worktree_of(transaction, plan)?.is_some() => hold(transaction, touched, plan, Vec::new()),
         _ => Ok(()),
     }
 }
 
-/// What must not happen in a checkout, from the moment its loop has a plan until it is over. Asked with every stop.
+/// Returns the must-nots of a checkout, while its loop has a plan and has not ended. Every stop asks for them.
 pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<String>, Fault> {
     let shape: Option<String> = connection
         .first(
@@ -221,7 +222,7 @@ pub(super) fn must_nots(connection: &Connection, worktree: &str) -> Result<Vec<S
     Ok(shape.map(|shape| shape.limits()).unwrap_or_default())
 }
 
-/// A spec that was loaded anew is the same loop's.
+/// Moves the loop from a plan to the plan that replaces it.
 pub(super) fn follow_plan(transaction: &Transaction<'_>, before: &PlanId, now: &PlanId) -> Result<(), Fault> {
     transaction
         .run("UPDATE loop SET plan = ?2 WHERE plan = ?1 AND ended IS NULL", params![before.as_str(), now.as_str()])
@@ -231,7 +232,7 @@ fn shape_text(shape: &Shape) -> Json {
     with_checks(shape, &shape.checks)
 }
 
-/// What is over is changed by nobody.
+/// Finds a loop, and rejects one that has ended.
 fn going(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
     let looped = row::find(transaction, id)?;
     match looped.ended {
@@ -240,7 +241,7 @@ fn going(transaction: &Transaction<'_>, id: &LoopId) -> Result<Loop, Fault> {
     }
 }
 
-/// One that was capped is under way again: a human says something to what it was capped for.
+/// Finds a loop, and resumes it if it was capped: a human has answered the reason for which it was capped.
 fn going_again(transaction: &Transaction<'_>, touched: &mut Touched, id: &LoopId) -> Result<Loop, Fault> {
     let mut looped = row::find(transaction, id)?;
     if looped.ended != Some(LoopEnd::Capped) {
@@ -258,7 +259,7 @@ fn going_again(transaction: &Transaction<'_>, touched: &mut Touched, id: &LoopId
     Ok(looped)
 }
 
-/// All that changes but its stage: that is moved by who saw it.
+/// Stores every changeable column except the stage: only [`Ledger::advance_loop`] changes that.
 fn keep(transaction: &Transaction<'_>, looped: &Loop) -> Result<(), Fault> {
     transaction.run(
         "UPDATE loop SET spec = ?2, scores = ?3, overridden = ?4, shape = ?5, recall = ?6, plan = ?7, run = ?8,

@@ -8,14 +8,14 @@ use super::{going, going_again, keep, row};
 use crate::ledger::bind::params;
 use crate::ledger::connection::{Connection, Transaction};
 
-/// A review on its way into the ledger.
+/// A review to store.
 #[derive(Clone, Copy, Debug)]
 pub struct NewReview<'a> {
     pub kind: ReviewKind,
     pub score: Option<u8>,
-    /// Their ids are given here.
+    /// Their ids are assigned here.
     pub findings: &'a [Finding],
-    /// As far as it goes beyond the findings: nobody who answered is no review that passed.
+    /// The verdict apart from the findings: a review that no expert answered has not passed.
     pub passed: bool,
     pub now: Millis,
 }
@@ -23,7 +23,7 @@ pub struct NewReview<'a> {
 const FINDING: &str = "id, severity, file, line, expert, text, must_not, resolution";
 
 impl Ledger {
-    /// With its findings, all or nothing. A thorough one counts as a round. As it is kept.
+    /// Adds a review with its findings, and returns it with their ids. A thorough review counts as a round.
     pub fn add_review(&mut self, id: &LoopId, new: &NewReview<'_>) -> Result<Review, LedgerError> {
         self.write(|transaction, _| {
             let mut looped = going(transaction, id)?;
@@ -48,7 +48,7 @@ impl Ledger {
         })
     }
 
-    /// In the order they were made.
+    /// Returns the reviews of a loop in their order.
     pub fn reviews_of(&self, id: &LoopId) -> Result<Vec<Review>, LedgerError> {
         self.read(|connection| {
             row::find(connection, id)?;
@@ -64,7 +64,7 @@ impl Ledger {
         })
     }
 
-    /// What became of a finding. When its review's last blocker is out of the way, that review has passed.
+    /// Resolves a finding. When the last blocker of a review is resolved, the review has passed.
     pub fn resolve_finding(
         &mut self,
         id: &LoopId,
@@ -158,7 +158,7 @@ fn findings_of(connection: &Connection, id: &LoopId, review: u32) -> Result<Vec<
     )
 }
 
-/// Without its findings.
+/// Reads a review without its findings.
 fn from_row(row: &Row<'_>) -> rusqlite::Result<(u32, Review)> {
     let kind = match row.get::<_, Option<u32>>(1)? {
         Some(wave) => ReviewKind::Light { wave },
