@@ -34,7 +34,7 @@ const ALL: [Signal; 13] = [
     Signal::Words,
     Signal::Companions,
     Signal::Neighbours,
-    Signal::Kin,
+    Signal::SimilarName,
     Signal::Folders,
     Signal::Reads,
     Signal::Documents,

@@ -19,7 +19,7 @@ pub enum RunError {
     #[error(transparent)]
     Lease(#[from] LeaseError),
     #[error(transparent)]
-    Grounds(#[from] WorktreeError),
+    Worktree(#[from] WorktreeError),
     #[error(transparent)]
     NotReady(#[from] NotReady),
     #[error(transparent)]
@@ -101,7 +101,7 @@ impl RunError {
             Self::NotClear(_) => Cause::Refused,
             Self::Ledger(error) | Self::Lease(LeaseError::Ledger(error)) => error.into(),
             Self::Lease(LeaseError::Held { .. } | LeaseError::Lost { .. }) => Cause::State,
-            Self::Grounds(_)
+            Self::Worktree(_)
             | Self::Folder { .. }
             | Self::NotWritten { .. }
             | Self::Thread(_)

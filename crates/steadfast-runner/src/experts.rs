@@ -1,8 +1,8 @@
 //! Experts: fresh agents that see a change and write nothing. A panel says what to do differently after a failed check;
 //! a review says what is wrong with what was done.
 //!
-//! What they are told is made here ([`ReviewBrief`]), and what they answer is read here ([`Advice`], [`ExpertOpinion`]), both
-//! without a process. [`Panel`] asks them.
+//! What they are told is made here ([`ReviewBrief`]), and what they answer is read here ([`Advice`],
+//! [`ExpertOpinion`]), both without a process. [`Panel`] asks them.
 
 mod answer;
 mod brief;

@@ -3,5 +3,5 @@
 mod input;
 mod objection;
 
-pub use input::{Broken, GateInput, Rerun, StatedRun, TaskStanding, Weak, judge};
+pub use input::{Broken, GateInput, GateTask, Rerun, StatedRun, Weak, judge};
 pub use objection::{Objection, Offence, Remedy, WeakPlace};

@@ -23,7 +23,7 @@ pub struct Leg<'a> {
     /// A human wants it to end: it is paused then.
     pub stop: &'a Arc<AtomicBool>,
     /// What a panel is told. None: none is held.
-    pub counsel: Option<ReviewBrief>,
+    pub panel_brief: Option<ReviewBrief>,
     pub until: Until,
 }
 
@@ -65,7 +65,7 @@ pub fn go(
     leg: Leg<'_>,
     audience: &mut dyn Audience,
 ) -> Result<RunOutcome, RunError> {
-    let Leg { settings, ready, stop, counsel, until } = leg;
+    let Leg { settings, ready, stop, panel_brief, until } = leg;
     let place = &repository.place;
     let ledger = repository.ledger()?;
     let tasks = Arc::new(RunTasks::of(repository, row.id.to_string()));
@@ -79,7 +79,7 @@ pub fn go(
         place: place.clone(),
         runner: this_process(),
         stop: Arc::clone(stop),
-        counsel,
+        panel_brief,
         until,
         run: row.clone(),
     };

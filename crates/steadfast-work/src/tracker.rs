@@ -16,7 +16,7 @@ use steadfast_store::ledger::{LedgerError, Untold};
 use steadfast_store::{ConfigError, Place};
 
 pub use beads::Beads;
-pub use follow::{NOT_TOLD, Told, follow, in_hook, tell, unread};
+pub use follow::{NOT_TOLD, TrackerNotice, follow, in_hook, tell, unread};
 pub use time_budget::{COMMAND, HOOK, LOOK, TimeBudget};
 
 use slices::Slices;

@@ -3,7 +3,7 @@
 use steadfast_model::{Drift, DriftChange, Event, EventKind, Places, PromptOrigin, Score, State};
 
 use super::content;
-use super::place::{Distance, Signal, Without, WorkScope, folder, standing};
+use super::place::{Distance, Signal, Without, WorkScope, distance, folder};
 use super::score::{Leads, StepScore};
 use super::tool_effects::{ToolEffects, unix};
 use super::words;
@@ -40,7 +40,7 @@ pub(crate) fn went(
             continue;
         }
         let first = !memory.begun;
-        let leads = || standing(memory, scope, file.unwrap_or(folder), without) <= Distance::Kin;
+        let leads = || distance(memory, scope, file.unwrap_or(folder), without) <= Distance::SimilarName;
         if first || leads() {
             add(&mut new.folders, &memory.places.folders, folder);
             file.into_iter().for_each(|file| add(&mut new.known, &memory.places.known, file));

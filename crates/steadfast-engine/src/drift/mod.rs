@@ -16,7 +16,7 @@ mod topic;
 mod words;
 
 pub use content::Fit;
-pub use place::{Distance, Signal, Without, WorkScope, standing};
+pub use place::{Distance, Signal, Without, WorkScope, distance};
 pub use repetition::{Repeated, Repetition, repeated, to_and_fro};
 pub use score::{Leads, StepScore, score};
 pub use tool_effects::ToolEffects;

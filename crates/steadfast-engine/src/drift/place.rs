@@ -23,7 +23,7 @@ pub enum Distance {
     /// reads in many.
     Inside,
     /// A word of its name is in the names of the work.
-    Kin,
+    SimilarName,
     /// It was looked at after the human spoke again, and nothing else leads to it.
     Explored,
     /// It is somewhere below such a folder.
@@ -46,7 +46,7 @@ impl Distance {
         match self {
             Self::Named | Self::Known => 0,
             Self::Companion | Self::Planned | Self::Spoken => 1,
-            Self::Inside | Self::Kin | Self::Explored => 2,
+            Self::Inside | Self::SimilarName | Self::Explored => 2,
             Self::Below | Self::Seen | Self::Told | Self::Beside => 3,
             Self::Distant => 4,
             Self::Apart => 5,
@@ -60,7 +60,7 @@ impl Distance {
 
     /// It leads neither away nor back: it is near the work, and nothing says that it is part of it.
     pub(crate) fn is_near(self) -> bool {
-        matches!(self, Self::Inside | Self::Kin | Self::Explored)
+        matches!(self, Self::Inside | Self::SimilarName | Self::Explored)
     }
 
     /// In a few words, for whoever is told.
@@ -72,7 +72,7 @@ impl Distance {
             Self::Planned => "is named in a document that was read first",
             Self::Spoken => "is what the human spoke of",
             Self::Inside => "is in a folder of the work",
-            Self::Kin => "is named like files of the work",
+            Self::SimilarName => "is named like files of the work",
             Self::Explored => "was only looked at",
             Self::Below => "is deep below a folder of the work",
             Self::Seen => "was only read on the way",
@@ -104,7 +104,7 @@ pub enum Signal {
     /// What history changes together with a file of the work.
     Neighbours,
     /// Names like those of the work.
-    Kin,
+    SimilarName,
     /// Folders of the work.
     Folders,
     /// What was read before a write.
@@ -149,12 +149,12 @@ pub struct WorkScope<'a> {
 /// let scope = WorkScope { goal: Some(&goal), ..WorkScope::default() };
 /// let places = Places { known: vec!["src/session.rs".into()], folders: vec!["src".into()], ..Places::default() };
 /// let work = Drift { places, ..Drift::default() };
-/// let standing = |path| standing(&work, scope, path, Without::default());
-/// assert_eq!(standing("src/auth/token.rs"), Distance::Named);
-/// assert_eq!(standing("tests/session_test.rs"), Distance::Companion);
-/// assert_eq!(standing("web/theme.css"), Distance::Apart);
+/// let distance = |path| distance(&work, scope, path, Without::default());
+/// assert_eq!(distance("src/auth/token.rs"), Distance::Named);
+/// assert_eq!(distance("tests/session_test.rs"), Distance::Companion);
+/// assert_eq!(distance("web/theme.css"), Distance::Apart);
 /// ```
-pub fn standing(memory: &Drift, scope: WorkScope<'_>, path: &str, without: Without<'_>) -> Distance {
+pub fn distance(memory: &Drift, scope: WorkScope<'_>, path: &str, without: Without<'_>) -> Distance {
     let places = &memory.places;
     if without.has(Signal::Named) && is_named(scope, path) {
         return Distance::Named;
@@ -173,8 +173,8 @@ pub fn standing(memory: &Drift, scope: WorkScope<'_>, path: &str, without: Witho
     }
     let nearest = by_folder(memory, path, without);
     let spoken = (without.has(Signal::Words) && is_spoken(memory, path)).then_some(Distance::Spoken);
-    let kin = (without.has(Signal::Kin) && is_kin(memory, path)).then_some(Distance::Kin);
-    [Some(nearest), spoken, kin].into_iter().flatten().min().unwrap_or(Distance::Apart)
+    let similar = (without.has(Signal::SimilarName) && has_similar_name(memory, path)).then_some(Distance::SimilarName);
+    [Some(nearest), spoken, similar].into_iter().flatten().min().unwrap_or(Distance::Apart)
 }
 
 fn is_named(WorkScope { goal, always, .. }: WorkScope<'_>, path: &str) -> bool {
@@ -253,7 +253,7 @@ fn is_spoken(memory: &Drift, path: &str) -> bool {
     whole || words::of_path(path).filter(is_said).nth(1).is_some()
 }
 
-fn is_kin(memory: &Drift, path: &str) -> bool {
+fn has_similar_name(memory: &Drift, path: &str) -> bool {
     let own: Vec<String> = words::of_path(name(path)).collect();
     let shares = |known: &String| words::of_path(name(known)).any(|word| own.contains(&word));
     !own.is_empty() && memory.places.known.iter().any(shares)

@@ -1,6 +1,6 @@
 use steadfast_model::{Attempt, Drift, Score, StepKind};
 
-use super::place::{Distance, Signal, Without, WorkScope, standing};
+use super::place::{Distance, Signal, Without, WorkScope, distance};
 use super::repetition::{Repeated, Repetition, repeated, to_and_fro};
 use super::tool_effects::ToolEffects;
 use super::topic::off_topic;
@@ -32,14 +32,14 @@ pub enum Leads {
 impl Leads {
     /// Where a write leads and what it loses, by its path and by its words. What the human named, and where the agent was
     /// told not to drift to, is so whatever is written there; what belongs to the work leads away by no word.
-    fn of(standing: Distance, by_words: Option<f32>) -> (Self, u8) {
-        let by_path = match standing {
-            _ if standing.is_astray() => Self::Away,
-            _ if standing.is_near() => Self::Near,
+    fn of(distance: Distance, by_words: Option<f32>) -> (Self, u8) {
+        let by_path = match distance {
+            _ if distance.is_astray() => Self::Away,
+            _ if distance.is_near() => Self::Near,
             _ => Self::Back,
         };
-        let lost = standing.lost();
-        let Some(by_words) = by_words.filter(|_| !matches!(standing, Distance::Named | Distance::Told)) else {
+        let lost = distance.lost();
+        let Some(by_words) = by_words.filter(|_| !matches!(distance, Distance::Named | Distance::Told)) else {
             return (by_path, lost);
         };
         let both = f32::from(lost) + by_words;
@@ -112,17 +112,17 @@ pub fn score(
     let farthest = farthest(memory, scope, effects, without);
     let by_words = without.fit.lost(memory, &effects.words).filter(|_| without.has(Signal::Content));
     let mut leads = None;
-    if let Some((path, standing)) = farthest {
-        let (leads_to, loses) = Leads::of(standing, by_words);
+    if let Some((path, distance)) = farthest {
+        let (leads_to, loses) = Leads::of(distance, by_words);
         (leads, lost) = (Some(leads_to), loses);
         if lost > 1 {
-            reasons.push(format!("`{path}` {}", standing.as_str()));
+            reasons.push(format!("`{path}` {}", distance.as_str()));
         }
-        if lost > standing.lost().max(1) {
+        if lost > distance.lost().max(1) {
             reasons.push("its text has few words of the work".to_owned());
         }
         if leads_to == Leads::Away {
-            if standing != Distance::Told
+            if distance != Distance::Told
                 && without.has(Signal::Tangent)
                 && let Some(work) = off_topic(memory, path)
             {
@@ -166,7 +166,7 @@ fn farthest<'a>(
 ) -> Option<(&'a str, Distance)> {
     let taken_back = |path: &&String| !is_own(memory, path);
     let all = effects.writes.iter().chain(effects.deletes.iter().filter(taken_back));
-    all.map(|path| (path.as_str(), standing(memory, scope, path, without))).max_by_key(|(_, standing)| *standing)
+    all.map(|path| (path.as_str(), distance(memory, scope, path, without))).max_by_key(|(_, distance)| *distance)
 }
 
 /// Whether the session itself wrote what is below that path: who takes that away leads back.

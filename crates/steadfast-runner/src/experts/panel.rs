@@ -34,7 +34,7 @@ pub struct Panel<'a> {
 
 impl fmt::Debug for Panel<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sitting").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Panel").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

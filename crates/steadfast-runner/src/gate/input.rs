@@ -8,7 +8,7 @@ use super::objection::{Objection, Offence, WeakPlace};
 /// All that the gate looks at. Whoever fills it in looked at the final tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GateInput {
-    pub tasks: Vec<TaskStanding>,
+    pub tasks: Vec<GateTask>,
     /// Each distinct check, run once more.
     pub reruns: BTreeMap<String, Rerun>,
     /// What the human's own words say has to pass, with how it ended.
@@ -33,7 +33,7 @@ pub struct StatedRun {
 
 /// A task, and what says that it is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskStanding {
+pub struct GateTask {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
@@ -139,8 +139,8 @@ fn stated(run: &StatedRun, failed: &[&str]) -> Option<Objection> {
 mod tests {
     use super::*;
 
-    fn task(class: Option<EvidenceClass>, command: Option<&str>) -> TaskStanding {
-        TaskStanding {
+    fn task(class: Option<EvidenceClass>, command: Option<&str>) -> GateTask {
+        GateTask {
             id: TaskId::new("1.1"),
             title: "Sign in".into(),
             status: Status::Done,
@@ -150,7 +150,7 @@ mod tests {
         }
     }
 
-    fn standing(tasks: Vec<TaskStanding>, rerun: Rerun) -> GateInput {
+    fn standing(tasks: Vec<GateTask>, rerun: Rerun) -> GateInput {
         GateInput { tasks, reruns: [("make test".to_owned(), rerun)].into(), blockers: Some(0), ..GateInput::default() }
     }
 
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_claim_an_open_task_and_evidence_that_nobody_renewed_do_not() {
-        let open = TaskStanding { status: Status::InProgress, ..task(None, None) };
+        let open = GateTask { status: Status::InProgress, ..task(None, None) };
         let claimed = task(Some(EvidenceClass::Claimed), None);
         let stale = task(Some(EvidenceClass::Executed), Some("make lint"));
         let said = objections(&standing(vec![open, claimed, stale], Rerun::Passed));
@@ -257,7 +257,7 @@ mod tests {
         let standing = GateInput {
             tasks: vec![
                 task(Some(EvidenceClass::Claimed), None),
-                TaskStanding { status: Status::Blocked, ..task(None, None) },
+                GateTask { status: Status::Blocked, ..task(None, None) },
             ],
             stated: vec![
                 unsure(StatedEnd::Stopped),

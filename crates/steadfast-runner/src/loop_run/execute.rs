@@ -14,8 +14,8 @@ impl LoopRun<'_> {
         let mut watch = self.console.watch(&row, until);
         loop {
             let before = self.landed_tree(&row)?;
-            let counsel = self.how.panel.value.then(|| Self::review_brief(looped));
-            let leg = Leg { settings: &self.settings, ready: &self.ready, stop: &self.stop, counsel, until };
+            let panel_brief = self.how.panel.value.then(|| Self::review_brief(looped));
+            let leg = Leg { settings: &self.settings, ready: &self.ready, stop: &self.stop, panel_brief, until };
             let outcome = match until {
                 Until::End | Until::Gate => self.go_with_reviews(looped, &row, leg, &mut *watch),
                 Until::Wave | Until::Unit => lifecycle::go(self.repository, &row, leg, &mut *watch),

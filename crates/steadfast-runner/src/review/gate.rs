@@ -9,7 +9,7 @@ use steadfast_work::task_list::{Recheck, RunTasks};
 use super::subject::{ReviewSubject, Tip};
 use crate::error::RunError;
 use crate::experts::{Diff, DiffKind};
-use crate::gate::{Broken, GateInput, Objection, Offence, Rerun, StatedRun, TaskStanding, Weak, judge};
+use crate::gate::{Broken, GateInput, GateTask, Objection, Offence, Rerun, StatedRun, Weak, judge};
 use crate::weakened::{FileChange, weakened_by};
 
 /// What the gate found.
@@ -53,7 +53,7 @@ impl GateLook<'_> {
         for task in &tasks {
             let evidence = ledger.evidence_of(self.plan, &task.id)?;
             let class = evidence.iter().rev().find(|evidence| evidence.passed).map(|evidence| evidence.class);
-            held.push(TaskStanding {
+            held.push(GateTask {
                 id: task.id.clone(),
                 title: task.title.clone(),
                 status: task.status,

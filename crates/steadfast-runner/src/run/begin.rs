@@ -43,7 +43,7 @@ pub struct Begin {
     /// A human wants it to end: it is paused then.
     pub stop: Arc<AtomicBool>,
     /// What a panel is told when a check failed. None: none is held.
-    pub counsel: Option<ReviewBrief>,
+    pub panel_brief: Option<ReviewBrief>,
     pub until: Until,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Debug for Begin {
 
 /// Goes on with a run until it is complete or paused.
 pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<RunOutcome, RunError> {
-    let Begin { run, plan_title, ledger, worktrees, tasks, launcher, prices, place, runner, stop, counsel, until } =
+    let Begin { run, plan_title, ledger, worktrees, tasks, launcher, prices, place, runner, stop, panel_brief, until } =
         begin;
     // Logs of agents, and marks of what is spent.
     let folder = place.state.join("runs").join(run.id.as_str());
@@ -99,7 +99,7 @@ pub fn run(begin: Begin, audience: &mut dyn Audience) -> Result<RunOutcome, RunE
         silence: run.limits.silence_ms.map_or(ENDLESS, Duration::from_millis),
         unit_time: run.limits.unit_ms.map_or(ENDLESS, Duration::from_millis),
         folder: folder.clone(),
-        counsel,
+        panel_brief,
     };
     let tracker = TrackerUpdater::of(&place, &run, context.tasks.clock());
     let mut dispatcher =

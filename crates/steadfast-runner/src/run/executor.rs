@@ -70,7 +70,7 @@ pub(crate) struct RunContext {
     /// Logs and marks.
     pub(crate) folder: PathBuf,
     /// What a panel knows. None: none is held.
-    pub(crate) counsel: Option<ReviewBrief>,
+    pub(crate) panel_brief: Option<ReviewBrief>,
 }
 
 /// Does the job to its end, whatever that is, and says how it went.

@@ -48,14 +48,14 @@ impl Merger {
         while let Ok(first) = arrivals.recv() {
             let mut waiting = vec![first];
             let mut decided = Vec::new();
-            let mut known = Known::OwnTree;
+            let mut known = EvidenceScope::OwnTree;
             // Before one has landed we do not know what landed when another ran this: that is looked at alone.
             if let Some(onto) = &tip {
                 waiting.extend(arrivals.try_iter().take(TOGETHER - 1));
                 if waiting.len() > 1 {
                     decided = self.land_together(&waiting, onto);
                     // What a chain that did not land says of a unit is about files that do not land either.
-                    known = Known::Nothing;
+                    known = EvidenceScope::Nothing;
                 }
             }
             for (unit, merged) in decided {
@@ -129,7 +129,7 @@ impl Merger {
     }
 
     /// `tip` is where we left the branch.
-    fn land(&self, arrival: &Arrival, known: Known, tip: &mut Option<String>) -> Result<Merged, WorktreeError> {
+    fn land(&self, arrival: &Arrival, known: EvidenceScope, tip: &mut Option<String>) -> Result<Merged, WorktreeError> {
         for _ in 0..TRIES {
             let candidate = match self.worktrees.candidate(&arrival.landing)? {
                 Merge::Clean(candidate) => candidate,
@@ -143,7 +143,7 @@ impl Merger {
                 }
                 *tip = Some(candidate.onto.clone());
             }
-            let is_known = candidate.same_tree && known == Known::OwnTree;
+            let is_known = candidate.same_tree && known == EvidenceScope::OwnTree;
             if !is_known
                 && let Some(instead) = self.check(arrival, &self.worktrees.lay_out(&candidate)?, &mut BTreeSet::new())
             {
@@ -176,7 +176,7 @@ impl Merger {
 
 /// What the evidence of a unit that is to land is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum EvidenceScope {
     /// The files of its worktree.
     OwnTree,
     Nothing,

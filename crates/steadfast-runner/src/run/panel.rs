@@ -22,7 +22,7 @@ impl Dispatch<'_> {
     /// Holds a panel where one is due. What it took.
     pub(super) fn panel(&self, job: &mut Job) -> Result<Spent, RunError> {
         let none = Spent { micro_usd: Some(0), ..Spent::default() };
-        let Some(review_brief) = &self.context.counsel else { return Ok(none) };
+        let Some(review_brief) = &self.context.panel_brief else { return Ok(none) };
         let Some(failure) = job.before.failure.clone().filter(|_| job.unit.stuck == 1 && !job.bring_in) else {
             return Ok(none);
         };

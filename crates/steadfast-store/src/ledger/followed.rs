@@ -101,7 +101,7 @@ fn is_proof(evidence: Option<&Evidence>) -> bool {
 
 /// A row of `followed_task`.
 #[derive(Clone, Debug)]
-struct Known {
+struct FollowedTask {
     seen: Status,
     taken: Status,
     notes: Option<String>,
@@ -407,7 +407,7 @@ fn change(
     transaction: &Transaction<'_>,
     task: &Task,
     planned: &PlannedTask,
-    before: Option<&Known>,
+    before: Option<&FollowedTask>,
     following: &Following<'_>,
 ) -> Result<(), Fault> {
     let seen = before.and_then(|known| known.notes.as_deref());
@@ -447,7 +447,7 @@ fn move_on(
     touched: &mut Touched,
     task: &Task,
     planned: &PlannedTask,
-    before: Option<&Known>,
+    before: Option<&FollowedTask>,
     stand: &Standings<'_>,
     following: &Following<'_>,
 ) -> Result<Option<Happened>, Fault> {
@@ -489,10 +489,10 @@ fn move_on(
     Ok(Some(Happened::Moved { from: ours, to: theirs }))
 }
 
-fn known(connection: &Connection, plan: &PlanId) -> Result<HashMap<TaskId, Known>, Fault> {
+fn known(connection: &Connection, plan: &PlanId) -> Result<HashMap<TaskId, FollowedTask>, Fault> {
     connection.rows("SELECT task, seen, taken, notes FROM followed_task WHERE plan = ?1", [plan.as_str()], |row| {
         let status = |index| word(row, index, &Status::ALL, Status::as_str);
-        Ok((task_id(row, 0)?, Known { seen: status(1)?, taken: status(2)?, notes: row.get(3)? }))
+        Ok((task_id(row, 0)?, FollowedTask { seen: status(1)?, taken: status(2)?, notes: row.get(3)? }))
     })
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use steadfast_model::{GateScope, SealBreak, SealCause, SealChange};
 
 use super::LIMIT;
-use super::look::{Found, has_content, look};
+use super::look::{PathLook, has_content, look};
 use super::pattern;
 use super::table::{Clock, Entry, Kind, SealFolder, Stamp, Table};
 use crate::place::Place;
@@ -56,18 +56,18 @@ pub(super) enum SealState {
 
 pub(super) fn compare(root: &Path, path: &str, entry: &Entry) -> SealState {
     let found = match (look(root, path), entry.kind) {
-        (Ok(Found::Nothing | Found::Behind { reaches: false, .. }), Kind::Absent) => return SealState::Same,
-        (Ok(Found::There(_) | Found::Behind { reaches: true, .. }), Kind::Absent) => {
+        (Ok(PathLook::Nothing | PathLook::Behind { reaches: false, .. }), Kind::Absent) => return SealState::Same,
+        (Ok(PathLook::There(_) | PathLook::Behind { reaches: true, .. }), Kind::Absent) => {
             return SealState::Broken(SealChange::Created);
         }
-        (Ok(Found::Nothing | Found::Behind { reaches: false, .. }), Kind::File | Kind::Link) => {
+        (Ok(PathLook::Nothing | PathLook::Behind { reaches: false, .. }), Kind::File | Kind::Link) => {
             return SealState::Broken(SealChange::Removed);
         }
         // A path that cannot be read counts as changed.
-        (Err(_), _) | (Ok(Found::Behind { reaches: true, .. }), Kind::File | Kind::Link) => {
+        (Err(_), _) | (Ok(PathLook::Behind { reaches: true, .. }), Kind::File | Kind::Link) => {
             return SealState::Broken(SealChange::Changed);
         }
-        (Ok(Found::There(found)), Kind::File | Kind::Link) => found,
+        (Ok(PathLook::There(found)), Kind::File | Kind::Link) => found,
     };
     if entry.kind == Kind::File && found.is_file() && entry.stamp.is_some() && entry.stamp == Stamp::of(&found) {
         return SealState::Same;
@@ -112,7 +112,7 @@ pub(super) fn stamp_again<'a>(
     let mut renewed = false;
     for path in paths {
         let Some(entry) = table.entries.get_mut(path) else { continue };
-        let Ok(Found::There(found)) = look(root, path) else { continue };
+        let Ok(PathLook::There(found)) = look(root, path) else { continue };
         let stamp = clock.settled(&found);
         if stamp.is_some() && stamp != entry.stamp && has_content(&root.join(path), &found, entry) {
             entry.stamp = stamp;

@@ -14,7 +14,7 @@ pub(super) const COPIED: u64 = 4 << 20;
 pub(super) const READ: u64 = 64 << 20;
 
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum PathLook {
     Nothing,
     There(Metadata),
     /// A parent of the path is not a folder.
@@ -26,7 +26,7 @@ pub(super) enum Found {
     },
 }
 
-pub(super) fn look(root: &Path, path: &str) -> io::Result<Found> {
+pub(super) fn look(root: &Path, path: &str) -> io::Result<PathLook> {
     let mut on_the_way = String::new();
     let mut parts = path.split('/').peekable();
     while let Some(part) = parts.next() {
@@ -36,18 +36,18 @@ pub(super) fn look(root: &Path, path: &str) -> io::Result<Found> {
         on_the_way.push_str(part);
         let found = match fs::symlink_metadata(root.join(&on_the_way)) {
             Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PathLook::Nothing),
             Err(error) => return Err(error),
         };
         if parts.peek().is_none() {
-            return Ok(Found::There(found));
+            return Ok(PathLook::There(found));
         }
         if !found.is_dir() {
             let reaches = fs::symlink_metadata(root.join(path)).is_ok();
-            return Ok(Found::Behind { obstacle: on_the_way, reaches });
+            return Ok(PathLook::Behind { obstacle: on_the_way, reaches });
         }
     }
-    Ok(Found::Nothing)
+    Ok(PathLook::Nothing)
 }
 
 /// Makes a path relative to the root, with `/` between its parts. Returns `None` for paths elsewhere and for the root
@@ -85,9 +85,9 @@ pub(super) fn link_text(path: &Path) -> io::Result<Vec<u8>> {
 /// Makes the entry of a path. Returns `None` for paths that cannot be sealed: folders, pipes, paths behind a link.
 pub(super) fn record(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -> io::Result<Option<Entry>> {
     let found = match look(root, path)? {
-        Found::Nothing | Found::Behind { reaches: false, .. } => return Ok(Some(Entry::absent())),
-        Found::Behind { reaches: true, .. } => return Ok(None),
-        Found::There(found) => found,
+        PathLook::Nothing | PathLook::Behind { reaches: false, .. } => return Ok(Some(Entry::absent())),
+        PathLook::Behind { reaches: true, .. } => return Ok(None),
+        PathLook::There(found) => found,
     };
     let at = root.join(path);
     let mode = mode(&found);

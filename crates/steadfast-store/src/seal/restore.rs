@@ -10,7 +10,7 @@ use steadfast_system::{Access, PendingFile, sync_folder};
 
 use super::compare::{SealState, compare, created, stamp_again};
 use super::kept::{link, move_aside};
-use super::look::{Found, from_root, look};
+use super::look::{PathLook, from_root, look};
 use super::table::{Clock, Entry, Kind, SealFolder};
 use crate::hook_log::log_line;
 use crate::place::Place;
@@ -118,9 +118,9 @@ fn take_away(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<
 /// Moves aside the file at a path, or the obstacle above it.
 fn clear(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Option<PathBuf>> {
     match look(root, path)? {
-        Found::Nothing => Ok(None),
-        Found::There(_) => move_aside(place, &root.join(path), now),
-        Found::Behind { obstacle, .. } => move_aside(place, &root.join(obstacle), now),
+        PathLook::Nothing => Ok(None),
+        PathLook::There(_) => move_aside(place, &root.join(path), now),
+        PathLook::Behind { obstacle, .. } => move_aside(place, &root.join(obstacle), now),
     }
 }
 
@@ -135,7 +135,7 @@ fn put_back(
     let mut kept = None;
     // Write the draft before moving anything: flushing it takes long, and the path should not be empty meanwhile.
     let mut draft = match look(root, path)? {
-        Found::There(_) if entry.kind == Kind::File => draft_of(&root.join(path), entry, bytes).ok(),
+        PathLook::There(_) if entry.kind == Kind::File => draft_of(&root.join(path), entry, bytes).ok(),
         _ => None,
     };
     for attempt in 0..TRIES {
@@ -161,7 +161,7 @@ fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<Pendi
     let at = root.join(path);
     if let Some(folder) = at.parent() {
         // Check before creating folders: a link in the path would lead outside.
-        if let Found::Behind { .. } = look(root, path)? {
+        if let PathLook::Behind { .. } = look(root, path)? {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         fs::create_dir_all(folder)?;

@@ -7,7 +7,7 @@ use steadfast_store::ledger::{Claiming, PlanRow};
 
 use super::{PlanError, TaskList};
 use crate::error::WorkError;
-use crate::tracker::{self, COMMAND, TimeBudget, Told, Tracker, TrackerError};
+use crate::tracker::{self, COMMAND, TimeBudget, Tracker, TrackerError, TrackerNotice};
 
 impl TaskList {
     /// Brings the plan up to date with the list that its tasks are kept in. What happened there, or why that is not known,
@@ -66,9 +66,9 @@ impl TaskList {
     /// Tells the list what changed here. What it could not be told is said, and told the next time.
     pub fn tell_tracker(&mut self) {
         let Some(tracker) = &self.tracker else { return };
-        let told = || -> Result<Told, TrackerError> {
+        let told = || -> Result<TrackerNotice, TrackerError> {
             let Some(plan) = self.ledger.plan_of(&self.worktree, &tracker.source())? else {
-                return Ok(Told::default());
+                return Ok(TrackerNotice::default());
             };
             tracker::tell(&self.repository.place, tracker.as_ref(), &plan.id, TimeBudget::of(COMMAND))
         };

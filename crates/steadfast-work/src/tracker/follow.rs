@@ -27,19 +27,19 @@ pub struct FollowReport {
     pub plan: Option<PlanId>,
     /// What happened there since, a line each.
     pub news: Vec<String>,
-    pub told: Told,
+    pub told: TrackerNotice,
 }
 
 /// What there is to say of what a tracker was told.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct TrackerNotice {
     /// Issues that are done here on a claim and not closed there, a line each.
     pub claimed: Vec<String>,
     /// What it could not be told.
     pub untold: Option<String>,
 }
 
-impl Told {
+impl TrackerNotice {
     pub fn lines(self) -> impl Iterator<Item = String> {
         self.claimed.into_iter().chain(self.untold)
     }
@@ -93,11 +93,16 @@ pub fn follow(
 }
 
 /// Tells it what changed here.
-pub fn tell(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: TimeBudget) -> Result<Told, TrackerError> {
+pub fn tell(
+    place: &Place,
+    tracker: &dyn Tracker,
+    plan: &PlanId,
+    patience: TimeBudget,
+) -> Result<TrackerNotice, TrackerError> {
     match lock_following(place, patience.left()?).map_err(TrackerError::Lock)? {
         Some(_lock) => tell_all(place, tracker, plan, patience),
         // Whoever has it tells it.
-        None => Ok(Told::default()),
+        None => Ok(TrackerNotice::default()),
     }
 }
 
@@ -154,7 +159,7 @@ fn take_in(
     if followed.news.len() > SHOWN {
         news.push(format!("{}: {} more changes", tracker.name(), followed.news.len() - SHOWN));
     }
-    Ok(FollowReport { plan: Some(followed.plan), news, told: Told::default() })
+    Ok(FollowReport { plan: Some(followed.plan), news, told: TrackerNotice::default() })
 }
 
 /// A list that is empty all at once is more often a mistake than the end of all work.
@@ -192,12 +197,17 @@ fn said(TrackerChange { task, title, what }: &TrackerChange) -> String {
 }
 
 /// What could not be told stays in the ledger, and is told the next time.
-fn tell_all(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: TimeBudget) -> Result<Told, TrackerError> {
-    let Some(ledger) = Ledger::open_read_only(&place.state)? else { return Ok(Told::default()) };
+fn tell_all(
+    place: &Place,
+    tracker: &dyn Tracker,
+    plan: &PlanId,
+    patience: TimeBudget,
+) -> Result<TrackerNotice, TrackerError> {
+    let Some(ledger) = Ledger::open_read_only(&place.state)? else { return Ok(TrackerNotice::default()) };
     let untold = ledger.untold(plan)?;
     drop(ledger);
     if untold.is_empty() {
-        return Ok(Told::default());
+        return Ok(TrackerNotice::default());
     }
     let mut ledger = Ledger::open(&place.state)?;
     let (mut left, mut why, mut claimed) = (untold.len(), None, Vec::new());
@@ -227,5 +237,5 @@ fn tell_all(place: &Place, tracker: &dyn Tracker, plan: &PlanId, patience: TimeB
         let what = count_of(left, "status is", "statuses are");
         format!("{}: {what} {NOT_TOLD}, and will be the next time ({why})", tracker.name())
     });
-    Ok(Told { claimed, untold })
+    Ok(TrackerNotice { claimed, untold })
 }

@@ -36,7 +36,7 @@ pub(super) struct Check {
 
 /// One line of a batch.
 #[derive(Deserialize)]
-struct Asked {
+struct GuardLine {
     command: String,
     #[serde(default)]
     protect: Vec<String>,
@@ -78,7 +78,7 @@ fn batch() -> Result<(), CommandError> {
         if line.trim().is_empty() {
             continue;
         }
-        let asked: Asked = serde_json::from_str(&line).map_err(|error| {
+        let asked: GuardLine = serde_json::from_str(&line).map_err(|error| {
             CommandError::failure(format!("line {number} is no `{{\"command\", \"protect\": […]}}`: {error}"))
                 .hint("every line is one object: `{\"command\": \"rm a\", \"protect\": [\"a\"]}`; what came before it is answered")
         })?;

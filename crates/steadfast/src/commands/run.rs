@@ -186,7 +186,7 @@ fn go(repository: &Repository, settings: &RunSettings, row: RunRow, ready: &Read
     let stop = Arc::new(AtomicBool::new(false));
     watch_signals(&stop)?;
     let mut display = Display::new(&row, &repository.place, settings, Until::End);
-    let whole = Leg { settings, ready, stop: &stop, counsel: None, until: Until::End };
+    let whole = Leg { settings, ready, stop: &stop, panel_brief: None, until: Until::End };
     let outcome = lifecycle::go(repository, &row, whole, &mut display);
     let untold = tell_tracker(&repository.place, &row);
     let outcome = outcome.inspect_err(|_| display.wipe())?;

@@ -441,7 +441,7 @@ impl From<RunError> for CommandError {
                 ("`steadfast loop waive ID --why REASON` takes an objection as it is; `steadfast resume` goes on then"),
             E::BudgetSpent { .. } => ("`steadfast resume --budget USD` allows it more"),
             E::BranchGone(_) => ("it held what was done; `git reflog` may still know where it was"),
-            E::Grounds(_) | E::NoTree => ("`steadfast doctor` looks at this repository"),
+            E::Worktree(_) | E::NoTree => ("`steadfast doctor` looks at this repository"),
             E::Folder { .. } => ("make room there, or see to its permissions"),
             E::NotWritten { .. } => ("make room there, or see to its permissions; `steadfast resume` goes on"),
             E::Lease(_) | E::Circle(_) | E::Thread(_) | E::TakenOver | E::LoopLock { .. } =>,
