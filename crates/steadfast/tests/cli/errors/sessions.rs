@@ -103,7 +103,7 @@ fn a_ledger_put_back_from_before_its_journal_was_begun_anew() {
 
     sandbox.ok(&["status"]);
     let said = log(&sandbox);
-    insta::assert_snapshot!(said, @"lines 2 to 141 of the journal of s-1 are not in this ledger: it is from before the journal began anew; their counts are taken over");
+    insta::assert_snapshot!(said, @"lines 2 to 141 of the journal of s-1 are not in this ledger: the ledger is older than the last rotation of the journal; only their counts were taken over");
     assert_eq!(sessions(), counted);
     sandbox.hook("PreToolUse", "s-1", json!({"tool_name": "Read", "tool_use_id": "last", "tool_input": {}}));
     assert_eq!(sessions()[0]["tool_calls"], 71);
