@@ -58,8 +58,8 @@ pub fn settle_checkout(place: &Place, now: Millis) -> Result<Option<Moved>, Move
         from: last.path,
     });
     if let Some(moved) = &moved {
-        give_way(place, &name, &here.path, now)?;
-        carry(place, moved, &here.path, now)?;
+        move_former_owner(place, &name, &here.path, now)?;
+        move_state(place, moved, &here.path, now)?;
     }
     replace_in_folder(&file, &serde_json::to_vec(&here).map_err(std::io::Error::from)?)?;
     Ok(moved)
@@ -98,13 +98,13 @@ fn has_state_of_its_own(path: &Path, place: &Place) -> bool {
 
 /// Another worktree may have been at this path before, and has not been seen at its new path yet: its plans, gates and
 /// drafts are moved first.
-fn give_way(place: &Place, name: &str, here: &str, now: Millis) -> Result<(), MoveError> {
+fn move_former_owner(place: &Place, name: &str, here: &str, now: Millis) -> Result<(), MoveError> {
     let Ok(folder) = fs::read_dir(place.state.join("checkouts")) else { return Ok(()) };
     for file in folder.flatten().filter(|file| file.file_name().to_string_lossy() != name) {
         let Some(other) = read(&file.path()).filter(|other| other.path == here) else { continue };
-        let Some((root, made)) = present(place, &file.file_name().to_string_lossy()) else { continue };
+        let Some((root, made)) = current_path_of(place, &file.file_name().to_string_lossy()) else { continue };
         if other.made == Some(made) && root != here {
-            carry(place, &Moved { from: other.path, copied: false }, &root, now)?;
+            move_state(place, &Moved { from: other.path, copied: false }, &root, now)?;
             let record = Record { path: root, made: other.made };
             replace_in_folder(&file.path(), &serde_json::to_vec(&record).map_err(std::io::Error::from)?)?;
         }
@@ -113,7 +113,7 @@ fn give_way(place: &Place, name: &str, here: &str, now: Millis) -> Result<(), Mo
 }
 
 /// Returns the current path of the linked worktree of this record.
-fn present(place: &Place, record: &str) -> Option<(String, u64)> {
+fn current_path_of(place: &Place, record: &str) -> Option<(String, u64)> {
     let common = place.state.parent()?;
     fs::read_dir(common.join("worktrees")).ok()?.flatten().find_map(|folder| {
         let name = folder.file_name().to_string_lossy().into_owned();
@@ -128,7 +128,7 @@ fn present(place: &Place, record: &str) -> Option<(String, u64)> {
 }
 
 /// Moves the ledger first, in one transaction, then the files. Each new file is written before the old one is removed.
-fn carry(place: &Place, moved: &Moved, to: &str, now: Millis) -> Result<(), MoveError> {
+fn move_state(place: &Place, moved: &Moved, to: &str, now: Millis) -> Result<(), MoveError> {
     let from = moved.from.as_str();
     if place.state.join("state.db").exists() {
         Ledger::open_within(&place.state, PATIENCE)?.move_worktree(moved, to, now)?;

@@ -110,10 +110,10 @@ pub fn gate_of(place: &Place, scope: &GateScope) -> Option<Gate> {
 /// read; then any closed gate of this checkout counts. An unreadable marker counts as a closed gate, an expired one does
 /// not.
 pub fn gate_before(place: &Place, session: Option<&SessionId>, now: Millis) -> Option<Gate> {
-    own(&gates(place), place, session, now).cloned()
+    own_gate(&gates(place), place, session, now).cloned()
 }
 
-fn own<'g>(gates: &'g [Gate], place: &Place, session: Option<&SessionId>, now: Millis) -> Option<&'g Gate> {
+fn own_gate<'g>(gates: &'g [Gate], place: &Place, session: Option<&SessionId>, now: Millis) -> Option<&'g Gate> {
     let mut worktree = None;
     gates.iter().find(|gate| match &gate.scope {
         _ if gate.has_expired(now) => false,
@@ -155,7 +155,7 @@ pub fn gate_for(place: &Place, session: Option<&SessionId>, later: Later<'_>, no
             && (later.started_at >= waiting.since || later.known == Some(&gate.scope))
             && *worktree.get_or_insert_with(|| place.worktree()) == gate.root
     };
-    own(&gates, place, session, now).or_else(|| gates.iter().find(waits)).cloned()
+    own_gate(&gates, place, session, now).or_else(|| gates.iter().find(waits)).cloned()
 }
 
 /// Lists all closed gates of this repository. An unreadable marker closes the gate for every session.

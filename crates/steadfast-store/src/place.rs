@@ -59,14 +59,14 @@ fn in_git(cwd: &Path) -> Option<Place> {
 }
 
 /// Returns the folder that a `.git` file points to.
-fn behind(root: &Path, file: &Path) -> Option<PathBuf> {
+fn git_dir_behind(root: &Path, file: &Path) -> Option<PathBuf> {
     let text = fs::read_to_string(file).ok()?;
     Some(root.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
 /// Returns the name and the folder that git has for a linked worktree. `None` for the repository's own checkout.
 pub(crate) fn linked_name(root: &Path) -> Option<(String, PathBuf)> {
-    let folder = behind(root, &root.join(".git"))?;
+    let folder = git_dir_behind(root, &root.join(".git"))?;
     let folder = fs::canonicalize(&folder).unwrap_or(folder);
     let name = folder.file_name()?.to_string_lossy().into_owned();
     folder.join("commondir").is_file().then_some((name, folder))
@@ -75,7 +75,7 @@ pub(crate) fn linked_name(root: &Path) -> Option<(String, PathBuf)> {
 /// Returns the common directory behind a `.git` file. A worktree's folder has a `commondir` file with the path of the main
 /// repository; a submodule's folder is its own common directory.
 fn linked(root: &Path, file: &Path) -> Option<PathBuf> {
-    let own = behind(root, file)?;
+    let own = git_dir_behind(root, file)?;
     match fs::read_to_string(own.join("commondir")) {
         Ok(common) => {
             let common = own.join(common.trim());

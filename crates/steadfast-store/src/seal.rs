@@ -90,15 +90,15 @@ pub fn seal(place: &Place, gate: &Gate, budget: Duration) -> io::Result<Sealed> 
         draft.into_iter().chain(&gate.protected).partition(|path| pattern::is_single(path));
     let mut over = Vec::new();
     // Single paths come first, so that they always get an entry.
-    for said in single.into_iter().chain(several) {
-        let added = match from_root(&root, said) {
+    for protected in single.into_iter().chain(several) {
+        let added = match from_root(&root, protected) {
             Some(path) => add(&seal, &root, &path, clock, &mut table)?,
             None => Added::default(),
         };
         if !added.all {
-            table.not_sealed.insert(said.clone());
+            table.not_sealed.insert(protected.clone());
         }
-        over.extend(added.over.into_iter().map(|path| Over { said: said.clone(), path }));
+        over.extend(added.over.into_iter().map(|path| Over { protected: protected.clone(), path }));
     }
     tree::add(&seal, &root, &over, budget, &mut table);
     seal.keep(&table)?;
@@ -113,7 +113,7 @@ fn root_of(place: &Place, gate: &Gate) -> PathBuf {
 /// Checks if a table belongs to this closing of the gate. A crash may have left the table of an earlier one.
 fn is_current(place: &Place, gate: &Gate, table: &Table) -> bool {
     table.closed_at == Some(gate.closed_at)
-        || gate_of(place, &gate.scope).is_some_and(|standing| Some(standing.closed_at) == table.closed_at)
+        || gate_of(place, &gate.scope).is_some_and(|closed| Some(closed.closed_at) == table.closed_at)
 }
 
 /// The result of sealing a path or a pattern.
@@ -125,9 +125,9 @@ struct Added {
     over: Vec<String>,
 }
 
-fn add(seal: &SealFolder, root: &Path, said: &str, clock: Clock, table: &mut Table) -> io::Result<Added> {
+fn add(seal: &SealFolder, root: &Path, protected: &str, clock: Clock, table: &mut Table) -> io::Result<Added> {
     let mut added = Added { all: true, over: Vec::new() };
-    let Way { links, path } = way(root, said);
+    let ResolvedPath { links, path } = resolve_links(root, protected);
     for link in links {
         add_path(seal, root, &link, clock, table)?.note(link, &mut added);
     }
@@ -201,15 +201,15 @@ fn record_readable(seal: &SealFolder, root: &Path, path: &str, clock: Clock) -> 
 }
 
 /// A path with its symbolic links resolved. Each link and the final target are sealed.
-struct Way {
+struct ResolvedPath {
     links: Vec<String>,
     /// None if the target is outside the checkout.
     path: Option<String>,
 }
 
-fn way(root: &Path, said: &str) -> Way {
+fn resolve_links(root: &Path, protected: &str) -> ResolvedPath {
     let mut links = Vec::new();
-    let mut path = said.to_owned();
+    let mut path = protected.to_owned();
     // The same limit as in the kernel.
     'links: for _ in 0..40 {
         let ends: Vec<usize> = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).collect();
@@ -224,14 +224,14 @@ fn way(root: &Path, said: &str) -> Way {
             let real_root = fs::canonicalize(root).ok();
             let beneath = real.zip(real_root).and_then(|(real, root)| Some(real.strip_prefix(root).ok()?.to_owned()));
             let Some(beneath) = beneath.as_deref().and_then(Path::to_str).filter(|beneath| !beneath.is_empty()) else {
-                return Way { links, path: None };
+                return ResolvedPath { links, path: None };
             };
             path = format!("{beneath}{}", &path[end..]);
             continue 'links;
         }
-        return Way { links, path: Some(path) };
+        return ResolvedPath { links, path: Some(path) };
     }
-    Way { links, path: None }
+    ResolvedPath { links, path: None }
 }
 
 /// Returns the content of a gate's seal. `None` if there is no seal or its table is unreadable: every closed gate has a
@@ -242,7 +242,7 @@ pub fn sealed(place: &Place, scope: &GateScope) -> Option<Sealed> {
 
 /// Accepts the current content of a path as sealed, because a human changed it or approved it.
 pub fn reseal(place: &Place, scope: &GateScope, root: &Path, path: &str) -> io::Result<()> {
-    Held::take(place, scope).reseal(root, path)
+    LockedSeal::lock(place, scope).reseal(root, path)
 }
 
 /// Restores the version of a path that was moved aside last, and seals it: a human says that this version is their own. The
@@ -254,8 +254,8 @@ pub fn take_kept(
     path: &str,
     now: Millis,
 ) -> io::Result<Option<PathBuf>> {
-    let held = Held::take(place, scope);
-    let (Some(table), Some(path)) = (held.seal.table(), from_root(root, path)) else { return Ok(None) };
+    let locked = LockedSeal::lock(place, scope);
+    let (Some(table), Some(path)) = (locked.seal.table(), from_root(root, path)) else { return Ok(None) };
     let Some(kept) = table.kept.get(&path).filter(|kept| kept.is_file()) else { return Ok(None) };
     let Some(target) = target_of(root, &path) else { return Ok(None) };
     let at = root.join(target.path);
@@ -265,19 +265,19 @@ pub fn take_kept(
         fs::create_dir_all(folder)?;
     }
     replace_durably(&at, &bytes, Access::Mode(mode))?;
-    held.reseal(root, &path)?;
+    locked.reseal(root, &path)?;
     Ok(Some(at))
 }
 
 /// A seal whose lock is held, so that no other process restores files meanwhile. Works for a gate without a seal, too.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct LockedSeal {
     seal: SealFolder,
     lock: Option<SealLock>,
 }
 
-impl Held {
-    pub(crate) fn take(place: &Place, scope: &GateScope) -> Self {
+impl LockedSeal {
+    pub(crate) fn lock(place: &Place, scope: &GateScope) -> Self {
         let seal = SealFolder::of(place, scope);
         Self { lock: seal.lock_existing(PATIENCE), seal }
     }
@@ -340,7 +340,7 @@ pub(crate) struct Target {
 
 /// Returns `None` if the real location is outside the checkout.
 pub(crate) fn target_of(root: &Path, path: &str) -> Option<Target> {
-    way(root, &from_root(root, path)?).path.map(|path| Target { path })
+    resolve_links(root, &from_root(root, path)?).path.map(|path| Target { path })
 }
 
 #[cfg(test)]

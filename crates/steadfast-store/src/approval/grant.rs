@@ -12,7 +12,7 @@ use crate::draft::{Draft, draft};
 use crate::gate::{gates, open_and_unseal};
 use crate::marker::{with_marker, without_marker};
 use crate::place::Place;
-use crate::seal::{Held, copy_aside, target_of};
+use crate::seal::{LockedSeal, copy_aside, target_of};
 
 /// A human's yes: to which plan, where and when.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,9 @@ pub enum GrantError {
     NoUserState,
     #[error(transparent)]
     Signing(#[from] SigningError),
-    #[error("a plan cannot be written to `{0}`: it is outside the checkout, behind a link that leads outside, or in `.git`")]
+    #[error(
+        "a plan cannot be written to `{0}`: it is outside the checkout, behind a link that leads outside, or in `.git`"
+    )]
     Outside(String),
     #[error("the approved plan cannot be written to `{}`: {source}", path.display())]
     Plan { path: PathBuf, source: io::Error },
@@ -96,7 +98,7 @@ pub fn grant_signed(
     }
     let root = PathBuf::from(&draft.worktree);
     // Check the path before signing: a signed approval of a plan that cannot be written would be half an approval.
-    let target = target_of(&root, &draft.path).filter(|target| is_theirs(&target.path));
+    let target = target_of(&root, &draft.path).filter(|target| is_outside_git_dir(&target.path));
     let target = target.ok_or_else(|| GrantError::Outside(draft.path.clone()))?;
     let known = signer.verifier().and_then(|verifier| valid_approval(place, yes.hash, &verifier));
     let record = match known {
@@ -105,7 +107,7 @@ pub fn grant_signed(
     };
     let path = root.join(&target.path);
     // Until the seals are renewed, the new plan looks like a forbidden change, and another process could undo it.
-    let seals = hold_seals(place, &root, yes.scope);
+    let seals = lock_seals(place, &root, yes.scope);
     let kept =
         write_plan(place, &path, &draft, &record).map_err(|source| GrantError::Plan { path: path.clone(), source })?;
     for seal in &seals {
@@ -117,7 +119,7 @@ pub fn grant_signed(
 }
 
 /// Rejects paths inside `.git`, where a plan could become a git hook.
-fn is_theirs(path: &str) -> bool {
+fn is_outside_git_dir(path: &str) -> bool {
     !path.split('/').any(|part| part.eq_ignore_ascii_case(".git"))
 }
 
@@ -135,15 +137,15 @@ fn record(draft: &Draft, yes: &Consent<'_>, profile: Profile) -> ApprovalRecord 
 }
 
 /// Locks the seals of all gates of this checkout, because another gate may have sealed the same path.
-fn hold_seals(place: &Place, root: &Path, scope: &GateScope) -> Vec<Held> {
+fn lock_seals(place: &Place, root: &Path, scope: &GateScope) -> Vec<LockedSeal> {
     let others = gates(place).into_iter().filter(|gate| Path::new(&gate.root) == root).map(|gate| gate.scope);
-    others.filter(|other| other != scope).chain([scope.clone()]).map(|scope| Held::take(place, &scope)).collect()
+    others.filter(|other| other != scope).chain([scope.clone()]).map(|scope| LockedSeal::lock(place, &scope)).collect()
 }
 
 /// Writes the plan. Keeps a copy of the previous file, unless it is this plan.
 fn write_plan(place: &Place, path: &Path, draft: &Draft, record: &ApprovalRecord) -> io::Result<Option<PathBuf>> {
     let text = with_marker(&draft.text, draft.format, record.at);
-    let Some(found) = there(path)? else {
+    let Some(found) = metadata_if_exists(path)? else {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
@@ -154,16 +156,16 @@ fn write_plan(place: &Place, path: &Path, draft: &Draft, record: &ApprovalRecord
     }
     // A much longer file cannot be this plan.
     let is_near = found.len() <= text.len() as u64 + 256;
-    let standing = if is_near { fs::read(path)? } else { Vec::new() };
-    if is_near && standing == text.as_bytes() {
+    let existing = if is_near { fs::read(path)? } else { Vec::new() };
+    if is_near && existing == text.as_bytes() {
         return Ok(None);
     }
-    let is_this = is_near && without_marker(&String::from_utf8_lossy(&standing)) == without_marker(&text);
+    let is_this = is_near && without_marker(&String::from_utf8_lossy(&existing)) == without_marker(&text);
     let kept = if is_this { None } else { copy_aside(place, path, record.at)? };
     replace_durably(path, text.as_bytes(), Access::Mode(crate::seal::mode(&found))).map(|()| kept)
 }
 
-fn there(path: &Path) -> io::Result<Option<fs::Metadata>> {
+fn metadata_if_exists(path: &Path) -> io::Result<Option<fs::Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

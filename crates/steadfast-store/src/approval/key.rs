@@ -60,7 +60,7 @@ impl Key {
 
     /// Compares in constant time, so that the duration says nothing about the expected signature.
     pub(super) fn is_signed(&self, bytes: &[u8], signature: &str) -> bool {
-        let said = from_hex(signature);
-        self.mac(bytes).zip(said).is_some_and(|(mac, said)| mac.verify_slice(&said).is_ok())
+        let given = from_hex(signature);
+        self.mac(bytes).zip(given).is_some_and(|(mac, given)| mac.verify_slice(&given).is_ok())
     }
 }

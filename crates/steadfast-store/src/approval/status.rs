@@ -26,18 +26,18 @@ pub struct ApprovalQuery<'a> {
 }
 
 /// Returns the approval status of a plan: from the signed record, else from the marker in its file.
-pub fn approval_of(place: &Place, asked: &ApprovalQuery<'_>, verifier: &Verifier<'_>) -> Approval {
-    if asked.hash.is_some_and(|hash| valid_approval(place, hash, verifier).is_some()) {
+pub fn approval_of(place: &Place, query: &ApprovalQuery<'_>, verifier: &Verifier<'_>) -> Approval {
+    if query.hash.is_some_and(|hash| valid_approval(place, hash, verifier).is_some()) {
         return Approval::Approved;
     }
-    if let Some(path) = asked.path.filter(|path| file_has_marker(place, path)) {
-        return match began_while_closed(place, path, asked.now) {
+    if let Some(path) = query.path.filter(|path| file_has_marker(place, path)) {
+        return match began_while_closed(place, path, query.now) {
             true => Approval::Forged,
             false => Approval::Unsigned,
         };
     }
-    let by_agent = asked.required && asked.added_by == AddedBy::Agent;
-    match by_agent || asked.hash.is_some_and(|hash| draft(place, hash).is_some()) {
+    let by_agent = query.required && query.added_by == AddedBy::Agent;
+    match by_agent || query.hash.is_some_and(|hash| draft(place, hash).is_some()) {
         true => Approval::Required,
         false => Approval::NotRequired,
     }

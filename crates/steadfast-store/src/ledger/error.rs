@@ -48,7 +48,9 @@ pub enum LedgerError {
     TooMany { what: &'static str, count: usize, bound: usize },
     #[error("a learning names {count} files; the limit is {bound}")]
     LearningFiles { count: usize, bound: usize },
-    #[error("{bound} learnings are open, and the limit is {bound}: a human has to confirm or dismiss some of them first")]
+    #[error(
+        "{bound} learnings are open, and the limit is {bound}: a human has to confirm or dismiss some of them first"
+    )]
     OpenLearnings { bound: usize },
     #[error("there is no learning {id}")]
     UnknownLearning { id: u64 },

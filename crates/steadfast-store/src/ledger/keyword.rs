@@ -22,7 +22,8 @@ const EVERYWHERE: &[&str] = &[
 /// Returns the keywords of a text in their order, each once: `src/AuthToken.ts` has `auth` and `token`.
 pub(super) fn keywords<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for word in texts.into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric())).flat_map(humps) {
+    for word in texts.into_iter().flat_map(|text| text.split(|c: char| !c.is_alphanumeric())).flat_map(split_camel_case)
+    {
         let Some(word) = plain(word).filter(|word| !found.contains(word)) else { continue };
         found.push(word);
         if found.len() == MOST {
@@ -33,7 +34,7 @@ pub(super) fn keywords<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<Stri
 }
 
 /// Splits camel case: `parseDuration` is two words, and so is `HTTPServer`.
-fn humps(word: &str) -> Vec<&str> {
+fn split_camel_case(word: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut before) = (0, None::<char>);
     let mut rest = word.char_indices().peekable();

@@ -94,10 +94,10 @@ impl Ledger {
     /// Returns learnings that were not dismissed, then validated steps and decisions; the closest first, and the newest
     /// first among equally close ones.
     pub fn recall(&self, query: &Query) -> Result<Vec<Recalled>, LedgerError> {
-        let asked = RecallKeys::of(query);
+        let keys = RecallKeys::of(query);
         self.read(|connection| {
-            let mut recalled = asked.learnings(connection)?;
-            recalled.extend(asked.steps_and_decisions(connection)?);
+            let mut recalled = keys.learnings(connection)?;
+            recalled.extend(keys.steps_and_decisions(connection)?);
             Ok(recalled)
         })
     }
@@ -181,7 +181,7 @@ impl<'a> RecallKeys<'a> {
                     None => continue,
                 },
             };
-            if !recalled.iter().any(|known| known.memory.says_the_same(&memory)) {
+            if !recalled.iter().any(|known| known.memory.is_same_as(&memory)) {
                 recalled.push(Recalled { reason, memory });
             }
         }
@@ -251,7 +251,7 @@ impl RecalledItem {
     }
 
     /// Compares the content: a file that was edited ten times is returned once.
-    fn says_the_same(&self, other: &Self) -> bool {
+    fn is_same_as(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Step(one), Self::Step(other)) => {
                 (&one.action_type, &one.files, &one.command) == (&other.action_type, &other.files, &other.command)

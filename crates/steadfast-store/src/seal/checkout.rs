@@ -86,8 +86,8 @@ impl Git<'_> {
     fn lines(&self, command: &'static str, args: &[&str], paths: &[&str]) -> Option<Vec<String>> {
         let left = self.ends.checked_duration_since(Instant::now())?;
         let git = GitCommand::at(self.root).call(command).args(args).args(paths);
-        let said = git.answer(left).ok()?;
-        Some(said.split('\0').filter(|line| !line.is_empty()).map(str::to_owned).collect())
+        let output = git.answer(left).ok()?;
+        Some(output.split('\0').filter(|line| !line.is_empty()).map(str::to_owned).collect())
     }
 
     fn in_head(&self, paths: &[&str]) -> Option<Vec<String>> {

@@ -23,7 +23,7 @@ fn kept(place: &Place) -> PathBuf {
 
 /// Moves the file or folder at a path aside. Returns `None` if there is nothing.
 pub(super) fn move_aside(place: &Place, path: &Path, now: Millis) -> io::Result<Option<PathBuf>> {
-    let Some(found) = there(path)? else { return Ok(None) };
+    let Some(found) = metadata_if_exists(path)? else { return Ok(None) };
     let target = reserve(place, path, now, found.is_dir())?;
     match fs::rename(path, &target) {
         Ok(()) => Ok(Some(target)),
@@ -60,7 +60,7 @@ fn after_copy(place: &Place, path: &Path, copied: &fs::Metadata, now: Millis) ->
 
 /// Keeps a copy of a file that is about to be replaced. Returns `None` if there is no file.
 pub(crate) fn copy_aside(place: &Place, path: &Path, now: Millis) -> io::Result<Option<PathBuf>> {
-    let Some(found) = there(path)? else { return Ok(None) };
+    let Some(found) = metadata_if_exists(path)? else { return Ok(None) };
     let target = reserve(place, path, now, found.is_dir())?;
     match copy(path, &target) {
         Ok(()) => Ok(Some(target)),
@@ -71,7 +71,7 @@ pub(crate) fn copy_aside(place: &Place, path: &Path, now: Millis) -> io::Result<
     }
 }
 
-fn there(path: &Path) -> io::Result<Option<fs::Metadata>> {
+fn metadata_if_exists(path: &Path) -> io::Result<Option<fs::Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),

@@ -51,7 +51,7 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
     }
     let restored = match &entry {
         Some(entry) if !matches!(compare(root, &path, entry), SealState::Broken(_)) => Ok(Restored::AsSealed),
-        Some(entry) if entry.kind == Kind::Absent => take_away(place, root, &path, now),
+        Some(entry) if entry.kind == Kind::Absent => move_new_file_aside(place, root, &path, now),
         Some(entry) => match entry.id.as_deref().filter(|_| entry.copy).and_then(|id| seal.copy(id)) {
             Some(bytes) => put_back_sealed(place, root, &path, entry, &bytes, now),
             None => {
@@ -59,7 +59,7 @@ pub fn restore(place: &Place, scope: &GateScope, root: &Path, path: &str, now: M
                 Ok(Restored::NoCopy)
             }
         },
-        None if created(root, &table).contains(&path) => take_away(place, root, &path, now),
+        None if created(root, &table).contains(&path) => move_new_file_aside(place, root, &path, now),
         None => return Ok(Restored::NotSealed),
     };
     let mut renewed = match &restored {
@@ -104,12 +104,12 @@ fn put_back_sealed(
         log_line(place, now, &format!("`{path}` is not as sealed, although it was put back"));
         return Err(io::Error::other("it was restored and changed again at once"));
     }
-    let said = kept.as_ref().map(|kept| format!("; the replaced version is in `{}`", kept.display()));
-    log_line(place, now, &format!("`{path}` was put back as sealed{}", said.unwrap_or_default()));
+    let kept_note = kept.as_ref().map(|kept| format!("; the replaced version is in `{}`", kept.display()));
+    log_line(place, now, &format!("`{path}` was put back as sealed{}", kept_note.unwrap_or_default()));
     Ok(Restored::PutBack { kept })
 }
 
-fn take_away(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Restored> {
+fn move_new_file_aside(place: &Place, root: &Path, path: &str, now: Millis) -> io::Result<Restored> {
     let Some(kept) = clear(place, root, path, now)? else { return Ok(Restored::AsSealed) };
     log_line(place, now, &format!("`{path}` was not there when the gate closed; it is in `{}`", kept.display()));
     Ok(Restored::MovedAside { kept })
@@ -148,7 +148,7 @@ fn put_back(
         if let Some(aside) = clear(place, root, path, now)? {
             kept = Some(aside);
         }
-        match lay(root, path, entry, bytes, draft.take()) {
+        match write_new(root, path, entry, bytes, draft.take()) {
             Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory) => {}
             done => return done.map(|()| kept),
         }
@@ -157,7 +157,7 @@ fn put_back(
 }
 
 /// Writes the content to an empty path.
-fn lay(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<PendingFile>) -> io::Result<()> {
+fn write_new(root: &Path, path: &str, entry: &Entry, bytes: &[u8], draft: Option<PendingFile>) -> io::Result<()> {
     let at = root.join(path);
     if let Some(folder) = at.parent() {
         // Check before creating folders: a link in the path would lead outside.

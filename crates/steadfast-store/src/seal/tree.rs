@@ -23,7 +23,7 @@ use crate::place::Place;
 #[derive(Debug)]
 pub(super) struct Over {
     /// The pattern as written in the gate.
-    pub(super) said: String,
+    pub(super) protected: String,
     pub(super) path: String,
 }
 
@@ -70,10 +70,10 @@ pub(super) fn add(seal: &SealFolder, root: &Path, over: &[Over], budget: Duratio
     // A tree shows the checkout at one moment: patterns that are protected only later cannot use the first tree.
     let taken = if table.tree.is_none() && !theirs.is_empty() { take(seal, root, left) } else { None };
     let Some(id) = taken else {
-        table.not_sealed.extend(ours.into_iter().chain(theirs).map(|over| over.said.clone()));
+        table.not_sealed.extend(ours.into_iter().chain(theirs).map(|over| over.protected.clone()));
         return;
     };
-    table.not_sealed.extend(ours.into_iter().map(|over| over.said.clone()));
+    table.not_sealed.extend(ours.into_iter().map(|over| over.protected.clone()));
     let patterns = theirs.iter().map(|over| over.path.clone()).collect();
     let tree = TreeSeal { id, patterns, drawn: std::collections::BTreeMap::new() };
     match ignored(root, &tree, left) {
@@ -81,7 +81,7 @@ pub(super) fn add(seal: &SealFolder, root: &Path, over: &[Over], budget: Duratio
             let named = ignored.into_iter().filter(|path| !table.entries.contains_key(path)).take(LIMIT);
             table.not_sealed.extend(named);
         }
-        None => table.not_sealed.extend(theirs.into_iter().map(|over| over.said.clone())),
+        None => table.not_sealed.extend(theirs.into_iter().map(|over| over.protected.clone())),
     }
     table.tree = Some(tree);
 }
@@ -164,18 +164,18 @@ fn undrawn(seal: &SealFolder, root: &Path, table: &Table, left: Left) -> Result<
 
 /// Gives files an entry and a copy from the tree.
 fn draw(seal: &SealFolder, root: &Path, paths: &[String], left: Left) -> Result<Table, String> {
-    let gone = || "the seal was removed meanwhile".to_owned();
+    let removed = || "the seal was removed meanwhile".to_owned();
     let lock = seal.lock_existing(PATIENCE);
-    let mut table = seal.table().ok_or_else(gone)?;
-    let tree = table.tree.as_mut().ok_or_else(gone)?;
-    let (id, private_dir) = tree.point(seal).ok_or_else(gone)?;
-    let held = match Checkout::find(root).in_tree(&id, &private_dir, paths, COPIED, left.now()) {
-        Fact::Known(held) => held,
+    let mut table = seal.table().ok_or_else(removed)?;
+    let tree = table.tree.as_mut().ok_or_else(removed)?;
+    let (id, private_dir) = tree.point(seal).ok_or_else(removed)?;
+    let contents = match Checkout::find(root).in_tree(&id, &private_dir, paths, COPIED, left.now()) {
+        Fact::Known(contents) => contents,
         Fact::Unknown(why) => return Err(why),
         Fact::NotAsked => return Err("git was not asked for the sealed files".to_owned()),
     };
-    for (path, held) in paths.iter().zip(held) {
-        if let Some(entry) = entry_of(seal, root, path, held).map_err(|error| error.to_string())? {
+    for (path, contents) in paths.iter().zip(contents) {
+        if let Some(entry) = entry_of(seal, root, path, contents).map_err(|error| error.to_string())? {
             tree.drawn.entry(path.clone()).or_insert(entry);
         }
     }
@@ -184,8 +184,8 @@ fn draw(seal: &SealFolder, root: &Path, paths: &[String], left: Left) -> Result<
     Ok(table)
 }
 
-fn entry_of(seal: &SealFolder, root: &Path, path: &str, held: InTree) -> io::Result<Option<Entry>> {
-    let (kind, bytes, executable) = match held {
+fn entry_of(seal: &SealFolder, root: &Path, path: &str, contents: InTree) -> io::Result<Option<Entry>> {
+    let (kind, bytes, executable) = match contents {
         InTree::Nothing => return Ok(Some(Entry::absent())),
         // An obstacle to a folder is moved aside when the files of the folder are restored.
         InTree::Folder | InTree::Nested => return Ok(None),
@@ -204,8 +204,8 @@ fn entry_of(seal: &SealFolder, root: &Path, path: &str, held: InTree) -> io::Res
 
 /// A git tree stores only if a file is executable. The other permissions are taken from the current file.
 fn mode_of(root: &Path, path: &str, executable: bool) -> u32 {
-    let standing = std::fs::symlink_metadata(root.join(path)).ok().filter(std::fs::Metadata::is_file);
-    let read_by = standing.map_or(0o644, |found| super::mode(&found) & 0o666);
+    let current = std::fs::symlink_metadata(root.join(path)).ok().filter(std::fs::Metadata::is_file);
+    let read_by = current.map_or(0o644, |found| super::mode(&found) & 0o666);
     if executable { read_by | (read_by & 0o444) >> 2 } else { read_by }
 }
 
@@ -225,7 +225,8 @@ pub fn reseal_tree(place: &Place, scope: &GateScope, root: &Path, budget: Durati
     let Some(mut table) = seal.table() else { return Ok(()) };
     let Some(tree) = &mut table.tree else { return Ok(()) };
     let id = take(&seal, root, Left::of(budget));
-    let id = id.ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "git did not return a tree of the checkout in time"))?;
+    let id =
+        id.ok_or_else(|| io::Error::new(io::ErrorKind::TimedOut, "git did not return a tree of the checkout in time"))?;
     (tree.id, tree.drawn) = (id, std::collections::BTreeMap::new());
     seal.renew(&table)
 }

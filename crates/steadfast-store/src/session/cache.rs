@@ -53,7 +53,7 @@ impl Cache {
 }
 
 fn is_whole(bytes: &[u8]) -> bool {
-    let Some(said) = bytes.strip_prefix(BEFORE.as_bytes()) else { return true };
-    let Some((sum, rest)) = said.split_at_checked(8) else { return false };
+    let Some(after) = bytes.strip_prefix(BEFORE.as_bytes()) else { return true };
+    let Some((sum, rest)) = after.split_at_checked(8) else { return false };
     rest.strip_prefix(AFTER.as_bytes()).is_some_and(|rest| format!("{:08x}", checksum(0, rest)).as_bytes() == sum)
 }

@@ -237,7 +237,7 @@ impl SessionFiles {
                     tries += 1;
                     create_private_dir(&self.dir).map_err(SessionError::io("create", &self.dir))?;
                 }
-                begun => return begun,
+                result => return result,
             }
         }
     }

@@ -57,12 +57,12 @@ impl SessionFiles {
 
     /// Returns the result of [`Self::remove`] without removing anything.
     pub fn try_remove(&self, keep: Keep) -> Result<Removal, SessionError> {
-        self.look(keep).map(|(removal, _)| removal)
+        self.check(keep).map(|(removal, _)| removal)
     }
 
     /// Moves the session's files away, unless `keep` protects them. [`sweep_removed`] deletes them.
     pub fn remove(&self, place: &Place, keep: Keep) -> Result<Removal, SessionError> {
-        let (removal, lock) = self.look(keep)?;
+        let (removal, lock) = self.check(keep)?;
         if let (Removal::Removed(_), Some(lock)) = (removal, lock) {
             let removed = removed(place);
             create_private_dir(&removed).map_err(SessionError::io("create", &removed))?;
@@ -75,7 +75,7 @@ impl SessionFiles {
         Ok(removal)
     }
 
-    fn look(&self, keep: Keep) -> Result<(Removal, Option<lock::Lock>), SessionError> {
+    fn check(&self, keep: Keep) -> Result<(Removal, Option<lock::Lock>), SessionError> {
         let lock = match lock::take(&self.dir, &self.session, WAIT) {
             Err(SessionError::Locked(_)) => return Ok((Removal::Living, None)),
             lock => lock?,
@@ -96,8 +96,8 @@ impl SessionFiles {
         let late = self.late().into_iter().map(|late| late.event.at).max();
         let mut journal = Journal::open(&self.dir).map_err(SessionError::io("open", &self.dir))?;
         let state = if journal.end() == 0 { None } else { self.catch_up(&mut journal, None)? };
-        let said = state.map(|state| state.last_at).max(late);
-        Ok(said.or_else(|| fs::metadata(&self.dir).ok().as_ref().and_then(written_at)))
+        let last_event = state.map(|state| state.last_at).max(late);
+        Ok(last_event.or_else(|| fs::metadata(&self.dir).ok().as_ref().and_then(written_at)))
     }
 }
 
@@ -107,7 +107,7 @@ pub fn sweep_removed(place: &Place) -> Result<usize, SessionError> {
     let Ok(entries) = fs::read_dir(&folder) else { return Ok(0) };
     let mut swept = 0;
     for entry in entries.flatten() {
-        gone(fs::remove_dir_all(entry.path())).map_err(SessionError::io("delete", &entry.path()))?;
+        ignore_missing(fs::remove_dir_all(entry.path())).map_err(SessionError::io("delete", &entry.path()))?;
         swept += 1;
     }
     // Another process may be moving a session there, so ignore the error.
@@ -119,7 +119,7 @@ fn removed(place: &Place) -> PathBuf {
     place.state.join("removed")
 }
 
-fn gone(done: io::Result<()>) -> io::Result<()> {
+fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
