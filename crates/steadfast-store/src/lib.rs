@@ -1,7 +1,7 @@
 //! Steadfast's storage: files of sessions and gates for the hot path, and the ledger (SQLite) for everything else. No rules.
 //!
 //! - [`Place`]: the state folder of a repository, and the checkout. Start here, then read `session/mod.rs`.
-//! - [`SessionFiles`]: the lock, journal and cached state of one session. Tool events read and write nothing else.
+//! - [`SessionFiles`]: the lock, journal and cached state of one session. Tool events use it instead of the ledger.
 //! - [`ledger::Ledger`]: plans, tasks, evidence, runs, loops and learnings. Commands, stops and session starts open it.
 //! - `gate`, `seal`, `draft`, `approval`: the plan gate. A marker closes it, a seal records the protected files, a draft is
 //!   a proposed plan, an approval is a human's signed yes.

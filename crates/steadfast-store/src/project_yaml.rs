@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// As the file stands in the projects that have one.
+    /// A typical file.
     const FILE: &str = "name: greet\nworkflow:\n  stop_hook:\n    enabled: true\n\n    # What triggers re-feed\n    \
                         check_ready_tasks: true\n    check_in_progress: false\n\n    max_cycles: 50\n\n    allow_exit_on:\n      \
                         - all_complete\n      - all_blocked  # Escalate to user\n      - context_checkpoint\n\n    \

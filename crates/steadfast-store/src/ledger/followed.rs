@@ -357,7 +357,7 @@ fn standings(reported: &[Reported]) -> Standings<'_> {
     reported.iter().map(|reported| (&reported.task, reported)).collect()
 }
 
-/// Adds a new task with its status in the tracker. It earns nothing, because nobody did the work here.
+/// Adds a new task with its status in the tracker. It earns nothing, because the work was not done here.
 fn add(
     transaction: &Transaction<'_>,
     id: &PlanId,

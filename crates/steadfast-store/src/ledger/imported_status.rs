@@ -18,7 +18,7 @@ const REASON: usize = 300;
 
 impl Ledger {
     /// Moves tasks to their status in `source`, and returns the moved ones. Tasks that were closed here before, or are
-    /// further than the list says, stay unchanged. Nothing is earned, because nobody did the work now.
+    /// further than the list says, stay unchanged. Nothing is earned, because the work was not done here.
     pub fn take_over(
         &mut self,
         plan: &PlanId,

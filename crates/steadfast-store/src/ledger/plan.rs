@@ -84,7 +84,7 @@ impl Ledger {
         })
     }
 
-    /// Moves the plans of a checkout to its new path. If it was copied, sessions and runs stay with the original.
+    /// Moves the plans of a checkout to its new path. A copy loses the owners, leases, checks and runs.
     pub fn move_worktree(&mut self, moved: &Moved, to: &str, now: Millis) -> Result<(), LedgerError> {
         let from = moved.from.as_str();
         self.write(|transaction, touched| {

@@ -185,8 +185,8 @@ impl SealFolder {
         }
     }
 
-    /// Takes the lock if possible. Operations under it are idempotent, so a caller that does not get the lock goes on
-    /// without it.
+    /// Takes the lock if possible. Operations under it are idempotent, so a caller that does not get the lock
+    /// continues without it.
     pub(super) fn lock(&self, wait: Duration) -> Option<SealLock> {
         FileLock::with_folder(&self.path.join(LOCK), wait).ok()?.map(SealLock)
     }

@@ -88,7 +88,7 @@ fn close_task(
 ) -> Result<(), Fault> {
     let fence = Fence { token: fences.get(id).copied().unwrap_or(0) };
     lease::check(transaction, plan, id, fence)?;
-    // A human or an agent blocked it before this attempt, but the work is merged.
+    // The task was blocked before this attempt, but now its work is merged.
     if task::find(transaction, plan, id)?.status == Status::Blocked {
         let change = StatusChange { to: Status::InProgress, reason: None, fence: Some(fence), now: evidence.at };
         status::change(transaction, touched, plan, id, &change)?;
